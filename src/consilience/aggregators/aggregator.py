@@ -1,0 +1,130 @@
+"""What every aggregator has in common: the scikit-learn-like face."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator
+
+from consilience import persistence
+from consilience.arrays import Array, FloatArray, IntArray, position_of_largest
+from consilience.predictions import Predictions, as_predictions
+from consilience.statistics import Statistics
+
+if TYPE_CHECKING:
+    import os
+
+    import numpy.typing as npt
+
+
+class AbstractAggregator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn has no types
+    """Fuses the predictions of several members into one posterior per item.
+
+    Attributes
+    ----------
+    posterior_ : (items, classes), of the items fitted, in the array library they came in
+    class_prior_ : (classes,)
+    confusion_ : (members, true, predicted), rows sum to 1
+    statistics_ : what was learned from, in a form that adds up
+    history_, n_iter_, converged_ : the objective after each iteration, how many there were, whether it settled
+    members_, items_, classes_ : names
+    """
+
+    posterior_: Array
+    class_prior_: FloatArray
+    confusion_: FloatArray
+    statistics_: Statistics
+    history_: list[float]
+    n_iter_: int
+    converged_: bool
+    members_: list[Any]
+    items_: list[Any]
+    classes_: list[Any]
+
+    _saved_kinds: ClassVar[dict[str, type[Any]]] = {"statistics_": Statistics}
+
+    # ---- the interface ------------------------------------------------------------------------------------
+
+    def fit(self, predictions: Any, labels: Any = None) -> Self:
+        """Learn from predictions, and from known labels where there are any (-1 where unknown)."""
+        predictions = as_predictions(predictions)
+        known = predictions.known_labels(labels)
+        self._check_parameters(predictions)
+        self._fit(predictions, known)
+        self._remember_names(predictions)
+        return self
+
+    def fit_predict_proba(self, predictions: Any, labels: Any = None) -> Array:
+        """The posterior (items, classes) of the items themselves."""
+        return self.fit(predictions, labels).posterior_
+
+    def fit_predict(self, predictions: Any, labels: Any = None) -> npt.NDArray[Any]:
+        """The most probable class of each item, by name."""
+        return self._names_of(self.fit_predict_proba(predictions, labels))
+
+    def predict_proba(self, predictions: Any) -> Array:
+        """The posterior (items, classes) of new items, by what was learned; nothing more is learned."""
+        return self._posterior(self._aligned(predictions))
+
+    def predict(self, predictions: Any) -> npt.NDArray[Any]:
+        """The most probable class of each new item, by name; the first class wins a tie."""
+        return self._names_of(self.predict_proba(predictions))
+
+    def partial_fit(self, predictions: Any, labels: Any = None) -> Self:
+        """Learn from one more batch of a stream; `posterior_` is then that batch's."""
+        if not hasattr(self, "members_"):
+            return self.fit(predictions, labels)
+        batch = self._aligned(predictions)
+        self._partial_fit(batch, batch.known_labels(labels))
+        self.items_ = batch.items
+        return self
+
+    def save(self, path: str | os.PathLike[str], *, posterior: bool = True) -> None:
+        """Write all that was learned to one file without pickle; `posterior=False` leaves the items out."""
+        self._check_is_fitted()
+        left_out = set() if posterior else {"posterior_", "items_"}
+        learned = {name: value for name, value in vars(self).items() if name.endswith("_") and name not in left_out}
+        persistence.write(path, type(self).__name__, self.get_params(deep=False), learned)
+
+    @classmethod
+    def _from_saved(cls, parameters: dict[str, Any], learned: dict[str, Any]) -> Self:
+        self = cls(**parameters)
+        vars(self).update(persistence.nested(learned, cls._saved_kinds))
+        return self
+
+    # ---- what a method provides ---------------------------------------------------------------------------
+
+    @abstractmethod
+    def _fit(self, predictions: Predictions, known: IntArray | None) -> None:
+        """Learn everything but the names."""
+
+    @abstractmethod
+    def _partial_fit(self, predictions: Predictions, known: IntArray | None) -> None:
+        """Learn from one more batch, already on the axes of the fit."""
+
+    @abstractmethod
+    def _posterior(self, predictions: Predictions) -> Array:
+        """The posterior of new items, already on the axes of the fit."""
+
+    def _check_parameters(self, predictions: Predictions) -> None:
+        """Raise where a constructor argument makes no sense, alone or for these predictions."""
+
+    # ---- shared -------------------------------------------------------------------------------------------
+
+    def _remember_names(self, predictions: Predictions) -> None:
+        self.members_, self.items_, self.classes_ = predictions.members, predictions.items, predictions.classes
+
+    def _aligned(self, predictions: Any) -> Predictions:
+        self._check_is_fitted()
+        return as_predictions(predictions).aligned(self.members_, self.classes_)
+
+    def _check_is_fitted(self) -> None:
+        if not hasattr(self, "members_"):
+            from sklearn.exceptions import NotFittedError  # noqa: PLC0415 - scikit-learn's own, where it is needed
+
+            raise NotFittedError(f"this {type(self).__name__} is not fitted yet; call fit first")
+
+    def _names_of(self, posterior: Array) -> npt.NDArray[Any]:
+        return np.asarray(self.classes_)[position_of_largest(posterior)]

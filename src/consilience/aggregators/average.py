@@ -1,0 +1,72 @@
+"""Averaging: what everyone uses, because it never fails badly."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal, final
+
+import numpy as np
+
+from consilience.aggregators.pooling import AbstractPool
+from consilience.arrays import Array, FloatArray, namespace
+from consilience.expectation import Reader
+
+if TYPE_CHECKING:
+    from consilience.predictions import Predictions
+
+FLOOR = 1e-10
+"""What a probability of zero counts as in the geometric mean, where it would forbid a class for ever."""
+
+
+@final
+class Average(AbstractPool):
+    """The mean of the members' probabilities.
+
+    Parameters
+    ----------
+    kind
+        "arithmetic": the mean (a deep ensemble's usual answer). "geometric": the normalized exponential of the mean
+        logarithm (the log-opinion pool), probabilities floored at 1e-10; sharper, and vetoed by a single member.
+    weights
+        One number per member, rescaled to sum to 1; equal where not given. A missing prediction leaves its weight
+        to the others.
+
+    Examples
+    --------
+    >>> Average().fit_predict_proba([[[0.9, 0.1]], [[0.5, 0.5]]]).round(3).tolist()
+    [[0.7, 0.3]]
+    """
+
+    def __init__(self, *, kind: Literal["arithmetic", "geometric"] = "arithmetic", weights: Any = None) -> None:
+        self.kind = kind
+        self.weights = weights
+
+    def _check_parameters(self, predictions: Predictions) -> None:
+        if self.kind not in ("arithmetic", "geometric"):
+            raise ValueError(f"kind must be 'arithmetic' or 'geometric'; got {self.kind!r}")
+        self._member_weights(predictions.n_members)
+
+    def _member_weights(self, n_members: int) -> FloatArray:
+        if self.weights is None:
+            return np.ones(n_members)
+        weights = np.asarray(self.weights, dtype=np.float64)
+        if weights.shape != (n_members,) or not (weights > 0).all():
+            raise ValueError(
+                f"weights must be a positive number for each of the {n_members} members; got {self.weights!r}"
+            )
+        return weights / weights.sum()
+
+    def _posterior(self, predictions: Predictions) -> Array:
+        weights = self._member_weights(predictions.n_members)
+        if self.kind == "arithmetic":
+            return Reader(predictions).pool(weights)
+        logs = Reader(_soft_only(predictions), log_floor=FLOOR).pool(weights)
+        xp = namespace(logs)
+        exponentials = xp.exp(logs - xp.max(logs, axis=1, keepdims=True))
+        return exponentials / xp.sum(exponentials, axis=1, keepdims=True)
+
+
+def _soft_only(predictions: Predictions) -> Predictions:
+    """Predictions all of whose members have logarithms to average."""
+    if predictions.hard is not None and len(predictions.hard.items):
+        raise ValueError("the geometric mean needs probabilities; some members give labels: use kind='arithmetic'")
+    return predictions

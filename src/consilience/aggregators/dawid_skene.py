@@ -1,0 +1,139 @@
+"""Dawid and Skene (1979): each member has a confusion matrix, and EM finds it without labels."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar, final
+
+import numpy as np
+
+from consilience.aggregators.label_em import AbstractLabelEM
+from consilience.aggregators.parameters import check_loop, check_number, read_class_prior
+from consilience.arrays import FloatArray
+from consilience.expectation import Scores
+from consilience.predictions import Predictions
+from consilience.statistics import Statistics
+
+SMALLEST = np.finfo(np.float64).tiny
+"""What a rate of zero counts as under the logarithm: it forbids a class unless all classes are forbidden."""
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class Rates:
+    """How often each class occurs, and how often each member calls class k class j."""
+
+    class_prior: FloatArray  # (true,)
+    confusion: FloatArray  # (members, true, predicted)
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class CategoricalModel:
+    """t ~ Categorical(ν); a member's label given t = k ~ Categorical(π_k).
+
+    The prior is that of pseudo-answers: `smoothing` for each cell of each confusion matrix and for each class, twice
+    as much on the diagonal. So a class that nobody has shown yet is still told from another such class.
+    """
+
+    smoothing: float
+    class_prior: FloatArray | None
+
+    def maximize(self, statistics: Statistics) -> Rates:
+        """The maximum of the expected log-likelihood plus `log_prior`."""
+        confusion = smoothed_rates(statistics.sums, self.smoothing)
+        if self.class_prior is not None:
+            return Rates(self.class_prior, confusion)
+        counts = statistics.class_counts + self.smoothing
+        return Rates(counts / counts.sum(), confusion)
+
+    def scores(self, rates: Rates) -> Scores:
+        """The logarithms of the rates."""
+        n_members, n_classes, _ = rates.confusion.shape
+        return Scores(log_rates(rates.class_prior), log_rates(rates.confusion), np.zeros((n_members, n_classes)))
+
+    def log_prior(self, rates: Rates) -> float:
+        """The logarithm of the prior of the rates, up to a constant; zero without smoothing."""
+        if self.smoothing == 0:
+            return 0.0
+        total = (pseudo_answers(rates.confusion.shape[1], self.smoothing) * log_rates(rates.confusion)).sum()
+        if self.class_prior is None:
+            total += self.smoothing * log_rates(rates.class_prior).sum()
+        return float(total)
+
+    def rates(self, rates: Rates) -> tuple[FloatArray, FloatArray]:
+        """The parameters as they are."""
+        return rates.class_prior, rates.confusion
+
+
+def pseudo_answers(n_classes: int, smoothing: float) -> FloatArray:
+    """The prior's pseudo-answers (true, predicted)."""
+    return smoothing * (1 + np.eye(n_classes))
+
+
+def smoothed_rates(counts: FloatArray, smoothing: float) -> FloatArray:
+    """Rows of counts and pseudo-answers as rates; a row without either is uniform."""
+    table = counts + pseudo_answers(counts.shape[-1], smoothing)
+    totals = table.sum(axis=-1, keepdims=True)
+    return np.where(totals > 0, table / np.where(totals > 0, totals, 1), 1 / counts.shape[-1])
+
+
+def log_rates(rates: FloatArray) -> FloatArray:
+    """Logarithms that stay finite where a rate is zero."""
+    return np.log(np.maximum(rates, SMALLEST))
+
+
+@final
+class DawidSkene(AbstractLabelEM):
+    """Dawid-Skene: EM on hard labels, in log space.
+
+    `history_` is the log-likelihood Σ_i log Σ_k ν_k Π_m π_{m,k,label} plus the logarithm of the smoothing prior; it
+    never falls, and its last value is that of the parameters returned. Accuracy is often better than the average's;
+    the probabilities are far too sure of themselves, because members are not independent.
+
+    Parameters
+    ----------
+    smoothing
+        Pseudo-answers in each cell of the confusion matrices (twice on the diagonal) and for each class. 0 is the
+        maximum likelihood of 1979, in which a rate of zero forbids a class for ever.
+    class_prior
+        None: estimated. "uniform" or one probability per class: fixed.
+    max_iter, tol
+        At most so many iterations; fewer when the objective changes by less than `tol` per item.
+    forgetting
+        What `partial_fit` multiplies all earlier statistics by at each batch; 1 forgets nothing.
+    chunk_size
+        Items at a time; None chooses.
+
+    Examples
+    --------
+    >>> ds = DawidSkene().fit(Predictions.from_labels([[0, 0, 1, 1], [0, 0, 1, 1], [1, 0, 0, 1]]))
+    >>> ds.predict(Predictions.from_labels([[0], [0], [1]])).tolist()
+    [0]
+    """
+
+    _saved_kinds: ClassVar[dict[str, type[Any]]] = {"statistics_": Statistics, "parameters_": Rates}
+
+    def __init__(
+        self,
+        *,
+        smoothing: float = 0.01,
+        class_prior: Any = None,
+        max_iter: int = 100,
+        tol: float | None = 1e-6,
+        forgetting: float = 1.0,
+        chunk_size: int | None = None,
+    ) -> None:
+        self.smoothing = smoothing
+        self.class_prior = class_prior
+        self.max_iter = max_iter
+        self.tol = tol
+        self.forgetting = forgetting
+        self.chunk_size = chunk_size
+
+    def _check_parameters(self, predictions: Predictions) -> None:
+        check_number("smoothing", self.smoothing)
+        check_loop(self, predictions.n_classes)
+
+    def _model(self, n_classes: int) -> CategoricalModel:
+        return CategoricalModel(self.smoothing, read_class_prior(self.class_prior, n_classes))

@@ -1,0 +1,90 @@
+"""What the methods that learn confusion matrices from hard labels have in common."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+
+from consilience.aggregators.aggregator import AbstractAggregator
+from consilience.arrays import Array, FloatArray, IntArray, like
+from consilience.em import em
+from consilience.expectation import Expectation, Reader, Scores, clamp
+
+if TYPE_CHECKING:
+    from consilience.predictions import Predictions
+    from consilience.statistics import Statistics
+
+
+class LabelModel(Protocol):
+    """The maths of a model of hard labels: no data, no state."""
+
+    def maximize(self, statistics: Statistics) -> Any:
+        """The best parameters given the statistics."""
+
+    def scores(self, parameters: Any) -> Scores:
+        """The linear layer of the E step."""
+
+    def log_prior(self, parameters: Any) -> float:
+        """What the objective adds to the evidence of the items."""
+
+    def rates(self, parameters: Any) -> tuple[FloatArray, FloatArray]:
+        """The class prior and the confusion matrices that the parameters stand for."""
+
+
+class State(NamedTuple):
+    """Parameters, and the statistics of the responsibilities they give."""
+
+    parameters: Any
+    statistics: Statistics
+
+
+class AbstractLabelEM(AbstractAggregator):
+    """EM on the members' labels, from the shares of votes; probabilities count as their most probable class."""
+
+    parameters_: Any
+
+    class_prior: Any
+    max_iter: int
+    tol: float | None
+    forgetting: float
+    chunk_size: int | None
+
+    @abstractmethod
+    def _model(self, n_classes: int) -> LabelModel:
+        """The model with the constructor's arguments."""
+
+    def _fit(self, predictions: Predictions, known: IntArray | None) -> None:
+        model = self._model(predictions.n_classes)
+        reader = self._reader(predictions, known)
+        expectation = Expectation(reader, clamp(reader.pool(), known))
+
+        def step(state: State, _: int) -> tuple[State, float]:
+            parameters = model.maximize(state.statistics)
+            statistics = expectation(model.scores(parameters))
+            return State(parameters, statistics), statistics.log_evidence + model.log_prior(parameters)
+
+        start = State(None, reader.statistics(expectation.posterior))
+        fit = em(step, start, max_iter=self.max_iter, tol=self.tol, n_items=predictions.n_items)
+        self.history_, self.n_iter_, self.converged_ = fit.history, len(fit.history), fit.converged
+        self.posterior_ = like(expectation.posterior, predictions.example())
+        self._learn(model, fit.state)
+
+    def _partial_fit(self, predictions: Predictions, known: IntArray | None) -> None:
+        model = self._model(predictions.n_classes)
+        reader = self._reader(predictions, known)
+        expectation = Expectation(reader, reader.pool())
+        batch = expectation(model.scores(self.parameters_))
+        statistics = self.forgetting * self.statistics_ + batch
+        self.posterior_ = like(expectation.posterior, predictions.example())
+        self._learn(model, State(model.maximize(statistics), statistics))
+
+    def _learn(self, model: LabelModel, state: State) -> None:
+        self.parameters_, self.statistics_ = state
+        self.class_prior_, self.confusion_ = model.rates(state.parameters)
+
+    def _posterior(self, predictions: Predictions) -> Array:
+        scores = self._model(predictions.n_classes).scores(self.parameters_)
+        return like(self._reader(predictions).posterior(scores), predictions.example())
+
+    def _reader(self, predictions: Predictions, known: IntArray | None = None) -> Reader:
+        return Reader(predictions.harden(), chunk_size=self.chunk_size, known=known)

@@ -1,0 +1,49 @@
+"""What the methods that only pool predictions have in common: the posterior is given, the rest is counted."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from consilience.aggregators.aggregator import AbstractAggregator
+from consilience.expectation import Reader, clamp
+
+if TYPE_CHECKING:
+    from consilience.arrays import Array, FloatArray, IntArray
+    from consilience.predictions import Predictions
+    from consilience.statistics import Statistics
+
+
+class AbstractPool(AbstractAggregator):
+    """A posterior that needs no fit; class prior and confusion matrices are counted under it."""
+
+    @abstractmethod
+    def _posterior(self, predictions: Predictions) -> Array:
+        """The pooled predictions."""
+
+    def _fit(self, predictions: Predictions, known: IntArray | None) -> None:
+        self.posterior_ = clamp(self._posterior(predictions), known)
+        self.history_, self.n_iter_, self.converged_ = [], 0, True
+        self._learn(_label_statistics(predictions, self.posterior_))
+
+    def _partial_fit(self, predictions: Predictions, known: IntArray | None) -> None:
+        self.posterior_ = clamp(self._posterior(predictions), known)
+        self._learn(self.statistics_ + _label_statistics(predictions, self.posterior_))
+
+    def _learn(self, statistics: Statistics) -> None:
+        self.statistics_ = statistics
+        self.class_prior_ = statistics.class_counts / statistics.class_counts.sum()
+        self.confusion_ = rates(statistics.sums)
+
+
+def rates(counts: FloatArray) -> FloatArray:
+    """Rows of counts as rates; a row without counts is uniform."""
+    totals = counts.sum(axis=-1, keepdims=True)
+    return np.where(totals > 0, counts / np.where(totals > 0, totals, 1), 1 / counts.shape[-1])
+
+
+def _label_statistics(predictions: Predictions, posterior: Array) -> Statistics:
+    """How often, under this posterior, each member calls class k class j."""
+    return Reader(predictions.harden()).statistics(posterior)

@@ -1,0 +1,61 @@
+"""The few things every array library does a little differently.
+
+Item-sized arrays stay in the library and on the device they came in (NumPy, torch, anything that speaks the
+array API); parameters and statistics are NumPy float64 on the host. These functions cross the border.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import Any, TypeAlias
+
+import array_api_compat
+import numpy as np
+import numpy.typing as npt
+
+Array: TypeAlias = Any  # an array of any library
+FloatArray: TypeAlias = npt.NDArray[np.float64]
+IntArray: TypeAlias = npt.NDArray[np.intp]
+
+
+def is_array(value: Any) -> bool:
+    """Whether the value is an array of a library that speaks the array API."""
+    return bool(array_api_compat.is_array_api_obj(value))
+
+
+def namespace(array: Array) -> Any:
+    """The array-API namespace of an array."""
+    return array_api_compat.array_namespace(array)
+
+
+def to_numpy(array: Array) -> npt.NDArray[Any]:
+    """The array as NumPy, copied to the host where it has to be."""
+    torch = sys.modules.get("torch")
+    if torch is not None and isinstance(array, torch.Tensor):
+        host = array.detach().cpu()
+        return np.asarray((host.float() if host.dtype == torch.bfloat16 else host).numpy())
+    if isinstance(array, np.ndarray) or not is_array(array):
+        return np.asarray(array)
+    return np.from_dlpack(array_api_compat.to_device(array, "cpu"))
+
+
+def like(values: npt.NDArray[Any], example: Array, *, dtype: Any = None) -> Array:
+    """NumPy values as an array of the library, device and (unless given) dtype of the example."""
+    xp = namespace(example)
+    return xp.asarray(values, dtype=example.dtype if dtype is None else dtype, device=array_api_compat.device(example))
+
+
+def in_library_of(example: Array, array: Array) -> Array:
+    """The array itself where it is of the example's library, else its values in the example's."""
+    return array if namespace(array) is namespace(example) else like(to_numpy(array), example)
+
+
+def working_dtype(array: Array) -> Any:
+    """The precision to compute in: float64 for float64, float32 for everything narrower."""
+    xp = namespace(array)
+    return xp.float64 if array.dtype == xp.float64 else xp.float32
+
+
+def position_of_largest(rows: Array) -> IntArray:
+    """The column of the largest value of each row; the lowest column wins a tie."""
+    return to_numpy(namespace(rows).argmax(rows, axis=-1)).astype(np.intp)

@@ -1,0 +1,84 @@
+"""Names along an axis: members, items or classes."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, final
+
+import numpy as np
+
+from consilience.errors import InvalidPredictions
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    import numpy.typing as npt
+
+PLURAL = {"member": "members", "item": "items", "class": "classes"}
+
+
+@final
+class Axis:
+    """The names along one axis, or 0, 1, 2, … where none were given.
+
+    >>> Axis("member", 2, ["vit", "resnet"]).name(1)
+    'resnet'
+    >>> Axis("item", 3).names
+    [0, 1, 2]
+    """
+
+    def __init__(self, kind: str, size: int, names: Iterable[Any] | None = None) -> None:
+        self.kind = kind
+        self.size = size
+        self._names = None if names is None else _plain(names)
+        if self._names is not None:
+            self._check()
+
+    def _check(self) -> None:
+        plural = PLURAL[self.kind]
+        if len(self.names) != self.size:
+            raise InvalidPredictions(
+                f"{plural} must name each of the {self.size} {plural}; got {len(self.names)} names"
+            )
+        try:
+            distinct = len(self.positions)
+        except TypeError as error:
+            raise InvalidPredictions(f"{plural} must be hashable names; got {self.names[:3]!r}") from error
+        if distinct < self.size:
+            repeated = next(name for place, name in enumerate(self.names) if self.positions[name] != place)
+            raise InvalidPredictions(f"{plural} must have distinct names; got {repeated!r} more than once")
+
+    @property
+    def is_named(self) -> bool:
+        """Whether the user gave names."""
+        return self._names is not None
+
+    @property
+    def names(self) -> list[Any]:
+        """The names in the order of the axis."""
+        return list(range(self.size)) if self._names is None else list(self._names)
+
+    def name(self, position: int) -> Any:
+        """The name at a position."""
+        return position if self._names is None else self._names[position]
+
+    @cached_property
+    def positions(self) -> dict[Any, int]:
+        """Where each name stands (the last place, where a name is repeated)."""
+        return {name: position for position, name in enumerate(self.names)}
+
+    def take(self, positions: npt.NDArray[np.intp] | slice) -> Axis:
+        """The axis of the items chosen; chosen items keep the names (or numbers) they had."""
+        chosen = np.arange(self.size)[positions]
+        return Axis(self.kind, len(chosen), [self.name(int(place)) for place in chosen])
+
+    def describe(self, position: int) -> str:
+        """How an error message refers to a position, such as `member 'vit'` or `item 3`."""
+        return f"{self.kind} {self.name(position)!r}"
+
+
+def _plain(names: Iterable[Any]) -> list[Any]:
+    """The names as Python objects: NumPy's strings and integers compare, hash and print like their own."""
+    if isinstance(names, str):
+        raise InvalidPredictions(f"names must be a list, one per place on the axis; got the string {names!r}")
+    return [name.item() if isinstance(name, np.generic) else name for name in names]

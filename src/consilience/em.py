@@ -1,0 +1,58 @@
+"""The loop of expectation-maximization: one `step` after another until it is told to stop."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Generic, TypeVar, final
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+State = TypeVar("State")
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Fit(Generic[State]):
+    """Where the loop ended: the last state, and the objective after each step."""
+
+    state: State
+    history: list[float]
+    converged: bool
+
+
+def em(
+    step: Callable[[State, int], tuple[State, float]],
+    start: State,
+    *,
+    max_iter: int,
+    tol: float | None,
+    n_items: int,
+) -> Fit[State]:
+    """Repeat `step`, which gives the next state and its objective, until the objective settles.
+
+    The objective is that of the state returned with it. It has settled when it changes by less than `tol` per item;
+    with `tol=None` all `max_iter` steps are made and nothing is said of convergence.
+    """
+    state, history, converged = start, [], False
+    for iteration in range(max_iter):
+        state, objective = step(state, iteration)
+        history.append(objective)
+        if tol is not None and iteration > 0 and abs(history[-1] - history[-2]) < tol * n_items:
+            converged = True
+            break
+    if tol is not None and not converged:
+        _warn_unconverged(max_iter, tol)
+    return Fit(state, history, converged)
+
+
+def _warn_unconverged(max_iter: int, tol: float) -> None:
+    from sklearn.exceptions import ConvergenceWarning  # noqa: PLC0415 - only when there is something to say
+
+    warnings.warn(
+        f"the objective still changes by {tol:g} or more per item after {max_iter} iterations; "
+        "raise max_iter or tol",
+        ConvergenceWarning,
+        stacklevel=5,
+    )

@@ -1,0 +1,120 @@
+"""Long tables of answers, from any data-frame library (pandas, polars, pyarrow, …), as arrays."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from consilience.errors import InvalidPredictions
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import numpy.typing as npt
+
+    from consilience.arrays import IntArray
+
+
+class Answers(NamedTuple):
+    """A long table: one entry per answer, with either a label or a row of probabilities."""
+
+    items: IntArray
+    members: IntArray
+    labels: IntArray | None
+    rows: npt.NDArray[np.floating[Any]] | None
+    item_names: list[Any]
+    member_names: list[Any]
+    class_names: list[Any]
+
+
+def read_answers(
+    frame: Any, *, item: str, member: str, label: str | None, classes: Sequence[Any] | None
+) -> Answers:
+    """The answers of a long frame, coded by position; names in order of first appearance, classes sorted."""
+    import narwhals as nw  # noqa: PLC0415 - only users of frames pay for it
+
+    try:
+        table = nw.from_native(frame, eager_only=True)
+    except TypeError as error:
+        raise InvalidPredictions(
+            f"frame must be a data frame (pandas, polars, pyarrow, …); got {type(frame).__name__}"
+        ) from error
+    for role, column in (("item", item), ("member", member)):
+        if column not in table.columns:
+            raise InvalidPredictions(
+                f"frame must have the column {column!r} for the {role}; it has {table.columns}"
+            )
+    items, item_names = _code(table[item].to_list(), item)
+    members, member_names = _code(table[member].to_list(), member)
+    if label is not None and label in table.columns:
+        labels, class_names = _code_labels(table[label].to_list(), label, classes)
+        return Answers(items, members, labels, None, item_names, member_names, class_names)
+    class_names = _class_columns(table.columns, {item, member}, label, classes)
+    rows = np.stack([_numbers(table[column], column) for column in class_names], axis=1)
+    return Answers(items, members, None, rows, item_names, member_names, class_names)
+
+
+def _code(values: list[Any], column: str) -> tuple[IntArray, list[Any]]:
+    """Each value's number in order of first appearance, and the names by number."""
+    numbers: dict[Any, int] = {}
+    codes = np.fromiter((numbers.setdefault(value, len(numbers)) for value in values), np.intp, len(values))
+    for value, number in numbers.items():
+        if _is_missing(value):
+            row = int(np.argmax(codes == number))
+            raise InvalidPredictions(f"column {column!r} must have no missing values; row {row} is missing")
+    return codes, list(numbers)
+
+
+def _is_missing(value: Any) -> bool:
+    return value is None or bool(value != value)  # noqa: PLR0124 - NaN is what differs from itself
+
+
+def _code_labels(
+    values: list[Any], column: str, classes: Sequence[Any] | None
+) -> tuple[IntArray, list[Any]]:
+    """Each label's class; a missing label is coded -1."""
+    is_given = [not _is_missing(value) for value in values]
+    seen = {value for value, given in zip(values, is_given, strict=True) if given}
+    names = _sorted(seen) if classes is None else list(classes)
+    position = {name: place for place, name in enumerate(names)}
+    if unknown := seen - position.keys():
+        raise InvalidPredictions(
+            f"column {column!r} must hold the classes {names}; got {sorted(unknown, key=str)[0]!r}"
+        )
+    codes = (position[value] if given else -1 for value, given in zip(values, is_given, strict=True))
+    return np.fromiter(codes, np.intp, len(values)), names
+
+
+def _sorted(names: set[Any]) -> list[Any]:
+    """Names in their own order, or in that of their texts where they cannot be compared."""
+    try:
+        return sorted(names)
+    except TypeError:
+        return sorted(names, key=str)
+
+
+def _class_columns(
+    columns: Sequence[str], taken: set[str], label: str | None, classes: Sequence[Any] | None
+) -> list[Any]:
+    """The columns that hold one probability per class: those named, or all that are left."""
+    names = [column for column in columns if column not in taken] if classes is None else list(classes)
+    missing = [name for name in names if name not in columns]
+    if missing or not names:
+        wanted = f"the label column {label!r} or " if label is not None else ""
+        raise InvalidPredictions(
+            f"frame must have {wanted}one probability column per class; "
+            f"{f'{missing[0]!r} is missing from' if missing else 'no column is left among'} {list(columns)}"
+        )
+    return names
+
+
+def _numbers(series: Any, column: str) -> npt.NDArray[np.float64]:
+    try:
+        return np.asarray(
+            [np.nan if value is None else value for value in series.to_list()], dtype=np.float64
+        )
+    except (TypeError, ValueError) as error:
+        raise InvalidPredictions(
+            f"column {column!r} must hold probabilities; it holds {series.dtype} values"
+        ) from error

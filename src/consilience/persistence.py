@@ -1,0 +1,107 @@
+"""One file per fitted aggregator: arrays and a header, no pickle.
+
+The file is a zip archive of `.npy` arrays (NumPy's `.npz`) whose entry `header` is JSON: the format and its version,
+the aggregator's name, its parameters, and what was learned that is not an array.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+import zipfile
+from dataclasses import fields, is_dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from consilience.arrays import is_array, to_numpy
+from consilience.errors import InvalidPredictions
+
+FORMAT = "consilience aggregator"
+VERSION = 1
+
+
+def write(path: str | os.PathLike[str], name: str, parameters: dict[str, Any], learned: dict[str, Any]) -> None:
+    """Write an aggregator to a file, which appears whole or not at all."""
+    arrays: dict[str, np.ndarray[Any, Any]] = {}
+    plain: dict[str, Any] = {}
+    for key, value in _flat(learned):
+        if is_array(value):
+            arrays[key] = to_numpy(value)
+        else:
+            plain[key] = value
+    header = {"format": FORMAT, "version": VERSION, "aggregator": name, "parameters": parameters, "learned": plain}
+    text = json.dumps(header, default=_to_json)
+    target = Path(path)
+    handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.", suffix=".part")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            np.savez(file, allow_pickle=False, header=np.frombuffer(text.encode(), dtype=np.uint8), **arrays)
+        Path(temporary).chmod(0o666 & ~_umask())
+        Path(temporary).replace(target)
+    except BaseException:
+        Path(temporary).unlink(missing_ok=True)
+        raise
+
+
+def read(path: str | os.PathLike[str]) -> tuple[str, dict[str, Any], dict[str, Any]]:
+    """The name, parameters and learned values of a file; nested values keep dotted names."""
+    not_ours = f"{os.fspath(path)} is not a file that consilience saved"
+    try:
+        with np.load(path, allow_pickle=False) as archive:
+            if not isinstance(archive, np.lib.npyio.NpzFile):
+                raise InvalidPredictions(f"{not_ours}: it holds one array")
+            contents = {key: archive[key] for key in archive.files}
+        header = json.loads(contents.pop("header").tobytes())
+        name, parameters, learned = header["aggregator"], header["parameters"], header["learned"]
+        is_ours = header["format"] == FORMAT
+        version = int(header["version"])
+    except (ValueError, KeyError, TypeError, EOFError, zipfile.BadZipFile) as error:
+        if isinstance(error, InvalidPredictions):
+            raise
+        raise InvalidPredictions(not_ours) from error
+    if not is_ours:
+        raise InvalidPredictions(f"{not_ours}: its format is {header['format']!r}")
+    if version != VERSION:
+        raise InvalidPredictions(f"{os.fspath(path)} has format version {version}; expected {VERSION}")
+    return name, parameters, learned | contents
+
+
+def _flat(values: dict[str, Any]) -> list[tuple[str, Any]]:
+    """Names and values, the fields of a data class under dotted names."""
+    flat: list[tuple[str, Any]] = []
+    for key, value in values.items():
+        if is_dataclass(value) and not isinstance(value, type):
+            flat += [(f"{key}.{field.name}", getattr(value, field.name)) for field in fields(value)]
+        else:
+            flat.append((key, value))
+    return flat
+
+
+def nested(values: dict[str, Any], kinds: dict[str, type[Any]]) -> dict[str, Any]:
+    """The inverse of flattening: dotted names gathered into the data classes that `kinds` gives by name."""
+    result = {key: value for key, value in values.items() if "." not in key}
+    for name, kind in kinds.items():
+        parts = {key.removeprefix(f"{name}."): value for key, value in values.items() if key.startswith(f"{name}.")}
+        if parts:
+            result[name] = kind(**{key: value[()] if is_array(value) else value for key, value in parts.items()})
+    return result
+
+
+def _to_json(value: Any) -> Any:
+    if isinstance(value, np.generic):
+        return value.item()
+    if is_array(value):
+        return to_numpy(value).tolist()
+    raise InvalidPredictions(
+        f"names and parameters must be text or numbers to be saved; got {value!r} ({type(value).__name__})"
+    )
+
+
+def _umask() -> int:
+    """The permissions that new files are denied; it can only be read by setting it."""
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
