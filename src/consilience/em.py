@@ -6,6 +6,8 @@ import warnings
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Generic, TypeVar, final
 
+from sklearn.exceptions import ConvergenceWarning
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -48,8 +50,6 @@ def em(
 
 
 def _warn_unconverged(max_iter: int, tol: float) -> None:
-    from sklearn.exceptions import ConvergenceWarning  # noqa: PLC0415 - only when there is something to say
-
     warnings.warn(
         f"the objective still changes by {tol:g} or more per item after {max_iter} iterations; "
         "raise max_iter or tol",

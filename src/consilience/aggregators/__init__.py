@@ -5,5 +5,6 @@ from consilience.aggregators.bayesian_combination import (
     BayesianClassifierCombination as BayesianClassifierCombination,
 )
 from consilience.aggregators.dawid_skene import DawidSkene as DawidSkene
+from consilience.aggregators.loading import load as load
 from consilience.aggregators.majority_vote import MajorityVote as MajorityVote
 from consilience.aggregators.soft_dawid_skene import SoftDawidSkene as SoftDawidSkene

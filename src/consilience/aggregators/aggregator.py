@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import warnings
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, clone
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
 from consilience import persistence
 from consilience.arrays import Array, FloatArray, IntArray, position_of_largest
 from consilience.predictions import Predictions, as_predictions
+from consilience.rule import Rule
 from consilience.statistics import Statistics
 
 if TYPE_CHECKING:
@@ -66,7 +69,7 @@ class AbstractAggregator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-le
 
     def predict_proba(self, predictions: Any) -> Array:
         """The posterior (items, classes) of new items, by what was learned; nothing more is learned."""
-        return self._posterior(self._aligned(predictions))
+        return self._posterior(self.aligned(predictions))
 
     def predict(self, predictions: Any) -> npt.NDArray[Any]:
         """The most probable class of each new item, by name; the first class wins a tie."""
@@ -76,7 +79,7 @@ class AbstractAggregator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-le
         """Learn from one more batch of a stream; `posterior_` is then that batch's."""
         if not hasattr(self, "members_"):
             return self.fit(predictions, labels)
-        batch = self._aligned(predictions)
+        batch = self.aligned(predictions)
         self._partial_fit(batch, batch.known_labels(labels))
         self.items_ = batch.items
         return self
@@ -89,7 +92,8 @@ class AbstractAggregator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-le
         persistence.write(path, type(self).__name__, self.get_params(deep=False), learned)
 
     @classmethod
-    def _from_saved(cls, parameters: dict[str, Any], learned: dict[str, Any]) -> Self:
+    def from_saved(cls, parameters: dict[str, Any], learned: dict[str, Any]) -> Self:
+        """An aggregator with the parameters and learned values of a saved one."""
         self = cls(**parameters)
         vars(self).update(persistence.nested(learned, cls._saved_kinds))
         return self
@@ -105,8 +109,12 @@ class AbstractAggregator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-le
         """Learn from one more batch, already on the axes of the fit."""
 
     @abstractmethod
+    def rule(self, predictions: Predictions) -> Rule:
+        """How these predictions, on the axes of the fit, are answered."""
+
     def _posterior(self, predictions: Predictions) -> Array:
         """The posterior of new items, already on the axes of the fit."""
+        return self.rule(predictions).posterior(predictions)
 
     def _check_parameters(self, predictions: Predictions) -> None:
         """Raise where a constructor argument makes no sense, alone or for these predictions."""
@@ -116,15 +124,22 @@ class AbstractAggregator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-le
     def _remember_names(self, predictions: Predictions) -> None:
         self.members_, self.items_, self.classes_ = predictions.members, predictions.items, predictions.classes
 
-    def _aligned(self, predictions: Any) -> Predictions:
+    def aligned(self, predictions: Any) -> Predictions:
+        """Predictions on the axes of the fit: members and classes matched by name."""
         self._check_is_fitted()
         return as_predictions(predictions).aligned(self.members_, self.classes_)
 
     def _check_is_fitted(self) -> None:
         if not hasattr(self, "members_"):
-            from sklearn.exceptions import NotFittedError  # noqa: PLC0415 - scikit-learn's own, where it is needed
-
             raise NotFittedError(f"this {type(self).__name__} is not fitted yet; call fit first")
 
     def _names_of(self, posterior: Array) -> npt.NDArray[Any]:
         return np.asarray(self.classes_)[position_of_largest(posterior)]
+
+
+def fitted_copy(aggregator: AbstractAggregator, predictions: Predictions) -> AbstractAggregator:
+    """A copy of an aggregator, fitted without labels; that it did not converge is left for the caller to tell."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        fitted: AbstractAggregator = clone(aggregator).fit(predictions)
+    return fitted

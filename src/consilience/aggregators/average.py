@@ -8,7 +8,9 @@ import numpy as np
 
 from consilience.aggregators.pooling import AbstractPool
 from consilience.arrays import Array, FloatArray, namespace
-from consilience.expectation import Reader
+from consilience.errors import InvalidPredictions
+from consilience.expectation import Reader, Scores
+from consilience.rule import Rule
 
 if TYPE_CHECKING:
     from consilience.predictions import Predictions
@@ -55,18 +57,27 @@ class Average(AbstractPool):
             )
         return weights / weights.sum()
 
-    def _posterior(self, predictions: Predictions) -> Array:
+    def rule(self, predictions: Predictions) -> Rule:
+        """The average; for the geometric one, scores that weigh each member's own logarithms.
+
+        The weights of missing members go to the others, so the scores of a geometric mean hold for the first item.
+        """
         weights = self._member_weights(predictions.n_members)
         if self.kind == "arithmetic":
-            return Reader(predictions).pool(weights)
-        logs = Reader(_soft_only(predictions), log_floor=FLOOR).pool(weights)
+            return Rule(0.0, None, weights)
+        answered = ~np.isnan(predictions.take([0]).to_array()[:, 0, 0])
+        shares = weights / weights[answered].sum()
+        n_classes = predictions.n_classes
+        identity = shares[:, None, None] * np.eye(n_classes)
+        scores = Scores(np.zeros(n_classes), identity, np.zeros((predictions.n_members, n_classes)))
+        return Rule(1.0, scores, weights, log_floor=FLOOR)
+
+    def _posterior(self, predictions: Predictions) -> Array:
+        if self.kind == "arithmetic":
+            return self.rule(predictions).posterior(predictions)
+        if predictions.hard is not None and len(predictions.hard.items):
+            raise InvalidPredictions("the geometric mean needs probabilities; some members give labels")
+        logs = Reader(predictions, log_floor=FLOOR).pool(self._member_weights(predictions.n_members))
         xp = namespace(logs)
         exponentials = xp.exp(logs - xp.max(logs, axis=1, keepdims=True))
         return exponentials / xp.sum(exponentials, axis=1, keepdims=True)
-
-
-def _soft_only(predictions: Predictions) -> Predictions:
-    """Predictions all of whose members have logarithms to average."""
-    if predictions.hard is not None and len(predictions.hard.items):
-        raise ValueError("the geometric mean needs probabilities; some members give labels: use kind='arithmetic'")
-    return predictions

@@ -9,14 +9,11 @@ import numpy as np
 
 from consilience.aggregators.label_em import AbstractLabelEM
 from consilience.aggregators.parameters import check_loop, check_number, read_class_prior
+from consilience.aggregators.rates import log_rates, pseudo_answers, smoothed_rates
 from consilience.arrays import FloatArray
 from consilience.expectation import Scores
 from consilience.predictions import Predictions
 from consilience.statistics import Statistics
-
-SMALLEST = np.finfo(np.float64).tiny
-"""What a rate of zero counts as under the logarithm: it forbids a class unless all classes are forbidden."""
-
 
 @final
 @dataclass(frozen=True, slots=True, eq=False)
@@ -32,8 +29,7 @@ class Rates:
 class CategoricalModel:
     """t ~ Categorical(ν); a member's label given t = k ~ Categorical(π_k).
 
-    The prior is that of pseudo-answers: `smoothing` for each cell of each confusion matrix and for each class, twice
-    as much on the diagonal. So a class that nobody has shown yet is still told from another such class.
+    The prior is that of pseudo-answers, to each cell of each confusion matrix and to each class.
     """
 
     smoothing: float
@@ -64,23 +60,6 @@ class CategoricalModel:
     def rates(self, rates: Rates) -> tuple[FloatArray, FloatArray]:
         """The parameters as they are."""
         return rates.class_prior, rates.confusion
-
-
-def pseudo_answers(n_classes: int, smoothing: float) -> FloatArray:
-    """The prior's pseudo-answers (true, predicted)."""
-    return smoothing * (1 + np.eye(n_classes))
-
-
-def smoothed_rates(counts: FloatArray, smoothing: float) -> FloatArray:
-    """Rows of counts and pseudo-answers as rates; a row without either is uniform."""
-    table = counts + pseudo_answers(counts.shape[-1], smoothing)
-    totals = table.sum(axis=-1, keepdims=True)
-    return np.where(totals > 0, table / np.where(totals > 0, totals, 1), 1 / counts.shape[-1])
-
-
-def log_rates(rates: FloatArray) -> FloatArray:
-    """Logarithms that stay finite where a rate is zero."""
-    return np.log(np.maximum(rates, SMALLEST))
 
 
 @final

@@ -5,10 +5,13 @@ from __future__ import annotations
 from abc import abstractmethod
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
+import numpy as np
+
 from consilience.aggregators.aggregator import AbstractAggregator
-from consilience.arrays import Array, FloatArray, IntArray, like
+from consilience.arrays import FloatArray, IntArray, like
 from consilience.em import em
 from consilience.expectation import Expectation, Reader, Scores, clamp
+from consilience.rule import Rule
 
 if TYPE_CHECKING:
     from consilience.predictions import Predictions
@@ -82,9 +85,11 @@ class AbstractLabelEM(AbstractAggregator):
         self.parameters_, self.statistics_ = state
         self.class_prior_, self.confusion_ = model.rates(state.parameters)
 
-    def _posterior(self, predictions: Predictions) -> Array:
+    def rule(self, predictions: Predictions) -> Rule:
+        """The softmax of scores that are linear in the labels."""
         scores = self._model(predictions.n_classes).scores(self.parameters_)
-        return like(self._reader(predictions).posterior(scores), predictions.example())
+        no_weights = np.ones(predictions.n_members)
+        return Rule(1.0, scores, no_weights, reads_labels=True, chunk_size=self.chunk_size)
 
-    def _reader(self, predictions: Predictions, known: IntArray | None = None) -> Reader:
+    def _reader(self, predictions: Predictions, known: IntArray | None) -> Reader:
         return Reader(predictions.harden(), chunk_size=self.chunk_size, known=known)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, final
 
+import numpy as np
+
 from consilience.aggregators.pooling import AbstractPool
-from consilience.arrays import Array, like
-from consilience.expectation import Reader
+from consilience.rule import Rule
 
 if TYPE_CHECKING:
     from consilience.predictions import Predictions
@@ -22,5 +23,6 @@ class MajorityVote(AbstractPool):
     [[0.5, 0.5]]
     """
 
-    def _posterior(self, predictions: Predictions) -> Array:
-        return like(Reader(predictions.harden()).pool(), predictions.example())
+    def rule(self, predictions: Predictions) -> Rule:
+        """The average of the votes."""
+        return Rule(0.0, None, np.ones(predictions.n_members), reads_labels=True)

@@ -2,26 +2,20 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from consilience.aggregators.aggregator import AbstractAggregator
+from consilience.aggregators.rates import smoothed_rates
 from consilience.expectation import Reader, clamp
 
 if TYPE_CHECKING:
-    from consilience.arrays import Array, FloatArray, IntArray
+    from consilience.arrays import Array, IntArray
     from consilience.predictions import Predictions
     from consilience.statistics import Statistics
 
 
 class AbstractPool(AbstractAggregator):
     """A posterior that needs no fit; class prior and confusion matrices are counted under it."""
-
-    @abstractmethod
-    def _posterior(self, predictions: Predictions) -> Array:
-        """The pooled predictions."""
 
     def _fit(self, predictions: Predictions, known: IntArray | None) -> None:
         self.posterior_ = clamp(self._posterior(predictions), known)
@@ -35,13 +29,7 @@ class AbstractPool(AbstractAggregator):
     def _learn(self, statistics: Statistics) -> None:
         self.statistics_ = statistics
         self.class_prior_ = statistics.class_counts / statistics.class_counts.sum()
-        self.confusion_ = rates(statistics.sums)
-
-
-def rates(counts: FloatArray) -> FloatArray:
-    """Rows of counts as rates; a row without counts is uniform."""
-    totals = counts.sum(axis=-1, keepdims=True)
-    return np.where(totals > 0, counts / np.where(totals > 0, totals, 1), 1 / counts.shape[-1])
+        self.confusion_ = smoothed_rates(statistics.sums, 0)
 
 
 def _label_statistics(predictions: Predictions, posterior: Array) -> Statistics:

@@ -14,13 +14,14 @@ import numpy as np
 
 from consilience.adamw import Moments, adamw_step
 from consilience.aggregators.aggregator import AbstractAggregator
-from consilience.aggregators.dawid_skene import log_rates, pseudo_answers, smoothed_rates
 from consilience.aggregators.parameters import check_loop, check_number, read_class_prior
+from consilience.aggregators.rates import log_rates, pseudo_answers, smoothed_rates
 from consilience.dirichlet import log_normalizer, maximum_likelihood, mean_log
 from consilience.em import em
 from consilience.errors import InvalidPredictions
 from consilience.expectation import Expectation, Reader, Scores, clamp
 from consilience.predictions import Predictions
+from consilience.rule import Rule
 from consilience.statistics import Statistics
 
 if TYPE_CHECKING:
@@ -181,7 +182,8 @@ class SoftDawidSkene(AbstractAggregator):
     concentration_: FloatArray
     is_soft_: npt.NDArray[np.bool_]
     weight_: float
-    emissions_: Emissions
+    table_: FloatArray
+    moments_: Moments
 
     _saved_kinds: ClassVar[dict[str, type[Any]]] = {"statistics_": Statistics, "moments_": Moments}
 
@@ -233,8 +235,8 @@ class SoftDawidSkene(AbstractAggregator):
         As in the fit, the average weighs 1 - `weight_` and the E step's posterior `weight_`; with `pure=True` it is the
         E step's alone, which is overconfident.
         """
-        aligned = self._aligned(predictions)
-        return self._pure_posterior(aligned) if pure else self._posterior(aligned)
+        aligned = self.aligned(predictions)
+        return self.rule(aligned, pure=pure).posterior(aligned)
 
     # ---- fitting ------------------------------------------------------------------------------------------
 
@@ -294,14 +296,13 @@ class SoftDawidSkene(AbstractAggregator):
 
     # ---- using what was learned ---------------------------------------------------------------------------
 
-    def _posterior(self, predictions: Predictions) -> Array:
-        average = Reader(predictions).pool()
-        return (1 - self.weight_) * average + self.weight_ * self._pure_posterior(predictions)
-
-    def _pure_posterior(self, predictions: Predictions) -> Array:
+    def rule(self, predictions: Predictions, *, pure: bool = False) -> Rule:
+        """The average and one E step, weighed as in the fit, or the E step alone."""
         self._check_kinds(predictions)
         scores = self._model(self.is_soft_, predictions.n_classes).scores(self._emissions())
-        return self._reader(predictions).posterior(scores)
+        weight = 1.0 if pure else self.weight_
+        equal = np.ones(predictions.n_members)
+        return Rule(weight, scores, equal, log_floor=self.floor, chunk_size=self.chunk_size)
 
     def _emissions(self) -> Emissions:
         return Emissions(self.class_prior_, self.table_, self.moments_)
@@ -320,7 +321,7 @@ class SoftDawidSkene(AbstractAggregator):
 
     # ---- options ------------------------------------------------------------------------------------------
 
-    def _reader(self, predictions: Predictions, known: IntArray | None = None) -> Reader:
+    def _reader(self, predictions: Predictions, known: IntArray | None) -> Reader:
         return Reader(predictions, log_floor=self.floor, chunk_size=self.chunk_size, known=known)
 
     def _model(self, is_soft: npt.NDArray[np.bool_], n_classes: int) -> DirichletModel:

@@ -1,0 +1,30 @@
+"""Reading a saved aggregator back."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from consilience import persistence
+from consilience.aggregators.average import Average
+from consilience.aggregators.bayesian_combination import BayesianClassifierCombination
+from consilience.aggregators.dawid_skene import DawidSkene
+from consilience.aggregators.majority_vote import MajorityVote
+from consilience.aggregators.soft_dawid_skene import SoftDawidSkene
+from consilience.errors import InvalidPredictions
+
+if TYPE_CHECKING:
+    from consilience.aggregators.aggregator import AbstractAggregator
+
+METHODS: dict[str, type[AbstractAggregator]] = {
+    method.__name__: method
+    for method in (Average, MajorityVote, DawidSkene, BayesianClassifierCombination, SoftDawidSkene)
+}
+
+
+def load(path: str | os.PathLike[str]) -> AbstractAggregator:
+    """The aggregator that `save` wrote to a file."""
+    name, parameters, learned = persistence.read(path)
+    if name not in METHODS:
+        raise InvalidPredictions(f"{os.fspath(path)} holds {name!r}; expected one of {list(METHODS)}")
+    return METHODS[name].from_saved(parameters, learned)

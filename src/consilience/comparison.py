@@ -1,0 +1,101 @@
+"""Every method on the same predictions, in one table."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from consilience.aggregators import (
+    Average,
+    BayesianClassifierCombination,
+    DawidSkene,
+    MajorityVote,
+    SoftDawidSkene,
+)
+from consilience.aggregators.aggregator import AbstractAggregator, fitted_copy
+from consilience.arrays import to_numpy
+from consilience.metrics import accuracy, brier_score, calibration_error, nll
+from consilience.predictions import Predictions, as_predictions
+from consilience.tables import Table
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from consilience.arrays import FloatArray
+
+
+def compare(
+    predictions: Any,
+    labels: Any = None,
+    *,
+    aggregators: Mapping[str, AbstractAggregator] | None = None,
+    n_bins: int = 15,
+) -> Table:
+    """One row per method: how it scores where labels are known, and what can be said without them.
+
+    Labels only score; no fit sees them. Without labels the columns are: `confidence`, the mean probability of the
+    answer (the accuracy a method claims); `entropy` in nats; `changed`, the share of items it answers differently from
+    the average; `agreement`, how often members agree with it; `iterations` and `seconds`. With labels (-1 where unknown)
+    accuracy, NLL, Brier score and calibration error (`n_bins` bins, and debiased) come first.
+    """
+    data = as_predictions(predictions)
+    known = data.known_labels(labels)
+    methods = default_aggregators(data) if aggregators is None else dict(aggregators)
+    average = to_numpy(Average().fit(data).posterior_).argmax(axis=1)
+    rows = []
+    for name, aggregator in methods.items():
+        started = time.perf_counter()
+        fitted = fitted_copy(aggregator, data)
+        seconds = time.perf_counter() - started
+        posterior = to_numpy(fitted.posterior_).astype(np.float64)
+        scores = {} if known is None else _scores(posterior[known >= 0], known[known >= 0], n_bins)
+        rows.append(
+            {
+                "method": name,
+                **scores,
+                **_without_labels(posterior, average, data),
+                "iterations": fitted.n_iter_,
+                "seconds": seconds,
+            }
+        )
+    return Table({column: [row[column] for row in rows] for column in rows[0]})
+
+
+def default_aggregators(predictions: Predictions) -> dict[str, AbstractAggregator]:
+    """Every method that applies, by name."""
+    methods: dict[str, AbstractAggregator] = {
+        "Average": Average(),
+        "Average (geometric)": Average(kind="geometric"),
+        "MajorityVote": MajorityVote(),
+        "DawidSkene": DawidSkene(),
+        "BayesianClassifierCombination": BayesianClassifierCombination(),
+        "SoftDawidSkene": SoftDawidSkene(),
+    }
+    if predictions.hard is not None:
+        del methods["Average (geometric)"]  # labels have no logarithms to average
+    return methods
+
+
+def _scores(posterior: FloatArray, labels: Any, n_bins: int) -> dict[str, float]:
+    return {
+        "accuracy": accuracy(posterior, labels),
+        "nll": nll(posterior, labels),
+        "brier": brier_score(posterior, labels),
+        "ece": calibration_error(posterior, labels, n_bins=n_bins),
+        "ece debiased": calibration_error(posterior, labels, n_bins=n_bins, debiased=True),
+    }
+
+
+def _without_labels(posterior: FloatArray, average: Any, predictions: Predictions) -> dict[str, float]:
+    chosen = posterior.argmax(axis=1)
+    logs = np.log(np.where(posterior > 0, posterior, 1))
+    answers = predictions.harden().hard
+    assert answers is not None  # noqa: S101 - hardened predictions are hard
+    return {
+        "confidence": float(posterior.max(axis=1).mean()),
+        "entropy": float(-(posterior * logs).sum(axis=1).mean()),
+        "changed": float((chosen != average).mean()),
+        "agreement": float((chosen[answers.items] == answers.labels).mean()),
+    }

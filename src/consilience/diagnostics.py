@@ -1,0 +1,289 @@
+"""What can be said of members and classes without a single label."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple, final
+
+import numpy as np
+from scipy import sparse
+
+from consilience.aggregators.aggregator import AbstractAggregator, fitted_copy
+from consilience.aggregators.average import Average
+from consilience.aggregators.dawid_skene import DawidSkene
+from consilience.arrays import position_of_largest, to_numpy
+from consilience.expectation import Reader
+from consilience.predictions import Predictions, as_predictions
+from consilience.tables import Table
+
+if TYPE_CHECKING:
+    from consilience.arrays import FloatArray, IntArray
+    from consilience.storage import HardAnswers
+
+MOST_COMPARED = 500
+"""Pairs are compared among the members with the most answers, at most this many of them."""
+
+COPY_CORRELATION = 0.9
+"""Members whose answers, beyond what the consensus explains, correlate more than this are called copies."""
+
+ENOUGH = 20
+"""The fewest items a warning about a member may rest on."""
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Diagnosis:
+    """A report on members and classes; prints as one.
+
+    Attributes
+    ----------
+    members
+        One row per member: how many items it answered, its accuracy as the consensus estimates it, how often it agrees
+        with the consensus, how often the consensus sides with it against the plurality of the others, and the pairs of
+        classes it confuses most (true → said).
+    agreement
+        (members, members): the share of common items on which two members give the same label; NaN where none. Rows
+        and columns are `compared`, by name.
+    dependence
+        (members, members): the correlation of two members' answers beyond what the consensus explains; 0 for members
+        who err independently, 1 for copies.
+    effective_members
+        How many independent members would know as much: M² / Σ dependence, at most M. Errors that all members share
+        cannot be seen without labels, so this is an upper estimate.
+    warnings
+        What deserves a look, each a sentence.
+    """
+
+    members: Table
+    agreement: FloatArray
+    dependence: FloatArray
+    compared: list[Any]
+    effective_members: float
+    warnings: list[str]
+
+    def __repr__(self) -> str:
+        """The member report, the number of effective members, and the warnings."""
+        n_compared = len(self.compared)
+        lines = [
+            repr(self.members),
+            "",
+            f"{self.effective_members:.1f} effective members of {n_compared}"
+            + (f" (of the {n_compared} who answered most)" if n_compared < len(self.members) else ""),
+            *(f"! {warning}" for warning in self.warnings),
+        ]
+        return "\n".join(lines)
+
+
+def diagnose(predictions: Any, aggregator: AbstractAggregator | None = None) -> Diagnosis:
+    """What the members' answers say of the members, under the consensus of an aggregator.
+
+    The aggregator is fitted here, without labels, unless it already is; by default it is Dawid-Skene, which estimates
+    members' accuracies from their agreement. Where members share their errors, all estimates are too high.
+    """
+    data = as_predictions(predictions)
+    consensus = _Consensus.of(data, DawidSkene() if aggregator is None else aggregator)
+    answers = consensus.answers
+    compared = _most_active(answers, data.n_members)
+    pairs = _Pairs.of(consensus, compared)
+    report = _member_report(data, consensus)
+    dependence = pairs.dependence()
+    names = [data.members[m] for m in compared]
+    return Diagnosis(
+        members=report,
+        agreement=pairs.agreement(),
+        dependence=dependence,
+        compared=names,
+        effective_members=_effective_number(dependence),
+        warnings=[
+            *_class_warnings(data, consensus),
+            *_takeover_warnings(data, report),
+            *_copy_warnings(names, pairs, dependence),
+        ],
+    )
+
+
+class _Consensus(NamedTuple):
+    """Members' labels and the posterior that the aggregator draws from them."""
+
+    posterior: FloatArray  # (items, classes)
+    chosen: IntArray  # (items,)
+    answers: HardAnswers
+    counts: FloatArray  # (members, true, predicted), expected under the posterior
+
+    @classmethod
+    def of(cls, predictions: Predictions, aggregator: AbstractAggregator) -> _Consensus:
+        is_fitted = hasattr(aggregator, "members_")
+        fitted = aggregator if is_fitted else fitted_copy(aggregator, predictions)
+        posterior = fitted.predict_proba(predictions) if is_fitted else fitted.posterior_
+        labels = predictions.harden()
+        values = to_numpy(posterior).astype(np.float64)
+        counts = Reader(labels).statistics(values).sums
+        assert labels.hard is not None  # noqa: S101 - hardened predictions are hard
+        return cls(values, position_of_largest(posterior), labels.hard, counts)
+
+
+# ---- members ----------------------------------------------------------------------------------------------
+
+
+def _member_report(predictions: Predictions, consensus: _Consensus) -> Table:
+    answers, n_members = consensus.answers, predictions.n_members
+    n_answers = np.bincount(answers.members, minlength=n_members)
+
+    def mean(values: FloatArray, weights: FloatArray | None = None) -> FloatArray:
+        total = np.bincount(answers.members, weights=values, minlength=n_members)
+        count = n_answers if weights is None else np.bincount(answers.members, weights=weights, minlength=n_members)
+        return np.where(count > 0, total / np.maximum(count, 1), np.nan)
+
+    agrees = (consensus.chosen[answers.items] == answers.labels).astype(float)
+    dissents = _dissents(consensus, predictions).astype(float)
+    pairs = np.unique(np.stack([answers.members, answers.items]), axis=1)[0]
+    return Table(
+        {
+            "member": [str(name) for name in predictions.members],
+            "coverage": (np.bincount(pairs, minlength=n_members) / predictions.n_items).tolist(),
+            "estimated accuracy": mean(consensus.posterior[answers.items, answers.labels]).tolist(),
+            "agreement": mean(agrees).tolist(),
+            "dissents": np.bincount(answers.members, weights=dissents, minlength=n_members).astype(int).tolist(),
+            "dissents won": mean(agrees * dissents, dissents).tolist(),
+            "confuses most": [_confusions(table, predictions.classes) for table in consensus.counts],
+        }
+    )
+
+
+def _dissents(consensus: _Consensus, predictions: Predictions) -> np.ndarray[Any, np.dtype[np.bool_]]:
+    """Which answers go against the only most frequent answer of the item's other answers."""
+    answers, n_classes = consensus.answers, predictions.n_classes
+    votes = sparse.coo_array(
+        (np.ones(len(answers.items)), (answers.items, answers.labels)), shape=(predictions.n_items, n_classes)
+    ).toarray()
+    others = votes[answers.items]
+    others[np.arange(len(others)), answers.labels] -= 1
+    best = others.max(axis=1)
+    is_unique = (others == best[:, None]).sum(axis=1) == 1
+    return (best > 0) & is_unique & (others.argmax(axis=1) != answers.labels)
+
+
+def _confusions(counts: FloatArray, classes: list[Any], n_pairs: int = 2) -> str:
+    """The most frequent mistakes by expected count, such as `cat → dog 12%` (of the cats)."""
+    wrong = counts * (1 - np.eye(len(counts)))
+    rates = wrong / np.maximum(counts.sum(axis=1, keepdims=True), 1e-12)
+    top = np.argsort(-wrong, axis=None, kind="stable")[:n_pairs]
+    pairs = [np.unravel_index(place, wrong.shape) for place in top]
+    return ", ".join(
+        f"{classes[true]} → {classes[said]} {rates[true, said]:.0%}" for true, said in pairs if wrong[true, said] >= 1
+    )
+
+
+# ---- pairs of members -------------------------------------------------------------------------------------
+
+
+def _most_active(answers: HardAnswers, n_members: int) -> IntArray:
+    counts = np.bincount(answers.members, minlength=n_members)
+    return np.sort(np.argsort(-counts, kind="stable")[:MOST_COMPARED])
+
+
+class _Pairs(NamedTuple):
+    """Counts over the items that two members both answered."""
+
+    common: FloatArray  # (members, members)
+    same: FloatArray  # the same label
+    expected: FloatArray  # the same label, were answers independent given the true class
+
+    @classmethod
+    def of(cls, consensus: _Consensus, compared: IntArray) -> _Pairs:
+        place = np.full(consensus.answers.members.max(initial=0) + 1, -1)
+        place[compared[compared < len(place)]] = np.flatnonzero(compared < len(place))
+        is_in = place[consensus.answers.members] >= 0
+        items, labels = consensus.answers.items[is_in], consensus.answers.labels[is_in]
+        members = place[consensus.answers.members[is_in]]
+        # The last of several answers of one member to one item stands for all of them.
+        last = np.unique(np.stack([items, members])[:, ::-1], axis=1, return_index=True)[1]
+        keep = len(items) - 1 - last
+        items, labels, members = items[keep], labels[keep], members[keep]
+        n_items, n_classes = consensus.posterior.shape
+        shape = (n_items, len(compared))
+        answered = sparse.csr_array((np.ones(len(items)), (items, members)), shape=shape)
+        common = (answered.T @ answered).toarray()
+        same, expected = np.zeros_like(common), np.zeros_like(common)
+        rates = consensus.counts[compared]
+        rates = rates / np.maximum(rates.sum(axis=2, keepdims=True), 1e-12)
+        for k in range(n_classes):
+            says = labels == k
+            said = sparse.csr_array((np.ones(says.sum()), (items[says], members[says])), shape=shape)
+            same += (said.T @ said).toarray()
+            if consensus.posterior[:, k].sum() > 1e-9:
+                weighted = answered.multiply(consensus.posterior[:, [k]]).tocsr()
+                expected += (weighted.T @ answered).toarray() * (rates[:, k] @ rates[:, k].T)
+        return cls(common, same, expected)
+
+    def agreement(self) -> FloatArray:
+        """The share of common items with the same label."""
+        return np.where(self.common > 0, self.same / np.maximum(self.common, 1), np.nan)
+
+    def dependence(self) -> FloatArray:
+        """The correlation of one-hot answers beyond what the true class explains."""
+        with np.errstate(invalid="ignore", divide="ignore"):
+            excess = np.where(self.common > 0, (self.same - self.expected) / self.common, 0.0)
+        own = np.maximum(np.diagonal(excess), 1e-12)
+        correlation = np.clip(excess / np.sqrt(own[:, None] * own[None, :]), -1, 1)
+        np.fill_diagonal(correlation, 1.0)
+        return correlation
+
+
+def _effective_number(dependence: FloatArray) -> float:
+    n_members = len(dependence)
+    return float(min(n_members, n_members**2 / max(dependence.sum(), n_members)))
+
+
+# ---- warnings ---------------------------------------------------------------------------------------------
+
+
+def _class_warnings(predictions: Predictions, consensus: _Consensus) -> list[str]:
+    n_items, n_classes = predictions.n_items, predictions.n_classes
+    votes = np.bincount(consensus.answers.labels, minlength=n_classes)
+    chosen = np.bincount(consensus.chosen, minlength=n_classes)
+    averaged = np.bincount(
+        position_of_largest(Average().fit(predictions).posterior_), minlength=n_classes
+    )
+    silent = [str(predictions.classes[k]) for k in np.flatnonzero(votes == 0)]
+    warnings = []
+    if silent:
+        shown = ", ".join(silent[:5]) + (", …" if len(silent) > 5 else "")
+        warnings.append(f"no member ever predicts class {shown} ({len(silent)} of {n_classes} classes)")
+    noise = 3 * np.sqrt(averaged + 1)
+    for k in np.flatnonzero((chosen < 0.2 * averaged) & (averaged - chosen > noise)):
+        warnings.append(
+            f"class {predictions.classes[k]} collapsed: the average chooses it for {averaged[k]} items, "
+            f"the consensus for {chosen[k]}"
+        )
+    for k in np.flatnonzero((chosen > 3 * averaged) & (chosen - averaged > np.maximum(noise, 0.02 * n_items))):
+        warnings.append(
+            f"class {predictions.classes[k]} swallows others: the average chooses it for {averaged[k]} items, "
+            f"the consensus for {chosen[k]}"
+        )
+    return warnings
+
+
+def _takeover_warnings(predictions: Predictions, report: Table) -> list[str]:
+    """Members whom the consensus follows against the others more often than not."""
+    if predictions.n_members < 3:
+        return []
+    return [
+        f"member {row['member']!r} takes over: the consensus sides with it in {row['dissents won']:.0%} of the "
+        f"{row['dissents']} items where it contradicts the plurality of the others"
+        for row in report.rows()
+        if row["dissents"] >= ENOUGH and row["dissents won"] > 0.5
+    ]
+
+
+def _copy_warnings(names: list[Any], pairs: _Pairs, dependence: FloatArray) -> list[str]:
+    # Members who hardly ever differ from the consensus give no evidence of copying, however alike they are.
+    evidence = pairs.common - pairs.expected
+    is_copy = (dependence > COPY_CORRELATION) & (pairs.common >= ENOUGH) & (evidence >= 5)
+    first, second = np.nonzero(np.triu(is_copy, k=1))
+    return [
+        f"members {names[a]!r} and {names[b]!r} look like copies: they agree on "
+        f"{pairs.same[a, b] / pairs.common[a, b]:.1%} of {int(pairs.common[a, b])} common items, "
+        f"and {pairs.expected[a, b] / pairs.common[a, b]:.1%} were to be expected"
+        for a, b in zip(first[:10], second[:10], strict=True)
+    ]

@@ -1,0 +1,178 @@
+"""Why this class and not that one: the evidence of each member, and of each probability it gave."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, final
+
+import numpy as np
+
+from consilience.expectation import Reader
+from consilience.predictions import Predictions, as_predictions
+from consilience.tables import Table
+
+if TYPE_CHECKING:
+    from consilience.aggregators.aggregator import AbstractAggregator
+    from consilience.arrays import FloatArray
+    from consilience.rule import Rule
+
+TINY = 1e-300
+"""What a posterior of zero counts as under the logarithm."""
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Explanation:
+    """What tipped one item's answer from the runner-up to the winner, in nats.
+
+    `log_odds` = log p(winner) - log p(runner_up) = `prior` + `by_member`.sum(), and `by_member` =
+    `by_probability`.sum(over classes) + `normalizer`, exactly. Positive speaks for the winner.
+    """
+
+    item: Any
+    winner: Any
+    runner_up: Any
+    posterior: FloatArray  # (classes,)
+    log_odds: float
+    prior: float  # of the class prior
+    by_member: FloatArray  # (members,)
+    by_probability: FloatArray  # (members, classes): of each probability, or label, a member gave
+    normalizer: FloatArray  # (members,): of having answered at all (the Dirichlet's normalizing constants)
+    said: FloatArray  # (members, classes): what each member said, NaN where nothing
+    members: list[Any]
+    classes: list[Any]
+
+    def to_table(self) -> Table:
+        """One row per member, the most telling first."""
+        order = np.argsort(-np.abs(self.by_member), kind="stable")
+        return Table(
+            {
+                "member": ["(class prior)", *(str(self.members[m]) for m in order)],
+                "said": ["", *(self._said(m) for m in order)],
+                "nats": [self.prior, *(float(self.by_member[m]) for m in order)],
+                "mostly by": ["", *(self._mostly(m) for m in order)],
+            }
+        )
+
+    def _said(self, member: int) -> str:
+        row = self.said[member]
+        if np.isnan(row).any():
+            return "nothing"
+        top = np.argsort(-row, kind="stable")[:2]
+        return ", ".join(f"{self.classes[k]} {row[k]:.2f}" for k in top if row[k] > 0)
+
+    def _mostly(self, member: int) -> str:
+        """The classes whose probabilities moved the answer most."""
+        row = self.by_probability[member]
+        top = [k for k in np.argsort(-np.abs(row), kind="stable")[:3] if abs(row[k]) > 0.005]
+        return ", ".join(f"{self.classes[k]} {row[k]:+.2f}" for k in top)
+
+    def __repr__(self) -> str:
+        """The answer in a line, then who tipped it."""
+        places = {name: place for place, name in enumerate(self.classes)}
+        first, second = (self.posterior[places[name]] for name in (self.winner, self.runner_up))
+        return (
+            f"item {self.item!r}: {self.winner} ({first:.3f}) over {self.runner_up} ({second:.3f}), "
+            f"{self.log_odds:+.2f} nats\n{self.to_table()!r}"
+        )
+
+
+def explain(
+    aggregator: AbstractAggregator,
+    predictions: Any,
+    item: Any,
+    *,
+    against: Any = None,
+    **options: Any,
+) -> Explanation:
+    """What tips the answer of a fitted aggregator to one item.
+
+    Explained is `aggregator.predict_proba` of that item, for the most probable class over the second (over the class
+    `against`, where given). The log-odds of a mixture of an average and a posterior are split by the logarithmic
+    mean L: log a - log b = (a - b) / L(a, b), which is exact. `options` go to the aggregator: `pure=True` explains
+    Soft Dawid-Skene's eq. 3 alone, as the paper's appendix C does.
+    """
+    everything = as_predictions(predictions)
+    one = aggregator.aligned(everything.take([everything.position_of(item)]))
+    rule = aggregator.rule(one, **options)
+    said = one.to_array()[:, 0, :]
+    pooled, log_pure, parts = _parts(rule, one)
+    log_posterior = _log_mixture(rule.weight, pooled.sum(axis=0), log_pure)
+    first, second = _contenders(log_posterior, one, against)
+    gap = log_posterior[first] - log_posterior[second]
+    by_probability = np.zeros_like(said)
+    normalizer = np.zeros(len(said))
+    prior = 0.0
+    scale = _logarithmic_mean(log_posterior[first], log_posterior[second])
+    if rule.weight < 1:
+        share = (1 - rule.weight) / scale
+        by_probability[:, first] += share * pooled[:, first]
+        by_probability[:, second] -= share * pooled[:, second]
+    if rule.scores is not None and rule.weight > 0:
+        share = 1.0
+        if rule.weight < 1:
+            share = rule.weight * _logarithmic_mean(log_pure[first], log_pure[second]) / scale
+        features, n_answers = parts
+        weights, bias = rule.scores.weights, rule.scores.bias
+        by_probability += share * (weights[:, first] - weights[:, second]) * features
+        normalizer = share * (bias[:, first] - bias[:, second]) * n_answers
+        prior = float(share * (rule.scores.log_prior[first] - rule.scores.log_prior[second]))
+    return Explanation(
+        item=item,
+        winner=one.classes[first],
+        runner_up=one.classes[second],
+        posterior=np.exp(log_posterior),
+        log_odds=float(gap),
+        prior=prior,
+        by_member=by_probability.sum(axis=1) + normalizer,
+        by_probability=by_probability,
+        normalizer=normalizer,
+        said=said,
+        members=one.members,
+        classes=one.classes,
+    )
+
+
+def _parts(rule: Rule, one: Predictions) -> tuple[FloatArray, FloatArray, tuple[FloatArray, FloatArray]]:
+    """Each member's part of the average; the log-posterior of the scores; their features and number of answers."""
+    answers = one.harden() if rule.reads_labels else one
+    totals, n_answers = _features(Reader(answers))
+    shares = rule.member_weights / (rule.member_weights * n_answers).sum()
+    pooled = shares[:, None] * totals
+    if rule.scores is None:
+        return pooled, np.zeros(one.n_classes), (totals, n_answers)
+    features, n_answers = _features(Reader(answers, log_floor=rule.log_floor))
+    log_joint = rule.scores.log_prior + (rule.scores.weights * features[:, None, :]).sum(axis=(0, 2))
+    log_joint = log_joint + n_answers @ rule.scores.bias
+    shift = log_joint.max()
+    return pooled, log_joint - shift - np.log(np.exp(log_joint - shift).sum()), (features, n_answers)
+
+
+def _features(reader: Reader) -> tuple[FloatArray, FloatArray]:
+    """The summed features (members, classes) of the only item, and how often each member answered it."""
+    only = np.zeros((1, reader.n_classes))
+    only[0, 0] = 1.0  # responsibilities of 1 make the statistics of class 0 the features themselves
+    statistics = reader.statistics(only)
+    return statistics.sums[:, 0, :], statistics.answer_counts[:, 0]
+
+
+def _log_mixture(weight: float, average: FloatArray, log_pure: FloatArray) -> FloatArray:
+    if weight == 1:
+        return log_pure
+    return np.log(np.maximum((1 - weight) * average + weight * np.exp(log_pure) * (weight > 0), TINY))
+
+
+def _logarithmic_mean(log_a: float, log_b: float) -> float:
+    """(a - b) / (log a - log b), which tends to a as b does."""
+    gap = log_a - log_b
+    return float(np.exp(log_b) * (np.expm1(gap) / gap if abs(gap) > 1e-12 else 1.0))
+
+
+def _contenders(log_posterior: FloatArray, one: Predictions, against: Any) -> tuple[int, int]:
+    order = np.argsort(-log_posterior, kind="stable")
+    if against is None:
+        return int(order[0]), int(order[1])
+    if against not in one.classes:
+        raise ValueError(f"against must be one of the classes {one.classes}; got {against!r}")
+    other = one.classes.index(against)
+    return int(order[0] if order[0] != other else order[1]), other
