@@ -36,7 +36,7 @@ def to_numpy(array: Array) -> npt.NDArray[Any]:
         return np.asarray((host.float() if host.dtype == torch.bfloat16 else host).numpy())
     if isinstance(array, np.ndarray) or not is_array(array):
         return np.asarray(array)
-    return np.from_dlpack(array_api_compat.to_device(array, "cpu"))
+    return np.asarray(np.from_dlpack(array, device="cpu"))
 
 
 def like(values: npt.NDArray[Any], example: Array, *, dtype: Any = None) -> Array:

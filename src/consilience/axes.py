@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, final
+from typing import TYPE_CHECKING, Any, NamedTuple, final
 
 import numpy as np
 
 from consilience.errors import InvalidPredictions
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    import numpy.typing as npt
+    from collections.abc import Iterable, Sequence
 
 PLURAL = {"member": "members", "item": "items", "class": "classes"}
 
@@ -67,14 +65,27 @@ class Axis:
         """Where each name stands (the last place, where a name is repeated)."""
         return {name: position for position, name in enumerate(self.names)}
 
-    def take(self, positions: npt.NDArray[np.intp] | slice) -> Axis:
-        """The axis of the items chosen; chosen items keep the names (or numbers) they had."""
-        chosen = np.arange(self.size)[positions]
-        return Axis(self.kind, len(chosen), [self.name(int(place)) for place in chosen])
+    def position_of(self, name: Any) -> int:
+        """Where a name stands; raises where it does not."""
+        try:
+            return self.positions[name]
+        except (KeyError, TypeError):
+            plural = PLURAL[self.kind]
+            raise InvalidPredictions(
+                f"{self.kind} must be one of the {self.size} {plural} {some(self.names)}; got {name!r}"
+            ) from None
 
     def describe(self, position: int) -> str:
         """How an error message refers to a position, such as `member 'vit'` or `item 3`."""
         return f"{self.kind} {self.name(position)!r}"
+
+
+class Axes(NamedTuple):
+    """The names along the three axes."""
+
+    members: Axis
+    items: Axis
+    classes: Axis
 
 
 def _plain(names: Iterable[Any]) -> list[Any]:
@@ -82,3 +93,8 @@ def _plain(names: Iterable[Any]) -> list[Any]:
     if isinstance(names, str):
         raise InvalidPredictions(f"names must be a list, one per place on the axis; got the string {names!r}")
     return [name.item() if isinstance(name, np.generic) else name for name in names]
+
+
+def some(names: Sequence[Any]) -> str:
+    """Up to eight names, for a message."""
+    return f"[{', '.join(repr(name) for name in names[:8])}{', …' if len(names) > 8 else ''}]"

@@ -16,6 +16,7 @@ from consilience.aggregators import (
 )
 from consilience.aggregators.aggregator import AbstractAggregator, fitted_copy
 from consilience.arrays import to_numpy
+from consilience.labels import known_labels
 from consilience.metrics import accuracy, brier_score, calibration_error, nll
 from consilience.predictions import Predictions, as_predictions
 from consilience.tables import Table
@@ -37,11 +38,11 @@ def compare(
 
     Labels only score; no fit sees them. Without labels the columns are: `confidence`, the mean probability of the
     answer (the accuracy a method claims); `entropy` in nats; `changed`, the share of items it answers differently from
-    the average; `agreement`, how often members agree with it; `iterations` and `seconds`. With labels (-1 where unknown)
-    accuracy, NLL, Brier score and calibration error (`n_bins` bins, and debiased) come first.
+    the average; `agreement`, how often members agree with it; `iterations` and `seconds`. With labels (-1 where
+    unknown) accuracy, NLL, Brier score and calibration error (`n_bins` bins, and debiased) come first.
     """
     data = as_predictions(predictions)
-    known = data.known_labels(labels)
+    known = known_labels(labels, data.axes)
     methods = default_aggregators(data) if aggregators is None else dict(aggregators)
     average = to_numpy(Average().fit(data).posterior_).argmax(axis=1)
     rows = []

@@ -160,7 +160,7 @@ def _dissents(consensus: _Consensus, predictions: Predictions) -> np.ndarray[Any
     others[np.arange(len(others)), answers.labels] -= 1
     best = others.max(axis=1)
     is_unique = (others == best[:, None]).sum(axis=1) == 1
-    return (best > 0) & is_unique & (others.argmax(axis=1) != answers.labels)
+    return np.asarray((best > 0) & is_unique & (others.argmax(axis=1) != answers.labels))
 
 
 def _confusions(counts: FloatArray, classes: list[Any], n_pairs: int = 2) -> str:
@@ -212,7 +212,7 @@ class _Pairs(NamedTuple):
             said = sparse.csr_array((np.ones(says.sum()), (items[says], members[says])), shape=shape)
             same += (said.T @ said).toarray()
             if consensus.posterior[:, k].sum() > 1e-9:
-                weighted = answered.multiply(consensus.posterior[:, [k]]).tocsr()
+                weighted = sparse.diags_array(consensus.posterior[:, k]) @ answered
                 expected += (weighted.T @ answered).toarray() * (rates[:, k] @ rates[:, k].T)
         return cls(common, same, expected)
 
@@ -225,7 +225,7 @@ class _Pairs(NamedTuple):
         with np.errstate(invalid="ignore", divide="ignore"):
             excess = np.where(self.common > 0, (self.same - self.expected) / self.common, 0.0)
         own = np.maximum(np.diagonal(excess), 1e-12)
-        correlation = np.clip(excess / np.sqrt(own[:, None] * own[None, :]), -1, 1)
+        correlation = np.asarray(np.clip(excess / np.sqrt(own[:, None] * own[None, :]), -1, 1))
         np.fill_diagonal(correlation, 1.0)
         return correlation
 
@@ -242,25 +242,21 @@ def _class_warnings(predictions: Predictions, consensus: _Consensus) -> list[str
     n_items, n_classes = predictions.n_items, predictions.n_classes
     votes = np.bincount(consensus.answers.labels, minlength=n_classes)
     chosen = np.bincount(consensus.chosen, minlength=n_classes)
-    averaged = np.bincount(
-        position_of_largest(Average().fit(predictions).posterior_), minlength=n_classes
-    )
+    averaged = np.bincount(position_of_largest(Average().fit(predictions).posterior_), minlength=n_classes)
     silent = [str(predictions.classes[k]) for k in np.flatnonzero(votes == 0)]
-    warnings = []
+    warnings: list[str] = []
     if silent:
         shown = ", ".join(silent[:5]) + (", …" if len(silent) > 5 else "")
         warnings.append(f"no member ever predicts class {shown} ({len(silent)} of {n_classes} classes)")
     noise = 3 * np.sqrt(averaged + 1)
-    for k in np.flatnonzero((chosen < 0.2 * averaged) & (averaged - chosen > noise)):
-        warnings.append(
-            f"class {predictions.classes[k]} collapsed: the average chooses it for {averaged[k]} items, "
+    has_collapsed = (chosen < 0.2 * averaged) & (averaged - chosen > noise)
+    has_swollen = (chosen > 3 * averaged) & (chosen - averaged > np.maximum(noise, 0.02 * n_items))
+    for verb, flags in (("collapsed", has_collapsed), ("swallows others", has_swollen)):
+        warnings += [
+            f"class {predictions.classes[k]} {verb}: the average chooses it for {averaged[k]} items, "
             f"the consensus for {chosen[k]}"
-        )
-    for k in np.flatnonzero((chosen > 3 * averaged) & (chosen - averaged > np.maximum(noise, 0.02 * n_items))):
-        warnings.append(
-            f"class {predictions.classes[k]} swallows others: the average chooses it for {averaged[k]} items, "
-            f"the consensus for {chosen[k]}"
-        )
+            for k in np.flatnonzero(flags)
+        ]
     return warnings
 
 

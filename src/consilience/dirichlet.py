@@ -15,7 +15,7 @@ LARGEST = 1e6
 
 
 def log_normalizer(concentration: FloatArray) -> FloatArray:
-    """log B(π) = Σ_l log Γ(π_l) - log Γ(Σ_l π_l), over the last axis."""
+    """Log B(π) = Σ_l log Γ(π_l) - log Γ(Σ_l π_l), over the last axis."""
     return np.asarray(gammaln(concentration).sum(axis=-1) - gammaln(concentration.sum(axis=-1)))
 
 

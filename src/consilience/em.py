@@ -51,8 +51,7 @@ def em(
 
 def _warn_unconverged(max_iter: int, tol: float) -> None:
     warnings.warn(
-        f"the objective still changes by {tol:g} or more per item after {max_iter} iterations; "
-        "raise max_iter or tol",
+        f"the objective still changes by {tol:g} or more per item after {max_iter} iterations; raise max_iter or tol",
         ConvergenceWarning,
         stacklevel=5,
     )

@@ -92,10 +92,7 @@ class Reader:
         n_members = self.predictions.n_members
         return reduce(
             add,
-            (
-                _statistics(chunk, responsibilities[chunk.start : chunk.stop, :], n_members, 0.0)
-                for chunk in self
-            ),
+            (_statistics(chunk, responsibilities[chunk.start : chunk.stop, :], n_members, 0.0) for chunk in self),
         )
 
 
@@ -126,7 +123,8 @@ class Expectation:
             )
             return _statistics(chunk, responsibilities, scores.weights.shape[0], log_evidence)
 
-        return reduce(add, self.mapper(visit, self.reader))
+        total: Statistics = reduce(add, self.mapper(visit, self.reader))
+        return total
 
 
 def clamp(probabilities: Array, known: IntArray | None) -> Array:
@@ -140,7 +138,7 @@ def clamp(probabilities: Array, known: IntArray | None) -> Array:
 
 
 def _log_joint(scores: Scores, chunk: ReadChunk, example: Array) -> Array:
-    """log p(x_i, k), up to a constant of the item (items, true); -inf for the classes a known one rules out."""
+    """Log p(x_i, k), up to a constant of the item (items, true); -inf for the classes a known one rules out."""
     xp = namespace(example)
     total = like(scores.log_prior[None, :], example)
     for features in chunk.features:
@@ -161,9 +159,7 @@ def _softmax(log_joint: Array) -> tuple[Array, float]:
     return exponentials / totals, float(log_evidence)
 
 
-def _statistics(
-    chunk: ReadChunk, responsibilities: Array, n_members: int, log_evidence: float
-) -> Statistics:
+def _statistics(chunk: ReadChunk, responsibilities: Array, n_members: int, log_evidence: float) -> Statistics:
     xp = namespace(responsibilities)
     n_items, n_classes = responsibilities.shape
     sums = np.zeros((n_members, n_classes, n_classes))

@@ -93,7 +93,7 @@ def explain(
     Soft Dawid-Skene's eq. 3 alone, as the paper's appendix C does.
     """
     everything = as_predictions(predictions)
-    one = aggregator.aligned(everything.take([everything.position_of(item)]))
+    one = aggregator.aligned(everything.take([everything.axes.items.position_of(item)]))
     rule = aggregator.rule(one, **options)
     said = one.to_array()[:, 0, :]
     pooled, log_pure, parts = _parts(rule, one)

@@ -75,8 +75,8 @@ class LabelFeatures:
 
     def accumulate(self, responsibilities: Array, sums: FloatArray, counts: FloatArray) -> None:
         """Add the expected number of times that each member called class k class j."""
-        table = self.matrix.T @ to_numpy(responsibilities).astype(np.float64, copy=False)
-        table = np.asarray(table).reshape(len(self.positions), self.n_classes, -1).transpose(0, 2, 1)
+        columns = np.asarray(self.matrix.T @ to_numpy(responsibilities).astype(np.float64, copy=False))
+        table = columns.reshape(len(self.positions), self.n_classes, -1).transpose(0, 2, 1)
         sums[self.positions] += table
         counts[self.positions] += table.sum(axis=2)
 
@@ -128,7 +128,5 @@ def _label_features(hard: HardAnswers, n_items: int, n_classes: int) -> LabelFea
     positions, member = np.unique(hard.members, return_inverse=True)
     indptr = np.searchsorted(hard.items, np.arange(n_items + 1))
     columns = member * n_classes + hard.labels
-    matrix = sparse.csr_array(
-        (np.ones(len(columns)), columns, indptr), shape=(n_items, len(positions) * n_classes)
-    )
+    matrix = sparse.csr_array((np.ones(len(columns)), columns, indptr), shape=(n_items, len(positions) * n_classes))
     return LabelFeatures(positions, n_classes, matrix)

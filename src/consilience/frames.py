@@ -28,9 +28,7 @@ class Answers(NamedTuple):
     class_names: list[Any]
 
 
-def read_answers(
-    frame: Any, *, item: str, member: str, label: str | None, classes: Sequence[Any] | None
-) -> Answers:
+def read_answers(frame: Any, *, item: str, member: str, label: str | None, classes: Sequence[Any] | None) -> Answers:
     """The answers of a long frame, coded by position; names in order of first appearance, classes sorted."""
     import narwhals as nw  # noqa: PLC0415 - only users of frames pay for it
 
@@ -42,9 +40,7 @@ def read_answers(
         ) from error
     for role, column in (("item", item), ("member", member)):
         if column not in table.columns:
-            raise InvalidPredictions(
-                f"frame must have the column {column!r} for the {role}; it has {table.columns}"
-            )
+            raise InvalidPredictions(f"frame must have the column {column!r} for the {role}; it has {table.columns}")
     items, item_names = _code(table[item].to_list(), item)
     members, member_names = _code(table[member].to_list(), member)
     if label is not None and label in table.columns:
@@ -70,18 +66,14 @@ def _is_missing(value: Any) -> bool:
     return value is None or bool(value != value)  # noqa: PLR0124 - NaN is what differs from itself
 
 
-def _code_labels(
-    values: list[Any], column: str, classes: Sequence[Any] | None
-) -> tuple[IntArray, list[Any]]:
+def _code_labels(values: list[Any], column: str, classes: Sequence[Any] | None) -> tuple[IntArray, list[Any]]:
     """Each label's class; a missing label is coded -1."""
     is_given = [not _is_missing(value) for value in values]
     seen = {value for value, given in zip(values, is_given, strict=True) if given}
     names = _sorted(seen) if classes is None else list(classes)
     position = {name: place for place, name in enumerate(names)}
     if unknown := seen - position.keys():
-        raise InvalidPredictions(
-            f"column {column!r} must hold the classes {names}; got {sorted(unknown, key=str)[0]!r}"
-        )
+        raise InvalidPredictions(f"column {column!r} must hold the classes {names}; got {min(unknown, key=str)!r}")
     codes = (position[value] if given else -1 for value, given in zip(values, is_given, strict=True))
     return np.fromiter(codes, np.intp, len(values)), names
 
@@ -111,9 +103,7 @@ def _class_columns(
 
 def _numbers(series: Any, column: str) -> npt.NDArray[np.float64]:
     try:
-        return np.asarray(
-            [np.nan if value is None else value for value in series.to_list()], dtype=np.float64
-        )
+        return np.asarray([np.nan if value is None else value for value in series.to_list()], dtype=np.float64)
     except (TypeError, ValueError) as error:
         raise InvalidPredictions(
             f"column {column!r} must hold probabilities; it holds {series.dtype} values"

@@ -7,21 +7,23 @@ from typing import TYPE_CHECKING, Any, NamedTuple, final
 
 import numpy as np
 
-from consilience.errors import InvalidPredictions
 from consilience.arrays import to_numpy
+from consilience.errors import InvalidPredictions
 from consilience.reliability import (
     bin_edges,
     bin_of,
     binned_gap,
+    calibration_error,
     confidence_and_correctness,
+    reliability_curve,
 )
-from consilience.reliability import calibration_error as calibration_error
-from consilience.reliability import reliability_curve as reliability_curve
 from consilience.scoring import read_posterior_and_labels
 from consilience.tables import Table
 
 if TYPE_CHECKING:
     from consilience.arrays import FloatArray
+
+__all__ = ["accuracy", "brier_score", "calibration_error", "evaluate", "nll", "reliability_curve"]
 
 LEAST_PROBABILITY = 1e-12
 """The floor under the logarithm of `nll`: one item costs at most 27.6 nats."""
@@ -163,7 +165,7 @@ class _ItemScores(NamedTuple):
 
 
 def _nll_of_items(probabilities: FloatArray, truth: Any) -> FloatArray:
-    return -np.log(np.maximum(probabilities[np.arange(len(truth)), truth], LEAST_PROBABILITY))
+    return np.asarray(-np.log(np.maximum(probabilities[np.arange(len(truth)), truth], LEAST_PROBABILITY)))
 
 
 def _brier_of_items(probabilities: FloatArray, truth: Any) -> FloatArray:

@@ -1,4 +1,4 @@
-"""Out-of-distribution detection: does uncertainty tell foreign items from the data's own?
+"""Out-of-distribution detection: whether uncertainty tells foreign items from the data's own.
 
 Foreign (out-of-distribution) items are the positives throughout. Each function takes what is known of the own and of
 the foreign items: posteriors (items, classes), or uncertainty scores (items,) of any making.

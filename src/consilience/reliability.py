@@ -1,4 +1,4 @@
-"""Calibration: does an answer given with probability p come true with frequency p?
+"""Calibration: whether an answer given with probability p comes true with frequency p.
 
 Bins are half-open, (low, high]; a confidence of 1 falls in the last one and a confidence of 0 in the first. An empty
 bin weighs nothing, so nothing here is ever NaN but the means of empty bins.
@@ -19,12 +19,12 @@ Strategy: TypeAlias = Literal["uniform", "quantile"]
 
 
 class ReliabilityCurve(NamedTuple):
-    """Per bin: its edges, the mean confidence and the accuracy in it (NaN where empty), and how many items it has."""
+    """Per bin: its edges, the mean confidence and the accuracy in it (NaN where empty), and how many items."""
 
     edges: FloatArray  # (bins + 1,)
     confidence: FloatArray  # (bins,)
     accuracy: FloatArray  # (bins,)
-    count: IntArray  # (bins,)
+    n_items: IntArray  # (bins,)
 
 
 def reliability_curve(

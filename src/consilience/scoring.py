@@ -42,7 +42,5 @@ def read_posterior_and_labels(posterior: Any, labels: Any) -> tuple[FloatArray, 
     is_wrong = (truth < 0) | (truth >= values.shape[1])
     if is_wrong.any():
         row = int(np.argmax(is_wrong))
-        raise InvalidPredictions(
-            f"labels must be from 0 to {values.shape[1] - 1}; item {row} has {truth[row]}"
-        )
+        raise InvalidPredictions(f"labels must be from 0 to {values.shape[1] - 1}; item {row} has {truth[row]}")
     return values, truth.astype(np.intp)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, final
 
 if TYPE_CHECKING:
@@ -25,10 +25,19 @@ class Statistics:
     log_evidence: float  # Σ_i log Σ_k p(x_i, k), up to a constant of the data
 
     def __add__(self, other: Statistics) -> Statistics:
-        return Statistics(*(mine + theirs for mine, theirs in zip(self._values(), other._values(), strict=True)))
+        return Statistics(
+            self.n_items + other.n_items,
+            self.class_counts + other.class_counts,
+            self.answer_counts + other.answer_counts,
+            self.sums + other.sums,
+            self.log_evidence + other.log_evidence,
+        )
 
     def __rmul__(self, factor: float) -> Statistics:
-        return Statistics(*(factor * value for value in self._values()))
-
-    def _values(self) -> tuple[float | FloatArray, ...]:
-        return tuple(getattr(self, field.name) for field in fields(self))
+        return Statistics(
+            factor * self.n_items,
+            factor * self.class_counts,
+            factor * self.answer_counts,
+            factor * self.sums,
+            factor * self.log_evidence,
+        )

@@ -15,10 +15,10 @@ import numpy as np
 from consilience.arrays import Array, IntArray, namespace, position_of_largest, to_numpy
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
-ROWS_AT_ONCE = 2**22
-"""About how many numbers a temporary array may have where a member's rows are walked through."""
+NUMBERS_AT_ONCE = 2**22
+"""About how many numbers a temporary array may have."""
 
 
 @final
@@ -55,17 +55,13 @@ class SoftMember:
         items = np.arange(self.rows.shape[0]) if self.items is None else self.items
         if self.is_complete:
             return items
-        return items[~to_numpy(namespace(self.rows).isnan(self.rows[:, 0]))]
+        return np.asarray(items[~to_numpy(namespace(self.rows).isnan(self.rows[:, 0]))])
 
     def harden(self) -> HardAnswers:
         """The member's answers as labels: the most probable class, the lowest index winning a tie."""
-        n_rows, n_classes = self.rows.shape
-        step = max(1, ROWS_AT_ONCE // n_classes)
-        pieces = [
-            position_of_largest(self.rows[start : start + step, :]) for start in range(0, max(n_rows, 1), step)
-        ]
-        labels = np.concatenate(pieces)
-        items = np.arange(n_rows) if self.items is None else self.items
+        pieces = [position_of_largest(rows) for _, rows in parts_of(self.rows)]
+        labels = np.concatenate([np.empty(0, dtype=np.intp), *pieces])
+        items = np.arange(len(labels)) if self.items is None else self.items
         if not self.is_complete:
             is_present = ~to_numpy(namespace(self.rows).isnan(self.rows[:, 0]))
             items, labels = items[is_present], labels[is_present]
@@ -90,6 +86,14 @@ class HardAnswers:
         """The answers to the items at these positions, in their order."""
         answers, items = _answers_of(self.items, positions, n_items)
         return HardAnswers(items, self.members[answers], self.labels[answers])
+
+
+def parts_of(rows: Array) -> Iterator[tuple[int, Array]]:
+    """Some rows at a time, so that temporary arrays stay small: where each part starts, and its rows."""
+    n_rows, n_classes = rows.shape
+    step = max(1, NUMBERS_AT_ONCE // n_classes)
+    for start in range(0, n_rows, step):
+        yield start, rows[start : min(start + step, n_rows), :]
 
 
 def merge_answers(parts: Sequence[HardAnswers]) -> HardAnswers:

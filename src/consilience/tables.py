@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from html import escape
-from typing import TYPE_CHECKING, Any, final
+from typing import TYPE_CHECKING, Any, Literal, final
 
 import numpy as np
 
@@ -48,7 +48,7 @@ class Table:
         """The columns as plain lists."""
         return {name: list(values) for name, values in self._columns.items()}
 
-    def to_frame(self, library: str = "pandas") -> Any:
+    def to_frame(self, library: Literal["pandas", "polars", "pyarrow"] = "pandas") -> Any:
         """The table as a data frame of a library that is installed."""
         import narwhals as nw  # noqa: PLC0415 - only users of frames pay for it
 

@@ -12,14 +12,16 @@ from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
 from consilience import persistence
 from consilience.arrays import Array, FloatArray, IntArray, position_of_largest
+from consilience.labels import known_labels
 from consilience.predictions import Predictions, as_predictions
-from consilience.rule import Rule
 from consilience.statistics import Statistics
 
 if TYPE_CHECKING:
     import os
 
     import numpy.typing as npt
+
+    from consilience.rule import Rule
 
 
 class AbstractAggregator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn has no types
@@ -53,7 +55,7 @@ class AbstractAggregator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-le
     def fit(self, predictions: Any, labels: Any = None) -> Self:
         """Learn from predictions, and from known labels where there are any (-1 where unknown)."""
         predictions = as_predictions(predictions)
-        known = predictions.known_labels(labels)
+        known = known_labels(labels, predictions.axes)
         self._check_parameters(predictions)
         self._fit(predictions, known)
         self._remember_names(predictions)
@@ -80,7 +82,7 @@ class AbstractAggregator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-le
         if not hasattr(self, "members_"):
             return self.fit(predictions, labels)
         batch = self.aligned(predictions)
-        self._partial_fit(batch, batch.known_labels(labels))
+        self._partial_fit(batch, known_labels(labels, batch.axes))
         self.items_ = batch.items
         return self
 
@@ -95,7 +97,7 @@ class AbstractAggregator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-le
     def from_saved(cls, parameters: dict[str, Any], learned: dict[str, Any]) -> Self:
         """An aggregator with the parameters and learned values of a saved one."""
         self = cls(**parameters)
-        vars(self).update(persistence.nested(learned, cls._saved_kinds))
+        self.__dict__.update(persistence.nested(learned, cls._saved_kinds))
         return self
 
     # ---- what a method provides ---------------------------------------------------------------------------

@@ -55,7 +55,7 @@ class Average(AbstractPool):
             raise ValueError(
                 f"weights must be a positive number for each of the {n_members} members; got {self.weights!r}"
             )
-        return weights / weights.sum()
+        return np.asarray(weights / weights.sum())
 
     def rule(self, predictions: Predictions) -> Rule:
         """The average; for the geometric one, scores that weigh each member's own logarithms.

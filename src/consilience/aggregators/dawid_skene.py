@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, final
+from typing import TYPE_CHECKING, Any, ClassVar, final
 
 import numpy as np
 
 from consilience.aggregators.label_em import AbstractLabelEM
 from consilience.aggregators.parameters import check_loop, check_number, read_class_prior
 from consilience.aggregators.rates import log_rates, pseudo_answers, smoothed_rates
-from consilience.arrays import FloatArray
 from consilience.expectation import Scores
-from consilience.predictions import Predictions
 from consilience.statistics import Statistics
+
+if TYPE_CHECKING:
+    from consilience.arrays import FloatArray
+    from consilience.predictions import Predictions
+
 
 @final
 @dataclass(frozen=True, slots=True, eq=False)

@@ -10,9 +10,7 @@ if TYPE_CHECKING:
     from consilience.arrays import FloatArray
 
 
-def check_number(
-    name: str, value: Any, *, least: float = 0.0, most: float = np.inf, integer: bool = False
-) -> None:
+def check_number(name: str, value: Any, *, least: float = 0.0, most: float = np.inf, integer: bool = False) -> None:
     """Raise where the value is not a number of the range (ends included)."""
     kinds = (int, np.integer) if integer else (int, float, np.integer, np.floating)
     if isinstance(value, bool) or not isinstance(value, kinds) or not least <= value <= most:
@@ -38,9 +36,7 @@ def read_class_prior(class_prior: Any, n_classes: int) -> FloatArray | None:
         return None
     if isinstance(class_prior, str):
         if class_prior != "uniform":
-            raise ValueError(
-                f"class_prior must be None, 'uniform' or one probability per class; got {class_prior!r}"
-            )
+            raise ValueError(f"class_prior must be None, 'uniform' or one probability per class; got {class_prior!r}")
         return np.full(n_classes, 1 / n_classes)
     prior = np.asarray(class_prior, dtype=np.float64)
     if prior.shape != (n_classes,):

@@ -20,7 +20,6 @@ from consilience.dirichlet import log_normalizer, maximum_likelihood, mean_log
 from consilience.em import em
 from consilience.errors import InvalidPredictions
 from consilience.expectation import Expectation, Reader, Scores, clamp
-from consilience.predictions import Predictions
 from consilience.rule import Rule
 from consilience.statistics import Statistics
 
@@ -28,6 +27,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from consilience.arrays import Array, FloatArray, IntArray
+    from consilience.predictions import Predictions
 
 AUTO_SMOOTHING = 0.1
 """The share of an average class's answers that `init_smoothing="auto"` adds to each row."""
@@ -82,16 +82,14 @@ class DirichletModel:
         table[~self.is_soft] = smoothed_rates(statistics.sums[~self.is_soft], self.smoothing)
         climb = self._climb if self.solver == "adamw" else self._jump
         sums, counts = statistics.sums[self.is_soft], statistics.answer_counts[self.is_soft]
-        table[self.is_soft], moments = climb(
-            table[self.is_soft], sums, counts, emissions.moments, statistics.n_items
-        )
+        table[self.is_soft], moments = climb(table[self.is_soft], sums, counts, emissions.moments, statistics.n_items)
         return Emissions(self.estimate_class_prior(statistics), table, moments)
 
     def estimate_class_prior(self, statistics: Statistics) -> FloatArray:
         """The fixed class prior, or the mean responsibilities."""
         if self.class_prior is not None:
             return self.class_prior
-        return np.maximum(statistics.class_counts / statistics.class_counts.sum(), self.floor)
+        return np.asarray(np.maximum(statistics.class_counts / statistics.class_counts.sum(), self.floor))
 
     def _climb(
         self, concentration: FloatArray, sums: FloatArray, counts: FloatArray, moments: Moments, n_items: float
@@ -132,9 +130,9 @@ class SoftDawidSkene(AbstractAggregator):
     """Soft Dawid-Skene: EM with Dirichlet emissions, started from the average and kept near it.
 
     Each iteration computes the posterior P under the current parameters, averages it into the responsibilities,
-    T ← (1 - α) T + α P, and takes a few optimizer steps. `posterior_` is T. With the paper's α = 1e-3 and 100 iterations
-    it is about .905 of the average and .095 of P: gains over the average are small, and so are losses. `history_` is
-    Q, which need not rise.
+    T ← (1 - α) T + α P, and takes a few optimizer steps. `posterior_` is T. With the paper's α = 1e-3 and 100
+    iterations it is about .905 of the average and .095 of P: gains over the average are small, and so are losses.
+    `history_` is Q, which need not rise.
 
     Members who give labels get Dawid-Skene's categorical rates inside the same model; a one-hot row, floored, would
     drown everyone else.
@@ -157,10 +155,11 @@ class SoftDawidSkene(AbstractAggregator):
     class_prior
         None: estimated. "uniform" or one probability per class: fixed.
     solver
-        "adamw" as in the paper. "exact" maximizes Q over the concentrations in every M step (Newton's method on all rows
-        at once). One exact step from the average followed by one E step (`averaging=1, max_iter=2`) helps like-minded
-        networks under shift and harms weak, flat, unequal members; more iterations climb the likelihood and make
-        the labels worse, because softmax outputs are not Dirichlet-distributed: classes turn into levels of confidence.
+        "adamw" as in the paper. "exact" maximizes Q over the concentrations in every M step (Newton's method on all
+        rows at once). One exact M step from the average and then one E step, `SoftDawidSkene(solver="exact",
+        averaging={0: 0, 1: 1}, max_iter=2)`, helps like-minded networks under shift and harms weak, flat, unequal
+        members. More iterations climb the likelihood and make the labels worse, because softmax outputs are not
+        Dirichlet-distributed: classes turn into levels of confidence.
     smoothing
         Pseudo-answers of the members who give labels, as in `DawidSkene`.
     forgetting

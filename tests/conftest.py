@@ -1,0 +1,59 @@
+"""Fixtures shared by all tests."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import consilience as cs
+
+SHARED = Path(__file__).resolve().parents[2] / "shared" / "data"
+
+
+def pytest_generate_tests(metafunc):
+    """One seed by default; all hundred where CONSILIENCE_SEEDS=all."""
+    if "seed" in metafunc.fixturenames:
+        seeds = range(100) if os.environ.get("CONSILIENCE_SEEDS") == "all" else [0]
+        metafunc.parametrize("seed", seeds)
+
+
+@pytest.fixture
+def rng(seed):
+    return np.random.default_rng(seed)
+
+
+@pytest.fixture(autouse=True)
+def _numpy_errors_raise():
+    with np.errstate(divide="raise", over="raise", invalid="raise"):
+        yield
+
+
+@pytest.fixture(scope="session")
+def shared():
+    """Opens a file of real data, or skips the test where there is none."""
+
+    def open_data(name):
+        path = SHARED / name
+        if not path.exists():
+            pytest.skip(f"needs {name}, which is not part of the project")
+        return path if path.suffix == ".json" else np.load(path)
+
+    return open_data
+
+
+@pytest.fixture(scope="session")
+def crowd(shared):
+    """Real crowds by name: the predictions, and the truth (-1 where unknown)."""
+
+    def read(name):
+        data = shared("crowd.npz")
+        predictions = cs.Predictions.from_answers(
+            data[f"{name}/item"], data[f"{name}/worker"], data[f"{name}/label"].astype(int)
+        )
+        gold = data[f"{name}/gold"].astype(int) if f"{name}/gold" in data else None
+        return predictions, gold
+
+    return read

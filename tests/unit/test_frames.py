@@ -1,0 +1,80 @@
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+import consilience as cs
+
+ANSWERS = {
+    "task": ["t2", "t2", "t1", "t1", "t1"],
+    "worker": ["ann", "bob", "ann", "bob", "bob"],
+    "label": ["dog", "cat", "dog", "dog", "cat"],
+}
+ROWS = {"item": [7, 7, 9], "model": ["a", "b", "a"], "no": [0.2, 0.3, 1.0], "yes": [0.8, 0.7, 0.0]}
+LIBRARIES = [pd.DataFrame, pl.DataFrame, pa.table]
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_labels_as_crowd_kit_has_them(library):
+    p = cs.Predictions.from_frame(library(ANSWERS))
+    assert (p.members, p.items, p.classes) == (["ann", "bob"], ["t2", "t1"], ["cat", "dog"])
+    np.testing.assert_array_equal(p.to_array(), [[[0, 1], [0, 1]], [[1, 0], [0.5, 0.5]]])
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_one_probability_column_per_class(library):
+    p = cs.Predictions.from_frame(library(ROWS), item="item", member="model")
+    assert (p.members, p.items, p.classes) == (["a", "b"], [7, 9], ["no", "yes"])
+    array = p.to_array()
+    np.testing.assert_array_equal(array[0], [[0.2, 0.8], [1, 0]])
+    assert np.isnan(array[1, 1]).all()
+
+
+def test_classes_choose_and_order_columns_and_labels():
+    p = cs.Predictions.from_frame(pd.DataFrame(ROWS), item="item", member="model", classes=["yes", "no"])
+    assert p.to_array()[0, 0].tolist() == [0.8, 0.2]
+    q = cs.Predictions.from_frame(pd.DataFrame(ANSWERS), classes=["dog", "bird", "cat"])
+    assert q.to_array()[0, 0].tolist() == [1, 0, 0]
+
+
+@pytest.mark.parametrize("missing", [None, np.nan])
+def test_a_missing_label_is_no_answer(missing):
+    frame = pd.DataFrame({"task": [1, 1, 2], "worker": [1, 2, 1], "label": ["a", missing, "b"]})
+    assert np.isnan(cs.Predictions.from_frame(frame).to_array()[1]).all()
+
+
+def test_fit_on_a_frame_is_the_fit_on_its_array():
+    rng = np.random.default_rng(0)
+    array = rng.dirichlet(np.ones(3), size=(3, 20))
+    columns = {f"c{k}": array[..., k].ravel() for k in range(3)}
+    index = {"task": np.tile(np.arange(20), 3), "worker": np.repeat(["a", "b", "c"], 20)}
+    soft = cs.Predictions.from_frame(pd.DataFrame(index | columns))
+    hard = cs.Predictions.from_frame(pd.DataFrame(index | {"label": array.argmax(axis=2).ravel()}))
+    for aggregator in (cs.SoftDawidSkene(), cs.DawidSkene(), cs.BayesianClassifierCombination()):
+        np.testing.assert_array_equal(aggregator.fit_predict_proba(soft), aggregator.fit_predict_proba(array))
+    ds = cs.DawidSkene()
+    np.testing.assert_array_equal(ds.fit_predict_proba(hard), ds.fit_predict_proba(array))
+
+
+@pytest.mark.parametrize(
+    ("frame", "options", "message"),
+    [
+        (pd.DataFrame(ANSWERS), {"item": "id"}, "column 'id' for the item; it has"),
+        (pd.DataFrame(ANSWERS), {"member": "who"}, "column 'who' for the member; it has"),
+        (pd.DataFrame(ANSWERS), {"classes": ["dog"]}, r"must hold the classes \['dog'\]; got 'cat'"),
+        (pd.DataFrame(ANSWERS), {"label": None}, "column 'label' must hold probabilities"),
+        (pd.DataFrame(ANSWERS)[["task", "worker"]], {}, "label column 'label' or one probability column"),
+        (pd.DataFrame(ROWS), {"item": "item", "member": "model", "classes": ["no", "maybe"]}, "'maybe' is missing"),
+        (pd.DataFrame(ANSWERS | {"task": [None, *ANSWERS["task"][1:]]}), {}, "no missing values; row 0 is missing"),
+        ([[1, 2]], {}, "frame must be a data frame .*; got list"),
+    ],
+)
+def test_wrong_frames(frame, options, message):
+    with pytest.raises(cs.InvalidPredictions, match=message):
+        cs.Predictions.from_frame(frame, **options)
+
+
+def test_a_frame_given_as_an_array_is_pointed_to_from_frame():
+    with pytest.raises(cs.InvalidPredictions, match="use from_frame"):
+        cs.Predictions(pd.DataFrame(ANSWERS))

@@ -1,0 +1,138 @@
+import numpy as np
+import pytest
+import reference
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.metrics import log_loss
+
+import consilience as cs
+from consilience.metrics import accuracy, brier_score, calibration_error, evaluate, nll, reliability_curve
+
+
+def draw(seed, n_items=50, n_classes=4):
+    rng = np.random.default_rng(seed)
+    return rng.dirichlet(np.ones(n_classes), size=n_items), rng.integers(n_classes, size=n_items)
+
+
+def test_hand_computed():
+    posterior, labels = np.array([[0.7, 0.2, 0.1], [0.1, 0.6, 0.3]]), np.array([0, 2])
+    assert accuracy(posterior, labels) == 0.5
+    assert nll(posterior, labels) == pytest.approx(-(np.log(0.7) + np.log(0.3)) / 2)
+    assert brier_score(posterior, labels) == pytest.approx((0.09 + 0.04 + 0.01 + 0.01 + 0.36 + 0.49) / 2)
+    assert calibration_error(posterior, labels, n_bins=10) == pytest.approx((0.3 + 0.6) / 2)
+
+
+def test_log_loss_is_scikit_learns():
+    posterior, labels = draw(1)
+    assert nll(posterior, labels) == pytest.approx(log_loss(labels, posterior, labels=range(4)), rel=1e-12)
+
+
+def test_brier_is_between_0_and_2_and_nll_has_a_floor():
+    sure = np.array([[1.0, 0.0]])
+    assert (brier_score(sure, [0]), brier_score(sure, [1])) == (0, 2)
+    assert nll(sure, [1]) == pytest.approx(-np.log(1e-12))
+
+
+@given(st.integers(0, 2**32 - 1), st.integers(1, 40))
+def test_calibration_error_is_the_naive_one(seed, n_bins):
+    posterior, labels = draw(seed)
+    expected = reference.calibration_error(posterior, labels, n_bins)
+    assert calibration_error(posterior, labels, n_bins=n_bins) == pytest.approx(expected, abs=1e-12)
+
+
+@pytest.mark.parametrize(("confidence", "place"), [(1.0, 3), (0.75, 2), (0.5, 1), (0.7500001, 3)])
+def test_bins_include_their_upper_edge(confidence, place):
+    curve = reliability_curve([[confidence, 1 - confidence]], [0], n_bins=4)
+    assert curve.n_items.tolist() == [int(b == place) for b in range(4)]
+
+
+def test_sure_and_right_is_perfect_sure_and_wrong_is_one():
+    sure = np.eye(3)
+    for n_bins in (1, 15, 300):
+        assert calibration_error(sure, [0, 1, 2], n_bins=n_bins) == 0
+        assert calibration_error(sure, [1, 2, 0], n_bins=n_bins) == 1
+
+
+def test_equal_mass_bins_have_equal_mass():
+    posterior, labels = draw(2, n_items=1000)
+    curve = reliability_curve(posterior, labels, n_bins=10, strategy="quantile")
+    assert curve.n_items.sum() == 1000
+    assert np.ptp(curve.n_items) <= 2
+    assert reliability_curve(np.full((9, 2), 0.5), np.zeros(9, int), strategy="quantile").n_items.sum() == 9
+
+
+@pytest.mark.parametrize(("n_items", "n_bins", "floor"), [(10_000, 300, 0.044), (10_000, 15, 0.0086)])
+def test_calibrated_predictions_have_a_floor_that_debiasing_removes(n_items, n_bins, floor):
+    plain, debiased = [], []
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        confidence = rng.uniform(0.5, 1, size=n_items)
+        posterior = np.stack([confidence, 1 - confidence], axis=1)
+        labels = (rng.random(n_items) > confidence).astype(int)
+        plain.append(calibration_error(posterior, labels, n_bins=n_bins))
+        debiased.append(calibration_error(posterior, labels, n_bins=n_bins, debiased=True))
+    assert np.mean(plain) == pytest.approx(floor, rel=0.35)
+    assert abs(np.mean(debiased)) < 4 * np.std(debiased) / np.sqrt(20) + 1e-4
+    assert np.mean(plain) > 5 * abs(np.mean(debiased))
+
+
+def test_debiasing_leaves_a_real_gap():
+    rng = np.random.default_rng(0)
+    posterior = np.tile([0.9, 0.1], (5000, 1))
+    labels = (rng.random(5000) > 0.7).astype(int)
+    assert calibration_error(posterior, labels, debiased=True) == pytest.approx(0.2, abs=0.03)
+
+
+def test_evaluate_gives_every_metric_with_an_interval_around_it():
+    posterior, labels = draw(3, n_items=400)
+    result = evaluate(posterior, labels)
+    assert result["accuracy"].value == accuracy(posterior, labels)
+    assert result["nll"].value == pytest.approx(nll(posterior, labels))
+    assert result["brier_score"].value == pytest.approx(brier_score(posterior, labels))
+    assert result["calibration_error"].value == pytest.approx(calibration_error(posterior, labels))
+    for estimate in result.values():
+        assert estimate.low < estimate.value < estimate.high
+    assert "400 labelled items" in repr(result)
+
+
+def test_intervals_cover_the_truth_at_about_their_level():
+    """95 % intervals of accuracy over 200 draws: binomial(200, .95) is almost never below 178."""
+    hits = 0
+    for seed in range(200):
+        rng = np.random.default_rng(seed)
+        labels = (rng.random(150) < 0.3).astype(int)
+        low, high = evaluate(np.tile([0.8, 0.2], (150, 1)), labels, n_bootstrap=200)["accuracy"][1:]
+        hits += low <= 0.7 <= high
+    assert 178 <= hits < 200
+
+
+def test_evaluate_leaves_unknown_labels_out():
+    posterior, labels = draw(4)
+    labels[10:] = -1
+    assert evaluate(posterior, labels)["nll"].value == pytest.approx(nll(posterior[:10], labels[:10]))
+
+
+@pytest.mark.parametrize(
+    ("posterior", "labels", "message"),
+    [
+        ([0.5, 0.5], [0], r"numbers \(items, classes\); got float64 of shape \(2,\)"),
+        ([[0.5, 0.6]], [0], "sums to 1.1"),
+        ([[1.5, -0.5]], [0], "least value of -0.5"),
+        ([[0.5, 0.5]], [2], "labels must be from 0 to 1; item 0 has 2"),
+        ([[0.5, 0.5]], [0, 1], r"one for each of the 1 items; got int64 of shape \(2,\)"),
+        ([[0.5, 0.5]], [0.0], "labels must be integers"),
+    ],
+)
+@pytest.mark.parametrize("metric", [accuracy, nll, brier_score, calibration_error])
+def test_wrong_input(metric, posterior, labels, message):
+    with pytest.raises(cs.InvalidPredictions, match=message):
+        metric(posterior, labels)
+
+
+def test_wrong_options():
+    with pytest.raises(ValueError, match="n_bins must be at least 1; got 0"):
+        calibration_error([[1.0, 0.0]], [0], n_bins=0)
+    with pytest.raises(ValueError, match="strategy must be 'uniform' or 'quantile'; got 'equal'"):
+        calibration_error([[1.0, 0.0]], [0], strategy="equal")
+    with pytest.raises(cs.InvalidPredictions, match="known for at least one item"):
+        evaluate([[1.0, 0.0]], [-1])
