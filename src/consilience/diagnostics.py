@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import combinations
 from typing import TYPE_CHECKING, Any, NamedTuple, final
 
 import numpy as np
@@ -17,6 +18,8 @@ from consilience.predictions import Predictions, as_predictions
 from consilience.tables import Table
 
 if TYPE_CHECKING:
+    import numpy.typing as npt
+
     from consilience.arrays import FloatArray, IntArray
     from consilience.storage import HardAnswers
 
@@ -26,8 +29,11 @@ MOST_COMPARED = 500
 COPY_CORRELATION = 0.9
 """Members whose answers, beyond what the consensus explains, correlate more than this are called copies."""
 
-ENOUGH = 20
-"""The fewest items a warning about a member may rest on."""
+ENOUGH, FEW = 20, 5
+"""The fewest items, and the fewest dissents, that a warning about a member may rest on."""
+
+MOST_SHOWN, MOST_EQUAL = 10, 50
+"""How many pairs of copies are named, and among how many members equal probabilities are looked for."""
 
 
 @final
@@ -87,17 +93,16 @@ def diagnose(predictions: Any, aggregator: AbstractAggregator | None = None) -> 
     pairs = _Pairs.of(consensus, compared)
     report = _member_report(data, consensus)
     dependence = pairs.dependence()
-    names = [data.members[m] for m in compared]
     return Diagnosis(
         members=report,
         agreement=pairs.agreement(),
         dependence=dependence,
-        compared=names,
+        compared=[data.members[m] for m in compared],
         effective_members=_effective_number(dependence),
         warnings=[
             *_class_warnings(data, consensus),
             *_takeover_warnings(data, report),
-            *_copy_warnings(names, pairs, dependence),
+            *_copy_warnings(data, compared, pairs, report),
         ],
     )
 
@@ -150,7 +155,7 @@ def _member_report(predictions: Predictions, consensus: _Consensus) -> Table:
     )
 
 
-def _dissents(consensus: _Consensus, predictions: Predictions) -> np.ndarray[Any, np.dtype[np.bool_]]:
+def _dissents(consensus: _Consensus, predictions: Predictions) -> npt.NDArray[np.bool_]:
     """Which answers go against the only most frequent answer of the item's other answers."""
     answers, n_classes = consensus.answers, predictions.n_classes
     votes = sparse.coo_array(
@@ -272,14 +277,29 @@ def _takeover_warnings(predictions: Predictions, report: Table) -> list[str]:
     ]
 
 
-def _copy_warnings(names: list[Any], pairs: _Pairs, dependence: FloatArray) -> list[str]:
-    # Members who hardly ever differ from the consensus give no evidence of copying, however alike they are.
-    evidence = pairs.common - pairs.expected
-    is_copy = (dependence > COPY_CORRELATION) & (pairs.common >= ENOUGH) & (evidence >= 5)
+def _copy_warnings(predictions: Predictions, compared: IntArray, pairs: _Pairs, report: Table) -> list[str]:
+    # Members who hardly ever dissent give no evidence of copying, however alike they are.
+    n_dissents = np.array(report["dissents"])[compared]
+    may_tell = (n_dissents >= FEW) & (pairs.common.diagonal() >= ENOUGH)
+    is_copy = (pairs.dependence() > COPY_CORRELATION) & (pairs.common >= ENOUGH) & may_tell[:, None] & may_tell
+    is_copy |= _have_equal_rows(predictions, compared)
     first, second = np.nonzero(np.triu(is_copy, k=1))
     return [
-        f"members {names[a]!r} and {names[b]!r} look like copies: they agree on "
-        f"{pairs.same[a, b] / pairs.common[a, b]:.1%} of {int(pairs.common[a, b])} common items, "
-        f"and {pairs.expected[a, b] / pairs.common[a, b]:.1%} were to be expected"
-        for a, b in zip(first[:10], second[:10], strict=True)
+        f"members {predictions.members[compared[a]]!r} and {predictions.members[compared[b]]!r} look like copies: "
+        f"they agree on {pairs.same[a, b] / pairs.common[a, b]:.1%} of {int(pairs.common[a, b])} common items"
+        for a, b in zip(first[:MOST_SHOWN], second[:MOST_SHOWN], strict=True)
     ]
+
+
+def _have_equal_rows(predictions: Predictions, compared: IntArray) -> npt.NDArray[np.bool_]:
+    """Which members, of those who answer everything by probabilities, give the first items the same ones."""
+    is_equal = np.zeros((len(compared), len(compared)), dtype=bool)
+    place = {int(position): number for number, position in enumerate(compared)}
+    rows = [
+        (place[member.position], to_numpy(member.rows[: min(1000, predictions.n_items), :]))
+        for member in predictions.soft[:MOST_EQUAL]
+        if member.is_complete and member.items is None
+    ]
+    for (a, first), (b, second) in combinations(rows, 2):
+        is_equal[a, b] = len(first) >= ENOUGH and bool(np.abs(first - second).max() < 1e-6)
+    return is_equal

@@ -10,6 +10,7 @@ import json
 import os
 import tempfile
 import zipfile
+from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import Any
@@ -32,7 +33,8 @@ def write(path: str | os.PathLike[str], name: str, parameters: dict[str, Any], l
             arrays[key] = to_numpy(value)
         else:
             plain[key] = value
-    header = {"format": FORMAT, "version": VERSION, "aggregator": name, "parameters": parameters, "learned": plain}
+    options = {key: _mapping_to_json(value) for key, value in parameters.items()}
+    header = {"format": FORMAT, "version": VERSION, "aggregator": name, "parameters": options, "learned": plain}
     text = json.dumps(header, default=_to_json)
     target = Path(path)
     handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.", suffix=".part")
@@ -50,11 +52,12 @@ def read(path: str | os.PathLike[str]) -> tuple[str, dict[str, Any], dict[str, A
     """The name, parameters and learned values of a file; nested values keep dotted names."""
     not_ours = f"{os.fspath(path)} is not a file that consilience saved"
     try:
-        with np.load(path, allow_pickle=False) as archive:
+        with Path(path).open("rb") as file:
+            archive = np.load(file, allow_pickle=False)
             if not isinstance(archive, np.lib.npyio.NpzFile):
                 raise InvalidPredictions(f"{not_ours}: it holds one array")
             contents = {key: archive[key] for key in archive.files}
-        header = json.loads(contents.pop("header").tobytes())
+        header = json.loads(contents.pop("header").tobytes(), object_hook=_mapping_from_json)
         name, parameters, learned = header["aggregator"], header["parameters"], header["learned"]
         is_ours = header["format"] == FORMAT
         version = int(header["version"])
@@ -98,6 +101,15 @@ def _to_json(value: Any) -> Any:
     raise InvalidPredictions(
         f"names and parameters must be text or numbers to be saved; got {value!r} ({type(value).__name__})"
     )
+
+
+def _mapping_to_json(value: Any) -> Any:
+    """A mapping as pairs, because JSON would turn its numbers into text."""
+    return {"pairs": [list(pair) for pair in value.items()]} if isinstance(value, Mapping) else value
+
+
+def _mapping_from_json(value: dict[str, Any]) -> dict[Any, Any]:
+    return dict(value["pairs"]) if value.keys() == {"pairs"} else value
 
 
 def _umask() -> int:

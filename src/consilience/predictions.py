@@ -25,7 +25,7 @@ from consilience.reading import (
     softmax,
 )
 from consilience.storage import NUMBERS_AT_ONCE, HardAnswers, SoftMember, merge_answers
-from consilience.validation import validated
+from consilience.validation import check_every_item_is_answered, validated
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -54,6 +54,8 @@ class Predictions:
         missing prediction. Nothing is copied, and nothing is ever written to it.
     members, items, classes
         Names along the axes; 0, 1, 2, … where not given.
+    partial
+        Allow items that nobody answers, in predictions that `concatenate` will put beside others.
     normalize
         Rescale each row to sum to 1. Otherwise rows must sum to 1 within 1e-3 (1e-2 in half precision), and
         are used as they are.
@@ -75,6 +77,7 @@ class Predictions:
         items: Iterable[Any] | None = None,
         classes: Iterable[Any] | None = None,
         normalize: bool = False,
+        partial: bool = False,
     ) -> None:
         if isinstance(probabilities, Mapping):
             members = list(probabilities) if members is None else members
@@ -92,6 +95,8 @@ class Predictions:
         soft = (SoftMember(place, matrix, None, is_complete=False) for place, matrix in enumerate(matrices))
         self.hard: HardAnswers | None = None
         self.soft = validated(tuple(soft), self.hard, self.axes)
+        if not partial:
+            self.check_every_item_is_answered()
 
     # ---- other ways in ------------------------------------------------------------------------------------
 
@@ -118,6 +123,7 @@ class Predictions:
         members: Iterable[Any] | None = None,
         items: Iterable[Any] | None = None,
         classes: Iterable[Any] | None = None,
+        partial: bool = False,
     ) -> Predictions:
         """Predictions from hard labels (members, items): positions of classes, -1 where missing.
 
@@ -137,7 +143,7 @@ class Predictions:
             Axis("item", table.shape[1], items),
             Axis("class", int(n_classes), names),
         )
-        return _checked((), merge_answers([answers]), axes)
+        return _checked((), merge_answers([answers]), axes, partial=partial)
 
     @classmethod
     def from_answers(
@@ -151,6 +157,7 @@ class Predictions:
         members: Iterable[Any] | None = None,
         items: Iterable[Any] | None = None,
         classes: Iterable[Any] | None = None,
+        partial: bool = False,
     ) -> Predictions:
         """Predictions from a list of answers: each an item, a member, and a label or a row of probabilities.
 
@@ -179,7 +186,7 @@ class Predictions:
             size = n_classes or (len(class_names) if class_names is not None else int(labels.max(initial=0)) + 1)
             is_answer = labels[order] != -1
             hard = HardAnswers(item_positions[is_answer], member_positions[is_answer], labels[order][is_answer])
-            return _checked((), hard, Axes(member_axis, item_axis, Axis("class", size, class_names)))
+            return _checked((), hard, Axes(member_axis, item_axis, Axis("class", size, class_names)), partial=partial)
         rows = floats(probabilities)
         check_length(rows, len(order), "probabilities")
         if rows.ndim != 2:
@@ -194,7 +201,8 @@ class Predictions:
             answered = items_answered[first:last]
             is_dense = np.array_equal(answered, everything)
             soft.append(SoftMember(position, rows[first:last], None if is_dense else answered, is_complete=False))
-        return _checked(soft, None, Axes(member_axis, item_axis, Axis("class", int(rows.shape[1]), class_names)))
+        axes = Axes(member_axis, item_axis, Axis("class", int(rows.shape[1]), class_names))
+        return _checked(soft, None, axes, partial=partial)
 
     @classmethod
     def from_frame(
@@ -230,7 +238,7 @@ class Predictions:
         Items and classes are matched by name; those of a part without names are called 0, 1, 2, … An item that
         only some parts know is missing from the others. Hard labels may use some of the classes only.
         """
-        predictions = [as_predictions(part) for part in parts]
+        predictions = [part if isinstance(part, Predictions) else Predictions(part) for part in parts]
         if not predictions:
             raise InvalidPredictions("concatenate needs at least one part; got none")
         members = joined_members([part.axes.members for part in predictions])
@@ -245,7 +253,9 @@ class Predictions:
             hard += moved_hard
             offset += part.n_members
         axes = Axes(Axis("member", offset, members), items, classes)
-        return _assembled(soft, merge_answers(hard) if hard else None, axes)
+        together = _assembled(soft, merge_answers(hard) if hard else None, axes)
+        together.check_every_item_is_answered()
+        return together
 
     # ---- what they are ------------------------------------------------------------------------------------
 
@@ -319,6 +329,10 @@ class Predictions:
         with np.errstate(invalid="ignore"):
             return total / count[:, :, None]
 
+    def check_every_item_is_answered(self) -> None:
+        """Raise where nobody answers an item, which predictions made with `partial=True` may leave open."""
+        check_every_item_is_answered(self.soft, self.hard, self.axes)
+
     # ---- parts of them ------------------------------------------------------------------------------------
 
     def chunks(self, size: int | None = None) -> Iterator[Chunk]:
@@ -376,8 +390,11 @@ class Predictions:
 
 
 def as_predictions(predictions: Any) -> Predictions:
-    """Predictions as they are, or made from whatever `Predictions` takes."""
-    return predictions if isinstance(predictions, Predictions) else Predictions(predictions)
+    """Predictions as they are, or made from whatever `Predictions` takes; every item has an answer."""
+    if not isinstance(predictions, Predictions):
+        return Predictions(predictions)
+    predictions.check_every_item_is_answered()
+    return predictions
 
 
 def _assembled(soft: Iterable[SoftMember], hard: HardAnswers | None, axes: Axes) -> Predictions:
@@ -387,9 +404,12 @@ def _assembled(soft: Iterable[SoftMember], hard: HardAnswers | None, axes: Axes)
     return self
 
 
-def _checked(soft: Iterable[SoftMember], hard: HardAnswers | None, axes: Axes) -> Predictions:
+def _checked(soft: Iterable[SoftMember], hard: HardAnswers | None, axes: Axes, *, partial: bool) -> Predictions:
     """Predictions made of new parts."""
-    return _assembled(validated(tuple(soft), hard, axes), hard, axes)
+    predictions = _assembled(validated(tuple(soft), hard, axes), hard, axes)
+    if not partial:
+        predictions.check_every_item_is_answered()
+    return predictions
 
 
 def _on_axes(

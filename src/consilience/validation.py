@@ -21,7 +21,7 @@ SUM_TOLERANCE = 1e-3
 
 
 def validated(soft: tuple[SoftMember, ...], hard: HardAnswers | None, axes: Axes) -> tuple[SoftMember, ...]:
-    """The soft members, each with its promise of completeness; raises where anything is wrong."""
+    """The soft members, each with its promise of completeness; raises where an answer is wrong."""
     for axis, least in zip(axes, (1, 1, 2), strict=True):
         if axis.size < least:
             raise InvalidPredictions(f"predictions need at least {least} {axis.kind}; got {axis.size}")
@@ -31,7 +31,6 @@ def validated(soft: tuple[SoftMember, ...], hard: HardAnswers | None, axes: Axes
     )
     if hard is not None:
         _check_answers(hard, axes)
-    _check_every_item_is_answered(checked, hard, axes)
     return checked
 
 
@@ -102,7 +101,8 @@ def _check_answers(hard: HardAnswers, axes: Axes) -> None:
         )
 
 
-def _check_every_item_is_answered(soft: tuple[SoftMember, ...], hard: HardAnswers | None, axes: Axes) -> None:
+def check_every_item_is_answered(soft: tuple[SoftMember, ...], hard: HardAnswers | None, axes: Axes) -> None:
+    """Raise where nobody answers an item."""
     if any(member.is_complete and member.items is None for member in soft):
         return
     is_answered = np.zeros(axes.items.size, dtype=bool)
@@ -115,5 +115,6 @@ def _check_every_item_is_answered(soft: tuple[SoftMember, ...], hard: HardAnswer
         raise InvalidPredictions(
             "each item needs an answer of at least one member; "
             f"{axes.items.describe(int(np.argmin(is_answered)))} has none"
-            f"{f', nor have {n_others} others' if n_others else ''}"
+            f"{f', nor have {n_others} others' if n_others else ''}. "
+            "Use partial=True for predictions that concatenate puts beside others"
         )

@@ -4,9 +4,10 @@ import array_api_strict
 import numpy as np
 import pytest
 import torch
-from simulate import softmax_members
 
 import consilience as cs
+
+from simulate import softmax_members
 
 METHODS = [
     cs.Average(),
@@ -65,9 +66,7 @@ def test_other_array_libraries(method, library, array):
 def test_torch_beside_labels(method, array):
     labels = np.nan_to_num(array[2:]).argmax(axis=2)
     people = cs.Predictions.from_labels(labels, 4)
-    ours, theirs = (
-        cs.Predictions.concatenate([networks, people]) for networks in (array[:2], torch.tensor(array[:2]))
-    )
+    ours, theirs = (cs.Predictions.concatenate([networks, people]) for networks in (array[:2], torch.tensor(array[:2])))
     np.testing.assert_allclose(method.fit_predict_proba(theirs).numpy(), method.fit_predict_proba(ours), atol=1e-12)
 
 

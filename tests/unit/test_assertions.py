@@ -1,6 +1,7 @@
 """The tests' own assertions can fail."""
 
 import pytest
+
 from assertions import assert_never_falls, assert_within_errors
 
 

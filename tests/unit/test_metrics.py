@@ -1,12 +1,13 @@
 import numpy as np
 import pytest
-import reference
 from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import log_loss
 
 import consilience as cs
 from consilience.metrics import accuracy, brier_score, calibration_error, evaluate, nll, reliability_curve
+
+import reference
 
 
 def draw(seed, n_items=50, n_classes=4):

@@ -80,7 +80,9 @@ class AbstractAggregator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-le
     def partial_fit(self, predictions: Any, labels: Any = None) -> Self:
         """Learn from one more batch of a stream; `posterior_` is then that batch's."""
         if not hasattr(self, "members_"):
-            return self.fit(predictions, labels)
+            self.fit(predictions, labels)
+            self._first_partial_fit(as_predictions(predictions))
+            return self
         batch = self.aligned(predictions)
         self._partial_fit(batch, known_labels(labels, batch.axes))
         self.items_ = batch.items
@@ -109,6 +111,9 @@ class AbstractAggregator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-le
     @abstractmethod
     def _partial_fit(self, predictions: Predictions, known: IntArray | None) -> None:
         """Learn from one more batch, already on the axes of the fit."""
+
+    def _first_partial_fit(self, predictions: Predictions) -> None:
+        """What a stream does after the fit to its first batch."""
 
     @abstractmethod
     def rule(self, predictions: Predictions) -> Rule:

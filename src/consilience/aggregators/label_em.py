@@ -12,10 +12,10 @@ from consilience.arrays import FloatArray, IntArray, like
 from consilience.em import em
 from consilience.expectation import Expectation, Reader, Scores, clamp
 from consilience.rule import Rule
+from consilience.statistics import Statistics
 
 if TYPE_CHECKING:
     from consilience.predictions import Predictions
-    from consilience.statistics import Statistics
 
 
 class LabelModel(Protocol):
@@ -79,6 +79,20 @@ class AbstractLabelEM(AbstractAggregator):
         batch = expectation(model.scores(self.parameters_))
         statistics = self.forgetting * self.statistics_ + batch
         self.posterior_ = like(expectation.posterior, predictions.example())
+        self._learn(model, State(model.maximize(statistics), statistics))
+
+    def _first_partial_fit(self, predictions: Predictions) -> None:
+        """Steady a stream's beginning: one pseudo-item per class, which every member probably answers right.
+
+        A first batch may be small and lack classes. Without this, classes that nothing is known of yet could swap.
+        """
+        n_classes = predictions.n_classes
+        right, wrong = 0.5 + 0.5 / n_classes, 0.5 / n_classes
+        table = wrong + (right - wrong) * np.eye(n_classes)
+        counts = np.ones((predictions.n_members, n_classes))
+        pseudo = Statistics(0.0, np.ones(n_classes), counts, counts[:, :, None] * table, 0.0)
+        model = self._model(n_classes)
+        statistics = self.statistics_ + pseudo
         self._learn(model, State(model.maximize(statistics), statistics))
 
     def _learn(self, model: LabelModel, state: State) -> None:

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from consilience.arrays import Array, FloatArray, IntArray
     from consilience.predictions import Predictions
 
-AUTO_SMOOTHING = 0.1
+AUTO_SMOOTHING = 0.3
 """The share of an average class's answers that `init_smoothing="auto"` adds to each row."""
 
 
@@ -146,10 +146,10 @@ class SoftDawidSkene(AbstractAggregator):
     optimizer_steps, learning_rate, weight_decay
         Of AdamW, in each M step; its moments are kept from one M step to the next.
     init_smoothing
-        Pseudo-answers added to each cell of the confusion matrices that the fit starts from. "auto" adds a tenth of an
-        average class's answers to each row, spread over its cells: .1 · items / classes². Cells near zero would
-        freeze there, because AdamW remembers their huge first gradient for thousands of steps; a fixed number would
-        swamp the data where there are many classes.
+        Pseudo-answers added to each cell of the confusion matrices that the fit starts from. "auto" adds three
+        tenths of an average class's answers to each row, spread over its cells: .3 · items / classes². Cells near zero
+        would freeze there, because AdamW remembers their huge first gradient for thousands of steps; a fixed number
+        would swamp the data where there are many classes. `benchmarks/init_smoothing.py` shows the choice.
     floor
         The least probability under the logarithm, the least concentration, and the least class prior.
     class_prior
@@ -163,7 +163,8 @@ class SoftDawidSkene(AbstractAggregator):
     smoothing
         Pseudo-answers of the members who give labels, as in `DawidSkene`.
     forgetting
-        What `partial_fit` multiplies all earlier statistics by at each batch; 1 forgets nothing.
+        What `partial_fit` multiplies all earlier statistics by at each batch; 1 forgets nothing. The first batch sets
+        where the concentrations start from and AdamW moves slowly, so let it have some hundred items.
     chunk_size
         Items at a time; None chooses.
 
@@ -338,7 +339,7 @@ class SoftDawidSkene(AbstractAggregator):
     def _averaging_at(self, iteration: int) -> float:
         if not isinstance(self.averaging, Mapping):
             return float(self.averaging)
-        return max((int(start), value) for start, value in self.averaging.items() if int(start) <= iteration)[1]
+        return max((start, value) for start, value in self.averaging.items() if start <= iteration)[1]
 
     def _check_parameters(self, predictions: Predictions) -> None:
         check_loop(self, predictions.n_classes)
@@ -351,7 +352,7 @@ class SoftDawidSkene(AbstractAggregator):
         if self.solver not in ("adamw", "exact"):
             raise ValueError(f"solver must be 'adamw' or 'exact'; got {self.solver!r}")
         schedule = self.averaging if isinstance(self.averaging, Mapping) else {0: self.averaging}
-        if 0 not in {int(start) for start in schedule}:
+        if 0 not in schedule:
             raise ValueError(f"averaging must say what holds from iteration 0 on; got {self.averaging!r}")
         for value in schedule.values():
             check_number("averaging", value, most=1)

@@ -1,0 +1,65 @@
+"""Values that others computed or published."""
+
+import json
+
+import numpy as np
+import pytest
+
+import consilience as cs
+
+
+def test_bcc_reference_case(shared):
+    case = json.loads(shared("bcc_reference.json").read_text())
+    predictions = cs.Predictions.from_labels(np.array(case["labels"]).T, 3)
+    bcc = cs.BayesianClassifierCombination(max_iter=1000, tol=None).fit(predictions)
+    np.testing.assert_allclose(bcc.posterior_, case["posterior"], atol=1e-9)
+    np.testing.assert_allclose(bcc.parameters_.confusion, case["alpha"], atol=1e-9)
+    np.testing.assert_allclose(bcc.parameters_.classes, case["nu"], atol=1e-9)
+    assert bcc.history_[-1] == pytest.approx(case["elbo"], abs=1e-9)
+
+
+def test_dawid_and_skenes_own_table(crowd):
+    """1979, table 2: observer 1 answers three times; marginals .40 .42 .11 .07."""
+    predictions, _ = crowd("anaesthetist")
+    ds = cs.DawidSkene(smoothing=0, max_iter=1000, tol=1e-13).fit(predictions)
+    np.testing.assert_allclose(ds.class_prior_, [0.40, 0.42, 0.11, 0.07], atol=0.005)
+    assert ds.history_[-1] == pytest.approx(-192.89, abs=0.005)
+
+
+ERRORS = {"bluebird": (24.1, 10.2), "rte": (10.3, 7.3), "dog": (17.8, 15.7), "web": (26.9, 17.4)}
+
+
+@pytest.mark.parametrize("name", ERRORS)
+def test_error_rates_of_crowds(crowd, name):
+    predictions, gold = crowd(name)
+    is_known = gold >= 0
+    by_vote, by_em = ERRORS[name]
+    shares = cs.MajorityVote().fit(predictions).posterior_[is_known]
+    is_winner = shares == shares.max(axis=1, keepdims=True)
+    # Ties count by the chance that a random choice among the winners is right, as the published rates do.
+    right = is_winner[np.arange(is_known.sum()), gold[is_known]] / is_winner.sum(axis=1)
+    assert 100 * (1 - right.mean()) == pytest.approx(by_vote, abs=0.06)
+    for smoothing in (0.0, 0.01):
+        ds = cs.DawidSkene(smoothing=smoothing, max_iter=1000).fit(predictions)
+        error = 100 * (ds.posterior_.argmax(axis=1) != gold)[is_known].mean()
+        assert error == pytest.approx(by_em, abs=0.5)
+
+
+def test_two_members_by_hand():
+    """One E step from the shares of votes, on two items, computed on paper."""
+    ds = cs.DawidSkene(smoothing=0, max_iter=1, tol=None).fit(cs.Predictions.from_labels([[0, 1], [0, 0]]))
+    # Shares: item 0 (1, 0), item 1 (1/2, 1/2). Prior 3/4, 1/4. Member 0: class 0 → (2/3, 1/3), class 1 → (0, 1).
+    np.testing.assert_allclose(ds.class_prior_, [0.75, 0.25])
+    np.testing.assert_allclose(ds.confusion_, [[[2 / 3, 1 / 3], [0, 1]], [[1, 0], [1, 0]]])
+    np.testing.assert_allclose(ds.posterior_, [[1, 0], [0.5, 0.5]], atol=1e-300)
+    assert ds.history_[-1] == pytest.approx(np.log(0.75 * 2 / 3) + np.log(0.75 / 3 + 0.25))
+
+
+def test_real_networks_under_shift(shared):
+    data = shared("cifar10_resnets.npz")
+    predictions = cs.Predictions.from_logits(data["jpeg_logits"], members=data["members"])
+    labels = data["labels"].astype(int)
+    scores = {row["method"]: row for row in cs.compare(predictions, labels).rows()}
+    assert scores["Average"]["accuracy"] == pytest.approx(0.859, abs=0.002)
+    assert scores["SoftDawidSkene"]["accuracy"] >= scores["Average"]["accuracy"]
+    assert scores["SoftDawidSkene"]["brier"] <= scores["Average"]["brier"]

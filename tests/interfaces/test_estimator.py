@@ -1,0 +1,147 @@
+"""scikit-learn's conventions, constructor arguments, and what the user is told."""
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
+
+import consilience as cs
+
+from simulate import softmax_members
+
+METHODS = [
+    cs.Average(kind="geometric", weights=[1, 2, 3]),
+    cs.MajorityVote(),
+    cs.DawidSkene(smoothing=0.5),
+    cs.BayesianClassifierCombination(diagonal_prior=3),
+    cs.SoftDawidSkene(averaging={0: 0.1, 5: 0.01}, max_iter=9),
+]
+
+
+@pytest.fixture(scope="module")
+def array():
+    return softmax_members(np.random.default_rng(0), [3, 2, 1], n_items=40, n_classes=3)[0]
+
+
+@pytest.mark.parametrize("method", METHODS, ids=repr)
+def test_clone_copies_parameters_and_nothing_learned(method, array):
+    copy = clone(clone(method).fit(array))
+    assert copy.get_params() == method.get_params()
+    assert not hasattr(copy, "posterior_")
+    assert copy.set_params(**method.get_params()).get_params() == method.get_params()
+
+
+def test_repr_shows_what_was_changed():
+    assert repr(cs.DawidSkene(smoothing=0.5)) == "DawidSkene(smoothing=0.5)"
+
+
+@pytest.mark.parametrize("method", METHODS, ids=repr)
+def test_not_fitted(method, array, tmp_path):
+    for use in (lambda m: m.predict_proba(array), lambda m: m.predict(array), lambda m: m.save(tmp_path / "x")):
+        with pytest.raises(NotFittedError, match=f"this {type(method).__name__} is not fitted yet; call fit first"):
+            use(clone(method))
+
+
+@pytest.mark.parametrize("method", METHODS, ids=repr)
+def test_learned_names(method, array):
+    fitted = clone(method).fit(cs.Predictions(array, members=["a", "b", "c"], classes=["x", "y", "z"]))
+    assert fitted.posterior_.shape == (40, 3)
+    assert fitted.class_prior_.shape == (3,)
+    assert fitted.confusion_.shape == (3, 3, 3)
+    assert fitted.n_iter_ == len(fitted.history_)
+    assert isinstance(fitted.converged_, bool)
+    assert (fitted.members_, fitted.classes_) == (["a", "b", "c"], ["x", "y", "z"])
+    assert set(clone(method).fit_predict(fitted.aligned(array))) <= {"x", "y", "z"}
+
+
+@pytest.mark.parametrize(
+    ("method", "message"),
+    [
+        (cs.Average(kind="harmonic"), "kind must be 'arithmetic' or 'geometric'; got 'harmonic'"),
+        (cs.Average(weights=[1, 2]), r"weights must be a positive number for each of the 3 members; got \[1, 2\]"),
+        (cs.Average(weights=[1, 0, 1]), "weights must be a positive number"),
+        (cs.DawidSkene(smoothing=-1), "smoothing must be a number of at least 0; got -1"),
+        (cs.DawidSkene(max_iter=0), "max_iter must be an integer of at least 1; got 0"),
+        (cs.DawidSkene(max_iter=2.5), "max_iter must be an integer of at least 1; got 2.5"),
+        (cs.DawidSkene(tol="small"), "tol must be a number of at least 0; got 'small'"),
+        (cs.DawidSkene(forgetting=1.5), "forgetting must be a number from 0 to 1; got 1.5"),
+        (cs.DawidSkene(chunk_size=0), "chunk_size must be an integer of at least 1; got 0"),
+        (cs.DawidSkene(class_prior="flat"), "class_prior must be None, 'uniform' or one probability per class"),
+        (cs.DawidSkene(class_prior=[0.5, 0.5]), r"one entry for each of 3 classes; got \(2,\)"),
+        (cs.DawidSkene(class_prior=[0.5, 0.5, 0.5]), "positive and sum to 1; it sums to 1.5"),
+        (cs.BayesianClassifierCombination(diagonal_prior=0), "diagonal_prior must be a number of at least 1e-12"),
+        (cs.SoftDawidSkene(solver="newton"), "solver must be 'adamw' or 'exact'; got 'newton'"),
+        (cs.SoftDawidSkene(averaging=2), "averaging must be a number from 0 to 1; got 2"),
+        (cs.SoftDawidSkene(averaging={5: 0.1}), "averaging must say what holds from iteration 0 on"),
+        (cs.SoftDawidSkene(init_smoothing="none"), "init_smoothing must be a number of at least 0; got 'none'"),
+        (cs.SoftDawidSkene(optimizer_steps=0), "optimizer_steps must be an integer of at least 1; got 0"),
+        (cs.SoftDawidSkene(floor=0), "floor must be a number from 1e-300 to 0.1; got 0"),
+    ],
+    ids=lambda value: repr(value) if not isinstance(value, str) else "",
+)
+def test_wrong_arguments(method, message, array):
+    with pytest.raises(ValueError, match=message):
+        method.fit(array)
+
+
+def test_paper_presets():
+    assert cs.SoftDawidSkene.paper("mnist").get_params() == cs.SoftDawidSkene().get_params()
+    assert cs.SoftDawidSkene.paper("cifar100").averaging == {0: 1e-5, 100: 1e-3}
+    imagenet = cs.SoftDawidSkene.paper("imagenet")
+    assert (imagenet.max_iter, imagenet.optimizer_steps) == (25, 1)
+    with pytest.raises(ValueError, match="name must be one of .*; got 'svhn'"):
+        cs.SoftDawidSkene.paper("svhn")
+
+
+def test_schedule_weighs_what_its_steps_weigh(array):
+    sds = cs.SoftDawidSkene(averaging={0: 0.1, 5: 0.01}, max_iter=9).fit(array)
+    assert sds.weight_ == pytest.approx(1 - 0.9**5 * 0.99**4)
+
+
+def test_convergence_is_reported(array):
+    with pytest.warns(ConvergenceWarning, match="still changes by 1e-12 or more per item after 2 iterations"):
+        unconverged = cs.DawidSkene(max_iter=2, tol=1e-12).fit(array)
+    assert not unconverged.converged_
+    converged = cs.DawidSkene(max_iter=500, tol=1e-6).fit(array)
+    assert converged.converged_ and converged.n_iter_ < 500
+    assert cs.DawidSkene(max_iter=2, tol=None).fit(array).n_iter_ == 2
+    assert cs.SoftDawidSkene(tol=1.0).fit(array).converged_
+
+
+def test_a_fixed_class_prior_is_kept(array):
+    prior = [0.6, 0.3, 0.1]
+    for method in (cs.DawidSkene, cs.BayesianClassifierCombination, cs.SoftDawidSkene):
+        np.testing.assert_array_equal(method(class_prior=prior).fit(array).class_prior_, prior)
+
+
+def test_new_predictions_must_fit_the_fit(array):
+    named = cs.DawidSkene().fit(cs.Predictions(array, members=["a", "b", "c"], classes=["x", "y", "z"]))
+    plain = cs.SoftDawidSkene(max_iter=2).fit(array)
+    for method, new, message in [
+        (named, cs.Predictions(array[:1], members=["d"]), r"members must be among those fitted, .*; got 'd'"),
+        (plain, array[:2], "must have the 3 members of the fit .*; got 2"),
+        (plain, array[:, :, :2] / array[:, :, :2].sum(axis=2, keepdims=True), "the 3 classes of the fit; got 2"),
+        (named, cs.Predictions(array, classes=["x", "y", "w"]), "class must be one of .*; got 'w'"),
+        (plain, cs.Predictions.from_labels([[0], [1], [2]], 3), "member 0 must answer as it did in the fit, by prob"),
+    ]:
+        with pytest.raises(cs.InvalidPredictions, match=message):
+            method.predict_proba(new)
+
+
+def test_predictions_without_an_answer_are_refused_where_they_are_used():
+    partial = cs.Predictions.from_labels([[0, -1]], 2, partial=True)
+    with pytest.raises(cs.InvalidPredictions, match="item 1 has none. Use partial=True"):
+        cs.MajorityVote().fit(partial)
+
+
+def test_geometric_mean_needs_logarithms():
+    with pytest.raises(cs.InvalidPredictions, match="geometric mean needs probabilities"):
+        cs.Average(kind="geometric").fit(cs.Predictions.from_labels([[0, 1]]))
+
+
+def test_weights_and_missing_members(array):
+    weighted = cs.Average(weights=[3, 1, 1]).fit(array)
+    np.testing.assert_allclose(weighted.posterior_, np.einsum("m,mik->ik", [0.6, 0.2, 0.2], array))
+    absent = array.copy()
+    absent[0] = np.nan
+    np.testing.assert_allclose(weighted.predict_proba(absent), array[1:].mean(axis=0))

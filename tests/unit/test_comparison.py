@@ -1,0 +1,55 @@
+import numpy as np
+import pytest
+
+import consilience as cs
+from consilience.tables import Table
+
+from simulate import softmax_members
+
+ARRAY, TRUTH = softmax_members(np.random.default_rng(0), [3, 2, 1], n_items=200, n_classes=3)
+METHODS = ["Average", "Average (geometric)", "MajorityVote", "DawidSkene", "BayesianClassifierCombination"]
+
+
+def test_every_method_is_scored():
+    table = cs.compare(ARRAY, TRUTH)
+    assert table["method"] == [*METHODS, "SoftDawidSkene"]
+    average = cs.Average().fit(ARRAY).posterior_
+    assert table.rows()[0]["accuracy"] == cs.metrics.accuracy(average, TRUTH)
+    assert table.rows()[0]["nll"] == pytest.approx(cs.metrics.nll(average, TRUTH))
+    assert table.rows()[0]["changed"] == 0
+
+
+def test_labels_only_score():
+    with_labels, without = cs.compare(ARRAY, TRUTH), cs.compare(ARRAY)
+    for column in ("confidence", "entropy", "changed", "agreement", "iterations"):
+        assert with_labels[column] == without[column]
+    assert "accuracy" not in without.columns
+    some = cs.compare(ARRAY, np.where(np.arange(200) < 50, TRUTH, -1))
+    assert some["accuracy"][0] == cs.metrics.accuracy(cs.Average().fit(ARRAY).posterior_[:50], TRUTH[:50])
+
+
+def test_hard_labels_have_no_geometric_mean():
+    table = cs.compare(cs.Predictions(ARRAY).harden(), TRUTH)
+    assert "Average (geometric)" not in table["method"]
+
+
+def test_own_methods():
+    method = cs.DawidSkene(max_iter=1, tol=1e-9)
+    table = cs.compare(ARRAY, aggregators={"mine": method})
+    assert (table["method"], table["iterations"]) == (["mine"], [1])
+    assert not hasattr(method, "posterior_")
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow"])
+def test_tables_become_frames(library):
+    frame = Table({"a": ["x", "y"], "b": [1.0, 2.0]}).to_frame(library)
+    assert type(frame).__module__.split(".")[0] == library
+    assert frame.shape == (2, 2)
+
+
+def test_tables_print_and_escape():
+    table = Table({"name": ["<b>", "long name"], "n": [1, 23], "x": [0.5, float("nan")]})
+    assert repr(table) == "name        n       x\n<b>         1  0.5000\nlong name  23"
+    assert "<td>&lt;b&gt;</td>" in table._repr_html_()
+    with pytest.raises(ValueError, match="equally long"):
+        Table({"a": [1], "b": []})

@@ -1,0 +1,103 @@
+import numpy as np
+import pytest
+
+import consilience as cs
+
+from simulate import diagonal_confusion, labels_from_confusion, softmax_members
+
+
+def draw(rng, accuracies, n_items=3000, n_classes=3):
+    confusion = diagonal_confusion(accuracies, n_classes)
+    return labels_from_confusion(rng, confusion, np.full(n_classes, 1 / n_classes), n_items)
+
+
+def test_accuracies_are_estimated_without_labels(rng):
+    labels, truth = draw(rng, [0.95, 0.8, 0.7, 0.6, 0.5])
+    labels[1, 1500:] = -1
+    report = cs.diagnose(cs.Predictions.from_labels(labels)).members
+    truly = [(row == truth)[row >= 0].mean() for row in labels]
+    np.testing.assert_allclose(report["estimated accuracy"], truly, atol=0.03)
+    assert report["coverage"] == [1, 0.5, 1, 1, 1]
+
+
+def test_independent_members_count_in_full_and_copies_once(rng):
+    labels, _ = draw(rng, [0.8, 0.7, 0.75, 0.6])
+    independent = cs.diagnose(cs.Predictions.from_labels(labels))
+    assert independent.effective_members > 3.5
+    assert independent.warnings == []
+    copied = cs.diagnose(cs.Predictions.from_labels(labels[[0, 1, 2, 3, 3]], members=list("abcde")))
+    assert copied.dependence[3, 4] == pytest.approx(1)
+    assert copied.agreement[3, 4] == 1
+    assert copied.effective_members < independent.effective_members + 0.3
+    assert any("'d' and 'e' look like copies: they agree on 100.0%" in w for w in copied.warnings)
+
+
+def test_equal_probabilities_are_copies_even_of_two_members(rng):
+    array, _ = softmax_members(rng, [2, 2], n_items=60, n_classes=3)
+    assert cs.diagnose(array).warnings == []
+    assert "look like copies" in cs.diagnose(array[[0, 0]]).warnings[0]
+
+
+def test_agreement_is_the_share_of_common_items_with_the_same_label(rng):
+    labels, _ = draw(rng, [0.8, 0.7, 0.6], n_items=50)
+    labels[0, :10] = labels[1, 40:] = -1
+    agreement = cs.diagnose(cs.Predictions.from_labels(labels)).agreement
+    for a in range(3):
+        for b in range(3):
+            both = (labels[a] >= 0) & (labels[b] >= 0)
+            assert agreement[a, b] == pytest.approx((labels[a] == labels[b])[both].mean())
+
+
+def test_confused_pairs_are_named(rng):
+    confusion = diagonal_confusion([0.95, 0.95, 0.95], 3)
+    confusion[2, 1] = [0.02, 0.38, 0.6]
+    labels, _ = labels_from_confusion(rng, confusion, np.ones(3) / 3, 2000)
+    report = cs.diagnose(cs.Predictions.from_labels(labels, classes=["cat", "dog", "fox"])).members
+    assert report["confuses most"][2].startswith("dog → fox")
+
+
+def test_a_class_nobody_predicts_is_pointed_out():
+    d = cs.diagnose(cs.Predictions.from_labels([[0, 1, 1], [0, 1, 0]], classes=["a", "b", "c"]))
+    assert "no member ever predicts class c (1 of 3 classes)" in d.warnings
+    assert "! no member" in repr(d)
+
+
+def test_a_member_that_takes_over_is_pointed_out(rng):
+    """One expert among spammers: Dawid-Skene follows it against all others."""
+    labels, truth = draw(rng, [0.97, 0.4, 0.4, 0.4, 0.4, 0.4])
+    d = cs.diagnose(cs.Predictions.from_labels(labels, members=["expert", *"abcde"]))
+    assert any(w.startswith("member 'expert' takes over") for w in d.warnings)
+
+
+def test_a_collapsed_class_is_pointed_out(rng):
+    array, _ = softmax_members(rng, [2, 2, 2], n_items=300, n_classes=3)
+    collapsed = cs.DawidSkene(class_prior=[0.5, 0.5 - 1e-12, 1e-12])
+    d = cs.diagnose(array, collapsed)
+    assert any(w.startswith("class 2 collapsed: the average chooses it for") for w in d.warnings)
+
+
+def test_a_fitted_aggregator_is_used_as_it_is(rng):
+    array, _ = softmax_members(rng, [2, 1, 1], n_items=100, n_classes=3)
+    average = cs.Average(weights=[1, 1e-6, 1e-6]).fit(array)
+    report = cs.diagnose(array, average).members
+    assert report["agreement"][0] == 1
+
+
+def test_crowds_with_many_workers(crowd):
+    predictions, gold = crowd("web")
+    d = cs.diagnose(predictions)
+    assert len(d.members) == predictions.n_members
+    assert d.agreement.shape == (len(d.compared),) * 2
+    answers = predictions.hard
+    counts = np.bincount(answers.members)
+    truly = np.bincount(answers.members, weights=answers.labels == gold[answers.items]) / counts
+    active = counts >= 50
+    estimated = np.array(d.members["estimated accuracy"])
+    assert np.corrcoef(truly[active], estimated[active])[0, 1] > 0.8
+
+
+def test_two_answers_of_one_member_count_once_in_pairs(crowd):
+    predictions, _ = crowd("anaesthetist")
+    d = cs.diagnose(predictions)
+    assert np.nanmax(d.agreement) <= 1
+    assert d.members["coverage"] == pytest.approx([1] * 5)

@@ -1,0 +1,79 @@
+import numpy as np
+import pytest
+
+import consilience as cs
+
+from simulate import softmax_members
+
+ARRAY, _ = softmax_members(np.random.default_rng(0), [3, 2, 1], n_items=60, n_classes=4, missing=0.2)
+METHODS = [
+    (cs.Average(), {}),
+    (cs.Average(weights=[1, 2, 3]), {}),
+    (cs.Average(kind="geometric"), {}),
+    (cs.MajorityVote(), {}),
+    (cs.DawidSkene(), {}),
+    (cs.BayesianClassifierCombination(), {}),
+    (cs.SoftDawidSkene(), {}),
+    (cs.SoftDawidSkene(), {"pure": True}),
+    (cs.SoftDawidSkene(averaging=0.3, max_iter=10), {}),
+]
+
+
+@pytest.mark.parametrize(("method", "options"), METHODS, ids=repr)
+@pytest.mark.parametrize("item", range(12))
+def test_contributions_add_up_exactly(method, options, item):
+    method.fit(ARRAY)
+    e = cs.explain(method, ARRAY, item, **options)
+    posterior = method.predict_proba(ARRAY[:, [item]], **options)[0]
+    np.testing.assert_allclose(e.posterior, posterior, atol=1e-12)
+    order = np.argsort(-posterior, kind="stable")
+    assert (e.winner, e.runner_up) == (order[0], order[1])
+    assert e.log_odds == pytest.approx(e.prior + e.by_member.sum(), abs=1e-9)
+    np.testing.assert_allclose(e.by_member, e.by_probability.sum(axis=1) + e.normalizer, atol=1e-12)
+    if posterior[order[1]] > 1e-200:
+        assert e.log_odds == pytest.approx(np.log(posterior[order[0]] / posterior[order[1]]), abs=1e-9)
+    silent = np.isnan(ARRAY[:, item, 0])
+    np.testing.assert_array_equal(e.by_member[silent], 0)
+
+
+def test_dawid_skene_by_hand():
+    """A label's contribution is the log-ratio of the rates of the two classes."""
+    labels = np.array([[0, 1, 0, 1, 0, 0], [0, 1, 0, 0, 0, 1], [0, 1, 1, 1, 0, 0]])
+    predictions = cs.Predictions.from_labels(labels)
+    ds = cs.DawidSkene(smoothing=0.5).fit(predictions)
+    e = cs.explain(ds, predictions, 3)
+    first, second = e.winner, e.runner_up
+    for member in range(3):
+        rates = ds.confusion_[member, :, labels[member, 3]]
+        assert e.by_member[member] == pytest.approx(np.log(rates[first] / rates[second]))
+    assert e.prior == pytest.approx(np.log(ds.class_prior_[first] / ds.class_prior_[second]))
+
+
+def test_against_another_class():
+    ds = cs.DawidSkene().fit(cs.Predictions(ARRAY, classes=list("abcd")))
+    named = cs.Predictions(ARRAY, classes=list("abcd"), items=[f"i{n}" for n in range(60)])
+    for other in "abcd":
+        e = cs.explain(ds, named, "i5", against=other)
+        assert e.runner_up == other != e.winner
+    with pytest.raises(ValueError, match="against must be one of the classes"):
+        cs.explain(ds, named, "i5", against="z")
+    with pytest.raises(cs.InvalidPredictions, match="item must be one of the 60 items .*; got 5"):
+        cs.explain(ds, named, 5)
+
+
+def test_a_certain_answer_stays_finite():
+    sure = np.tile(np.eye(3)[[0, 1]], (2, 1, 1))
+    for method in (cs.Average(), cs.MajorityVote(), cs.SoftDawidSkene()):
+        e = cs.explain(method.fit(sure), sure, 0)
+        assert np.isfinite(e.log_odds)
+        assert e.log_odds == pytest.approx(e.prior + e.by_member.sum(), rel=1e-9)
+
+
+def test_repr_is_a_readable_table():
+    p = cs.Predictions(
+        [[[0.8, 0.2]], [[0.4, 0.6]], [[np.nan] * 2]], members=["vit", "cnn", "eve"], classes=["cat", "dog"]
+    )
+    text = repr(cs.explain(cs.Average().fit(p), p, 0))
+    assert text.splitlines()[0] == "item 0: cat (0.600) over dog (0.400), +0.41 nats"
+    assert [line.split()[0] for line in text.splitlines()[1:]] == ["member", "(class", "vit", "cnn", "eve"]
+    assert "cat 0.80, dog 0.20" in text and "nothing" in text
