@@ -33,7 +33,7 @@ ENOUGH, FEW = 20, 5
 """The fewest items, and the fewest dissents, that a warning about a member may rest on."""
 
 MOST_SHOWN, MOST_EQUAL = 10, 50
-"""How many pairs of copies are named, and among how many members equal probabilities are looked for."""
+"""How many warnings of a kind are given, and among how many members equal probabilities are looked for."""
 
 
 @final
@@ -256,11 +256,11 @@ def _class_warnings(predictions: Predictions, consensus: _Consensus) -> list[str
     noise = 3 * np.sqrt(averaged + 1)
     has_collapsed = (chosen < 0.2 * averaged) & (averaged - chosen > noise)
     has_swollen = (chosen > 3 * averaged) & (chosen - averaged > np.maximum(noise, 0.02 * n_items))
-    for verb, flags in (("collapsed", has_collapsed), ("swallows others", has_swollen)):
+    for verb, flags in (("collapsed", has_collapsed), ("swelled", has_swollen)):
         warnings += [
             f"class {predictions.classes[k]} {verb}: the average chooses it for {averaged[k]} items, "
             f"the consensus for {chosen[k]}"
-            for k in np.flatnonzero(flags)
+            for k in np.flatnonzero(flags)[:MOST_SHOWN]
         ]
     return warnings
 
