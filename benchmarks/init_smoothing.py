@@ -20,9 +20,9 @@ import consilience as cs
 from consilience.metrics import accuracy, brier_score, nll
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "examples"))
-from demo import MEMBERS, rotate  # noqa: E402 - the example is not installed
-from sklearn.datasets import load_digits  # noqa: E402
-from sklearn.model_selection import train_test_split  # noqa: E402
+from demo import MEMBERS, rotate
+from sklearn.datasets import load_digits
+from sklearn.model_selection import train_test_split
 
 SHARES = (0.0, 0.01, 0.1, 0.3, 1.0, 3.0)
 ITEMS = {1: 899, 2: 5000, 3: 10_000}
