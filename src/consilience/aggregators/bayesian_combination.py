@@ -77,6 +77,7 @@ class BayesianClassifierCombination(AbstractLabelEM):
 
     Examples
     --------
+    >>> from consilience import Predictions
     >>> bcc = BayesianClassifierCombination().fit(Predictions.from_labels([[0, 0, 1], [0, 0, 1], [1, 0, 0]]))
     >>> bcc.posterior_.argmax(axis=1).tolist()
     [0, 0, 1]

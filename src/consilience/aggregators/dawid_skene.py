@@ -89,6 +89,7 @@ class DawidSkene(AbstractLabelEM):
 
     Examples
     --------
+    >>> from consilience import Predictions
     >>> ds = DawidSkene().fit(Predictions.from_labels([[0, 0, 1, 1], [0, 0, 1, 1], [1, 0, 0, 1]]))
     >>> ds.predict(Predictions.from_labels([[0], [0], [1]])).tolist()
     [0]
