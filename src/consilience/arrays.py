@@ -45,6 +45,12 @@ def like(values: npt.NDArray[Any], example: Array, *, dtype: Any = None) -> Arra
     return xp.asarray(values, dtype=example.dtype if dtype is None else dtype, device=array_api_compat.device(example))
 
 
+def like_array(array: Array, example: Array) -> Array:
+    """The array itself where it is of the example's library and precision, else its values in them."""
+    is_alike = namespace(array) is namespace(example) and array.dtype == example.dtype
+    return array if is_alike else like(to_numpy(array), example)
+
+
 def in_library_of(example: Array, array: Array) -> Array:
     """The array itself where it is of the example's library, else its values in the example's."""
     return array if namespace(array) is namespace(example) else like(to_numpy(array), example)
@@ -59,3 +65,8 @@ def working_dtype(array: Array) -> Any:
 def position_of_largest(rows: Array) -> IntArray:
     """The column of the largest value of each row; the lowest column wins a tie."""
     return to_numpy(namespace(rows).argmax(rows, axis=-1)).astype(np.intp)
+
+
+def is_numpy(array: Array) -> bool:
+    """Whether the array is NumPy's."""
+    return isinstance(array, np.ndarray)

@@ -2,133 +2,269 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
-from functools import reduce
-from operator import add
-from typing import TYPE_CHECKING, Any, NamedTuple, final
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, NamedTuple, final
 
 import numpy as np
+from scipy import sparse
 
-from consilience.arrays import Array, FloatArray, IntArray, in_library_of, like, namespace, to_numpy
-from consilience.features import Features, read_features
+from consilience.arrays import Array, FloatArray, IntArray, in_library_of, is_numpy, like, like_array, namespace, to_numpy
+from consilience.features import Features, Layer, Responsibilities, Scores, Sums, read_features
 from consilience.statistics import Statistics
+from consilience.threads import in_order, n_threads, one_thread_per_product
 
 if TYPE_CHECKING:
-    from consilience.predictions import Predictions
+    from consilience.predictions import Chunk, Predictions
 
-CACHED_NUMBERS = 2**26
+CACHED_NUMBERS = 2**23
 """Features of up to this many numbers are kept from one pass to the next; larger ones are read anew."""
 
-Mapper = Callable[[Callable[[Any], Any], Iterable[Any]], Iterable[Any]]
-"""What runs a function over the chunks: the built-in `map`, a thread pool's, a cluster's."""
+SPARSE_FROM = 64
+"""From so many classes on, responsibilities that vanish are left out."""
 
 
-class Scores(NamedTuple):
-    """A frozen fit: class k of item i scores `log_prior[k] + Σ_m weights[m, k] · x_im + bias[m, k]`.
+@final
+@dataclass(eq=False)
+class ReadChunk:
+    """A chunk of items that is read when it is visited, on the thread that visits it."""
 
-    The posterior is the softmax of the scores: a fitted model is a linear layer on log-probabilities or labels.
-    """
-
-    log_prior: FloatArray  # (true,)
-    weights: FloatArray  # (members, true, predicted)
-    bias: FloatArray  # (members, true)
-
-
-class ReadChunk(NamedTuple):
-    """A chunk of items ready for the E step."""
-
-    start: int
-    stop: int
-    features: tuple[Features, ...]
+    place: int  # among the chunks
+    chunk: Chunk
+    n_classes: int
+    hard_positions: IntArray
+    log_floor: float | None
     known: IntArray | None  # (items,): known classes, -1 where unknown
+    keeps_features: bool
+    _features: tuple[Features, ...] | None = None
+
+    @property
+    def n_items(self) -> int:
+        """How many items it has."""
+        return self.chunk.stop - self.chunk.start
+
+    def features(self) -> tuple[Features, ...]:
+        """What the chunk says, read anew unless it is small enough to keep."""
+        if self._features is not None:
+            return self._features
+        features = read_features(self.chunk, self.n_classes, self.hard_positions, log_floor=self.log_floor)
+        if self.keeps_features:
+            self._features = features
+        return features
 
 
 @final
 @dataclass(eq=False)
 class Reader:
-    """The chunks of some predictions as features, again for every pass; small data is read only once."""
+    """The chunks of some predictions, read as probabilities or (with `log_floor`) as their logarithms."""
 
     predictions: Predictions
     log_floor: float | None = None
     chunk_size: int | None = None
     known: IntArray | None = None
-    _cache: list[ReadChunk] | None = None
+    chunks: list[ReadChunk] = field(init=False)
 
-    def __iter__(self) -> Iterator[ReadChunk]:
-        if self._cache is not None:
-            return iter(self._cache)
-        if sum(member.rows.shape[0] for member in self.predictions.soft) * self.n_classes > CACHED_NUMBERS:
-            return self._read()
-        self._cache = list(self._read())
-        return iter(self._cache)
-
-    def _read(self) -> Iterator[ReadChunk]:
-        for chunk in self.predictions.chunks(self.chunk_size):
-            features = read_features(chunk, self.n_classes, log_floor=self.log_floor)
-            known = None if self.known is None else self.known[chunk.start : chunk.stop]
-            yield ReadChunk(chunk.start, chunk.stop, features, known)
+    def __post_init__(self) -> None:
+        data = self.predictions
+        n_numbers = sum(member.rows.shape[0] for member in data.soft) * data.n_classes
+        hard_positions = np.empty(0, dtype=np.intp) if data.hard is None else np.unique(data.hard.members)
+        self.chunks = [
+            ReadChunk(
+                place,
+                chunk,
+                data.n_classes,
+                hard_positions,
+                self.log_floor,
+                None if self.known is None else self.known[chunk.start : chunk.stop],
+                keeps_features=n_numbers <= CACHED_NUMBERS,
+            )
+            for place, chunk in enumerate(data.chunks(self.chunk_size))
+        ]
+        self._example = data.example()
+        self._dense = np.array([member.position for member in data.soft if member.items is None], dtype=np.intp)
+        self._hard = hard_positions
 
     @property
     def n_classes(self) -> int:
         """How many classes there are."""
         return self.predictions.n_classes
 
+    @property
+    def n_workers(self) -> int:
+        """Threads that help: NumPy lets go of the interpreter, other libraries have threads of their own."""
+        return min(n_threads(), len(self.chunks)) if is_numpy(self._example) else 1
+
+    def layer(self, scores: Scores) -> Layer:
+        """The scores laid out for these items."""
+        return Layer(scores, self._example, self._dense, self._hard)
+
     def pool(self, member_weights: FloatArray | None = None) -> Array:
-        """The weighted mean of the features of each item (items, classes)."""
+        """The weighted mean of the features of each item (items, classes), one-hot where the class is known."""
         weights = np.ones(self.predictions.n_members) if member_weights is None else member_weights
-        return self._gather(lambda chunk, example: _pool(chunk, weights, example))
+        return self.gather(lambda chunk: pool(chunk, weights, self._example))
 
     def posterior(self, scores: Scores) -> Array:
         """The softmax of the scores of each item (items, classes)."""
-        return self._gather(lambda chunk, example: _softmax(_log_joint(scores, chunk, example))[0])
+        layer = self.layer(scores)
+        return self.gather(lambda chunk: as_rows(expect(chunk, layer, self._example).values, self._example))
 
-    def _gather(self, compute: Callable[[ReadChunk, Array], Array]) -> Array:
-        example = self.predictions.example()
-        return namespace(example).concat([compute(chunk, example) for chunk in self], axis=0)
+    def gather(self, compute: Callable[[ReadChunk], Array], example: Array | None = None) -> Array:
+        """The rows (items, classes) that a function computes of each chunk, all together, like the example."""
+        like_these = self._example if example is None else example
+        with one_thread_per_product():
+            parts = in_order(compute, self.chunks, self.n_workers)
+            if not is_numpy(like_these):
+                return namespace(like_these).concat([like_array(part, like_these) for part in parts], axis=0)
+            result = np.empty((self.predictions.n_items, self.n_classes), dtype=like_these.dtype)
+            for chunk, part in zip(self.chunks, parts, strict=True):
+                result[chunk.chunk.start : chunk.chunk.stop] = part
+            return result
+
+    def average_statistics(self, averages: Reader) -> Statistics:
+        """The statistics of the mean of the answers as another reader of the same items sees them."""
+        weights = np.ones(self.predictions.n_members)
+
+        def visit(chunk: ReadChunk) -> ChunkStatistics:
+            rows = pool(averages.chunks[chunk.place], weights, averages.predictions.example())
+            return summarize(chunk, namespace(rows).matrix_transpose(rows), 0.0)
+
+        return self.total(visit)
+
+    def total(self, visit: Callable[[ReadChunk], ChunkStatistics]) -> Statistics:
+        """The sum of what a function computes of each chunk."""
+        total = Accumulator(self.predictions.n_members, self.n_classes)
+        with one_thread_per_product():
+            for part in in_order(visit, self.chunks, self.n_workers):
+                total.add(part)
+        return total.statistics()
 
     def statistics(self, responsibilities: Array) -> Statistics:
         """The statistics of given responsibilities (items, classes)."""
-        n_members = self.predictions.n_members
-        return reduce(
-            add,
-            (_statistics(chunk, responsibilities[chunk.start : chunk.stop, :], n_members, 0.0) for chunk in self),
-        )
+
+        def visit(chunk: ReadChunk) -> ChunkStatistics:
+            rows = responsibilities[chunk.chunk.start : chunk.chunk.stop, :]
+            return summarize(chunk, namespace(rows).matrix_transpose(rows), 0.0)
+
+        return self.total(visit)
+
+
+class Expected(NamedTuple):
+    """The responsibilities (classes, items) of a chunk, and the logarithm of its evidence."""
+
+    values: Responsibilities
+    log_evidence: float
+
+
+class ChunkStatistics(NamedTuple):
+    """A chunk's part of the statistics, not yet added up."""
+
+    n_items: int
+    class_counts: FloatArray
+    sums: list[Sums]
+    log_evidence: float
 
 
 @final
-@dataclass(eq=False)
-class Expectation:
-    """A pass over all items: their responsibilities go into `posterior`, their statistics come back.
+class Accumulator:
+    """Adds up the statistics of chunks in double precision, in place."""
 
-    `posterior` (items, classes) stays with the data and is the only item-sized thing that a fit keeps.
+    def __init__(self, n_members: int, n_classes: int) -> None:
+        self.n_items, self.log_evidence = 0.0, 0.0
+        self.class_counts = np.zeros(n_classes)
+        self.answer_counts = np.zeros((n_members, n_classes))
+        self.sums = np.zeros((n_members, n_classes, n_classes))
+
+    def add(self, part: ChunkStatistics) -> None:
+        """Add one chunk."""
+        self.n_items += part.n_items
+        self.log_evidence += part.log_evidence
+        self.class_counts += part.class_counts
+        for sums in part.sums:
+            self.answer_counts[sums.positions] += sums.answer_counts
+            if sparse.issparse(sums.table):
+                self._add_sparse(sums)
+                continue
+            n_classes = len(self.class_counts)
+            for place, position in enumerate(sums.positions):
+                self.sums[position] += sums.table[:, place * n_classes : (place + 1) * n_classes]
+
+    def _add_sparse(self, sums: Sums) -> None:
+        n_classes = len(self.class_counts)
+        true = np.repeat(np.arange(n_classes), np.diff(sums.table.indptr))
+        member, predicted = np.divmod(sums.table.indices, n_classes)
+        # A sparse product has each cell once, so adding by index is safe.
+        self.sums[sums.positions[member], true, predicted] += sums.table.data
+
+    def statistics(self) -> Statistics:
+        """The total."""
+        return Statistics(self.n_items, self.class_counts, self.answer_counts, self.sums, self.log_evidence)
+
+
+@final
+class Expectation:
+    """A pass over all items: statistics come back; of responsibilities, what the posterior will need is kept.
+
+    The posterior T ← (1 - α) T + α P starts as the average of the members. So it is always `kept` · average + rest, and
+    only the rest is stored: few numbers an item where there are many classes.
     """
 
-    reader: Reader
-    posterior: Array
-    mapper: Mapper = map
+    def __init__(self, reader: Reader, *, remembers: bool) -> None:
+        self.reader = reader
+        self.kept = 1.0
+        self.rests: list[Responsibilities] = [None] * len(reader.chunks)
+        self._remembers = remembers
 
     def __call__(self, scores: Scores, *, averaging: float = 1.0) -> Statistics:
         """The statistics of the new responsibilities, which are averaged into the posterior."""
+        layer = self.reader.layer(scores)
+        example = self.reader.predictions.example()
 
-        def visit(chunk: ReadChunk) -> Statistics:
-            log_joint = _log_joint(scores, chunk, self.posterior)
-            responsibilities, log_evidence = _softmax(log_joint)
-            here = slice(chunk.start, chunk.stop)
-            # Clamped rows are fixed points of the average, since they start clamped.
-            self.posterior[here, :] = (
-                responsibilities
-                if averaging == 1
-                else (1 - averaging) * self.posterior[here, :] + averaging * responsibilities
-            )
-            return _statistics(chunk, responsibilities, scores.weights.shape[0], log_evidence)
+        def visit(chunk: ReadChunk) -> ChunkStatistics:
+            expected = expect(chunk, layer, example)
+            if self._remembers:
+                self.rests[chunk.place] = blended(self.rests[chunk.place], expected.values, averaging)
+            return summarize(chunk, expected.values, expected.log_evidence)
 
-        total: Statistics = reduce(add, self.mapper(visit, self.reader))
-        return total
+        self.kept *= 1 - averaging
+        return self.reader.total(visit)
+
+
+# ---- one chunk --------------------------------------------------------------------------------------------
+
+
+def expect(chunk: ReadChunk, layer: Layer, example: Array) -> Expected:
+    """The responsibilities of a chunk's items: the softmax of their scores."""
+    log_joint = _log_joint(chunk, layer, example)
+    if is_numpy(log_joint) and log_joint.shape[0] >= SPARSE_FROM:
+        expected = _sparse_softmax(log_joint)
+        if expected is not None:
+            return expected
+    return _softmax(log_joint)
+
+
+def summarize(chunk: ReadChunk, responsibilities: Responsibilities, log_evidence: float) -> ChunkStatistics:
+    """The statistics of a chunk given its responsibilities (classes, items)."""
+    if sparse.issparse(responsibilities):
+        class_counts = np.asarray(responsibilities.sum(axis=1, dtype=np.float64))
+    else:
+        xp = namespace(responsibilities)
+        class_counts = to_numpy(xp.sum(responsibilities, axis=1, dtype=xp.float64))
+    sums = [features.accumulate(responsibilities, class_counts) for features in chunk.features()]
+    return ChunkStatistics(chunk.n_items, class_counts, sums, log_evidence)
+
+
+def pool(chunk: ReadChunk, member_weights: FloatArray, example: Array) -> Array:
+    """The weighted mean of the features of each item (items, classes), one-hot where the class is known."""
+    total, weight = 0.0, 0.0
+    for features in chunk.features():
+        part, part_weight = features.pool(member_weights)
+        total = total + in_library_of(example, part)
+        weight = weight + in_library_of(example, part_weight)
+    return clamp(total / weight, chunk.known)
 
 
 def clamp(probabilities: Array, known: IntArray | None) -> Array:
-    """The probabilities with one-hot rows where the class is known."""
+    """The probabilities (items, classes) with one-hot rows where the class is known."""
     if known is None:
         return probabilities
     xp = namespace(probabilities)
@@ -137,43 +273,59 @@ def clamp(probabilities: Array, known: IntArray | None) -> Array:
     return xp.where(is_known, like(one_hot.astype(np.float64), probabilities), probabilities)
 
 
-def _log_joint(scores: Scores, chunk: ReadChunk, example: Array) -> Array:
-    """Log p(x_i, k), up to a constant of the item (items, true); -inf for the classes a known one rules out."""
-    xp = namespace(example)
-    total = like(scores.log_prior[None, :], example)
-    for features in chunk.features:
-        total = total + in_library_of(example, features.score(scores.weights, scores.bias))
+def blended(rest: Responsibilities, new: Responsibilities, averaging: float) -> Responsibilities:
+    """(1 - averaging) · rest + averaging · new; sparse where both are."""
+    if averaging == 1:
+        return new
+    return averaging * new if rest is None else (1 - averaging) * rest + averaging * new
+
+
+def as_rows(responsibilities: Responsibilities, example: Array) -> Array:
+    """Responsibilities (classes, items) as rows (items, classes) in the items' library and precision."""
+    if sparse.issparse(responsibilities):
+        return responsibilities.T.toarray().astype(example.dtype, copy=False)
+    return namespace(responsibilities).matrix_transpose(responsibilities)
+
+
+def _log_joint(chunk: ReadChunk, layer: Layer, example: Array) -> Array:
+    """log p(x_i, k), up to a constant of the item (classes, items); -inf for the classes a known one rules out."""
+    parts = [in_library_of(example, features.score(layer)) for features in chunk.features()]
+    total = parts[0]
+    for part in parts[1:]:
+        total = total + part
+    total += layer.log_prior
     if chunk.known is None:
         return total
-    is_out = (chunk.known[:, None] >= 0) & (np.arange(total.shape[1])[None, :] != chunk.known[:, None])
-    return xp.where(like(is_out, example, dtype=xp.bool), like(np.full((1, 1), -np.inf), example), total)
+    xp = namespace(total)
+    is_out = (chunk.known[None, :] >= 0) & (np.arange(total.shape[0])[:, None] != chunk.known[None, :])
+    return xp.where(like(is_out, total, dtype=xp.bool), like(np.full((1, 1), -np.inf), total), total)
 
 
-def _softmax(log_joint: Array) -> tuple[Array, float]:
-    """The rows exponentiated and normalized, and the sum of the logarithms of their sums."""
+def _softmax(log_joint: Array) -> Expected:
     xp = namespace(log_joint)
-    shift = xp.max(log_joint, axis=1, keepdims=True)
-    exponentials = xp.exp(log_joint - shift)
-    totals = xp.sum(exponentials, axis=1, keepdims=True)
-    log_evidence = xp.sum(xp.astype(shift + xp.log(totals), xp.float64))
-    return exponentials / totals, float(log_evidence)
+    shift = xp.max(log_joint, axis=0, keepdims=True)
+    log_joint -= shift
+    exponentials = xp.exp(log_joint)
+    totals = xp.sum(exponentials, axis=0, keepdims=True)
+    exponentials /= totals
+    return Expected(exponentials, float(xp.sum(xp.astype(shift + xp.log(totals), xp.float64))))
 
 
-def _statistics(chunk: ReadChunk, responsibilities: Array, n_members: int, log_evidence: float) -> Statistics:
-    xp = namespace(responsibilities)
-    n_items, n_classes = responsibilities.shape
-    sums = np.zeros((n_members, n_classes, n_classes))
-    counts = np.zeros((n_members, n_classes))
-    for features in chunk.features:
-        features.accumulate(responsibilities, sums, counts)
-    class_counts = to_numpy(xp.sum(responsibilities, axis=0, dtype=xp.float64))
-    return Statistics(float(n_items), class_counts, counts, sums, log_evidence)
+def _sparse_softmax(log_joint: FloatArray) -> Expected | None:
+    """The softmax without the entries that vanish; None where too many are left for that to pay.
 
-
-def _pool(chunk: ReadChunk, member_weights: FloatArray, example: Array) -> Array:
-    total, weight = 0.0, 0.0
-    for features in chunk.features:
-        part, part_weight = features.pool(member_weights)
-        total = total + in_library_of(example, part)
-        weight = weight + in_library_of(example, part_weight)
-    return total / weight
+    Left out is what is below the rounding error of the largest entry, so the result is that of the full softmax.
+    Responsibilities are peaked where there are many classes, and what follows then costs little.
+    """
+    n_classes, n_items = log_joint.shape
+    shift = log_joint.max(axis=0)
+    is_left = log_joint > shift + np.log(np.finfo(log_joint.dtype).eps) - np.log(n_classes)
+    if np.count_nonzero(is_left) > 0.1 * is_left.size:
+        return None
+    true, item = np.nonzero(is_left)
+    values = np.exp(log_joint[true, item] - shift[item])
+    totals = np.bincount(item, weights=values, minlength=n_items)
+    values = (values / totals[item]).astype(log_joint.dtype)
+    indptr = np.searchsorted(true, np.arange(n_classes + 1))
+    responsibilities = sparse.csr_array((values, item, indptr), shape=log_joint.shape)
+    return Expected(responsibilities, float((shift.astype(np.float64) + np.log(totals)).sum()))

@@ -1,14 +1,18 @@
-"""What a chunk of items says, in the two forms that linear scores need.
+"""What a chunk of items says, in the form that linear scores need.
 
 Every model of the project scores class k of item i by a sum over the answers to it,
 `Σ_m weights[m, k] · x_im + bias[m, k]`, and learns from `Σ_i t_ik x_im`. Only x differs: the logarithms of a
 member's probabilities, or its label as a one-hot row, which is never written out.
+
+Scores and responsibilities are (classes, items) here: sums over classes then run along contiguous items, and the
+products with `values` need no transposed copies.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, final
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, final
 
 import numpy as np
 from scipy import sparse
@@ -19,47 +23,121 @@ if TYPE_CHECKING:
     from consilience.predictions import Chunk
     from consilience.storage import HardAnswers, SoftMember
 
+Responsibilities: TypeAlias = Any
+"""(classes, items): an array, or a SciPy sparse array where all but a few entries of each column vanish."""
+
+
+class Scores(NamedTuple):
+    """A frozen fit: class k of item i scores `log_prior[k] + Σ_m weights[m, k] · x_im + bias[m, k]`.
+
+    The posterior is the softmax of the scores: a fitted model is a linear layer on log-probabilities or labels.
+    """
+
+    log_prior: FloatArray  # (true,)
+    weights: FloatArray  # (members, true, predicted)
+    bias: FloatArray  # (members, true)
+
+
+@final
+class Layer:
+    """Scores laid out for one pass over the items: each table is made once, in the items' library and precision."""
+
+    def __init__(self, scores: Scores, example: Array, dense: IntArray, hard: IntArray) -> None:
+        self.scores = scores
+        self._example, self._dense, self._hard = example, dense, hard
+        self.log_prior = like(scores.log_prior[:, None], example)
+        # Made here and not when first needed, because threads share a layer.
+        n_classes = len(scores.log_prior)
+        if len(dense):
+            stacked = np.moveaxis(scores.weights[dense], 1, 0)  # (true, members, predicted)
+            self.dense_weights = like(stacked.reshape(n_classes, -1), example)  # (true, members × predicted)
+            self.dense_bias = like(scores.bias[dense].T, example)  # (true, members)
+            self.dense_total = like(scores.bias[dense].sum(axis=0)[:, None], example)  # (true, 1)
+        if len(hard):
+            table = scores.weights[hard] + scores.bias[hard][:, :, None]  # one answer has one label: Σ_j x_j = 1
+            self.hard_table = table.transpose(0, 2, 1).reshape(-1, n_classes)  # (members × predicted, true)
+
+
+class Sums(NamedTuple):
+    """Σ_i t_ik x_imj of some members: `table` is (true, members × predicted), dense or sparse."""
+
+    positions: IntArray
+    table: Any
+    answer_counts: FloatArray  # (members, true): Σ_i t_ik over the items each member answered
+
 
 @final
 @dataclass(frozen=True, slots=True, eq=False)
-class SoftFeatures:
-    """One member's rows: log-probabilities or probabilities, zero where missing."""
+class DenseFeatures:
+    """Members who may answer every item: their rows side by side, zero where missing."""
 
-    position: int
-    n_items: int
-    rows: Array  # (answers, classes)
-    is_answer: Array | None  # (answers, 1) of ones and zeros; None where no row is missing
-    incidence: Any | None  # (items, answers) sparse; None where row i answers item i
+    positions: IntArray
+    values: Array  # (items, members × classes)
+    is_answer: Array | None  # (members, items) of ones and zeros; None where nothing is missing
 
-    def score(self, weights: FloatArray, bias: FloatArray) -> Array:
-        """The member's part of the scores (items, true)."""
-        scores = self.rows @ like(weights[self.position].T, self.rows)
-        offset = like(bias[self.position][None, :], self.rows)
-        scores = scores + (offset if self.is_answer is None else self.is_answer * offset)
-        return scores if self.incidence is None else self.incidence @ scores
+    def score(self, layer: Layer) -> Array:
+        """The members' part of the scores (classes, items)."""
+        scores = layer.dense_weights @ namespace(self.values).matrix_transpose(self.values)
+        scores += layer.dense_total if self.is_answer is None else layer.dense_bias @ self.is_answer
+        return scores
 
-    def accumulate(self, responsibilities: Array, sums: FloatArray, counts: FloatArray) -> None:
-        """Add Σ_i t_ik x_ij and the member's share of Σ_i t_ik."""
-        xp = namespace(self.rows)
-        responsibilities = in_library_of(self.rows, responsibilities)
-        if self.incidence is not None:
-            responsibilities = self.incidence.T @ responsibilities
-        if self.is_answer is not None:
-            responsibilities = responsibilities * self.is_answer
-        sums[self.position] += to_numpy(xp.matrix_transpose(responsibilities) @ self.rows)
-        counts[self.position] += to_numpy(xp.sum(responsibilities, axis=0))
+    def accumulate(self, responsibilities: Responsibilities, class_counts: FloatArray) -> Sums:
+        """Their sums; a sparse product where responsibilities are sparse."""
+        n_members = len(self.positions)
+        if not sparse.issparse(responsibilities):
+            responsibilities = in_library_of(self.values, responsibilities)
+        table = to_numpy(responsibilities @ self.values)
+        if self.is_answer is None:
+            return Sums(self.positions, table, np.tile(class_counts, (n_members, 1)))
+        xp = namespace(self.is_answer)
+        counts = responsibilities @ xp.matrix_transpose(self.is_answer)
+        return Sums(self.positions, table, to_numpy(counts).T)
 
     def pool(self, member_weights: FloatArray) -> tuple[Array, Array]:
         """The weighted sum of the rows of each item (items, classes), and the weight behind it (items, 1)."""
-        xp = namespace(self.rows)
-        weight = float(member_weights[self.position])
-        is_answer = xp.ones_like(self.rows[:, :1]) if self.is_answer is None else self.is_answer
-        total, behind = weight * self.rows, weight * is_answer
-        return (total, behind) if self.incidence is None else (self.incidence @ total, self.incidence @ behind)
+        xp = namespace(self.values)
+        n_members = len(self.positions)
+        n_classes = self.values.shape[1] // n_members
+        weights = [float(member_weights[position]) for position in self.positions]
+        total = weights[0] * self.values[:, :n_classes]
+        for place in range(1, n_members):
+            total += weights[place] * self.values[:, place * n_classes : (place + 1) * n_classes]
+        if self.is_answer is None:
+            return total, xp.full_like(self.values[:, :1], sum(weights))
+        behind = like(np.array([weights]), self.values) @ self.is_answer
+        return total, xp.matrix_transpose(behind)
 
 
 @final
 @dataclass(frozen=True, slots=True, eq=False)
+class AnsweredFeatures:
+    """A member who gave probabilities for some items, perhaps twice: one row per answer."""
+
+    position: int
+    values: Array  # (answers, classes), NumPy
+    is_answer: Array  # (answers, 1) of ones and zeros
+    incidence: sparse.csr_array  # (items, answers)
+
+    def score(self, layer: Layer) -> Array:
+        """The member's part of the scores (classes, items)."""
+        weights, bias = layer.scores.weights[self.position], layer.scores.bias[self.position]
+        rows = self.values @ weights.T.astype(self.values.dtype) + self.is_answer * bias.astype(self.values.dtype)
+        return (self.incidence @ rows).T
+
+    def accumulate(self, responsibilities: Responsibilities, _: FloatArray) -> Sums:
+        """The member's sums."""
+        dense = responsibilities.toarray() if sparse.issparse(responsibilities) else to_numpy(responsibilities)
+        by_answer = (self.incidence.T @ dense.T) * self.is_answer  # (answers, true)
+        return Sums(np.array([self.position]), by_answer.T @ self.values, by_answer.sum(axis=0)[None, :])
+
+    def pool(self, member_weights: FloatArray) -> tuple[Array, Array]:
+        """The weighted sum of the rows of each item (items, classes), and the weight behind it (items, 1)."""
+        weight = float(member_weights[self.position])
+        return weight * (self.incidence @ self.values), weight * (self.incidence @ self.is_answer)
+
+
+@final
+@dataclass(frozen=True, eq=False)
 class LabelFeatures:
     """The hard answers as one sparse matrix (items, members × classes) of ones."""
 
@@ -67,18 +145,29 @@ class LabelFeatures:
     n_classes: int
     matrix: sparse.csr_array
 
-    def score(self, weights: FloatArray, bias: FloatArray) -> FloatArray:
-        """The answers' part of the scores (items, true)."""
-        table = weights[self.positions] + bias[self.positions][:, :, None]  # one answer has one label: Σ_j x_j = 1
-        columns = table.transpose(0, 2, 1).reshape(-1, table.shape[1])
-        return np.asarray(self.matrix @ columns)
+    @cached_property
+    def transposed(self) -> sparse.csr_array:
+        """(members × classes, items), for sums of dense responsibilities."""
+        return sparse.csr_array(self.matrix.T)
 
-    def accumulate(self, responsibilities: Array, sums: FloatArray, counts: FloatArray) -> None:
-        """Add the expected number of times that each member called class k class j."""
-        columns = np.asarray(self.matrix.T @ to_numpy(responsibilities).astype(np.float64, copy=False))
-        table = columns.reshape(len(self.positions), self.n_classes, -1).transpose(0, 2, 1)
-        sums[self.positions] += table
-        counts[self.positions] += table.sum(axis=2)
+    def score(self, layer: Layer) -> FloatArray:
+        """The answers' part of the scores (classes, items)."""
+        scores = np.asarray(self.matrix @ layer.hard_table).T
+        # Few classes: the copy is cheap, and what follows runs along contiguous items.
+        return np.ascontiguousarray(scores) if self.n_classes < 64 else scores
+
+    def accumulate(self, responsibilities: Responsibilities, _: FloatArray) -> Sums:
+        """The expected number of times that each member called class k class j."""
+        n_members = len(self.positions)
+        if sparse.issparse(responsibilities):
+            table = responsibilities @ self.matrix
+            member = table.indices // self.n_classes
+            row = np.repeat(np.arange(table.shape[0]), np.diff(table.indptr))
+            counts = np.bincount(member * table.shape[0] + row, weights=table.data, minlength=n_members * table.shape[0])
+            return Sums(self.positions, table, counts.reshape(n_members, -1))
+        dense = to_numpy(responsibilities).astype(np.float64, copy=False)
+        table = np.asarray(self.transposed @ dense.T).T
+        return Sums(self.positions, table, table.reshape(-1, n_members, self.n_classes).sum(axis=2).T)
 
     def pool(self, member_weights: FloatArray) -> tuple[FloatArray, FloatArray]:
         """The weighted votes of each item (items, classes), and the weight behind them (items, 1)."""
@@ -90,22 +179,43 @@ class LabelFeatures:
         return votes, votes.sum(axis=1, keepdims=True)
 
 
-Features = SoftFeatures | LabelFeatures
+Features: TypeAlias = DenseFeatures | AnsweredFeatures | LabelFeatures
 
 
-def read_features(chunk: Chunk, n_classes: int, *, log_floor: float | None) -> tuple[Features, ...]:
+def read_features(
+    chunk: Chunk, n_classes: int, hard_positions: IntArray, *, log_floor: float | None
+) -> tuple[Features, ...]:
     """The features of a chunk: probabilities as they are, or the logarithms of max(probability, log_floor)."""
     n_items = chunk.stop - chunk.start
-    soft = tuple(_soft_features(member, n_items, log_floor) for member in chunk.soft)
-    if chunk.hard is None or not len(chunk.hard.items):
-        return soft
-    return (*soft, _label_features(chunk.hard, n_items, n_classes))
+    features: list[Features] = []
+    dense = [member for member in chunk.soft if member.items is None]
+    if dense:
+        features.append(_dense_features(dense, n_items, n_classes, log_floor))
+    features += [_answered_features(m, n_items, log_floor) for m in chunk.soft if m.items is not None and len(m.items)]
+    if chunk.hard is not None and len(chunk.hard.items):
+        features.append(_label_features(chunk.hard, n_items, n_classes, hard_positions))
+    return tuple(features)
 
 
-def _soft_features(member: SoftMember, n_items: int, log_floor: float | None) -> SoftFeatures:
-    stored = member.rows if member.items is None else to_numpy(member.rows)  # SciPy sums answers to one item
-    xp = namespace(stored)
-    rows = xp.astype(stored, working_dtype(stored), copy=False)
+def _dense_features(
+    members: list[SoftMember], n_items: int, n_classes: int, log_floor: float | None
+) -> DenseFeatures:
+    positions = np.array([member.position for member in members])
+    parts = [_read_rows(member, log_floor) for member in members]
+    example = max((rows for rows, _ in parts), key=lambda rows: namespace(rows).finfo(rows.dtype).bits)
+    xp = namespace(example)
+    values = xp.concat([in_library_of(example, rows) for rows, _ in parts], axis=1) if len(parts) > 1 else parts[0][0]
+    if all(member.is_complete for member in members):
+        return DenseFeatures(positions, values, None)
+    ones = xp.ones_like(values[:, :1])
+    flags = [ones if is_answer is None else in_library_of(example, is_answer) for _, is_answer in parts]
+    return DenseFeatures(positions, values, xp.matrix_transpose(xp.concat(flags, axis=1)))
+
+
+def _read_rows(member: SoftMember, log_floor: float | None) -> tuple[Array, Array | None]:
+    """A member's rows in working precision, zero where missing, and which ones are there (rows, 1)."""
+    xp = namespace(member.rows)
+    rows = xp.astype(member.rows, working_dtype(member.rows), copy=False)
     is_answer = None
     if not member.is_complete:
         is_missing = xp.isnan(rows)
@@ -114,19 +224,21 @@ def _soft_features(member: SoftMember, n_items: int, log_floor: float | None) ->
         rows = xp.where(is_missing, xp.ones_like(rows), rows)
     if log_floor is not None:
         rows = xp.log(xp.clip(rows, log_floor, None))
-    if is_answer is not None:
-        rows = rows * is_answer
-    incidence = None
-    if member.items is not None:
-        n_answers = len(member.items)
-        entries = (np.ones(n_answers, dtype=rows.dtype), (member.items, np.arange(n_answers)))
-        incidence = sparse.csr_array(entries, shape=(n_items, n_answers))
-    return SoftFeatures(member.position, n_items, rows, is_answer, incidence)
+    return (rows if is_answer is None else rows * is_answer), is_answer
 
 
-def _label_features(hard: HardAnswers, n_items: int, n_classes: int) -> LabelFeatures:
-    positions, member = np.unique(hard.members, return_inverse=True)
+def _answered_features(member: SoftMember, n_items: int, log_floor: float | None) -> AnsweredFeatures:
+    rows, is_answer = (None if part is None else to_numpy(part) for part in _read_rows(member, log_floor))
+    assert rows is not None  # noqa: S101 - for the type checker
+    assert member.items is not None  # noqa: S101 - likewise
+    n_answers = len(member.items)
+    flags = np.ones((n_answers, 1), dtype=rows.dtype) if is_answer is None else is_answer
+    entries = (np.ones(n_answers, dtype=rows.dtype), (member.items, np.arange(n_answers)))
+    return AnsweredFeatures(member.position, rows, flags, sparse.csr_array(entries, shape=(n_items, n_answers)))
+
+
+def _label_features(hard: HardAnswers, n_items: int, n_classes: int, positions: IntArray) -> LabelFeatures:
     indptr = np.searchsorted(hard.items, np.arange(n_items + 1))
-    columns = member * n_classes + hard.labels
-    matrix = sparse.csr_array((np.ones(len(columns)), columns, indptr), shape=(n_items, len(positions) * n_classes))
-    return LabelFeatures(positions, n_classes, matrix)
+    columns = np.searchsorted(positions, hard.members) * n_classes + hard.labels
+    shape = (n_items, len(positions) * n_classes)
+    return LabelFeatures(positions, n_classes, sparse.csr_array((np.ones(len(columns)), columns, indptr), shape=shape))

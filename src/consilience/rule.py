@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, final
 
 from consilience.arrays import Array, FloatArray, like
-from consilience.expectation import Reader, Scores
+from consilience.expectation import Reader
+from consilience.features import Scores
 
 if TYPE_CHECKING:
     from consilience.predictions import Predictions

@@ -18,9 +18,11 @@ from consilience.statistics import Statistics
 
 if TYPE_CHECKING:
     import os
+    from collections.abc import Iterator
 
     import numpy.typing as npt
 
+    from consilience.belief import Belief
     from consilience.rule import Rule
 
 
@@ -29,7 +31,9 @@ class AbstractAggregator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-le
 
     Attributes
     ----------
-    posterior_ : (items, classes), of the items fitted, in the array library they came in
+    posterior_ : (items, classes), of the items fitted, in the array library they came in. A large one (over 16 million
+        numbers) is computed when it is first asked for, from the arrays given to `fit`; `posterior_chunks` never
+        holds all of it
     class_prior_ : (classes,)
     confusion_ : (members, true, predicted), rows sum to 1
     statistics_ : what was learned from, in a form that adds up
@@ -37,7 +41,6 @@ class AbstractAggregator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-le
     members_, items_, classes_ : names
     """
 
-    posterior_: Array
     class_prior_: FloatArray
     confusion_: FloatArray
     statistics_: Statistics
@@ -47,6 +50,9 @@ class AbstractAggregator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-le
     members_: list[Any]
     items_: list[Any]
     classes_: list[Any]
+
+    _belief: Belief | None = None
+    _posterior_values: Array | None = None
 
     _saved_kinds: ClassVar[dict[str, type[Any]]] = {"statistics_": Statistics}
 
@@ -77,6 +83,29 @@ class AbstractAggregator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-le
         """The most probable class of each new item, by name; the first class wins a tie."""
         return self._names_of(self.predict_proba(predictions))
 
+    @property
+    def posterior_(self) -> Array:
+        """The posterior (items, classes) of the items fitted."""
+        if self._posterior_values is None:
+            if self._belief is None:
+                raise AttributeError(f"this {type(self).__name__} has no posterior_: it is not fitted, or saved without")
+            self._posterior_values = self._belief.to_array()
+        return self._posterior_values
+
+    def posterior_chunks(self) -> Iterator[tuple[int, int, Array]]:
+        """The posterior of the items fitted, some at a time: first item, item after the last, (items, classes)."""
+        if self._belief is None or self._posterior_values is not None:
+            yield 0, len(self.posterior_), self.posterior_
+        else:
+            yield from self._belief.chunks()
+
+    def _believe(self, belief: Belief) -> None:
+        """Take a belief for the posterior; compute it now where that takes little room."""
+        self._belief, self._posterior_values = belief, None
+        if not belief.is_large:
+            self._posterior_values = belief.to_array()
+            self._belief = None
+
     def partial_fit(self, predictions: Any, labels: Any = None) -> Self:
         """Learn from one more batch of a stream; `posterior_` is then that batch's."""
         if not hasattr(self, "members_"):
@@ -91,15 +120,20 @@ class AbstractAggregator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-le
     def save(self, path: str | os.PathLike[str], *, posterior: bool = True) -> None:
         """Write all that was learned to one file without pickle; `posterior=False` leaves the items out."""
         self._check_is_fitted()
-        left_out = set() if posterior else {"posterior_", "items_"}
-        learned = {name: value for name, value in vars(self).items() if name.endswith("_") and name not in left_out}
+        learned = {name: value for name, value in vars(self).items() if name.endswith("_")}
+        if posterior:
+            learned["posterior_"] = self.posterior_
+        else:
+            del learned["items_"]
         persistence.write(path, type(self).__name__, self.get_params(deep=False), learned)
 
     @classmethod
     def from_saved(cls, parameters: dict[str, Any], learned: dict[str, Any]) -> Self:
         """An aggregator with the parameters and learned values of a saved one."""
         self = cls(**parameters)
-        self.__dict__.update(persistence.nested(learned, cls._saved_kinds))
+        values = persistence.nested(learned, cls._saved_kinds)
+        self._posterior_values = values.pop("posterior_", None)
+        self.__dict__.update(values)
         return self
 
     # ---- what a method provides ---------------------------------------------------------------------------

@@ -9,7 +9,8 @@ import numpy as np
 from consilience.aggregators.pooling import AbstractPool
 from consilience.arrays import Array, FloatArray, namespace
 from consilience.errors import InvalidPredictions
-from consilience.expectation import Reader, Scores
+from consilience.expectation import Reader
+from consilience.features import Scores
 from consilience.rule import Rule
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ import numpy as np
 from consilience.aggregators.label_em import AbstractLabelEM
 from consilience.aggregators.parameters import check_loop, check_number, read_class_prior
 from consilience.dirichlet import kullback_leibler, mean_log
-from consilience.expectation import Scores
+from consilience.features import Scores
 from consilience.statistics import Statistics
 
 if TYPE_CHECKING:

@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 import numpy as np
 
 from consilience.aggregators.aggregator import AbstractAggregator
-from consilience.arrays import FloatArray, IntArray, like
+from consilience.arrays import FloatArray, IntArray
+from consilience.belief import scored_belief
 from consilience.em import em
-from consilience.expectation import Expectation, Reader, Scores, clamp
+from consilience.expectation import Expectation, Reader
+from consilience.features import Scores
 from consilience.rule import Rule
 from consilience.statistics import Statistics
 
@@ -59,26 +61,25 @@ class AbstractLabelEM(AbstractAggregator):
     def _fit(self, predictions: Predictions, known: IntArray | None) -> None:
         model = self._model(predictions.n_classes)
         reader = self._reader(predictions, known)
-        expectation = Expectation(reader, clamp(reader.pool(), known))
+        expectation = Expectation(reader, remembers=False)
 
         def step(state: State, _: int) -> tuple[State, float]:
             parameters = model.maximize(state.statistics)
             statistics = expectation(model.scores(parameters))
             return State(parameters, statistics), statistics.log_evidence + model.log_prior(parameters)
 
-        start = State(None, reader.statistics(expectation.posterior))
+        start = State(None, reader.average_statistics(reader))
         fit = em(step, start, max_iter=self.max_iter, tol=self.tol, n_items=predictions.n_items)
         self.history_, self.n_iter_, self.converged_ = fit.history, len(fit.history), fit.converged
-        self.posterior_ = like(expectation.posterior, predictions.example())
+        self._believe(scored_belief(reader, model.scores(fit.state.parameters), predictions.example()))
         self._learn(model, fit.state)
 
     def _partial_fit(self, predictions: Predictions, known: IntArray | None) -> None:
         model = self._model(predictions.n_classes)
         reader = self._reader(predictions, known)
-        expectation = Expectation(reader, reader.pool())
-        batch = expectation(model.scores(self.parameters_))
-        statistics = self.forgetting * self.statistics_ + batch
-        self.posterior_ = like(expectation.posterior, predictions.example())
+        scores = model.scores(self.parameters_)
+        statistics = self.forgetting * self.statistics_ + Expectation(reader, remembers=False)(scores)
+        self._believe(scored_belief(reader, scores, predictions.example()))
         self._learn(model, State(model.maximize(statistics), statistics))
 
     def _first_partial_fit(self, predictions: Predictions) -> None:

@@ -18,12 +18,12 @@ class AbstractPool(AbstractAggregator):
     """A posterior that needs no fit; class prior and confusion matrices are counted under it."""
 
     def _fit(self, predictions: Predictions, known: IntArray | None) -> None:
-        self.posterior_ = clamp(self._posterior(predictions), known)
+        self._posterior_values = clamp(self._posterior(predictions), known)
         self.history_, self.n_iter_, self.converged_ = [], 0, True
         self._learn(_label_statistics(predictions, self.posterior_))
 
     def _partial_fit(self, predictions: Predictions, known: IntArray | None) -> None:
-        self.posterior_ = clamp(self._posterior(predictions), known)
+        self._posterior_values = clamp(self._posterior(predictions), known)
         self._learn(self.statistics_ + _label_statistics(predictions, self.posterior_))
 
     def _learn(self, statistics: Statistics) -> None:

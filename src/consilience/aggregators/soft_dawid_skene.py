@@ -16,10 +16,12 @@ from consilience.adamw import Moments, adamw_step
 from consilience.aggregators.aggregator import AbstractAggregator
 from consilience.aggregators.parameters import check_loop, check_number, read_class_prior
 from consilience.aggregators.rates import log_rates, pseudo_answers, smoothed_rates
+from consilience.belief import averaged_belief
 from consilience.dirichlet import log_normalizer, maximum_likelihood, mean_log
 from consilience.em import em
 from consilience.errors import InvalidPredictions
-from consilience.expectation import Expectation, Reader, Scores, clamp
+from consilience.expectation import Expectation, Reader
+from consilience.features import Scores
 from consilience.rule import Rule
 from consilience.statistics import Statistics
 
@@ -243,7 +245,8 @@ class SoftDawidSkene(AbstractAggregator):
     def _fit(self, predictions: Predictions, known: IntArray | None) -> None:
         model = self._model(predictions.is_soft, predictions.n_classes)
         reader = self._reader(predictions, known)
-        expectation = Expectation(reader, clamp(Reader(predictions).pool(), known))
+        averages = self._averages(predictions, known)
+        expectation = Expectation(reader, remembers=True)
 
         def step(state: State, iteration: int) -> tuple[State, float]:
             weight = self._averaging_at(iteration)
@@ -252,17 +255,17 @@ class SoftDawidSkene(AbstractAggregator):
             emissions = model.maximize(statistics, state.emissions)
             return State(emissions, statistics), model.objective(emissions, statistics)
 
-        start = State(self._start(model, predictions, known), reader.statistics(expectation.posterior))
+        start = State(self._start(model, predictions, known), reader.average_statistics(averages))
         fit = em(step, start, max_iter=self.max_iter, tol=self.tol, n_items=predictions.n_items)
         self.history_, self.n_iter_, self.converged_ = fit.history, len(fit.history), fit.converged
-        self.posterior_ = expectation.posterior
+        self._believe(averaged_belief(averages, expectation))
         self.weight_ = 1 - float(np.prod([1 - self._averaging_at(i) for i in range(self.n_iter_)]))
         self._learn(model, fit.state)
 
     def _start(self, model: DirichletModel, predictions: Predictions, known: IntArray | None) -> Emissions:
         """One M step of Dawid-Skene from the shares of votes."""
         reader = Reader(predictions.harden(), chunk_size=self.chunk_size, known=known)
-        statistics = reader.statistics(clamp(reader.pool(), known))
+        statistics = reader.average_statistics(reader)
         counts = _lend_to_silent_classes(statistics)
         n_classes = predictions.n_classes
         smoothing = self.init_smoothing
@@ -279,12 +282,12 @@ class SoftDawidSkene(AbstractAggregator):
         model = self._model(self.is_soft_, predictions.n_classes)
         self._check_kinds(predictions)
         reader = self._reader(predictions, known)
-        expectation = Expectation(reader, clamp(Reader(predictions).pool(), known))
-        averages = reader.statistics(expectation.posterior)
+        averages = self._averages(predictions, known)
+        expectation = Expectation(reader, remembers=True)
         expected = expectation(model.scores(self._emissions()), averaging=self.weight_)
-        batch = (1 - self.weight_) * averages + self.weight_ * expected
+        batch = (1 - self.weight_) * reader.average_statistics(averages) + self.weight_ * expected
         statistics = self.forgetting * self.statistics_ + batch
-        self.posterior_ = expectation.posterior
+        self._believe(averaged_belief(averages, expectation))
         self._learn(model, State(model.maximize(statistics, self._emissions()), statistics))
 
     def _learn(self, model: DirichletModel, state: State) -> None:
@@ -323,6 +326,9 @@ class SoftDawidSkene(AbstractAggregator):
 
     def _reader(self, predictions: Predictions, known: IntArray | None) -> Reader:
         return Reader(predictions, log_floor=self.floor, chunk_size=self.chunk_size, known=known)
+
+    def _averages(self, predictions: Predictions, known: IntArray | None) -> Reader:
+        return Reader(predictions, chunk_size=self.chunk_size, known=known)
 
     def _model(self, is_soft: npt.NDArray[np.bool_], n_classes: int) -> DirichletModel:
         return DirichletModel(
