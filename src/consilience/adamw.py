@@ -1,4 +1,4 @@
-"""AdamW (Loshchilov and Hutter 2019), step for step as `torch.optim.AdamW` does it."""
+"""AdamW (Loshchilov and Hutter 2019), step for step as `torch.optim.AdamW` does it, in place."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ FIRST_DECAY, SECOND_DECAY, EPSILON = 0.9, 0.999, 1e-8
 
 
 @final
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)
 class Moments:
-    """What the optimizer remembers of past gradients."""
+    """What the optimizer remembers of past gradients; steps write to it."""
 
     first: FloatArray
     second: FloatArray
@@ -27,14 +27,26 @@ class Moments:
         """The memory before the first step."""
         return cls(np.zeros(shape), np.zeros(shape), 0)
 
+    def of(self, part: slice) -> Moments:
+        """The memory of some of the values, sharing theirs."""
+        return Moments(self.first[part], self.second[part], self.n_steps)
+
 
 def adamw_step(
     values: FloatArray, gradient: FloatArray, moments: Moments, *, learning_rate: float, weight_decay: float
-) -> tuple[FloatArray, Moments]:
-    """The values one step down the gradient, decayed, and the moments after it."""
-    n_steps = int(moments.n_steps) + 1
-    first = FIRST_DECAY * moments.first + (1 - FIRST_DECAY) * gradient
-    second = SECOND_DECAY * moments.second + (1 - SECOND_DECAY) * gradient**2
-    scale = np.sqrt(second / (1 - SECOND_DECAY**n_steps)) + EPSILON
-    decayed = (1 - learning_rate * weight_decay) * values
-    return decayed - learning_rate / (1 - FIRST_DECAY**n_steps) * first / scale, Moments(first, second, n_steps)
+) -> None:
+    """Move the values one step down the gradient, decayed, and note it in the moments."""
+    moments.n_steps = int(moments.n_steps) + 1
+    moments.first *= FIRST_DECAY
+    moments.first += (1 - FIRST_DECAY) * gradient
+    np.multiply(gradient, gradient, out=gradient)
+    gradient *= 1 - SECOND_DECAY
+    moments.second *= SECOND_DECAY
+    moments.second += gradient
+    scale = np.sqrt(moments.second, out=gradient)  # the gradient's room, which is not needed any more
+    scale /= np.sqrt(1 - SECOND_DECAY**moments.n_steps)
+    scale += EPSILON
+    step = np.divide(moments.first, scale, out=scale)
+    step *= learning_rate / (1 - FIRST_DECAY**moments.n_steps)
+    values *= 1 - learning_rate * weight_decay
+    values -= step

@@ -24,6 +24,20 @@ class Statistics:
     sums: FloatArray  # (members, true, predicted): Σ_i t_ik x_imj, x one-hot labels or log-probabilities
     log_evidence: float  # Σ_i log Σ_k p(x_i, k), up to a constant of the data
 
+    def averaged(self, new: Statistics, weight: float) -> Statistics:
+        """`(1 - weight) * self + weight * new`, in the room of `new`, which is not to be used afterwards."""
+        for old_table, table in (
+            (self.class_counts, new.class_counts),
+            (self.answer_counts, new.answer_counts),
+            (self.sums, new.sums),
+        ):
+            table -= old_table
+            table *= weight
+            table += old_table
+        n_items = self.n_items + weight * (new.n_items - self.n_items)
+        log_evidence = self.log_evidence + weight * (new.log_evidence - self.log_evidence)
+        return Statistics(n_items, new.class_counts, new.answer_counts, new.sums, log_evidence)
+
     def __add__(self, other: Statistics) -> Statistics:
         return Statistics(
             self.n_items + other.n_items,

@@ -27,7 +27,7 @@ def in_order(function: Callable[[Item], Result], items: Iterable[Item], workers:
     Sums over them are then the same to the last bit whatever the number of threads, and only `workers` + 1 results
     exist at a time.
     """
-    if workers == 1:
+    if workers <= 1:
         yield from map(function, items)
         return
     with ThreadPoolExecutor(workers) as pool:

@@ -24,6 +24,7 @@ from consilience.expectation import Expectation, Reader
 from consilience.features import Scores
 from consilience.rule import Rule
 from consilience.statistics import Statistics
+from consilience.threads import in_order, n_threads
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -31,18 +32,25 @@ if TYPE_CHECKING:
     from consilience.arrays import Array, FloatArray, IntArray
     from consilience.predictions import Predictions
 
+MEMBER_NUMBERS = 2**18
+"""An M step treats so many members at once that a temporary table has about this many numbers."""
+
 AUTO_SMOOTHING = 0.3
 """The share of an average class's answers that `init_smoothing="auto"` adds to each row."""
 
 
 @final
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)
 class Emissions:
-    """The class prior, and for each member and class a row: concentrations, or a hard member's rates."""
+    """The class prior, and for each member and class a row: concentrations, or a hard member's rates.
+
+    An M step writes to its own emissions: with a thousand classes a copy would be larger than a chunk of items.
+    """
 
     class_prior: FloatArray  # (true,)
     table: FloatArray  # (members, true, predicted)
-    moments: Moments  # the optimizer's, of the soft members' rows
+    log_normalizers: FloatArray  # (members, true): log B(π) of soft members, 0 of hard ones
+    moments: Moments  # the optimizer's, of all rows
 
 
 @final
@@ -61,31 +69,53 @@ class DirichletModel:
 
     def scores(self, emissions: Emissions) -> Scores:
         """Eq. 3 as a linear layer, less Σ_j -log c_j, which is the same for all classes and costs precision."""
-        soft = self.is_soft[:, None, None]
-        weights = np.where(soft, emissions.table, log_rates(emissions.table))
-        bias = np.where(self.is_soft[:, None], -log_normalizer(np.where(soft, emissions.table, 1.0)), 0.0)
-        return Scores(np.log(emissions.class_prior), weights, bias)
+        weights = emissions.table
+        if not self.is_soft.all():
+            weights = weights.copy()
+            weights[~self.is_soft] = log_rates(weights[~self.is_soft])
+        return Scores(np.log(emissions.class_prior), weights, -emissions.log_normalizers)
 
     def objective(self, emissions: Emissions, statistics: Statistics) -> float:
         """Q (eq. 4), plus the logarithm of the smoothing prior of the hard members' rates."""
-        soft, hard = self.is_soft, ~self.is_soft
-        concentration, rates = emissions.table[soft], emissions.table[hard]
-        counts = statistics.sums[hard] + pseudo_answers(rates.shape[-1], self.smoothing)
-        return float(
-            statistics.class_counts @ np.log(emissions.class_prior)
-            + ((concentration - 1) * statistics.sums[soft]).sum()
-            - (statistics.answer_counts[soft] * log_normalizer(concentration)).sum()
-            + (counts * log_rates(rates)).sum()
-        )
+        total = statistics.class_counts @ np.log(emissions.class_prior)
+        total -= (statistics.answer_counts * emissions.log_normalizers).sum()
+        for member, is_soft in enumerate(self.is_soft):
+            table, sums = emissions.table[member], statistics.sums[member]
+            if is_soft:
+                total += np.vdot(table, sums) - sums.sum()
+            else:
+                total += np.vdot(sums + pseudo_answers(len(sums), self.smoothing), log_rates(table))
+        return float(total)
 
-    def maximize(self, statistics: Statistics, emissions: Emissions) -> Emissions:
+    def maximize(self, statistics: Statistics, emissions: Emissions) -> None:
         """The class prior (eq. 6), some way up Q for the soft members, all the way up for the hard ones."""
-        table = emissions.table.copy()
-        table[~self.is_soft] = smoothed_rates(statistics.sums[~self.is_soft], self.smoothing)
+        hard = ~self.is_soft
+        if hard.any():
+            emissions.table[hard] = smoothed_rates(statistics.sums[hard], self.smoothing)
         climb = self._climb if self.solver == "adamw" else self._jump
-        sums, counts = statistics.sums[self.is_soft], statistics.answer_counts[self.is_soft]
-        table[self.is_soft], moments = climb(table[self.is_soft], sums, counts, emissions.moments, statistics.n_items)
-        return Emissions(self.estimate_class_prior(statistics), table, moments)
+
+        def visit(members: slice) -> None:
+            table, moments = emissions.table[members], emissions.moments.of(members)
+            climb(table, statistics.sums[members], statistics.answer_counts[members], moments, statistics.n_items)
+            emissions.log_normalizers[members] = log_normalizer(table)
+
+        parts = self._soft_parts(emissions.table.shape[-1])
+        for _ in in_order(visit, parts, min(n_threads(), len(parts))):
+            pass  # each part writes its own members
+        if self.solver == "adamw":
+            emissions.moments.n_steps += self.optimizer_steps
+        emissions.class_prior = self.estimate_class_prior(statistics)
+
+    def _soft_parts(self, n_classes: int) -> list[slice]:
+        """Soft members side by side, so few that temporary tables stay small."""
+        at_once = max(1, MEMBER_NUMBERS // n_classes**2)
+        places = np.flatnonzero(self.is_soft)
+        runs = np.split(places, np.flatnonzero(np.diff(places) > 1) + 1) if len(places) else []
+        return [
+            slice(int(run[start]), int(run[min(start + at_once, len(run)) - 1]) + 1)
+            for run in runs
+            for start in range(0, len(run), at_once)
+        ]
 
     def estimate_class_prior(self, statistics: Statistics) -> FloatArray:
         """The fixed class prior, or the mean responsibilities."""
@@ -95,29 +125,29 @@ class DirichletModel:
 
     def _climb(
         self, concentration: FloatArray, sums: FloatArray, counts: FloatArray, moments: Moments, n_items: float
-    ) -> tuple[FloatArray, Moments]:
+    ) -> None:
         """AdamW on -Q/N. The items enter through (sums, counts) alone, so a step does not depend on their number."""
         for _ in range(self.optimizer_steps):
-            gradient = (counts[:, :, None] * mean_log(concentration) - sums) / n_items
-            concentration, moments = adamw_step(
+            gradient = mean_log(concentration)
+            gradient *= counts[:, :, None]
+            gradient -= sums
+            gradient /= n_items
+            adamw_step(
                 concentration,
                 gradient,
                 moments,
                 learning_rate=self.learning_rate,
                 weight_decay=self.weight_decay,
             )
-            concentration = np.maximum(concentration, self.floor)
-        return concentration, moments
+            np.maximum(concentration, self.floor, out=concentration)
 
     def _jump(
-        self, concentration: FloatArray, sums: FloatArray, counts: FloatArray, moments: Moments, _: float
-    ) -> tuple[FloatArray, Moments]:
+        self, concentration: FloatArray, sums: FloatArray, counts: FloatArray, _: Moments, __: float
+    ) -> None:
         """The maximum of Q. A row that less than one item speaks for stays as it is."""
         is_seen = counts >= 1
         means = sums[is_seen] / counts[is_seen][:, None]
-        result = concentration.copy()
-        result[is_seen] = maximum_likelihood(means, concentration[is_seen], floor=self.floor)
-        return result, moments
+        concentration[is_seen] = maximum_likelihood(means, concentration[is_seen], floor=self.floor)
 
 
 class State(NamedTuple):
@@ -181,10 +211,10 @@ class SoftDawidSkene(AbstractAggregator):
     [0, 1]
     """
 
-    concentration_: FloatArray
     is_soft_: npt.NDArray[np.bool_]
     weight_: float
     table_: FloatArray
+    log_normalizers_: FloatArray
     moments_: Moments
 
     _saved_kinds: ClassVar[dict[str, type[Any]]] = {"statistics_": Statistics, "moments_": Moments}
@@ -251,9 +281,9 @@ class SoftDawidSkene(AbstractAggregator):
         def step(state: State, iteration: int) -> tuple[State, float]:
             weight = self._averaging_at(iteration)
             expected = expectation(model.scores(state.emissions), averaging=weight)
-            statistics = (1 - weight) * state.statistics + weight * expected
-            emissions = model.maximize(statistics, state.emissions)
-            return State(emissions, statistics), model.objective(emissions, statistics)
+            statistics = state.statistics.averaged(expected, weight)
+            model.maximize(statistics, state.emissions)
+            return State(state.emissions, statistics), model.objective(state.emissions, statistics)
 
         start = State(self._start(model, predictions, known), reader.average_statistics(averages))
         fit = em(step, start, max_iter=self.max_iter, tol=self.tol, n_items=predictions.n_items)
@@ -275,8 +305,9 @@ class SoftDawidSkene(AbstractAggregator):
         concentration = np.maximum(rows / np.maximum(rows.sum(axis=-1, keepdims=True), self.floor), self.floor)
         soft = model.is_soft
         table = np.where(soft[:, None, None], concentration, smoothed_rates(statistics.sums, self.smoothing))
-        moments = Moments.zero((int(soft.sum()), n_classes, n_classes))
-        return Emissions(model.estimate_class_prior(statistics), table, moments)
+        log_normalizers = np.where(soft[:, None], log_normalizer(concentration), 0.0)
+        moments = Moments.zero(table.shape)
+        return Emissions(model.estimate_class_prior(statistics), table, log_normalizers, moments)
 
     def _partial_fit(self, predictions: Predictions, known: IntArray | None) -> None:
         model = self._model(self.is_soft_, predictions.n_classes)
@@ -288,14 +319,24 @@ class SoftDawidSkene(AbstractAggregator):
         batch = (1 - self.weight_) * reader.average_statistics(averages) + self.weight_ * expected
         statistics = self.forgetting * self.statistics_ + batch
         self._believe(averaged_belief(averages, expectation))
-        self._learn(model, State(model.maximize(statistics, self._emissions()), statistics))
+        emissions = self._emissions()
+        model.maximize(statistics, emissions)
+        self._learn(model, State(emissions, statistics))
 
     def _learn(self, model: DirichletModel, state: State) -> None:
-        self.statistics_ = state.statistics
+        self.statistics_, self.is_soft_ = state.statistics, model.is_soft
         self.class_prior_, self.moments_ = state.emissions.class_prior, state.emissions.moments
-        self.is_soft_, self.table_ = model.is_soft, state.emissions.table
-        self.confusion_ = self.table_ / self.table_.sum(axis=-1, keepdims=True)
-        self.concentration_ = np.where(self.is_soft_[:, None, None], self.table_, np.nan)
+        self.table_, self.log_normalizers_ = state.emissions.table, state.emissions.log_normalizers
+
+    @property
+    def concentration_(self) -> FloatArray:
+        """The Dirichlet concentrations (members, true, predicted); NaN for members who give labels."""
+        return np.where(self.is_soft_[:, None, None], self.table_, np.nan)
+
+    @property
+    def confusion_(self) -> FloatArray:  # type: ignore[override]  # computed, since it is as large as the fit itself
+        """The concentrations, or rates, with rows that sum to 1."""
+        return np.asarray(self.table_ / self.table_.sum(axis=-1, keepdims=True))
 
     # ---- using what was learned ---------------------------------------------------------------------------
 
@@ -308,7 +349,7 @@ class SoftDawidSkene(AbstractAggregator):
         return Rule(weight, scores, equal, log_floor=self.floor, chunk_size=self.chunk_size)
 
     def _emissions(self) -> Emissions:
-        return Emissions(self.class_prior_, self.table_, self.moments_)
+        return Emissions(self.class_prior_, self.table_, self.log_normalizers_, self.moments_)
 
     def _check_kinds(self, predictions: Predictions) -> None:
         """Raise where a member fitted on probabilities now gives labels, or the other way round."""
