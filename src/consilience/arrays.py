@@ -12,6 +12,7 @@ from typing import Any, TypeAlias
 import array_api_compat
 import numpy as np
 import numpy.typing as npt
+from scipy import sparse
 
 Array: TypeAlias = Any  # an array of any library
 FloatArray: TypeAlias = npt.NDArray[np.float64]
@@ -46,14 +47,19 @@ def like(values: npt.NDArray[Any], example: Array, *, dtype: Any = None) -> Arra
 
 
 def like_array(array: Array, example: Array) -> Array:
-    """The array itself where it is of the example's library and precision, else its values in them."""
-    is_alike = namespace(array) is namespace(example) and array.dtype == example.dtype
-    return array if is_alike else like(to_numpy(array), example)
+    """The array itself where it is of the example's library, precision and device, else its values there."""
+    if namespace(array) is not namespace(example):
+        return like(to_numpy(array), example)
+    device = array_api_compat.device(example)
+    if array_api_compat.device(array) != device:
+        array = array_api_compat.to_device(array, device)
+    return namespace(array).astype(array, example.dtype, copy=False)
 
 
-def in_library_of(example: Array, array: Array) -> Array:
-    """The array itself where it is of the example's library, else its values in the example's."""
-    return array if namespace(array) is namespace(example) else like(to_numpy(array), example)
+def take(array: Array, positions: IntArray, *, axis: int) -> Array:
+    """The rows or columns at these positions, on the array's own device."""
+    xp = namespace(array)
+    return xp.take(array, xp.asarray(positions, device=array_api_compat.device(array)), axis=axis)
 
 
 def working_dtype(array: Array) -> Any:
@@ -65,6 +71,11 @@ def working_dtype(array: Array) -> Any:
 def position_of_largest(rows: Array) -> IntArray:
     """The column of the largest value of each row; the lowest column wins a tie."""
     return to_numpy(namespace(rows).argmax(rows, axis=-1)).astype(np.intp)
+
+
+def is_sparse(array: Array) -> bool:
+    """Whether the array is one of SciPy's sparse arrays."""
+    return bool(sparse.issparse(array))
 
 
 def is_numpy(array: Array) -> bool:

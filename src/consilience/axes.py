@@ -88,6 +88,14 @@ class Axes(NamedTuple):
     classes: Axis
 
 
+def is_missing(value: Any) -> bool:
+    """Whether a value of a frame or a list is None, NaN or pandas' NA."""
+    try:
+        return value is None or bool(value != value)  # noqa: PLR0124 - NaN is what differs from itself
+    except (TypeError, ValueError):
+        return True  # NA refuses to be compared
+
+
 def _plain(names: Iterable[Any]) -> list[Any]:
     """The names as Python objects: NumPy's strings and integers compare, hash and print like their own."""
     if isinstance(names, str):

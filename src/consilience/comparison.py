@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,8 +23,6 @@ from consilience.predictions import Predictions, as_predictions
 from consilience.tables import Table
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from consilience.arrays import FloatArray
 
 
@@ -31,19 +30,20 @@ def compare(
     predictions: Any,
     labels: Any = None,
     *,
-    aggregators: Mapping[str, AbstractAggregator] | None = None,
+    aggregators: Mapping[str, AbstractAggregator] | Sequence[AbstractAggregator] | None = None,
     n_bins: int = 15,
 ) -> Table:
     """One row per method: how it scores where labels are known, and what can be said without them.
 
     Labels only score; no fit sees them. Without labels the columns are: `confidence`, the mean probability of the
     answer (the accuracy a method claims); `entropy` in nats; `changed`, the share of items it answers differently from
-    the average; `agreement`, how often members agree with it; `iterations` and `seconds`. With labels (-1 where
-    unknown) accuracy, NLL, Brier score and calibration error (`n_bins` bins, and debiased) come first.
+    the average; `agreement`, how often members agree with it; `iterations`, whether they `converged`, and `seconds`.
+    With labels (-1 where unknown) accuracy, NLL, Brier score and calibration error (`n_bins` bins, and debiased) come
+    first.
     """
     data = as_predictions(predictions)
     known = known_labels(labels, data.axes)
-    methods = default_aggregators(data) if aggregators is None else dict(aggregators)
+    methods = default_aggregators(data) if aggregators is None else _named(aggregators)
     average = to_numpy(Average().fit(data).posterior_).argmax(axis=1)
     rows = []
     for name, aggregator in methods.items():
@@ -58,6 +58,7 @@ def compare(
                 **scores,
                 **_without_labels(posterior, average, data),
                 "iterations": fitted.n_iter_,
+                "converged": _converged(fitted),
                 "seconds": seconds,
             }
         )
@@ -79,6 +80,23 @@ def default_aggregators(predictions: Predictions) -> dict[str, AbstractAggregato
     return methods
 
 
+def _converged(fitted: AbstractAggregator) -> str:
+    """Whether the objective settled; a method told to make so many iterations is not asked."""
+    if getattr(fitted, "tol", None) is None:
+        return ""
+    return "yes" if fitted.converged_ else "no"
+
+
+def _named(
+    aggregators: Mapping[str, AbstractAggregator] | Sequence[AbstractAggregator],
+) -> dict[str, AbstractAggregator]:
+    """The methods by the names given, or by how they print."""
+    named = dict(aggregators) if isinstance(aggregators, Mapping) else {repr(method): method for method in aggregators}
+    if not named:
+        raise ValueError("aggregators must have at least one method; got none")
+    return named
+
+
 def _scores(posterior: FloatArray, labels: Any, n_bins: int) -> dict[str, float]:
     return {
         "accuracy": accuracy(posterior, labels),
@@ -96,7 +114,7 @@ def _without_labels(posterior: FloatArray, average: Any, predictions: Prediction
     assert answers is not None  # noqa: S101 - hardened predictions are hard
     return {
         "confidence": float(posterior.max(axis=1).mean()),
-        "entropy": float(-(posterior * logs).sum(axis=1).mean()),
+        "entropy": float((posterior * -logs).sum(axis=1).mean()) + 0.0,
         "changed": float((chosen != average).mean()),
         "agreement": float((chosen[answers.items] == answers.labels).mean()),
     }

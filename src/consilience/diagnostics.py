@@ -12,7 +12,7 @@ from scipy import sparse
 from consilience.aggregators.aggregator import AbstractAggregator, fitted_copy
 from consilience.aggregators.average import Average
 from consilience.aggregators.dawid_skene import DawidSkene
-from consilience.arrays import position_of_largest, to_numpy
+from consilience.arrays import namespace, position_of_largest, to_numpy
 from consilience.expectation import Reader
 from consilience.predictions import Predictions, as_predictions
 from consilience.tables import Table
@@ -20,17 +20,18 @@ from consilience.tables import Table
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from consilience.arrays import FloatArray, IntArray
+    from consilience.arrays import Array, FloatArray, IntArray
     from consilience.storage import HardAnswers
 
 MOST_COMPARED = 500
 """Pairs are compared among the members with the most answers, at most this many of them."""
 
-COPY_CORRELATION = 0.9
-"""Members whose answers, beyond what the consensus explains, correlate more than this are called copies."""
+COPY_CORRELATION, COPY_AGREEMENT, COPY_ITEMS = 0.9, 0.95, 50
+"""Members who correlate more than this beyond what the consensus explains, and agree more than this, on at least so
+many items, are called copies: among thousands of pairs, some agree on fewer by chance."""
 
-ENOUGH, FEW = 20, 5
-"""The fewest items, and the fewest dissents, that a warning about a member may rest on."""
+ENOUGH, FEW, MANY = 20, 5, 200
+"""The fewest items, and dissents, that a warning may rest on; so many items without a difference make copies."""
 
 MOST_SHOWN, MOST_EQUAL = 10, 50
 """How many warnings of a kind are given, and among how many members equal probabilities are looked for."""
@@ -54,8 +55,8 @@ class Diagnosis:
         (members, members): the correlation of two members' answers beyond what the consensus explains; 0 for members
         who err independently, 1 for copies.
     effective_members
-        How many independent members would know as much: M² / Σ dependence, at most M. Errors that all members share
-        cannot be seen without labels, so this is an upper estimate.
+        How many independent members would know as much: M / (1 + (M - 1) · mean dependence). Errors that all members
+        share cannot be seen without labels, so this is an upper estimate.
     warnings
         What deserves a look, each a sentence.
     """
@@ -87,7 +88,13 @@ def diagnose(predictions: Any, aggregator: AbstractAggregator | None = None) -> 
     members' accuracies from their agreement. Where members share their errors, all estimates are too high.
     """
     data = as_predictions(predictions)
-    consensus = _Consensus.of(data, DawidSkene() if aggregator is None else aggregator)
+    method = DawidSkene() if aggregator is None else aggregator
+    if hasattr(method, "members_"):
+        data = method.aligned(data)
+        consensus = _Consensus.of(data, method, method.predict_proba(data))
+    else:
+        method = fitted_copy(method, data)
+        consensus = _Consensus.of(data, method, method.posterior_)
     answers = consensus.answers
     compared = _most_active(answers, data.n_members)
     pairs = _Pairs.of(consensus, compared)
@@ -98,8 +105,9 @@ def diagnose(predictions: Any, aggregator: AbstractAggregator | None = None) -> 
         agreement=pairs.agreement(),
         dependence=dependence,
         compared=[data.members[m] for m in compared],
-        effective_members=_effective_number(dependence),
+        effective_members=pairs.effective_number(),
         warnings=[
+            *_trust_warnings(data, consensus, report),
             *_class_warnings(data, consensus),
             *_takeover_warnings(data, report),
             *_copy_warnings(data, compared, pairs, report),
@@ -115,16 +123,16 @@ class _Consensus(NamedTuple):
     answers: HardAnswers
     counts: FloatArray  # (members, true, predicted), expected under the posterior
 
+    has_settled: bool
+
     @classmethod
-    def of(cls, predictions: Predictions, aggregator: AbstractAggregator) -> _Consensus:
-        is_fitted = hasattr(aggregator, "members_")
-        fitted = aggregator if is_fitted else fitted_copy(aggregator, predictions)
-        posterior = fitted.predict_proba(predictions) if is_fitted else fitted.posterior_
+    def of(cls, predictions: Predictions, method: AbstractAggregator, posterior: Array) -> _Consensus:
         labels = predictions.harden()
         values = to_numpy(posterior).astype(np.float64)
         counts = Reader(labels).statistics(values).sums
         assert labels.hard is not None  # noqa: S101 - hardened predictions are hard
-        return cls(values, position_of_largest(posterior), labels.hard, counts)
+        has_settled = method.converged_ or getattr(method, "tol", None) is None
+        return cls(values, position_of_largest(posterior), labels.hard, counts, has_settled)
 
 
 # ---- members ----------------------------------------------------------------------------------------------
@@ -206,19 +214,21 @@ class _Pairs(NamedTuple):
         keep = len(items) - 1 - last
         items, labels, members = items[keep], labels[keep], members[keep]
         n_items, n_classes = consensus.posterior.shape
-        shape = (n_items, len(compared))
-        answered = sparse.csr_array((np.ones(len(items)), (items, members)), shape=shape)
-        common = (answered.T @ answered).toarray()
-        same, expected = np.zeros_like(common), np.zeros_like(common)
+        ones = np.ones(len(items))
+        answered = sparse.csr_array((ones, (items, members)), shape=(n_items, len(compared)))
+        said = sparse.csr_array(
+            (ones, (items * n_classes + labels, members)), shape=(n_items * n_classes, len(compared))
+        )
+        common, same = (answered.T @ answered).toarray(), (said.T @ said).toarray()
         rates = consensus.counts[compared]
         rates = rates / np.maximum(rates.sum(axis=2, keepdims=True), 1e-12)
-        for k in range(n_classes):
-            says = labels == k
-            said = sparse.csr_array((np.ones(says.sum()), (items[says], members[says])), shape=shape)
-            same += (said.T @ said).toarray()
-            if consensus.posterior[:, k].sum() > 1e-9:
-                weighted = sparse.diags_array(consensus.posterior[:, k]) @ answered
-                expected += (weighted.T @ answered).toarray() * (rates[:, k] @ rates[:, k].T)
+        if answered.nnz == n_items * len(compared):
+            weighted = rates * consensus.posterior.sum(axis=0)[None, :, None]
+            return cls(common, same, np.tensordot(weighted, rates, axes=([1, 2], [1, 2])))
+        expected = np.zeros_like(common)
+        for k in np.flatnonzero(consensus.posterior.sum(axis=0) > 1e-9):
+            weighted = sparse.diags_array(consensus.posterior[:, k]) @ answered
+            expected += (weighted.T @ answered).toarray() * (rates[:, k] @ rates[:, k].T)
         return cls(common, same, expected)
 
     def agreement(self) -> FloatArray:
@@ -226,21 +236,49 @@ class _Pairs(NamedTuple):
         return np.where(self.common > 0, self.same / np.maximum(self.common, 1), np.nan)
 
     def dependence(self) -> FloatArray:
-        """The correlation of one-hot answers beyond what the true class explains."""
-        with np.errstate(invalid="ignore", divide="ignore"):
-            excess = np.where(self.common > 0, (self.same - self.expected) / self.common, 0.0)
-        own = np.maximum(np.diagonal(excess), 1e-12)
-        correlation = np.asarray(np.clip(excess / np.sqrt(own[:, None] * own[None, :]), -1, 1))
-        np.fill_diagonal(correlation, 1.0)
-        return correlation
+        """The correlation of one-hot answers beyond what the true class explains; 0 where few items are common.
 
+        Members who never differ give no evidence that they are independent: their correlation is 1.
+        """
+        excess = (self.same - self.expected) / np.maximum(self.common, 1)
+        own = np.diagonal(excess)
+        scale = np.sqrt(np.maximum(own[:, None] * own[None, :], 0))
+        correlation = np.where(scale > 1e-9, excess / np.maximum(scale, 1e-9), 0.0)
+        correlation = np.where(self.common >= ENOUGH, np.clip(correlation, -1, 1), 0.0)
+        return np.where((self.same == self.common) & (self.common >= ENOUGH), 1.0, correlation)
 
-def _effective_number(dependence: FloatArray) -> float:
-    n_members = len(dependence)
-    return float(min(n_members, n_members**2 / max(dependence.sum(), n_members)))
+    def effective_number(self) -> float:
+        """How many independent members would know as much, from the correlation pooled over all pairs."""
+        is_active = np.diagonal(self.common) > 0
+        n_members = int(is_active.sum())
+        is_pair = is_active[:, None] & is_active[None, :] & ~np.eye(len(is_active), dtype=bool) & (self.common > 0)
+        if not is_pair.any():
+            return float(n_members)
+        own = np.maximum(np.diagonal(self.same - self.expected) / np.maximum(np.diagonal(self.common), 1), 0)
+        possible = (self.common * np.sqrt(own[:, None] * own[None, :]))[is_pair].sum()
+        never_differ = bool((self.same == self.common)[is_pair].all())
+        pooled = 1.0 if never_differ else (self.same - self.expected)[is_pair].sum() / max(possible, 1e-9)
+        return n_members / (1 + (n_members - 1) * float(np.clip(pooled, 0, 1)))
 
 
 # ---- warnings ---------------------------------------------------------------------------------------------
+
+
+def _trust_warnings(predictions: Predictions, consensus: _Consensus, report: Table) -> list[str]:
+    """Reasons not to believe the report as a whole."""
+    warnings = [] if consensus.has_settled else ["the consensus has not converged: raise its max_iter"]
+    confidences = [
+        float(np.nanmean(to_numpy(namespace(member.rows).max(member.rows, axis=1)).astype(np.float64)))
+        for member in predictions.soft
+        if len(member.answered())
+    ]
+    estimates = [e for e, is_soft in zip(report["estimated accuracy"], predictions.is_soft, strict=True) if is_soft]
+    if confidences and np.mean(confidences) < np.nanmean(estimates) - 0.2:
+        warnings.append(
+            f"members are {np.mean(confidences):.0%} sure of their answers on average, and estimated to be right in "
+            f"{np.nanmean(estimates):.0%}: they probably share their errors, and the estimates are too high"
+        )
+    return warnings
 
 
 def _class_warnings(predictions: Predictions, consensus: _Consensus) -> list[str]:
@@ -281,7 +319,9 @@ def _copy_warnings(predictions: Predictions, compared: IntArray, pairs: _Pairs, 
     # Members who hardly ever dissent give no evidence of copying, however alike they are.
     n_dissents = np.array(report["dissents"])[compared]
     may_tell = (n_dissents >= FEW) & (pairs.common.diagonal() >= ENOUGH)
-    is_copy = (pairs.dependence() > COPY_CORRELATION) & (pairs.common >= ENOUGH) & may_tell[:, None] & may_tell
+    agrees = (pairs.same >= COPY_AGREEMENT * pairs.common) & (pairs.common >= COPY_ITEMS)
+    is_copy = (pairs.dependence() > COPY_CORRELATION) & agrees & may_tell[:, None] & may_tell
+    is_copy |= (pairs.same == pairs.common) & (pairs.common >= MANY)
     is_copy |= _have_equal_rows(predictions, compared)
     first, second = np.nonzero(np.triu(is_copy, k=1))
     return [

@@ -52,10 +52,10 @@ def maximum_likelihood(
                 break
             size = np.where(is_worse, size / 2, size)
         better = trial_value >= value
-        gain = np.where(better, trial_value - value, 0.0)
-        concentration = np.maximum(np.where(better[:, None], trial, concentration), floor)
-        value = np.where(better, trial_value, value)
-        if gain.max(initial=0.0) < tol:
+        moved = np.maximum(np.where(better[:, None], trial, concentration), floor)
+        change = np.abs(moved / concentration - 1).max(initial=0.0)
+        concentration, value = moved, np.where(better, trial_value, value)
+        if change < tol:
             break
     return concentration
 

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple, final
 
 import numpy as np
 from scipy import sparse
 
-from consilience.arrays import Array, FloatArray, IntArray, in_library_of, is_numpy, like, like_array, namespace, to_numpy
+from consilience.arrays import Array, FloatArray, IntArray, is_numpy, is_sparse, like, like_array, namespace, to_numpy
 from consilience.features import Features, Layer, Responsibilities, Scores, Sums, read_features
 from consilience.statistics import Statistics
 from consilience.threads import in_order, n_threads, one_thread_per_product
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from consilience.predictions import Chunk, Predictions
 
 CACHED_NUMBERS = 2**23
@@ -181,7 +182,7 @@ class Accumulator:
         self.class_counts += part.class_counts
         for sums in part.sums:
             self.answer_counts[sums.positions] += sums.answer_counts
-            if sparse.issparse(sums.table):
+            if is_sparse(sums.table):
                 self._add_sparse(sums)
                 continue
             n_classes = len(self.class_counts)
@@ -244,7 +245,7 @@ def expect(chunk: ReadChunk, layer: Layer, example: Array) -> Expected:
 
 def summarize(chunk: ReadChunk, responsibilities: Responsibilities, log_evidence: float) -> ChunkStatistics:
     """The statistics of a chunk given its responsibilities (classes, items)."""
-    if sparse.issparse(responsibilities):
+    if is_sparse(responsibilities):
         class_counts = np.asarray(responsibilities.sum(axis=1, dtype=np.float64))
     else:
         xp = namespace(responsibilities)
@@ -258,8 +259,8 @@ def pool(chunk: ReadChunk, member_weights: FloatArray, example: Array) -> Array:
     total, weight = 0.0, 0.0
     for features in chunk.features():
         part, part_weight = features.pool(member_weights)
-        total = total + in_library_of(example, part)
-        weight = weight + in_library_of(example, part_weight)
+        total = total + like_array(part, example)
+        weight = weight + like_array(part_weight, example)
     return clamp(total / weight, chunk.known)
 
 
@@ -282,14 +283,14 @@ def blended(rest: Responsibilities, new: Responsibilities, averaging: float) -> 
 
 def as_rows(responsibilities: Responsibilities, example: Array) -> Array:
     """Responsibilities (classes, items) as rows (items, classes) in the items' library and precision."""
-    if sparse.issparse(responsibilities):
+    if is_sparse(responsibilities):
         return responsibilities.T.toarray().astype(example.dtype, copy=False)
     return namespace(responsibilities).matrix_transpose(responsibilities)
 
 
 def _log_joint(chunk: ReadChunk, layer: Layer, example: Array) -> Array:
-    """log p(x_i, k), up to a constant of the item (classes, items); -inf for the classes a known one rules out."""
-    parts = [in_library_of(example, features.score(layer)) for features in chunk.features()]
+    """Log p(x_i, k), up to a constant of the item (classes, items); -inf for the classes a known one rules out."""
+    parts = [like_array(features.score(layer), example) for features in chunk.features()]
     total = parts[0]
     for part in parts[1:]:
         total = total + part

@@ -43,8 +43,9 @@ class Explanation:
     classes: list[Any]
 
     def to_table(self) -> Table:
-        """One row per member, the most telling first."""
-        order = np.argsort(-np.abs(self.by_member), kind="stable")
+        """One row per member who answered, the most telling first."""
+        is_silent = np.asarray(np.isnan(self.said).any(axis=1))
+        order = [m for m in np.argsort(-np.abs(self.by_member), kind="stable") if not is_silent[m]]
         return Table(
             {
                 "member": ["(class prior)", *(str(self.members[m]) for m in order)],
@@ -56,16 +57,15 @@ class Explanation:
 
     def _said(self, member: int) -> str:
         row = self.said[member]
-        if np.isnan(row).any():
-            return "nothing"
         top = np.argsort(-row, kind="stable")[:2]
         return ", ".join(f"{self.classes[k]} {row[k]:.2f}" for k in top if row[k] > 0)
 
     def _mostly(self, member: int) -> str:
-        """The classes whose probabilities moved the answer most."""
-        row = self.by_probability[member]
-        top = [k for k in np.argsort(-np.abs(row), kind="stable")[:3] if abs(row[k]) > 0.005]
-        return ", ".join(f"{self.classes[k]} {row[k]:+.2f}" for k in top)
+        """What of its answer moved the posterior most: probabilities, and having answered at all."""
+        row = np.append(self.by_probability[member], self.normalizer[member])
+        names = [*self.classes, "(answering)"]
+        top = [place for place in np.argsort(-np.abs(row), kind="stable")[:3] if abs(row[place]) > 0.005]
+        return ", ".join(f"{names[place]} {row[place]:+.2f}" for place in top)
 
     def __repr__(self) -> str:
         """The answer in a line, then who tipped it."""
@@ -164,8 +164,8 @@ def _log_mixture(weight: float, average: FloatArray, log_pure: FloatArray) -> Fl
 
 def _logarithmic_mean(log_a: float, log_b: float) -> float:
     """(a - b) / (log a - log b), which tends to a as b does."""
-    gap = log_a - log_b
-    return float(np.exp(log_b) * (np.expm1(gap) / gap if abs(gap) > 1e-12 else 1.0))
+    gap = abs(log_a - log_b)
+    return float(np.exp(max(log_a, log_b)) * (-np.expm1(-gap) / gap if gap > 1e-12 else 1.0))
 
 
 def _contenders(log_posterior: FloatArray, one: Predictions, against: Any) -> tuple[int, int]:

@@ -17,7 +17,17 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, final
 import numpy as np
 from scipy import sparse
 
-from consilience.arrays import Array, FloatArray, IntArray, in_library_of, like, namespace, to_numpy, working_dtype
+from consilience.arrays import (
+    Array,
+    FloatArray,
+    IntArray,
+    is_sparse,
+    like,
+    like_array,
+    namespace,
+    to_numpy,
+    working_dtype,
+)
 
 if TYPE_CHECKING:
     from consilience.predictions import Chunk
@@ -84,8 +94,8 @@ class DenseFeatures:
     def accumulate(self, responsibilities: Responsibilities, class_counts: FloatArray) -> Sums:
         """Their sums; a sparse product where responsibilities are sparse."""
         n_members = len(self.positions)
-        if not sparse.issparse(responsibilities):
-            responsibilities = in_library_of(self.values, responsibilities)
+        if not is_sparse(responsibilities):
+            responsibilities = like_array(responsibilities, self.values)
         table = to_numpy(responsibilities @ self.values)
         if self.is_answer is None:
             return Sums(self.positions, table, np.tile(class_counts, (n_members, 1)))
@@ -126,7 +136,7 @@ class AnsweredFeatures:
 
     def accumulate(self, responsibilities: Responsibilities, _: FloatArray) -> Sums:
         """The member's sums."""
-        dense = responsibilities.toarray() if sparse.issparse(responsibilities) else to_numpy(responsibilities)
+        dense = responsibilities.toarray() if is_sparse(responsibilities) else to_numpy(responsibilities)
         by_answer = (self.incidence.T @ dense.T) * self.is_answer  # (answers, true)
         return Sums(np.array([self.position]), by_answer.T @ self.values, by_answer.sum(axis=0)[None, :])
 
@@ -159,12 +169,14 @@ class LabelFeatures:
     def accumulate(self, responsibilities: Responsibilities, _: FloatArray) -> Sums:
         """The expected number of times that each member called class k class j."""
         n_members = len(self.positions)
-        if sparse.issparse(responsibilities):
+        if is_sparse(responsibilities):
             table = responsibilities @ self.matrix
             member = table.indices // self.n_classes
             row = np.repeat(np.arange(table.shape[0]), np.diff(table.indptr))
-            counts = np.bincount(member * table.shape[0] + row, weights=table.data, minlength=n_members * table.shape[0])
-            return Sums(self.positions, table, counts.reshape(n_members, -1))
+            counts = np.bincount(
+                member * table.shape[0] + row, weights=table.data, minlength=n_members * table.shape[0]
+            )
+            return Sums(self.positions, table, np.asarray(counts, dtype=np.float64).reshape(n_members, -1))
         dense = to_numpy(responsibilities).astype(np.float64, copy=False)
         table = np.asarray(self.transposed @ dense.T).T
         return Sums(self.positions, table, table.reshape(-1, n_members, self.n_classes).sum(axis=2).T)
@@ -190,25 +202,23 @@ def read_features(
     features: list[Features] = []
     dense = [member for member in chunk.soft if member.items is None]
     if dense:
-        features.append(_dense_features(dense, n_items, n_classes, log_floor))
+        features.append(_dense_features(dense, log_floor))
     features += [_answered_features(m, n_items, log_floor) for m in chunk.soft if m.items is not None and len(m.items)]
     if chunk.hard is not None and len(chunk.hard.items):
         features.append(_label_features(chunk.hard, n_items, n_classes, hard_positions))
     return tuple(features)
 
 
-def _dense_features(
-    members: list[SoftMember], n_items: int, n_classes: int, log_floor: float | None
-) -> DenseFeatures:
+def _dense_features(members: list[SoftMember], log_floor: float | None) -> DenseFeatures:
     positions = np.array([member.position for member in members])
     parts = [_read_rows(member, log_floor) for member in members]
     example = max((rows for rows, _ in parts), key=lambda rows: namespace(rows).finfo(rows.dtype).bits)
     xp = namespace(example)
-    values = xp.concat([in_library_of(example, rows) for rows, _ in parts], axis=1) if len(parts) > 1 else parts[0][0]
+    values = xp.concat([like_array(rows, example) for rows, _ in parts], axis=1) if len(parts) > 1 else parts[0][0]
     if all(member.is_complete for member in members):
         return DenseFeatures(positions, values, None)
     ones = xp.ones_like(values[:, :1])
-    flags = [ones if is_answer is None else in_library_of(example, is_answer) for _, is_answer in parts]
+    flags = [ones if is_answer is None else like_array(is_answer, example) for _, is_answer in parts]
     return DenseFeatures(positions, values, xp.matrix_transpose(xp.concat(flags, axis=1)))
 
 

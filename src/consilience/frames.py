@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from consilience.axes import is_missing, some
 from consilience.errors import InvalidPredictions
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ class Answers(NamedTuple):
 
 
 def read_answers(frame: Any, *, item: str, member: str, label: str | None, classes: Sequence[Any] | None) -> Answers:
-    """The answers of a long frame, coded by position; names in order of first appearance, classes sorted."""
+    """The answers of a long frame, coded by position; names are sorted where they can be."""
     import narwhals as nw  # noqa: PLC0415 - only users of frames pay for it
 
     try:
@@ -52,28 +53,28 @@ def read_answers(frame: Any, *, item: str, member: str, label: str | None, class
 
 
 def _code(values: list[Any], column: str) -> tuple[IntArray, list[Any]]:
-    """Each value's number in order of first appearance, and the names by number."""
-    numbers: dict[Any, int] = {}
-    codes = np.fromiter((numbers.setdefault(value, len(numbers)) for value in values), np.intp, len(values))
-    for value, number in numbers.items():
-        if _is_missing(value):
-            row = int(np.argmax(codes == number))
+    """The place of each value among the sorted names, and the names.
+
+    Sorted, so that truths listed by item number line up with the items whatever the order of the answers.
+    """
+    for row, value in enumerate(values):
+        if is_missing(value):
             raise InvalidPredictions(f"column {column!r} must have no missing values; row {row} is missing")
-    return codes, list(numbers)
-
-
-def _is_missing(value: Any) -> bool:
-    return value is None or bool(value != value)  # noqa: PLR0124 - NaN is what differs from itself
+    names = _sorted(set(values))
+    numbers = {name: place for place, name in enumerate(names)}
+    return np.fromiter((numbers[value] for value in values), np.intp, len(values)), names
 
 
 def _code_labels(values: list[Any], column: str, classes: Sequence[Any] | None) -> tuple[IntArray, list[Any]]:
     """Each label's class; a missing label is coded -1."""
-    is_given = [not _is_missing(value) for value in values]
+    is_given = [not is_missing(value) for value in values]
     seen = {value for value, given in zip(values, is_given, strict=True) if given}
     names = _sorted(seen) if classes is None else list(classes)
     position = {name: place for place, name in enumerate(names)}
     if unknown := seen - position.keys():
-        raise InvalidPredictions(f"column {column!r} must hold the classes {names}; got {min(unknown, key=str)!r}")
+        raise InvalidPredictions(
+            f"column {column!r} must hold the classes {some(names)}; got {min(unknown, key=str)!r}"
+        )
     codes = (position[value] if given else -1 for value, given in zip(values, is_given, strict=True))
     return np.fromiter(codes, np.intp, len(values)), names
 
@@ -92,19 +93,19 @@ def _class_columns(
     """The columns that hold one probability per class: those named, or all that are left."""
     names = [column for column in columns if column not in taken] if classes is None else list(classes)
     missing = [name for name in names if name not in columns]
-    if missing or not names:
+    if missing or len(names) < 2:
         wanted = f"the label column {label!r} or " if label is not None else ""
         raise InvalidPredictions(
             f"frame must have {wanted}one probability column per class; "
-            f"{f'{missing[0]!r} is missing from' if missing else 'no column is left among'} {list(columns)}"
+            f"{f'{missing[0]!r} is missing from' if missing else 'it has'} {some(list(columns))}"
         )
     return names
 
 
 def _numbers(series: Any, column: str) -> npt.NDArray[np.float64]:
     try:
-        return np.asarray([np.nan if value is None else value for value in series.to_list()], dtype=np.float64)
+        return np.asarray([np.nan if is_missing(value) else value for value in series.to_list()], dtype=np.float64)
     except (TypeError, ValueError) as error:
         raise InvalidPredictions(
-            f"column {column!r} must hold probabilities; it holds {series.dtype} values"
+            f"column {column!r} must hold probabilities, since no label column is named; it holds {series.dtype}"
         ) from error

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from consilience.arrays import IntArray, is_array, to_numpy
-from consilience.axes import some
+from consilience.axes import is_missing, some
 from consilience.errors import InvalidPredictions
 
 if TYPE_CHECKING:
@@ -18,11 +18,15 @@ if TYPE_CHECKING:
 def known_labels(labels: Any, axes: Axes) -> IntArray | None:
     """Known truths as positions of classes, -1 where unknown; None where nothing is known.
 
-    `labels` has one entry per item, or maps items to labels (a mapping, a pandas Series). Labels are names of classes
-    (positions, where classes have no names); -1 and None are unknown.
+    `labels` has one entry per item, or maps items to labels (a mapping, a pandas Series). Labels are names of classes,
+    or their positions where the names are not numbers; -1, None and NaN are unknown.
     """
     if labels is None:
         return None
+    if not hasattr(labels, "__len__") or isinstance(labels, str) or hasattr(labels, "columns"):
+        raise InvalidPredictions(
+            f"labels must have one entry for each of the {axes.items.size} items; got a {type(labels).__name__}"
+        )
     if isinstance(labels, Mapping) or hasattr(labels, "to_dict"):
         values = _by_item(labels if isinstance(labels, Mapping) else labels.to_dict(), axes)
     else:
@@ -31,7 +35,11 @@ def known_labels(labels: Any, axes: Axes) -> IntArray | None:
         raise InvalidPredictions(
             f"labels must have one entry for each of the {axes.items.size} items; got {len(values)}"
         )
-    known = np.fromiter((_position(label, place, axes) for place, label in enumerate(values)), np.intp, len(values))
+    positions = dict(axes.classes.positions)
+    if not any(isinstance(name, int | float) for name in positions):
+        positions |= {place: place for place in range(axes.classes.size)}
+    found = (_position(label, place, positions, axes) for place, label in enumerate(values))
+    known = np.fromiter(found, np.intp, len(values))
     return known if (known >= 0).any() else None
 
 
@@ -42,9 +50,8 @@ def _by_item(mapping: Mapping[Any, Any], axes: Axes) -> list[Any]:
     return values
 
 
-def _position(label: Any, place: int, axes: Axes) -> int:
-    positions = axes.classes.positions
-    if label is None or (label == -1 and -1 not in positions):
+def _position(label: Any, place: int, positions: Mapping[Any, int], axes: Axes) -> int:
+    if is_missing(label) or (-1 not in positions and label == -1):
         return -1
     try:
         return positions[label]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from consilience.arrays import IntArray, namespace
+from consilience.arrays import IntArray, take
 from consilience.axes import PLURAL, Axis, some
 from consilience.errors import InvalidPredictions
 
@@ -37,6 +37,11 @@ def joined_axis(axes: Sequence[Axis]) -> Axis:
     unnamed = [axis for axis in axes if not axis.is_named]
     if not unnamed:
         names = list(dict.fromkeys(name for axis in axes for name in axis.names))
+        for axis in axes[1:]:
+            if axes[0].positions.keys().isdisjoint(axis.positions):
+                raise InvalidPredictions(
+                    f"parts must have {PLURAL[kind]} in common; got {some(axes[0].names)} and {some(axis.names)}"
+                )
         return Axis(kind, len(names), names)
     for axis in axes:
         is_alike = axis.size == unnamed[0].size if not axis.is_named else True
@@ -63,16 +68,15 @@ def moved(
 ) -> SoftMember:
     """A member's rows with items and classes numbered as on other axes."""
     rows, items = member.rows, member.items
-    xp = namespace(rows)
     if class_map is not None:
         if len(class_map) < n_classes:
             raise InvalidPredictions(
                 f"members with probabilities must give one for each of the {n_classes} classes; "
                 f"some give {len(class_map)}"
             )
-        rows = xp.take(rows, xp.asarray(np.argsort(class_map)), axis=1)
+        rows = take(rows, np.argsort(class_map), axis=1)
     if item_map is not None:
         items = item_map if items is None else item_map[items]
         order = np.argsort(items, kind="stable")
-        rows, items = xp.take(rows, xp.asarray(order), axis=0), items[order]
+        rows, items = take(rows, order, axis=0), items[order]
     return replace(member, position=position, rows=rows, items=items)

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple, final
 import numpy as np
 
 from consilience.arrays import to_numpy
+from consilience.axes import Axes, Axis
 from consilience.errors import InvalidPredictions
+from consilience.labels import known_labels
 from consilience.reliability import (
     bin_edges,
     bin_of,
@@ -21,7 +23,9 @@ from consilience.scoring import read_posterior_and_labels
 from consilience.tables import Table
 
 if TYPE_CHECKING:
-    from consilience.arrays import FloatArray
+    from collections.abc import Sequence
+
+    from consilience.arrays import FloatArray, IntArray
 
 __all__ = ["accuracy", "brier_score", "calibration_error", "evaluate", "nll", "reliability_curve"]
 
@@ -96,6 +100,7 @@ def evaluate(
     posterior: Any,
     labels: Any,
     *,
+    classes: Sequence[Any] | None = None,
     n_bins: int = 15,
     n_bootstrap: int = 500,
     level: float = 0.95,
@@ -103,13 +108,17 @@ def evaluate(
 ) -> Evaluation:
     """All metrics of a posterior, with bootstrap confidence intervals; labels of -1 are left out.
 
+    Labels are positions of classes; with `classes`, the names in the order of the posterior's columns, they are names.
+
     Intervals are percentiles over resampled items, centered on the estimate (resampling alone makes a calibration
     error larger).
 
     >>> evaluate([[0.9, 0.1], [0.2, 0.8], [0.7, 0.3]], [0, 1, -1])["accuracy"].value
     1.0
     """
-    truth = to_numpy(labels)
+    if not 0 < level < 1:
+        raise ValueError(f"level must be between 0 and 1; got {level}")
+    truth = to_numpy(labels) if classes is None else _positions(labels, list(classes))
     is_known = truth != -1
     if truth.ndim == 1 and not is_known.any():
         raise InvalidPredictions("labels must be known for at least one item; all are -1")
@@ -132,6 +141,12 @@ def evaluate(
         bottom = -np.inf if name == "calibration_error_debiased" else 0.0
         estimates[name] = Estimate(value, float(np.clip(low, bottom, top)), float(np.clip(high, bottom, top)))
     return Evaluation(estimates, n_items)
+
+
+def _positions(labels: Any, classes: list[Any]) -> IntArray:
+    axes = Axes(Axis("member", 1), Axis("item", len(labels)), Axis("class", len(classes), classes))
+    known = known_labels(labels, axes)
+    return np.full(len(labels), -1) if known is None else known
 
 
 METRICS = ("accuracy", "nll", "brier_score", "calibration_error", "calibration_error_debiased")

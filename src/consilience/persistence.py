@@ -28,6 +28,8 @@ def write(path: str | os.PathLike[str], name: str, parameters: dict[str, Any], l
     """Write an aggregator to a file, which appears whole or not at all."""
     arrays: dict[str, np.ndarray[Any, Any]] = {}
     plain: dict[str, Any] = {}
+    for names in (value for key, value in learned.items() if key in ("members_", "items_", "classes_")):
+        _check_names(names)
     for key, value in _flat(learned):
         if is_array(value):
             arrays[key] = to_numpy(value)
@@ -40,7 +42,8 @@ def write(path: str | os.PathLike[str], name: str, parameters: dict[str, Any], l
     handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.", suffix=".part")
     try:
         with os.fdopen(handle, "wb") as file:
-            np.savez(file, allow_pickle=False, header=np.frombuffer(text.encode(), dtype=np.uint8), **arrays)
+            arrays["header"] = np.frombuffer(text.encode(), dtype=np.uint8)
+            np.savez(file, **arrays)  # type: ignore[arg-type]  # names of arrays, none of them an option's
         Path(temporary).chmod(0o666 & ~_umask())
         Path(temporary).replace(target)
     except BaseException:
@@ -101,6 +104,12 @@ def _to_json(value: Any) -> Any:
     raise InvalidPredictions(
         f"names and parameters must be text or numbers to be saved; got {value!r} ({type(value).__name__})"
     )
+
+
+def _check_names(names: list[Any]) -> None:
+    for name in names:
+        if not isinstance(name, str | int | float | None):
+            raise InvalidPredictions(f"names must be text or numbers to be saved; got {name!r}")
 
 
 def _mapping_to_json(value: Any) -> Any:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, final
 import numpy as np
 
 from consilience.arrays import Array, FloatArray, IntArray, like, namespace, to_numpy, working_dtype
-from consilience.axes import Axes, Axis
+from consilience.axes import Axes, Axis, some
 from consilience.errors import InvalidPredictions
 from consilience.frames import read_answers
 from consilience.matching import joined_axis, joined_members, moved, positions_on
@@ -187,7 +187,7 @@ class Predictions:
             is_answer = labels[order] != -1
             hard = HardAnswers(item_positions[is_answer], member_positions[is_answer], labels[order][is_answer])
             return _checked((), hard, Axes(member_axis, item_axis, Axis("class", size, class_names)), partial=partial)
-        rows = floats(probabilities)
+        rows = to_numpy(floats(probabilities))
         check_length(rows, len(order), "probabilities")
         if rows.ndim != 2:
             raise InvalidPredictions(f"probabilities must be (answers, classes); got {rows.ndim} dimensions")
@@ -367,7 +367,7 @@ class Predictions:
             place = {name: position for position, name in enumerate(members)}
             unknown = [name for name in own.names if name not in place]
             if unknown:
-                raise InvalidPredictions(f"members must be among those fitted, {list(members)}; got {unknown[0]!r}")
+                raise InvalidPredictions(f"members must be among those fitted, {some(members)}; got {unknown[0]!r}")
             positions = np.array([place[name] for name in own.names])
         elif own.size == len(members):
             positions = np.arange(own.size)

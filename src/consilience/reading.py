@@ -19,6 +19,8 @@ def member_matrices(values: Any) -> list[Array]:
     """One floating-point matrix (items, classes) per member, without copying where possible."""
     if not is_array(values) and isinstance(values, Sequence) and any(is_array(part) for part in values):
         return [floats(part) for part in values]
+    if values is None or (isinstance(values, Sequence) and not values):
+        raise InvalidPredictions(f"probabilities must be an array (members, items, classes); got {values!r}")
     block = floats(values)
     if block.ndim != 3:
         hint = ""
@@ -100,6 +102,18 @@ def softmax(logits: Array, member: int) -> Array:
     """The softmax of each row; a row of NaN stays one."""
     xp = namespace(logits)
     wide = xp.astype(logits, working_dtype(logits), copy=False)
+    n_missing = to_numpy(xp.sum(xp.astype(xp.isnan(wide), xp.int32), axis=1))
+    is_partial = (n_missing > 0) & (n_missing < wide.shape[1])
+    if is_partial.any():
+        row = int(np.argmax(is_partial))
+        raise InvalidPredictions(
+            f"a missing prediction must be NaN for every class; item {row} of member {member} is NaN for "
+            f"{n_missing[row]} of {wide.shape[1]}"
+        )
+    if wide.shape[0] and bool(xp.all((xp.min(wide, axis=1) >= 0) & (xp.abs(xp.sum(wide, axis=1) - 1) < 1e-6))):
+        raise InvalidPredictions(
+            f"logits must not be probabilities already; every row of member {member} sums to 1: use Predictions(…)"
+        )
     largest = xp.max(wide, axis=1, keepdims=True)
     if bool(xp.any(xp.isinf(largest))):
         row = int(np.argmax(to_numpy(xp.isinf(largest))[:, 0]))

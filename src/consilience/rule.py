@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, final
 
 from consilience.arrays import Array, FloatArray, like
 from consilience.expectation import Reader
-from consilience.features import Scores
 
 if TYPE_CHECKING:
+    from consilience.features import Scores
     from consilience.predictions import Predictions
 
 

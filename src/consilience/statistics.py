@@ -26,14 +26,9 @@ class Statistics:
 
     def averaged(self, new: Statistics, weight: float) -> Statistics:
         """`(1 - weight) * self + weight * new`, in the room of `new`, which is not to be used afterwards."""
-        for old_table, table in (
-            (self.class_counts, new.class_counts),
-            (self.answer_counts, new.answer_counts),
-            (self.sums, new.sums),
-        ):
-            table -= old_table
-            table *= weight
-            table += old_table
+        _average_in_place(self.class_counts, new.class_counts, weight)
+        _average_in_place(self.answer_counts, new.answer_counts, weight)
+        _average_in_place(self.sums, new.sums, weight)
         n_items = self.n_items + weight * (new.n_items - self.n_items)
         log_evidence = self.log_evidence + weight * (new.log_evidence - self.log_evidence)
         return Statistics(n_items, new.class_counts, new.answer_counts, new.sums, log_evidence)
@@ -55,3 +50,10 @@ class Statistics:
             factor * self.sums,
             factor * self.log_evidence,
         )
+
+
+def _average_in_place(old: FloatArray, new: FloatArray, weight: float) -> None:
+    """Make `new` old + weight · (new - old), without a temporary array."""
+    new -= old
+    new *= weight
+    new += old

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, final
 
 import numpy as np
 
-from consilience.arrays import Array, IntArray, namespace, position_of_largest, to_numpy
+from consilience.arrays import Array, IntArray, namespace, position_of_largest, take, to_numpy
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -45,10 +45,9 @@ class SoftMember:
     def take(self, positions: IntArray, n_items: int) -> SoftMember:
         """The rows that answer the items at these positions, in their order."""
         if self.items is None:
-            xp = namespace(self.rows)
-            return replace(self, rows=xp.take(self.rows, xp.asarray(positions), axis=0))
+            return replace(self, rows=take(self.rows, positions, axis=0))
         answers, items = _answers_of(self.items, positions, n_items)
-        return replace(self, rows=self.rows[answers], items=items)
+        return replace(self, rows=take(self.rows, answers, axis=0), items=items)
 
     def answered(self) -> IntArray:
         """The items with an answer."""

@@ -11,6 +11,10 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 
+MOST_ROWS = 40
+"""How many rows are printed."""
+
+
 @final
 class Table:
     """Named columns of equal length.
@@ -55,8 +59,8 @@ class Table:
         return nw.from_dict(self.to_dict(), backend=library).to_native()
 
     def __repr__(self) -> str:
-        """Aligned text: numbers to the right, the rest to the left."""
-        texts = [[name, *map(_text, values)] for name, values in self._columns.items()]
+        """Aligned text: numbers to the right, the rest to the left; of a long table its first rows."""
+        texts = [[name, *map(_text, values[:MOST_ROWS])] for name, values in self._columns.items()]
         widths = [max(map(len, column)) for column in texts]
         is_number = [all(isinstance(value, int | float | np.number) for value in v) for v in self._columns.values()]
         lines = []
@@ -66,6 +70,8 @@ class Table:
                 for cell, width, right in zip(row, widths, is_number, strict=True)
             )
             lines.append("  ".join(cells).rstrip())
+        if len(self) > MOST_ROWS:
+            lines.append(f"… and {len(self) - MOST_ROWS} more rows")
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 
 from consilience.arrays import namespace, to_numpy, working_dtype
+from consilience.axes import PLURAL
 from consilience.errors import InvalidPredictions
 from consilience.storage import HardAnswers, SoftMember, parts_of
 
@@ -24,7 +25,8 @@ def validated(soft: tuple[SoftMember, ...], hard: HardAnswers | None, axes: Axes
     """The soft members, each with its promise of completeness; raises where an answer is wrong."""
     for axis, least in zip(axes, (1, 1, 2), strict=True):
         if axis.size < least:
-            raise InvalidPredictions(f"predictions need at least {least} {axis.kind}; got {axis.size}")
+            noun = axis.kind if least == 1 else PLURAL[axis.kind]
+            raise InvalidPredictions(f"predictions need at least {least} {noun}; got {axis.size}")
     checked = tuple(
         member if member.is_complete else replace(member, is_complete=_check_rows(member, soft, axes))
         for member in soft
@@ -69,11 +71,11 @@ def _refuse_row(row: np.ndarray[Any, Any], where: str, n_more: int, soft: tuple[
         raise InvalidPredictions(
             f"a missing prediction must be NaN for every class; {where} is NaN for {n_missing} of {len(row)}{more}"
         )
-    if row.min() < 0 or np.isinf(row).any():
+    if row.min() < 0 or row.max() > 1 + SUM_TOLERANCE:
         worst = row.min() if row.min() < 0 else row.max()
         raise InvalidPredictions(
             f"probabilities must be from 0 to 1; {where} has {worst:.6g}{more}. "
-            "Logits go through Predictions.from_logits"
+            "Logits go through Predictions.from_logits, counts through normalize=True"
         )
     raise InvalidPredictions(
         f"probabilities must sum to 1 over classes; {where} sums to {row.sum():.6g}{more}{_hint_at_axes(soft)}"
@@ -87,7 +89,8 @@ def _hint_at_axes(soft: tuple[SoftMember, ...]) -> str:
         for axis, name in ((0, "first"), (1, "second")):
             if np.allclose(block.sum(axis=axis), 1, atol=SUM_TOLERANCE):
                 return f". The {name} axis does: the order of axes is (members, items, classes)"
-    return ". Use normalize=True to rescale on purpose"
+        return ". Use normalize=True to rescale on purpose"
+    return ""
 
 
 def _check_answers(hard: HardAnswers, axes: Axes) -> None:

@@ -102,6 +102,48 @@ def test_sds_is_autograd_with_torchs_adamw(rng, smoothing):
     assert_is_autograds(array, [1e-2] * 10 + [0.3] * 10, 3, smoothing)
 
 
+def test_sds_is_autograd_where_nobody_votes_for_a_class(rng):
+    """Without the guard; with it, such a class cannot become the answer."""
+    array, _ = softmax_members(rng, [2, 1, 1], n_items=200, n_classes=4)
+    array[:, :, 3] *= 0.01
+    array /= array.sum(axis=2, keepdims=True)
+    sds = cs.SoftDawidSkene(averaging=0.05, max_iter=20, init_smoothing=1.0, guard_silent_classes=False).fit(array)
+    posterior, _, _, _ = reference.soft_dawid_skene_autograd(array, [0.05] * 20, 5, 1.0)
+    np.testing.assert_allclose(sds.posterior_, posterior, atol=1e-8)
+    guarded = cs.SoftDawidSkene(averaging=0.05, max_iter=20, init_smoothing=1.0).fit(array)
+    assert (guarded.posterior_.argmax(axis=1) == 3).sum() == 0 < (sds.posterior_.argmax(axis=1) == 3).sum()
+
+
+def test_auto_smoothing_goes_by_what_each_member_answered(rng):
+    array, _ = softmax_members(rng, [3, 3], n_items=2000, n_classes=10)
+    array[1, 100:] = np.nan
+    alone = cs.SoftDawidSkene(max_iter=1).fit(array[1:, :100])
+    together = cs.SoftDawidSkene(max_iter=1).fit(array)
+    diagonals = [np.diagonal(m.confusion_[-1]).mean() for m in (alone, together)]
+    assert diagonals[1] == pytest.approx(diagonals[0], abs=0.1)
+
+
+def test_a_soft_stream_adds_what_the_online_rule_believes(rng):
+    array, truth = softmax_members(rng, [3, 2, 1], n_items=120, n_classes=3)
+    sds = cs.SoftDawidSkene(averaging=0.02).fit(array[:, :60])
+    before, labels = sds.statistics_, np.where(np.arange(60) < 20, truth[60:], -1)
+    expected = sds.predict_proba(array[:, 60:])
+    expected[:20] = np.eye(3)[truth[60:80]]
+    sds.partial_fit(array[:, 60:], labels)
+    np.testing.assert_allclose(sds.posterior_, expected, atol=1e-12)
+    batch = Reader(cs.Predictions(array[:, 60:]), log_floor=1e-10).statistics(expected)
+    np.testing.assert_allclose(sds.statistics_.sums, before.sums + batch.sums, rtol=1e-10)
+
+
+def test_known_labels_count_in_the_start(rng):
+    array, truth = softmax_members(rng, [1, 1], n_items=50, n_classes=3)
+    sds = cs.SoftDawidSkene(max_iter=1, averaging=0.0, learning_rate=0.0, init_smoothing=1.0).fit(array, truth)
+    counts = np.zeros((2, 3, 3))
+    for m in range(2):
+        np.add.at(counts[m], (truth, array[m].argmax(axis=1)), 1)
+    np.testing.assert_allclose(sds.concentration_, (counts + 1) / (counts + 1).sum(axis=2, keepdims=True), rtol=1e-12)
+
+
 def test_sds_is_autograd_on_real_prompts(shared):
     array = shared("mmlu_prompts.npz")["probabilities"].astype(np.float64)
     assert_is_autograds(array, [1e-3] * 30, 5, 10.0)

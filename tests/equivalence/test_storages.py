@@ -77,6 +77,23 @@ def test_float32_is_near_float64(method, array):
     np.testing.assert_allclose(narrow, method.fit_predict_proba(array), atol=1e-4)
 
 
+def test_another_device(array):
+    device = array_api_strict.Device("device1")
+    theirs = array_api_strict.asarray(array, device=device)
+    for method in METHODS:
+        posterior = method.fit_predict_proba(cs.Predictions(theirs, classes=list("abcd")))
+        assert posterior.device == device
+        assert method.predict_proba(cs.Predictions(theirs[:, :3, ::-1], classes=list("dcba"))).device == device
+        cs.explain(method, theirs, 2)
+
+
+def test_members_of_different_precision(array):
+    mixed = [torch.tensor(array[0]).float(), torch.tensor(array[1]), torch.tensor(array[2]).half()]
+    posterior = cs.SoftDawidSkene(max_iter=3).fit_predict_proba(mixed)
+    assert posterior.dtype == torch.float64
+    np.testing.assert_allclose(posterior.numpy(), cs.SoftDawidSkene(max_iter=3).fit_predict_proba(array), atol=2e-3)
+
+
 def test_bfloat16_goes_in():
     half = torch.softmax(torch.arange(24.0).reshape(2, 3, 4) / 9, dim=2).to(torch.bfloat16)
     posterior = cs.SoftDawidSkene(max_iter=3).fit_predict_proba(half)

@@ -61,6 +61,8 @@ def test_learned_names(method, array):
         (cs.Average(weights=[1, 2]), r"weights must be a positive number for each of the 3 members; got \[1, 2\]"),
         (cs.Average(weights=[1, 0, 1]), "weights must be a positive number"),
         (cs.DawidSkene(smoothing=-1), "smoothing must be a number of at least 0; got -1"),
+        (cs.DawidSkene(smoothing=np.inf), "smoothing must be a number of at least 0; got inf"),
+        (cs.Average(weights={"a": 1}), "weights must be a positive number for each"),
         (cs.DawidSkene(max_iter=0), "max_iter must be an integer of at least 1; got 0"),
         (cs.DawidSkene(max_iter=2.5), "max_iter must be an integer of at least 1; got 2.5"),
         (cs.DawidSkene(tol="small"), "tol must be a number of at least 0; got 'small'"),
@@ -75,7 +77,7 @@ def test_learned_names(method, array):
         (cs.SoftDawidSkene(averaging={5: 0.1}), "averaging must say what holds from iteration 0 on"),
         (cs.SoftDawidSkene(init_smoothing="none"), "init_smoothing must be a number of at least 0; got 'none'"),
         (cs.SoftDawidSkene(optimizer_steps=0), "optimizer_steps must be an integer of at least 1; got 0"),
-        (cs.SoftDawidSkene(floor=0), "floor must be a number from 1e-300 to 0.1; got 0"),
+        (cs.SoftDawidSkene(floor=0), "floor must be a number from 1e-30 to 0.1; got 0"),
     ],
     ids=lambda value: repr(value) if not isinstance(value, str) else "",
 )
@@ -137,6 +139,23 @@ def test_predictions_without_an_answer_are_refused_where_they_are_used():
 def test_geometric_mean_needs_logarithms():
     with pytest.raises(cs.InvalidPredictions, match="geometric mean needs probabilities"):
         cs.Average(kind="geometric").fit(cs.Predictions.from_labels([[0, 1]]))
+
+
+def test_rows_of_nan_stand_for_a_missing_person(array):
+    people = cs.Predictions.from_labels(array[:1].argmax(axis=2), 3)
+    sds = cs.SoftDawidSkene(max_iter=3).fit(cs.Predictions.concatenate([array, people]))
+    absent = np.concatenate([array, np.full_like(array[:1], np.nan)])
+    silent = cs.Predictions.from_labels(np.full((1, 40), -1), 3, partial=True)
+    expected = sds.predict_proba(cs.Predictions.concatenate([array, silent]))
+    np.testing.assert_allclose(sds.predict_proba(absent), expected, atol=1e-12)
+
+
+def test_batches_check_their_arguments_and_renew_the_history(array):
+    ds = cs.DawidSkene().partial_fit(array)
+    ds.partial_fit(array)
+    assert (len(ds.history_), ds.n_iter_, ds.converged_) == (1, 1, False)
+    with pytest.raises(ValueError, match="forgetting must be a number from 0 to 1; got 5"):
+        ds.set_params(forgetting=5).partial_fit(array)
 
 
 def test_weights_and_missing_members(array):

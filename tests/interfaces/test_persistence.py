@@ -49,9 +49,10 @@ def test_no_pickle_inside(saved):
 def test_a_failed_save_leaves_the_old_file(saved):
     fitted, path = saved
     before = path.read_bytes()
-    fitted.items_ = [object()]
-    with pytest.raises(cs.InvalidPredictions, match="must be text or numbers to be saved; got <object"):
-        fitted.save(path)
+    for name in (object(), ("a", 1)):
+        fitted.items_ = [name]
+        with pytest.raises(cs.InvalidPredictions, match="must be text or numbers to be saved; got"):
+            fitted.save(path)
     assert path.read_bytes() == before
     assert [entry.name for entry in path.parent.iterdir()] == [path.name]
 

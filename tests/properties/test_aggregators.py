@@ -11,7 +11,6 @@ from consilience.rule import Rule
 AGGREGATORS = {
     "average": cs.Average(),
     "geometric": cs.Average(kind="geometric"),
-    "weighted": cs.Average(),
     "vote": cs.MajorityVote(),
     "dawid-skene": cs.DawidSkene(),
     "dawid-skene, no smoothing": cs.DawidSkene(smoothing=0, max_iter=20, tol=None),

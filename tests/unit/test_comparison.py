@@ -38,6 +38,9 @@ def test_own_methods():
     table = cs.compare(ARRAY, aggregators={"mine": method})
     assert (table["method"], table["iterations"]) == (["mine"], [1])
     assert not hasattr(method, "posterior_")
+    assert cs.compare(ARRAY, aggregators=[method])["method"] == ["DawidSkene(max_iter=1, tol=1e-09)"]
+    with pytest.raises(ValueError, match="at least one method; got none"):
+        cs.compare(ARRAY, aggregators={})
 
 
 @pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow"])
@@ -45,6 +48,10 @@ def test_tables_become_frames(library):
     frame = Table({"a": ["x", "y"], "b": [1.0, 2.0]}).to_frame(library)
     assert type(frame).__module__.split(".")[0] == library
     assert frame.shape == (2, 2)
+
+
+def test_long_tables_print_their_first_rows():
+    assert repr(Table({"n": list(range(50))})).endswith("39\n… and 10 more rows")
 
 
 def test_tables_print_and_escape():

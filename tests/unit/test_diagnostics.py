@@ -35,7 +35,47 @@ def test_independent_members_count_in_full_and_copies_once(rng):
 def test_equal_probabilities_are_copies_even_of_two_members(rng):
     array, _ = softmax_members(rng, [2, 2], n_items=60, n_classes=3)
     assert cs.diagnose(array).warnings == []
-    assert "look like copies" in cs.diagnose(array[[0, 0]]).warnings[0]
+    assert "look like copies" in cs.diagnose(array[[0, 0]]).warnings[-1]
+
+
+def test_members_who_never_differ_are_one(rng):
+    labels, _ = draw(rng, [0.8], n_items=300)
+    identical = cs.diagnose(cs.Predictions.from_labels(labels[[0, 0, 0, 0]]))
+    assert identical.effective_members == pytest.approx(1)
+    assert "look like copies" in identical.warnings[-1]
+
+
+@pytest.mark.parametrize("n_answers", [20, 50, 100])
+def test_sparse_independent_crowds_are_neither_copies_nor_few(rng, n_answers):
+    labels, _ = draw(rng, rng.uniform(0.55, 0.95, size=100), n_items=500)
+    for row in labels:
+        row[rng.permutation(500)[n_answers:]] = -1
+    answered = (labels >= 0).any(axis=0)
+    d = cs.diagnose(cs.Predictions.from_labels(labels[:, answered], 3))
+    assert d.effective_members > 50
+    assert not any("copies" in warning for warning in d.warnings)
+
+
+def test_silent_members_do_not_count(rng):
+    labels, _ = draw(rng, [0.8, 0.7, 0.6])
+    silent = np.full((3, labels.shape[1]), -1)
+    with_silent = cs.diagnose(cs.Predictions.from_labels(np.concatenate([labels, silent])))
+    assert with_silent.effective_members == pytest.approx(
+        cs.diagnose(cs.Predictions.from_labels(labels)).effective_members, rel=0.01
+    )
+
+
+def test_shared_errors_are_suspected_where_members_are_unsure(shared):
+    array = shared("mmlu_prompts.npz")["probabilities"]
+    assert any("probably share their errors" in warning for warning in cs.diagnose(array).warnings)
+
+
+def test_classes_in_another_order(rng):
+    array, _ = softmax_members(rng, [3, 2, 1], n_items=100, n_classes=3)
+    fitted = cs.DawidSkene().fit(cs.Predictions(array, classes=["a", "b", "c"]))
+    turned = cs.Predictions(array[:, :, ::-1], classes=["c", "b", "a"])
+    expected = cs.diagnose(cs.Predictions(array, classes=["a", "b", "c"]), fitted).members
+    assert cs.diagnose(turned, fitted).members["agreement"] == expected["agreement"]
 
 
 def test_agreement_is_the_share_of_common_items_with_the_same_label(rng):

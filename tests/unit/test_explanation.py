@@ -69,11 +69,26 @@ def test_a_certain_answer_stays_finite():
         assert e.log_odds == pytest.approx(e.prior + e.by_member.sum(), rel=1e-9)
 
 
+def test_overwhelming_evidence_stays_finite():
+    sharp, _ = softmax_members(np.random.default_rng(1), [9, 9, 9], n_items=100, n_classes=4)
+    sds = cs.SoftDawidSkene(solver="exact", averaging=0.5, max_iter=6).fit(sharp)
+    for item in range(100):
+        e = cs.explain(sds, sharp, item)
+        assert e.log_odds == pytest.approx(e.prior + e.by_member.sum(), abs=1e-8)
+
+
+def test_repeated_answers_of_a_geometric_mean():
+    rows = [[0.9, 0.1], [0.9, 0.1], [0.3, 0.7]]
+    p = cs.Predictions.from_answers([0, 0, 0], [0, 0, 1], probabilities=rows)
+    method = cs.Average(kind="geometric").fit(p)
+    np.testing.assert_allclose(cs.explain(method, p, 0).posterior, method.predict_proba(p)[0], rtol=1e-12)
+
+
 def test_repr_is_a_readable_table():
     p = cs.Predictions(
         [[[0.8, 0.2]], [[0.4, 0.6]], [[np.nan] * 2]], members=["vit", "cnn", "eve"], classes=["cat", "dog"]
     )
     text = repr(cs.explain(cs.Average().fit(p), p, 0))
     assert text.splitlines()[0] == "item 0: cat (0.600) over dog (0.400), +0.41 nats"
-    assert [line.split()[0] for line in text.splitlines()[1:]] == ["member", "(class", "vit", "cnn", "eve"]
-    assert "cat 0.80, dog 0.20" in text and "nothing" in text
+    assert [line.split()[0] for line in text.splitlines()[1:]] == ["member", "(class", "vit", "cnn"]
+    assert "cat 0.80, dog 0.20" in text

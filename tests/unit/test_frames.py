@@ -18,8 +18,8 @@ LIBRARIES = [pd.DataFrame, pl.DataFrame, pa.table]
 @pytest.mark.parametrize("library", LIBRARIES)
 def test_labels_as_crowd_kit_has_them(library):
     p = cs.Predictions.from_frame(library(ANSWERS))
-    assert (p.members, p.items, p.classes) == (["ann", "bob"], ["t2", "t1"], ["cat", "dog"])
-    np.testing.assert_array_equal(p.to_array(), [[[0, 1], [0, 1]], [[1, 0], [0.5, 0.5]]])
+    assert (p.members, p.items, p.classes) == (["ann", "bob"], ["t1", "t2"], ["cat", "dog"])
+    np.testing.assert_array_equal(p.to_array(), [[[0, 1], [0, 1]], [[0.5, 0.5], [1, 0]]])
 
 
 @pytest.mark.parametrize("library", LIBRARIES)
@@ -38,7 +38,14 @@ def test_classes_choose_and_order_columns_and_labels():
     assert q.to_array()[0, 0].tolist() == [1, 0, 0]
 
 
-@pytest.mark.parametrize("missing", [None, np.nan])
+def test_truths_by_number_line_up_with_items_in_any_order():
+    frame = pd.DataFrame({"task": [2, 0, 1], "worker": ["a"] * 3, "label": ["x", "y", "y"]})
+    p = cs.Predictions.from_frame(frame)
+    assert p.items == [0, 1, 2]
+    assert cs.compare(p, ["y", "y", "x"])["accuracy"][0] == 1
+
+
+@pytest.mark.parametrize("missing", [None, np.nan, pd.NA])
 def test_a_missing_label_is_no_answer(missing):
     frame = pd.DataFrame({"task": [1, 1, 2], "worker": [1, 2, 1], "label": ["a", missing, "b"]})
     assert np.isnan(cs.Predictions.from_frame(frame).to_array()[1]).all()
@@ -63,7 +70,16 @@ def test_fit_on_a_frame_is_the_fit_on_its_array():
         (pd.DataFrame(ANSWERS), {"item": "id"}, "column 'id' for the item; it has"),
         (pd.DataFrame(ANSWERS), {"member": "who"}, "column 'who' for the member; it has"),
         (pd.DataFrame(ANSWERS), {"classes": ["dog"]}, r"must hold the classes \['dog'\]; got 'cat'"),
-        (pd.DataFrame(ANSWERS), {"label": None}, "column 'label' must hold probabilities"),
+        (
+            pd.DataFrame(ROWS).replace(1.0, "all"),
+            {"item": "item", "member": "model"},
+            "column 'no' must hold prob",
+        ),
+        (
+            pd.DataFrame(ANSWERS),
+            {"label": "answer"},
+            "label column 'answer' or one probability",
+        ),
         (pd.DataFrame(ANSWERS)[["task", "worker"]], {}, "label column 'label' or one probability column"),
         (pd.DataFrame(ROWS), {"item": "item", "member": "model", "classes": ["no", "maybe"]}, "'maybe' is missing"),
         (pd.DataFrame(ANSWERS | {"task": [None, *ANSWERS["task"][1:]]}), {}, "no missing values; row 0 is missing"),

@@ -11,7 +11,15 @@ PLAIN = cs.Predictions.from_labels([[0, 1, 1]]).axes
 
 @pytest.mark.parametrize(
     "labels",
-    [["dog", None, "cat"], ["dog", -1, "cat"], {"x": "dog", "z": "cat"}, pd.Series({"z": "cat", "x": "dog"})],
+    [
+        ["dog", None, "cat"],
+        ["dog", -1, "cat"],
+        ["dog", float("nan"), "cat"],
+        ["dog", pd.NA, "cat"],
+        np.array([1, -1, 0]),
+        {"x": "dog", "z": "cat"},
+        pd.Series({"z": "cat", "x": "dog"}),
+    ],
 )
 def test_names_in_any_form(labels):
     assert known_labels(labels, AXES).tolist() == [1, -1, 0]
@@ -19,6 +27,13 @@ def test_names_in_any_form(labels):
 
 def test_positions_where_classes_have_no_names():
     assert known_labels(np.array([1, -1, 0]), PLAIN).tolist() == [1, -1, 0]
+
+
+def test_names_that_are_numbers_are_names():
+    axes = cs.Predictions.from_labels([[0, 1, 1]], classes=[3, 7]).axes
+    assert known_labels([7, 3, -1], axes).tolist() == [1, 0, -1]
+    signs = cs.Predictions.from_labels([[0, 1, 1]], classes=[-1, 1]).axes
+    assert known_labels([-1, 1, None], signs).tolist() == [0, 1, -1]
 
 
 def test_nothing_known():
@@ -29,6 +44,8 @@ def test_nothing_known():
 @pytest.mark.parametrize(
     ("labels", "axes", "message"),
     [
+        (3, PLAIN, "one entry for each of the 3 items; got a int"),
+        (pd.DataFrame({"a": [1]}), PLAIN, "one entry for each of the 3 items; got a DataFrame"),
         ([0, 1], PLAIN, "one entry for each of the 3 items; got 2"),
         ([0, 1, 2], PLAIN, r"among the classes \[0, 1\], or -1 where unknown; item 2 has 2"),
         ([0.5, 1, 1], PLAIN, "item 0 has 0.5"),

@@ -113,6 +113,13 @@ def test_evaluate_leaves_unknown_labels_out():
     assert evaluate(posterior, labels)["nll"].value == pytest.approx(nll(posterior[:10], labels[:10]))
 
 
+def test_evaluate_understands_names():
+    posterior, labels = draw(5)
+    names = ["ant", "bee", "cat", "dog"]
+    named = [names[k] for k in labels]
+    assert evaluate(posterior, named, classes=names)["nll"] == evaluate(posterior, labels)["nll"]
+
+
 @pytest.mark.parametrize(
     ("posterior", "labels", "message"),
     [
@@ -135,5 +142,7 @@ def test_wrong_options():
         calibration_error([[1.0, 0.0]], [0], n_bins=0)
     with pytest.raises(ValueError, match="strategy must be 'uniform' or 'quantile'; got 'equal'"):
         calibration_error([[1.0, 0.0]], [0], strategy="equal")
+    with pytest.raises(ValueError, match="level must be between 0 and 1; got 95"):
+        evaluate([[1.0, 0.0]], [0], level=95)
     with pytest.raises(cs.InvalidPredictions, match="known for at least one item"):
         evaluate([[1.0, 0.0]], [-1])

@@ -28,6 +28,11 @@ def test_perfect_and_useless_scores():
     assert auroc([1, 1], [1, 1]) == 0.5
 
 
+def test_aupr_is_the_mean_precision_at_each_foreign_item():
+    own, foreign = np.array([0.1, 0.5, 0.7]), np.array([0.6, 0.9])
+    assert aupr(own, foreign) == pytest.approx((1 / 1 + 2 / 3) / 2)
+
+
 def test_posteriors_go_in_too():
     own, foreign = np.array([[0.9, 0.1], [0.8, 0.2]]), np.array([[0.5, 0.5]])
     for score in ("max_probability", "entropy"):

@@ -35,7 +35,7 @@ def test_logits():
 
 
 def test_missing_logits_stay_missing():
-    logits = np.array([[[0.0, 0.0], [np.nan, np.nan]], [[0.0, 1.0], [0.0, 1.0]]])
+    logits = np.array([[[0.0, 0.0], [np.nan, np.nan]], [[0.0, 2.0], [0.0, 1.0]]])
     assert np.isnan(cs.Predictions.from_logits(logits).to_array()[0, 1]).all()
 
 
@@ -108,6 +108,9 @@ def test_concatenate_refuses_to_guess():
         cs.Predictions.concatenate([cs.Predictions(GOOD), named])
     with pytest.raises(cs.InvalidPredictions, match=r"3\] beside 3 without names"):
         cs.Predictions.concatenate([cs.Predictions(GOOD), cs.Predictions.from_labels([[0, 1, 1, 0]])])
+    text = cs.Predictions.from_labels([[1, 0]], items=["2", "0"])
+    with pytest.raises(cs.InvalidPredictions, match=r"items in common; got \[2, 0\] and \['2', '0'\]"):
+        cs.Predictions.concatenate([cs.Predictions.from_labels([[1, 0]], items=[2, 0]), text])
     numbered = cs.Predictions.from_labels([[1, 0]], items=[2, 0])
     assert cs.Predictions.concatenate([GOOD, numbered]).to_array()[2, [2, 0]].tolist() == [[0, 1], [1, 0]]
 
@@ -130,11 +133,14 @@ WRONG_ARRAYS = {
     "sum": ([[[0.5, 0.37]]], "must sum to 1 over classes; item 0 of member 0 sums to 0.87"),
     "negative": ([[[1.2, -0.2]]], "from 0 to 1; item 0 of member 0 has -0.2.*from_logits"),
     "infinite": ([[[np.inf, 0.0]]], "from 0 to 1; item 0 of member 0 has inf"),
+    "positive logits": ([[[3.0, 2.0]]], "from 0 to 1; item 0 of member 0 has 3. Logits go through"),
+    "empty list": ([], r"must be an array \(members, items, classes\); got \[\]"),
+    "nothing": (None, r"must be an array \(members, items, classes\); got None"),
     "part missing": ([[[NAN, 0.5]]], "NaN for every class; item 0 of member 0 is NaN for 1 of 2"),
     "nobody": ([[[0.5, 0.5], [NAN, NAN]]], "at least one member; item 1 has none"),
     "nobody, often": ([[[0.5, 0.5], [NAN, NAN], [NAN, NAN]]], "item 1 has none, nor have 1 others"),
     "two axes": ([[0.5, 0.5]], r"must be \(members, items, classes\); got 2 dimensions.*from_labels"),
-    "one class": ([[[1.0]]], "at least 2 class; got 1"),
+    "one class": ([[[1.0]]], "at least 2 classes; got 1"),
     "no item": (np.zeros((2, 0, 3)), "at least 1 item; got 0"),
     "no member": (np.zeros((0, 2, 3)), "at least 1 member; got 0"),
     "text": ([[["a", "b"]]], "real numbers; got <U1"),
@@ -190,6 +196,8 @@ def test_wrong_names(names, message):
         (lambda: cs.Predictions.from_answers([0], [0], [0, 1]), "label must have one entry for each of the 1"),
         (lambda: cs.Predictions.from_answers([0], [0], probabilities=[0.5]), r"\(answers, classes\)"),
         (lambda: cs.Predictions.from_logits([[[np.inf, 0.0]]]), "finite largest value; item 0 of member 0"),
+        (lambda: cs.Predictions.from_logits([[[np.nan, 0.0]]]), "NaN for every class; item 0 of member 0 is NaN for 1"),
+        (lambda: cs.Predictions.from_logits(GOOD), "must not be probabilities already"),
         (lambda: cs.Predictions.concatenate([]), "at least one part"),
     ],
 )

@@ -37,7 +37,8 @@ class AbstractAggregator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-le
     class_prior_ : (classes,)
     confusion_ : (members, true, predicted), rows sum to 1
     statistics_ : what was learned from, in a form that adds up
-    history_, n_iter_, converged_ : the objective after each iteration, how many there were, whether it settled
+    history_, n_iter_, converged_ : the objective after each iteration (of the last fit or batch), how many there were,
+        and whether it settled (never said of a fit without `tol`)
     members_, items_, classes_ : names
     """
 
@@ -88,7 +89,9 @@ class AbstractAggregator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-le
         """The posterior (items, classes) of the items fitted."""
         if self._posterior_values is None:
             if self._belief is None:
-                raise AttributeError(f"this {type(self).__name__} has no posterior_: it is not fitted, or saved without")
+                raise AttributeError(
+                    f"this {type(self).__name__} has no posterior_: it is not fitted, or saved without"
+                )
             self._posterior_values = self._belief.to_array()
         return self._posterior_values
 
@@ -113,6 +116,7 @@ class AbstractAggregator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-le
             self._first_partial_fit(as_predictions(predictions))
             return self
         batch = self.aligned(predictions)
+        self._check_parameters(batch)
         self._partial_fit(batch, known_labels(labels, batch.axes))
         self.items_ = batch.items
         return self
@@ -175,7 +179,11 @@ class AbstractAggregator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-le
             raise NotFittedError(f"this {type(self).__name__} is not fitted yet; call fit first")
 
     def _names_of(self, posterior: Array) -> npt.NDArray[Any]:
-        return np.asarray(self.classes_)[position_of_largest(posterior)]
+        names = np.asarray(self.classes_)
+        if names.ndim != 1:  # names that are sequences themselves
+            names = np.empty(len(self.classes_), dtype=object)
+            names[:] = self.classes_
+        return names[position_of_largest(posterior)]
 
 
 def fitted_copy(aggregator: AbstractAggregator, predictions: Predictions) -> AbstractAggregator:

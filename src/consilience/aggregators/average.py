@@ -51,8 +51,11 @@ class Average(AbstractPool):
     def _member_weights(self, n_members: int) -> FloatArray:
         if self.weights is None:
             return np.ones(n_members)
-        weights = np.asarray(self.weights, dtype=np.float64)
-        if weights.shape != (n_members,) or not (weights > 0).all():
+        try:
+            weights = np.asarray(self.weights, dtype=np.float64)
+        except (TypeError, ValueError):
+            weights = np.empty(0)
+        if weights.shape != (n_members,) or not ((weights > 0) & np.isfinite(weights)).all():
             raise ValueError(
                 f"weights must be a positive number for each of the {n_members} members; got {self.weights!r}"
             )
@@ -66,8 +69,9 @@ class Average(AbstractPool):
         weights = self._member_weights(predictions.n_members)
         if self.kind == "arithmetic":
             return Rule(0.0, None, weights)
-        answered = ~np.isnan(predictions.take([0]).to_array()[:, 0, 0])
-        shares = weights / weights[answered].sum()
+        first = np.eye(1, predictions.n_classes)
+        n_answers = Reader(predictions.take([0])).statistics(first).answer_counts[:, 0]
+        shares = weights / (weights * n_answers).sum()
         n_classes = predictions.n_classes
         identity = shares[:, None, None] * np.eye(n_classes)
         scores = Scores(np.zeros(n_classes), identity, np.zeros((predictions.n_members, n_classes)))

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol
 
 import numpy as np
 
 from consilience.aggregators.aggregator import AbstractAggregator
-from consilience.arrays import FloatArray, IntArray
 from consilience.belief import scored_belief
 from consilience.em import em
 from consilience.expectation import Expectation, Reader
-from consilience.features import Scores
 from consilience.rule import Rule
 from consilience.statistics import Statistics
 
 if TYPE_CHECKING:
+    from consilience.arrays import FloatArray, IntArray
+    from consilience.features import Scores
     from consilience.predictions import Predictions
 
 
@@ -47,6 +47,7 @@ class AbstractLabelEM(AbstractAggregator):
     """EM on the members' labels, from the shares of votes; probabilities count as their most probable class."""
 
     parameters_: Any
+    objective_never_falls: ClassVar[bool] = True
 
     class_prior: Any
     max_iter: int
@@ -69,7 +70,10 @@ class AbstractLabelEM(AbstractAggregator):
             return State(parameters, statistics), statistics.log_evidence + model.log_prior(parameters)
 
         start = State(None, reader.average_statistics(reader))
-        fit = em(step, start, max_iter=self.max_iter, tol=self.tol, n_items=predictions.n_items)
+        # A member alone agrees with whatever is made of its answers: the first step believes it, more would drift.
+        is_alone = (start.statistics.answer_counts.sum(axis=1) > 0).sum() == 1
+        max_iter, tol = (1, None) if is_alone else (self.max_iter, self.tol)
+        fit = em(step, start, max_iter=max_iter, tol=tol, n_items=predictions.n_items)
         self.history_, self.n_iter_, self.converged_ = fit.history, len(fit.history), fit.converged
         self._believe(scored_belief(reader, model.scores(fit.state.parameters), predictions.example()))
         self._learn(model, fit.state)
@@ -78,7 +82,10 @@ class AbstractLabelEM(AbstractAggregator):
         model = self._model(predictions.n_classes)
         reader = self._reader(predictions, known)
         scores = model.scores(self.parameters_)
-        statistics = self.forgetting * self.statistics_ + Expectation(reader, remembers=False)(scores)
+        batch = Expectation(reader, remembers=False)(scores)
+        statistics = self.forgetting * self.statistics_ + batch
+        self.history_, self.n_iter_ = [batch.log_evidence + model.log_prior(self.parameters_)], 1
+        self.converged_ = False
         self._believe(scored_belief(reader, scores, predictions.example()))
         self._learn(model, State(model.maximize(statistics), statistics))
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 def check_number(name: str, value: Any, *, least: float = 0.0, most: float = np.inf, integer: bool = False) -> None:
     """Raise where the value is not a number of the range (ends included)."""
     kinds = (int, np.integer) if integer else (int, float, np.integer, np.floating)
-    if isinstance(value, bool) or not isinstance(value, kinds) or not least <= value <= most:
+    if isinstance(value, bool) or not isinstance(value, kinds) or not (np.isfinite(value) and least <= value <= most):
         noun = "an integer" if integer else "a number"
         bounds = f"of at least {least:g}" if most == np.inf else f"from {least:g} to {most:g}"
         raise ValueError(f"{name} must be {noun} {bounds}; got {value!r}")

@@ -141,9 +141,7 @@ class DirichletModel:
             )
             np.maximum(concentration, self.floor, out=concentration)
 
-    def _jump(
-        self, concentration: FloatArray, sums: FloatArray, counts: FloatArray, _: Moments, __: float
-    ) -> None:
+    def _jump(self, concentration: FloatArray, sums: FloatArray, counts: FloatArray, _: Moments, __: float) -> None:
         """The maximum of Q. A row that less than one item speaks for stays as it is."""
         is_seen = counts >= 1
         means = sums[is_seen] / counts[is_seen][:, None]
@@ -179,9 +177,12 @@ class SoftDawidSkene(AbstractAggregator):
         Of AdamW, in each M step; its moments are kept from one M step to the next.
     init_smoothing
         Pseudo-answers added to each cell of the confusion matrices that the fit starts from. "auto" adds three
-        tenths of an average class's answers to each row, spread over its cells: .3 · items / classes². Cells near zero
-        would freeze there, because AdamW remembers their huge first gradient for thousands of steps; a fixed number
-        would swamp the data where there are many classes. `benchmarks/init_smoothing.py` shows the choice.
+        tenths of an average class's answers to each row, spread over its cells: .3 · answers / classes². Cells near
+        zero would freeze there, because AdamW remembers their huge first gradient for thousands of steps; a fixed
+        number would swamp the data where there are many classes. `benchmarks/init_smoothing.py` shows the choice.
+    guard_silent_classes
+        Start the rows of classes that nobody votes for from the average class's counts. Without counts a row would be
+        flat, and a flat Dirichlet row wins wherever members disagree: a class nobody predicts becomes the answer.
     floor
         The least probability under the logarithm, the least concentration, and the least class prior.
     class_prior
@@ -228,6 +229,7 @@ class SoftDawidSkene(AbstractAggregator):
         learning_rate: float = 1e-4,
         weight_decay: float = 1e-4,
         init_smoothing: float | Literal["auto"] = "auto",
+        guard_silent_classes: bool = True,
         floor: float = 1e-10,
         tol: float | None = None,
         class_prior: Any = None,
@@ -242,6 +244,7 @@ class SoftDawidSkene(AbstractAggregator):
         self.learning_rate = learning_rate
         self.weight_decay = weight_decay
         self.init_smoothing = init_smoothing
+        self.guard_silent_classes = guard_silent_classes
         self.floor = floor
         self.tol = tol
         self.class_prior = class_prior
@@ -296,12 +299,10 @@ class SoftDawidSkene(AbstractAggregator):
         """One M step of Dawid-Skene from the shares of votes."""
         reader = Reader(predictions.harden(), chunk_size=self.chunk_size, known=known)
         statistics = reader.average_statistics(reader)
-        counts = _lend_to_silent_classes(statistics)
-        n_classes = predictions.n_classes
-        smoothing = self.init_smoothing
-        if smoothing == "auto":
-            smoothing = AUTO_SMOOTHING * predictions.n_items / n_classes**2
-        rows = counts + smoothing
+        counts = _lend_to_silent_classes(statistics) if self.guard_silent_classes else statistics.sums
+        n_answers = statistics.answer_counts.sum(axis=1)[:, None, None]
+        automatic = AUTO_SMOOTHING * n_answers / predictions.n_classes**2
+        rows = counts + (automatic if isinstance(self.init_smoothing, str) else self.init_smoothing)
         concentration = np.maximum(rows / np.maximum(rows.sum(axis=-1, keepdims=True), self.floor), self.floor)
         soft = model.is_soft
         table = np.where(soft[:, None, None], concentration, smoothed_rates(statistics.sums, self.smoothing))
@@ -321,6 +322,7 @@ class SoftDawidSkene(AbstractAggregator):
         self._believe(averaged_belief(averages, expectation))
         emissions = self._emissions()
         model.maximize(statistics, emissions)
+        self.history_, self.n_iter_, self.converged_ = [model.objective(emissions, statistics)], 1, False
         self._learn(model, State(emissions, statistics))
 
     def _learn(self, model: DirichletModel, state: State) -> None:
@@ -354,7 +356,7 @@ class SoftDawidSkene(AbstractAggregator):
     def _check_kinds(self, predictions: Predictions) -> None:
         """Raise where a member fitted on probabilities now gives labels, or the other way round."""
         hard = [] if predictions.hard is None else np.unique(predictions.hard.members).tolist()
-        soft = [member.position for member in predictions.soft]
+        soft = [member.position for member in predictions.soft if len(member.answered())]
         for positions, was_soft, now in ((soft, False, "probabilities"), (hard, True, "labels")):
             for position in positions:
                 if self.is_soft_[position] == was_soft:
@@ -393,7 +395,7 @@ class SoftDawidSkene(AbstractAggregator):
         check_number("optimizer_steps", self.optimizer_steps, least=1, integer=True)
         for name in ("learning_rate", "weight_decay", "smoothing"):
             check_number(name, getattr(self, name))
-        check_number("floor", self.floor, least=1e-300, most=0.1)
+        check_number("floor", self.floor, least=1e-30, most=0.1)
         if self.init_smoothing != "auto":
             check_number("init_smoothing", self.init_smoothing)
         if self.solver not in ("adamw", "exact"):
@@ -414,10 +416,7 @@ PAPER: dict[str, dict[str, Any]] = {
 
 
 def _lend_to_silent_classes(statistics: Statistics) -> FloatArray:
-    """The counts (members, true, predicted), with the average class's in the rows of classes nobody votes for.
-
-    A row without counts would be flat, and a flat Dirichlet row wins wherever members disagree.
-    """
+    """The counts (members, true, predicted), with the average class's in the rows of classes nobody votes for."""
     is_silent = statistics.class_counts <= 0
     if not is_silent.any() or is_silent.all():
         return statistics.sums
