@@ -27,7 +27,7 @@ class Moments:
         """The memory before the first step."""
         return cls(np.zeros(shape), np.zeros(shape), 0)
 
-    def of(self, part: slice) -> Moments:
+    def of(self, part: tuple[int | slice, slice]) -> Moments:
         """The memory of some of the values, sharing theirs."""
         return Moments(self.first[part], self.second[part], self.n_steps)
 

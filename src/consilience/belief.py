@@ -8,16 +8,13 @@ from typing import TYPE_CHECKING, final
 import numpy as np
 
 from consilience.arrays import Array, like_array
-from consilience.expectation import Reader, as_rows, clamp, expect, pool
+from consilience.expectation import DENSE_NUMBERS, Reader, as_rows, clamp, expect, pool
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from consilience.expectation import Expectation, ReadChunk
     from consilience.features import Scores
-
-EAGER_NUMBERS = 2**24
-"""Posteriors of up to this many numbers are computed at once; larger ones would be the largest part of a fit."""
 
 
 @final
@@ -32,7 +29,7 @@ class Belief:
     @property
     def is_large(self) -> bool:
         """Whether it is better computed when it is asked for."""
-        return self.reader.predictions.n_items * self.reader.n_classes > EAGER_NUMBERS
+        return self.reader.predictions.n_items * self.reader.n_classes > DENSE_NUMBERS
 
     def to_array(self) -> Array:
         """All rows."""

@@ -24,6 +24,9 @@ CACHED_NUMBERS = 2**23
 SPARSE_FROM = 64
 """From so many classes on, responsibilities that vanish are left out."""
 
+DENSE_NUMBERS = 2**24
+"""What a posterior of up to this many numbers is made of is kept dense, since the posterior will be."""
+
 
 @final
 @dataclass(eq=False)
@@ -63,6 +66,7 @@ class Reader:
     log_floor: float | None = None
     chunk_size: int | None = None
     known: IntArray | None = None
+    on_chunk: Callable[[], None] = lambda: None  # called after each chunk of a pass
     chunks: list[ReadChunk] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -127,7 +131,7 @@ class Reader:
 
         def visit(chunk: ReadChunk) -> ChunkStatistics:
             rows = pool(averages.chunks[chunk.place], weights, averages.predictions.example())
-            return summarize(chunk, namespace(rows).matrix_transpose(rows), 0.0)
+            return summarize(chunk, _sparse_where_it_pays(namespace(rows).matrix_transpose(rows)), 0.0)
 
         return self.total(visit)
 
@@ -137,6 +141,7 @@ class Reader:
         with one_thread_per_product():
             for part in in_order(visit, self.chunks, self.n_workers):
                 total.add(part)
+                self.on_chunk()
         return total.statistics()
 
     def statistics(self, responsibilities: Array) -> Statistics:
@@ -186,8 +191,12 @@ class Accumulator:
                 self._add_sparse(sums)
                 continue
             n_classes = len(self.class_counts)
-            for place, position in enumerate(sums.positions):
-                self.sums[position] += sums.table[:, place * n_classes : (place + 1) * n_classes]
+            table = sums.table.reshape(n_classes, len(sums.positions), n_classes)
+            if len(sums.positions) > n_classes:
+                self.sums[sums.positions] += table.transpose(1, 0, 2)
+                continue
+            for place, position in enumerate(sums.positions):  # large tables, one after the other: no copy of all
+                self.sums[position] += table[:, place]
 
     def _add_sparse(self, sums: Sums) -> None:
         n_classes = len(self.class_counts)
@@ -223,11 +232,19 @@ class Expectation:
         def visit(chunk: ReadChunk) -> ChunkStatistics:
             expected = expect(chunk, layer, example)
             if self._remembers:
-                self.rests[chunk.place] = blended(self.rests[chunk.place], expected.values, averaging)
+                rest = self._room(chunk) if self.rests[chunk.place] is None else self.rests[chunk.place]
+                self.rests[chunk.place] = blended(rest, expected.values, averaging)
             return summarize(chunk, expected.values, expected.log_evidence)
 
         self.kept *= 1 - averaging
         return self.reader.total(visit)
+
+    def _room(self, chunk: ReadChunk) -> Responsibilities:
+        """Zeros to add to, where a posterior of all items is small enough to be kept as it is."""
+        data = self.reader.predictions
+        if data.n_items * data.n_classes > DENSE_NUMBERS or not is_numpy(data.example()):
+            return None
+        return np.zeros((data.n_classes, chunk.n_items), dtype=data.example().dtype)
 
 
 # ---- one chunk --------------------------------------------------------------------------------------------
@@ -275,10 +292,19 @@ def clamp(probabilities: Array, known: IntArray | None) -> Array:
 
 
 def blended(rest: Responsibilities, new: Responsibilities, averaging: float) -> Responsibilities:
-    """(1 - averaging) · rest + averaging · new; sparse where both are."""
+    """(1 - averaging) · rest + averaging · new, in the room of a dense rest; sparse where both are."""
     if averaging == 1:
         return new
-    return averaging * new if rest is None else (1 - averaging) * rest + averaging * new
+    if rest is None:
+        return averaging * new
+    if is_sparse(rest):
+        return (1 - averaging) * rest + averaging * new
+    rest *= 1 - averaging
+    if is_sparse(new):
+        rest[np.repeat(np.arange(new.shape[0]), np.diff(new.indptr)), new.indices] += averaging * new.data
+    else:
+        rest += averaging * new
+    return rest
 
 
 def as_rows(responsibilities: Responsibilities, example: Array) -> Array:
@@ -302,6 +328,14 @@ def _log_joint(chunk: ReadChunk, layer: Layer, example: Array) -> Array:
     return xp.where(like(is_out, total, dtype=xp.bool), like(np.full((1, 1), -np.inf), total), total)
 
 
+def _sparse_where_it_pays(responsibilities: Array) -> Responsibilities:
+    """Responsibilities without their zeros, where these are many: shares of votes among a thousand classes."""
+    if not is_numpy(responsibilities) or responsibilities.shape[0] < SPARSE_FROM:
+        return responsibilities
+    is_dense = np.count_nonzero(responsibilities) > 0.1 * responsibilities.size
+    return responsibilities if is_dense else sparse.csr_array(responsibilities)
+
+
 def _softmax(log_joint: Array) -> Expected:
     xp = namespace(log_joint)
     shift = xp.max(log_joint, axis=0, keepdims=True)
@@ -315,18 +349,21 @@ def _softmax(log_joint: Array) -> Expected:
 def _sparse_softmax(log_joint: FloatArray) -> Expected | None:
     """The softmax without the entries that vanish; None where too many are left for that to pay.
 
-    Left out is what is below the rounding error of the largest entry, so the result is that of the full softmax.
-    Responsibilities are peaked where there are many classes, and what follows then costs little.
+    Left out is what is below the rounding error of the largest entry (in double precision, all of it together), so the
+    result is that of the full softmax. Responsibilities are peaked where there are many classes, and what follows then
+    costs little.
     """
     n_classes, n_items = log_joint.shape
     shift = log_joint.max(axis=0)
-    is_left = log_joint > shift + np.log(np.finfo(log_joint.dtype).eps) - np.log(n_classes)
+    least = np.finfo(log_joint.dtype).eps / (n_classes if log_joint.dtype == np.float64 else 1)
+    is_left = log_joint > shift + np.log(least, dtype=log_joint.dtype)
     if np.count_nonzero(is_left) > 0.1 * is_left.size:
         return None
-    true, item = np.nonzero(is_left)
-    values = np.exp(log_joint[true, item] - shift[item])
+    place = np.flatnonzero(is_left)
+    indptr = np.searchsorted(place, n_items * np.arange(n_classes + 1))
+    item = place - np.repeat(n_items * np.arange(n_classes), np.diff(indptr))
+    values = np.exp(log_joint.ravel()[place] - shift[item])
     totals = np.bincount(item, weights=values, minlength=n_items)
     values = (values / totals[item]).astype(log_joint.dtype)
-    indptr = np.searchsorted(true, np.arange(n_classes + 1))
     responsibilities = sparse.csr_array((values, item, indptr), shape=log_joint.shape)
     return Expected(responsibilities, float((shift.astype(np.float64) + np.log(totals)).sum()))

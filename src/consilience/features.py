@@ -21,6 +21,7 @@ from consilience.arrays import (
     Array,
     FloatArray,
     IntArray,
+    is_numpy,
     is_sparse,
     like,
     like_array,
@@ -211,15 +212,35 @@ def read_features(
 
 def _dense_features(members: list[SoftMember], log_floor: float | None) -> DenseFeatures:
     positions = np.array([member.position for member in members])
+    if all(is_numpy(member.rows) for member in members):
+        return DenseFeatures(positions, *_read_into_one(members, log_floor))
     parts = [_read_rows(member, log_floor) for member in members]
     example = max((rows for rows, _ in parts), key=lambda rows: namespace(rows).finfo(rows.dtype).bits)
     xp = namespace(example)
-    values = xp.concat([like_array(rows, example) for rows, _ in parts], axis=1) if len(parts) > 1 else parts[0][0]
+    values = xp.concat([like_array(rows, example) for rows, _ in parts], axis=1)
     if all(member.is_complete for member in members):
         return DenseFeatures(positions, values, None)
     ones = xp.ones_like(values[:, :1])
     flags = [ones if is_answer is None else like_array(is_answer, example) for _, is_answer in parts]
     return DenseFeatures(positions, values, xp.matrix_transpose(xp.concat(flags, axis=1)))
+
+
+def _read_into_one(members: list[SoftMember], log_floor: float | None) -> tuple[Array, Array | None]:
+    """What `_read_rows` gives, side by side, without a second copy of anything: reading is what costs beside products."""
+    n_items, n_classes = members[0].rows.shape
+    dtype = np.result_type(*(working_dtype(member.rows) for member in members))
+    values = np.empty((n_items, len(members) * n_classes), dtype=dtype)
+    is_answer = np.ones((len(members), n_items), dtype=dtype)
+    for place, member in enumerate(members):
+        part = values[:, place * n_classes : (place + 1) * n_classes]
+        part[...] = member.rows
+        if not member.is_complete:
+            is_missing = np.isnan(part[:, 0])
+            is_answer[place, is_missing] = 0
+            part[is_missing] = 0 if log_floor is None else 1  # whose logarithm is 0
+        if log_floor is not None:
+            np.log(np.maximum(part, log_floor, out=part), out=part)
+    return values, None if all(member.is_complete for member in members) else is_answer
 
 
 def _read_rows(member: SoftMember, log_floor: float | None) -> tuple[Array, Array | None]:

@@ -25,10 +25,15 @@ from consilience.reading import (
     softmax,
 )
 from consilience.storage import NUMBERS_AT_ONCE, HardAnswers, SoftMember, merge_answers
+from consilience.threads import n_threads
 from consilience.validation import check_every_item_is_answered, validated
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+
+
+LONG_PASS = 2**24
+"""A pass of at least this many multiplications is cut into at least as many chunks as there are cores."""
 
 
 @final
@@ -50,8 +55,9 @@ class Predictions:
     ----------
     probabilities
         An array (members, items, classes) of NumPy, torch or any library that speaks the array API; or one
-        array (items, classes) per member, as a list or as a mapping from the member's name. A row of NaN is a
-        missing prediction. Nothing is copied, and nothing is ever written to it.
+        array (items, classes) per member, as a list or as a mapping from the member's name. A path to a `.npy` file
+        stands for the array in it, which stays on disk. A row of NaN is a missing prediction. Nothing is copied, and
+        nothing is ever written to it.
     members, items, classes
         Names along the axes; 0, 1, 2, … where not given.
     partial
@@ -338,11 +344,18 @@ class Predictions:
     def chunks(self, size: int | None = None) -> Iterator[Chunk]:
         """The same data, some items at a time; by default as many as keep temporary arrays small."""
         if size is None:
-            size = max(256, NUMBERS_AT_ONCE // (self.n_classes * (len(self.soft) + 2)))
+            size = self._chunk_size()
         for start in range(0, self.n_items, size):
             stop = min(start + size, self.n_items)
             soft = tuple(member.between(start, stop) for member in self.soft)
             yield Chunk(start, stop, soft, None if self.hard is None else self.hard.between(start, stop))
+
+    def _chunk_size(self) -> int:
+        """As many items as keep temporary arrays small; fewer where several threads can share a long pass."""
+        width = self.n_classes * (len(self.soft) + 2)
+        size = max(256, NUMBERS_AT_ONCE // width)
+        is_long = self.n_items * width * self.n_classes >= LONG_PASS
+        return min(size, max(256, -(-self.n_items // n_threads()))) if is_long else size
 
     def take(self, items: Any) -> Predictions:
         """The items at these positions (a slice, integers or a mask), in their order, with their names."""

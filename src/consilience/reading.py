@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +18,9 @@ if TYPE_CHECKING:
 
 def member_matrices(values: Any) -> list[Array]:
     """One floating-point matrix (items, classes) per member, without copying where possible."""
+    values = _opened(values)
+    if isinstance(values, list | tuple):
+        values = [_opened(part) for part in values]
     if not is_array(values) and isinstance(values, Sequence) and any(is_array(part) for part in values):
         return [floats(part) for part in values]
     if values is None or (isinstance(values, Sequence) and not values):
@@ -28,6 +32,16 @@ def member_matrices(values: Any) -> list[Array]:
             hint = "; one member's (items, classes) goes in as [array], hard labels through from_labels"
         raise InvalidPredictions(f"probabilities must be (members, items, classes); got {block.ndim} dimensions{hint}")
     return [block[position, :, :] for position in range(block.shape[0])]
+
+
+def _opened(value: Any) -> Any:
+    """A path to a .npy file as the array in it, which stays on disk; anything else as it is."""
+    if not isinstance(value, str | os.PathLike):
+        return value
+    try:
+        return np.load(value, mmap_mode="r", allow_pickle=False)
+    except (ValueError, EOFError) as error:
+        raise InvalidPredictions(f"{os.fspath(value)} must be a .npy file of numbers; it cannot be read as one") from error
 
 
 def check_shapes(matrices: Sequence[Array]) -> None:

@@ -32,20 +32,32 @@ def in_order(function: Callable[[Item], Result], items: Iterable[Item], workers:
     if workers <= 1:
         yield from map(function, items)
         return
-    with ThreadPoolExecutor(workers) as pool:
-        ahead: deque[Future[Result]] = deque()
+    ahead: deque[Future[Result]] = deque()
+    try:
         for item in items:
-            ahead.append(pool.submit(function, item))
+            ahead.append(_pool().submit(function, item))
             if len(ahead) > workers:
                 yield ahead.popleft().result()
         while ahead:
             yield ahead.popleft().result()
+    finally:
+        for future in ahead:  # where one failed, or nobody wants the rest
+            future.cancel()
 
 
 def one_thread_per_product() -> AbstractContextManager[Any]:
     """While it lasts, matrix products run on the calling thread: chunks already occupy the cores."""
     limited: AbstractContextManager[Any] = _controller().limit(limits=1, user_api="blas")
     return limited
+
+
+@cache
+def _pool() -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(n_threads(), thread_name_prefix="consilience")  # starting threads costs more than a step
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_pool.cache_clear)  # a forked process has none of its parent's threads
 
 
 @cache

@@ -72,7 +72,7 @@ class BayesianClassifierCombination(AbstractLabelEM):
         Pseudo-counts of right and wrong answers in each confusion matrix.
     class_prior_count
         Pseudo-count of each class.
-    class_prior, max_iter, tol, forgetting, chunk_size
+    class_prior, max_iter, tol, forgetting, chunk_size, verbose
         As for `DawidSkene`.
 
     Examples
@@ -96,6 +96,7 @@ class BayesianClassifierCombination(AbstractLabelEM):
         tol: float | None = 1e-6,
         forgetting: float = 1.0,
         chunk_size: int | None = None,
+        verbose: bool = False,
     ) -> None:
         self.diagonal_prior = diagonal_prior
         self.off_diagonal_prior = off_diagonal_prior
@@ -105,6 +106,7 @@ class BayesianClassifierCombination(AbstractLabelEM):
         self.tol = tol
         self.forgetting = forgetting
         self.chunk_size = chunk_size
+        self.verbose = verbose
 
     def _check_parameters(self, predictions: Predictions) -> None:
         for name in ("diagonal_prior", "off_diagonal_prior", "class_prior_count"):

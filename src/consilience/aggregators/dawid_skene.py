@@ -86,6 +86,8 @@ class DawidSkene(AbstractLabelEM):
         What `partial_fit` multiplies all earlier statistics by at each batch; 1 forgets nothing.
     chunk_size
         Items at a time; None chooses.
+    verbose
+        Show a progress bar.
 
     Examples
     --------
@@ -106,6 +108,7 @@ class DawidSkene(AbstractLabelEM):
         tol: float | None = 1e-6,
         forgetting: float = 1.0,
         chunk_size: int | None = None,
+        verbose: bool = False,
     ) -> None:
         self.smoothing = smoothing
         self.class_prior = class_prior
@@ -113,6 +116,7 @@ class DawidSkene(AbstractLabelEM):
         self.tol = tol
         self.forgetting = forgetting
         self.chunk_size = chunk_size
+        self.verbose = verbose
 
     def _check_parameters(self, predictions: Predictions) -> None:
         check_number("smoothing", self.smoothing)

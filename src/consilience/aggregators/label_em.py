@@ -11,6 +11,7 @@ from consilience.aggregators.aggregator import AbstractAggregator
 from consilience.belief import scored_belief
 from consilience.em import em
 from consilience.expectation import Expectation, Reader
+from consilience.progress import progress_bar
 from consilience.rule import Rule
 from consilience.statistics import Statistics
 
@@ -54,6 +55,7 @@ class AbstractLabelEM(AbstractAggregator):
     tol: float | None
     forgetting: float
     chunk_size: int | None
+    verbose: bool
 
     @abstractmethod
     def _model(self, n_classes: int) -> LabelModel:
@@ -73,7 +75,9 @@ class AbstractLabelEM(AbstractAggregator):
         # A member alone agrees with whatever is made of its answers: the first step believes it, more would drift.
         is_alone = (start.statistics.answer_counts.sum(axis=1) > 0).sum() == 1
         max_iter, tol = (1, None) if is_alone else (self.max_iter, self.tol)
-        fit = em(step, start, max_iter=max_iter, tol=tol, n_items=predictions.n_items)
+        n_steps = max_iter * len(reader.chunks)
+        with progress_bar(type(self).__name__, n_steps, is_shown=self.verbose) as reader.on_chunk:
+            fit = em(step, start, max_iter=max_iter, tol=tol, n_items=predictions.n_items)
         self.history_, self.n_iter_, self.converged_ = fit.history, len(fit.history), fit.converged
         self._believe(scored_belief(reader, model.scores(fit.state.parameters), predictions.example()))
         self._learn(model, fit.state)

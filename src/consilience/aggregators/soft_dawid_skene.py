@@ -22,6 +22,7 @@ from consilience.em import em
 from consilience.errors import InvalidPredictions
 from consilience.expectation import Expectation, Reader
 from consilience.features import Scores
+from consilience.progress import progress_bar
 from consilience.rule import Rule
 from consilience.statistics import Statistics
 from consilience.threads import in_order, n_threads
@@ -32,8 +33,8 @@ if TYPE_CHECKING:
     from consilience.arrays import Array, FloatArray, IntArray
     from consilience.predictions import Predictions
 
-MEMBER_NUMBERS = 2**18
-"""An M step treats so many members at once that a temporary table has about this many numbers."""
+ROW_NUMBERS = 2**14
+"""An M step treats so many rows at once that a temporary table has about this many numbers."""
 
 AUTO_SMOOTHING = 0.3
 """The share of an average class's answers that `init_smoothing="auto"` adds to each row."""
@@ -94,27 +95,30 @@ class DirichletModel:
             emissions.table[hard] = smoothed_rates(statistics.sums[hard], self.smoothing)
         climb = self._climb if self.solver == "adamw" else self._jump
 
-        def visit(members: slice) -> None:
-            table, moments = emissions.table[members], emissions.moments.of(members)
-            climb(table, statistics.sums[members], statistics.answer_counts[members], moments, statistics.n_items)
-            emissions.log_normalizers[members] = log_normalizer(table)
+        def visit(rows: tuple[int | slice, slice]) -> None:
+            table, moments = emissions.table[rows], emissions.moments.of(rows)
+            climb(table, statistics.sums[rows], statistics.answer_counts[rows], moments, statistics.n_items)
+            emissions.log_normalizers[rows] = log_normalizer(table)
 
         parts = self._soft_parts(emissions.table.shape[-1])
         for _ in in_order(visit, parts, min(n_threads(), len(parts))):
-            pass  # each part writes its own members
+            pass  # each part writes its own rows
         if self.solver == "adamw":
             emissions.moments.n_steps += self.optimizer_steps
         emissions.class_prior = self.estimate_class_prior(statistics)
 
-    def _soft_parts(self, n_classes: int) -> list[slice]:
-        """Soft members side by side, so few that temporary tables stay small."""
-        at_once = max(1, MEMBER_NUMBERS // n_classes**2)
-        places = np.flatnonzero(self.is_soft)
-        runs = np.split(places, np.flatnonzero(np.diff(places) > 1) + 1) if len(places) else []
+    def _soft_parts(self, n_classes: int) -> list[tuple[int | slice, slice]]:
+        """Rows of soft members that are fitted together: all of a small table, few of a large one.
+
+        Rows do not depend on each other, so threads share them, and temporary tables stay small.
+        """
+        if self.is_soft.all() and self.is_soft.size * n_classes**2 <= ROW_NUMBERS:
+            return [(slice(None), slice(None))]
+        at_once = max(1, ROW_NUMBERS // n_classes)
         return [
-            slice(int(run[start]), int(run[min(start + at_once, len(run)) - 1]) + 1)
-            for run in runs
-            for start in range(0, len(run), at_once)
+            (int(member), slice(start, start + at_once))
+            for member in np.flatnonzero(self.is_soft)
+            for start in range(0, n_classes, at_once)
         ]
 
     def estimate_class_prior(self, statistics: Statistics) -> FloatArray:
@@ -129,7 +133,7 @@ class DirichletModel:
         """AdamW on -Q/N. The items enter through (sums, counts) alone, so a step does not depend on their number."""
         for _ in range(self.optimizer_steps):
             gradient = mean_log(concentration)
-            gradient *= counts[:, :, None]
+            gradient *= counts[..., None]
             gradient -= sums
             gradient /= n_items
             adamw_step(
@@ -200,6 +204,8 @@ class SoftDawidSkene(AbstractAggregator):
         where the concentrations start from and AdamW moves slowly, so let it have some hundred items.
     chunk_size
         Items at a time; None chooses.
+    verbose
+        Show a progress bar.
 
     Attributes
     ----------
@@ -237,6 +243,7 @@ class SoftDawidSkene(AbstractAggregator):
         smoothing: float = 0.01,
         forgetting: float = 1.0,
         chunk_size: int | None = None,
+        verbose: bool = False,
     ) -> None:
         self.averaging = averaging
         self.max_iter = max_iter
@@ -252,6 +259,7 @@ class SoftDawidSkene(AbstractAggregator):
         self.smoothing = smoothing
         self.forgetting = forgetting
         self.chunk_size = chunk_size
+        self.verbose = verbose
 
     @classmethod
     def paper(cls, name: Literal["mnist", "cifar10", "cifar100", "imagenet"]) -> SoftDawidSkene:
@@ -289,7 +297,9 @@ class SoftDawidSkene(AbstractAggregator):
             return State(state.emissions, statistics), model.objective(state.emissions, statistics)
 
         start = State(self._start(model, predictions, known), reader.average_statistics(averages))
-        fit = em(step, start, max_iter=self.max_iter, tol=self.tol, n_items=predictions.n_items)
+        n_steps = self.max_iter * len(reader.chunks)
+        with progress_bar(type(self).__name__, n_steps, is_shown=self.verbose) as reader.on_chunk:
+            fit = em(step, start, max_iter=self.max_iter, tol=self.tol, n_items=predictions.n_items)
         self.history_, self.n_iter_, self.converged_ = fit.history, len(fit.history), fit.converged
         self._believe(averaged_belief(averages, expectation))
         self.weight_ = 1 - float(np.prod([1 - self._averaging_at(i) for i in range(self.n_iter_)]))
