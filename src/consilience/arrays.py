@@ -35,7 +35,7 @@ def to_numpy(array: Array) -> npt.NDArray[Any]:
     if torch is not None and isinstance(array, torch.Tensor):
         host = array.detach().cpu()
         return np.asarray((host.float() if host.dtype == torch.bfloat16 else host).numpy())
-    if isinstance(array, np.ndarray) or not is_array(array):
+    if isinstance(array, np.ndarray) or not hasattr(array, "__dlpack__"):
         return np.asarray(array)
     return np.asarray(np.from_dlpack(array, device="cpu"))
 

@@ -9,12 +9,13 @@ import numpy as np
 from scipy import sparse
 
 from consilience.arrays import Array, FloatArray, IntArray, is_numpy, is_sparse, like, like_array, namespace, to_numpy
+from consilience.belief import Belief
 from consilience.features import Features, Layer, Responsibilities, Scores, Sums, read_features
 from consilience.statistics import Statistics
 from consilience.threads import in_order, n_threads, one_thread_per_product
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from consilience.predictions import Chunk, Predictions
 
@@ -153,6 +154,25 @@ class Reader:
 
         return self.total(visit)
 
+    def expectation(self, *, remembers: bool) -> Expectation:
+        """Passes over these items."""
+        return Expectation(self, remembers=remembers)
+
+    def scored_belief(self, scores: Scores, example: Array) -> Belief:
+        """The softmax of the scores, in the library and precision of an example."""
+        layer = self.layer(scores)
+        return self.belief(lambda chunk: as_rows(expect(chunk, layer, self._example).values, self._example), example)
+
+    def belief(self, rows: Callable[[ReadChunk], Array], example: Array) -> Belief:
+        """A posterior of which a function computes the rows of each chunk."""
+
+        def chunks() -> Iterator[tuple[int, int, Array]]:
+            for chunk in self.chunks:
+                yield chunk.chunk.start, chunk.chunk.stop, like_array(rows(chunk), example)
+
+        is_large = self.predictions.n_items * self.n_classes > DENSE_NUMBERS
+        return Belief(is_large, lambda: self.gather(rows, example), chunks)
+
 
 class Expected(NamedTuple):
     """The responsibilities (classes, items) of a chunk, and the logarithm of its evidence."""
@@ -238,6 +258,26 @@ class Expectation:
 
         self.kept *= 1 - averaging
         return self.reader.total(visit)
+
+    def belief(self, averages: Reader) -> Belief:
+        """What the passes have made of the average of the answers, which another reader of the same items sees."""
+        weights = np.ones(averages.predictions.n_members)
+        example = averages.predictions.example()
+
+        def rows(chunk: ReadChunk) -> Array:
+            average = self.kept * pool(chunk, weights, example)
+            rest = self.rests[chunk.place]
+            # Clamped once more, because the weights of a clamped row sum to 1 only up to rounding.
+            return clamp(average if rest is None else average + as_rows(rest, example), chunk.known)
+
+        return averages.belief(rows, example)
+
+    def copy(self) -> Expectation:
+        """The same passes so far, to go on from without changing this one."""
+        new = Expectation(self.reader, remembers=self._remembers)
+        new.kept = self.kept
+        new.rests = [None if rest is None else rest.copy() for rest in self.rests]
+        return new
 
     def _room(self, chunk: ReadChunk) -> Responsibilities:
         """Zeros to add to, where a posterior of all items is small enough to be kept as it is."""

@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Any, final
 import numpy as np
 
 from consilience.expectation import Reader
-from consilience.predictions import Predictions, as_predictions
+from consilience.readers import read_anywhere
 from consilience.tables import Table
 
 if TYPE_CHECKING:
     from consilience.aggregators.aggregator import AbstractAggregator
     from consilience.arrays import FloatArray
+    from consilience.predictions import Predictions
     from consilience.rule import Rule
 
 TINY = 1e-300
@@ -92,7 +93,7 @@ def explain(
     mean L: log a - log b = (a - b) / L(a, b), which is exact. `options` go to the aggregator: `pure=True` explains
     Soft Dawid-Skene's eq. 3 alone, as the paper's appendix C does.
     """
-    everything = as_predictions(predictions)
+    everything = read_anywhere(predictions)
     one = aggregator.aligned(everything.take([everything.axes.items.position_of(item)]))
     rule = aggregator.rule(one, **options)
     said = one.to_array()[:, 0, :]

@@ -226,7 +226,7 @@ def _dense_features(members: list[SoftMember], log_floor: float | None) -> Dense
 
 
 def _read_into_one(members: list[SoftMember], log_floor: float | None) -> tuple[Array, Array | None]:
-    """What `_read_rows` gives, side by side, without a second copy of anything: reading is what costs beside products."""
+    """What `_read_rows` gives, side by side, without a second copy: reading is what costs beside the products."""
     n_items, n_classes = members[0].rows.shape
     dtype = np.result_type(*(working_dtype(member.rows) for member in members))
     values = np.empty((n_items, len(members) * n_classes), dtype=dtype)

@@ -41,7 +41,9 @@ def _opened(value: Any) -> Any:
     try:
         return np.load(value, mmap_mode="r", allow_pickle=False)
     except (ValueError, EOFError) as error:
-        raise InvalidPredictions(f"{os.fspath(value)} must be a .npy file of numbers; it cannot be read as one") from error
+        raise InvalidPredictions(
+            f"{os.fspath(value)} must be a .npy file of numbers; it cannot be read as one"
+        ) from error
 
 
 def check_shapes(matrices: Sequence[Array]) -> None:

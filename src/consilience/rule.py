@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, final
 
 from consilience.arrays import Array, FloatArray, like
 from consilience.expectation import Reader
+from consilience.predictions import Predictions
 
 if TYPE_CHECKING:
     from consilience.features import Scores
-    from consilience.predictions import Predictions
 
 
 @final
@@ -31,6 +31,8 @@ class Rule:
 
     def posterior(self, predictions: Predictions) -> Array:
         """The posterior (items, classes)."""
+        if not isinstance(predictions, Predictions):  # on a cluster, where each block gets its own
+            return predictions.map_rows(self.posterior)
         answers = predictions.harden() if self.reads_labels else predictions
         result: Array = 0.0
         if self.weight < 1:

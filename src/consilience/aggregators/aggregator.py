@@ -13,7 +13,7 @@ from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from consilience import persistence
 from consilience.arrays import Array, FloatArray, IntArray, position_of_largest
 from consilience.labels import known_labels
-from consilience.predictions import Predictions, as_predictions
+from consilience.readers import read_anywhere
 from consilience.statistics import Statistics
 
 if TYPE_CHECKING:
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from consilience.belief import Belief
+    from consilience.predictions import Predictions
     from consilience.rule import Rule
 
 
@@ -61,7 +62,7 @@ class AbstractAggregator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-le
 
     def fit(self, predictions: Any, labels: Any = None) -> Self:
         """Learn from predictions, and from known labels where there are any (-1 where unknown)."""
-        predictions = as_predictions(predictions)
+        predictions = read_anywhere(predictions)
         known = known_labels(labels, predictions.axes)
         self._check_parameters(predictions)
         self._fit(predictions, known)
@@ -113,7 +114,7 @@ class AbstractAggregator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-le
         """Learn from one more batch of a stream; `posterior_` is then that batch's."""
         if not hasattr(self, "members_"):
             self.fit(predictions, labels)
-            self._first_partial_fit(as_predictions(predictions))
+            self._first_partial_fit(read_anywhere(predictions))
             return self
         batch = self.aligned(predictions)
         self._check_parameters(batch)
@@ -172,7 +173,8 @@ class AbstractAggregator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-le
     def aligned(self, predictions: Any) -> Predictions:
         """Predictions on the axes of the fit: members and classes matched by name."""
         self._check_is_fitted()
-        return as_predictions(predictions).aligned(self.members_, self.classes_)
+        aligned: Predictions = read_anywhere(predictions).aligned(self.members_, self.classes_)
+        return aligned
 
     def _check_is_fitted(self) -> None:
         if not hasattr(self, "members_"):

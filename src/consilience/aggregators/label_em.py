@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol
 import numpy as np
 
 from consilience.aggregators.aggregator import AbstractAggregator
-from consilience.belief import scored_belief
 from consilience.em import em
-from consilience.expectation import Expectation, Reader
 from consilience.progress import progress_bar
+from consilience.readers import open_reader
 from consilience.rule import Rule
 from consilience.statistics import Statistics
 
@@ -64,7 +63,7 @@ class AbstractLabelEM(AbstractAggregator):
     def _fit(self, predictions: Predictions, known: IntArray | None) -> None:
         model = self._model(predictions.n_classes)
         reader = self._reader(predictions, known)
-        expectation = Expectation(reader, remembers=False)
+        expectation = reader.expectation(remembers=False)
 
         def step(state: State, _: int) -> tuple[State, float]:
             parameters = model.maximize(state.statistics)
@@ -79,18 +78,18 @@ class AbstractLabelEM(AbstractAggregator):
         with progress_bar(type(self).__name__, n_steps, is_shown=self.verbose) as reader.on_chunk:
             fit = em(step, start, max_iter=max_iter, tol=tol, n_items=predictions.n_items)
         self.history_, self.n_iter_, self.converged_ = fit.history, len(fit.history), fit.converged
-        self._believe(scored_belief(reader, model.scores(fit.state.parameters), predictions.example()))
+        self._believe(reader.scored_belief(model.scores(fit.state.parameters), predictions.example()))
         self._learn(model, fit.state)
 
     def _partial_fit(self, predictions: Predictions, known: IntArray | None) -> None:
         model = self._model(predictions.n_classes)
         reader = self._reader(predictions, known)
         scores = model.scores(self.parameters_)
-        batch = Expectation(reader, remembers=False)(scores)
+        batch = reader.expectation(remembers=False)(scores)
         statistics = self.forgetting * self.statistics_ + batch
         self.history_, self.n_iter_ = [batch.log_evidence + model.log_prior(self.parameters_)], 1
         self.converged_ = False
-        self._believe(scored_belief(reader, scores, predictions.example()))
+        self._believe(reader.scored_belief(scores, predictions.example()))
         self._learn(model, State(model.maximize(statistics), statistics))
 
     def _first_partial_fit(self, predictions: Predictions) -> None:
@@ -117,5 +116,5 @@ class AbstractLabelEM(AbstractAggregator):
         no_weights = np.ones(predictions.n_members)
         return Rule(1.0, scores, no_weights, reads_labels=True, chunk_size=self.chunk_size)
 
-    def _reader(self, predictions: Predictions, known: IntArray | None) -> Reader:
-        return Reader(predictions.harden(), chunk_size=self.chunk_size, known=known)
+    def _reader(self, predictions: Predictions, known: IntArray | None) -> Any:
+        return open_reader(predictions.harden(), chunk_size=self.chunk_size, known=known)

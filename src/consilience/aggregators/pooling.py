@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 from consilience.aggregators.aggregator import AbstractAggregator
 from consilience.aggregators.rates import smoothed_rates
 from consilience.expectation import Reader, clamp
+from consilience.predictions import Predictions
 
 if TYPE_CHECKING:
     from consilience.arrays import Array, IntArray
-    from consilience.predictions import Predictions
     from consilience.statistics import Statistics
 
 
@@ -34,4 +34,7 @@ class AbstractPool(AbstractAggregator):
 
 def _label_statistics(predictions: Predictions, posterior: Array) -> Statistics:
     """How often, under this posterior, each member calls class k class j."""
+    if not isinstance(predictions, Predictions):  # on a cluster
+        total: Statistics = predictions.total_statistics(posterior)
+        return total
     return Reader(predictions.harden()).statistics(posterior)

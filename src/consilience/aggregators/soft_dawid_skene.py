@@ -16,13 +16,12 @@ from consilience.adamw import Moments, adamw_step
 from consilience.aggregators.aggregator import AbstractAggregator
 from consilience.aggregators.parameters import check_loop, check_number, read_class_prior
 from consilience.aggregators.rates import log_rates, pseudo_answers, smoothed_rates
-from consilience.belief import averaged_belief
 from consilience.dirichlet import log_normalizer, maximum_likelihood, mean_log
 from consilience.em import em
 from consilience.errors import InvalidPredictions
-from consilience.expectation import Expectation, Reader
 from consilience.features import Scores
 from consilience.progress import progress_bar
+from consilience.readers import open_reader
 from consilience.rule import Rule
 from consilience.statistics import Statistics
 from consilience.threads import in_order, n_threads
@@ -287,7 +286,7 @@ class SoftDawidSkene(AbstractAggregator):
         model = self._model(predictions.is_soft, predictions.n_classes)
         reader = self._reader(predictions, known)
         averages = self._averages(predictions, known)
-        expectation = Expectation(reader, remembers=True)
+        expectation = reader.expectation(remembers=True)
 
         def step(state: State, iteration: int) -> tuple[State, float]:
             weight = self._averaging_at(iteration)
@@ -301,13 +300,13 @@ class SoftDawidSkene(AbstractAggregator):
         with progress_bar(type(self).__name__, n_steps, is_shown=self.verbose) as reader.on_chunk:
             fit = em(step, start, max_iter=self.max_iter, tol=self.tol, n_items=predictions.n_items)
         self.history_, self.n_iter_, self.converged_ = fit.history, len(fit.history), fit.converged
-        self._believe(averaged_belief(averages, expectation))
+        self._believe(expectation.belief(averages))
         self.weight_ = 1 - float(np.prod([1 - self._averaging_at(i) for i in range(self.n_iter_)]))
         self._learn(model, fit.state)
 
     def _start(self, model: DirichletModel, predictions: Predictions, known: IntArray | None) -> Emissions:
         """One M step of Dawid-Skene from the shares of votes."""
-        reader = Reader(predictions.harden(), chunk_size=self.chunk_size, known=known)
+        reader = open_reader(predictions.harden(), chunk_size=self.chunk_size, known=known)
         statistics = reader.average_statistics(reader)
         counts = _lend_to_silent_classes(statistics) if self.guard_silent_classes else statistics.sums
         n_answers = statistics.answer_counts.sum(axis=1)[:, None, None]
@@ -325,11 +324,11 @@ class SoftDawidSkene(AbstractAggregator):
         self._check_kinds(predictions)
         reader = self._reader(predictions, known)
         averages = self._averages(predictions, known)
-        expectation = Expectation(reader, remembers=True)
+        expectation = reader.expectation(remembers=True)
         expected = expectation(model.scores(self._emissions()), averaging=self.weight_)
         batch = (1 - self.weight_) * reader.average_statistics(averages) + self.weight_ * expected
         statistics = self.forgetting * self.statistics_ + batch
-        self._believe(averaged_belief(averages, expectation))
+        self._believe(expectation.belief(averages))
         emissions = self._emissions()
         model.maximize(statistics, emissions)
         self.history_, self.n_iter_, self.converged_ = [model.objective(emissions, statistics)], 1, False
@@ -377,11 +376,11 @@ class SoftDawidSkene(AbstractAggregator):
 
     # ---- options ------------------------------------------------------------------------------------------
 
-    def _reader(self, predictions: Predictions, known: IntArray | None) -> Reader:
-        return Reader(predictions, log_floor=self.floor, chunk_size=self.chunk_size, known=known)
+    def _reader(self, predictions: Predictions, known: IntArray | None) -> Any:
+        return open_reader(predictions, log_floor=self.floor, chunk_size=self.chunk_size, known=known)
 
-    def _averages(self, predictions: Predictions, known: IntArray | None) -> Reader:
-        return Reader(predictions, chunk_size=self.chunk_size, known=known)
+    def _averages(self, predictions: Predictions, known: IntArray | None) -> Any:
+        return open_reader(predictions, chunk_size=self.chunk_size, known=known)
 
     def _model(self, is_soft: npt.NDArray[np.bool_], n_classes: int) -> DirichletModel:
         return DirichletModel(

@@ -1,0 +1,257 @@
+"""Speed and memory, side by side with the alternatives, on the same arrays with the same result.
+
+    python benchmarks/run.py [NAME …] [--json FILE]
+
+Each measurement runs in a process of its own. What counts are ratios: the machine may be shared and noisy. Memory is what
+the process's peak rises by while it fits, the input being there already.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import resource
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import consilience as cs
+from data import crowd, probabilities
+from yardsticks import dawid_skene_of_crowd_kit, soft_dawid_skene_in_torch
+
+Measured = dict[str, Any]
+
+
+def measure(function: Callable[[], Any], repeats: int = 1) -> tuple[Any, float, float]:
+    """The result, the seconds of the fastest run, and by how many MB the process grew."""
+    before, peak = resident(), [0.0]
+    stop = threading.Event()
+
+    def watch() -> None:
+        while not stop.wait(0.002):
+            peak[0] = max(peak[0], resident())
+
+    watcher = threading.Thread(target=watch)
+    watcher.start()
+    seconds = []
+    for _ in range(repeats):
+        started = time.perf_counter()
+        result = function()
+        seconds.append(time.perf_counter() - started)
+    stop.set()
+    watcher.join()
+    return result, min(seconds), max(0.0, peak[0] - before)
+
+
+def resident() -> float:
+    """The memory of this process now, in MB, without what is only mapped from files."""
+    for line in Path("/proc/self/status").read_text(encoding="ascii").splitlines():
+        if line.startswith("RssAnon"):
+            return int(line.split()[1]) / 1024
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+
+
+# ---- Soft Dawid-Skene against a literal transcription ------------------------------------------------------
+
+SDS = {
+    "sds-10": (10_000, 10, 100, 5, "float32"),
+    "sds-100": (10_000, 100, 100, 5, "float32"),
+    "sds-1000": (50_000, 1000, 10, 1, "float32"),
+    "sds-10-double": (10_000, 10, 100, 5, "float64"),
+    "sds-100-double": (10_000, 100, 20, 5, "float64"),
+}
+
+
+def sds(name: str, side: str) -> tuple[Any, float, float]:
+    """One side of a comparison with PyTorch's autograd."""
+    n_items, n_classes, n_iter, steps, dtype = SDS[name]
+    array = probabilities(3, n_items, n_classes, dtype)
+    smoothing = 0.3 * n_items / n_classes**2
+    if side == "theirs":
+        options = {"averaging": [1e-3] * n_iter, "optimizer_steps": steps, "init_smoothing": smoothing, "dtype": dtype}
+        return measure(lambda: soft_dawid_skene_in_torch(array, **options))
+    method = cs.SoftDawidSkene(
+        max_iter=n_iter, optimizer_steps=steps, init_smoothing=smoothing, guard_silent_classes=False
+    )
+    fitted, seconds, memory = measure(lambda: method.fit(array), repeats=1 if n_classes == 1000 else 3)
+    return fitted.posterior_, seconds, memory
+
+
+# ---- Dawid-Skene against crowd-kit -------------------------------------------------------------------------
+
+DS = {"ds-10": (10_000, 10, 20), "ds-100": (10_000, 100, 20), "ds-1000": (50_000, 1000, 2)}
+
+
+def ds(name: str, side: str) -> tuple[Any, float, float]:
+    """One side of a comparison with crowd-kit; the third side is our own BCC."""
+    n_items, n_classes, n_iter = DS[name]
+    rng = np.random.default_rng(1)
+    truth = rng.integers(n_classes, size=n_items)
+    labels = np.where(rng.random((3, n_items)) < 0.7, truth, rng.integers(n_classes, size=(3, n_items)))
+    if side == "theirs":
+        member, item = np.divmod(np.arange(3 * n_items), n_items)
+        return measure(
+            lambda: dawid_skene_of_crowd_kit(item, member, labels.ravel(), n_iter=n_iter, n_classes=n_classes)
+        )
+    kinds = {"ours": cs.DawidSkene(smoothing=0), "bcc": cs.BayesianClassifierCombination()}
+    method = kinds[side].set_params(max_iter=n_iter, tol=None)
+    predictions = cs.Predictions.from_labels(labels, n_classes)
+    fitted, seconds, memory = measure(lambda: method.fit(predictions), repeats=3)
+    return fitted.posterior_, seconds, memory
+
+
+def crowds(side: str, n_iter: int) -> tuple[Any, float, float]:
+    """A million answers of ten thousand workers."""
+    item, member, label = crowd(1_000_000, 10_000, 200_000, 10)
+    if side == "theirs":
+        return measure(lambda: dawid_skene_of_crowd_kit(item, member, label, n_iter=n_iter, n_classes=10))
+    method = cs.DawidSkene(smoothing=0, max_iter=n_iter, tol=None)
+
+    def fit() -> cs.DawidSkene:
+        return method.fit(cs.Predictions.from_answers(item, member, label))
+
+    fitted, seconds, memory = measure(fit)
+    return fitted.posterior_, seconds, memory
+
+
+# ---- our own limits ----------------------------------------------------------------------------------------
+
+
+def gemm_rate() -> float:
+    """The best rate of a large single-precision matrix product here, in GFLOP/s."""
+    a, b = (np.random.default_rng(0).standard_normal((3000, 3000), dtype=np.float32) for _ in range(2))
+    _, seconds, _ = measure(lambda: a @ b, repeats=8)
+    return 2 * 3000**3 / seconds / 1e9
+
+
+def full_fit() -> Measured:
+    """The paper's ImageNet preset at full size: memory, and the share of the matrix-product rate."""
+    array = probabilities(3, 50_000, 1000)
+    rate = gemm_rate()
+    method = cs.SoftDawidSkene.paper("imagenet")
+    _, seconds, memory = measure(lambda: method.fit(array))
+    products = 2 * 3 * 50_000 * 1000**2 * (method.max_iter + 1)  # an E step each, and the average's statistics
+    return {
+        "seconds": seconds,
+        "added_mb": memory,
+        "added_share_of_input": memory / (array.nbytes / 2**20),
+        "gemm_gflops": rate,
+        "share_of_gemm_rate": products / seconds / 1e9 / rate,
+    }
+
+
+def online() -> Measured:
+    """Answering new items, beside the bare matrix product of the same shapes."""
+    array = probabilities(3, 10_000, 100)
+    sds_model, ds_model = cs.SoftDawidSkene(max_iter=5).fit(array), cs.DawidSkene(max_iter=5, tol=None).fit(array)
+    batch, one = array[:, :1000], array[:, :1]
+    weights = np.random.default_rng(0).standard_normal((3, 100, 100), dtype=np.float32)
+    logs = np.log(batch)
+
+    def bare() -> Any:
+        return logs @ weights
+
+    results = {}
+    for name, function in {
+        "bare_product_1000": bare,
+        "sds_batch_1000": lambda: sds_model.predict_proba(batch, pure=True),
+        "sds_mixed_batch_1000": lambda: sds_model.predict_proba(batch),
+        "ds_batch_1000": lambda: ds_model.predict_proba(batch),
+        "sds_one_item": lambda: sds_model.predict_proba(one),
+        "sds_partial_fit_1000": lambda: sds_model.partial_fit(batch),
+    }.items():
+        _, seconds, _ = measure(function, repeats=50)
+        results[f"{name}_ms"] = 1e3 * seconds
+    results["share_of_bare_product"] = results["bare_product_1000_ms"] / results["sds_batch_1000_ms"]
+    return results
+
+
+def import_time() -> Measured:
+    """What `import consilience` adds to its dependencies, the best of seven."""
+    script = (
+        "import time; import numpy, scipy.special, sklearn.base; t = time.perf_counter(); "
+        "import consilience; print(time.perf_counter() - t)"
+    )
+    runs = [float(subprocess.run([sys.executable, "-c", script], capture_output=True, check=True).stdout) for _ in range(7)]
+    return {"import_ms": 1e3 * min(runs)}
+
+
+# ---- running it all ----------------------------------------------------------------------------------------
+
+
+def side_of(name: str, side: str, result: Path) -> Measured:
+    """One measurement, in this process; the posterior goes to a file."""
+    if name.startswith("sds"):
+        posterior, seconds, memory = sds(name, side)
+    elif name.startswith("ds"):
+        posterior, seconds, memory = ds(name, side)
+    else:
+        posterior, seconds, memory = crowds(side, 2 if name == "crowd-2" else 7)
+    np.save(result, posterior)
+    return {"seconds": seconds, "added_mb": memory}
+
+
+def in_process(name: str, side: str, folder: str) -> Measured:
+    """One measurement in a process of its own."""
+    command = [sys.executable, __file__, "--side", side, "--folder", folder, name]
+    done = subprocess.run(command, stdout=subprocess.PIPE, check=True, cwd=Path(__file__).parent)
+    measured: Measured = json.loads(done.stdout)
+    return measured
+
+
+def compare(name: str) -> Measured:
+    """Ours against theirs: seconds, memory, their ratios, and the largest difference of the posteriors."""
+    with tempfile.TemporaryDirectory() as folder:
+        ours, theirs = in_process(name, "ours", folder), in_process(name, "theirs", folder)
+        posteriors = [np.load(Path(folder) / f"{side}.npy", mmap_mode="r") for side in ("ours", "theirs")]
+        difference = max(float(np.abs(a - b).max()) for a, b in zip(*posteriors, strict=True))
+        row = {
+            "ours_seconds": ours["seconds"],
+            "theirs_seconds": theirs["seconds"],
+            "times_faster": theirs["seconds"] / ours["seconds"],
+            "ours_mb": ours["added_mb"],
+            "theirs_mb": theirs["added_mb"],
+            "largest_difference": difference,
+        }
+        if name.startswith("ds"):
+            row["bcc_over_ds"] = in_process(name, "bcc", folder)["seconds"] / ours["seconds"]
+    return row
+
+
+CASES: dict[str, Callable[[], Measured]] = {
+    **{name: (lambda name=name: compare(name)) for name in [*SDS, *DS, "crowd-2", "crowd-7"]},
+    "online": online,
+    "import": import_time,
+    "full-fit": full_fit,
+}
+
+
+def main() -> None:
+    """Run the cases named, or all."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(CASES)}; all where none is given")
+    parser.add_argument("--json", type=Path, help="where the figures go")
+    parser.add_argument("--side", help=argparse.SUPPRESS)
+    parser.add_argument("--folder", help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.side:
+        print(json.dumps(side_of(options.names[0], options.side, Path(options.folder) / options.side)))
+        return
+    results: dict[str, Measured] = {}
+    for name in options.names or CASES:
+        results[name] = CASES[name]()
+        print(f"{name:16}" + "  ".join(f"{key} {value:.4g}" for key, value in results[name].items()), flush=True)
+        if options.json:
+            known = json.loads(options.json.read_text(encoding="utf-8")) if options.json.exists() else {}
+            options.json.write_text(json.dumps(known | results, indent=1) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

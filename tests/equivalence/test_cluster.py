@@ -1,0 +1,105 @@
+"""A fit on a real Dask cluster of two worker processes is the fit in memory."""
+
+import os
+import signal
+import threading
+import time
+
+import dask.array as da
+import numpy as np
+import pytest
+from dask import delayed
+from distributed import Client, LocalCluster
+from sklearn.base import clone
+
+import consilience as cs
+
+from simulate import softmax_members
+
+pytestmark = pytest.mark.filterwarnings("ignore")  # Dask's and its dependencies' own
+
+ARRAY, TRUTH = softmax_members(np.random.default_rng(0), [3, 2, 1], n_items=300, n_classes=4, missing=0.1)
+METHODS = [
+    cs.Average(),
+    cs.MajorityVote(),
+    cs.DawidSkene(),
+    cs.BayesianClassifierCombination(),
+    cs.SoftDawidSkene(averaging=0.1, max_iter=8),
+]
+
+
+def test_without_a_cluster_there_is_one_sentence():
+    with pytest.raises(cs.InvalidPredictions, match="start a dask.distributed.Client first"):
+        cs.DawidSkene().fit(da.from_array(ARRAY))
+
+
+@pytest.fixture(scope="module")
+def client():
+    with (
+        LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None) as cluster,
+        Client(cluster) as connected,
+    ):
+        yield connected
+
+
+@pytest.mark.parametrize("method", METHODS, ids=repr)
+def test_the_cluster_gives_what_memory_gives(client, method):
+    blocks = da.from_array(ARRAY, chunks=(2, 70, 4))
+    there, here = clone(method).fit(blocks), clone(method).fit(ARRAY)
+    assert isinstance(there.posterior_, da.Array)
+    np.testing.assert_allclose(there.posterior_.compute(), here.posterior_, atol=1e-10)
+    np.testing.assert_allclose(there.confusion_, here.confusion_, atol=1e-10)
+    new = there.predict_proba(blocks[:, :100])
+    assert isinstance(new, da.Array)
+    np.testing.assert_allclose(new.compute(), here.predict_proba(ARRAY[:, :100]), atol=1e-10)
+
+
+def test_known_labels_and_explanations(client):
+    labels = np.where(np.arange(300) % 5 == 0, TRUTH, -1)
+    blocks = da.from_array(ARRAY, chunks=(3, 70, 4))
+    there, here = (cs.SoftDawidSkene(averaging=0.1, max_iter=4).fit(data, labels) for data in (blocks, ARRAY))
+    np.testing.assert_allclose(there.posterior_.compute(), here.posterior_, atol=1e-10)
+    assert cs.explain(there, blocks, 200).log_odds == pytest.approx(cs.explain(here, ARRAY, 200).log_odds)
+
+
+def test_delayed_blocks(client):
+    blocks = [delayed(ARRAY[:, start : start + 100]) for start in (0, 100, 200)]
+    there, here = cs.DawidSkene().fit(blocks), cs.DawidSkene().fit(ARRAY)
+    np.testing.assert_allclose(there.posterior_.compute(), here.posterior_, atol=1e-10)
+
+
+def test_wrong_blocks_are_named(client):
+    bad = ARRAY.copy()
+    bad[1, 250] = 0.4
+    with pytest.raises(cs.InvalidPredictions, match="item 250 of member 1 sums to 1.6"):
+        cs.DawidSkene().fit(da.from_array(bad, chunks=(3, 70, 4)))
+    with pytest.raises(cs.InvalidPredictions, match="got 2 dimensions"):
+        cs.DawidSkene().fit(da.from_array(bad[0]))
+    with pytest.raises(cs.InvalidPredictions, match="block 0 has shape .*, block 1"):
+        cs.DawidSkene().fit([delayed(ARRAY), delayed(ARRAY[:2])])
+
+
+@pytest.mark.parametrize(
+    "method", [cs.SoftDawidSkene(averaging=0.1, max_iter=25), cs.DawidSkene(max_iter=25, tol=None)]
+)
+def test_a_worker_killed_in_the_middle_of_a_fit(method):
+    with (
+        LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None) as cluster,
+        Client(cluster) as connected,
+    ):
+        blocks = da.from_array(ARRAY, chunks=(3, 40, 4))
+        pids = list(connected.run(os.getpid).values())
+        killed_at = []
+
+        def kill():
+            time.sleep(0.8)
+            os.kill(pids[0], signal.SIGKILL)
+            killed_at.append(time.monotonic())
+
+        killer = threading.Thread(target=kill)
+        killer.start()
+        there = clone(method).fit(blocks)
+        done_at = time.monotonic()
+        killer.join()
+        assert killed_at[0] < done_at, "the fit was over before the worker was killed"
+        np.testing.assert_allclose(there.posterior_.compute(), clone(method).fit(ARRAY).posterior_, atol=1e-10)
