@@ -112,7 +112,7 @@ class Reader:
     def posterior(self, scores: Scores) -> Array:
         """The softmax of the scores of each item (items, classes)."""
         layer = self.layer(scores)
-        return self.gather(lambda chunk: as_rows(expect(chunk, layer, self._example).values, self._example))
+        return self.gather(lambda chunk: posterior_rows(chunk, layer, self._example))
 
     def gather(self, compute: Callable[[ReadChunk], Array], example: Array | None = None) -> Array:
         """The rows (items, classes) that a function computes of each chunk, all together, like the example."""
@@ -161,7 +161,7 @@ class Reader:
     def scored_belief(self, scores: Scores, example: Array) -> Belief:
         """The softmax of the scores, in the library and precision of an example."""
         layer = self.layer(scores)
-        return self.belief(lambda chunk: as_rows(expect(chunk, layer, self._example).values, self._example), example)
+        return self.belief(lambda chunk: posterior_rows(chunk, layer, self._example), example)
 
     def belief(self, rows: Callable[[ReadChunk], Array], example: Array) -> Belief:
         """A posterior of which a function computes the rows of each chunk."""
@@ -298,6 +298,11 @@ def expect(chunk: ReadChunk, layer: Layer, example: Array) -> Expected:
         if expected is not None:
             return expected
     return _softmax(log_joint)
+
+
+def posterior_rows(chunk: ReadChunk, layer: Layer, example: Array) -> Array:
+    """The responsibilities of a chunk's items as rows (items, classes), all of them."""
+    return as_rows(_softmax(_log_joint(chunk, layer, example)).values, example)
 
 
 def summarize(chunk: ReadChunk, responsibilities: Responsibilities, log_evidence: float) -> ChunkStatistics:

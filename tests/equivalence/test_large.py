@@ -1,0 +1,74 @@
+"""Data that is large, on disk, or has many classes goes other ways to the same result."""
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+
+import consilience as cs
+
+from simulate import softmax_members
+
+METHODS = [cs.SoftDawidSkene(max_iter=5, averaging=0.1), cs.DawidSkene(), cs.BayesianClassifierCombination()]
+
+
+@pytest.fixture
+def array(rng):
+    return softmax_members(rng, [9, 8, 7], n_items=150, n_classes=90)[0]
+
+
+@pytest.mark.parametrize("method", METHODS, ids=repr)
+def test_vanishing_responsibilities_may_be_left_out(method, array, monkeypatch):
+    sparse = clone(method).fit(array)
+    monkeypatch.setattr("consilience.expectation.SPARSE_FROM", 10**9)
+    dense = clone(method).fit(array)
+    np.testing.assert_allclose(sparse.posterior_, dense.posterior_, atol=1e-11)
+    np.testing.assert_allclose(sparse.statistics_.sums, dense.statistics_.sums, atol=1e-8)
+
+
+@pytest.mark.parametrize("method", METHODS, ids=repr)
+@pytest.mark.parametrize("labels", [None, np.arange(150) % 4 - 1])
+def test_a_large_posterior_is_computed_when_it_is_asked_for(method, labels, array, monkeypatch):
+    expected = clone(method).fit(array, labels).posterior_
+    monkeypatch.setattr("consilience.expectation.DENSE_NUMBERS", 0)
+    fitted = clone(method).set_params(chunk_size=40).fit(array, labels)
+    assert fitted._posterior_values is None
+    pieces = list(fitted.posterior_chunks())
+    assert [(start, stop) for start, stop, _ in pieces] == [(0, 40), (40, 80), (80, 120), (120, 150)]
+    np.testing.assert_allclose(np.concatenate([rows for _, _, rows in pieces]), expected, atol=1e-11)
+    np.testing.assert_allclose(fitted.posterior_, expected, atol=1e-11)
+    assert [(start, stop) for start, stop, _ in fitted.posterior_chunks()] == [(0, 150)]
+
+
+@pytest.mark.parametrize("method", METHODS, ids=repr)
+def test_one_file_per_member_or_one_for_all(method, array, tmp_path):
+    expected = clone(method).fit(array).posterior_
+    paths = [tmp_path / f"{member}.npy" for member in range(3)]
+    for path, rows in zip(paths, array, strict=True):
+        np.save(path, rows)
+    np.save(tmp_path / "all.npy", array)
+    named = dict(zip(["a", "b", "c"], map(str, paths), strict=True))
+    for source in (paths, tmp_path / "all.npy", cs.Predictions(named)):
+        np.testing.assert_allclose(clone(method).fit(source).posterior_, expected, atol=1e-12)
+
+
+def test_files_that_hold_no_numbers(tmp_path):
+    (tmp_path / "text.npy").write_text("hello")
+    np.save(tmp_path / "objects.npy", np.array([{}], dtype=object))
+    for name in ("text.npy", "objects.npy"):
+        with pytest.raises(cs.InvalidPredictions, match=f"{name} must be a .npy file of numbers"):
+            cs.Predictions([tmp_path / name])
+
+
+def test_a_progress_bar_where_it_is_wanted(array, capsys):
+    cs.DawidSkene(verbose=True).fit(array)
+    assert "DawidSkene" in capsys.readouterr().out
+    cs.DawidSkene().fit(array)
+    assert capsys.readouterr().out == ""
+
+
+def test_half_precision_on_disk_is_read_in_single(array, tmp_path):
+    np.save(tmp_path / "half.npy", array.astype(np.float16))
+    half = cs.SoftDawidSkene(max_iter=3).fit(tmp_path / "half.npy")
+    assert half.posterior_.dtype == np.float32
+    exact = cs.SoftDawidSkene(max_iter=3).fit(array.astype(np.float16).astype(np.float64))
+    np.testing.assert_allclose(half.posterior_, exact.posterior_, atol=1e-4)
