@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test lint format clean
+.PHONY: demo test lint format bench clean
 
 demo: .venv/installed
 	$(BIN)/python examples/demo.py
@@ -19,6 +19,12 @@ lint: .venv/linted-with
 format: .venv/linted-with
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+
+# crowd-kit is a yardstick only; --no-deps, since a majority vote needs none of the language models it asks for.
+bench: .venv/tested-with
+	$(BIN)/python -m pip install --quiet --no-deps crowd-kit attrs tqdm nltk
+	cd benchmarks && ../$(BIN)/python run.py --json ../results/benchmarks.json
+	cd benchmarks && ../$(BIN)/python out_of_core.py
 
 .venv/bin/python:
 	$(PYTHON) -m venv .venv

@@ -1,6 +1,6 @@
 """A fit of more data than the process may hold: (3, 400,000, 1,000) half-precision on disk, 1.5 GB of private memory.
 
-    python benchmarks/out_of_core.py [FOLDER] [--items 400000]
+python benchmarks/out_of_core.py [FOLDER] [--items 400000]
 """
 
 from __future__ import annotations
