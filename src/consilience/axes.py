@@ -88,6 +88,42 @@ class Axes(NamedTuple):
     classes: Axis
 
 
+class HasAxes:
+    """What has names along three axes: they come back out, and are counted."""
+
+    axes: Axes
+
+    @property
+    def members(self) -> list[Any]:
+        """The members' names."""
+        return self.axes.members.names
+
+    @property
+    def items(self) -> list[Any]:
+        """The items' names."""
+        return self.axes.items.names
+
+    @property
+    def classes(self) -> list[Any]:
+        """The classes' names."""
+        return self.axes.classes.names
+
+    @property
+    def n_members(self) -> int:
+        """How many members there are."""
+        return self.axes.members.size
+
+    @property
+    def n_items(self) -> int:
+        """How many items there are."""
+        return self.axes.items.size
+
+    @property
+    def n_classes(self) -> int:
+        """How many classes there are."""
+        return self.axes.classes.size
+
+
 def is_missing(value: Any) -> bool:
     """Whether a value of a frame or a list is None, NaN or pandas' NA."""
     try:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, final
 import numpy as np
 
 from consilience.arrays import Array, IntArray, to_numpy
-from consilience.axes import Axes, Axis
+from consilience.axes import Axes, Axis, HasAxes
 from consilience.belief import Belief
 from consilience.errors import InvalidPredictions
 from consilience.expectation import Expectation, Reader
@@ -30,7 +30,7 @@ N_ATTEMPTS = 4
 
 
 @final
-class ClusterPredictions:
+class ClusterPredictions(HasAxes):
     """Predictions (members, items, classes) whose blocks of items lie on the workers of a cluster.
 
     Made of a Dask array, or of a list of delayed blocks or futures, each (members, some items, classes). The client is
@@ -62,36 +62,6 @@ class ClusterPredictions:
         self = cls.__new__(cls)
         self.client, self.starts, self.axes, self.blocks = other.client, other.starts, other.axes, blocks
         return self
-
-    @property
-    def members(self) -> list[Any]:
-        """The members' names."""
-        return self.axes.members.names
-
-    @property
-    def items(self) -> list[Any]:
-        """The items' names."""
-        return self.axes.items.names
-
-    @property
-    def classes(self) -> list[Any]:
-        """The classes' names."""
-        return self.axes.classes.names
-
-    @property
-    def n_members(self) -> int:
-        """How many members there are."""
-        return self.axes.members.size
-
-    @property
-    def n_items(self) -> int:
-        """How many items there are."""
-        return self.axes.items.size
-
-    @property
-    def n_classes(self) -> int:
-        """How many classes there are."""
-        return self.axes.classes.size
 
     @property
     def is_soft(self) -> np.ndarray[Any, np.dtype[np.bool_]]:

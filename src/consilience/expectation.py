@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple, final
+from typing import TYPE_CHECKING, Any, NamedTuple, final
 
 import numpy as np
 from scipy import sparse
@@ -24,6 +25,9 @@ CACHED_NUMBERS = 2**23
 
 SPARSE_FROM = 64
 """From so many classes on, responsibilities that vanish are left out."""
+
+LARGE_PRODUCT = 2**24
+"""So many multiplications keep several threads busy."""
 
 DENSE_NUMBERS = 2**24
 """What a posterior of up to this many numbers is made of is kept dense, since the posterior will be."""
@@ -100,6 +104,11 @@ class Reader:
         """Threads that help: NumPy lets go of the interpreter, other libraries have threads of their own."""
         return min(n_threads(), len(self.chunks)) if is_numpy(self._example) else 1
 
+    def _product_threads(self) -> AbstractContextManager[Any]:
+        """One thread per product where chunks occupy the cores or products are small; else the library's own choice."""
+        is_large = self.predictions.n_items * self.n_classes**2 * len(self._dense) >= LARGE_PRODUCT
+        return nullcontext() if self.n_workers == 1 and is_large else one_thread_per_product()
+
     def layer(self, scores: Scores) -> Layer:
         """The scores laid out for these items."""
         return Layer(scores, self._example, self._dense, self._hard)
@@ -117,7 +126,7 @@ class Reader:
     def gather(self, compute: Callable[[ReadChunk], Array], example: Array | None = None) -> Array:
         """The rows (items, classes) that a function computes of each chunk, all together, like the example."""
         like_these = self._example if example is None else example
-        with one_thread_per_product():
+        with self._product_threads():
             parts = in_order(compute, self.chunks, self.n_workers)
             if not is_numpy(like_these):
                 return namespace(like_these).concat([like_array(part, like_these) for part in parts], axis=0)
@@ -139,7 +148,7 @@ class Reader:
     def total(self, visit: Callable[[ReadChunk], ChunkStatistics]) -> Statistics:
         """The sum of what a function computes of each chunk."""
         total = Accumulator(self.predictions.n_members, self.n_classes)
-        with one_thread_per_product():
+        with self._product_threads():
             for part in in_order(visit, self.chunks, self.n_workers):
                 total.add(part)
                 self.on_chunk()
@@ -405,8 +414,8 @@ def _sparse_softmax(log_joint: FloatArray) -> Expected | None:
     if np.count_nonzero(is_left) > 0.1 * is_left.size:
         return None
     place = np.flatnonzero(is_left)
-    indptr = np.searchsorted(place, n_items * np.arange(n_classes + 1))
-    item = place - np.repeat(n_items * np.arange(n_classes), np.diff(indptr))
+    indptr = np.searchsorted(place, n_items * np.arange(n_classes + 1)).astype(np.int32)
+    item = (place - np.repeat(n_items * np.arange(n_classes), np.diff(indptr))).astype(np.int32)
     values = np.exp(log_joint.ravel()[place] - shift[item])
     totals = np.bincount(item, weights=values, minlength=n_items)
     values = (values / totals[item]).astype(log_joint.dtype)

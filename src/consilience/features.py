@@ -60,7 +60,9 @@ class Layer:
         # Made here and not when first needed, because threads share a layer.
         n_classes = len(scores.log_prior)
         if len(dense):
-            stacked = np.moveaxis(scores.weights[dense], 1, 0)  # (true, members, predicted)
+            stacked = np.empty((n_classes, len(dense), n_classes), dtype=to_numpy(example).dtype)
+            for place, position in enumerate(dense):
+                stacked[:, place] = scores.weights[position]  # one by one: in double precision all would be large
             self.dense_weights = like(stacked.reshape(n_classes, -1), example)  # (true, members × predicted)
             self.dense_bias = like(scores.bias[dense].T, example)  # (true, members)
             self.dense_total = like(scores.bias[dense].sum(axis=0)[:, None], example)  # (true, 1)

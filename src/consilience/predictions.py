@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, final
 import numpy as np
 
 from consilience.arrays import Array, FloatArray, IntArray, like, namespace, to_numpy, working_dtype
-from consilience.axes import Axes, Axis, some
+from consilience.axes import Axes, Axis, HasAxes, some
 from consilience.errors import InvalidPredictions
 from consilience.frames import read_answers
 from consilience.matching import joined_axis, joined_members, moved, positions_on
@@ -32,8 +32,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 
-LONG_PASS = 2**24
-"""A pass of at least this many multiplications is cut into at least as many chunks as there are cores."""
+LONG_PASS, LEAST_PART = 2**24, 2048
+"""A pass of at least this many multiplications is cut into as many chunks as there are cores, of at least so many
+items: handing over less costs more than it saves."""
 
 
 @final
@@ -48,7 +49,7 @@ class Chunk:
 
 
 @final
-class Predictions:
+class Predictions(HasAxes):
     """What each member says of each item: probabilities or labels, with names, some of it missing.
 
     Parameters
@@ -266,36 +267,6 @@ class Predictions:
     # ---- what they are ------------------------------------------------------------------------------------
 
     @property
-    def members(self) -> list[Any]:
-        """The members' names."""
-        return self.axes.members.names
-
-    @property
-    def items(self) -> list[Any]:
-        """The items' names."""
-        return self.axes.items.names
-
-    @property
-    def classes(self) -> list[Any]:
-        """The classes' names."""
-        return self.axes.classes.names
-
-    @property
-    def n_members(self) -> int:
-        """How many members there are."""
-        return self.axes.members.size
-
-    @property
-    def n_items(self) -> int:
-        """How many items there are."""
-        return self.axes.items.size
-
-    @property
-    def n_classes(self) -> int:
-        """How many classes there are."""
-        return self.axes.classes.size
-
-    @property
     def is_soft(self) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
         """Which members give probabilities; the others give labels."""
         flags = np.zeros(self.n_members, dtype=bool)
@@ -355,7 +326,7 @@ class Predictions:
         width = self.n_classes * (len(self.soft) + 2)
         size = max(256, NUMBERS_AT_ONCE // width)
         is_long = self.n_items * width * self.n_classes >= LONG_PASS
-        return min(size, max(256, -(-self.n_items // n_threads()))) if is_long else size
+        return min(size, max(LEAST_PART, -(-self.n_items // n_threads()))) if is_long else size
 
     def take(self, items: Any) -> Predictions:
         """The items at these positions (a slice, integers or a mask), in their order, with their names."""

@@ -26,8 +26,7 @@ def n_threads() -> int:
 def in_order(function: Callable[[Item], Result], items: Iterable[Item], workers: int) -> Iterator[Result]:
     """The results in the order of the items, some being computed ahead on threads.
 
-    Sums over them are then the same to the last bit whatever the number of threads, and only `workers` + 1 results
-    exist at a time.
+    Sums over them are then the same to the last bit whatever the number of threads, and few results exist at a time.
     """
     if workers <= 1:
         yield from map(function, items)
@@ -35,9 +34,9 @@ def in_order(function: Callable[[Item], Result], items: Iterable[Item], workers:
     ahead: deque[Future[Result]] = deque()
     try:
         for item in items:
-            ahead.append(_pool().submit(function, item))
-            if len(ahead) > workers:
+            if len(ahead) == workers:
                 yield ahead.popleft().result()
+            ahead.append(_pool().submit(function, item))
         while ahead:
             yield ahead.popleft().result()
     finally:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, final
 
 import numpy as np
+from scipy.special import digamma, gammaln
 
 from consilience.aggregators.label_em import AbstractLabelEM
 from consilience.aggregators.parameters import check_loop, check_number, read_class_prior
@@ -14,6 +15,8 @@ from consilience.features import Scores
 from consilience.statistics import Statistics
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from consilience.arrays import FloatArray
     from consilience.predictions import Predictions
 
@@ -42,16 +45,30 @@ class VariationalModel:
 
     def scores(self, counts: Counts) -> Scores:
         """E ln κ and E ln π."""
-        n_members, n_classes, _ = counts.confusion.shape
         log_prior = mean_log(counts.classes) if self.class_prior is None else np.log(self.class_prior)
-        return Scores(log_prior, mean_log(counts.confusion), np.zeros((n_members, n_classes)))
+        # E ln π = ψ(α) - ψ(Σα): the second part is the same for all labels, so it is the bias.
+        bias = -digamma(counts.confusion.sum(axis=-1))
+        return Scores(log_prior, self._of_cells(digamma, counts.confusion), bias)
 
     def log_prior(self, counts: Counts) -> float:
         """-KL(q(π) || p(π)) - KL(q(κ) || p(κ)); with the evidence under E ln κ, E ln π it makes the ELBO."""
-        divergence = kullback_leibler(counts.confusion, self.prior_confusion).sum()
+        member, true, label = np.nonzero(counts.confusion != self.prior_confusion)
+        cells, prior_cells = counts.confusion[member, true, label], self.prior_confusion[true, label]
+        totals, prior_totals = counts.confusion.sum(axis=-1), self.prior_confusion.sum(axis=-1)
+        # Σ KL over rows, of which only the cells that some answer has moved from the prior contribute.
+        divergence = ((cells - prior_cells) * digamma(cells) - gammaln(cells) + gammaln(prior_cells)).sum()
+        divergence -= ((totals - prior_totals) * digamma(totals) - gammaln(totals) + gammaln(prior_totals)).sum()
         if self.class_prior is None:
             divergence += kullback_leibler(counts.classes, self.prior_classes)
         return -float(divergence)
+
+    def _of_cells(self, function: Callable[[FloatArray], FloatArray], confusion: FloatArray) -> FloatArray:
+        """A function of all cells, computed for the prior's few values and for the cells that differ from them."""
+        result = np.empty_like(confusion)
+        result[...] = function(self.prior_confusion)
+        is_moved = confusion != self.prior_confusion
+        result[is_moved] = function(confusion[is_moved])
+        return result
 
     def rates(self, counts: Counts) -> tuple[FloatArray, FloatArray]:
         """The means of q(κ) and q(π)."""
