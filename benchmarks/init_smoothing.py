@@ -25,7 +25,8 @@ from sklearn.datasets import load_digits
 from sklearn.model_selection import train_test_split
 
 SHARES = (0.0, 0.01, 0.1, 0.3, 1.0, 3.0)
-ITEMS = {1: 899, 2: 5000, 3: 10_000}
+ITEMS = {1: 899, 2: 3000, 3: 4000}
+SHIFTS_FOR_MANY = ("rotated 0°", "rotated 10°", "rotated 20°", "noise 0.2")  # where a fit takes its time
 
 
 def main() -> None:
@@ -42,7 +43,9 @@ def main() -> None:
     blocks = {name: np.stack([m.predict_proba(shifted) for m in MEMBERS.values()]) for name, shifted in shifts.items()}
     for n_digits, n_items in ITEMS.items():
         differences = []
-        for block in blocks.values():
+        for name, block in blocks.items():
+            if n_digits == 3 and name not in SHIFTS_FOR_MANY:
+                continue
             array, answers = tuples(rng, block, truth, n_digits, n_items)
             average = scores(cs.Average().fit(array).posterior_, answers)
             differences.append([scores(fit(array, share), answers) - average for share in SHARES])

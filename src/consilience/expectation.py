@@ -221,8 +221,8 @@ class Accumulator:
                 continue
             n_classes = len(self.class_counts)
             table = sums.table.reshape(n_classes, len(sums.positions), n_classes)
-            if len(sums.positions) > n_classes:
-                self.sums[sums.positions] += table.transpose(1, 0, 2)
+            if len(sums.positions) == len(self.sums) > n_classes:
+                self.sums += table.transpose(1, 0, 2)
                 continue
             for place, position in enumerate(sums.positions):  # large tables, one after the other: no copy of all
                 self.sums[position] += table[:, place]
@@ -413,11 +413,17 @@ def _sparse_softmax(log_joint: FloatArray) -> Expected | None:
     is_left = log_joint > shift + np.log(least, dtype=log_joint.dtype)
     if np.count_nonzero(is_left) > 0.1 * is_left.size:
         return None
-    place = np.flatnonzero(is_left)
-    indptr = np.searchsorted(place, n_items * np.arange(n_classes + 1)).astype(np.int32)
-    item = (place - np.repeat(n_items * np.arange(n_classes), np.diff(indptr))).astype(np.int32)
-    values = np.exp(log_joint.ravel()[place] - shift[item])
+    # Along whichever axis is contiguous: products give (classes, items), sums over labels its transpose.
+    by_item = not is_left.flags.c_contiguous
+    n_major, n_minor = (n_items, n_classes) if by_item else (n_classes, n_items)
+    place = np.flatnonzero(is_left.T if by_item else is_left)
+    indptr = np.searchsorted(place, n_minor * np.arange(n_major + 1)).astype(np.int32)
+    major = np.repeat(np.arange(n_major, dtype=np.int32), np.diff(indptr))
+    minor = (place - n_minor * major.astype(np.intp)).astype(np.int32)
+    item = major if by_item else minor
+    values = np.exp((log_joint.T if by_item else log_joint).ravel()[place] - shift[item])
     totals = np.bincount(item, weights=values, minlength=n_items)
     values = (values / totals[item]).astype(log_joint.dtype)
-    responsibilities = sparse.csr_array((values, item, indptr), shape=log_joint.shape)
+    kind = sparse.csc_array if by_item else sparse.csr_array
+    responsibilities = kind((values, minor, indptr), shape=log_joint.shape).tocsr()
     return Expected(responsibilities, float((shift.astype(np.float64) + np.log(totals)).sum()))

@@ -228,20 +228,20 @@ def _dense_features(members: list[SoftMember], log_floor: float | None) -> Dense
 
 
 def _read_into_one(members: list[SoftMember], log_floor: float | None) -> tuple[Array, Array | None]:
-    """What `_read_rows` gives, side by side, without a second copy: reading is what costs beside the products."""
+    """What `_read_rows` gives, side by side, with few temporary arrays: reading is what costs beside the products."""
     n_items, n_classes = members[0].rows.shape
     dtype = np.result_type(*(working_dtype(member.rows) for member in members))
     values = np.empty((n_items, len(members) * n_classes), dtype=dtype)
     is_answer = np.ones((len(members), n_items), dtype=dtype)
     for place, member in enumerate(members):
-        part = values[:, place * n_classes : (place + 1) * n_classes]
-        part[...] = member.rows
+        part = member.rows.astype(dtype)
         if not member.is_complete:
             is_missing = np.isnan(part[:, 0])
             is_answer[place, is_missing] = 0
             part[is_missing] = 0 if log_floor is None else 1  # whose logarithm is 0
         if log_floor is not None:
             np.log(np.maximum(part, log_floor, out=part), out=part)
+        values[:, place * n_classes : (place + 1) * n_classes] = part
     return values, None if all(member.is_complete for member in members) else is_answer
 
 

@@ -25,9 +25,14 @@ def smoothed_rates(counts: FloatArray, smoothing: float) -> FloatArray:
     """Rows of counts and pseudo-answers as rates; a row without either is uniform."""
     table = counts + pseudo_answers(counts.shape[-1], smoothing)
     totals = table.sum(axis=-1, keepdims=True)
-    return np.where(totals > 0, table / np.where(totals > 0, totals, 1), 1 / counts.shape[-1])
+    is_empty = totals[..., 0] <= 0
+    if is_empty.any():
+        table[is_empty], totals[is_empty] = 1.0, counts.shape[-1]
+    table /= totals
+    return table
 
 
 def log_rates(rates: FloatArray) -> FloatArray:
     """Logarithms that stay finite where a rate is zero."""
-    return np.log(np.maximum(rates, SMALLEST))
+    logs = np.maximum(rates, SMALLEST)
+    return np.log(logs, out=logs)
