@@ -19,3 +19,4 @@ class Belief:
     is_large: bool  # whether it is better computed when it is asked for
     to_array: Callable[[], Array]
     chunks: Callable[[], Iterator[tuple[int, int, Array]]]  # first item, item after the last, rows
+    is_remote: bool = False  # whether it stays on a cluster, computed or not

@@ -41,6 +41,11 @@ class ClusterPredictions(HasAxes):
         self.client = _client()
         arrays = self._arrays(blocks)
         shapes = self.client.gather([self.client.submit(_shape, array) for array in arrays])
+        is_empty = [shape[1:2] == (0,) for shape in shapes]
+        if not all(is_empty):  # blocks that a filter emptied say nothing
+            arrays, shapes = (
+                [v for v, e in zip(values, is_empty, strict=True) if not e] for values in (arrays, shapes)
+            )
         _check_shapes(shapes)
         self.starts = np.cumsum([0, *(shape[1] for shape in shapes)])
         n_members, _, n_classes = shapes[0]
@@ -115,7 +120,8 @@ class ClusterPredictions(HasAxes):
 
     def map_rows(self, function: Callable[[Predictions], Array]) -> Any:
         """A Dask array (items, classes) of what a function makes of each block, left on the workers."""
-        return _as_dask([self.client.submit(function, block) for block in self.blocks], self)
+        (sent,) = self.client.scatter([function], broadcast=True, hash=False)
+        return _as_dask([self.client.submit(_apply, sent, block) for block in self.blocks], self)
 
 
 @final
@@ -156,8 +162,9 @@ class ClusterReader:
 
     def scored_belief(self, scores: Scores, _: Array) -> Belief:
         """The softmax of the scores."""
-        submit = self.predictions.client.submit
-        return _belief([submit(Reader.posterior, chunk, scores) for chunk in self.chunks], self.predictions)
+        client = self.predictions.client
+        (sent,) = client.scatter([scores], broadcast=True, hash=False)
+        return _belief([client.submit(Reader.posterior, chunk, sent) for chunk in self.chunks], self.predictions)
 
 
 @final
@@ -182,7 +189,8 @@ class ClusterExpectation:
     def __call__(self, scores: Scores, *, averaging: float = 1.0) -> Statistics:
         """The statistics of the new responsibilities, which are averaged into the posterior."""
         scores = Scores(*(table.copy() for table in scores))  # the fit goes on to change its own
-        self._passes.append((scores, averaging))
+        if self.remembers:
+            self._passes.append((scores, averaging))
         self.kept *= 1 - averaging
         for attempt in range(N_ATTEMPTS):
             try:
@@ -200,7 +208,8 @@ class ClusterExpectation:
         total = tree_sum(client, [client.submit(itemgetter(1), pair, pure=False) for pair in pairs])
         self._states = [client.submit(itemgetter(0), pair, pure=False) for pair in pairs]
         _wait(self._states)
-        self.reader.on_chunk()
+        for _ in self._states:
+            self.reader.on_chunk()
         return total
 
     def _replay(self) -> None:
@@ -235,6 +244,10 @@ def _shape(array: Array) -> tuple[int, ...]:
 
 def _validated(array: Array, start: int) -> Predictions:
     return Predictions(array, items=range(start, start + array.shape[1]))
+
+
+def _apply(function: Callable[[Predictions], Array], block: Predictions) -> Array:
+    return function(block)
 
 
 def _item(block: Predictions, place: int) -> Array:
@@ -320,14 +333,14 @@ def _belief(futures: list[Any], predictions: ClusterPredictions) -> Belief:
         for future, first, last in zip(futures, predictions.starts, predictions.starts[1:], strict=False):
             yield int(first), int(last), future.result()
 
-    return Belief(is_large=False, to_array=lambda: rows, chunks=chunks)
+    return Belief(is_large=False, to_array=lambda: rows, chunks=chunks, is_remote=True)
 
 
 def _dtype(rows: Array) -> Any:
     return to_numpy(rows[:0]).dtype
 
 
-def _check_shapes(shapes: list[tuple[int, ...]]) -> None:
+def _check_shapes(shapes: Sequence[tuple[int, ...]]) -> None:
     for place, shape in enumerate(shapes):
         if len(shape) != 3 or (shape[0], shape[2]) != (shapes[0][0], shapes[0][-1]):
             raise InvalidPredictions(

@@ -42,6 +42,7 @@ class ReadChunk:
     chunk: Chunk
     n_classes: int
     hard_positions: IntArray
+    example: Array  # of the library and precision that scores are computed in
     log_floor: float | None
     known: IntArray | None  # (items,): known classes, -1 where unknown
     keeps_features: bool
@@ -56,7 +57,9 @@ class ReadChunk:
         """What the chunk says, read anew unless it is small enough to keep."""
         if self._features is not None:
             return self._features
-        features = read_features(self.chunk, self.n_classes, self.hard_positions, log_floor=self.log_floor)
+        features = read_features(
+            self.chunk, self.n_classes, self.hard_positions, self.example, log_floor=self.log_floor
+        )
         if self.keeps_features:
             self._features = features
         return features
@@ -76,6 +79,7 @@ class Reader:
 
     def __post_init__(self) -> None:
         data = self.predictions
+        self._example = data.example()
         n_numbers = sum(member.rows.shape[0] for member in data.soft) * data.n_classes
         hard_positions = np.empty(0, dtype=np.intp) if data.hard is None else np.unique(data.hard.members)
         self.chunks = [
@@ -84,13 +88,13 @@ class Reader:
                 chunk,
                 data.n_classes,
                 hard_positions,
+                self._example,
                 self.log_floor,
                 None if self.known is None else self.known[chunk.start : chunk.stop],
                 keeps_features=n_numbers <= CACHED_NUMBERS,
             )
             for place, chunk in enumerate(data.chunks(self.chunk_size))
         ]
-        self._example = data.example()
         self._dense = np.array([member.position for member in data.soft if member.items is None], dtype=np.intp)
         self._hard = hard_positions
 
@@ -285,7 +289,7 @@ class Expectation:
         """The same passes so far, to go on from without changing this one."""
         new = Expectation(self.reader, remembers=self._remembers)
         new.kept = self.kept
-        new.rests = [None if rest is None else rest.copy() for rest in self.rests]
+        new.rests = [None if rest is None else 1 * rest for rest in self.rests]
         return new
 
     def _room(self, chunk: ReadChunk) -> Responsibilities:
@@ -409,7 +413,7 @@ def _sparse_softmax(log_joint: FloatArray) -> Expected | None:
     """
     n_classes, n_items = log_joint.shape
     shift = log_joint.max(axis=0)
-    least = np.finfo(log_joint.dtype).eps / (n_classes if log_joint.dtype == np.float64 else 1)
+    least = np.finfo(log_joint.dtype).eps / (n_classes if log_joint.dtype == np.float64 else 8)
     is_left = log_joint > shift + np.log(least, dtype=log_joint.dtype)
     if np.count_nonzero(is_left) > 0.1 * is_left.size:
         return None

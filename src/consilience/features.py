@@ -198,26 +198,25 @@ Features: TypeAlias = DenseFeatures | AnsweredFeatures | LabelFeatures
 
 
 def read_features(
-    chunk: Chunk, n_classes: int, hard_positions: IntArray, *, log_floor: float | None
+    chunk: Chunk, n_classes: int, hard_positions: IntArray, example: Array, *, log_floor: float | None
 ) -> tuple[Features, ...]:
     """The features of a chunk: probabilities as they are, or the logarithms of max(probability, log_floor)."""
     n_items = chunk.stop - chunk.start
     features: list[Features] = []
     dense = [member for member in chunk.soft if member.items is None]
     if dense:
-        features.append(_dense_features(dense, log_floor))
+        features.append(_dense_features(dense, example, log_floor))
     features += [_answered_features(m, n_items, log_floor) for m in chunk.soft if m.items is not None and len(m.items)]
     if chunk.hard is not None and len(chunk.hard.items):
         features.append(_label_features(chunk.hard, n_items, n_classes, hard_positions))
     return tuple(features)
 
 
-def _dense_features(members: list[SoftMember], log_floor: float | None) -> DenseFeatures:
+def _dense_features(members: list[SoftMember], example: Array, log_floor: float | None) -> DenseFeatures:
     positions = np.array([member.position for member in members])
-    if all(is_numpy(member.rows) for member in members):
-        return DenseFeatures(positions, *_read_into_one(members, log_floor))
+    if is_numpy(example) and all(is_numpy(member.rows) for member in members):
+        return DenseFeatures(positions, *_read_into_one(members, example.dtype, log_floor))
     parts = [_read_rows(member, log_floor) for member in members]
-    example = max((rows for rows, _ in parts), key=lambda rows: namespace(rows).finfo(rows.dtype).bits)
     xp = namespace(example)
     values = xp.concat([like_array(rows, example) for rows, _ in parts], axis=1)
     if all(member.is_complete for member in members):
@@ -227,10 +226,9 @@ def _dense_features(members: list[SoftMember], log_floor: float | None) -> Dense
     return DenseFeatures(positions, values, xp.matrix_transpose(xp.concat(flags, axis=1)))
 
 
-def _read_into_one(members: list[SoftMember], log_floor: float | None) -> tuple[Array, Array | None]:
+def _read_into_one(members: list[SoftMember], dtype: Any, log_floor: float | None) -> tuple[Array, Array | None]:
     """What `_read_rows` gives, side by side, with few temporary arrays: reading is what costs beside the products."""
     n_items, n_classes = members[0].rows.shape
-    dtype = np.result_type(*(working_dtype(member.rows) for member in members))
     values = np.empty((n_items, len(members) * n_classes), dtype=dtype)
     is_answer = np.ones((len(members), n_items), dtype=dtype)
     for place, member in enumerate(members):

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import threading
 from collections import deque
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager, nullcontext
 from functools import cache
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -44,10 +46,36 @@ def in_order(function: Callable[[Item], Result], items: Iterable[Item], workers:
             future.cancel()
 
 
-def one_thread_per_product() -> AbstractContextManager[Any]:
-    """While it lasts, matrix products run on the calling thread: chunks already occupy the cores."""
-    limited: AbstractContextManager[Any] = _controller().limit(limits=1, user_api="blas")
-    return limited
+@contextmanager
+def one_thread_per_product() -> Iterator[None]:
+    """While it lasts, matrix products run on the calling thread: chunks already occupy the cores.
+
+    The limit is the whole process's. Where several threads are in here at once, the first sets it, the last lifts it.
+    """
+    with _LIMIT.lock:
+        _LIMIT.n_inside += 1
+        if _LIMIT.n_inside == 1:
+            _LIMIT.limited = _controller().limit(limits=1, user_api="blas")
+            _LIMIT.limited.__enter__()
+    try:
+        yield
+    finally:
+        with _LIMIT.lock:
+            _LIMIT.n_inside -= 1
+            if _LIMIT.n_inside == 0:
+                _LIMIT.limited.__exit__(None, None, None)
+
+
+class _Limit:
+    """Who is inside `one_thread_per_product`."""
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+        self.n_inside = 0
+        self.limited: AbstractContextManager[Any] = nullcontext()
+
+
+_LIMIT = _Limit()
 
 
 @cache

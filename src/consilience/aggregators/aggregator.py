@@ -94,11 +94,21 @@ class AbstractAggregator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-le
                     f"this {type(self).__name__} has no posterior_: it is not fitted, or saved without"
                 )
             self._posterior_values = self._belief.to_array()
+            if not self._belief.is_remote:
+                self._belief = None  # and with it the arrays that were fitted
         return self._posterior_values
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What a pickle or a deep copy holds: the posterior itself, not how to compute it."""
+        if self._belief is not None:
+            _ = self.posterior_
+        state: dict[str, Any] = dict(super().__getstate__())
+        state.pop("_belief", None)
+        return state
 
     def posterior_chunks(self) -> Iterator[tuple[int, int, Array]]:
         """The posterior of the items fitted, some at a time: first item, item after the last, (items, classes)."""
-        if self._belief is None or self._posterior_values is not None:
+        if self._belief is None:
             yield 0, len(self.posterior_), self.posterior_
         else:
             yield from self._belief.chunks()
@@ -106,9 +116,8 @@ class AbstractAggregator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-le
     def _believe(self, belief: Belief) -> None:
         """Take a belief for the posterior; compute it now where that takes little room."""
         self._belief, self._posterior_values = belief, None
-        if not belief.is_large:
-            self._posterior_values = belief.to_array()
-            self._belief = None
+        if not belief.is_large and not belief.is_remote:
+            _ = self.posterior_
 
     def partial_fit(self, predictions: Any, labels: Any = None) -> Self:
         """Learn from one more batch of a stream; `posterior_` is then that batch's."""

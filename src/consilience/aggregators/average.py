@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal, final
+from typing import Any, Literal, final
 
 import numpy as np
 
@@ -11,10 +11,8 @@ from consilience.arrays import Array, FloatArray, namespace
 from consilience.errors import InvalidPredictions
 from consilience.expectation import Reader
 from consilience.features import Scores
+from consilience.predictions import Predictions
 from consilience.rule import Rule
-
-if TYPE_CHECKING:
-    from consilience.predictions import Predictions
 
 FLOOR = 1e-10
 """What a probability of zero counts as in the geometric mean, where it would forbid a class for ever."""
@@ -80,6 +78,8 @@ class Average(AbstractPool):
     def _posterior(self, predictions: Predictions) -> Array:
         if self.kind == "arithmetic":
             return self.rule(predictions).posterior(predictions)
+        if not isinstance(predictions, Predictions):  # on a cluster, where each block gets its own
+            return predictions.map_rows(self._posterior)
         if predictions.hard is not None and len(predictions.hard.items):
             raise InvalidPredictions("the geometric mean needs probabilities; some members give labels")
         logs = Reader(predictions, log_floor=FLOOR).pool(self._member_weights(predictions.n_members))

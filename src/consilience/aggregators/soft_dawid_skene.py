@@ -20,6 +20,7 @@ from consilience.dirichlet import log_normalizer, maximum_likelihood, mean_log
 from consilience.em import em
 from consilience.errors import InvalidPredictions
 from consilience.features import Scores
+from consilience.predictions import Predictions
 from consilience.progress import progress_bar
 from consilience.readers import open_reader
 from consilience.rule import Rule
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from consilience.arrays import Array, FloatArray, IntArray
-    from consilience.predictions import Predictions
 
 ROW_NUMBERS = 2**14
 """An M step treats so many rows at once that a temporary table has about this many numbers."""
@@ -51,6 +51,11 @@ class Emissions:
     table: FloatArray  # (members, true, predicted)
     log_normalizers: FloatArray  # (members, true): log B(π) of soft members, 0 of hard ones
     moments: Moments  # the optimizer's, of all rows
+
+    def copy(self) -> Emissions:
+        """Emissions of their own."""
+        moments = Moments(self.moments.first.copy(), self.moments.second.copy(), int(self.moments.n_steps))
+        return Emissions(self.class_prior, self.table.copy(), self.log_normalizers.copy(), moments)
 
 
 @final
@@ -329,7 +334,7 @@ class SoftDawidSkene(AbstractAggregator):
         batch = (1 - self.weight_) * reader.average_statistics(averages) + self.weight_ * expected
         statistics = self.forgetting * self.statistics_ + batch
         self._believe(expectation.belief(averages))
-        emissions = self._emissions()
+        emissions = self._emissions().copy()  # so that nothing is half-learned where this is interrupted
         model.maximize(statistics, emissions)
         self.history_, self.n_iter_, self.converged_ = [model.objective(emissions, statistics)], 1, False
         self._learn(model, State(emissions, statistics))
@@ -366,6 +371,8 @@ class SoftDawidSkene(AbstractAggregator):
         """Raise where a member fitted on probabilities now gives labels, or the other way round."""
         hard = [] if predictions.hard is None else np.unique(predictions.hard.members).tolist()
         soft = [member.position for member in predictions.soft if len(member.answered())]
+        if not isinstance(predictions, Predictions):  # on a cluster, where everyone gives probabilities
+            soft = list(range(predictions.n_members))
         for positions, was_soft, now in ((soft, False, "probabilities"), (hard, True, "labels")):
             for position in positions:
                 if self.is_soft_[position] == was_soft:
