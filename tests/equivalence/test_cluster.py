@@ -21,6 +21,7 @@ pytestmark = pytest.mark.filterwarnings("ignore")  # Dask's and its dependencies
 ARRAY, TRUTH = softmax_members(np.random.default_rng(0), [3, 2, 1], n_items=300, n_classes=4, missing=0.1)
 METHODS = [
     cs.Average(),
+    cs.Average(kind="geometric"),
     cs.MajorityVote(),
     cs.DawidSkene(),
     cs.BayesianClassifierCombination(),
@@ -60,6 +61,23 @@ def test_known_labels_and_explanations(client):
     there, here = (cs.SoftDawidSkene(averaging=0.1, max_iter=4).fit(data, labels) for data in (blocks, ARRAY))
     np.testing.assert_allclose(there.posterior_.compute(), here.posterior_, atol=1e-10)
     assert cs.explain(there, blocks, 200).log_odds == pytest.approx(cs.explain(here, ARRAY, 200).log_odds)
+
+
+def test_emptied_blocks_and_chunks_of_the_posterior(client):
+    blocks = da.from_array(ARRAY, chunks=(3, 70, 4))
+    kept = blocks[:, np.arange(300) < 140]
+    there = cs.DawidSkene().fit(kept)
+    pieces = list(there.posterior_chunks())
+    assert [(first, last) for first, last, _ in pieces] == [(0, 70), (70, 140)]
+    expected = cs.DawidSkene().fit(ARRAY[:, :140]).posterior_
+    np.testing.assert_allclose(np.concatenate([rows for _, _, rows in pieces]), expected, atol=1e-10)
+
+
+def test_a_member_fitted_on_labels_is_refused_probabilities(client):
+    people = cs.Predictions.from_labels(np.nan_to_num(ARRAY[:1]).argmax(axis=2), 4)
+    sds = cs.SoftDawidSkene(max_iter=2).fit(cs.Predictions.concatenate([ARRAY[:2], people]))
+    with pytest.raises(cs.InvalidPredictions, match="member 2 must answer as it did in the fit, by labels"):
+        sds.predict_proba(da.from_array(ARRAY, chunks=(3, 70, 4)))
 
 
 def test_delayed_blocks(client):

@@ -1,5 +1,8 @@
 """Data that is large, on disk, or has many classes goes other ways to the same result."""
 
+import copy
+import pickle
+
 import numpy as np
 import pytest
 from sklearn.base import clone
@@ -72,3 +75,20 @@ def test_half_precision_on_disk_is_read_in_single(array, tmp_path):
     assert half.posterior_.dtype == np.float32
     exact = cs.SoftDawidSkene(max_iter=3).fit(array.astype(np.float16).astype(np.float64))
     np.testing.assert_allclose(half.posterior_, exact.posterior_, atol=1e-4)
+
+
+@pytest.mark.parametrize("method", METHODS, ids=repr)
+def test_copies_and_pickles_of_a_large_fit(method, array, monkeypatch):
+    expected = clone(method).fit(array).posterior_
+    monkeypatch.setattr("consilience.expectation.DENSE_NUMBERS", 0)
+    fitted = clone(method).fit(array)
+    for twin in (pickle.loads(pickle.dumps(fitted)), copy.deepcopy(fitted)):  # noqa: S301 - made a moment ago
+        np.testing.assert_allclose(twin.posterior_, expected, atol=1e-11)
+        np.testing.assert_array_equal(twin.predict_proba(array), fitted.predict_proba(array))
+
+
+def test_a_copy_that_learns_on_leaves_the_original_alone(array):
+    fitted = cs.SoftDawidSkene(max_iter=3).fit(array)
+    before = fitted.predict_proba(array, pure=True)
+    copy.copy(fitted).partial_fit(array)
+    np.testing.assert_array_equal(fitted.predict_proba(array, pure=True), before)

@@ -94,6 +94,13 @@ def test_members_of_different_precision(array):
     np.testing.assert_allclose(posterior.numpy(), cs.SoftDawidSkene(max_iter=3).fit_predict_proba(array), atol=2e-3)
 
 
+def test_a_partial_member_of_another_library_and_precision(array):
+    first = cs.Predictions(array[:1, :50], items=range(50), members=["some"])
+    rest = cs.Predictions(torch.tensor(array[1:2]).float().nan_to_num(0.25), items=range(80), members=["all"])
+    posterior = cs.SoftDawidSkene(max_iter=3).fit_predict_proba(cs.Predictions.concatenate([first, rest]))
+    assert np.isfinite(np.asarray(posterior)).all()
+
+
 def test_bfloat16_goes_in():
     half = torch.softmax(torch.arange(24.0).reshape(2, 3, 4) / 9, dim=2).to(torch.bfloat16)
     posterior = cs.SoftDawidSkene(max_iter=3).fit_predict_proba(half)

@@ -1,5 +1,6 @@
 import multiprocessing
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -39,6 +40,21 @@ def test_products_stay_on_their_thread_for_a_while():
     with one_thread_per_product():
         assert {library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas"} == {1}
     assert n_threads() >= 1
+
+
+def test_several_threads_inside_leave_the_limit_as_it_was():
+    from threadpoolctl import threadpool_info
+
+    def limits():
+        return [library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas"]
+
+    array, _ = softmax_members(np.random.default_rng(0), [3, 2], n_items=200, n_classes=5)
+    model, before = cs.SoftDawidSkene(max_iter=2).fit(array), limits()
+    expected = model.predict_proba(array)
+    with ThreadPoolExecutor(4) as pool:
+        for posterior in pool.map(lambda _: model.predict_proba(array), range(40)):
+            np.testing.assert_array_equal(posterior, expected)
+    assert limits() == before
 
 
 def test_any_number_of_threads_gives_the_same_bits(monkeypatch):
