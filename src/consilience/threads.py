@@ -6,7 +6,7 @@ import os
 import threading
 from collections import deque
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from functools import cache
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -14,7 +14,6 @@ from threadpoolctl import ThreadpoolController
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
-    from contextlib import AbstractContextManager
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -55,15 +54,16 @@ def one_thread_per_product() -> Iterator[None]:
     with _LIMIT.lock:
         _LIMIT.n_inside += 1
         if _LIMIT.n_inside == 1:
-            _LIMIT.limited = _controller().limit(limits=1, user_api="blas")
-            _LIMIT.limited.__enter__()
+            _LIMIT.libraries = _controller().select(user_api="blas").lib_controllers
+            _LIMIT.before = [library.num_threads for library in _LIMIT.libraries]
+            _set_threads([1] * len(_LIMIT.before))
     try:
         yield
     finally:
         with _LIMIT.lock:
             _LIMIT.n_inside -= 1
             if _LIMIT.n_inside == 0:
-                _LIMIT.limited.__exit__(None, None, None)
+                _set_threads(_LIMIT.before)
 
 
 class _Limit:
@@ -72,7 +72,13 @@ class _Limit:
     def __init__(self) -> None:
         self.lock = threading.Lock()
         self.n_inside = 0
-        self.limited: AbstractContextManager[Any] = nullcontext()
+        self.libraries: list[Any] = []
+        self.before: list[int] = []
+
+
+def _set_threads(numbers: list[int]) -> None:
+    for library, number in zip(_LIMIT.libraries, numbers, strict=True):
+        library.set_num_threads(number)
 
 
 _LIMIT = _Limit()
