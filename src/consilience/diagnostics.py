@@ -56,7 +56,8 @@ class Diagnosis:
         who err independently, 1 for copies.
     effective_members
         How many independent members would know as much: M / (1 + (M - 1) · mean dependence). Errors that all members
-        share cannot be seen without labels, so this is an upper estimate.
+        share cannot be seen without labels, so it is too high where members resemble each other; where items have only
+        a few answers the consensus follows each of them, and it is too low.
     warnings
         What deserves a look, each a sentence.
     """
