@@ -22,7 +22,7 @@ format: .venv/linted-with
 
 # crowd-kit is a yardstick only; --no-deps, since a majority vote needs none of the language models it asks for.
 bench: .venv/tested-with
-	$(BIN)/python -m pip install --quiet --no-deps crowd-kit attrs tqdm nltk
+	$(BIN)/python -m pip install --quiet --no-deps crowd-kit attrs tqdm nltk regex
 	cd benchmarks && ../$(BIN)/python run.py --json ../results/benchmarks.json
 	cd benchmarks && ../$(BIN)/python out_of_core.py
 
