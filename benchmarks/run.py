@@ -102,12 +102,12 @@ def ds(name: str, side: str) -> tuple[Any, float, float]:
         warm_up()
         return measure(
             lambda: dawid_skene_of_crowd_kit(item, member, labels.ravel(), n_iter=n_iter, n_classes=n_classes),
-            repeats=1 if n_classes == 1000 else 3,
+            repeats=2 if n_classes == 1000 else 3,
         )
     kinds = {"ours": cs.DawidSkene(smoothing=0), "bcc": cs.BayesianClassifierCombination()}
     method = kinds[side].set_params(max_iter=n_iter, tol=None)
     predictions = cs.Predictions.from_labels(labels, n_classes)
-    return measure(lambda: method.fit(predictions).posterior_, repeats=1 if n_classes == 1000 else 3)
+    return measure(lambda: method.fit(predictions).posterior_, repeats=2 if n_classes == 1000 else 3)
 
 
 def warm_up() -> None:

@@ -27,9 +27,10 @@ class Moments:
         """The memory before the first step."""
         return cls(np.zeros(shape), np.zeros(shape), 0)
 
-    def of(self, part: tuple[int | slice, slice]) -> Moments:
-        """The memory of some of the values, sharing theirs."""
-        return Moments(self.first[part], self.second[part], self.n_steps)
+    def of_rows(self, rows: slice) -> Moments:
+        """The memory of some rows of the values, sharing theirs."""
+        width = self.first.shape[-1]
+        return Moments(self.first.reshape(-1, width)[rows], self.second.reshape(-1, width)[rows], self.n_steps)
 
 
 def adamw_step(

@@ -9,7 +9,7 @@ from __future__ import annotations
 import sys
 from typing import Any, TypeAlias
 
-import array_api_compat
+import array_api_compat.numpy
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
@@ -26,7 +26,8 @@ def is_array(value: Any) -> bool:
 
 def namespace(array: Array) -> Any:
     """The array-API namespace of an array."""
-    return array_api_compat.array_namespace(array)
+    # Asking takes microseconds, which add up where arrays are small.
+    return array_api_compat.numpy if type(array) is np.ndarray else array_api_compat.array_namespace(array)
 
 
 def to_numpy(array: Array) -> npt.NDArray[Any]:
@@ -42,12 +43,16 @@ def to_numpy(array: Array) -> npt.NDArray[Any]:
 
 def like(values: npt.NDArray[Any], example: Array, *, dtype: Any = None) -> Array:
     """NumPy values as an array of the library, device and (unless given) dtype of the example."""
+    if type(example) is np.ndarray:
+        return np.asarray(values, dtype=example.dtype if dtype is None else dtype)
     xp = namespace(example)
     return xp.asarray(values, dtype=example.dtype if dtype is None else dtype, device=array_api_compat.device(example))
 
 
 def like_array(array: Array, example: Array) -> Array:
     """The array itself where it is of the example's library, precision and device, else its values there."""
+    if type(array) is type(example) is np.ndarray:
+        return array.astype(example.dtype, copy=False)
     if namespace(array) is not namespace(example):
         return like(to_numpy(array), example)
     device = array_api_compat.device(example)

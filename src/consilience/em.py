@@ -38,6 +38,7 @@ def em(
     with `tol=None` all `max_iter` steps are made and nothing is said of convergence.
     """
     state, history, converged = start, [], False
+    del start  # statistics of a thousand classes are large, and nobody needs these any more
     for iteration in range(max_iter):
         state, objective = step(state, iteration)
         history.append(objective)

@@ -7,24 +7,36 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple, final
 
 import numpy as np
-from scipy import sparse
+from scipy.special import xlogy
 
-from consilience.arrays import Array, FloatArray, IntArray, is_numpy, is_sparse, like, like_array, namespace, to_numpy
+from consilience.arrays import Array, FloatArray, IntArray, is_numpy, is_sparse, like_array, namespace, to_numpy
 from consilience.belief import Belief
-from consilience.features import Features, Layer, Responsibilities, Scores, Sums, read_features
+from consilience.features import Features, LabelFeatures, Layer, Responsibilities, Scores, Sums, read_features
+from consilience.responsibilities import (
+    SPARSE_FROM,
+    Expected,
+    as_rows,
+    blended,
+    clamp,
+    dense,
+    expected_from,
+    log_joint,
+    softmax,
+    sparse_where_it_pays,
+)
+from consilience.screening import Screen
 from consilience.statistics import Statistics
 from consilience.threads import in_order, n_threads, one_thread_per_product
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from scipy import sparse
+
     from consilience.predictions import Chunk, Predictions
 
 CACHED_NUMBERS = 2**23
 """Features of up to this many numbers are kept from one pass to the next; larger ones are read anew."""
-
-SPARSE_FROM = 64
-"""From so many classes on, responsibilities that vanish are left out."""
 
 LARGE_PRODUCT = 2**24
 """So many multiplications keep several threads busy."""
@@ -104,6 +116,13 @@ class Reader:
         return self.predictions.n_classes
 
     @property
+    def can_screen(self) -> bool:
+        """Whether items may be left out of a pass: in NumPy, of many classes, all answered with probabilities."""
+        data = self.predictions
+        is_complete = data.hard is None and all(m.items is None and m.is_complete for m in data.soft)
+        return is_complete and is_numpy(self._example) and self.n_classes >= SPARSE_FROM
+
+    @property
     def n_workers(self) -> int:
         """Threads that help: NumPy lets go of the interpreter, other libraries have threads of their own."""
         return min(n_threads(), len(self.chunks)) if is_numpy(self._example) else 1
@@ -128,15 +147,15 @@ class Reader:
         return self.gather(lambda chunk: posterior_rows(chunk, layer, self._example))
 
     def gather(self, compute: Callable[[ReadChunk], Array], example: Array | None = None) -> Array:
-        """The rows (items, classes) that a function computes of each chunk, all together, like the example."""
+        """The rows (items, classes) that a function computes of each chunk, perhaps sparse, as one array like the example."""
         like_these = self._example if example is None else example
         with self._product_threads():
             parts = in_order(compute, self.chunks, self.n_workers)
             if not is_numpy(like_these):
-                return namespace(like_these).concat([like_array(part, like_these) for part in parts], axis=0)
-            result = np.empty((self.predictions.n_items, self.n_classes), dtype=like_these.dtype)
+                return namespace(like_these).concat([like_array(dense(part), like_these) for part in parts], axis=0)
+            result = np.zeros((self.predictions.n_items, self.n_classes), dtype=like_these.dtype)
             for chunk, part in zip(self.chunks, parts, strict=True):
-                result[chunk.chunk.start : chunk.chunk.stop] = part
+                _write(part, result[chunk.chunk.start : chunk.chunk.stop])
             return result
 
     def average_statistics(self, averages: Reader) -> Statistics:
@@ -144,8 +163,8 @@ class Reader:
         weights = np.ones(self.predictions.n_members)
 
         def visit(chunk: ReadChunk) -> ChunkStatistics:
-            rows = pool(averages.chunks[chunk.place], weights, averages.predictions.example())
-            return summarize(chunk, _sparse_where_it_pays(namespace(rows).matrix_transpose(rows)), 0.0)
+            average = pooled(averages.chunks[chunk.place], weights, averages.predictions.example())
+            return summarize(chunk.features(), average)
 
         return self.total(visit)
 
@@ -163,7 +182,7 @@ class Reader:
 
         def visit(chunk: ReadChunk) -> ChunkStatistics:
             rows = responsibilities[chunk.chunk.start : chunk.chunk.stop, :]
-            return summarize(chunk, namespace(rows).matrix_transpose(rows), 0.0)
+            return summarize(chunk.features(), namespace(rows).matrix_transpose(rows))
 
         return self.total(visit)
 
@@ -181,17 +200,10 @@ class Reader:
 
         def chunks() -> Iterator[tuple[int, int, Array]]:
             for chunk in self.chunks:
-                yield chunk.chunk.start, chunk.chunk.stop, like_array(rows(chunk), example)
+                yield chunk.chunk.start, chunk.chunk.stop, like_array(dense(rows(chunk)), example)
 
         is_large = self.predictions.n_items * self.n_classes > DENSE_NUMBERS
         return Belief(is_large, lambda: self.gather(rows, example), chunks)
-
-
-class Expected(NamedTuple):
-    """The responsibilities (classes, items) of a chunk, and the logarithm of its evidence."""
-
-    values: Responsibilities
-    log_evidence: float
 
 
 class ChunkStatistics(NamedTuple):
@@ -256,21 +268,35 @@ class Expectation:
         self.kept = 1.0
         self.rests: list[Responsibilities] = [None] * len(reader.chunks)
         self._remembers = remembers
+        self._screen = Screen([chunk.n_items for chunk in reader.chunks]) if reader.can_screen else None
 
     def __call__(self, scores: Scores, *, averaging: float = 1.0) -> Statistics:
         """The statistics of the new responsibilities, which are averaged into the posterior."""
         layer = self.reader.layer(scores)
-        example = self.reader.predictions.example()
+        expect = self._expect_with(layer)
 
         def visit(chunk: ReadChunk) -> ChunkStatistics:
-            expected = expect(chunk, layer, example)
+            features = chunk.features()
+            expected = expect(chunk, features)
             if self._remembers:
                 rest = self._room(chunk) if self.rests[chunk.place] is None else self.rests[chunk.place]
                 self.rests[chunk.place] = blended(rest, expected.values, averaging)
-            return summarize(chunk, expected.values, expected.log_evidence)
+            statistics = summarize(features, expected.values)
+            evidence = expected.log_evidence
+            return statistics._replace(
+                log_evidence=_log_evidence(statistics, expected.values, layer) if evidence is None else evidence
+            )
 
         self.kept *= 1 - averaging
         return self.reader.total(visit)
+
+    def _expect_with(self, layer: Layer) -> Callable[[ReadChunk, tuple[Features, ...]], Expected]:
+        """How a pass with this layer finds the responsibilities of a chunk."""
+        example = self.reader.predictions.example()
+        if self._screen is None:
+            return lambda chunk, features: expected_from(log_joint(features, chunk.known, layer, example))
+        screened = self._screen.next_pass(layer, self.reader.chunks[0].features)
+        return lambda chunk, features: screened.expect(chunk.place, features, chunk.known)
 
     def belief(self, averages: Reader) -> Belief:
         """What the passes have made of the average of the answers, which another reader of the same items sees."""
@@ -290,6 +316,7 @@ class Expectation:
         new = Expectation(self.reader, remembers=self._remembers)
         new.kept = self.kept
         new.rests = [None if rest is None else 1 * rest for rest in self.rests]
+        new._screen = None if self._screen is None else self._screen.copy()
         return new
 
     def _room(self, chunk: ReadChunk) -> Responsibilities:
@@ -303,131 +330,60 @@ class Expectation:
 # ---- one chunk --------------------------------------------------------------------------------------------
 
 
-def expect(chunk: ReadChunk, layer: Layer, example: Array) -> Expected:
-    """The responsibilities of a chunk's items: the softmax of their scores."""
-    log_joint = _log_joint(chunk, layer, example)
-    if is_numpy(log_joint) and log_joint.shape[0] >= SPARSE_FROM:
-        expected = _sparse_softmax(log_joint)
-        if expected is not None:
-            return expected
-    return _softmax(log_joint)
-
-
 def posterior_rows(chunk: ReadChunk, layer: Layer, example: Array) -> Array:
-    """The responsibilities of a chunk's items as rows (items, classes), all of them."""
-    return as_rows(_softmax(_log_joint(chunk, layer, example)).values, example)
+    """The posterior of a chunk's items as rows (items, classes), sparse where nothing is lost by it."""
+    scores = log_joint(chunk.features(), chunk.known, layer, example)
+    # What is left out in single precision may be 1e-8, which is worth knowing; in double precision it is 1e-19.
+    is_double = is_numpy(scores) and scores.dtype == np.float64
+    values = (expected_from(scores) if is_double else softmax(scores)).values
+    return values.T if is_sparse(values) else as_rows(values, example)
 
 
-def summarize(chunk: ReadChunk, responsibilities: Responsibilities, log_evidence: float) -> ChunkStatistics:
-    """The statistics of a chunk given its responsibilities (classes, items)."""
+def summarize(features: tuple[Features, ...], responsibilities: Responsibilities) -> ChunkStatistics:
+    """The statistics of a chunk given its responsibilities (classes, items), without its evidence."""
     if is_sparse(responsibilities):
         class_counts = np.asarray(responsibilities.sum(axis=1, dtype=np.float64))
     else:
         xp = namespace(responsibilities)
         class_counts = to_numpy(xp.sum(responsibilities, axis=1, dtype=xp.float64))
-    sums = [features.accumulate(responsibilities, class_counts) for features in chunk.features()]
-    return ChunkStatistics(chunk.n_items, class_counts, sums, log_evidence)
+    sums = [part.accumulate(responsibilities, class_counts) for part in features]
+    return ChunkStatistics(responsibilities.shape[1], class_counts, sums, 0.0)
+
+
+def _log_evidence(statistics: ChunkStatistics, responsibilities: sparse.csr_array, layer: Layer) -> float:
+    """Σ_i log Σ_k p(x_i, k) = Σ_ik t_ik (log p(x_i, k) - log t_ik), whose first part is linear in the statistics."""
+    constant = to_numpy(layer.dense_total + layer.log_prior)[:, 0]
+    (sums,) = statistics.sums
+    entropy = -float(np.sum(xlogy(responsibilities.data, responsibilities.data), dtype=np.float64))
+    return entropy + float(np.vdot(sums.table, layer.dense_weights)) + float(statistics.class_counts @ constant)
+
+
+def pooled(chunk: ReadChunk, member_weights: FloatArray, example: Array) -> Responsibilities:
+    """The same as `pool` (classes, items), sparse where that pays: shares of votes among a thousand classes."""
+    features = chunk.features()
+    votes = features[0]
+    if isinstance(votes, LabelFeatures) and len(features) == 1 and chunk.known is None:
+        if chunk.n_classes >= SPARSE_FROM:
+            return votes.shares(member_weights)
+    rows = pool(chunk, member_weights, example)
+    return sparse_where_it_pays(namespace(rows).matrix_transpose(rows))
+
+
+def _write(part: Array, rows: FloatArray) -> None:
+    """Rows that were computed to where they belong, which is zero so far."""
+    if is_sparse(part):
+        entries = part.tocoo()
+        rows[entries.row, entries.col] = entries.data
+    else:
+        rows[:] = part
 
 
 def pool(chunk: ReadChunk, member_weights: FloatArray, example: Array) -> Array:
     """The weighted mean of the features of each item (items, classes), one-hot where the class is known."""
-    total, weight = 0.0, 0.0
-    for features in chunk.features():
-        part, part_weight = features.pool(member_weights)
-        total = total + like_array(part, example)
+    pooled = [features.pool(member_weights) for features in chunk.features()]
+    total, weight = (like_array(part, example) for part in pooled[0])
+    for part, part_weight in pooled[1:]:
+        total += like_array(part, example)
         weight = weight + like_array(part_weight, example)
-    return clamp(total / weight, chunk.known)
-
-
-def clamp(probabilities: Array, known: IntArray | None) -> Array:
-    """The probabilities (items, classes) with one-hot rows where the class is known."""
-    if known is None:
-        return probabilities
-    xp = namespace(probabilities)
-    is_known = like(known >= 0, probabilities, dtype=xp.bool)[:, None]
-    one_hot = np.arange(probabilities.shape[1])[None, :] == known[:, None]
-    return xp.where(is_known, like(one_hot.astype(np.float64), probabilities), probabilities)
-
-
-def blended(rest: Responsibilities, new: Responsibilities, averaging: float) -> Responsibilities:
-    """(1 - averaging) · rest + averaging · new, in the room of a dense rest; sparse where both are."""
-    if averaging == 1:
-        return new
-    if rest is None:
-        return averaging * new
-    if is_sparse(rest):
-        return (1 - averaging) * rest + averaging * new
-    rest *= 1 - averaging
-    if is_sparse(new):
-        rest[np.repeat(np.arange(new.shape[0]), np.diff(new.indptr)), new.indices] += averaging * new.data
-    else:
-        rest += averaging * new
-    return rest
-
-
-def as_rows(responsibilities: Responsibilities, example: Array) -> Array:
-    """Responsibilities (classes, items) as rows (items, classes) in the items' library and precision."""
-    if is_sparse(responsibilities):
-        return responsibilities.T.toarray().astype(example.dtype, copy=False)
-    return namespace(responsibilities).matrix_transpose(responsibilities)
-
-
-def _log_joint(chunk: ReadChunk, layer: Layer, example: Array) -> Array:
-    """Log p(x_i, k), up to a constant of the item (classes, items); -inf for the classes a known one rules out."""
-    parts = [like_array(features.score(layer), example) for features in chunk.features()]
-    total = parts[0]
-    for part in parts[1:]:
-        total = total + part
-    total += layer.log_prior
-    if chunk.known is None:
-        return total
-    xp = namespace(total)
-    is_out = (chunk.known[None, :] >= 0) & (np.arange(total.shape[0])[:, None] != chunk.known[None, :])
-    return xp.where(like(is_out, total, dtype=xp.bool), like(np.full((1, 1), -np.inf), total), total)
-
-
-def _sparse_where_it_pays(responsibilities: Array) -> Responsibilities:
-    """Responsibilities without their zeros, where these are many: shares of votes among a thousand classes."""
-    if not is_numpy(responsibilities) or responsibilities.shape[0] < SPARSE_FROM:
-        return responsibilities
-    is_dense = np.count_nonzero(responsibilities) > 0.1 * responsibilities.size
-    return responsibilities if is_dense else sparse.csr_array(responsibilities)
-
-
-def _softmax(log_joint: Array) -> Expected:
-    xp = namespace(log_joint)
-    shift = xp.max(log_joint, axis=0, keepdims=True)
-    log_joint -= shift
-    exponentials = xp.exp(log_joint)
-    totals = xp.sum(exponentials, axis=0, keepdims=True)
-    exponentials /= totals
-    return Expected(exponentials, float(xp.sum(xp.astype(shift + xp.log(totals), xp.float64))))
-
-
-def _sparse_softmax(log_joint: FloatArray) -> Expected | None:
-    """The softmax without the entries that vanish; None where too many are left for that to pay.
-
-    Left out is what is below the rounding error of the largest entry (in double precision, all of it together), so the
-    result is that of the full softmax. Responsibilities are peaked where there are many classes, and what follows then
-    costs little.
-    """
-    n_classes, n_items = log_joint.shape
-    shift = log_joint.max(axis=0)
-    least = np.finfo(log_joint.dtype).eps / (n_classes if log_joint.dtype == np.float64 else 8)
-    is_left = log_joint > shift + np.log(least, dtype=log_joint.dtype)
-    if np.count_nonzero(is_left) > 0.1 * is_left.size:
-        return None
-    # Along whichever axis is contiguous: products give (classes, items), sums over labels its transpose.
-    by_item = not is_left.flags.c_contiguous
-    n_major, n_minor = (n_items, n_classes) if by_item else (n_classes, n_items)
-    place = np.flatnonzero(is_left.T if by_item else is_left)
-    indptr = np.searchsorted(place, n_minor * np.arange(n_major + 1)).astype(np.int32)
-    major = np.repeat(np.arange(n_major, dtype=np.int32), np.diff(indptr))
-    minor = (place - n_minor * major.astype(np.intp)).astype(np.int32)
-    item = major if by_item else minor
-    values = np.exp((log_joint.T if by_item else log_joint).ravel()[place] - shift[item])
-    totals = np.bincount(item, weights=values, minlength=n_items)
-    values = (values / totals[item]).astype(log_joint.dtype)
-    kind = sparse.csc_array if by_item else sparse.csr_array
-    responsibilities = kind((values, minor, indptr), shape=log_joint.shape).tocsr()
-    return Expected(responsibilities, float((shift.astype(np.float64) + np.log(totals)).sum()))
+    total /= weight
+    return clamp(total, chunk.known)

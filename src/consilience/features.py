@@ -101,7 +101,7 @@ class DenseFeatures:
             responsibilities = like_array(responsibilities, self.values)
         table = to_numpy(responsibilities @ self.values)
         if self.is_answer is None:
-            return Sums(self.positions, table, np.tile(class_counts, (n_members, 1)))
+            return Sums(self.positions, table, np.broadcast_to(class_counts, (n_members, len(class_counts))))
         xp = namespace(self.is_answer)
         counts = responsibilities @ xp.matrix_transpose(self.is_answer)
         return Sums(self.positions, table, to_numpy(counts).T)
@@ -186,12 +186,22 @@ class LabelFeatures:
 
     def pool(self, member_weights: FloatArray) -> tuple[FloatArray, FloatArray]:
         """The weighted votes of each item (items, classes), and the weight behind them (items, 1)."""
-        member, label = np.divmod(self.matrix.indices, self.n_classes)
-        votes = sparse.csr_array(
-            (member_weights[self.positions][member], label, self.matrix.indptr),
-            shape=(self.matrix.shape[0], self.n_classes),
-        ).toarray()
+        votes = self._votes(member_weights).toarray()
         return votes, votes.sum(axis=1, keepdims=True)
+
+    def shares(self, member_weights: FloatArray) -> sparse.csr_array:
+        """The share of the weighted votes that each class gets (classes, items), without zeros."""
+        votes = self._votes(member_weights)
+        votes.sum_duplicates()
+        votes.data /= np.repeat(np.asarray(votes.sum(axis=1)), np.diff(votes.indptr))
+        return sparse.csr_array(votes.T)
+
+    def _votes(self, member_weights: FloatArray) -> sparse.csr_array:
+        member, label = np.divmod(self.matrix.indices, self.n_classes)
+        return sparse.csr_array(
+            (member_weights[self.positions][member], label, self.matrix.indptr.copy()),
+            shape=(self.matrix.shape[0], self.n_classes),
+        )
 
 
 Features: TypeAlias = DenseFeatures | AnsweredFeatures | LabelFeatures
@@ -232,14 +242,14 @@ def _read_into_one(members: list[SoftMember], dtype: Any, log_floor: float | Non
     values = np.empty((n_items, len(members) * n_classes), dtype=dtype)
     is_answer = np.ones((len(members), n_items), dtype=dtype)
     for place, member in enumerate(members):
-        part = member.rows.astype(dtype)
+        part = values[:, place * n_classes : (place + 1) * n_classes]
+        np.maximum(member.rows, 0 if log_floor is None else log_floor, out=part)
         if not member.is_complete:
             is_missing = np.isnan(part[:, 0])
             is_answer[place, is_missing] = 0
             part[is_missing] = 0 if log_floor is None else 1  # whose logarithm is 0
         if log_floor is not None:
-            np.log(np.maximum(part, log_floor, out=part), out=part)
-        values[:, place * n_classes : (place + 1) * n_classes] = part
+            np.log(part, out=part)
     return values, None if all(member.is_complete for member in members) else is_answer
 
 

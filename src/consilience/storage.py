@@ -17,7 +17,7 @@ from consilience.arrays import Array, IntArray, namespace, position_of_largest, 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-NUMBERS_AT_ONCE = 2**22
+NUMBERS_AT_ONCE = 3 * 2**20
 """About how many numbers a temporary array may have."""
 
 

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 from consilience.aggregators.aggregator import AbstractAggregator
 from consilience.aggregators.rates import smoothed_rates
-from consilience.expectation import Reader, clamp
+from consilience.expectation import Reader
 from consilience.predictions import Predictions
+from consilience.responsibilities import clamp
 
 if TYPE_CHECKING:
     from consilience.arrays import Array, IntArray

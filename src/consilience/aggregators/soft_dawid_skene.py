@@ -98,31 +98,33 @@ class DirichletModel:
         if hard.any():
             emissions.table[hard] = smoothed_rates(statistics.sums[hard], self.smoothing)
         climb = self._climb if self.solver == "adamw" else self._jump
+        n_classes = emissions.table.shape[-1]
+        table, sums = (array.reshape(-1, n_classes) for array in (emissions.table, statistics.sums))
+        counts, log_normalizers = statistics.answer_counts.ravel(), emissions.log_normalizers.reshape(-1)
 
-        def visit(rows: tuple[int | slice, slice]) -> None:
-            table, moments = emissions.table[rows], emissions.moments.of(rows)
-            climb(table, statistics.sums[rows], statistics.answer_counts[rows], moments, statistics.n_items)
-            emissions.log_normalizers[rows] = log_normalizer(table)
+        def visit(rows: slice) -> None:
+            climb(table[rows], sums[rows], counts[rows], emissions.moments.of_rows(rows), statistics.n_items)
+            log_normalizers[rows] = log_normalizer(table[rows])
 
-        parts = self._soft_parts(emissions.table.shape[-1])
+        parts = self._soft_parts(n_classes)
         for _ in in_order(visit, parts, min(n_threads(), len(parts))):
             pass  # each part writes its own rows
         if self.solver == "adamw":
             emissions.moments.n_steps += self.optimizer_steps
         emissions.class_prior = self.estimate_class_prior(statistics)
 
-    def _soft_parts(self, n_classes: int) -> list[tuple[int | slice, slice]]:
-        """Rows of soft members that are fitted together: all of a small table, few of a large one.
+    def _soft_parts(self, n_classes: int) -> list[slice]:
+        """Rows (members × true) of soft members that are fitted together: all of a small table, few of a large one.
 
         Rows do not depend on each other, so threads share them, and temporary tables stay small.
         """
-        if self.is_soft.all() and self.is_soft.size * n_classes**2 <= ROW_NUMBERS:
-            return [(slice(None), slice(None))]
+        all_rows = (0, self.is_soft.size * n_classes)
+        of_each = [(member * n_classes, (member + 1) * n_classes) for member in np.flatnonzero(self.is_soft)]
         at_once = max(1, ROW_NUMBERS // n_classes)
         return [
-            (int(member), slice(start, start + at_once))
-            for member in np.flatnonzero(self.is_soft)
-            for start in range(0, n_classes, at_once)
+            slice(start, min(start + at_once, stop))
+            for first, stop in ([all_rows] if self.is_soft.all() else of_each)
+            for start in range(first, stop, at_once)
         ]
 
     def estimate_class_prior(self, statistics: Statistics) -> FloatArray:
@@ -135,11 +137,11 @@ class DirichletModel:
         self, concentration: FloatArray, sums: FloatArray, counts: FloatArray, moments: Moments, n_items: float
     ) -> None:
         """AdamW on -Q/N. The items enter through (sums, counts) alone, so a step does not depend on their number."""
+        mean_counts, mean_sums = counts[:, None] / n_items, sums / n_items
         for _ in range(self.optimizer_steps):
             gradient = mean_log(concentration)
-            gradient *= counts[..., None]
-            gradient -= sums
-            gradient /= n_items
+            gradient *= mean_counts
+            gradient -= mean_sums
             adamw_step(
                 concentration,
                 gradient,
@@ -300,10 +302,15 @@ class SoftDawidSkene(AbstractAggregator):
             model.maximize(statistics, state.emissions)
             return State(state.emissions, statistics), model.objective(state.emissions, statistics)
 
-        start = State(self._start(model, predictions, known), reader.average_statistics(averages))
-        n_steps = self.max_iter * len(reader.chunks)
+        n_steps = (self.max_iter + 1) * len(reader.chunks)  # and a pass for the average's statistics
         with progress_bar(type(self).__name__, n_steps, is_shown=self.verbose) as reader.on_chunk:
-            fit = em(step, start, max_iter=self.max_iter, tol=self.tol, n_items=predictions.n_items)
+            fit = em(
+                step,
+                State(self._start(model, predictions, known), reader.average_statistics(averages)),
+                max_iter=self.max_iter,
+                tol=self.tol,
+                n_items=predictions.n_items,
+            )
         self.history_, self.n_iter_, self.converged_ = fit.history, len(fit.history), fit.converged
         self._believe(expectation.belief(averages))
         self.weight_ = 1 - float(np.prod([1 - self._averaging_at(i) for i in range(self.n_iter_)]))
@@ -316,13 +323,14 @@ class SoftDawidSkene(AbstractAggregator):
         counts = _lend_to_silent_classes(statistics) if self.guard_silent_classes else statistics.sums
         n_answers = statistics.answer_counts.sum(axis=1)[:, None, None]
         automatic = AUTO_SMOOTHING * n_answers / predictions.n_classes**2
-        rows = counts + (automatic if isinstance(self.init_smoothing, str) else self.init_smoothing)
-        concentration = np.maximum(rows / np.maximum(rows.sum(axis=-1, keepdims=True), self.floor), self.floor)
-        soft = model.is_soft
-        table = np.where(soft[:, None, None], concentration, smoothed_rates(statistics.sums, self.smoothing))
-        log_normalizers = np.where(soft[:, None], log_normalizer(concentration), 0.0)
-        moments = Moments.zero(table.shape)
-        return Emissions(model.estimate_class_prior(statistics), table, log_normalizers, moments)
+        table = counts + (automatic if isinstance(self.init_smoothing, str) else self.init_smoothing)
+        table /= np.maximum(table.sum(axis=-1, keepdims=True), self.floor)
+        np.maximum(table, self.floor, out=table)
+        log_normalizers = np.stack([log_normalizer(rows) for rows in table])  # one by one, which takes less room
+        hard = ~model.is_soft
+        if hard.any():
+            table[hard], log_normalizers[hard] = smoothed_rates(statistics.sums[hard], self.smoothing), 0.0
+        return Emissions(model.estimate_class_prior(statistics), table, log_normalizers, Moments.zero(table.shape))
 
     def _partial_fit(self, predictions: Predictions, known: IntArray | None) -> None:
         model = self._model(self.is_soft_, predictions.n_classes)
