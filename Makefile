@@ -5,7 +5,7 @@ BIN := .venv/bin
 .PHONY: demo test lint format bench clean
 
 demo: .venv/installed
-	$(BIN)/python examples/demo.py
+	$(BIN)/consilience demo
 
 test: .venv/tested-with
 	$(BIN)/python -m pytest

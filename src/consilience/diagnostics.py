@@ -48,6 +48,9 @@ class Diagnosis:
         One row per member: how many items it answered, its accuracy as the consensus estimates it, how often it agrees
         with the consensus, how often the consensus sides with it against the plurality of the others, and the pairs of
         classes it confuses most (true → said).
+    counts
+        (members, true, predicted): how often each member called class k class j, as the consensus counts. `confusion`
+        is the same as rates; an aggregator's own `confusion_` is what it believes, prior and smoothing included.
     agreement
         (members, members): the share of common items on which two members give the same label; NaN where none. Rows
         and columns are `compared`, by name.
@@ -63,11 +66,18 @@ class Diagnosis:
     """
 
     members: Table
+    counts: FloatArray
     agreement: FloatArray
     dependence: FloatArray
     compared: list[Any]
     effective_members: float
     warnings: list[str]
+
+    @property
+    def confusion(self) -> FloatArray:
+        """(members, true, predicted): `counts` as rates; NaN where the consensus has less than one answer."""
+        totals = self.counts.sum(axis=2, keepdims=True)
+        return np.where(totals >= 1, self.counts / np.maximum(totals, 1), np.nan)
 
     def __repr__(self) -> str:
         """The member report, the number of effective members, and the warnings."""
@@ -103,6 +113,7 @@ def diagnose(predictions: Any, aggregator: AbstractAggregator | None = None) -> 
     dependence = pairs.dependence()
     return Diagnosis(
         members=report,
+        counts=consensus.counts,
         agreement=pairs.agreement(),
         dependence=dependence,
         compared=[data.members[m] for m in compared],

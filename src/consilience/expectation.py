@@ -147,7 +147,7 @@ class Reader:
         return self.gather(lambda chunk: posterior_rows(chunk, layer, self._example))
 
     def gather(self, compute: Callable[[ReadChunk], Array], example: Array | None = None) -> Array:
-        """The rows (items, classes) that a function computes of each chunk, perhaps sparse, as one array like the example."""
+        """The rows (items, classes), perhaps sparse, that a function computes of each chunk, as one array."""
         like_these = self._example if example is None else example
         with self._product_threads():
             parts = in_order(compute, self.chunks, self.n_workers)
@@ -362,9 +362,9 @@ def pooled(chunk: ReadChunk, member_weights: FloatArray, example: Array) -> Resp
     """The same as `pool` (classes, items), sparse where that pays: shares of votes among a thousand classes."""
     features = chunk.features()
     votes = features[0]
-    if isinstance(votes, LabelFeatures) and len(features) == 1 and chunk.known is None:
-        if chunk.n_classes >= SPARSE_FROM:
-            return votes.shares(member_weights)
+    are_plain = len(features) == 1 and chunk.known is None and chunk.n_classes >= SPARSE_FROM
+    if are_plain and isinstance(votes, LabelFeatures):
+        return votes.shares(member_weights)
     rows = pool(chunk, member_weights, example)
     return sparse_where_it_pays(namespace(rows).matrix_transpose(rows))
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from consilience.axes import is_missing, some
 from consilience.errors import InvalidPredictions
+from consilience.tables import Table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -31,6 +32,21 @@ class Answers(NamedTuple):
 
 def read_answers(frame: Any, *, item: str, member: str, label: str | None, classes: Sequence[Any] | None) -> Answers:
     """The answers of a long frame, coded by position; names are sorted where they can be."""
+    table = frame if isinstance(frame, Table) else _as_table(frame)
+    for role, column in (("item", item), ("member", member)):
+        if column not in table.columns:
+            raise InvalidPredictions(f"frame must have the column {column!r} for the {role}; it has {table.columns}")
+    items, item_names = _code(table[item], item)
+    members, member_names = _code(table[member], member)
+    if label is not None and label in table.columns:
+        labels, class_names = _code_labels(table[label], label, classes)
+        return Answers(items, members, labels, None, item_names, member_names, class_names)
+    class_names = _class_columns(table.columns, {item, member}, label, classes)
+    rows = np.stack([_numbers(table[column], column) for column in class_names], axis=1)
+    return Answers(items, members, None, rows, item_names, member_names, class_names)
+
+
+def _as_table(frame: Any) -> Table:
     import narwhals as nw  # noqa: PLC0415 - only users of frames pay for it
 
     try:
@@ -39,17 +55,7 @@ def read_answers(frame: Any, *, item: str, member: str, label: str | None, class
         raise InvalidPredictions(
             f"frame must be a data frame (pandas, polars, pyarrow, …); got {type(frame).__name__}"
         ) from error
-    for role, column in (("item", item), ("member", member)):
-        if column not in table.columns:
-            raise InvalidPredictions(f"frame must have the column {column!r} for the {role}; it has {table.columns}")
-    items, item_names = _code(table[item].to_list(), item)
-    members, member_names = _code(table[member].to_list(), member)
-    if label is not None and label in table.columns:
-        labels, class_names = _code_labels(table[label].to_list(), label, classes)
-        return Answers(items, members, labels, None, item_names, member_names, class_names)
-    class_names = _class_columns(table.columns, {item, member}, label, classes)
-    rows = np.stack([_numbers(table[column], column) for column in class_names], axis=1)
-    return Answers(items, members, None, rows, item_names, member_names, class_names)
+    return Table({name: table[name].to_list() for name in table.columns})
 
 
 def _code(values: list[Any], column: str) -> tuple[IntArray, list[Any]]:
@@ -102,10 +108,11 @@ def _class_columns(
     return names
 
 
-def _numbers(series: Any, column: str) -> npt.NDArray[np.float64]:
+def _numbers(values: list[Any], column: str) -> npt.NDArray[np.float64]:
     try:
-        return np.asarray([np.nan if is_missing(value) else value for value in series.to_list()], dtype=np.float64)
+        return np.asarray([np.nan if is_missing(value) else value for value in values], dtype=np.float64)
     except (TypeError, ValueError) as error:
+        text = next(value for value in values if not isinstance(value, int | float))
         raise InvalidPredictions(
-            f"column {column!r} must hold probabilities, since no label column is named; it holds {series.dtype}"
+            f"column {column!r} must hold probabilities, since no label column is named; it holds {text!r}"
         ) from error

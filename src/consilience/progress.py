@@ -8,17 +8,37 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from rich.progress import Progress
+
 
 @contextmanager
 def progress_bar(name: str, n_steps: int, *, is_shown: bool) -> Iterator[Callable[[], None]]:
-    """A function to call at each of the steps; it draws a bar on the terminal where that is wanted."""
+    """A function to call after each of the steps; it draws a bar on the terminal where that is wanted."""
     if not is_shown:
         yield lambda: None
         return
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeRemainingColumn  # noqa: PLC0415
-
-    columns = ("{task.description}", BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns) as bar:
+    with _bar() as bar:
         task = bar.add_task(name, total=n_steps)
         yield lambda: bar.advance(task)
         bar.update(task, total=bar.tasks[0].completed)  # a fit that settled early is complete
+
+
+@contextmanager
+def steps(name: str, n_steps: int, *, is_shown: bool) -> Iterator[Callable[[str], None]]:
+    """A function to call before each of the steps with what it is about."""
+    if not is_shown:
+        yield lambda _: None
+        return
+    with _bar() as bar:
+        task = bar.add_task(name, total=n_steps, completed=-1)
+        yield lambda what: bar.update(task, advance=1, description=what)
+        bar.update(task, completed=n_steps, description=name)
+
+
+def _bar() -> Progress:
+    """On standard error: standard output is for results."""
+    from rich.console import Console  # noqa: PLC0415 - only who wants a bar pays for it
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeRemainingColumn  # noqa: PLC0415
+
+    columns = ("{task.description}", BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    return Progress(*columns, console=Console(stderr=True))

@@ -1,0 +1,340 @@
+"""The commands."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+import consilience
+from consilience.aggregators import load
+from consilience.arrays import to_numpy
+from consilience.cli import screen
+from consilience.cli.methods import DEFAULT, METHODS, make_method
+from consilience.cli.summary import summarize
+from consilience.comparison import compare as compare_methods
+from consilience.demo import n_steps as n_demo_steps
+from consilience.demo import run as run_demo
+from consilience.errors import InvalidPredictions
+from consilience.explanation import explain as explain_item
+from consilience.files import read_labels, read_posterior, read_predictions, write_posterior
+from consilience.files.recognition import Columns
+from consilience.files.writing import check_writable
+from consilience.labels import known_labels
+from consilience.metrics import evaluate as evaluate_posterior
+from consilience.progress import steps
+from consilience.tables import Table
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from consilience.aggregators.aggregator import AbstractAggregator
+    from consilience.predictions import Predictions
+
+app = typer.Typer(
+    help="Fuse the predictions of several classifiers into one calibrated answer, without labels.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode="markdown",
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+Files = Annotated[
+    list[str],
+    typer.Argument(
+        metavar="FILE...",
+        help="Predictions: one file for all members or one per member. **.npy .npz .safetensors**: arrays (members, "
+        "items, classes) or (items, classes); FILE:KEY picks one of several. **.csv .tsv .parquet**: long tables with "
+        "columns item, member and label (or one probability column per class), or one member's probabilities with a "
+        "column per class. Files that name items are matched by name.",
+        show_default=False,
+    ),
+]
+Method = Annotated[str, typer.Option("--method", "-m", help=f"One of {', '.join(METHODS)}.")]
+Options = Annotated[
+    list[str] | None,
+    typer.Option("--option", help="A parameter of the method, NAME=VALUE, such as max_iter=50. Repeatable."),
+]
+Logits = Annotated[bool, typer.Option("--logits", help="The arrays are logits or log-probabilities.")]
+Labels = Annotated[
+    str | None,
+    typer.Option("--labels", help="True labels, only to score the answers with. -1 or empty where unknown."),
+]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON document instead of tables.")]
+ItemColumn = Annotated[str | None, typer.Option("--item-column", help="The tables' column of items.")]
+MemberColumn = Annotated[str | None, typer.Option("--member-column", help="The tables' column of members.")]
+LabelColumn = Annotated[str | None, typer.Option("--label-column", help="The tables' column of labels.")]
+Model = Annotated[
+    Path | None,
+    typer.Option("--model", help="Answer with a model that `aggregate --save` wrote instead of fitting one."),
+]
+
+
+def _version(*, is_asked: bool) -> None:
+    if is_asked:
+        screen.out.print(f"consilience {consilience.__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _common(
+    _: Annotated[
+        bool, typer.Option("--version", callback=lambda asked: _version(is_asked=asked), is_eager=True)
+    ] = False,
+) -> None:
+    pass
+
+
+@app.command()
+def aggregate(
+    files: Files,
+    *,
+    method: Method = DEFAULT,
+    option: Options = None,
+    logits: Logits = False,
+    labels: Labels = None,
+    known: Annotated[
+        str | None,
+        typer.Option("--known", help="Known labels of some items, to learn from."),
+    ] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", help="Where the posterior goes: .npz .npy .csv .parquet .safetensors."),
+    ] = None,
+    save: Annotated[
+        Path | None,
+        typer.Option("--save", help="Where the fitted model goes, for `--model` and `export`."),
+    ] = None,
+    report: Annotated[
+        Path | None,
+        typer.Option("--report", help="Where an HTML report goes."),
+    ] = None,
+    model: Model = None,
+    json: Json = False,
+    item_column: ItemColumn = None,
+    member_column: MemberColumn = None,
+    label_column: LabelColumn = None,
+) -> None:
+    """Fuse predictions: who can be trusted on what, where members disagree, what changed against averaging.
+
+    `consilience aggregate vit.npy resnet.npy swin.npy -o fused.npz --report report.html`
+    """
+    columns = Columns(item_column, member_column, label_column)
+    if output is not None:
+        check_writable(output)
+    for path, suffix in ((save, ".npz"), (report, ".html")):
+        if path is not None:
+            check_writable(path, (suffix,))
+    predictions = _read(files, logits, columns, quiet=json)
+    truth = None if labels is None else read_labels(labels, columns=columns)
+    known_truth = None if known is None else read_labels(known, columns=columns)
+    aggregator = _fitted(predictions, method, option, model, known_truth)
+    posterior = to_numpy(aggregator.posterior_ if model is None else aggregator.predict_proba(predictions))
+    if output is not None:
+        write_posterior(output, aggregator, posterior, predictions.items)
+    if save is not None:
+        aggregator.save(save)
+    if report is not None:
+        _write_report(report, predictions, aggregator, truth)
+    summary = summarize(predictions, aggregator, posterior, truth)
+    written = [str(path) for path in (output, save, report) if path is not None]
+    if json:
+        screen.print_json(summary | {"written": written})
+        return
+    screen.print_summary(summary)
+    for place in written:
+        screen.out.print(f"Wrote {place}", markup=False)
+
+
+@app.command()
+def compare(
+    files: Files,
+    *,
+    logits: Logits = False,
+    labels: Labels = None,
+    json: Json = False,
+    item_column: ItemColumn = None,
+    member_column: MemberColumn = None,
+    label_column: LabelColumn = None,
+) -> None:
+    """Run every method on the same predictions, in one table; labels only score."""
+    columns = Columns(item_column, member_column, label_column)
+    predictions = _read(files, logits, columns, quiet=json)
+    truth = None if labels is None else read_labels(labels, columns=columns)
+    with _waiting("comparing methods"):
+        table = compare_methods(predictions, truth)
+    if json:
+        screen.print_json(table.rows())
+    else:
+        screen.print_table(table)
+
+
+@app.command()
+def evaluate(
+    posterior: Annotated[str, typer.Argument(metavar="FILE", help="A posterior, such as `aggregate -o` writes.")],
+    labels: Annotated[str, typer.Option("--labels", help="True labels; -1 or empty where unknown.")],
+    json: Json = False,
+    item_column: ItemColumn = None,
+    label_column: LabelColumn = None,
+) -> None:
+    """Score a posterior against labels: accuracy, NLL, Brier score and calibration, with confidence intervals."""
+    columns = Columns(item_column, None, label_column)
+    rows = read_posterior(posterior, columns=columns)
+    truth = known_labels(read_labels(labels, columns=columns), rows.axes)
+    if truth is None:
+        raise InvalidPredictions(f"{labels} must know the label of at least one item; it knows none")
+    scores = evaluate_posterior(rows.to_array()[0], truth)
+    if json:
+        screen.print_json({name: {"value": e.value, "low": e.low, "high": e.high} for name, e in scores.items()})
+    else:
+        screen.out.print(repr(scores), markup=False)
+
+
+@app.command()
+def explain(
+    files: Files,
+    *,
+    item: Annotated[str, typer.Option("--item", help="The item's name, or its number where items have no names.")],
+    against: Annotated[
+        str | None,
+        typer.Option("--against", help="The class to compare the answer with; the second by default."),
+    ] = None,
+    method: Method = DEFAULT,
+    option: Options = None,
+    logits: Logits = False,
+    model: Model = None,
+    json: Json = False,
+    item_column: ItemColumn = None,
+    member_column: MemberColumn = None,
+    label_column: LabelColumn = None,
+) -> None:
+    """Say why an item got its answer: what each member said, and what tipped it."""
+    predictions = _read(files, logits, Columns(item_column, member_column, label_column), quiet=json)
+    name = _named(item, predictions.items, "--item")
+    other = None if against is None else _named(against, predictions.classes, "--against")
+    aggregator = _fitted(predictions, method, option, model)
+    explanation = explain_item(aggregator, predictions, name, against=other)
+    if json:
+        screen.print_json(
+            {
+                "item": explanation.item,
+                "winner": explanation.winner,
+                "runner_up": explanation.runner_up,
+                "log_odds": explanation.log_odds,
+                "prior": explanation.prior,
+                "members": explanation.to_table().rows(),
+            }
+        )
+    else:
+        screen.out.print(repr(explanation), markup=False)
+
+
+@app.command()
+def report(
+    files: Files,
+    *,
+    output: Annotated[Path, typer.Option("--output", "-o", help="Where the page goes.")] = Path("report.html"),
+    method: Method = DEFAULT,
+    option: Options = None,
+    logits: Logits = False,
+    labels: Labels = None,
+    model: Model = None,
+    item_column: ItemColumn = None,
+    member_column: MemberColumn = None,
+    label_column: LabelColumn = None,
+) -> None:
+    """Write a page to look at: one HTML file that needs no network."""
+    check_writable(output, (".html",))
+    columns = Columns(item_column, member_column, label_column)
+    predictions = _read(files, logits, columns, quiet=False)
+    truth = None if labels is None else read_labels(labels, columns=columns)
+    _write_report(output, predictions, _fitted(predictions, method, option, model), truth)
+    screen.out.print(f"Wrote {output}", markup=False)
+
+
+@app.command()
+def export(
+    model: Annotated[Path, typer.Argument(metavar="MODEL", help="A model that `aggregate --save` wrote.")],
+    output: Annotated[Path, typer.Option("--output", "-o", help="Where the ONNX graph goes.")],
+    logits: Annotated[bool, typer.Option("--logits", help="The graph takes logits instead of probabilities.")] = False,
+) -> None:
+    """Write a fitted model as an ONNX graph, for any server to run."""
+    check_writable(output, (".onnx",))
+    load(model).to_onnx(output, logits=logits)
+    screen.out.print(f"Wrote {output}", markup=False)
+
+
+@app.command()
+def demo(
+    *,
+    output: Annotated[Path, typer.Option("--report", help="Where the report of the last shift goes.")] = Path(
+        "consilience-demo.html"
+    ),
+    json: Json = False,
+) -> None:
+    """Train an ensemble on scikit-learn's digits, rotate the test digits, and let every method fuse it.
+
+    About a minute. Labels score the answers; no method sees them.
+    """
+    check_writable(output, (".html",))
+    with steps("demo", n_demo_steps(), is_shown=screen.err.is_terminal) as on_step:
+        shifts = run_demo(on_step)
+    last = shifts[-1]
+    aggregator = make_method(DEFAULT).fit(last.predictions)
+    _write_report(output, last.predictions, aggregator, last.labels)
+    if json:
+        screen.print_json({str(shift.angle): shift.scores.rows() for shift in shifts} | {"written": [str(output)]})
+        return
+    n_members, n_items = last.predictions.n_members, last.predictions.n_items
+    screen.out.print(f"{n_members} classifiers and {n_items} test digits, rotated further and further; no labels used")
+    for metric, better in (("accuracy", "higher"), ("nll", "lower"), ("ece", "lower")):
+        methods = {"method": last.scores["method"]}
+        columns = {f"{shift.angle}°": shift.scores[metric] for shift in shifts}
+        screen.print_table(Table(methods | columns), f"{metric} ({better} is better)", best=better)
+    screen.print_summary(summarize(last.predictions, aggregator, to_numpy(aggregator.posterior_)))
+    screen.out.print(f"Wrote {output}: open it in a browser", markup=False)
+
+
+# ---- shared -----------------------------------------------------------------------------------------------
+
+
+def _read(files: list[str], logits: bool, columns: Columns, *, quiet: bool) -> Predictions:
+    with _waiting("reading"):
+        source = read_predictions(files, logits=logits, columns=columns)
+    if not quiet:
+        screen.print_found(source.found)
+    return source.predictions
+
+
+def _fitted(
+    predictions: Predictions, method: str, options: list[str] | None, model: Path | None, known: Any = None
+) -> AbstractAggregator:
+    """A saved model, or a method fitted to these predictions."""
+    if model is not None:
+        return load(model)
+    return make_method(method, options or [], verbose=screen.err.is_terminal).fit(predictions, known)
+
+
+def _named(text: str, names: list[Any], option: str) -> Any:
+    """The name that reads like the text: names may be numbers."""
+    for name in names:
+        if str(name) == text:
+            return name
+    raise InvalidPredictions(f"{option} must be one of {', '.join(map(str, names[:5]))}, …; got {text!r}")
+
+
+@contextmanager
+def _waiting(what: str) -> Iterator[None]:
+    """A sign of life on a terminal."""
+    with screen.err.status(what):
+        yield
+
+
+def _write_report(path: Path, predictions: Predictions, aggregator: AbstractAggregator, labels: Any) -> None:
+    from consilience.report import write_report  # noqa: PLC0415 - only who wants a page pays for it
+
+    with _waiting("writing the report"):
+        write_report(path, predictions, aggregator, labels)

@@ -1,0 +1,53 @@
+"""The aggregators by the names that the command line gives them."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from consilience.aggregators import (
+    Average,
+    BayesianClassifierCombination,
+    DawidSkene,
+    MajorityVote,
+    SoftDawidSkene,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from consilience.aggregators.aggregator import AbstractAggregator
+
+METHODS: dict[str, Callable[..., AbstractAggregator]] = {
+    "soft-dawid-skene": SoftDawidSkene,
+    "dawid-skene": DawidSkene,
+    "bcc": BayesianClassifierCombination,
+    "average": Average,
+    "majority-vote": MajorityVote,
+}
+DEFAULT = "soft-dawid-skene"
+
+
+def make_method(name: str, options: Sequence[str] = (), *, verbose: bool = False) -> AbstractAggregator:
+    """The aggregator of a name, with options such as `max_iter=50`, whose values are JSON or plain text."""
+    if name not in METHODS:
+        raise ValueError(f"--method must be one of {', '.join(METHODS)}; got {name!r}")
+    method = METHODS[name]()
+    known = method.get_params()
+    for option in options:
+        key, equals, value = option.partition("=")
+        if not equals or key not in known:
+            raise ValueError(f"--option must be NAME=VALUE with one of {', '.join(known)}; got {option!r}")
+        method.set_params(**{key: _parsed(value)})
+    if verbose and "verbose" in known:
+        method.set_params(verbose=True)
+    return method
+
+
+def _parsed(value: str) -> Any:
+    try:
+        parsed = json.loads(value)
+    except ValueError:
+        return value
+    # A schedule such as {"0": 0.001} has iterations for keys.
+    return {int(key): number for key, number in parsed.items()} if isinstance(parsed, dict) else parsed

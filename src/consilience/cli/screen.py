@@ -1,0 +1,130 @@
+"""Summaries on the terminal."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import Any
+
+import numpy as np
+import rich.table
+from rich.console import Console
+from rich.markup import escape
+
+from consilience.cli.summary import MOST_MEMBERS
+from consilience.tables import Table
+
+out = Console(highlight=False)
+err = Console(stderr=True, highlight=False)
+
+SHORT = {"brier_score": "brier", "calibration_error": "ece", "calibration_error_debiased": "ece debiased"}
+LOWER_IS_BETTER = {"nll", "brier", "ece", "ece debiased"}
+
+
+def print_json(value: Any) -> None:
+    """For machines: one JSON document on standard output, without NaN, which JSON does not have."""
+    print(json.dumps(_plain(value), ensure_ascii=False, indent=1))  # noqa: T201 - the console would wrap it
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value if isinstance(value, str | int | float | bool | None) else str(value)
+
+
+def print_found(found: list[str]) -> None:
+    """How the files were understood."""
+    for line in found:
+        err.print(f"[dim]{escape(line)}[/dim]")
+
+
+def print_table(table: Table, title: str | None = None, *, best: str | None = None) -> None:
+    """A table, the best of each score in bold: of known ones, or of all numbers where `best` is "higher" or "lower"."""
+    grid = rich.table.Table(title=None if title is None else escape(title), title_justify="left")
+    for name in table.columns:
+        is_number = any(isinstance(value, int | float) for value in table[name])
+        grid.add_column(escape(name), justify="right" if is_number else "left")
+    bests = {name: _best(name, table[name], best) for name in table.columns}
+    for row in table.rows():
+        cells = (_cell(value, is_best=bests[name] is not None and value == bests[name]) for name, value in row.items())
+        grid.add_row(*cells)
+    out.print(grid)
+
+
+def _best(name: str, values: list[Any], better: str | None) -> float | None:
+    numbers = [value for value in values if isinstance(value, float) and not math.isnan(value)]
+    known = "lower" if name in LOWER_IS_BETTER else "higher" if name == "accuracy" else None
+    if len(numbers) < 2 or (better or known) is None:
+        return None
+    return min(numbers) if (better or known) == "lower" else max(numbers)
+
+
+def _cell(value: Any, *, is_best: bool) -> str:
+    text = escape(str(value))
+    if isinstance(value, float):
+        text = "–" if math.isnan(value) else f"{value:.4f}"
+    return f"[bold]{text}[/bold]" if is_best else text
+
+
+def print_summary(summary: dict[str, Any]) -> None:
+    """Whom to trust on what, where members disagree, what changed, the scores, the warnings."""
+    out.print(
+        f"[bold]{summary['method']}[/bold] of {summary['n_members']:,} members on {summary['n_items']:,} items "
+        f"and {summary['n_classes']:,} classes; {summary['effective_members']:.1f} effective members"
+    )
+    _print_members(summary["members"])
+    if summary["disagreement"]:
+        pairs = "; ".join(
+            f"{' and '.join(pair['members'])} {pair['agreement']:.0%}" for pair in summary["disagreement"][:3]
+        )
+        out.print(f"Least agreement: {escape(pairs)}")
+    _print_changed(summary["changed"])
+    if "scores" in summary:
+        _print_scores(summary["scores"])
+    for warning in summary["warnings"]:
+        out.print(f"[yellow]![/yellow] {escape(warning)}")
+
+
+def _print_members(members: list[dict[str, Any]]) -> None:
+    grid = rich.table.Table(title="Members, as their agreement tells", title_justify="left")
+    for name in ("member", "answered", "accuracy*", "dissents won", "most reliable on", "confuses most"):
+        grid.add_column(name, justify="right" if name in ("answered", "accuracy*", "dissents won") else "left")
+    ranked = sorted(members, key=lambda row: -_number(row["estimated accuracy"]))
+    for row in ranked[:MOST_MEMBERS]:
+        won = f"{row['dissents won']:.0%} of {row['dissents']}" if row["dissents"] else "–"
+        cells = (f"{row['coverage']:.0%}", f"{row['estimated accuracy']:.1%}", won)
+        grid.add_row(escape(row["member"]), *cells, escape(row["reliable on"]), escape(row["confuses most"]))
+    out.print(grid)
+    more = f" {len(ranked) - MOST_MEMBERS:,} more members are not listed." if len(ranked) > MOST_MEMBERS else ""
+    out.print(f"[dim]* estimated without labels; too high where members share their errors.{more}[/dim]")
+
+
+def _number(value: float) -> float:
+    return -1.0 if math.isnan(value) else value
+
+
+def _print_changed(changed: dict[str, Any]) -> None:
+    if not changed["count"]:
+        out.print("No item is answered differently from plain averaging.")
+        return
+    title = f"{changed['count']:,} items ({changed['share']:.1%}) are answered differently from plain averaging"
+    grid = rich.table.Table(title=title, title_justify="left")
+    for name in ("item", "average", "consensus", "tipped by"):
+        grid.add_column(name)
+    for row in changed["surest"]:
+        answers = (f"{row[name]['class']} {row[name]['probability']:.2f}" for name in ("average", "consensus"))
+        tipped = f"{row['tipped by']['member']} ({row['tipped by']['nats']:+.2f} nats)"
+        grid.add_row(*(escape(text) for text in (str(row["item"]), *answers, tipped)))
+    out.print(grid)
+
+
+def _print_scores(scores: dict[str, dict[str, float]]) -> None:
+    metrics = {SHORT.get(metric, metric): metric for metric in next(iter(scores.values()))}
+    values = {short: [row[metric] for row in scores.values()] for short, metric in metrics.items()}
+    print_table(Table({"method": list(scores), **values}), "Scored on the labels")

@@ -1,0 +1,98 @@
+"""What a fit found, in plain values: for the screen, and for machines as JSON."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from consilience.aggregators import Average
+from consilience.arrays import to_numpy
+from consilience.diagnostics import diagnose
+from consilience.explanation import explain
+from consilience.labels import known_labels
+from consilience.metrics import evaluate
+
+if TYPE_CHECKING:
+    from consilience.aggregators.aggregator import AbstractAggregator
+    from consilience.arrays import FloatArray
+    from consilience.predictions import Predictions
+
+MOST_CHANGED, MOST_PAIRS, MOST_MEMBERS = 10, 5, 20
+"""How many changed items, pairs of members and members are listed."""
+
+
+def summarize(
+    predictions: Predictions, aggregator: AbstractAggregator, posterior: FloatArray, labels: Any = None
+) -> dict[str, Any]:
+    """Whom to trust on what, where members disagree, which items changed against averaging, and the scores."""
+    diagnosis = diagnose(predictions, aggregator)
+    average = to_numpy(Average().fit(predictions).posterior_)
+    summary = {
+        "method": type(aggregator).__name__,
+        "n_members": predictions.n_members,
+        "n_items": predictions.n_items,
+        "n_classes": predictions.n_classes,
+        "converged": bool(aggregator.converged_) if getattr(aggregator, "tol", None) is not None else None,
+        "iterations": aggregator.n_iter_,
+        "effective_members": diagnosis.effective_members,
+        "members": [
+            {**row, "reliable on": _reliable(table, predictions.classes)}
+            for row, table in zip(diagnosis.members.rows(), diagnosis.confusion, strict=True)
+        ],
+        "disagreement": _disagreement(diagnosis.agreement, diagnosis.compared),
+        "changed": _changed(predictions, aggregator, posterior, average),
+        "warnings": diagnosis.warnings,
+    }
+    known = known_labels(labels, predictions.axes)
+    if known is not None:
+        summary["scores"] = {
+            name: {metric: estimate.value for metric, estimate in evaluate(rows, known, n_bootstrap=0).items()}
+            for name, rows in ((summary["method"], posterior), ("Average", average))
+        }
+    return summary
+
+
+def _reliable(confusion: FloatArray, classes: list[Any], n_classes: int = 2) -> str:
+    """The classes that a member recognizes best, and how often."""
+    rates = np.nan_to_num(np.diagonal(confusion), nan=-1.0)
+    best = [k for k in np.argsort(-rates, kind="stable")[:n_classes] if rates[k] >= 0]
+    return ", ".join(f"{classes[k]} {rates[k]:.0%}" for k in best)
+
+
+def _disagreement(agreement: FloatArray, members: list[Any]) -> list[dict[str, Any]]:
+    """The pairs of members that agree least."""
+    first, second = np.triu_indices(len(agreement), 1)
+    order = np.argsort(agreement[first, second], kind="stable")[:MOST_PAIRS]
+    return [
+        {
+            "members": [str(members[first[p]]), str(members[second[p]])],
+            "agreement": float(agreement[first[p], second[p]]),
+        }
+        for p in order
+        if not np.isnan(agreement[first[p], second[p]])
+    ]
+
+
+def _changed(
+    predictions: Predictions, aggregator: AbstractAggregator, posterior: FloatArray, average: FloatArray
+) -> dict[str, Any]:
+    """The items answered differently from the average, those first where the consensus is surest."""
+    chosen, plain = posterior.argmax(axis=1), average.argmax(axis=1)
+    places = np.flatnonzero(chosen != plain)
+    surest = places[np.argsort(-posterior[places, chosen[places]], kind="stable")][:MOST_CHANGED]
+    classes = predictions.classes
+    listed = []
+    for place in surest:
+        item = predictions.axes.items.name(int(place))
+        why = explain(aggregator, predictions, item, against=classes[plain[place]])
+        tipped = int(np.argmax(why.by_member))
+        listed.append(
+            {
+                "item": item,
+                "average": {"class": classes[plain[place]], "probability": float(average[place, plain[place]])},
+                "consensus": {"class": classes[chosen[place]], "probability": float(posterior[place, chosen[place]])},
+                "tipped by": {"member": str(why.members[tipped]), "nats": float(why.by_member[tipped])},
+            }
+        )
+    return {"count": len(places), "share": len(places) / predictions.n_items, "surest": listed}

@@ -1,0 +1,7 @@
+"""Predictions, labels and posteriors in files: `.npy .npz .safetensors` of arrays, `.csv .tsv .parquet` of tables."""
+
+from consilience.files.recognition import Source as Source
+from consilience.files.recognition import read_labels as read_labels
+from consilience.files.recognition import read_posterior as read_posterior
+from consilience.files.recognition import read_predictions as read_predictions
+from consilience.files.writing import write_posterior as write_posterior

@@ -1,0 +1,161 @@
+"""What a file holds, as arrays or as a table, whatever its format. Files are data: nothing in them is executed."""
+
+from __future__ import annotations
+
+import csv
+import re
+import zipfile
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from consilience.errors import InvalidPredictions
+from consilience.tables import Table
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+Arrays = dict[str, np.ndarray[Any, Any]]
+
+ARRAY_FORMATS = {".npy": "NumPy array", ".npz": "NumPy archive", ".safetensors": "safetensors file"}
+TABLE_FORMATS = {".csv": "CSV table", ".tsv": "TSV table", ".parquet": "Parquet table"}
+
+INTEGER = re.compile(r"-?(0|[1-9]\d{0,17})")  # 007 is a name, and so is what no 64-bit integer holds
+NUMBER = re.compile(r"[-+]?(0|[1-9]\d*)?(\.\d*)?(?<=[\d.])([eE][-+]?\d+)?|nan|NaN|[-+]?inf")
+
+MOST_COLUMNS = 100_000
+"""A table of more columns is no table of answers."""
+
+
+class Contents(NamedTuple):
+    """A file's arrays by name (the only one of a `.npy` file has the name of the file), or its table."""
+
+    path: Path
+    key: str | None  # the entry that was asked for
+    format: str  # in words
+    arrays: Arrays | None
+    table: Table | None
+
+
+def read_contents(source: str) -> Contents:
+    """The contents of FILE, or of FILE:KEY, which picks one array of many or all whose names start with KEY/."""
+    path, key = _split(source)
+    suffix = path.suffix.lower()
+    if suffix not in ARRAY_FORMATS | TABLE_FORMATS:
+        known = " ".join(ARRAY_FORMATS | TABLE_FORMATS)
+        raise InvalidPredictions(f"a file of predictions must end in one of {known}; got {path.name!r}")
+    if path.is_dir():
+        raise InvalidPredictions(f"{path} is a directory; expected a file")
+    if suffix in TABLE_FORMATS:
+        if key is not None:
+            raise InvalidPredictions(f"a table has no entries to pick one of; got {source!r}")
+        return Contents(path, None, TABLE_FORMATS[suffix], None, _read_table(path, suffix))
+    arrays = _read_arrays(path, suffix)
+    return Contents(path, key, ARRAY_FORMATS[suffix], arrays if key is None else _picked(arrays, key, path), None)
+
+
+def _split(source: str) -> tuple[Path, str | None]:
+    """FILE and KEY of FILE:KEY; a colon elsewhere is part of the name."""
+    for suffix in ARRAY_FORMATS:
+        head, colon, key = source.rpartition(f"{suffix}:")
+        if colon and key and not Path(source).exists():
+            return Path(head + suffix), key
+    return Path(source), None
+
+
+def _picked(arrays: Arrays, key: str, path: Path) -> Arrays:
+    inside = {name.removeprefix(f"{key}/"): array for name, array in arrays.items() if name.startswith(f"{key}/")}
+    if key in arrays:
+        return {key: arrays[key]} | {name: array for name, array in arrays.items() if name in AXIS_NAMES}
+    if not inside:
+        raise InvalidPredictions(f"{path} must hold {key!r}; it holds {', '.join(arrays)}")
+    return inside
+
+
+AXIS_NAMES = ("members", "items", "classes")
+"""Arrays of these names in an archive name the axes."""
+
+
+# ---- arrays -----------------------------------------------------------------------------------------------
+
+
+def _read_arrays(path: Path, suffix: str) -> Arrays:
+    try:
+        if suffix == ".safetensors":
+            return _read_safetensors(path)
+        if suffix == ".npy":
+            return {path.stem: np.load(path, mmap_mode="r", allow_pickle=False)}
+        with path.open("rb") as file, np.load(file, allow_pickle=False) as archive:
+            return {name: archive[name] for name in archive.files}
+    except (ValueError, EOFError, KeyError, AttributeError, TypeError, zipfile.BadZipFile) as error:
+        if isinstance(error, InvalidPredictions):
+            raise
+        has_objects = any(word in str(error).lower() for word in ("pickle", "python object"))
+        reason = "it holds Python objects, which are never loaded" if has_objects else str(error)
+        raise InvalidPredictions(f"{path} must be a {ARRAY_FORMATS[suffix]} of numbers; {reason}") from error
+
+
+def _read_safetensors(path: Path) -> Arrays:
+    if find_spec("safetensors") is None:
+        raise InvalidPredictions("reading .safetensors files needs safetensors: pip install consilience[safetensors]")
+    from safetensors import SafetensorError, safe_open  # noqa: PLC0415 - an extra
+
+    try:
+        with safe_open(path, framework="np") as file:
+            return {name: np.asarray(file.get_tensor(name)) for name in file.keys()}  # noqa: SIM118 - not a mapping
+    except (SafetensorError, TypeError) as error:
+        raise InvalidPredictions(f"{path} must be a safetensors file of numbers NumPy knows; {error}") from error
+
+
+# ---- tables -----------------------------------------------------------------------------------------------
+
+
+def _read_table(path: Path, suffix: str) -> Table:
+    table = _read_parquet(path) if suffix == ".parquet" else _read_csv(path, "\t" if suffix == ".tsv" else ",")
+    if not len(table):
+        raise InvalidPredictions(f"{path} must have at least one row under its header; it has none")
+    return table
+
+
+def _read_parquet(path: Path) -> Table:
+    backends = [name for name in ("pyarrow", "polars") if find_spec(name) is not None]
+    if not backends:
+        raise InvalidPredictions("reading .parquet files needs pyarrow: pip install consilience[parquet]")
+    import narwhals as nw  # noqa: PLC0415 - only users of frames pay for it
+
+    path.open("rb").close()  # so that a missing file is called that
+    try:
+        frame = nw.read_parquet(str(path), backend=backends[0])  # type: ignore[arg-type]  # one of those it lists
+    except Exception as error:  # each library has its own
+        raise InvalidPredictions(f"{path} must be a Parquet table; {str(error).splitlines()[0]}") from error
+    return Table({name: frame[name].to_list() for name in frame.columns})
+
+
+def _read_csv(path: Path, delimiter: str) -> Table:
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            header, *rows = [row for row in csv.reader(file, delimiter=delimiter, strict=True) if row]
+    except (UnicodeDecodeError, csv.Error) as error:
+        raise InvalidPredictions(f"{path} must be a table in UTF-8; {error}") from error
+    except ValueError:
+        raise InvalidPredictions(f"{path} must have a header and rows; it is empty") from None
+    if len(set(header)) < len(header) or len(header) > MOST_COLUMNS:
+        twice = next((name for name in header if header.count(name) > 1), f"{len(header)} columns")
+        raise InvalidPredictions(f"{path} must have columns of different names; got {twice!r} twice")
+    for line, row in enumerate(rows, start=2):
+        if len(row) != len(header):
+            raise InvalidPredictions(f"{path} must have {len(header)} values in each row; row {line} has {len(row)}")
+    columns = zip(*rows, strict=True) if rows else ([] for _ in header)
+    return Table({name: _typed(column) for name, column in zip(header, columns, strict=True)})
+
+
+def _typed(texts: Sequence[str]) -> list[Any]:
+    """A column of integers or numbers where all texts are such, else the texts; None where empty."""
+    given = {text for text in texts if text}
+    for kind, pattern in ((int, INTEGER), (float, NUMBER)):
+        if all(pattern.fullmatch(text) for text in given):
+            numbers = {text: kind(text) for text in given}
+            return [numbers[text] if text else None for text in texts]
+    return [text or None for text in texts]

@@ -1,0 +1,265 @@
+"""What files mean: which of their arrays or columns are predictions, labels or names."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from consilience.axes import is_missing, some
+from consilience.errors import InvalidPredictions
+from consilience.files.contents import AXIS_NAMES, Arrays, Contents, read_contents
+from consilience.predictions import Predictions
+from consilience.tables import Table
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+ITEM = ("item", "task", "item_id", "task_id", "id", "example", "question", "document", "image", "index")
+MEMBER = ("member", "worker", "annotator", "model", "judge", "rater", "labeler", "user", "worker_id", "annotator_id")
+LABEL = ("label", "answer", "vote", "response", "annotation", "prediction", "class", "verdict")
+TRUTH = ("labels", "gold", "truth", "true", "target", "targets", "y", *LABEL)
+"""Names that columns and arrays of these meanings go by, in order of preference."""
+
+
+class Source(NamedTuple):
+    """Predictions, and how the files were understood, a line for each."""
+
+    predictions: Predictions
+    found: list[str]
+
+
+class Columns(NamedTuple):
+    """The names of the columns that hold item, member and label, where the user says so."""
+
+    item: str | None = None
+    member: str | None = None
+    label: str | None = None
+
+
+def read_predictions(sources: Sequence[str], *, logits: bool = False, columns: Columns | None = None) -> Source:
+    """The predictions in some files: one file for all members, one per member, or any mixture."""
+    if not sources:
+        raise InvalidPredictions("expected at least one file of predictions; got none")
+    named = columns or Columns()
+    parts, found = [], []
+    for source in sources:
+        contents = read_contents(source)
+        part, words = _recognised(contents, logits=logits, columns=named, is_alone=len(sources) == 1)
+        parts.append(part)
+        found.append(f"{source}: {contents.format}, {words}")
+    return Source(parts[0] if len(parts) == 1 else _side_by_side(parts, sources), found)
+
+
+def read_labels(source: str, *, columns: Columns | None = None) -> Any:
+    """Known truths as `fit` and `evaluate` take them: one per item, or by item where the file names items."""
+    contents = read_contents(source)
+    if contents.arrays is not None:
+        candidates = _labels_in(contents.arrays)
+        if len(candidates) != 1:
+            held = ", ".join(contents.arrays)
+            raise InvalidPredictions(f"{source} must hold one array of labels (items,), called labels; it holds {held}")
+        return next(iter(candidates.values()))
+    assert contents.table is not None  # noqa: S101 - one of the two is there
+    table, named = contents.table, columns or Columns()
+    item = _column(table, named.item, ITEM)
+    others = [name for name in table.columns if name != item]
+    label = others[0] if len(others) == 1 else _column(table, named.label, TRUTH)
+    if label is None:
+        raise InvalidPredictions(f"{source} must have a column of labels, one of {some(TRUTH)}; it has {table.columns}")
+    return table[label] if item is None else dict(zip(table[item], table[label], strict=True))
+
+
+def read_posterior(source: str, *, columns: Columns | None = None) -> Predictions:
+    """A posterior (items, classes), with names where the file has them, as predictions of one member."""
+    contents = read_contents(source)
+    if contents.arrays is not None and "posterior" in contents.arrays:
+        kept = {name: array for name, array in contents.arrays.items() if name in ("posterior", "items", "classes")}
+        contents = contents._replace(arrays=kept)
+    elif contents.table is not None and "label" in contents.table.columns:  # which `write_posterior` adds
+        table = contents.table
+        contents = contents._replace(table=Table({name: table[name] for name in table.columns if name != "label"}))
+    part, _ = _recognised(contents, logits=False, columns=columns or Columns(), is_alone=True)
+    if part.n_members != 1:
+        raise InvalidPredictions(f"a posterior is (items, classes); {source} holds {part.n_members} members")
+    return part
+
+
+def _recognised(contents: Contents, *, logits: bool, columns: Columns, is_alone: bool) -> tuple[Predictions, str]:
+    try:
+        if contents.table is not None:
+            return _from_table(contents.table, contents.path.stem, columns)
+        assert contents.arrays is not None  # noqa: S101 - one of the two is there
+        return _from_arrays(contents, contents.arrays, logits=logits, is_alone=is_alone)
+    except InvalidPredictions as error:
+        hint = " (if these are logits, say --logits)" if "from_logits" in str(error) else ""
+        raise InvalidPredictions(f"{contents.path}: {error}{hint}") from None
+
+
+def _side_by_side(parts: list[Predictions], sources: Sequence[str]) -> Predictions:
+    """The members of all files; where files do not name items or classes, these must be as many in each."""
+    for axis, unit in (("items", "items"), ("classes", "classes")):
+        sizes = [getattr(part.axes, axis).size for part in parts if not getattr(part.axes, axis).is_named]
+        if len(set(sizes)) > 1 and all(part.hard is None for part in parts):
+            listing = ", ".join(
+                f"{source} has {getattr(p.axes, axis).size}" for source, p in zip(sources, parts, strict=True)
+            )
+            raise InvalidPredictions(f"files must have the same {unit} where they do not name them; {listing}")
+    return Predictions.concatenate(parts)
+
+
+# ---- arrays -----------------------------------------------------------------------------------------------
+
+
+def _from_arrays(contents: Contents, arrays: Arrays, *, logits: bool, is_alone: bool) -> tuple[Predictions, str]:
+    names = {name: arrays[name].tolist() for name in AXIS_NAMES if name in arrays and arrays[name].ndim == 1}
+    if (answers := _answers_in(arrays)) is not None:
+        item, member, label = answers
+        return Predictions.from_answers(item, member, label), f"a list of {len(label):,} answers"
+    blocks = {name: a for name, a in arrays.items() if a.ndim == 3 and a.dtype.kind == "f"}
+    matrices = {name: a for name, a in arrays.items() if a.ndim == 2 and a.dtype.kind == "f"}
+    tables = {name: a for name, a in arrays.items() if a.ndim in (1, 2) and a.dtype.kind in "iu" and name not in names}
+    if blocks:
+        name = _the_only_name(blocks, contents, "array (members, items, classes)")
+        return _soft(blocks[name], name, logits=logits, names=names), f"{_kind(name, logits)} (members, items, classes)"
+    if matrices:
+        _check_same_shape(matrices, contents)
+        members = [contents.path.stem] if len(matrices) == 1 else list(matrices)
+        is_logits = logits or all("logit" in name.lower() for name in matrices)
+        made = _soft(list(matrices.values()), "", logits=is_logits, names={"members": members} | names)
+        return made, f"{_kind('', is_logits)} (items, classes) of {some(members)}"
+    if tables and (is_alone or len(tables) == 1):
+        name = _the_only_name(tables, contents, "array of labels (members, items)")
+        rows = np.atleast_2d(tables[name])
+        named = {"members": [contents.path.stem]} if len(rows) == 1 else {}
+        return Predictions.from_labels(rows, **(named | names)), "hard labels (members, items)"
+    shapes = ", ".join(f"{name} {array.shape} {array.dtype}" for name, array in arrays.items()) or "nothing"
+    raise InvalidPredictions(f"expected an array (members, items, classes) or (items, classes); it holds {shapes}")
+
+
+def _soft(values: Any, name: str, *, logits: bool, names: dict[str, Any]) -> Predictions:
+    made = Predictions.from_logits if logits or "logit" in name.lower() else Predictions
+    return made(values, **names)
+
+
+def _kind(name: str, logits: bool) -> str:
+    return "logits" if logits or "logit" in name.lower() else "probabilities"
+
+
+def _answers_in(arrays: Arrays) -> tuple[Any, Any, Any] | None:
+    """Item, member and label of a list of answers, where three arrays have such names."""
+    flat = Table({name: [] for name, array in arrays.items() if array.ndim == 1})
+    found = [_column(flat, None, names) for names in (ITEM, MEMBER, LABEL)]
+    return None if None in found else tuple(arrays[name] for name in found if name is not None)  # type: ignore[return-value]
+
+
+def _labels_in(arrays: Arrays) -> Arrays:
+    """The arrays that may be labels: those called so, else all that are flat."""
+    flat = {name: array for name, array in arrays.items() if array.ndim == 1 and name not in AXIS_NAMES}
+    called = {name: array for name, array in flat.items() if name.lower() in TRUTH}
+    return called or flat
+
+
+def _the_only_name(arrays: Arrays, contents: Contents, what: str) -> str:
+    if len(arrays) != 1:
+        held = ", ".join(arrays) if arrays else "none"
+        hint = f"; pick one as {contents.path.name}:{next(iter(arrays))}" if arrays else ""
+        raise InvalidPredictions(f"expected one {what}; it holds {held}{hint}")
+    return next(iter(arrays))
+
+
+def _check_same_shape(matrices: Arrays, contents: Contents) -> None:
+    (usual, _), *others = Counter(array.shape for array in matrices.values()).most_common()
+    if others:
+        name = next(name for name, array in matrices.items() if array.shape != usual)
+        raise InvalidPredictions(
+            f"members must be of one shape (items, classes); {contents.path} has {name!r} of {matrices[name].shape} "
+            f"beside {usual}"
+        )
+
+
+# ---- tables -----------------------------------------------------------------------------------------------
+
+
+def _from_table(table: Table, stem: str, columns: Columns) -> tuple[Predictions, str]:
+    item, member = _column(table, columns.item, ITEM), _column(table, columns.member, MEMBER)
+    if item is not None and member is not None:
+        return _long(table, item, member, _column(table, columns.label, LABEL))
+    if member is not None:
+        raise InvalidPredictions(f"a table with the members in {member!r} needs a column of items, one of {some(ITEM)}")
+    return _wide(table, stem, item, _column(table, columns.label, LABEL))
+
+
+def _long(table: Table, item: str, member: str, label: str | None) -> tuple[Predictions, str]:
+    """One answer per row: a label, or one probability per class where there is no label."""
+    others = [name for name in table.columns if name not in (item, member, label)]
+    numbers = [name for name in others if _is_numeric(table[name])]
+    roles = f"items in {item!r}, members in {member!r}"
+    if label is None:
+        return Predictions.from_frame(table, item=item, member=member, label=None, classes=numbers), (
+            f"{roles}, probabilities of {some(numbers)}"
+        )
+    is_soft = np.array([is_missing(value) for value in table[label]])
+    if not is_soft.any() or len(numbers) < 2:
+        return Predictions.from_frame(table, item=item, member=member, label=label), f"{roles}, labels in {label!r}"
+    hard = _rows(table, ~is_soft, (item, member, label))
+    soft = _rows(table, is_soft, (item, member, *numbers))
+    people = Predictions.from_frame(hard, item=item, member=member, label=label)
+    models = Predictions.from_frame(soft, item=item, member=member, label=None, classes=numbers)
+    return Predictions.concatenate([people, models]), (
+        f"{roles}, labels in {label!r} of {people.n_members}, probabilities of {some(numbers)} of {models.n_members}"
+    )
+
+
+def _rows(table: Table, is_in: Any, columns: Sequence[str]) -> Table:
+    places = np.flatnonzero(is_in)
+    return Table({name: [table[name][place] for place in places] for name in columns})
+
+
+def _wide(table: Table, stem: str, item: str | None, label: str | None) -> tuple[Predictions, str]:
+    """One item per row: a column per class (one member's probabilities), or a column per member (labels)."""
+    others = [name for name in table.columns if name != item]
+    items = None if item is None else table[item]
+    if len(others) == 1 or (label is not None and not _is_numeric(table[label])):
+        return _label_columns(
+            table, {stem: others[0] if len(others) == 1 else str(label)}, items
+        ), "one member's labels"
+    if all(_is_numeric(table[name]) for name in others) and not all(_is_whole(table[name]) for name in others):
+        rows = np.array([[np.nan if is_missing(x) else x for x in table[name]] for name in others], dtype=np.float64).T
+        return Predictions([rows], members=[stem], items=items, classes=others), f"probabilities of {some(others)}"
+    return _label_columns(table, {name: name for name in others}, items), f"labels, one column each of {some(others)}"
+
+
+def _label_columns(table: Table, columns: dict[str, str], items: list[Any] | None) -> Predictions:
+    """Hard labels, each column a member."""
+    places = list(range(len(table))) if items is None else items
+    pieces = [
+        (place, member, label)
+        for member, name in columns.items()
+        for place, label in zip(places, table[name], strict=True)
+    ]
+    item, member, label = (list(values) for values in zip(*pieces, strict=True))
+    return Predictions.from_frame(
+        Table({"item": item, "member": member, "label": label}), item="item", member="member", label="label"
+    )
+
+
+def _column(table: Table, wanted: str | None, names: Sequence[str]) -> str | None:
+    """The column that was asked for, or the first whose name means what is looked for."""
+    if wanted is not None:
+        if wanted not in table.columns:
+            raise InvalidPredictions(f"expected the column {wanted!r}; the table has {some(table.columns)}")
+        return wanted
+    by_name = {column.lower(): column for column in table.columns}
+    return next((by_name[name] for name in names if name in by_name), None)
+
+
+def _is_numeric(values: list[Any]) -> bool:
+    return all(
+        is_missing(value) or (isinstance(value, int | float) and not isinstance(value, bool)) for value in values
+    )
+
+
+def _is_whole(values: list[Any]) -> bool:
+    return all(is_missing(value) or isinstance(value, int) for value in values)

@@ -1,0 +1,115 @@
+"""Posteriors in files, which appear whole or not at all."""
+
+from __future__ import annotations
+
+import csv
+import io
+from importlib.util import find_spec
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any
+
+import numpy as np
+
+from consilience.arrays import to_numpy
+from consilience.atomic import whole_file
+from consilience.errors import InvalidPredictions
+from consilience.tables import Table
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Callable
+
+    from consilience.aggregators.aggregator import AbstractAggregator
+
+
+def check_writable(path: str | os.PathLike[str], formats: tuple[str, ...] | None = None) -> None:
+    """Raise where a posterior cannot be written to this path: better before the work than after it."""
+    target = Path(path)
+    known = tuple(WRITERS) if formats is None else formats
+    if target.suffix.lower() not in known:
+        raise InvalidPredictions(f"the output must end in one of {' '.join(known)}; got {target.name!r}")
+    if not target.absolute().parent.is_dir():
+        raise InvalidPredictions(f"the output's directory must exist; {target.absolute().parent} does not")
+    for suffix, library in ((".parquet", "pyarrow"), (".safetensors", "safetensors")):
+        if target.suffix.lower() == suffix and find_spec(library) is None:
+            raise InvalidPredictions(f"writing {suffix} files needs {library}: pip install consilience[{suffix[1:]}]")
+
+
+def write_posterior(
+    path: str | os.PathLike[str], aggregator: AbstractAggregator, posterior: Any, items: list[Any]
+) -> None:
+    """The posterior of some items, the answers, and the names, in the format that the path's suffix says.
+
+    An `.npz` file also has the members' confusion matrices. No format holds Python objects.
+    """
+    check_writable(path)
+    rows = to_numpy(posterior)
+    with whole_file(path) as file:
+        WRITERS[Path(path).suffix.lower()](file, aggregator, rows, items)
+
+
+def _answers(aggregator: AbstractAggregator, rows: Any) -> list[Any]:
+    return [aggregator.classes_[place] for place in rows.argmax(axis=1)]
+
+
+def _names(values: list[Any]) -> np.ndarray[Any, Any]:
+    """Names as an array without Python objects."""
+    array = np.asarray(values)
+    return array if array.dtype.kind in "iufUb" and array.ndim == 1 else np.asarray([str(value) for value in values])
+
+
+def _write_npz(file: IO[bytes], aggregator: AbstractAggregator, rows: Any, items: list[Any]) -> None:
+    np.savez_compressed(
+        file,
+        posterior=rows,
+        label=_names(_answers(aggregator, rows)),
+        items=_names(items),
+        classes=_names(aggregator.classes_),
+        members=_names(aggregator.members_),
+        confusion=aggregator.confusion_,
+        class_prior=aggregator.class_prior_,
+        method=np.asarray(type(aggregator).__name__),
+    )
+
+
+def _write_npy(file: IO[bytes], _: AbstractAggregator, rows: Any, __: list[Any]) -> None:
+    np.save(file, rows, allow_pickle=False)
+
+
+def _table(aggregator: AbstractAggregator, rows: Any, items: list[Any]) -> Table:
+    """Item, answer, and a column of probabilities for each class."""
+    columns = {"item": items, "label": _answers(aggregator, rows)}
+    return Table(columns | {str(name): rows[:, place].tolist() for place, name in enumerate(aggregator.classes_)})
+
+
+def _write_csv(file: IO[bytes], aggregator: AbstractAggregator, rows: Any, items: list[Any]) -> None:
+    text = io.TextIOWrapper(file, encoding="utf-8", newline="")
+    writer = csv.writer(text)
+    writer.writerow(["item", "label", *aggregator.classes_])
+    for item, label, row in zip(items, _answers(aggregator, rows), rows.tolist(), strict=True):
+        writer.writerow([item, label, *row])
+    text.flush()
+    text.detach()
+
+
+def _write_parquet(file: IO[bytes], aggregator: AbstractAggregator, rows: Any, items: list[Any]) -> None:
+    import pyarrow.parquet as pq  # noqa: PLC0415 - an extra
+
+    pq.write_table(_table(aggregator, rows, items).to_frame("pyarrow"), file)
+
+
+def _write_safetensors(file: IO[bytes], aggregator: AbstractAggregator, rows: Any, _: list[Any]) -> None:
+    from safetensors.numpy import save  # noqa: PLC0415 - an extra
+
+    file.write(
+        save({"posterior": np.ascontiguousarray(rows), "confusion": np.ascontiguousarray(aggregator.confusion_)})
+    )
+
+
+WRITERS: dict[str, Callable[[IO[bytes], AbstractAggregator, Any, list[Any]], None]] = {
+    ".npz": _write_npz,
+    ".npy": _write_npy,
+    ".csv": _write_csv,
+    ".parquet": _write_parquet,
+    ".safetensors": _write_safetensors,
+}

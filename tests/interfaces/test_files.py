@@ -1,0 +1,256 @@
+"""Files of every format are understood, and what is not understood is said in one sentence."""
+
+import re
+
+import numpy as np
+import pytest
+
+import consilience as cs
+from consilience.files import read_labels, read_posterior, read_predictions, write_posterior
+from consilience.files.recognition import Columns
+from consilience.tables import Table
+
+ARRAY = np.random.default_rng(0).dirichlet(np.ones(3), size=(2, 5))
+
+
+def soft(*sources, **options):
+    source = read_predictions([str(path) for path in sources], **options)
+    return source.predictions, source.found
+
+
+def save(path, **arrays):
+    np.savez(path, **arrays)
+    return path
+
+
+def text(path, content):
+    path.write_text(content, encoding="utf-8")
+    return path
+
+
+# ---- arrays -----------------------------------------------------------------------------------------------
+
+
+def test_one_array_for_all_members(tmp_path):
+    np.save(tmp_path / "all.npy", ARRAY)
+    predictions, found = soft(tmp_path / "all.npy")
+    np.testing.assert_array_equal(predictions.to_array(), ARRAY)
+    assert "NumPy array" in found[0] and "(members, items, classes)" in found[0]
+
+
+def test_one_file_per_member_is_named_after_it(tmp_path):
+    for name, rows in zip(("vit", "resnet"), ARRAY, strict=True):
+        np.save(tmp_path / f"{name}.npy", rows)
+    predictions, _ = soft(tmp_path / "vit.npy", tmp_path / "resnet.npy")
+    assert predictions.members == ["vit", "resnet"]
+    np.testing.assert_array_equal(predictions.to_array(), ARRAY)
+
+
+def test_an_archive_names_members_by_its_keys_and_axes_by_theirs(tmp_path):
+    path = save(tmp_path / "p.npz", a=ARRAY[0], b=ARRAY[1], classes=np.array(["x", "y", "z"]), items=np.arange(10, 15))
+    predictions, _ = soft(path)
+    assert (predictions.members, predictions.classes, predictions.items) == (
+        ["a", "b"],
+        ["x", "y", "z"],
+        [10, 11, 12, 13, 14],
+    )
+
+
+def test_a_key_picks_one_of_several(tmp_path):
+    path = save(tmp_path / "p.npz", clean=ARRAY, noisy=ARRAY[::-1])
+    predictions, _ = soft(f"{path}:noisy")
+    np.testing.assert_array_equal(predictions.to_array(), ARRAY[::-1])
+    with pytest.raises(cs.InvalidPredictions, match=r"holds clean, noisy; pick one as p\.npz:clean"):
+        soft(path)
+    with pytest.raises(cs.InvalidPredictions, match="must hold 'other'; it holds clean, noisy"):
+        soft(f"{path}:other")
+
+
+@pytest.mark.parametrize("name", ["logits", "probabilities"])
+def test_logits_are_recognised_by_name_or_told(tmp_path, name):
+    path = save(tmp_path / "p.npz", **{name: np.log(ARRAY) + 1})
+    if name == "logits":
+        predictions, found = soft(path)
+        assert "logits" in found[0]
+    else:
+        with pytest.raises(cs.InvalidPredictions, match="say --logits"):
+            soft(path)
+        predictions, _ = soft(path, logits=True)
+    np.testing.assert_allclose(predictions.to_array(), ARRAY, atol=1e-12)
+
+
+def test_a_list_of_answers_in_an_archive(tmp_path):
+    path = save(tmp_path / "c.npz", **{"rte/item": [0, 0, 1], "rte/worker": [0, 1, 1], "rte/label": [1, 1, 0]})
+    predictions, found = soft(f"{path}:rte")
+    assert (predictions.n_members, predictions.n_items, predictions.n_classes) == (2, 2, 2)
+    assert "3 answers" in found[0]
+
+
+def test_hard_labels_as_an_array(tmp_path):
+    np.save(tmp_path / "labels.npy", np.array([[0, 1, 2], [0, 1, -1]]))
+    predictions, _ = soft(tmp_path / "labels.npy")
+    assert predictions.n_classes == 3 and predictions.hard is not None and len(predictions.hard.items) == 5
+
+
+def test_safetensors(tmp_path):
+    numpy = pytest.importorskip("safetensors.numpy")
+    numpy.save_file({"a": ARRAY[0].copy(), "b": ARRAY[1].copy()}, tmp_path / "p.safetensors")
+    predictions, _ = soft(tmp_path / "p.safetensors")
+    np.testing.assert_array_equal(predictions.to_array(), ARRAY)
+    (tmp_path / "bad.safetensors").write_bytes(b"\xff" * 40)
+    with pytest.raises(cs.InvalidPredictions, match="must be a safetensors file"):
+        soft(tmp_path / "bad.safetensors")
+
+
+# ---- tables -----------------------------------------------------------------------------------------------
+
+
+def test_a_long_table_of_labels(tmp_path):
+    path = text(tmp_path / "a.csv", "task,worker,label\nt1,ann,cat\nt1,bob,dog\nt2,ann,dog\n")
+    predictions, found = soft(path)
+    assert (predictions.members, predictions.items, predictions.classes) == (
+        ["ann", "bob"],
+        ["t1", "t2"],
+        ["cat", "dog"],
+    )
+    assert "items in 'task', members in 'worker', labels in 'label'" in found[0]
+
+
+def test_a_long_table_of_peoples_labels_and_models_probabilities(tmp_path):
+    path = text(
+        tmp_path / "a.csv", "item,member,label,cat,dog\n1,ann,cat,,\n2,ann,dog,,\n1,vit,,0.9,0.1\n2,vit,,0.25,0.75\n"
+    )
+    predictions, found = soft(path)
+    assert predictions.members == ["ann", "vit"] and predictions.is_soft.tolist() == [False, True]
+    np.testing.assert_array_equal(predictions.to_array()[1], [[0.9, 0.1], [0.25, 0.75]])
+    assert "labels in 'label' of 1, probabilities of ['cat', 'dog'] of 1" in found[0]
+
+
+def test_one_members_probabilities(tmp_path):
+    path = text(tmp_path / "vit.csv", "id,cat,dog\n007,0.9,0.1\n008,0.25,0.75\n")
+    predictions, _ = soft(path)
+    assert (predictions.members, predictions.items, predictions.classes) == (["vit"], ["007", "008"], ["cat", "dog"])
+
+
+def test_a_wide_table_of_labels(tmp_path):
+    path = text(tmp_path / "w.tsv", "item\tann\tbob\n1\tyes\tno\n2\t\tyes\n")
+    predictions, _ = soft(path)
+    assert (predictions.members, predictions.classes) == (["ann", "bob"], ["no", "yes"])
+    assert predictions.hard is not None and len(predictions.hard.items) == 3
+
+
+def test_columns_can_be_named(tmp_path):
+    path = text(tmp_path / "a.csv", "q,who,said\n1,ann,x\n1,bob,y\n2,ann,y\n")
+    predictions, _ = soft(path, columns=Columns("q", "who", "said"))
+    assert predictions.n_members == 2
+    with pytest.raises(cs.InvalidPredictions, match="expected the column 'nope'"):
+        soft(path, columns=Columns("nope"))
+
+
+def test_parquet(tmp_path):
+    pq = pytest.importorskip("pyarrow.parquet")
+    frame = Table({"item": [1, 1, 2], "judge": ["a", "b", "a"], "answer": ["x", "x", "y"]}).to_frame("pyarrow")
+    pq.write_table(frame, tmp_path / "a.parquet")
+    predictions, _ = soft(tmp_path / "a.parquet")
+    assert predictions.members == ["a", "b"]
+    (tmp_path / "bad.parquet").write_bytes(b"PAR1nonsense")
+    with pytest.raises(cs.InvalidPredictions, match="must be a Parquet table"):
+        soft(tmp_path / "bad.parquet")
+
+
+def test_people_beside_a_network(tmp_path):
+    people = text(tmp_path / "people.csv", "item,worker,label\n0,ann,1\n1,ann,0\n4,bob,2\n")
+    np.save(tmp_path / "net.npy", ARRAY[0])
+    predictions, _ = soft(people, tmp_path / "net.npy")
+    assert predictions.members == ["ann", "bob", "net"] and predictions.n_items == 5
+
+
+# ---- what is refused --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("a.txt", b"", "must end in one of .npy .npz"),
+        ("a.npy", b"", "must be a NumPy array"),
+        ("a.npy", b"\x93NUMPY\x01\x00v\x00{'descr': '<f8'", "must be a NumPy array"),
+        ("a.npz", b"PK\x03\x04junk", "must be a NumPy archive"),
+        ("a.csv", b"", "it is empty"),
+        ("a.csv", b"item,worker,label\n", "at least one row"),
+        ("a.csv", b"item,worker,label\n1,2\n", "3 values in each row; row 2 has 2"),
+        ("a.csv", b"a,a\n1,2\n", "got 'a' twice"),
+        ("a.csv", b"item,worker,label\n\xff\xfe,2,3\n", "in UTF-8"),
+        ("a.csv", b"worker,label\n1,2\n", "needs a column of items"),
+    ],
+)
+def test_one_sentence_says_what_is_wrong(tmp_path, name, content, message):
+    (tmp_path / name).write_bytes(content)
+    with pytest.raises(cs.InvalidPredictions, match=re.escape(message)):
+        soft(tmp_path / name)
+
+
+def test_python_objects_are_never_loaded(tmp_path):
+    class Bomb:
+        def __reduce__(self):
+            return (open, (str(tmp_path / "boom"), "w"))
+
+    np.save(tmp_path / "a.npy", np.array([Bomb()], dtype=object), allow_pickle=True)
+    np.savez(tmp_path / "a.npz", x=np.array([Bomb()], dtype=object))
+    (tmp_path / "boom").unlink(missing_ok=True)  # saving calls it too
+    for name in ("a.npy", "a.npz"):
+        with pytest.raises(cs.InvalidPredictions, match="Python objects, which are never loaded"):
+            soft(tmp_path / name)
+    assert not (tmp_path / "boom").exists()
+
+
+def test_files_that_do_not_fit_together(tmp_path):
+    np.save(tmp_path / "a.npy", ARRAY[0])
+    np.save(tmp_path / "b.npy", ARRAY[0][:4])
+    with pytest.raises(cs.InvalidPredictions, match=r"the same items.*a\.npy has 5.*b\.npy has 4"):
+        soft(tmp_path / "a.npy", tmp_path / "b.npy")
+
+
+# ---- labels and posteriors --------------------------------------------------------------------------------
+
+
+def test_labels(tmp_path):
+    np.save(tmp_path / "y.npy", np.array([0, 1, 2]))
+    assert read_labels(str(tmp_path / "y.npy")).tolist() == [0, 1, 2]
+    path = save(tmp_path / "p.npz", probabilities=ARRAY, labels=np.array([0, 1, 2, 0, 1]), other=np.arange(3))
+    assert read_labels(str(path)).tolist() == [0, 1, 2, 0, 1]
+    assert read_labels(str(text(tmp_path / "y.csv", "task,gold\nt2,dog\nt1,\n"))) == {"t2": "dog", "t1": None}
+    assert read_labels(str(text(tmp_path / "z.csv", "truth\n1\n0\n"))) == [1, 0]
+    with pytest.raises(cs.InvalidPredictions, match="must hold one array of labels"):
+        read_labels(str(save(tmp_path / "q.npz", a=np.arange(3), b=np.arange(3))))
+
+
+@pytest.mark.parametrize("suffix", ["npz", "npy", "csv", "parquet", "safetensors"])
+def test_a_posterior_comes_back(tmp_path, suffix):
+    pytest.importorskip({"parquet": "pyarrow", "safetensors": "safetensors"}.get(suffix, "numpy"))
+    predictions = cs.Predictions(ARRAY, items=list("abcde"), classes=["x", "y", "z"])
+    aggregator = cs.SoftDawidSkene(max_iter=3).fit(predictions)
+    path = tmp_path / f"out.{suffix}"
+    write_posterior(path, aggregator, aggregator.posterior_, predictions.items)
+    back = read_posterior(str(path))
+    np.testing.assert_allclose(back.to_array()[0], aggregator.posterior_, rtol=1e-15)
+    if suffix in ("npz", "csv", "parquet"):
+        assert (back.items, back.classes) == (predictions.items, predictions.classes)
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_nothing_is_left_where_writing_fails(tmp_path, monkeypatch):
+    aggregator = cs.Average().fit(ARRAY)
+    monkeypatch.setattr(np, "savez_compressed", lambda *_, **__: (_ for _ in ()).throw(OSError("disk full")))
+    (tmp_path / "out.npz").write_bytes(b"before")
+    with pytest.raises(OSError, match="disk full"):
+        write_posterior(tmp_path / "out.npz", aggregator, aggregator.posterior_, aggregator.items_)
+    assert [path.name for path in tmp_path.iterdir()] == ["out.npz"]
+    assert (tmp_path / "out.npz").read_bytes() == b"before"
+
+
+def test_outputs_are_checked_before_the_work(tmp_path):
+    aggregator = cs.Average().fit(ARRAY)
+    with pytest.raises(cs.InvalidPredictions, match=re.escape("must end in one of .npz .npy .csv")):
+        write_posterior(tmp_path / "out.xlsx", aggregator, aggregator.posterior_, aggregator.items_)
+    with pytest.raises(cs.InvalidPredictions, match="directory must exist"):
+        write_posterior(tmp_path / "no" / "out.npz", aggregator, aggregator.posterior_, aggregator.items_)
