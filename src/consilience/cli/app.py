@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import warnings
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from sklearn.exceptions import ConvergenceWarning
 
 import consilience
 from consilience.aggregators import load
@@ -315,7 +317,10 @@ def _fitted(
     """A saved model, or a method fitted to these predictions."""
     if model is not None:
         return load(model)
-    return make_method(method, options or [], verbose=screen.err.is_terminal).fit(predictions, known)
+    aggregator = make_method(method, options or [], verbose=screen.err.is_terminal)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # the summary says it
+        return aggregator.fit(predictions, known)
 
 
 def _named(text: str, names: list[Any], option: str) -> Any:

@@ -46,7 +46,9 @@ def print_found(found: list[str]) -> None:
 
 def print_table(table: Table, title: str | None = None, *, best: str | None = None) -> None:
     """A table, the best of each score in bold: of known ones, or of all numbers where `best` is "higher" or "lower"."""
-    grid = rich.table.Table(title=None if title is None else escape(title), title_justify="left")
+    if title is not None:
+        out.print(f"\n[bold]{escape(title)}[/bold]")
+    grid = rich.table.Table()
     for name in table.columns:
         is_number = any(isinstance(value, int | float) for value in table[name])
         grid.add_column(escape(name), justify="right" if is_number else "left")
@@ -92,7 +94,8 @@ def print_summary(summary: dict[str, Any]) -> None:
 
 
 def _print_members(members: list[dict[str, Any]]) -> None:
-    grid = rich.table.Table(title="Members, as their agreement tells", title_justify="left")
+    out.print("\n[bold]Members, as their agreement tells[/bold]")
+    grid = rich.table.Table()
     for name in ("member", "answered", "accuracy*", "dissents won", "most reliable on", "confuses most"):
         grid.add_column(name, justify="right" if name in ("answered", "accuracy*", "dissents won") else "left")
     ranked = sorted(members, key=lambda row: -_number(row["estimated accuracy"]))
@@ -114,7 +117,8 @@ def _print_changed(changed: dict[str, Any]) -> None:
         out.print("No item is answered differently from plain averaging.")
         return
     title = f"{changed['count']:,} items ({changed['share']:.1%}) are answered differently from plain averaging"
-    grid = rich.table.Table(title=title, title_justify="left")
+    out.print(f"\n[bold]{title}[/bold]")
+    grid = rich.table.Table()
     for name in ("item", "average", "consensus", "tipped by"):
         grid.add_column(name)
     for row in changed["surest"]:

@@ -42,8 +42,12 @@ def summarize(
         ],
         "disagreement": _disagreement(diagnosis.agreement, diagnosis.compared),
         "changed": _changed(predictions, aggregator, posterior, average),
-        "warnings": diagnosis.warnings,
+        "warnings": list(diagnosis.warnings),
     }
+    if summary["converged"] is False:
+        summary["warnings"].append(
+            f"the fit had not settled after {aggregator.n_iter_} iterations; raise max_iter or tol"
+        )
     known = known_labels(labels, predictions.axes)
     if known is not None:
         summary["scores"] = {

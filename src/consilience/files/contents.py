@@ -23,7 +23,7 @@ ARRAY_FORMATS = {".npy": "NumPy array", ".npz": "NumPy archive", ".safetensors":
 TABLE_FORMATS = {".csv": "CSV table", ".tsv": "TSV table", ".parquet": "Parquet table"}
 
 INTEGER = re.compile(r"-?(0|[1-9]\d{0,17})")  # 007 is a name, and so is what no 64-bit integer holds
-NUMBER = re.compile(r"[-+]?(0|[1-9]\d*)?(\.\d*)?(?<=[\d.])([eE][-+]?\d+)?|nan|NaN|[-+]?inf")
+NUMBER = re.compile(r"[-+]?((0|[1-9]\d*)(\.\d*)?|\.\d+)([eE][-+]?\d+)?|nan|NaN|[-+]?inf")
 
 MOST_COLUMNS = 100_000
 """A table of more columns is no table of answers."""

@@ -1,0 +1,193 @@
+"""The command line: what it prints, what it writes, and how it fails."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import consilience as cs
+from consilience.cli import main
+
+N_ITEMS = 200
+
+
+@pytest.fixture
+def run(monkeypatch, capsys, tmp_path):
+    """Run a command in an empty folder: exit code, standard output, standard error."""
+    monkeypatch.chdir(tmp_path)
+
+    def command(*words):
+        monkeypatch.setattr(sys, "argv", ["consilience", *map(str, words)])
+        try:
+            main()
+        except SystemExit as leaving:
+            code = leaving.code or 0
+        else:
+            code = 0
+        printed = capsys.readouterr()
+        return code, printed.out, printed.err
+
+    return command
+
+
+@pytest.fixture
+def arrays(tmp_path):
+    """Three members of 200 items and three classes, one file each, and the truth."""
+    rng = np.random.default_rng(0)
+    truth = rng.integers(3, size=N_ITEMS)
+    for name, skill in (("good", 3.0), ("fair", 1.5), ("poor", 0.3)):
+        logits = rng.normal(size=(N_ITEMS, 3)) + skill * np.eye(3)[truth]
+        np.save(tmp_path / f"{name}.npy", np.exp(logits) / np.exp(logits).sum(axis=1, keepdims=True))
+    np.save(tmp_path / "truth.npy", truth)
+    return ["good.npy", "fair.npy", "poor.npy"]
+
+
+def test_aggregate_says_whom_to_trust(run, arrays):
+    code, out, err = run("aggregate", *arrays, "--labels", "truth.npy")
+    assert code == 0
+    assert out.index("good") < out.index("fair") < out.index("poor")  # best first
+    assert "answered differently from plain averaging" in out and "Scored on the labels" in out
+    assert "good.npy: NumPy array, probabilities (items, classes)" in " ".join(err.split())
+
+
+def test_aggregate_for_machines(run, arrays):
+    code, out, err = run("aggregate", *arrays, "--json", "-o", "out.npz", "--labels", "truth.npy")
+    assert code == 0 and err == ""
+    summary = json.loads(out)
+    fitted = cs.SoftDawidSkene().fit({name[:-4]: np.load(name) for name in arrays})
+    with np.load("out.npz") as written:
+        np.testing.assert_array_equal(written["posterior"], fitted.posterior_)
+        assert written["members"].tolist() == ["good", "fair", "poor"]
+    truth = np.load("truth.npy")
+    assert summary["scores"]["SoftDawidSkene"]["accuracy"] == cs.metrics.accuracy(fitted.posterior_, truth)
+    assert (
+        summary["changed"]["count"]
+        == (fitted.posterior_.argmax(1) != cs.Average().fit_predict_proba(fitted_data()).argmax(1)).sum()
+    )
+    assert summary["written"] == ["out.npz"]
+
+
+def listed():
+    return sorted(path.name for path in Path().iterdir())
+
+
+def fitted_data():
+    return [np.load(f"{name}.npy") for name in ("good", "fair", "poor")]
+
+
+def test_labels_for_scoring_do_not_change_the_answer(run, arrays):
+    run("aggregate", *arrays, "-o", "without.npy")
+    run("aggregate", *arrays, "-o", "with.npy", "--labels", "truth.npy")
+    np.testing.assert_array_equal(np.load("without.npy"), np.load("with.npy"))
+
+
+def test_known_labels_do(run, arrays):
+    run("aggregate", *arrays, "-m", "dawid-skene", "-o", "out.npy", "--known", "truth.npy")
+    np.testing.assert_array_equal(np.load("out.npy").argmax(axis=1), np.load("truth.npy"))
+
+
+def test_a_saved_model_answers_new_items(run, arrays):
+    run("aggregate", *arrays, "--save", "model.npz", "-m", "bcc")
+    np.save("new.npy", np.stack(fitted_data())[:, :7])
+    code, out, _ = run("aggregate", "new.npy", "--model", "model.npz", "-o", "out.npy", "--json")
+    assert code == 0 and json.loads(out)["n_items"] == 7
+    np.testing.assert_allclose(np.load("out.npy"), cs.load("model.npz").predict_proba(np.load("new.npy")))
+
+
+def test_options_reach_the_method(run, arrays):
+    code, out, _ = run("aggregate", *arrays, "--option", "max_iter=3", "--option", 'averaging={"0": 0.5}', "--json")
+    assert code == 0 and json.loads(out)["iterations"] == 3
+    code, _, err = run("aggregate", *arrays, "--option", "nope=3")
+    assert code == 2 and "--option must be NAME=VALUE with one of averaging" in err
+
+
+def test_people_and_names(run, tmp_path):
+    (tmp_path / "crowd.csv").write_text(
+        "task,worker,label\n"
+        + "".join(f"t{i},w{w},{'yes' if (i + (w == 2)) % 2 else 'no'}\n" for i in range(30) for w in range(3)),
+        encoding="utf-8",
+    )
+    code, out, _ = run("aggregate", "crowd.csv", "-m", "dawid-skene", "-o", "out.csv")
+    assert code == 0 and "w0" in out
+    lines = (tmp_path / "out.csv").read_text(encoding="utf-8").splitlines()
+    assert lines[0] == "item,label,no,yes" and lines[1].startswith("t0,no,")
+    code, out, _ = run("explain", "crowd.csv", "--item", "t3", "-m", "dawid-skene")
+    assert code == 0 and "item 't3': yes" in out
+    code, _, err = run("explain", "crowd.csv", "--item", "t99")
+    assert code == 2 and "--item must be one of t0, t1" in err
+
+
+def test_compare_and_evaluate(run, arrays):
+    code, out, _ = run("compare", *arrays, "--labels", "truth.npy", "--json")
+    methods = {row["method"]: row for row in json.loads(out)}
+    assert code == 0 and "DawidSkene" in methods
+    run("aggregate", *arrays, "-m", "dawid-skene", "-o", "out.npz")
+    code, out, _ = run("evaluate", "out.npz", "--labels", "truth.npy", "--json")
+    scores = json.loads(out)
+    assert code == 0 and scores["accuracy"]["value"] == methods["DawidSkene"]["accuracy"]
+    assert scores["accuracy"]["low"] < scores["accuracy"]["value"] < scores["accuracy"]["high"]
+    assert run("compare", *arrays)[0] == 0 and run("evaluate", "out.npz", "--labels", "truth.npy")[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["aggregate", "absent.npy"], "absent.npy: No such file or directory"),
+        (["aggregate", "good.npy", "-m", "magic"], "--method must be one of soft-dawid-skene"),
+        (["aggregate", "good.npy", "-o", "out.xlsx"], "the output must end in one of .npz"),
+        (["aggregate", "good.npy", "-o", "no/out.npz"], "the output's directory must exist"),
+        (["aggregate", "good.npy", "--report", "page.pdf"], "the output must end in one of .html"),
+        (
+            ["aggregate", "truth.npy", "good.npy", "--labels", "short.npy"],
+            "labels must have one entry for each of the 200",
+        ),
+        (["evaluate", "good.npy", "--labels", "unknown.npy"], "must know the label of at least one item"),
+        (["export", "good.npy", "-o", "x.onnx"], "is not a file that consilience saved"),
+    ],
+)
+def test_bad_input_ends_in_one_sentence(run, arrays, words, message):
+    np.save("short.npy", np.zeros(3, dtype=int))
+    np.save("unknown.npy", np.full(N_ITEMS, -1))
+    before = listed()
+    code, out, err = run(*words)
+    assert code == 2
+    assert message in " ".join(err.split()) and "Traceback" not in err
+    assert listed() == before
+
+
+def test_usage_errors_and_help(run):
+    assert run("aggregate")[0] == 2
+    code, out, _ = run("--help")
+    assert code == 0 and all(name in out for name in ("aggregate", "compare", "evaluate", "explain", "report", "demo"))
+    code, out, _ = run("--version")
+    assert out.strip() == f"consilience {cs.__version__}"
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals are POSIX's")
+def test_an_interrupted_command_leaves_nothing(tmp_path, arrays):
+    big = np.random.default_rng(0).dirichlet(np.ones(50), size=(3, 20_000)).astype(np.float32)
+    np.save(tmp_path / "big.npy", big)
+    words = [
+        sys.executable,
+        "-m",
+        "consilience",
+        "aggregate",
+        "big.npy",
+        "-o",
+        "out.npz",
+        "--option",
+        "max_iter=100000",
+    ]
+    process = subprocess.Popen(words, cwd=tmp_path, stderr=subprocess.PIPE)
+    before = sorted(path.name for path in tmp_path.iterdir())
+    time.sleep(3)
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=30)
+    assert process.returncode == 130 and b"Traceback" not in err
+    assert sorted(path.name for path in tmp_path.iterdir()) == before
