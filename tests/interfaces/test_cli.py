@@ -186,7 +186,8 @@ def test_an_interrupted_command_leaves_nothing(tmp_path, arrays):
     ]
     process = subprocess.Popen(words, cwd=tmp_path, stderr=subprocess.PIPE)
     before = sorted(path.name for path in tmp_path.iterdir())
-    time.sleep(3)
+    assert process.stderr.readline().startswith(b"big.npy: NumPy array")  # it has begun
+    time.sleep(0.5)
     process.send_signal(signal.SIGINT)
     _, err = process.communicate(timeout=30)
     assert process.returncode == 130 and b"Traceback" not in err

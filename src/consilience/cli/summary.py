@@ -28,7 +28,7 @@ def summarize(
     """Whom to trust on what, where members disagree, which items changed against averaging, and the scores."""
     diagnosis = diagnose(predictions, aggregator)
     average = to_numpy(Average().fit(predictions).posterior_)
-    summary = {
+    summary: dict[str, Any] = {
         "method": type(aggregator).__name__,
         "n_members": predictions.n_members,
         "n_items": predictions.n_items,
