@@ -1,0 +1,1 @@
+"""The paper's evaluation: the only place that knows data sets, networks and the paper."""

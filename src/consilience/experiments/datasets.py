@@ -1,0 +1,110 @@
+"""Data sets in their published file formats. No pickles: CIFAR's binary version, MNIST's IDX files."""
+
+from __future__ import annotations
+
+import gzip
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from consilience.errors import InvalidPredictions
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import numpy.typing as npt
+
+
+class Images(NamedTuple):
+    """Images (items, channels, height, width) in [0, 1], and their labels."""
+
+    pixels: npt.NDArray[np.float32]
+    labels: npt.NDArray[np.int64]
+
+
+def read_idx(path: Path) -> npt.NDArray[np.uint8]:
+    """An IDX file of bytes, compressed or not."""
+    data = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
+    n_dimensions = data[3] if len(data) > 3 else 0
+    if data[:3] != b"\x00\x00\x08" or len(data) < 4 + 4 * n_dimensions:
+        raise InvalidPredictions(f"{path} must be an IDX file of bytes; it begins with {data[:4]!r}")
+    shape = np.frombuffer(data, ">u4", n_dimensions, 4).astype(int)
+    values = np.frombuffer(data, np.uint8, offset=4 + 4 * n_dimensions)
+    if values.size != shape.prod():
+        raise InvalidPredictions(f"{path} must have {shape.prod()} values as its header says; it has {values.size}")
+    return values.reshape(shape)
+
+
+def read_mnist(folder: Path, *, train: bool) -> Images:
+    """MNIST, Fashion-MNIST or notMNIST: four IDX files."""
+    part = "train" if train else "t10k"
+    images, labels = (read_idx(_idx(folder, f"{part}-{kind}")) for kind in ("images-idx3", "labels-idx1"))
+    return Images(as_pixels(images[:, None]), labels.astype(np.int64))
+
+
+def _idx(folder: Path, stem: str) -> Path:
+    for suffix in ("-ubyte.gz", "-ubyte"):
+        if (path := folder / f"{stem}{suffix}").exists():
+            return path
+    raise InvalidPredictions(f"{folder} must hold {stem}-ubyte or {stem}-ubyte.gz; it does not")
+
+
+def read_cifar10(folder: Path, *, train: bool) -> Images:
+    """CIFAR-10's binary version: one byte of label, 3072 of pixels."""
+    names = [f"data_batch_{place}.bin" for place in range(1, 6)] if train else ["test_batch.bin"]
+    return _read_cifar([folder / "cifar-10-batches-bin" / name for name in names], n_labels=1)
+
+
+def read_cifar100(folder: Path, *, train: bool) -> Images:
+    """CIFAR-100's binary version: coarse and fine label, 3072 of pixels; the fine label counts."""
+    return _read_cifar([folder / "cifar-100-binary" / ("train.bin" if train else "test.bin")], n_labels=2)
+
+
+def _read_cifar(paths: list[Path], n_labels: int) -> Images:
+    parts = []
+    for path in paths:
+        values = np.frombuffer(path.read_bytes(), np.uint8)
+        if not values.size or values.size % (3072 + n_labels):
+            raise InvalidPredictions(f"{path} must hold rows of {3072 + n_labels} bytes; it has {values.size} bytes")
+        parts.append(values.reshape(-1, 3072 + n_labels))
+    rows = np.concatenate(parts)
+    return Images(as_pixels(rows[:, n_labels:].reshape(-1, 3, 32, 32)), rows[:, n_labels - 1].astype(np.int64))
+
+
+def as_pixels(values: npt.NDArray[Any]) -> npt.NDArray[np.float32]:
+    """Bytes as numbers in [0, 1]."""
+    return values.astype(np.float32) / np.float32(255)
+
+
+def read_svhn(folder: Path, *, train: bool) -> Images:
+    """SVHN's cropped digits: MATLAB files of X (32, 32, 3, items) and y, where 10 stands for 0."""
+    from scipy.io import loadmat  # noqa: PLC0415 - only this format needs it
+
+    data = loadmat(folder / ("train_32x32.mat" if train else "test_32x32.mat"))
+    return Images(as_pixels(data["X"].transpose(3, 2, 0, 1)), data["y"].ravel().astype(np.int64) % 10)
+
+
+CORRUPTED = {"cifar10": "CIFAR-10-C", "cifar100": "CIFAR-100-C"}
+
+
+def published_corruption(data_dir: Path, task: str, corruption: str, severity: int) -> npt.NDArray[np.float32] | None:
+    """The images of a -C data set: an array of 50,000 images per corruption, 10,000 per severity; None where absent."""
+    path = data_dir / CORRUPTED.get(task, "") / f"{corruption}.npy"
+    if task not in CORRUPTED or not path.exists():
+        return None
+    images = np.load(path, mmap_mode="r", allow_pickle=False)
+    each = len(images) // 5
+    if images.ndim != 4 or images.shape[1:] != (32, 32, 3) or images.dtype != np.uint8 or len(images) % 5:
+        raise InvalidPredictions(f"{path} must be bytes (5 × items, 32, 32, 3); got {images.dtype} {images.shape}")
+    return as_pixels(images[(severity - 1) * each : severity * each].transpose(0, 3, 1, 2))
+
+
+FOREIGN = {
+    "mnist": lambda data_dir: read_mnist(data_dir / "mnist", train=False),
+    "fashion-mnist": lambda data_dir: read_mnist(data_dir / "fashion-mnist", train=False),
+    "notmnist": lambda data_dir: read_mnist(data_dir / "notmnist", train=False),
+    "cifar10": lambda data_dir: read_cifar10(data_dir / "cifar10", train=False),
+    "cifar100": lambda data_dir: read_cifar100(data_dir / "cifar100", train=False),
+    "svhn": lambda data_dir: read_svhn(data_dir / "svhn", train=False),
+}
+"""Test images of data sets that members were not trained on, by name."""

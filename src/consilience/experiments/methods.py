@@ -1,0 +1,52 @@
+"""The methods that experiments compare, by the names of the paper's tables."""
+
+from __future__ import annotations
+
+import warnings
+from typing import TYPE_CHECKING
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+
+from consilience.aggregators import (
+    Average,
+    BayesianClassifierCombination,
+    DawidSkene,
+    MajorityVote,
+    SoftDawidSkene,
+)
+from consilience.arrays import to_numpy
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from consilience.aggregators.aggregator import AbstractAggregator
+    from consilience.arrays import FloatArray
+    from consilience.predictions import Predictions
+
+PAPER = ("DS", "BCC", "EA", "MV", "PE", "SDS")
+"""In the order of the paper's tables. PE is not an aggregator: it needs the networks and their training data."""
+
+
+def aggregators(preset: str) -> dict[str, Callable[[], AbstractAggregator]]:
+    """Every aggregator, SDS with the hyper-parameters that the paper's appendix D gives for a data set.
+
+    DS is crowd-kit's of the paper: no smoothing, 100 iterations. `SDS default` is this project's own default.
+    """
+    return {
+        "DS": lambda: DawidSkene(smoothing=0, tol=None, max_iter=100),
+        "BCC": lambda: BayesianClassifierCombination(max_iter=200),
+        "EA": Average,
+        "MV": MajorityVote,
+        "SDS": lambda: SoftDawidSkene.paper(preset),  # type: ignore[arg-type]  # one of the presets
+        "SDS default": SoftDawidSkene,
+        "DS smoothed": DawidSkene,
+        "EA geometric": lambda: Average(kind="geometric"),
+    }
+
+
+def posterior(method: AbstractAggregator, predictions: Predictions) -> FloatArray:
+    """What a method makes of predictions, without labels."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # as the paper's, it makes so many iterations
+        return to_numpy(method.fit(predictions).posterior_).astype(np.float64)

@@ -1,0 +1,124 @@
+"""Tidy results: one row per number, with everything that says where it comes from."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections import defaultdict
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from consilience.atomic import whole_file
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+
+class Row(NamedTuple):
+    """A number and where it comes from."""
+
+    experiment: str
+    task: str
+    shift: str
+    severity: float
+    size: int  # members of the ensemble
+    ensemble: int  # which of the independent ensembles
+    method: str
+    metric: str
+    value: float
+    scale: str  # at which it was made
+
+
+class Summary(NamedTuple):
+    """Mean and standard deviation over independent ensembles."""
+
+    mean: float
+    std: float
+    n: int
+
+
+HIGHER_IS_BETTER = {"accuracy", "auroc", "auroc entropy"}
+
+
+def write_rows(path: Path, rows: Iterable[Row]) -> None:
+    """The rows as a CSV file, in order, so that it changes only where numbers do."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(Row._fields)
+    for row in sorted(rows):
+        writer.writerow(row._replace(value=float(f"{row.value:.6g}")))
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with whole_file(path) as file:
+        file.write(text.getvalue().encode())
+
+
+def read_rows(path: Path) -> list[Row]:
+    """The rows of a file that `write_rows` wrote."""
+    with path.open(encoding="utf-8", newline="") as file:
+        return [
+            Row(
+                **row
+                | {name: kind(row[name]) for name, kind in (("severity", float), ("value", float), ("size", int))}
+                | {"ensemble": int(row["ensemble"])}
+            )
+            for row in csv.DictReader(file)
+        ]
+
+
+def summarized(rows: Iterable[Row]) -> dict[tuple[str, str, float, int, str, str], Summary]:
+    """Mean and standard deviation by (task, shift, severity, size, method, metric)."""
+    values: dict[tuple[str, str, float, int, str, str], list[float]] = defaultdict(list)
+    for row in rows:
+        values[row.task, row.shift, row.severity, row.size, row.method, row.metric].append(row.value)
+    return {
+        key: Summary(
+            float(np.mean(found)), float(np.std(found, ddof=1)) if len(found) > 1 else float("nan"), len(found)
+        )
+        for key, found in values.items()
+    }
+
+
+def best_of(metric: str, values: Sequence[float], digits: int = 3) -> list[bool]:
+    """Which values are the best as they print."""
+    rounded = [round(value, digits) for value in values]
+    finite = [value for value in rounded if np.isfinite(value)]
+    if not finite:
+        return [False] * len(rounded)
+    best = max(finite) if metric in HIGHER_IS_BETTER else min(finite)
+    return [value == best for value in rounded]
+
+
+PAPER_FILE = Path(__file__).with_name("paper_results.csv")
+
+
+class PaperRow(NamedTuple):
+    """A number of the paper's tables."""
+
+    experiment: str
+    corruption: str
+    severity: int
+    ensemble_size: int
+    metric: str
+    method: str
+    mean: float
+    std: float
+
+
+def paper_rows() -> list[PaperRow]:
+    """The numbers that the paper prints."""
+    with PAPER_FILE.open(encoding="utf-8", newline="") as file:
+        return [
+            PaperRow(
+                row["experiment"],
+                row["corruption"],
+                int(row["severity"]),
+                int(row["ensemble_size"]),
+                row["metric"],
+                row["method"],
+                float(row["mean"]),
+                float(row["std"]),
+            )
+            for row in csv.DictReader(file)
+        ]
