@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -20,6 +21,7 @@ from consilience.predictions import Predictions
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from consilience.aggregators.aggregator import AbstractAggregator
     from consilience.experiments.store import Store
 
 ANGLES = tuple(range(0, 181, 15))
@@ -29,7 +31,6 @@ LEARNED_SHARE = 0.2
 """Of the items, what online Soft Dawid-Skene learns from (appendix F)."""
 
 Ensembles = list[list[int]]
-OnStep = "Callable[[str], None]"
 
 
 @dataclass(frozen=True)
@@ -43,8 +44,42 @@ class Experiment:
 
 
 def ensembles_of(n_members: int, size: int) -> Ensembles:
-    """Independent ensembles of so many members: 0, 1, 2; 3, 4, 5; …"""
+    """Independent ensembles of so many members: the first so many, the next so many, and so on."""
     return [list(range(first, first + size)) for first in range(0, n_members - size + 1, size)]
+
+
+class Where(NamedTuple):
+    """Where numbers come from."""
+
+    experiment: str
+    condition: Condition
+    seeds: list[int]
+    ensemble: int
+    scale: str
+    severity: float | None = None  # where it is not the condition's
+
+    @property
+    def members(self) -> str:
+        """The members, for file names."""
+        return "-".join(map(str, self.seeds))
+
+    def rows(self, method: str, found: dict[str, float]) -> Iterator[Row]:
+        """A row for each metric."""
+        task, shift, severity = self.condition.task, self.condition.shift, self.condition.severity
+        severity = float(severity if self.severity is None else self.severity)
+        for metric, value in found.items():
+            yield Row(
+                self.experiment,
+                task,
+                shift,
+                severity,
+                len(self.seeds),
+                self.ensemble,
+                method,
+                metric,
+                float(value),
+                self.scale,
+            )
 
 
 # ---- the grid: shift × severity × ensemble × method ------------------------------------------------------------
@@ -56,46 +91,20 @@ def grid(
     """Every method on every condition and ensemble."""
     for condition in conditions:
         for number, seeds in enumerate(ensembles):
-            array = store.predictions(condition, seeds, on_step)
-            labels = store.labels(condition)
+            array, labels = store.predictions(condition, seeds, on_step), store.labels(condition)
+            where = Where(name, condition, seeds, number, store.scale_name)
             for method, make in aggregators(condition.task).items():
                 on_step(f"{method}: {condition}")
-                found = store.cell(
-                    f"grid/{condition}/{_ensemble_name(seeds)}/{method}",
-                    lambda make=make, array=array, labels=labels: scores(posterior(make(), Predictions(array)), labels),
-                )
-                for metric, value in found.items():
-                    yield _row(name, condition, seeds, number, method, metric, value, store)
+                cell = f"grid/{condition}/{where.members}/{method}"
+                yield from where.rows(method, store.cell(cell, partial(_scored, make, array, labels)))
+            if store.with_laplace:
+                on_step(f"PE: {condition}")
+                compute = partial(_laplace_scored, store, condition, seeds, on_step)
+                yield from where.rows("PE", store.cell(f"grid/{condition}/{where.members}/PE", compute))
 
 
-def _ensemble_name(seeds: list[int]) -> str:
-    return "-".join(map(str, seeds))
-
-
-def _row(
-    experiment: str,
-    condition: Condition,
-    seeds: list[int],
-    number: int,
-    method: str,
-    metric: str,
-    value: float,
-    store: Store,
-    *,
-    severity: float | None = None,
-) -> Row:
-    return Row(
-        experiment,
-        condition.task,
-        condition.shift,
-        float(condition.severity if severity is None else severity),
-        len(seeds),
-        number,
-        method,
-        metric,
-        float(value),
-        store.scale_name,
-    )
+def _scored(make: Callable[[], AbstractAggregator], array: Any, labels: Any) -> dict[str, float]:
+    return scores(posterior(make(), Predictions(array)), labels)
 
 
 def mnist_rotation(store: Store, ensembles: Ensembles, on_step: Callable[[str], None]) -> Iterator[Row]:
@@ -126,6 +135,14 @@ def ensemble_size(store: Store, _: Ensembles, on_step: Callable[[str], None]) ->
         yield from grid("ensemble-size", conditions, store, draws, on_step)
 
 
+def _laplace_scored(
+    store: Store, condition: Condition, seeds: list[int], on_step: Callable[[str], None]
+) -> dict[str, float]:
+    """Probabilistic ensembling: the mean of what the members' Laplace approximations say."""
+    rows = store.laplace_predictions(condition, seeds, on_step)
+    return scores(rows.mean(axis=0, dtype=np.float64), store.labels(condition))
+
+
 # ---- online -----------------------------------------------------------------------------------------------
 
 
@@ -136,13 +153,10 @@ def online(store: Store, ensembles: Ensembles, on_step: Callable[[str], None]) -
         for number, seeds in enumerate(ensembles):
             array, labels = store.predictions(condition, seeds, on_step), store.labels(condition)
             on_step(f"online: {condition}")
-            found = store.cell(
-                f"online/{condition}/{_ensemble_name(seeds)}",
-                lambda array=array, labels=labels, number=number: _online_scores(array, labels, number),
-            )
-            for method, values in found.items():
-                for metric, value in values.items():
-                    yield _row("online", condition, seeds, number, method, metric, value, store)
+            where = Where("online", condition, seeds, number, store.scale_name)
+            cell = f"online/{condition}/{where.members}"
+            for method, found in store.cell(cell, partial(_online_scores, array, labels, number)).items():
+                yield from where.rows(method, found)
 
 
 def _online_scores(array: Any, labels: Any, seed: int) -> dict[str, dict[str, float]]:
@@ -173,7 +187,7 @@ OOD_PAIRS = (
 
 
 def out_of_distribution(store: Store, ensembles: Ensembles, on_step: Callable[[str], None]) -> Iterator[Row]:
-    """Figure 6: a growing share of the items is foreign; is the answer less sure of them?"""
+    """Figure 6: a growing share of the items is foreign, of which the answer should be less sure."""
     for own, foreign in OOD_PAIRS:
         if not (store.data_dir / foreign).exists():
             continue
@@ -183,18 +197,14 @@ def out_of_distribution(store: Store, ensembles: Ensembles, on_step: Callable[[s
             outside = store.predictions(condition, seeds, on_step)
             for share in OOD_SHARES:
                 on_step(f"ood: {condition} {share:.0%}")
-                found = store.cell(
-                    f"ood/{condition}/{share:g}/{_ensemble_name(seeds)}",
-                    lambda inside=inside, outside=outside, share=share, number=number, own=own: _ood_scores(
-                        inside, outside, share, own, number
-                    ),
-                )
-                for method, values in found.items():
-                    for metric, value in values.items():
-                        yield _row("ood", condition, seeds, number, method, metric, value, store, severity=share)
+                where = Where("ood", condition, seeds, number, store.scale_name, share)
+                cell = f"ood/{condition}/{share:g}/{where.members}"
+                compute = partial(_ood_scores, inside, outside, share, own, seed=number)
+                for method, found in store.cell(cell, compute).items():
+                    yield from where.rows(method, found)
 
 
-def _ood_scores(inside: Any, outside: Any, share: float, task: str, seed: int) -> dict[str, dict[str, float]]:
+def _ood_scores(inside: Any, outside: Any, share: float, task: str, *, seed: int) -> dict[str, dict[str, float]]:
     """A share of the own items is replaced by foreign ones; methods see the mixture."""
     rng = np.random.default_rng(seed)
     n_items = inside.shape[1]
@@ -227,7 +237,8 @@ def cost(store: Store, ensembles: Ensembles, on_step: Callable[[str], None]) -> 
         on_step(f"timing: {method}")
         started = time.perf_counter()
         posterior(make(), Predictions(array))
-        yield _row("cost", condition, seeds, 0, method, "aggr", time.perf_counter() - started, store)
+        where = Where("cost", condition, seeds, 0, store.scale_name)
+        yield from where.rows(method, {"aggr": time.perf_counter() - started})
 
 
 EXPERIMENTS = {

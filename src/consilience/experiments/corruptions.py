@@ -264,7 +264,7 @@ def _folded(place: npt.NDArray[Any], mode: str, size: int = 32) -> npt.NDArray[A
     """Places outside the image folded back in: about the edge ("reflect") or about the outermost pixel ("mirror")."""
     period = 2 * size if mode == "reflect" else 2 * size - 2
     inside = np.mod(place, period)
-    return np.where(inside < size, inside, (period - 1 if mode == "reflect" else period) - inside)
+    return np.asarray(np.where(inside < size, inside, (period - 1 if mode == "reflect" else period) - inside))
 
 
 def _pixelate(x: Pixels, severity: int, _: np.random.Generator) -> Pixels:

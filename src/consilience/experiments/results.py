@@ -57,14 +57,8 @@ def write_rows(path: Path, rows: Iterable[Row]) -> None:
 def read_rows(path: Path) -> list[Row]:
     """The rows of a file that `write_rows` wrote."""
     with path.open(encoding="utf-8", newline="") as file:
-        return [
-            Row(
-                **row
-                | {name: kind(row[name]) for name, kind in (("severity", float), ("value", float), ("size", int))}
-                | {"ensemble": int(row["ensemble"])}
-            )
-            for row in csv.DictReader(file)
-        ]
+        kinds = {"severity": float, "size": int, "ensemble": int, "value": float}
+        return [Row(*(kinds.get(name, str)(row[name]) for name in Row._fields)) for row in csv.DictReader(file)]
 
 
 def summarized(rows: Iterable[Row]) -> dict[tuple[str, str, float, int, str, str], Summary]:
