@@ -1,9 +1,9 @@
 """Probabilistic ensembling (PE): a Laplace approximation of each member, their predictions averaged.
 
-The paper gives the library, laplace-torch, and no options; so these are the library's defaults: the last layer's weights,
-a Kronecker-factored Hessian, the linearized predictive. They fit what the paper says of memory: Jacobians of 1,000
-outputs by the 2,049,000 weights of ResNet-50's last layer for a batch of 128 take 977 GiB. The prior precision is the
-marginal likelihood's, and the predictive is sampled.
+The paper gives the library, laplace-torch, and no options; so these are the library's defaults: the last layer's
+weights, a Kronecker-factored Hessian, the linearized predictive. They fit what the paper says of memory: Jacobians of
+1,000 outputs by the 2,049,000 weights of ResNet-50's last layer for a batch of 128 take 977 GiB. The prior precision is
+the marginal likelihood's, and the predictive is sampled.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def fit_laplace(network: nn.Module, images: Tensor, labels: Tensor) -> Any:
         raise InvalidPredictions("PE needs laplace-torch: pip install consilience[experiments]") from None
     approximation = Laplace(network, "classification", subset_of_weights="last_layer", hessian_structure="kron")
     approximation.fit(DataLoader(TensorDataset(images, labels), batch_size=BATCH_SIZE))
-    approximation.optimize_prior_precision(method="marglik")
+    approximation.optimize_prior_precision(pred_type="glm", method="marglik")
     return approximation
 
 
