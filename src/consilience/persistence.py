@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import os
-import tempfile
 import zipfile
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
@@ -19,6 +18,7 @@ import numpy as np
 
 from consilience.arrays import is_array, to_numpy
 from consilience.errors import InvalidPredictions
+from consilience.whole_file import whole_file
 
 FORMAT = "consilience aggregator"
 VERSION = 1
@@ -38,17 +38,9 @@ def write(path: str | os.PathLike[str], name: str, parameters: dict[str, Any], l
     options = {key: _mapping_to_json(value) for key, value in parameters.items()}
     header = {"format": FORMAT, "version": VERSION, "aggregator": name, "parameters": options, "learned": plain}
     text = json.dumps(header, default=_to_json)
-    target = Path(path)
-    handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.", suffix=".part")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            arrays["header"] = np.frombuffer(text.encode(), dtype=np.uint8)
-            np.savez(file, **arrays)  # type: ignore[arg-type]  # names of arrays, none of them an option's
-        Path(temporary).chmod(0o666 & ~_umask())
-        Path(temporary).replace(target)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
+    arrays["header"] = np.frombuffer(text.encode(), dtype=np.uint8)
+    with whole_file(path) as file:
+        np.savez(file, **arrays)  # type: ignore[arg-type]  # names of arrays, none of them an option's
 
 
 def read(path: str | os.PathLike[str]) -> tuple[str, dict[str, Any], dict[str, Any]]:
@@ -119,10 +111,3 @@ def _mapping_to_json(value: Any) -> Any:
 
 def _mapping_from_json(value: dict[str, Any]) -> dict[Any, Any]:
     return dict(value["pairs"]) if value.keys() == {"pairs"} else value
-
-
-def _umask() -> int:
-    """The permissions that new files are denied; it can only be read by setting it."""
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
