@@ -1,7 +1,7 @@
 """A fitted aggregator behind HTTP: its ONNX graph, ONNX Runtime and FastAPI. Serving does not need consilience.
 
-    aggregator.to_onnx("model.onnx")                                              where it was fitted
-    MODEL=model.onnx uvicorn --app-dir examples service:app                       where it answers
+    aggregator.to_onnx("model.onnx")                                      where it was fitted: consilience[onnx]
+    MODEL=model.onnx uvicorn --app-dir examples service:app               where it answers: onnxruntime fastapi uvicorn
 
 POST /predict takes `{"predictions": members × items × classes}`, null in the place of a missing row. Run as a script,
 it fits a small aggregator and asks the service two questions, in this process.

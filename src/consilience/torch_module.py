@@ -32,6 +32,7 @@ class Fusion(nn.Module):  # type: ignore[misc]  # torch is not followed by the t
         self.members, self.classes, self.logits = rule.members, rule.classes, logits
         self._aggregator, self._averages_logs = rule.aggregator, rule.averages_logs
         self._is_soft, self._is_hard = not rule.is_label.all(), bool(rule.is_label.any())
+        self._takes_logs = rule.floor is not None
         layer = rule.layer()
         self._has_scores, self._has_average = layer is not None, layer is None or rule.weight < 1
         self.register_buffer("is_label", torch.tensor(rule.is_label)[:, None, None])
@@ -81,21 +82,24 @@ class Fusion(nn.Module):  # type: ignore[misc]  # torch is not followed by the t
 
     def _read(self, given: Any) -> tuple[Any, Any]:
         """Each row as probabilities and as logarithms; where only the most probable class counts, one-hot in both."""
-        votes = given
-        if self._is_hard:
-            votes = nn.functional.one_hot(given.argmax(dim=2), len(self.classes)).to(given.dtype)
+        if not self._is_hard:
+            return self._read_soft(given)
+        votes = nn.functional.one_hot(given.argmax(dim=2), len(self.classes)).to(given.dtype)
         if not self._is_soft:
             return votes, votes
+        probabilities, logs = self._read_soft(given)
+        return torch.where(self.is_label, votes, probabilities), torch.where(self.is_label, votes, logs)
+
+    def _read_soft(self, given: Any) -> tuple[Any, Any]:
+        """Probabilities, and their floored logarithms where these are wanted."""
+        if not self._takes_logs:
+            return torch.softmax(given, dim=2) if self.logits else given, given
         log_floor = self._number(self.log_floor, given)
         if self.logits:
             logs = torch.log_softmax(given, dim=2)
-            probabilities, logs = logs.exp(), torch.maximum(logs, log_floor)
-        else:
-            # Floored before the logarithm, whose gradient at zero is infinite.
-            probabilities, logs = given, torch.maximum(given, log_floor.exp()).log()
-        if self._is_hard:
-            probabilities, logs = (torch.where(self.is_label, votes, soft) for soft in (probabilities, logs))
-        return probabilities, logs
+            return logs.exp(), torch.maximum(logs, log_floor)
+        # Floored before the logarithm, whose gradient at zero is infinite.
+        return given, torch.maximum(given, log_floor.exp()).log()
 
     def _average(self, rows: Any, is_answer: Any) -> Any:
         """The mean of the rows of each item, weighed among those who answered."""
@@ -110,4 +114,5 @@ class Fusion(nn.Module):  # type: ignore[misc]  # torch is not followed by the t
 
     @staticmethod
     def _number(buffer: Any, example: Any) -> Any:
+        """A buffer in the precision that is computed in, which may be wider than its own."""
         return buffer.to(example.dtype)

@@ -187,6 +187,18 @@ def test_layers_that_act_on_their_mode_are_told(x):
     assert model[0].training and not model[0].is_merged
 
 
+def test_layers_that_refuse_a_mode_are_as_they_were(x):
+    class Frozen(nn.BatchNorm1d):
+        """In eval mode for ever, from the first time that it is told a mode; it is made in the other."""
+
+        def train(self, _=None):
+            return super().train(mode=False)
+
+    model = nn.Sequential(Frozen(N_FEATURES), nn.Linear(N_FEATURES, N_CLASSES))
+    run([model], [x])
+    assert flags_of(model) == [True, True, True]
+
+
 def test_weights_statistics_and_gradients_are_untouched(x):
     model = Net(0).train()
     before = {name: value.clone() for name, value in model.state_dict().items()}
