@@ -100,6 +100,17 @@ def test_a_saved_model_answers_new_items(run, arrays):
     np.testing.assert_allclose(np.load("out.npy"), cs.load("model.npz").predict_proba(np.load("new.npy")))
 
 
+def test_export_writes_what_a_server_runs(run, arrays):
+    runtime = pytest.importorskip("onnxruntime")
+    pytest.importorskip("onnx")
+    run("aggregate", *arrays, "--save", "model.npz")
+    code, out, _ = run("export", "model.npz", "-o", "model.onnx")
+    assert code == 0 and "Wrote model.onnx" in out
+    block = np.stack(fitted_data()).astype(np.float32)
+    (posterior,) = runtime.InferenceSession("model.onnx").run(["posterior"], {"predictions": block})
+    np.testing.assert_allclose(posterior, cs.load("model.npz").predict_proba(block), atol=1e-5)
+
+
 def test_options_reach_the_method(run, arrays):
     code, out, _ = run("aggregate", *arrays, "--option", "max_iter=3", "--option", 'averaging={"0": 0.5}', "--json")
     assert code == 0 and json.loads(out)["iterations"] == 3
