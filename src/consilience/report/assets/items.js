@@ -13,7 +13,7 @@ function items() {
   const kinds = [
     changed ? `${count(reasons.changed)}${reasons.changed < changed ? ` of the ${count(changed)}` : ""} that the consensus answers differently from the plain average` : null,
     reasons.uncertain ? `${count(reasons.uncertain)} where the consensus leads by least` : null,
-    reasons.disputed ? `${count(reasons.disputed)} where most members contradict it` : null,
+    reasons.disputed ? `${count(reasons.disputed)} that members dispute most` : null,
   ].filter(Boolean);
   return section("items", "Items worth a look",
     prose(`${left ? `Shown are ${count(rows.length)} of ${counted(total, "item")}` : `All ${counted(total, "item")}`}: ${kinds.join("; ")}. ${changed ? "" : "No item is answered differently from the plain average. "}Select one to see what tipped it.`),
