@@ -150,7 +150,7 @@ function posteriorTable(row) {
   const { why } = row;
   const isAll = why.classes.length === report.classes.length;
   const cell = (value, kind) => make("td", { class: "pair" }, bar(value, kind), make("span", {}, percentOf(value)));
-  const order = why.classes.map((place, at) => at).sort((a, b) => why.consensus[b] - why.consensus[a]);
+  const order = why.classes.map((place, at) => at).sort((a, b) => why.consensus[b] - why.consensus[a] || why.average[b] - why.average[a]);
   const contenders = [why.winner, why.rival, row.truth];
   const telling = order.filter((at, rank) => rank < MOST_BARS || contenders.includes(why.classes[at]));
   const rest = (values) => Math.max(0, 1 - telling.reduce((total, at) => total + values[at], 0));
