@@ -11,7 +11,6 @@ from consilience.report.selection import classes_to_show, largest_cells, members
 from consilience.report.verdicts import Verdicts, member_verdicts
 
 if TYPE_CHECKING:
-    from consilience.aggregators.aggregator import AbstractAggregator
     from consilience.arrays import FloatArray, IntArray
     from consilience.diagnostics import Diagnosis
     from consilience.predictions import Predictions
@@ -58,12 +57,14 @@ class MemberSection:
             "confuses": text(report["confuses most"]),
         }
 
-    def confusion(self, aggregator: AbstractAggregator) -> dict[str, Any]:
-        """The confusion matrices of the members drawn, all of it or the classes that are confused most."""
-        rates = aggregator.confusion_[self.drawn]
-        answers = self.n_answers[self.drawn]
-        expected = np.einsum("m,k,mkj->kj", answers, aggregator.class_prior_, rates)
-        classes = classes_to_show(expected)
+    def confusion(self) -> dict[str, Any]:
+        """The confusion matrices of the members drawn, all of it or the classes that are confused most.
+
+        They are the consensus's own counts: an aggregator's `confusion_` has its prior and smoothing in it.
+        """
+        counts = self.diagnosis.counts[self.drawn]
+        rates = counts / np.maximum(counts.sum(axis=2, keepdims=True), 1)
+        classes = classes_to_show(counts.sum(axis=0))
         return {
             "classes": classes.tolist(),
             "total_members": self.predictions.n_members,
@@ -73,10 +74,10 @@ class MemberSection:
                     "rates": rounded(_submatrix(table, classes)),
                     "pairs": [
                         [true, said, rounded(table[true, said])]
-                        for true, said in largest_cells(aggregator.class_prior_[:, None] * table, MOST_PAIRS)
+                        for true, said in largest_cells(mistakes, MOST_PAIRS)
                     ],
                 }
-                for member, table in zip(self.drawn, rates, strict=True)
+                for member, table, mistakes in zip(self.drawn, rates, counts, strict=True)
             ],
         }
 

@@ -57,7 +57,7 @@ def report_payload(
         "classes": [text(name) for name in data.classes],
         "summary": _summary(judged, diagnosis),
         "warnings": list(diagnosis.warnings),
-        "confusion": members.confusion(method),
+        "confusion": members.confusion(),
         "card": members.card(),
         "calibration": _calibration(judged, members),
         "agreement": members.agreement(),
