@@ -64,7 +64,8 @@ class EnsembleClassifier(ClassifierMixin, TransformerMixin, MetaEstimatorMixin, 
         without names will do.
     aggregator
         How members are combined; None is `SoftDawidSkene()`. `Average()` is soft voting, `MajorityVote()` hard voting;
-        `Average(weights=...)` has the weights.
+        `Average(weights=...)` has the weights. Trees and neighbours give probabilities of exactly 0, on whose
+        logarithm Soft Dawid-Skene leans too much: `SoftDawidSkene(floor=1e-3)` is the better one for them.
     prefit
         Whether the members are fitted already. They are then neither changed nor copied, not even by `clone`.
     cv
