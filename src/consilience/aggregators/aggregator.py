@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
-from consilience import persistence
+from consilience import learned_frames, persistence
 from consilience.arrays import Array, FloatArray, IntArray, position_of_largest
 from consilience.extras import extra
 from consilience.frozen import FrozenRule
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from consilience.belief import Belief
+    from consilience.learned_frames import Library, Orientation
     from consilience.rule import Rule
 
 
@@ -115,6 +116,26 @@ class AbstractAggregator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-le
             yield 0, len(self.posterior_), self.posterior_
         else:
             yield from self._belief.chunks()
+
+    def posterior_frame(self, library: Library = "pandas") -> Any:
+        """The posterior of the items fitted as a data frame: items by classes, by name.
+
+        In pandas the items are the index, as in crowd-kit's `probas_`; elsewhere the first column, `task`.
+        """
+        self._check_is_fitted()
+        return learned_frames.posterior_frame(self.posterior_, self.items_, self.classes_, library=library)
+
+    def confusion_frame(self, library: Library = "pandas", *, orientation: Orientation = "true_by_observed") -> Any:
+        """The confusion matrices as a data frame, one below the other.
+
+        As in `confusion_`, a row has a member (`worker`) and a `true` class, and sums to 1 over the labels observed.
+        With `orientation="observed_by_true"` it has the `label` observed, and columns sum to 1 within a member, as in
+        crowd-kit's `errors_`. In pandas the names are the index; elsewhere the first columns.
+        """
+        self._check_is_fitted()
+        return learned_frames.confusion_frame(
+            self.confusion_, self.members_, self.classes_, orientation=orientation, library=library
+        )
 
     def _believe(self, belief: Belief) -> None:
         """Take a belief for the posterior; compute it now where that takes little room."""

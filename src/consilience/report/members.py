@@ -73,8 +73,7 @@ class MemberSection:
                     "member": int(member),
                     "rates": rounded(_submatrix(table, classes)),
                     "pairs": [
-                        [true, said, rounded(table[true, said])]
-                        for true, said in largest_cells(mistakes, MOST_PAIRS)
+                        [true, said, rounded(table[true, said])] for true, said in largest_cells(mistakes, MOST_PAIRS)
                     ],
                 }
                 for member, table, mistakes in zip(self.drawn, rates, counts, strict=True)
