@@ -11,6 +11,7 @@ from consilience.aggregators import load as load
 from consilience.checks import check_aggregator as check_aggregator
 from consilience.comparison import compare as compare
 from consilience.diagnostics import diagnose as diagnose
+from consilience.ensemble import EnsembleClassifier as EnsembleClassifier
 from consilience.errors import InvalidPredictions as InvalidPredictions
 from consilience.explanation import explain as explain
 from consilience.metrics import evaluate as evaluate

@@ -102,12 +102,15 @@ def diagnose(predictions: Any, aggregator: AbstractAggregator | None = None) -> 
     method = DawidSkene() if aggregator is None else aggregator
     if hasattr(method, "members_"):
         data = method.aligned(data)
-        consensus = _Consensus.of(data, method, method.predict_proba(data))
-    else:
-        method = fitted_copy(method, data)
-        consensus = _Consensus.of(data, method, method.posterior_)
-    answers = consensus.answers
-    compared = _most_active(answers, data.n_members)
+        return diagnosis_under(data, method, method.predict_proba(data))
+    method = fitted_copy(method, data)
+    return diagnosis_under(data, method, method.posterior_)
+
+
+def diagnosis_under(data: Predictions, method: AbstractAggregator, posterior: Array) -> Diagnosis:
+    """The diagnosis under a posterior (items, classes) that a fitted method gave, on the axes of its fit."""
+    consensus = _Consensus.of(data, method, posterior)
+    compared = _most_active(consensus.answers, data.n_members)
     pairs = _Pairs.of(consensus, compared)
     report = _member_report(data, consensus)
     dependence = pairs.dependence()
@@ -140,7 +143,7 @@ class _Consensus(NamedTuple):
     @classmethod
     def of(cls, predictions: Predictions, method: AbstractAggregator, posterior: Array) -> _Consensus:
         labels = predictions.harden()
-        values = to_numpy(posterior).astype(np.float64)
+        values = to_numpy(posterior)  # as precise as it came: in double precision a large one would be a large copy
         counts = Reader(labels).statistics(values).sums
         assert labels.hard is not None  # noqa: S101 - hardened predictions are hard
         has_settled = method.converged_ or getattr(method, "tol", None) is None
@@ -176,16 +179,19 @@ def _member_report(predictions: Predictions, consensus: _Consensus) -> Table:
 
 
 def _dissents(consensus: _Consensus, predictions: Predictions) -> npt.NDArray[np.bool_]:
-    """Which answers go against the only most frequent answer of the item's other answers."""
+    """Which answers go against the only most frequent answer of the item's other answers.
+
+    An answer that is itself among its item's favourites leaves the others with the remaining ones; any other answer
+    leaves the favourites as they are. It goes against them where exactly one is left.
+    """
     answers, n_classes = consensus.answers, predictions.n_classes
-    votes = sparse.coo_array(
-        (np.ones(len(answers.items)), (answers.items, answers.labels)), shape=(predictions.n_items, n_classes)
-    ).toarray()
-    others = votes[answers.items]
-    others[np.arange(len(others)), answers.labels] -= 1
-    best = others.max(axis=1)
-    is_unique = (others == best[:, None]).sum(axis=1) == 1
-    return np.asarray((best > 0) & is_unique & (others.argmax(axis=1) != answers.labels))
+    cells, place, votes = np.unique(answers.items * n_classes + answers.labels, return_inverse=True, return_counts=True)
+    items = cells // n_classes
+    most = np.zeros(predictions.n_items, dtype=votes.dtype)
+    np.maximum.at(most, items, votes)
+    n_favorites = np.bincount(items[votes == most[items]], minlength=predictions.n_items)[answers.items]
+    is_favorite = votes[place] == most[answers.items]
+    return np.asarray(np.where(is_favorite, n_favorites == 2, n_favorites == 1))
 
 
 def _confusions(counts: FloatArray, classes: list[Any], n_pairs: int = 2) -> str:
@@ -235,7 +241,7 @@ class _Pairs(NamedTuple):
         rates = consensus.counts[compared]
         rates = rates / np.maximum(rates.sum(axis=2, keepdims=True), 1e-12)
         if answered.nnz == n_items * len(compared):
-            weighted = rates * consensus.posterior.sum(axis=0)[None, :, None]
+            weighted = rates * consensus.posterior.sum(axis=0, dtype=np.float64)[None, :, None]
             return cls(common, same, np.tensordot(weighted, rates, axes=([1, 2], [1, 2])))
         expected = np.zeros_like(common)
         for k in np.flatnonzero(consensus.posterior.sum(axis=0) > 1e-9):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
-from consilience.expectation import Reader
+from consilience.expectation import Reader, summarize
 from consilience.readers import read_anywhere
 from consilience.tables import Table
 
@@ -151,10 +151,13 @@ def _parts(rule: Rule, one: Predictions) -> tuple[FloatArray, FloatArray, tuple[
 
 def _features(reader: Reader) -> tuple[FloatArray, FloatArray]:
     """The summed features (members, classes) of the only item, and how often each member answered it."""
-    only = np.zeros((1, reader.n_classes))
-    only[0, 0] = 1.0  # responsibilities of 1 make the statistics of class 0 the features themselves
-    statistics = reader.statistics(only)
-    return statistics.sums[:, 0, :], statistics.answer_counts[:, 0]
+    totals = np.zeros((reader.predictions.n_members, reader.n_classes))
+    n_answers = np.zeros(len(totals))
+    only = np.ones((1, 1))  # the responsibility of a single class: its sums are the features themselves
+    for part in summarize(reader.chunks[0].features(), only).sums:
+        totals[part.positions] += part.table.reshape(len(part.positions), -1)
+        n_answers[part.positions] += part.answer_counts[:, 0]
+    return totals, n_answers
 
 
 def _log_mixture(weight: float, average: FloatArray, log_pure: FloatArray) -> FloatArray:

@@ -49,7 +49,7 @@ def nll(posterior: Any, labels: Any) -> float:
     >>> round(nll([[0.5, 0.5]], [1]), 4)
     0.6931
     """
-    return float(_nll_of_items(*read_posterior_and_labels(posterior, labels)).mean())
+    return float(nll_of_items(*read_posterior_and_labels(posterior, labels)).mean())
 
 
 def brier_score(posterior: Any, labels: Any) -> float:
@@ -58,7 +58,7 @@ def brier_score(posterior: Any, labels: Any) -> float:
     >>> brier_score([[0.5, 0.5]], [1])
     0.5
     """
-    return float(_brier_of_items(*read_posterior_and_labels(posterior, labels)).mean())
+    return float(brier_of_items(*read_posterior_and_labels(posterior, labels)).mean())
 
 
 class Estimate(NamedTuple):
@@ -164,7 +164,7 @@ class _ItemScores(NamedTuple):
     def of(cls, posterior: Any, labels: Any, n_bins: int) -> _ItemScores:
         probabilities, truth = read_posterior_and_labels(posterior, labels)
         confidence, is_right = confidence_and_correctness(probabilities, truth)
-        scores = (is_right, _nll_of_items(probabilities, truth), _brier_of_items(probabilities, truth))
+        scores = (is_right, nll_of_items(probabilities, truth), brier_of_items(probabilities, truth))
         bins = bin_of(confidence, bin_edges(confidence, n_bins, "uniform"))
         return cls(np.stack(scores, axis=1), is_right - confidence, bins, n_bins)
 
@@ -179,10 +179,12 @@ class _ItemScores(NamedTuple):
         return [*plain, *gaps]
 
 
-def _nll_of_items(probabilities: FloatArray, truth: Any) -> FloatArray:
+def nll_of_items(probabilities: FloatArray, truth: Any) -> FloatArray:
+    """What each item adds to the negative log-likelihood."""
     return np.asarray(-np.log(np.maximum(probabilities[np.arange(len(truth)), truth], LEAST_PROBABILITY)))
 
 
-def _brier_of_items(probabilities: FloatArray, truth: Any) -> FloatArray:
+def brier_of_items(probabilities: FloatArray, truth: Any) -> FloatArray:
+    """What each item adds to the Brier score."""
     right = probabilities[np.arange(len(truth)), truth]
     return np.asarray((probabilities**2).sum(axis=1) - 2 * right + 1)

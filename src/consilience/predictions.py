@@ -13,6 +13,7 @@ from consilience.arrays import Array, FloatArray, IntArray, like, namespace, to_
 from consilience.axes import Axes, Axis, HasAxes, some
 from consilience.errors import InvalidPredictions
 from consilience.frames import read_answers
+from consilience.inference import Activation, run_models
 from consilience.matching import joined_axis, joined_members, moved, positions_on
 from consilience.reading import (
     axis_of_positions,
@@ -239,6 +240,44 @@ class Predictions(HasAxes):
         )
 
     @classmethod
+    def from_models(
+        cls,
+        models: Any,
+        loader: Iterable[Any],
+        *,
+        activation: Activation = "softmax",
+        device: Any = None,
+        members: Iterable[Any] | None = None,
+        items: Iterable[Any] | None = None,
+        classes: Iterable[Any] | None = None,
+        verbose: bool = True,
+    ) -> Predictions:
+        """Predictions of torch models over a loader, which is gone over once; NumPy, in single precision.
+
+        Parameters
+        ----------
+        models
+            A list, or a mapping from the members' names, of modules or of functions of a batch. Modules run in eval
+            mode and without gradients, and are left as they were; unnamed, they are called by their class.
+        loader
+            A DataLoader, or anything that gives batches: tensors; tuples or lists, whose first part goes to the models;
+            or mappings, which are passed by keyword without their `labels`. Items are numbered as they come, so a
+            loader that shuffles gives them in an order that only it knows.
+        activation
+            "softmax" where models give logits or log-probabilities, "sigmoid" where they give one logit per item (the
+            second class's), "none" where they give probabilities.
+        device
+            Where the inputs of functions go; those of a module follow it to where its parameters are.
+        members, items, classes
+            Names along the axes.
+        verbose
+            Show a progress bar when it takes more than a second.
+        """
+        outputs = run_models(models, loader, activation=activation, device=device, verbose=verbose)
+        names = list(outputs) if members is None else members
+        return cls(list(outputs.values()), members=names, items=items, classes=classes)
+
+    @classmethod
     def concatenate(cls, parts: Sequence[Any]) -> Predictions:
         """The members of all parts side by side: people's labels beside networks' probabilities.
 
@@ -347,6 +386,8 @@ class Predictions(HasAxes):
     def aligned(self, members: Sequence[Any], classes: Sequence[Any]) -> Predictions:
         """The same answers on the axes of an earlier fit: members matched by name, absent ones missing."""
         own = self.axes.members
+        if own.is_named and self.axes.classes.is_named and (own.names, self.classes) == (list(members), list(classes)):
+            return self
         if own.is_named:
             place = {name: position for position, name in enumerate(members)}
             unknown = [name for name in own.names if name not in place]

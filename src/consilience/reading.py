@@ -126,7 +126,7 @@ def softmax(logits: Array, member: int) -> Array:
             f"a missing prediction must be NaN for every class; item {row} of member {member} is NaN for "
             f"{n_missing[row]} of {wide.shape[1]}"
         )
-    if wide.shape[0] and bool(xp.all((xp.min(wide, axis=1) >= 0) & (xp.abs(xp.sum(wide, axis=1) - 1) < 1e-6))):
+    if are_probabilities(wide):
         raise InvalidPredictions(
             f"logits must not be probabilities already; every row of member {member} sums to 1: use Predictions(…)"
         )
@@ -138,6 +138,13 @@ def softmax(logits: Array, member: int) -> Array:
         )
     exponentials = xp.exp(wide - largest)
     return exponentials / xp.sum(exponentials, axis=1, keepdims=True)
+
+
+def are_probabilities(matrix: Array) -> bool:
+    """Whether there are rows, and all of them are probabilities: what nobody's logits are by chance."""
+    xp = namespace(matrix)
+    is_row = (xp.min(matrix, axis=1) >= 0) & (xp.abs(xp.sum(matrix, axis=1) - 1) < 1e-6)
+    return bool(matrix.shape[0]) and bool(xp.all(is_row))
 
 
 def normalized(matrix: Array) -> Array:

@@ -38,7 +38,13 @@ def reliability_curve(
     >>> reliability_curve([[0.9, 0.1], [0.8, 0.2]], [0, 1], n_bins=2).accuracy.tolist()
     [nan, 0.5]
     """
-    confidence, is_right = confidence_and_correctness(posterior, labels)
+    return curve_of(*confidence_and_correctness(posterior, labels), n_bins=n_bins, strategy=strategy)
+
+
+def curve_of(
+    confidence: FloatArray, is_right: FloatArray, *, n_bins: int = 15, strategy: Strategy = "uniform"
+) -> ReliabilityCurve:
+    """The same, of the confidence in each answer and 1 where it is right."""
     edges = bin_edges(confidence, n_bins, strategy)
     bins = bin_of(confidence, edges)
     count, mean_confidence, accuracy = (

@@ -100,6 +100,25 @@ def test_a_saved_model_answers_new_items(run, arrays):
     np.testing.assert_allclose(np.load("out.npy"), cs.load("model.npz").predict_proba(np.load("new.npy")))
 
 
+def test_export_writes_what_a_server_runs(run, arrays):
+    runtime = pytest.importorskip("onnxruntime")
+    pytest.importorskip("onnx")
+    run("aggregate", *arrays, "--save", "model.npz")
+    code, out, _ = run("export", "model.npz", "-o", "model.onnx")
+    assert code == 0 and "Wrote model.onnx" in out
+    block = np.stack(fitted_data()).astype(np.float32)
+    (posterior,) = runtime.InferenceSession("model.onnx").run(["posterior"], {"predictions": block})
+    np.testing.assert_allclose(posterior, cs.load("model.npz").predict_proba(block), atol=1e-5)
+
+
+def test_reports_are_written_by_two_commands(run, arrays):
+    code, out, _ = run("report", *arrays, "-o", "page.html", "--labels", "truth.npy")
+    assert code == 0 and "Wrote page.html" in out
+    assert Path("page.html").read_text(encoding="utf-8").startswith("<!doctype html>")
+    assert run("aggregate", *arrays, "--report", "again.html", "--labels", "truth.npy")[0] == 0
+    assert Path("again.html").stat().st_size == pytest.approx(Path("page.html").stat().st_size, rel=0.01)
+
+
 def test_options_reach_the_method(run, arrays):
     code, out, _ = run("aggregate", *arrays, "--option", "max_iter=3", "--option", 'averaging={"0": 0.5}', "--json")
     assert code == 0 and json.loads(out)["iterations"] == 3

@@ -33,6 +33,7 @@ def test_public_names():
         "evaluate",
         "compare",
         "diagnose",
+        "EnsembleClassifier",
         "explain",
         "load",
         "check_aggregator",

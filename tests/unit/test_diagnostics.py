@@ -57,6 +57,18 @@ def test_sparse_independent_crowds_are_neither_copies_nor_few(rng, n_answers):
     assert not any("copies" in warning for warning in d.warnings)
 
 
+def test_dissents_are_counted_as_one_would_by_hand(rng):
+    labels = rng.integers(-1, 3, size=(5, 200))
+    labels[0] = np.maximum(labels[0], 0)
+    expected = [0] * 5
+    for item in labels.T:
+        for member, label in enumerate(item):
+            others = np.bincount([o for m, o in enumerate(item) if m != member and o >= 0], minlength=3)
+            favorites = np.flatnonzero((others == others.max()) & (others > 0))
+            expected[member] += label >= 0 and len(favorites) == 1 and favorites[0] != label
+    assert cs.diagnose(cs.Predictions.from_labels(labels, 3)).members["dissents"] == expected
+
+
 def test_silent_members_do_not_count(rng):
     labels, _ = draw(rng, [0.8, 0.7, 0.6])
     silent = np.full((3, labels.shape[1]), -1)

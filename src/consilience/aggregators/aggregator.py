@@ -10,9 +10,13 @@ import numpy as np
 from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
-from consilience import persistence
+from consilience import learned_frames, persistence
 from consilience.arrays import Array, FloatArray, IntArray, position_of_largest
+from consilience.extras import extra
+from consilience.frozen import FrozenRule
 from consilience.labels import known_labels
+from consilience.onnx import write_onnx
+from consilience.predictions import Predictions
 from consilience.readers import read_anywhere
 from consilience.statistics import Statistics
 
@@ -23,7 +27,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from consilience.belief import Belief
-    from consilience.predictions import Predictions
+    from consilience.learned_frames import Library, Orientation
     from consilience.rule import Rule
 
 
@@ -113,6 +117,26 @@ class AbstractAggregator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-le
         else:
             yield from self._belief.chunks()
 
+    def posterior_frame(self, library: Library = "pandas") -> Any:
+        """The posterior of the items fitted as a data frame: items by classes, by name.
+
+        In pandas the items are the index, as in crowd-kit's `probas_`; elsewhere the first column, `task`.
+        """
+        self._check_is_fitted()
+        return learned_frames.posterior_frame(self.posterior_, self.items_, self.classes_, library=library)
+
+    def confusion_frame(self, library: Library = "pandas", *, orientation: Orientation = "true_by_observed") -> Any:
+        """The confusion matrices as a data frame, one below the other.
+
+        As in `confusion_`, a row has a member (`worker`) and a `true` class, and sums to 1 over the labels observed.
+        With `orientation="observed_by_true"` it has the `label` observed, and columns sum to 1 within a member, as in
+        crowd-kit's `errors_`. In pandas the names are the index; elsewhere the first columns.
+        """
+        self._check_is_fitted()
+        return learned_frames.confusion_frame(
+            self.confusion_, self.members_, self.classes_, orientation=orientation, library=library
+        )
+
     def _believe(self, belief: Belief) -> None:
         """Take a belief for the posterior; compute it now where that takes little room."""
         self._belief, self._posterior_values = belief, None
@@ -141,6 +165,29 @@ class AbstractAggregator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-le
             del learned["items_"]
         persistence.write(path, type(self).__name__, self.get_params(deep=False), learned)
 
+    def to_torch(self, *, logits: bool = False, dtype: Any = None, **options: Any) -> Any:
+        """`predict_proba` as a `torch.nn.Module`: (members, batch, classes) in, the posterior (batch, classes) out.
+
+        With `logits` what comes in is logits. Buffers are of torch's default precision, or of double precision where
+        scores are so large that it would show, unless `dtype` says otherwise. `options` are those of the aggregator's
+        own `predict_proba`, such as `pure=True`. See `torch_module.Fusion`.
+        """
+        frozen = self.frozen(**options)
+        extra("torch", name="torch", use="to_torch")
+        from consilience.torch_module import Fusion  # noqa: PLC0415 - torch is an extra
+
+        return Fusion(frozen, logits=logits, dtype=dtype)
+
+    def to_onnx(self, path: str | os.PathLike[str], *, logits: bool = False, **options: Any) -> None:
+        """Write `predict_proba` as an ONNX graph of single precision (inside double, where single would show).
+
+        In comes `predictions` (members, batch, classes): probabilities, or with `logits` logits; a row of NaN is a
+        missing prediction. Out come `posterior` (batch, classes) and `label` (batch,), the position of the most
+        probable class. An item that nobody answers gets NaN and -1. Names are in the metadata, as JSON. `options` are
+        those of the aggregator's own `predict_proba`, such as `pure=True`.
+        """
+        write_onnx(self.frozen(**options), path, logits=logits)
+
     @classmethod
     def from_saved(cls, parameters: dict[str, Any], learned: dict[str, Any]) -> Self:
         """An aggregator with the parameters and learned values of a saved one."""
@@ -166,6 +213,19 @@ class AbstractAggregator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-le
     @abstractmethod
     def rule(self, predictions: Predictions) -> Rule:
         """How these predictions, on the axes of the fit, are answered."""
+
+    def frozen(self, **options: Any) -> FrozenRule:
+        """How any predictions are answered, apart from this aggregator; `options` go to `rule`."""
+        self._check_is_fitted()
+        shape = (len(self.members_), 1, len(self.classes_))
+        rule = self.rule(Predictions(np.full(shape, np.nan), partial=True), **options)
+        is_label = self._gave_labels() | rule.reads_labels
+        names = (type(self).__name__, self.members_, self.classes_)
+        return FrozenRule(*names, rule.weight, rule.member_weights, is_label, rule.scores, rule.log_floor)
+
+    def _gave_labels(self) -> npt.NDArray[np.bool_]:
+        """Which members (members,) answer by labels, if that is part of what was learned."""
+        return np.zeros(len(self.members_), dtype=bool)
 
     def _posterior(self, predictions: Predictions) -> Array:
         """The posterior of new items, already on the axes of the fit."""

@@ -11,6 +11,7 @@ from consilience.arrays import Array, FloatArray, namespace
 from consilience.errors import InvalidPredictions
 from consilience.expectation import Reader
 from consilience.features import Scores
+from consilience.frozen import FrozenRule
 from consilience.predictions import Predictions
 from consilience.rule import Rule
 
@@ -74,6 +75,18 @@ class Average(AbstractPool):
         identity = shares[:, None, None] * np.eye(n_classes)
         scores = Scores(np.zeros(n_classes), identity, np.zeros((predictions.n_members, n_classes)))
         return Rule(1.0, scores, weights, log_floor=FLOOR)
+
+    def frozen(self, **options: Any) -> FrozenRule:
+        """The average, or for the geometric one the average of logarithms, which holds for whoever answers."""
+        self._check_is_fitted()
+        if options:
+            raise TypeError(f"Average has no options to predict with; got {list(options)}")
+        weights = self._member_weights(len(self.members_))
+        names = (type(self).__name__, self.members_, self.classes_)
+        is_label = np.zeros(len(weights), dtype=bool)
+        if self.kind == "arithmetic":
+            return FrozenRule(*names, 0.0, weights, is_label)
+        return FrozenRule(*names, 0.0, weights, is_label, floor=FLOOR, averages_logs=True)
 
     def _posterior(self, predictions: Predictions) -> Array:
         if self.kind == "arithmetic":

@@ -372,6 +372,9 @@ class SoftDawidSkene(AbstractAggregator):
         equal = np.ones(predictions.n_members)
         return Rule(weight, scores, equal, log_floor=self.floor, chunk_size=self.chunk_size)
 
+    def _gave_labels(self) -> npt.NDArray[np.bool_]:
+        return ~self.is_soft_
+
     def _emissions(self) -> Emissions:
         return Emissions(self.class_prior_, self.table_, self.log_normalizers_, self.moments_)
 

@@ -17,7 +17,7 @@ def main() -> None:
     except OSError as error:
         where = f"{error.filename}: " if error.filename else ""
         _fail(f"{where}{error.strerror or error}")
-    except (InvalidPredictions, ValueError) as error:
+    except (InvalidPredictions, ValueError, ImportError) as error:
         _fail(str(error))
 
 

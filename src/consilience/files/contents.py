@@ -5,13 +5,13 @@ from __future__ import annotations
 import csv
 import re
 import zipfile
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from consilience.errors import InvalidPredictions
+from consilience.extras import extra
 from consilience.tables import Table
 
 if TYPE_CHECKING:
@@ -98,14 +98,11 @@ def _read_arrays(path: Path, suffix: str) -> Arrays:
 
 
 def _read_safetensors(path: Path) -> Arrays:
-    if find_spec("safetensors") is None:
-        raise InvalidPredictions("reading .safetensors files needs safetensors: pip install consilience[safetensors]")
-    from safetensors import SafetensorError, safe_open  # noqa: PLC0415 - an extra
-
+    safetensors = extra("safetensors", name="safetensors", use="reading .safetensors files")
     try:
-        with safe_open(path, framework="np") as file:
+        with safetensors.safe_open(path, framework="np") as file:
             return {name: np.asarray(file.get_tensor(name)) for name in file.keys()}  # noqa: SIM118 - not a mapping
-    except (SafetensorError, TypeError) as error:
+    except (safetensors.SafetensorError, TypeError) as error:
         raise InvalidPredictions(f"{path} must be a safetensors file of numbers NumPy knows; {error}") from error
 
 
@@ -120,17 +117,12 @@ def _read_table(path: Path, suffix: str) -> Table:
 
 
 def _read_parquet(path: Path) -> Table:
-    backends = [name for name in ("pyarrow", "polars") if find_spec(name) is not None]
-    if not backends:
-        raise InvalidPredictions("reading .parquet files needs pyarrow: pip install consilience[parquet]")
-    import narwhals as nw  # noqa: PLC0415 - only users of frames pay for it
-
+    parquet = extra("pyarrow.parquet", name="parquet", use="reading .parquet files")
     path.open("rb").close()  # so that a missing file is called that
     try:
-        frame = nw.read_parquet(str(path), backend=backends[0])  # type: ignore[arg-type]  # one of those it lists
-    except Exception as error:  # each library has its own
+        return Table(parquet.read_table(path).to_pydict())
+    except Exception as error:  # pyarrow has many
         raise InvalidPredictions(f"{path} must be a Parquet table; {str(error).splitlines()[0]}") from error
-    return Table({name: frame[name].to_list() for name in frame.columns})
 
 
 def _read_csv(path: Path, delimiter: str) -> Table:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-from importlib.util import find_spec
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
@@ -13,6 +12,7 @@ import numpy as np
 from consilience.arrays import to_numpy
 from consilience.atomic import whole_file
 from consilience.errors import InvalidPredictions
+from consilience.extras import extra
 from consilience.tables import Table
 
 if TYPE_CHECKING:
@@ -31,8 +31,8 @@ def check_writable(path: str | os.PathLike[str], formats: tuple[str, ...] | None
     if not target.absolute().parent.is_dir():
         raise InvalidPredictions(f"the output's directory must exist; {target.absolute().parent} does not")
     for suffix, library in ((".parquet", "pyarrow"), (".safetensors", "safetensors")):
-        if target.suffix.lower() == suffix and find_spec(library) is None:
-            raise InvalidPredictions(f"writing {suffix} files needs {library}: pip install consilience[{suffix[1:]}]")
+        if target.suffix.lower() == suffix:
+            extra(library, name=suffix[1:], use=f"writing {suffix} files")
 
 
 def write_posterior(

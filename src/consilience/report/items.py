@@ -1,0 +1,143 @@
+"""The items' part of a report: the most telling ones, each with what tipped its answer."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from consilience.arrays import to_numpy
+from consilience.expectation import Reader
+from consilience.explanation import explain
+from consilience.report.rounding import rounded, text
+from consilience.report.selection import items_to_show
+
+if TYPE_CHECKING:
+    from consilience.aggregators.aggregator import AbstractAggregator
+    from consilience.arrays import Array, FloatArray, IntArray
+    from consilience.explanation import Explanation
+    from consilience.predictions import Predictions
+    from consilience.report.verdicts import Verdicts
+    from consilience.storage import HardAnswers
+
+FEW_CLASSES, MOST_CLASSES = 12, 10
+"""Of so few classes an explanation shows all probabilities; of more, those that matter, at most so many."""
+
+MOST_MEMBERS, MOST_PARTS = 30, 2
+"""Members whose evidence is shown one by one, and parts of it that are named."""
+
+
+class Judged(NamedTuple):
+    """All items as consensus and average answer them."""
+
+    consensus: Verdicts
+    average: Verdicts
+    n_answers: IntArray
+    n_against: IntArray  # answers that contradict the consensus
+
+    @classmethod
+    def of(cls, consensus: Verdicts, average: Verdicts, answers: HardAnswers) -> Judged:
+        """The two verdicts, and how many of the members' answers go against the first."""
+        n_items = len(consensus.chosen)
+        contradicts = answers.items[answers.labels != consensus.chosen[answers.items]]
+        return cls(
+            consensus,
+            average,
+            np.bincount(answers.items, minlength=n_items),
+            np.bincount(contradicts, minlength=n_items),
+        )
+
+
+class ItemSection:
+    """What a report says of the items."""
+
+    def __init__(
+        self, aggregator: AbstractAggregator, predictions: Predictions, posterior: Array, judged: Judged, most: int
+    ) -> None:
+        against = judged.n_against / np.maximum(judged.n_answers, 1)
+        self.shown = items_to_show(judged.consensus, judged.average, against, most)
+        self.aggregator, self.judged, self.n_items = aggregator, judged, predictions.n_items
+        self.predictions = predictions.take(self.shown.positions)
+        self.consensus = to_numpy(posterior)[self.shown.positions]  # (items shown, classes)
+        self.average = to_numpy(Reader(self.predictions).pool())
+
+    def to_dict(self) -> dict[str, Any]:
+        """The items shown, the most telling first, and how many there are of which kind."""
+        reasons = self.shown.reasons
+        return {
+            "total": self.n_items,
+            "changed": self.shown.n_changed,
+            "reasons": {reason: reasons.count(reason) for reason in ("changed", "uncertain", "disputed")},
+            "rows": [self._row(place) for place in range(len(reasons))],
+        }
+
+    def _row(self, place: int) -> dict[str, Any]:
+        position = int(self.shown.positions[place])
+        consensus, average, n_answers, n_against = self.judged
+        return {
+            "name": text(self.predictions.axes.items.name(place)),
+            "reason": self.shown.reasons[place],
+            "chosen": int(consensus.chosen[position]),
+            "confidence": rounded(consensus.confidence[position]),
+            "average": int(average.chosen[position]),
+            "average_confidence": rounded(average.confidence[position]),
+            "truth": int(consensus.truth[position]),
+            "answers": int(n_answers[position]),
+            "against": int(n_against[position]),
+            "why": self._why(place, int(average.chosen[position]), int(consensus.truth[position])),
+        }
+
+    def _why(self, place: int, averaged: int, truth: int) -> dict[str, Any]:
+        """What tipped the answer: against the average's where the two differ, else against the second."""
+        item = self.predictions.axes.items.name(place)
+        is_changed = self.shown.reasons[place] == "changed"
+        against = self.predictions.classes[averaged] if is_changed else None
+        explanation = explain(self.aggregator, self.predictions, item, against=against)
+        places = {name: k for k, name in enumerate(explanation.classes)}
+        winner, rival = places[explanation.winner], places[explanation.runner_up]
+        classes = _classes_to_show(explanation, self.average[place], [winner, rival, truth])
+        order = _most_telling(explanation)
+        return {
+            "winner": winner,
+            "rival": rival,
+            "log_odds": rounded(explanation.log_odds, 3),
+            "prior": rounded(explanation.prior, 3),
+            "classes": classes.tolist(),
+            "consensus": rounded(self.consensus[place, classes]),
+            "average": rounded(self.average[place, classes]),
+            "members": [_evidence(explanation, m, classes) for m in order[:MOST_MEMBERS].tolist()],
+            "silent": int(np.isnan(explanation.said[:, 0]).sum()),
+            "others": len(order[MOST_MEMBERS:]),
+            "others_nats": rounded(explanation.by_member[order[MOST_MEMBERS:]].sum(), 3),
+        }
+
+
+def _most_telling(explanation: Explanation) -> IntArray:
+    """The members who answered, those who moved the answer most first."""
+    order = np.argsort(-np.abs(explanation.by_member), kind="stable")
+    return np.asarray(order[~np.isnan(explanation.said[order, 0])])
+
+
+def _classes_to_show(explanation: Explanation, average: FloatArray, always: list[int]) -> IntArray:
+    """All classes where they are few; else those contending, and the most probable in anybody's eyes."""
+    n_classes = len(explanation.classes)
+    if n_classes <= FEW_CLASSES:
+        return np.arange(n_classes)
+    said = np.nan_to_num(explanation.said).max(axis=0)
+    weight = explanation.posterior + average + said
+    weight[[k for k in always if k >= 0]] = np.inf
+    chosen = np.argsort(-weight, kind="stable")[:MOST_CLASSES]
+    return chosen[np.argsort(-explanation.posterior[chosen], kind="stable")]
+
+
+def _evidence(explanation: Explanation, member: int, classes: IntArray) -> dict[str, Any]:
+    """One member's probabilities, its nats, and the parts they mostly come from (-1: having answered at all)."""
+    parts = np.append(explanation.by_probability[member], explanation.normalizer[member])
+    top = np.argsort(-np.abs(parts), kind="stable")[:MOST_PARTS]
+    n_classes = len(explanation.classes)
+    return {
+        "member": member,
+        "nats": rounded(explanation.by_member[member], 3),
+        "said": rounded(explanation.said[member, classes]),
+        "parts": [[-1 if k == n_classes else int(k), rounded(parts[k], 3)] for k in top if abs(parts[k]) >= 0.005],
+    }

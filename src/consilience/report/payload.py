@@ -1,0 +1,175 @@
+"""All that a report shows, as one dictionary of plain numbers, lists and text: what the page embeds as JSON."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from consilience.aggregators import SoftDawidSkene
+from consilience.aggregators.aggregator import AbstractAggregator, fitted_copy
+from consilience.diagnostics import diagnosis_under
+from consilience.labels import known_labels
+from consilience.predictions import Predictions, as_predictions
+from consilience.report.items import ItemSection, Judged
+from consilience.report.members import MemberSection
+from consilience.report.rounding import rounded, text
+from consilience.report.verdicts import Verdicts, parts_of_average, verdicts_of
+from consilience.storage import parts_of
+
+if TYPE_CHECKING:
+    from consilience.arrays import IntArray
+    from consilience.diagnostics import Diagnosis
+
+
+def report_payload(
+    predictions: Any,
+    aggregator: AbstractAggregator | None = None,
+    labels: Any = None,
+    *,
+    title: str | None = None,
+    most_items: int = 300,
+) -> dict[str, Any]:
+    """What `write_report` shows, ready for JSON.
+
+    The consensus is `aggregator.predict_proba` of the predictions, which is also what explanations explain.
+    """
+    given = as_predictions(predictions)
+    _check_options(aggregator, title, most_items)
+    method = SoftDawidSkene() if aggregator is None else aggregator
+    is_fitted = hasattr(method, "members_")
+    if not is_fitted:
+        method = fitted_copy(method, given)
+    data = method.aligned(given)
+    truth = _truth(labels, given, data)
+    posterior = method.predict_proba(data)
+    diagnosis = diagnosis_under(data, method, posterior)
+    answers = data.harden().hard
+    assert answers is not None  # noqa: S101 - hardened predictions are hard
+    consensus = verdicts_of((rows for _, rows in parts_of(posterior)), truth)
+    judged = Judged.of(consensus, verdicts_of(parts_of_average(data), truth), answers)
+    members = MemberSection(data, answers, diagnosis, truth)
+    items = ItemSection(method, data, posterior, judged, most_items).to_dict()
+    payload = {
+        "title": title or f"What {data.n_members} members say of {data.n_items:,} items",
+        "method": {**_method(method), "fitted_here": not is_fitted},
+        "sizes": _sizes(data, truth, len(answers.items)),
+        "classes": [text(name) for name in data.classes],
+        "summary": _summary(judged, diagnosis),
+        "warnings": list(diagnosis.warnings),
+        "confusion": members.confusion(),
+        "card": members.card(),
+        "calibration": _calibration(judged, members),
+        "agreement": members.agreement(),
+        "items": items,
+    }
+    return {**payload, "member_names": _names_of_members(payload, data)}
+
+
+def _check_options(aggregator: AbstractAggregator | None, title: str | None, most_items: int) -> None:
+    if aggregator is not None and not isinstance(aggregator, AbstractAggregator):
+        raise ValueError(
+            f"aggregator must be one of consilience's, such as SoftDawidSkene(); got {type(aggregator).__name__}"
+        )
+    if title is not None and not isinstance(title, str):
+        raise ValueError(f"title must be text; got {title!r}")
+    if isinstance(most_items, bool) or not isinstance(most_items, int) or most_items < 1:
+        raise ValueError(f"most_items must be a whole number of at least 1; got {most_items!r}")
+
+
+def _truth(labels: Any, given: Predictions, aligned: Predictions) -> IntArray:
+    """Known truths as positions on the axes of the fit, -1 where unknown."""
+    # Positions of classes are the caller's; without names, they and the fit's are the same.
+    axes = given.axes if given.axes.classes.is_named else aligned.axes
+    known = known_labels(labels, axes)
+    if known is None:
+        return np.full(given.n_items, -1)
+    places = {name: place for place, name in enumerate(aligned.classes)}
+    order = np.array([*(places[name] for name in axes.classes.names), -1])  # the last for what is unknown
+    return order[known]
+
+
+def _method(aggregator: AbstractAggregator) -> dict[str, Any]:
+    return {
+        "name": type(aggregator).__name__,
+        "settings": text(" ".join(repr(aggregator).split())),
+        "iterations": int(aggregator.n_iter_),
+    }
+
+
+def _sizes(data: Predictions, truth: IntArray, n_answers: int) -> dict[str, int]:
+    return {
+        "members": data.n_members,
+        "soft_members": len(data.soft),
+        "items": data.n_items,
+        "classes": data.n_classes,
+        "answers": n_answers,
+        "labelled": int((truth >= 0).sum()),
+    }
+
+
+def _summary(judged: Judged, diagnosis: Diagnosis) -> dict[str, Any]:
+    consensus, average = judged.consensus, judged.average
+    scores = consensus.scores()
+    return {
+        "confidence": rounded(consensus.confidence.mean()),
+        "average_confidence": rounded(average.confidence.mean()),
+        "changed": int((consensus.chosen != average.chosen).sum()),
+        "effective_members": rounded(diagnosis.effective_members, 2),
+        "compared_members": len(diagnosis.compared),
+        "scores": None if scores is None else {"consensus": _plain(consensus), "average": _plain(average)},
+        "changes": None if scores is None else _changes(consensus, average),
+    }
+
+
+def _plain(verdicts: Verdicts) -> dict[str, float]:
+    return {name: rounded(value) for name, value in (verdicts.scores() or {}).items()}
+
+
+def _changes(consensus: Verdicts, average: Verdicts) -> dict[str, int]:
+    """What became of the changed items with a known truth: wrong made right, right made wrong, wrong both times."""
+    is_changed = (consensus.chosen != average.chosen) & (consensus.truth >= 0)
+    is_right, was_right = consensus.is_right.astype(bool), average.is_right.astype(bool)
+    return {
+        "helped": int((is_changed & is_right).sum()),
+        "hurt": int((is_changed & was_right).sum()),
+        "neither": int((is_changed & ~is_right & ~was_right).sum()),
+    }
+
+
+def _calibration(judged: Judged, members: MemberSection) -> dict[str, Any]:
+    """Histograms of confidence, and reliability where labels are known: consensus, average, members with figures."""
+    drawn = [(m, members.verdicts.get(m)) for m in members.drawn.tolist()]
+    return {
+        "panels": [
+            {"kind": "consensus", **_panel(judged.consensus)},
+            {"kind": "average", **_panel(judged.average)},
+            *({"kind": "member", "member": m, **_panel(verdicts)} for m, verdicts in drawn if verdicts is not None),
+        ],
+        "without_confidence": sum(verdicts is None for _, verdicts in drawn),
+        "total_members": members.predictions.n_members,
+    }
+
+
+def _panel(verdicts: Verdicts) -> dict[str, Any]:
+    curve = verdicts.curve()
+    return {
+        "histogram": verdicts.histogram(),
+        "confidence": rounded(verdicts.confidence.mean()),
+        "scores": _plain(verdicts) or None,
+        "curve": None
+        if curve is None
+        else {
+            "confidence": rounded(curve.confidence),
+            "accuracy": rounded(curve.accuracy),
+            "items": curve.n_items.astype(int).tolist(),
+        },
+    }
+
+
+def _names_of_members(payload: dict[str, Any], data: Predictions) -> dict[str, str]:
+    """The names of the members that are shown somewhere, by position: of a crowd, few are."""
+    sections = (payload["card"]["rows"], payload["confusion"]["members"])
+    evidence = (part for row in payload["items"]["rows"] for part in row["why"]["members"])
+    shown = {entry["member"] for section in (*sections, evidence) for entry in section}
+    return {str(m): text(data.axes.members.name(m)) for m in sorted(shown.union(payload["agreement"]["members"]))}

@@ -1,0 +1,103 @@
+"""What of a large ensemble is shown: the most telling members, classes and items, and how many are not."""
+
+from __future__ import annotations
+
+from itertools import chain
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from consilience.arrays import FloatArray, IntArray
+    from consilience.report.verdicts import Verdicts
+
+MOST_CLASSES, TELLING_CLASSES = 30, 20
+"""A confusion matrix of more classes than the first is shown for so many as the second, those most confused."""
+
+ENOUGH_ANSWERS = 20
+"""Members with fewer answers are neither best nor worst, unless all have fewer: three right answers are luck."""
+
+SHARE_OF_CHANGED = 0.6
+"""The part of the items shown that those which differ from the average may take, where there are others to show."""
+
+
+class ShownItems(NamedTuple):
+    """The items shown, in order, and why each one is; then how many there are of each kind."""
+
+    positions: IntArray
+    reasons: list[str]
+    n_changed: int
+
+
+def members_to_show(n_answers: IntArray, accuracy: FloatArray, most: int) -> IntArray:
+    """All members where they are few; else a third each with most answers, estimated best, and estimated worst."""
+    if len(n_answers) <= most:
+        return np.arange(len(n_answers))
+    is_known = (n_answers >= min(ENOUGH_ANSWERS, n_answers.max())) & ~np.isnan(accuracy)
+    known = np.flatnonzero(is_known)
+    by_accuracy = known[np.argsort(-accuracy[known], kind="stable")]
+    rankings = [np.argsort(-n_answers, kind="stable"), by_accuracy, by_accuracy[::-1]]
+    return np.sort(first_of_each(rankings, most))
+
+
+def first_of_each(rankings: Sequence[IntArray], most: int) -> IntArray:
+    """The first of each ranking in turn, each once, at most so many."""
+    longest = max(len(ranking) for ranking in rankings)
+    rounds = ((ranking[place] for ranking in rankings if place < len(ranking)) for place in range(longest))
+    chosen = dict.fromkeys(int(position) for position in chain.from_iterable(rounds))
+    return np.array(list(chosen)[:most], dtype=np.intp)
+
+
+def classes_to_show(mistakes: FloatArray) -> IntArray:
+    """All classes where they are few; else those of the most frequent mistakes (true, said), in their order."""
+    n_classes = len(mistakes)
+    if n_classes <= MOST_CLASSES:
+        return np.arange(n_classes)
+    # So many mistakes cannot all lie among fewer classes than are wanted, so these suffice.
+    largest = largest_cells(mistakes, TELLING_CLASSES**2)
+    named = dict.fromkeys(int(k) for cell in largest for k in cell)
+    rest = (k for k in range(n_classes) if k not in named)
+    return np.sort(np.array([*named, *rest][:TELLING_CLASSES], dtype=np.intp))
+
+
+def largest_cells(table: FloatArray, most: int) -> list[tuple[int, int]]:
+    """The cells of a square table with the largest values off the diagonal, the largest first; none that are zero."""
+    values = np.where(np.eye(len(table), dtype=bool), 0, table).ravel()
+    most = min(most, values.size)
+    candidates = np.argpartition(-values, most - 1)[:most]
+    ordered = candidates[np.lexsort((candidates, -values[candidates]))]
+    return [(int(cell // len(table)), int(cell % len(table))) for cell in ordered if values[cell] > 0]
+
+
+def items_to_show(consensus: Verdicts, average: Verdicts, against: FloatArray, most: int) -> ShownItems:
+    """The items answered differently from the average, the most decided first; then the most uncertain and disputed.
+
+    `against` is the share of an item's answers that contradict the consensus.
+    """
+    is_changed = consensus.chosen != average.chosen
+    changed = np.flatnonzero(is_changed)
+    changed = changed[np.argsort(-consensus.margin[changed], kind="stable")]
+    others = np.flatnonzero(~is_changed)
+    n_changed = min(len(changed), max(int(np.ceil(SHARE_OF_CHANGED * most)), most - len(others)))
+    uncertain = others[np.argsort(consensus.margin[others], kind="stable")]
+    disputed = others[np.lexsort((consensus.margin[others], -against[others]))]
+    rest = _alternating({"uncertain": uncertain, "disputed": disputed}, most - n_changed)
+    positions = [*changed[:n_changed].tolist(), *rest]
+    return ShownItems(
+        np.array(positions, dtype=np.intp), ["changed"] * n_changed + list(rest.values()), int(is_changed.sum())
+    )
+
+
+def _alternating(rankings: dict[str, IntArray], most: int) -> dict[int, str]:
+    """At most so many items, the first of each ranking in turn, and the name of the ranking that brought each."""
+    found: dict[int, str] = {}
+    for turn in zip(*rankings.values(), strict=True):
+        for name, position in zip(rankings, turn, strict=True):
+            if len(found) < most:
+                found.setdefault(int(position), name)
+        if len(found) == most:
+            break
+    order = list(rankings)
+    return dict(sorted(found.items(), key=lambda entry: order.index(entry[1])))

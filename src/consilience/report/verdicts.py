@@ -1,0 +1,96 @@
+"""One pass over rows of probabilities: what a report needs of each item, without keeping the rows."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from consilience.arrays import to_numpy
+from consilience.expectation import Reader
+from consilience.metrics import brier_of_items, nll_of_items
+from consilience.reliability import ReliabilityCurve, curve_of
+from consilience.storage import NUMBERS_AT_ONCE, parts_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from consilience.arrays import Array, FloatArray, IntArray
+    from consilience.predictions import Predictions
+    from consilience.storage import SoftMember
+
+
+class Verdicts(NamedTuple):
+    """The answers to items, one entry each."""
+
+    chosen: IntArray  # the most probable class
+    confidence: FloatArray  # its probability
+    margin: FloatArray  # by how much it leads
+    truth: IntArray  # -1 where unknown
+    nll: FloatArray  # NaN where the truth is unknown
+    brier: FloatArray  # likewise
+
+    @property
+    def is_right(self) -> FloatArray:
+        """1 where the answer is right; 0 where it is wrong or the truth unknown."""
+        return np.asarray(self.chosen == self.truth, dtype=np.float64)
+
+    def scores(self) -> dict[str, float] | None:
+        """Accuracy, NLL, Brier score and calibration error on the items whose truth is known; None where none is."""
+        curve = self.curve()
+        if curve is None:
+            return None
+        is_known = self.truth >= 0
+        gaps = np.where(curve.n_items > 0, curve.n_items * np.abs(curve.accuracy - curve.confidence), 0)
+        return {
+            "accuracy": float(self.is_right[is_known].mean()),
+            "nll": float(self.nll[is_known].mean()),
+            "brier": float(self.brier[is_known].mean()),
+            "ece": float(gaps.sum() / curve.n_items.sum()),
+        }
+
+    def curve(self) -> ReliabilityCurve | None:
+        """Confidence against accuracy on the items whose truth is known; None where none is."""
+        is_known = self.truth >= 0
+        return curve_of(self.confidence[is_known], self.is_right[is_known]) if is_known.any() else None
+
+    def histogram(self) -> list[int]:
+        """How many answers have each confidence, in the bins of the curve."""
+        return [int(n_items) for n_items in curve_of(self.confidence, self.is_right).n_items]
+
+
+def verdicts_of(parts: Iterable[Array], truth: IntArray) -> Verdicts:
+    """The verdicts of rows (items, classes) that come some at a time; `truth` has one entry per row."""
+    read, start = [], 0
+    for rows in parts:
+        stop = start + len(rows)
+        read.append(_read(to_numpy(rows).astype(np.float64, copy=False), truth[start:stop]))
+        start = stop
+    return Verdicts(*(np.concatenate(column) for column in zip(*read, strict=True)))
+
+
+def _read(rows: FloatArray, truth: IntArray) -> Verdicts:
+    ordered = np.partition(rows, -2, axis=1)
+    first, second = np.minimum(ordered[:, -1], 1), ordered[:, -2]
+    is_known = truth >= 0
+    nll, brier = np.full(len(rows), np.nan), np.full(len(rows), np.nan)
+    nll[is_known] = nll_of_items(rows[is_known], truth[is_known])
+    brier[is_known] = brier_of_items(rows[is_known], truth[is_known])
+    return Verdicts(rows.argmax(axis=1), first, first - second, truth, nll, brier)
+
+
+def parts_of_average(predictions: Predictions) -> Iterator[Array]:
+    """The plain average of the members (items, classes), some items at a time."""
+    step = max(1, NUMBERS_AT_ONCE // predictions.n_classes)
+    for start in range(0, predictions.n_items, step):
+        yield Reader(predictions.take(slice(start, start + step))).pool()
+
+
+def member_verdicts(member: SoftMember, truth: IntArray) -> Verdicts | None:
+    """The verdicts of a member who gives probabilities; None where it never answers."""
+    items = np.arange(len(truth)) if member.items is None else member.items
+    is_present = np.isin(items, member.answered())
+    if not is_present.any():
+        return None
+    parts = (to_numpy(rows)[is_present[start : start + len(rows)]] for start, rows in parts_of(member.rows))
+    return verdicts_of(parts, truth[items[is_present]])

@@ -1,0 +1,69 @@
+"""The same numbers as crowd-kit's, where it is installed and both mean the same."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import consilience as cs
+
+crowdkit = pytest.importorskip("crowdkit.aggregation")
+
+pytestmark = pytest.mark.filterwarnings("ignore:.*:DeprecationWarning", "ignore:.*inplace:Warning")  # their pandas
+
+CLIPPED = 1e-6
+"""crowd-kit lifts zero rates and probabilities to 1e-10 where we keep them; this is far above what that moves."""
+
+
+@pytest.fixture(scope="module", params=["rte", "bluebird"])
+def frame(request, shared):
+    data = shared("crowd.npz")
+    columns = {"task": "item", "worker": "worker", "label": "label"}
+    return pd.DataFrame({name: data[f"{request.param}/{column}"].astype(int) for name, column in columns.items()})
+
+
+def theirs_after(n_iter, frame):
+    return crowdkit.DawidSkene(n_iter=n_iter, tol=-np.inf).fit(frame)
+
+
+def ours_after(n_iter, frame):
+    return cs.DawidSkene(smoothing=0, max_iter=n_iter, tol=None).fit(cs.Predictions.from_frame(frame))
+
+
+@pytest.mark.parametrize("n_iter", [1, 5, 20])
+def test_posterior_after_equally_many_iterations(frame, n_iter):
+    theirs, ours = theirs_after(n_iter, frame), ours_after(n_iter, frame).posterior_frame()
+    assert (ours.index.name, ours.columns.name) == (theirs.probas_.index.name, theirs.probas_.columns.name)
+    pd.testing.assert_frame_equal(
+        theirs.probas_.sort_index().sort_index(axis=1), ours, rtol=0, atol=CLIPPED, check_dtype=False
+    )
+
+
+def test_their_error_matrices_come_from_the_last_posterior_ours_gave_the_last_one(frame):
+    """Their iteration ends with an M step, ours with an E step: ours after six are theirs after five."""
+    theirs, ours = theirs_after(5, frame), ours_after(6, frame)
+    errors = ours.confusion_frame(orientation="observed_by_true")
+    assert errors.index.names == theirs.errors_.index.names
+    same = errors.loc[theirs.errors_.index, theirs.errors_.columns]  # they list the labels that a worker used
+    np.testing.assert_allclose(same, theirs.errors_, atol=CLIPPED)
+    np.testing.assert_allclose(ours.class_prior_, theirs.priors_.loc[ours.classes_], atol=CLIPPED)
+    fewer = ours_after(5, frame).confusion_frame(orientation="observed_by_true")
+    assert np.abs(fewer.loc[same.index, same.columns] - theirs.errors_).to_numpy().max() > 100 * CLIPPED
+
+
+def test_their_loss_counts_the_prior_once_per_answer(frame):
+    """Known of crowd-kit 1.4: it moves their stopping rule, not their E and M steps; ours is the likelihood."""
+    theirs = theirs_after(20, frame)
+    posterior, prior = theirs.probas_, np.log(theirs.priors_)
+    rates = frame.join(np.log(theirs.errors_), on=["worker", "label"])[posterior.columns]
+    answers = (posterior.loc[frame.task].to_numpy() * rates.to_numpy()).sum()
+    entropy = -(posterior * np.log(posterior)).to_numpy().sum()
+    per_answer = (posterior.loc[frame.task] * prior).to_numpy().sum()
+    per_item = (posterior * prior).to_numpy().sum()
+    assert theirs.loss_history_[-1] * len(frame) == pytest.approx(answers + per_answer + entropy, rel=1e-6)
+    assert ours_after(20, frame).history_[-1] == pytest.approx(answers + per_item + entropy, rel=1e-6)
+
+
+def test_majority_vote(frame):
+    theirs = crowdkit.MajorityVote().fit_predict_proba(frame).sort_index().sort_index(axis=1)
+    ours = cs.MajorityVote().fit(cs.Predictions.from_frame(frame)).posterior_frame()
+    pd.testing.assert_frame_equal(theirs, ours, atol=1e-12, check_dtype=False)
