@@ -44,14 +44,14 @@ def test_architectures(make, n_parameters, size):
 def test_an_interrupted_training_ends_like_one_that_was_not(data, tmp_path):
     whole = train_member(tiny, *data, RECIPE, seed=3, path=tmp_path / "whole.pt")
 
-    class Killed(Exception):
+    class KilledError(Exception):
         pass
 
     def kill(epoch, _):
         if epoch == 1:
-            raise Killed
+            raise KilledError
 
-    with pytest.raises(Killed):
+    with pytest.raises(KilledError):
         train_member(tiny, *data, RECIPE, seed=3, path=tmp_path / "cut.pt", on_epoch=kill)
     assert (tmp_path / "cut.checkpoint").exists() and not (tmp_path / "cut.pt").exists()
     cut = train_member(tiny, *data, RECIPE, seed=3, path=tmp_path / "cut.pt")

@@ -21,6 +21,7 @@ from consilience.demo import n_steps as n_demo_steps
 from consilience.demo import run as run_demo
 from consilience.errors import InvalidPredictions
 from consilience.explanation import explain as explain_item
+from consilience.extras import extra
 from consilience.files import read_labels, read_posterior, read_predictions, write_posterior
 from consilience.files.recognition import Columns
 from consilience.files.writing import check_writable
@@ -298,6 +299,41 @@ def demo(
         screen.print_table(Table(methods | columns), f"{metric} ({better} is better)", best=better)
     screen.print_summary(summarize(last.predictions, aggregator, to_numpy(aggregator.posterior_)))
     screen.out.print(f"Wrote {output}: open it in a browser", markup=False)
+
+
+@app.command()
+def reproduce(
+    experiment: Annotated[str, typer.Argument(help="One of the paper's experiments; `list` names them.")],
+    *,
+    data_dir: Annotated[Path, typer.Option("--data-dir", help="Where the data sets are.")] = Path("data"),
+    work_dir: Annotated[Path, typer.Option("--work-dir", help="Where members, predictions and cells are kept.")] = Path(
+        "work"
+    ),
+    output: Annotated[Path, typer.Option("--output", "-o", help="The folder for tables and figures.")] = Path(
+        "results"
+    ),
+    members: Annotated[int, typer.Option("--members", help="Networks to train; three make an ensemble.")] = 9,
+    epochs: Annotated[int | None, typer.Option("--epochs", help="Fewer epochs than the paper's.")] = None,
+    subset: Annotated[int | None, typer.Option("--subset", help="Train on so many images only.")] = None,
+    items: Annotated[int | None, typer.Option("--items", help="Score so many test images only.")] = None,
+    laplace: Annotated[bool, typer.Option(help="Whether probabilistic ensembling (PE) takes part.")] = True,
+) -> None:
+    """Run an experiment of the paper, going on where an earlier run was stopped."""
+    extra("torch", name="experiments", use="reproduce")
+    from consilience.experiments.catalog import EXPERIMENTS  # noqa: PLC0415 - needs the extra
+    from consilience.experiments.members import Scale  # noqa: PLC0415
+    from consilience.experiments.reproduce import reproduce as run_experiment  # noqa: PLC0415
+    from consilience.experiments.store import Store  # noqa: PLC0415
+
+    if experiment == "list":
+        for name, entry in EXPERIMENTS.items():
+            screen.out.print(f"{name:16} {entry.what}", markup=False)
+        return
+    store = Store(data_dir, work_dir, Scale(epochs, subset), items, laplace)
+    with screen.err.status(experiment) as status:
+        written = run_experiment(experiment, store, output, n_members=members, on_step=status.update)
+    for path in written:
+        screen.out.print(f"Wrote {path}", markup=False)
 
 
 # ---- shared -----------------------------------------------------------------------------------------------
