@@ -33,6 +33,8 @@ def svg(figure: Figure, description: str) -> str:
     drawing = re.sub(r"<metadata>.*?</metadata>", "", drawing, flags=re.DOTALL)
     drawing = re.sub(r' (width|height)="[\d.]+pt"', "", drawing, count=2)
     drawing = re.sub(INK, "currentColor", drawing, flags=re.IGNORECASE)
-    drawing = drawing.replace("<svg", f'<svg role="img" aria-label="{escape(description)}"', 1)
+    drawing = drawing.replace(
+        "<svg", f'<svg role="img" aria-label="{escape(description)}"', 1
+    )
     width = figure.get_figwidth()
     return f'<figure class="plot" style="max-width: {width / 10 * 52:.0f}rem">{drawing}</figure>\n'
