@@ -97,7 +97,7 @@ def plot_reliability(
     ax.set(xlim=(0, 1), ylim=(0, 1), aspect="equal")
     ax.tick_params(labelbottom=False)
     _frame(shares, xlabel="confidence", ylabel="share")
-    ax.legend(frameon=False, labelcolor=INK, loc="upper left")
+    ax.legend(frameon=False, labelcolor=INK, loc="lower left", bbox_to_anchor=(0, 1))
     return ax
 
 
