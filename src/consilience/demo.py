@@ -60,6 +60,7 @@ def run(on_step: Callable[[str], None] = lambda _: None) -> list[Shift]:
 
 
 def untrained_members() -> dict[str, Any]:
+    """Classifiers that differ: two networks, a linear model, neighbours, a forest, naive Bayes."""
     from sklearn.ensemble import RandomForestClassifier  # noqa: PLC0415 - only the demo needs them
     from sklearn.linear_model import LogisticRegression  # noqa: PLC0415
     from sklearn.naive_bayes import GaussianNB  # noqa: PLC0415
