@@ -45,8 +45,15 @@ def photograph_report(shift: Shift) -> None:
     browser = os.environ.get("CONSILIENCE_BROWSER") or shutil.which("chromium")
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
         title = f"Six classifiers on digits rotated by {shift.angle}°"
-        page_path = write_report(Path(folder) / "report.html", shift.predictions, labels=shift.labels, title=title)
-        chromium = playwright.chromium.launch(executable_path=browser, args=["--no-sandbox"])
+        page_path = write_report(
+            Path(folder) / "report.html",
+            shift.predictions,
+            labels=shift.labels,
+            title=title,
+        )
+        chromium = playwright.chromium.launch(
+            executable_path=browser, args=["--no-sandbox"]
+        )
         page = chromium.new_page(viewport={"width": 1180, "height": 1120})
         page.goto(page_path.as_uri())
         page.screenshot(path=ASSETS / "report.png")
