@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test lint format bench clean
+.PHONY: demo test lint format docs bench clean
 
 demo: .venv/installed
 	$(BIN)/consilience demo
@@ -19,6 +19,10 @@ lint: .venv/linted-with
 format: .venv/linted-with
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+
+# The site, into site/; its examples are run. One thread, because the small networks they train are slower on more.
+docs: .venv/documented-with
+	OMP_NUM_THREADS=1 NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict
 
 # crowd-kit is a yardstick only; --no-deps, since a majority vote needs none of the language models it asks for.
 bench: .venv/tested-with
@@ -42,5 +46,9 @@ bench: .venv/tested-with
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable ".[lint]"
 	touch $@
 
+.venv/documented-with: .venv/installed
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable ".[docs]"
+	touch $@
+
 clean:
-	rm -rf .venv build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf .venv build dist site .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -10,19 +10,15 @@ Printed: the difference to the average, in the mean over shifts, and the number 
 
 from __future__ import annotations
 
-import sys
 from functools import reduce
-from pathlib import Path
 
 import numpy as np
-
-import consilience as cs
-from consilience.metrics import accuracy, brier_score, nll
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "examples"))
-from demo import MEMBERS, rotate
 from sklearn.datasets import load_digits
 from sklearn.model_selection import train_test_split
+
+import consilience as cs
+from consilience.demo import rotated, untrained_members
+from consilience.metrics import accuracy, brier_score, nll
 
 SHARES = (0.0, 0.01, 0.1, 0.3, 1.0, 3.0)
 ITEMS = {1: 899, 2: 3000, 3: 1500}
@@ -36,11 +32,12 @@ def main() -> None:
         images / images.max(), labels, test_size=0.5, random_state=0, stratify=labels
     )
     rng = np.random.default_rng(0)
-    shifts = {f"rotated {angle}°": rotate(test, angle) for angle in (0, 5, 10, 15, 20, 25, 30, 40)}
+    shifts = {f"rotated {angle}°": rotated(test, angle) for angle in (0, 5, 10, 15, 20, 25, 30, 40)}
     shifts |= {f"noise {size}": np.clip(test + rng.normal(0, size, test.shape), 0, 1) for size in (0.1, 0.2, 0.4)}
-    for member in MEMBERS.values():
+    members = list(untrained_members().values())
+    for member in members:
         member.fit(train, train_labels)
-    blocks = {name: np.stack([m.predict_proba(shifted) for m in MEMBERS.values()]) for name, shifted in shifts.items()}
+    blocks = {name: np.stack([m.predict_proba(shifted) for m in members]) for name, shifted in shifts.items()}
     for n_digits, n_items in ITEMS.items():
         differences = []
         for name, block in blocks.items():

@@ -2,6 +2,7 @@
 
 from consilience import metrics as metrics
 from consilience import ood as ood
+from consilience import plots as plots
 from consilience.aggregators import Average as Average
 from consilience.aggregators import BayesianClassifierCombination as BayesianClassifierCombination
 from consilience.aggregators import DawidSkene as DawidSkene

@@ -35,7 +35,11 @@ def check_aggregator(aggregator: AbstractAggregator, *, seed: int = 0) -> list[s
     True
     """
     for check in CHECKS:
-        check(clone(aggregator), np.random.default_rng(seed))
+        try:
+            check(clone(aggregator), np.random.default_rng(seed))
+        except AssertionError as error:
+            error.add_note(f"{type(aggregator).__name__} must have this property: {check.__doc__}")
+            raise
     return [check.__name__.removeprefix("check_") for check in CHECKS]
 
 

@@ -35,7 +35,7 @@ class Shift(NamedTuple):
 
 def n_steps() -> int:
     """How many steps the demo announces."""
-    return len(_untrained()) + len(ANGLES)
+    return len(untrained_members()) + len(ANGLES)
 
 
 def run(on_step: Callable[[str], None] = lambda _: None) -> list[Shift]:
@@ -46,20 +46,21 @@ def run(on_step: Callable[[str], None] = lambda _: None) -> list[Shift]:
     images, labels = load_digits(return_X_y=True)
     images = images / images.max()
     train, test, train_labels, truth = train_test_split(images, labels, test_size=0.5, random_state=0, stratify=labels)
-    members = _untrained()
+    members = untrained_members()
     for name, member in members.items():
         on_step(f"training: {name}")
         member.fit(train, train_labels)
     shifts = []
     for angle in ANGLES:
         on_step(f"fusing: {angle}°")
-        turned = _rotated(test, angle)
+        turned = rotated(test, angle)
         predictions = Predictions({name: member.predict_proba(turned) for name, member in members.items()})
         shifts.append(Shift(angle, predictions, truth, compare(predictions, truth)))
     return shifts
 
 
-def _untrained() -> dict[str, Any]:
+def untrained_members() -> dict[str, Any]:
+    """Classifiers that differ: two networks, a linear model, neighbours, a forest, naive Bayes."""
     from sklearn.ensemble import RandomForestClassifier  # noqa: PLC0415 - only the demo needs them
     from sklearn.linear_model import LogisticRegression  # noqa: PLC0415
     from sklearn.naive_bayes import GaussianNB  # noqa: PLC0415
@@ -76,7 +77,7 @@ def _untrained() -> dict[str, Any]:
     }
 
 
-def _rotated(images: FloatArray, angle: float) -> FloatArray:
+def rotated(images: FloatArray, angle: float) -> FloatArray:
     """The flat 8 × 8 images, each turned by the angle."""
     from scipy import ndimage  # noqa: PLC0415 - only the demo needs it
 

@@ -51,6 +51,8 @@ class Diagnosis:
     counts
         (members, true, predicted): how often each member called class k class j, as the consensus counts. `confusion`
         is the same as rates; an aggregator's own `confusion_` is what it believes, prior and smoothing included.
+    classes
+        The classes' names, along the last two axes of `counts`.
     agreement
         (members, members): the share of common items on which two members give the same label; NaN where none. Rows
         and columns are `compared`, by name.
@@ -67,6 +69,7 @@ class Diagnosis:
 
     members: Table
     counts: FloatArray
+    classes: list[Any]
     agreement: FloatArray
     dependence: FloatArray
     compared: list[Any]
@@ -117,6 +120,7 @@ def diagnosis_under(data: Predictions, method: AbstractAggregator, posterior: Ar
     return Diagnosis(
         members=report,
         counts=consensus.counts,
+        classes=data.classes,
         agreement=pairs.agreement(),
         dependence=dependence,
         compared=[data.members[m] for m in compared],

@@ -51,7 +51,8 @@ class Overconfident(cs.Average.__mro__[1]):
 
 def test_the_checks_can_fail():
     assert len(cs.check_aggregator(MajorityVote())) == len(CHECKS)
-    with pytest.raises(AssertionError):
+    with pytest.raises(AssertionError) as failure:
         cs.check_aggregator(FirstMemberOnly())
+    assert failure.value.__notes__ == ["FirstMemberOnly must have this property: The order of members does not matter."]
     with pytest.raises(AssertionError):
         cs.check_aggregator(Overconfident())

@@ -1,0 +1,255 @@
+"""Figures: how members err, whether confidences hold, who resembles whom, what shift does to each method.
+
+Everything drawn was computed elsewhere; nothing here touches the state of `matplotlib.pyplot`. A figure takes the axes
+it is drawn on, or makes its own; `figure.savefig("figure.svg")` needs no display.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+import numpy as np
+
+from consilience.aggregators.aggregator import AbstractAggregator
+from consilience.axes import some
+from consilience.diagnostics import Diagnosis
+from consilience.reliability import Strategy, reliability_curve
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    from consilience.arrays import FloatArray
+    from consilience.tables import Table
+
+COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
+"""Okabe and Ito's, which people with any kind of colour vision tell apart, without those that white swallows."""
+
+MARKERS, DASHES = ("o", "s", "^", "D", "v", "P"), ("-", "--", "-.", ":")
+"""Lines differ by more than colour: after six the dashes change."""
+
+INK, PALE = "#404040", "#BFBFBF"
+"""Text and frames; grids, and cells of which nothing is known."""
+
+MOST_MEMBERS, MOST_COLUMNS = 24, 4
+"""How many heat maps fit in a figure, and how many side by side."""
+
+MOST_NAMES, MOST_NUMBERS = 20, 12
+"""How many names an axis shows, and up to how many rows a heat map shows its numbers."""
+
+
+def plot_confusion(
+    source: AbstractAggregator | Diagnosis, members: Iterable[Any] | None = None, *, figure: Figure | None = None
+) -> Figure:
+    """The members' confusion matrices as heat maps side by side: rows are true classes, columns what was said.
+
+    `source` is a fitted aggregator (its `confusion_`, what it believes) or a diagnosis (its `confusion`, what the
+    consensus counts). `members` are names; all by default.
+    """
+    shown = _confusion_of(source, members)
+    n_columns = min(len(shown.members), MOST_COLUMNS)
+    n_rows = -(-len(shown.members) // n_columns)
+    figure = _new_figure(2.2 * n_columns + 1, 2.2 * n_rows + 0.6) if figure is None else figure
+    grid = figure.subplots(n_rows, n_columns, squeeze=False).ravel()
+    for ax, name, table in zip(grid, shown.members, shown.tables, strict=False):
+        image = _heat_map(ax, table, shown.classes, shown.classes, lowest=0.0)
+        ax.set_title(name, fontsize="medium", color=INK)
+    for ax in grid[len(shown.members) :]:
+        ax.set_axis_off()
+    figure.supxlabel("predicted", fontsize="medium", color=INK)
+    figure.supylabel("true", fontsize="medium", color=INK)
+    _color_bar(figure, image, list(grid), "share of the true class")
+    return figure
+
+
+def plot_reliability(
+    posteriors: Mapping[str, Any],
+    labels: Any,
+    *,
+    n_bins: int = 15,
+    strategy: Strategy = "uniform",
+    ax: Axes | None = None,
+) -> Axes:
+    """How often answers of some confidence are right, one line per posterior, over how many answers there are.
+
+    On the diagonal confidence holds; below it answers are too sure of themselves. The bars beneath are the share of
+    items in each bin.
+    """
+    if not isinstance(posteriors, Mapping) or not posteriors:
+        raise ValueError(f"posteriors must map names to posteriors; got {_kind(posteriors)}")
+    curves = {
+        name: reliability_curve(posterior, labels, n_bins=n_bins, strategy=strategy)
+        for name, posterior in posteriors.items()
+    }
+    ax = _new_figure(4.6, 4.8).add_subplot() if ax is None else ax
+    ax.plot([0, 1], [0, 1], color=PALE, linewidth=1, zorder=0)
+    shares = ax.inset_axes((0, -0.32, 1, 0.22), sharex=ax)
+    for look, (name, curve) in zip(_looks(len(curves)), curves.items(), strict=True):
+        is_seen = curve.n_items > 0
+        ax.plot(curve.confidence[is_seen], curve.accuracy[is_seen], label=name, **look)
+        shares.stairs(
+            curve.n_items / curve.n_items.sum(), curve.edges, color=look["color"], linestyle=look["linestyle"]
+        )
+    _frame(ax, ylabel="accuracy")
+    ax.set(xlim=(0, 1), ylim=(0, 1), aspect="equal")
+    ax.tick_params(labelbottom=False)
+    _frame(shares, xlabel="confidence", ylabel="share")
+    ax.legend(frameon=False, labelcolor=INK, loc="lower left", bbox_to_anchor=(0, 1))
+    return ax
+
+
+def plot_agreement(
+    diagnosis: Diagnosis, *, kind: Literal["agreement", "dependence"] = "agreement", ax: Axes | None = None
+) -> Axes:
+    """How often two members agree, or how much they do beyond what the consensus explains (`kind="dependence"`)."""
+    if kind not in ("agreement", "dependence"):
+        raise ValueError(f"kind must be 'agreement' or 'dependence'; got {kind!r}")
+    table = diagnosis.agreement if kind == "agreement" else diagnosis.dependence
+    names = [str(name) for name in diagnosis.compared]
+    size = 2.4 + 0.3 * min(len(names), MOST_NAMES)
+    ax = _new_figure(size + 0.8, size).add_subplot() if ax is None else ax
+    image = _heat_map(ax, table, names, names, lowest=0.0 if kind == "agreement" else -1.0)
+    ax.set_title(f"{diagnosis.effective_members:.1f} effective members of {len(names)}", fontsize="medium", color=INK)
+    _color_bar(ax.figure, image, [ax], kind)
+    return ax
+
+
+def plot_comparison(
+    tables: Mapping[Any, Table], metric: str = "accuracy", *, xlabel: str = "shift", ax: Axes | None = None
+) -> Axes:
+    """One metric of every method over growing shift: `tables` maps each level of shift to what `compare` gave there.
+
+    Levels that are numbers stand at their value, others in their order.
+    """
+    lines = _lines_of(tables, metric)
+    levels = list(tables)
+    are_numbers = all(isinstance(level, int | float | np.number) for level in levels)
+    places = levels if are_numbers else range(len(levels))
+    ax = _new_figure(6.4, 3.6).add_subplot() if ax is None else ax
+    for look, (method, values) in zip(_looks(len(lines)), lines.items(), strict=True):
+        ax.plot(places, values, label=method, **look)
+    _frame(ax, xlabel=xlabel, ylabel=metric)
+    ax.set_xticks(list(places), [str(level) for level in levels])
+    ax.grid(axis="y", color=PALE, linewidth=0.5, alpha=0.6)
+    ax.legend(frameon=False, labelcolor=INK, loc="center left", bbox_to_anchor=(1, 0.5))
+    return ax
+
+
+# ---- what is drawn ----------------------------------------------------------------------------------------
+
+
+class _Confusion(NamedTuple):
+    members: list[str]
+    classes: list[str]
+    tables: FloatArray  # (members, true, predicted)
+
+
+def _confusion_of(source: AbstractAggregator | Diagnosis, members: Iterable[Any] | None) -> _Confusion:
+    """The confusion matrices of the members asked for, with their names."""
+    if isinstance(source, Diagnosis):
+        names, classes, tables = source.members["member"], source.classes, source.confusion
+    elif isinstance(source, AbstractAggregator) and hasattr(source, "confusion_"):
+        names, classes, tables = source.members_, source.classes_, source.confusion_
+    else:
+        raise ValueError(f"confusion matrices are those of a fitted aggregator or a diagnosis; got {_kind(source)}")
+    places = {str(name): place for place, name in enumerate(names)}
+    wanted = list(places) if members is None else [str(name) for name in members]
+    if unknown := [name for name in wanted if name not in places]:
+        raise ValueError(f"members must be among {some(list(places))}; got {unknown[0]!r}")
+    if not 0 < len(wanted) <= MOST_MEMBERS:
+        raise ValueError(
+            f"a figure has room for 1 to {MOST_MEMBERS} members; got {len(wanted)}: name some in `members`"
+        )
+    return _Confusion(wanted, [str(name) for name in classes], tables[[places[name] for name in wanted]])
+
+
+def _lines_of(tables: Mapping[Any, Table], metric: str) -> dict[str, list[float]]:
+    """The metric of each method at every level, NaN where a level lacks the method."""
+    if not isinstance(tables, Mapping) or not tables:
+        raise ValueError(f"tables must map levels of shift to tables of `compare`; got {_kind(tables)}")
+    for level, table in tables.items():
+        if metric not in table.columns:
+            raise ValueError(
+                f"metric must be a column of every table; {metric!r} is not among {table.columns} at {level}"
+            )
+    found = [dict(zip(table["method"], table[metric], strict=True)) for table in tables.values()]
+    methods = dict.fromkeys(method for values in found for method in values)
+    return {method: [values.get(method, np.nan) for values in found] for method in methods}
+
+
+def _kind(value: Any) -> str:
+    return f"an empty {type(value).__name__}" if isinstance(value, Mapping) else f"a {type(value).__name__}"
+
+
+# ---- how it is drawn --------------------------------------------------------------------------------------
+
+
+def _new_figure(width: float, height: float) -> Figure:
+    try:
+        from matplotlib.figure import Figure  # noqa: PLC0415 - an extra
+    except ImportError as error:
+        raise ImportError(
+            'figures need matplotlib, which is not installed: pip install "consilience[plots]"'
+        ) from error
+    return Figure(figsize=(width, height), layout="constrained")
+
+
+def _heat_map(ax: Axes, table: FloatArray, rows: Sequence[str], columns: Sequence[str], *, lowest: float) -> Any:
+    """A table of numbers up to 1 as colours, with names, and with the numbers where they are few."""
+    from matplotlib import colormaps  # noqa: PLC0415 - an extra
+
+    colors = colormaps["Blues" if lowest == 0 else "PuOr_r"].with_extremes(bad=PALE)
+    image = ax.imshow(table, cmap=colors, vmin=lowest, vmax=1)
+    for axis, names, turn in ((ax.xaxis, columns, 90), (ax.yaxis, rows, 0)):
+        shown = range(0, len(names), -(-len(names) // MOST_NAMES))
+        is_long = max(len(name) for name in names) > 2
+        axis.set_ticks(shown, [names[place] for place in shown], rotation=turn if is_long else 0)
+    ax.tick_params(length=0, labelsize="small", labelcolor=INK)
+    ax.spines[:].set_visible(False)
+    if len(rows) <= MOST_NUMBERS:
+        _write_numbers(ax, table, image)
+    return image
+
+
+def _write_numbers(ax: Axes, table: FloatArray, image: Any) -> None:
+    """The numbers, in black or white, whichever stands out against the cell."""
+    for (row, column), value in np.ndenumerate(table):
+        if np.isfinite(value) and abs(value) >= 0.005:
+            red, green, blue, _ = image.cmap(image.norm(value))
+            is_bright = 0.299 * red + 0.587 * green + 0.114 * blue > 0.5
+            text = f"{value:.2f}".replace("0.", ".") if abs(value) < 0.995 else f"{value:.0f}"
+            ax.text(column, row, text, ha="center", va="center", fontsize=6, color="black" if is_bright else "white")
+
+
+def _color_bar(figure: Any, image: Any, axes: list[Axes], label: str) -> None:
+    bar = figure.colorbar(image, ax=axes, shrink=0.8, aspect=30)
+    bar.outline.set_visible(False)
+    bar.set_label(label, color=INK)
+    bar.ax.tick_params(length=0, labelsize="small", labelcolor=INK)
+
+
+def _frame(ax: Axes, *, xlabel: str = "", ylabel: str = "") -> None:
+    """Two spines, small ticks, grey ink."""
+    ax.spines[["top", "right"]].set_visible(False)
+    ax.spines[["left", "bottom"]].set_color(INK)
+    ax.tick_params(color=INK, labelcolor=INK, labelsize="small")
+    ax.set_xlabel(xlabel, color=INK)
+    ax.set_ylabel(ylabel, color=INK)
+
+
+def _looks(n_lines: int) -> list[dict[str, Any]]:
+    """Colour, marker and dashes of so many lines."""
+    return [
+        {
+            "color": COLORS[place % len(COLORS)],
+            "marker": MARKERS[place % len(MARKERS)],
+            "linestyle": DASHES[place // len(COLORS) % len(DASHES)],
+            "markersize": 4,
+            "linewidth": 1.5,
+            "clip_on": False,
+        }
+        for place in range(n_lines)
+    ]

@@ -1,0 +1,82 @@
+"""The site documents every public name, draws its own formulas, and fetches nothing from elsewhere."""
+
+import importlib.util
+import re
+from pathlib import Path
+
+import pytest
+
+import consilience as cs
+
+DOCS = Path(__file__).parents[2] / "docs"
+
+
+def hook(name):
+    spec = importlib.util.spec_from_file_location(name, DOCS / "hooks" / f"{name}.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_every_public_name_is_in_the_reference():
+    text = (Path(cs.__file__)).read_text()
+    public = set(re.findall(r"^from \S+ import \w+ as (\w+)$", text, re.MULTILINE))
+    documented = {
+        match
+        for page in (DOCS / "api").glob("*.md")
+        for match in re.findall(r"^::: consilience\.(\w+)", page.read_text(), re.MULTILINE)
+    }
+    assert len(public) > 15
+    assert public - documented == set()
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        '<script src="https://cdn.example/mathjax.js"></script>',
+        '<link rel="stylesheet" href="//fonts.example/css?family=Roboto">',
+        "<link href=https://fonts.example rel=preconnect crossorigin>",
+        "<img alt='a' src='http://example.org/a.png'>",
+        "<style>@font-face{src:url(https://example.org/a.woff2)}</style>",
+        '<style>@import "https://example.org/a.css";</style>',
+    ],
+)
+def test_a_page_that_fetches_from_elsewhere_is_found(page):
+    assert hook("self_contained").fetched_from_elsewhere(f"<html>{page}</html>") is not None
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        '<script src="assets/javascripts/bundle.js"></script><link rel="stylesheet" href="../assets/site.css">',
+        '<a href="https://doi.org/10.1000/1">a paper</a> <link rel="canonical" href="https://example.org/">',
+        '<svg xmlns="http://www.w3.org/2000/svg"><use xlink:href="#a"/></svg>',
+        "<style>.a{background:url(#clip)} .b{src:url(data:font/woff2;base64,AA//)}</style>",
+    ],
+)
+def test_a_page_of_its_own_parts_is_let_through(page):
+    assert hook("self_contained").fetched_from_elsewhere(f"<html>{page}</html>") is None
+
+
+def test_formulas_become_mathml_or_fail_the_build():
+    pytest.importorskip("latex2mathml")
+    mathml = hook("mathml").mathml
+    formula = mathml(r"\log \nu_k &lt; \operatorname{softmax}(x)", display="block")
+    assert formula.startswith('<math alttext="\\log \\nu_k &lt; \\operatorname{softmax}(x)"')
+    assert '<mi>log</mi><mspace width="0.167em" /><msub>' in formula
+    assert '<mi mathvariant="normal">softmax</mi>' in formula
+    for unknown in (r"\nosuchcommand{x}", r"\begin{aligned} a &= b \end{aligned}"):
+        with pytest.raises(ValueError, match="there is no MathML for"):
+            mathml(unknown, display="inline")
+
+
+def test_docstrings_are_made_plain_to_the_parser():
+    pytest.importorskip("griffe")
+    rewritten = hook("docstrings").rewritten
+    assert rewritten("One.\n\n>>> f(1)\n2\n\nMore.") == "One.\n\n```pycon\n>>> f(1)\n2\n```\n\nMore."
+    examples = "One.\n\nExamples\n--------\n>>> f(1)\n2"
+    assert rewritten(examples) == examples
+    shared = "One.\n\nParameters\n----------\na, b\n    Both.\nc\n    Alone."
+    assert rewritten(shared) == "One.\n\nParameters\n----------\na\n    Both.\nb\n    Both.\nc\n    Alone."
+    attributes = "One.\n\nAttributes\n----------\nx_ : (items,), of all\n    of them\n"
+    assert rewritten(attributes) == "One.\n\nAttributes\n----------\nx_\n    (items,), of all\n    of them\n"
