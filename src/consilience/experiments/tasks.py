@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import torch
 
 from consilience.experiments import datasets, networks
+from consilience.experiments.downloads import fetch
 from consilience.experiments.training import RECIPES, Recipe
 
 if TYPE_CHECKING:
@@ -35,7 +36,8 @@ class Task:
     recipe: Recipe
 
     def images(self, data_dir: Path, *, train: bool) -> Images:
-        """The images in [0, 1] and their labels."""
+        """The images in [0, 1] and their labels, downloaded where they are not there."""
+        fetch(self.folder, data_dir)
         return self.read(data_dir / self.folder, train=train)
 
     def normalized(self, pixels: npt.NDArray[np.float32]) -> Tensor:

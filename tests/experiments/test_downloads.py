@@ -1,0 +1,67 @@
+"""Data sets are fetched where they are absent, checked, and kept from writing elsewhere."""
+
+import hashlib
+import sys
+import tarfile
+from types import SimpleNamespace
+
+import pytest
+
+import consilience as cs
+from consilience.experiments import downloads
+from consilience.experiments.downloads import Source, fetch
+
+
+@pytest.fixture
+def server(tmp_path, monkeypatch):
+    """A pooch that knows one archive."""
+    inside = tmp_path / "test.bin"
+    inside.write_bytes(b"123")
+    archive = tmp_path / "small.tar.gz"
+    with tarfile.open(archive, "w:gz") as file:
+        file.add(inside, "small-binary/test.bin")
+    asked = []
+
+    def retrieve(url, known_hash, path, fname):
+        asked.append(url)
+        if hashlib.md5(archive.read_bytes(), usedforsecurity=False).hexdigest() != known_hash.removeprefix("md5:"):
+            raise ValueError("hash")
+        path.mkdir(parents=True, exist_ok=True)
+        (path / fname).write_bytes(archive.read_bytes())
+        return str(path / fname)
+
+    monkeypatch.setitem(sys.modules, "pooch", SimpleNamespace(retrieve=retrieve))
+    md5 = hashlib.md5(archive.read_bytes(), usedforsecurity=False).hexdigest()
+    monkeypatch.setitem(downloads.SOURCES, "small", [Source("http://x/small.tar.gz", md5, "small-binary/test.bin")])
+    return asked
+
+
+def test_once_and_only_where_absent(tmp_path, server):
+    for _ in range(2):
+        fetch("small", tmp_path / "data")
+    assert (tmp_path / "data" / "small" / "small-binary" / "test.bin").read_bytes() == b"123"
+    assert server == ["http://x/small.tar.gz"]
+
+
+def test_another_file_is_refused(tmp_path, server, monkeypatch):
+    monkeypatch.setitem(
+        downloads.SOURCES, "small", [Source("http://x/small.tar.gz", "0" * 32, "small-binary/test.bin")]
+    )
+    with pytest.raises(cs.InvalidPredictions, match="small is not in .* put small.tar.gz there"):
+        fetch("small", tmp_path / "data")
+
+
+def test_archives_stay_where_they_belong(tmp_path):
+    evil = tmp_path / "evil.tar"
+    (tmp_path / "x").write_text("x")
+    with tarfile.open(evil, "w") as file:
+        file.add(tmp_path / "x", "../outside")
+    with pytest.raises(tarfile.OutsideDestinationError):
+        downloads._unpack(str(evil), tmp_path / "inside")
+
+
+def test_every_task_knows_its_source():
+    pytest.importorskip("torch")
+    from consilience.experiments.tasks import TASKS
+
+    assert {task.folder for task in TASKS.values()} <= set(downloads.SOURCES)
