@@ -139,6 +139,13 @@ def test_a_wide_table_of_labels(tmp_path):
     assert predictions.hard is not None and len(predictions.hard.items) == 3
 
 
+def test_whole_numbers_are_labels_unless_they_are_one_hot(tmp_path):
+    one_hot, _ = soft(text(tmp_path / "net.csv", "item,cat,dog\n1,0,1\n2,1,0\n3,1,0\n"))
+    assert (one_hot.members, one_hot.classes) == (["net"], ["cat", "dog"])
+    labels, _ = soft(text(tmp_path / "two.csv", "item,ann,bob\n1,0,1\n2,1,1\n3,1,0\n"))
+    assert (labels.members, labels.classes) == (["ann", "bob"], [0, 1])
+
+
 def test_columns_can_be_named(tmp_path):
     path = text(tmp_path / "a.csv", "q,who,said\n1,ann,x\n1,bob,y\n2,ann,y\n")
     predictions, _ = soft(path, columns=Columns("q", "who", "said"))

@@ -225,7 +225,7 @@ def _wide(table: Table, stem: str, item: str | None, label: str | None) -> tuple
         return _label_columns(
             table, {stem: others[0] if len(others) == 1 else str(label)}, items
         ), "one member's labels"
-    if all(_is_numeric(table[name]) for name in others) and not all(_is_whole(table[name]) for name in others):
+    if all(_is_numeric(table[name]) for name in others) and not _are_labels([table[name] for name in others]):
         rows = np.array([[np.nan if is_missing(x) else x for x in table[name]] for name in others], dtype=np.float64).T
         return Predictions([rows], members=[stem], items=items, classes=others), f"probabilities of {some(others)}"
     return _label_columns(table, {name: name for name in others}, items), f"labels, one column each of {some(others)}"
@@ -261,5 +261,7 @@ def _is_numeric(values: list[Any]) -> bool:
     )
 
 
-def _is_whole(values: list[Any]) -> bool:
-    return all(is_missing(value) or isinstance(value, int) for value in values)
+def _are_labels(columns: list[list[Any]]) -> bool:
+    """Whether columns of numbers are members' labels: whole numbers that are not one-hot rows of probabilities."""
+    is_whole = all(is_missing(value) or isinstance(value, int) for values in columns for value in values)
+    return is_whole and not all(sorted(row)[-2:] == [0, 1] for row in zip(*columns, strict=True) if None not in row)
