@@ -243,7 +243,8 @@ def _read_into_one(members: list[SoftMember], dtype: Any, log_floor: float | Non
     is_answer = np.ones((len(members), n_items), dtype=dtype)
     for place, member in enumerate(members):
         part = values[:, place * n_classes : (place + 1) * n_classes]
-        np.maximum(member.rows, 0 if log_floor is None else log_floor, out=part)
+        # In the working precision: the floor is 0 in half precision.
+        np.maximum(member.rows, 0 if log_floor is None else log_floor, out=part, dtype=dtype)
         if not member.is_complete:
             is_missing = np.isnan(part[:, 0])
             is_answer[place, is_missing] = 0

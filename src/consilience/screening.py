@@ -116,7 +116,7 @@ class ScreenedPass:
 class Screen:
     """Chooses between the two: a reference is renewed once the items scored since then add up to all items.
 
-    So passes never cost more than twice what they would with the best choice of references.
+    So a screened pass never scores more than it would without a screen, and a useless reference does not last.
     """
 
     def __init__(self, sizes: list[int]) -> None:

@@ -57,7 +57,9 @@ class Fusion(nn.Module):  # type: ignore[misc]  # torch is not followed by the t
             is_missing = given.isnan().any(dim=2, keepdim=True)
             posterior = self._posterior(given.masked_fill(is_missing, 0), (~is_missing).to(dtype))
             is_silent = is_missing.all(dim=0)
-            return posterior.masked_fill(is_silent, torch.nan).to(predictions.dtype)
+            # Integers, such as one-hot rows, have no room for probabilities.
+            answer = predictions.dtype if predictions.is_floating_point() else dtype
+            return posterior.masked_fill(is_silent, torch.nan).to(answer)
 
     def extra_repr(self) -> str:
         """Whose rule it is, and the sizes."""

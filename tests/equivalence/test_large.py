@@ -71,6 +71,8 @@ def test_a_progress_bar_where_it_is_wanted(array, capsys):
 
 
 def test_half_precision_on_disk_is_read_in_single(array, tmp_path):
+    array = np.where(array < 0.05, 0, array)  # half precision has no number near the floor
+    array /= array.sum(axis=-1, keepdims=True)
     np.save(tmp_path / "half.npy", array.astype(np.float16))
     half = cs.SoftDawidSkene(max_iter=3).fit(tmp_path / "half.npy")
     assert half.posterior_.dtype == np.float32

@@ -100,6 +100,35 @@ def test_a_saved_model_answers_new_items(run, arrays):
     np.testing.assert_allclose(np.load("out.npy"), cs.load("model.npz").predict_proba(np.load("new.npy")))
 
 
+def test_a_model_may_know_its_classes_in_another_order(run, tmp_path):
+    rng = np.random.default_rng(0)
+    truth = rng.integers(3, size=90)
+    names = np.array(["cat", "dog", "fox"])
+    for member in ("a", "b", "c"):
+        rows = rng.dirichlet(np.ones(3), size=90) + 2 * np.eye(3)[truth]
+        rows /= rows.sum(axis=1, keepdims=True)
+        for prefix, order in (("", [0, 1, 2]), ("new-", [2, 0, 1])):
+            (tmp_path / f"{prefix or 'old-'}{member}").mkdir()
+            lines = [",".join(["item", *names[order]])]
+            lines += [",".join([f"i{i}", *(f"{value:.17g}" for value in rows[i, order])]) for i in range(90)]
+            (tmp_path / f"{prefix or 'old-'}{member}" / f"{member}.csv").write_text("\n".join(lines), encoding="utf-8")
+    gold = "\n".join(["item,label", *(f"i{i},{names[truth[i]]}" for i in range(90))])
+    (tmp_path / "gold.csv").write_text(gold, encoding="utf-8")
+    old, new = ([f"{kind}-{m}/{m}.csv" for m in "abc"] for kind in ("old", "new"))
+    first = json.loads(run("aggregate", *old, "--save", "model.npz", "--labels", "gold.csv", "--json")[1])
+    again = json.loads(run("aggregate", *new, "--model", "model.npz", "--labels", "gold.csv", "--json")[1])
+    assert again["scores"]["Average"] == pytest.approx(first["scores"]["Average"])
+    assert again["members"][0]["reliable on"] == first["members"][0]["reliable on"]
+
+
+def test_nothing_is_written_where_labels_are_wrong(run, arrays):
+    Path("bad.csv").write_text("item,label\n0,elephant\n", encoding="utf-8")
+    code, _, err = run("aggregate", *arrays, "-o", "out.npz", "--save", "model.npz", "--labels", "bad.csv")
+    assert code == 2 and "elephant" in err and not Path("out.npz").exists() and not Path("model.npz").exists()
+    code, _, err = run("aggregate", *arrays, "--model", "model.npz", "-m", "bcc")
+    assert code == 2 and "do not go with it" in err
+
+
 def test_export_writes_what_a_server_runs(run, arrays):
     runtime = pytest.importorskip("onnxruntime")
     pytest.importorskip("onnx")

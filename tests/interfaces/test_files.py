@@ -146,6 +146,42 @@ def test_whole_numbers_are_labels_unless_they_are_one_hot(tmp_path):
     assert (labels.members, labels.classes) == (["ann", "bob"], [0, 1])
 
 
+def test_names_are_not_numbers(tmp_path):
+    long_ids = "".join(f"12345678901234567{i:02},ann,x\n12345678901234567{i:02},bob,y\n" for i in range(8))
+    predictions, _ = soft(text(tmp_path / "a.csv", f"id,worker,label\n{long_ids}"))
+    assert predictions.n_items == 8
+    predictions, _ = soft(text(tmp_path / "b.csv", "item,worker,label\n1.1,1e2,x\n1.10,100,y\n"))
+    assert predictions.items == ["1.1", "1.10"] and predictions.members == ["100", "1e2"]
+
+
+def test_classes_that_are_whole_numbers_are_so_in_headers_too(tmp_path):
+    wide = text(tmp_path / "net.csv", "item,1,2,3\n5,0.2,0.3,0.5\n6,0.8,0.1,0.1\n")
+    people = text(tmp_path / "people.csv", "item,worker,label\n5,ann,3\n6,ann,1\n")
+    predictions, _ = soft(people, wide)
+    assert predictions.classes == [1, 3, 2] or sorted(predictions.classes) == [1, 2, 3]
+    back = read_posterior(str(wide))
+    truth = read_labels(str(text(tmp_path / "y.csv", "item,label\n6,1\n5,3\n")))
+    assert (
+        cs.evaluate(back.to_array()[0], [truth[item] for item in back.items], classes=back.classes)["accuracy"].value
+        == 1
+    )
+
+
+def test_wide_tables_of_labels_keep_their_order(tmp_path):
+    predictions, _ = soft(text(tmp_path / "w.csv", "item,ann,bob\nz,yes,no\na,yes,yes\n"))
+    assert predictions.items == ["z", "a"]
+
+
+@pytest.mark.parametrize("suffix", ["npz", "csv", "parquet", "safetensors"])
+def test_what_was_written_is_read_as_one_member(tmp_path, suffix):
+    pytest.importorskip({"parquet": "pyarrow", "safetensors": "safetensors"}.get(suffix, "numpy"))
+    aggregator = cs.DawidSkene(max_iter=3, tol=None).fit(ARRAY)
+    write_posterior(tmp_path / f"out.{suffix}", aggregator, aggregator.posterior_, aggregator.items_)
+    predictions, _ = soft(tmp_path / f"out.{suffix}")
+    assert predictions.n_members == 1
+    np.testing.assert_allclose(predictions.to_array()[0], aggregator.posterior_)
+
+
 def test_columns_can_be_named(tmp_path):
     path = text(tmp_path / "a.csv", "q,who,said\n1,ann,x\n1,bob,y\n2,ann,y\n")
     predictions, _ = soft(path, columns=Columns("q", "who", "said"))
@@ -188,6 +224,7 @@ def test_people_beside_a_network(tmp_path):
         ("a.csv", b"a,a\n1,2\n", "got 'a' twice"),
         ("a.csv", b"item,worker,label\n\xff\xfe,2,3\n", "in UTF-8"),
         ("a.csv", b"worker,label\n1,2\n", "needs a column of items"),
+        ("a.csv", b"item,score\n1,0.93\n2,0.11\n", "labels must be names or whole numbers"),
     ],
 )
 def test_one_sentence_says_what_is_wrong(tmp_path, name, content, message):
@@ -218,6 +255,36 @@ def test_files_that_do_not_fit_together(tmp_path):
 
 
 # ---- labels and posteriors --------------------------------------------------------------------------------
+
+
+def test_contradicting_labels_are_refused(tmp_path):
+    with pytest.raises(cs.InvalidPredictions, match="'a' has 'x' and 'y'"):
+        read_labels(str(text(tmp_path / "y.csv", "item,label\na,x\na,x\na,y\n")))
+
+
+def test_classes_named_like_columns_are_refused_in_tables(tmp_path):
+    aggregator = cs.Average().fit(cs.Predictions(ARRAY, classes=["item", "b", "c"]))
+    with pytest.raises(cs.InvalidPredictions, match="a table has a column 'item' already"):
+        write_posterior(tmp_path / "out.csv", aggregator, aggregator.posterior_, aggregator.items_)
+
+
+def test_archives_that_claim_or_hide_too_much(tmp_path):
+    import zipfile
+
+    header = (
+        b"\x93NUMPY\x01\x00v\x00"
+        + b"{'descr': '<f8', 'fortran_order': False, 'shape': (9999999999999, 3), }".ljust(117)
+        + b"\n"
+    )
+    with zipfile.ZipFile(tmp_path / "a.npz", "w") as archive:
+        archive.writestr("x.npy", header)
+        archive.writestr("text.txt", "hello")
+    with pytest.raises(cs.InvalidPredictions, match="must be a NumPy archive"):
+        soft(tmp_path / "a.npz")
+    np.savez(tmp_path / "b.npz", x=ARRAY)
+    (tmp_path / "b.npz").rename(tmp_path / "b.npy")
+    with pytest.raises(cs.InvalidPredictions, match="must be a NumPy array"):
+        soft(tmp_path / "b.npy")
 
 
 def test_labels(tmp_path):

@@ -131,10 +131,16 @@ def aggregate(
     for path, suffix in ((save, ".npz"), (report, ".html")):
         if path is not None:
             check_writable(path, (suffix,))
+    if model is not None and (known is not None or option or method != DEFAULT):
+        raise InvalidPredictions(
+            "--model answers with what was learned; --method, --option and --known do not go with it"
+        )
     predictions = _read(files, logits, columns, quiet=json)
     truth = None if labels is None else read_labels(labels, columns=columns)
+    known_labels(truth, predictions.axes)  # what is wrong with them is said before anything is written
     known_truth = None if known is None else read_labels(known, columns=columns)
     aggregator = _fitted(predictions, method, option, model, known_truth)
+    predictions = aggregator.aligned(predictions)  # a model may have its classes in another order
     posterior = to_numpy(aggregator.posterior_ if model is None else aggregator.predict_proba(predictions))
     if output is not None:
         write_posterior(output, aggregator, posterior, predictions.items)
@@ -185,7 +191,7 @@ def evaluate(
 ) -> None:
     """Score a posterior against labels: accuracy, NLL, Brier score and calibration, with confidence intervals."""
     columns = Columns(item_column, None, label_column)
-    rows = read_posterior(posterior, columns=columns)
+    rows = read_posterior(posterior, columns=Columns(item_column))
     truth = known_labels(read_labels(labels, columns=columns), rows.axes)
     if truth is None:
         raise InvalidPredictions(f"{labels} must know the label of at least one item; it knows none")

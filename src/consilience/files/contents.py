@@ -5,6 +5,8 @@ from __future__ import annotations
 import csv
 import re
 import zipfile
+import zlib
+from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -22,8 +24,12 @@ Arrays = dict[str, np.ndarray[Any, Any]]
 ARRAY_FORMATS = {".npy": "NumPy array", ".npz": "NumPy archive", ".safetensors": "safetensors file"}
 TABLE_FORMATS = {".csv": "CSV table", ".tsv": "TSV table", ".parquet": "Parquet table"}
 
+ITEM = ("item", "task", "item_id", "task_id", "id", "example", "question", "document", "image", "index")
+MEMBER = ("member", "worker", "annotator", "model", "judge", "rater", "labeler", "user", "worker_id", "annotator_id")
+"""Names that columns and arrays of these meanings go by, in order of preference."""
+
 INTEGER = re.compile(r"-?(0|[1-9]\d{0,17})")  # 007 is a name, and so is what no 64-bit integer holds
-NUMBER = re.compile(r"[-+]?((0|[1-9]\d*)(\.\d*)?|\.\d+)([eE][-+]?\d+)?|nan|NaN|[-+]?inf")
+NUMBER = re.compile(r"[-+]?((0|[1-9]\d{0,17})(\.\d*)?|\.\d+)([eE][-+]?\d+)?|nan|NaN|[-+]?inf")
 
 MOST_COLUMNS = 100_000
 """A table of more columns is no table of answers."""
@@ -52,7 +58,7 @@ def read_contents(source: str) -> Contents:
         if key is not None:
             raise InvalidPredictions(f"a table has no entries to pick one of; got {source!r}")
         return Contents(path, None, TABLE_FORMATS[suffix], None, _read_table(path, suffix))
-    arrays = _read_arrays(path, suffix)
+    arrays = _read_arrays(path, suffix, key)
     return Contents(path, key, ARRAY_FORMATS[suffix], arrays if key is None else _picked(arrays, key, path), None)
 
 
@@ -81,20 +87,42 @@ AXIS_NAMES = ("members", "items", "classes")
 # ---- arrays -----------------------------------------------------------------------------------------------
 
 
-def _read_arrays(path: Path, suffix: str) -> Arrays:
+def _read_arrays(path: Path, suffix: str, key: str | None) -> Arrays:
     try:
         if suffix == ".safetensors":
             return _read_safetensors(path)
         if suffix == ".npy":
-            return {path.stem: np.load(path, mmap_mode="r", allow_pickle=False)}
+            return {path.stem: np.asanyarray(np.lib.format.open_memmap(path, mode="r"))}
         with path.open("rb") as file, np.load(file, allow_pickle=False) as archive:
-            return {name: archive[name] for name in archive.files}
-    except (ValueError, EOFError, KeyError, AttributeError, TypeError, zipfile.BadZipFile) as error:
+            wanted = [name for name in archive.files if _is_wanted(name, key)]
+            if key is not None and set(wanted) <= set(AXIS_NAMES) - {key}:
+                raise InvalidPredictions(f"{path} must hold {key!r}; it holds {', '.join(archive.files)}")
+            return {name: np.asarray(archive[name]) for name in wanted}
+    except UNREADABLE as error:
         if isinstance(error, InvalidPredictions):
             raise
         has_objects = any(word in str(error).lower() for word in ("pickle", "python object"))
         reason = "it holds Python objects, which are never loaded" if has_objects else str(error)
         raise InvalidPredictions(f"{path} must be a {ARRAY_FORMATS[suffix]} of numbers; {reason}") from error
+
+
+UNREADABLE = (
+    ValueError,
+    EOFError,
+    KeyError,
+    AttributeError,
+    TypeError,
+    MemoryError,
+    RuntimeError,
+    zipfile.BadZipFile,
+    zlib.error,
+)
+"""What NumPy and its libraries raise of files that are truncated, corrupt, encrypted, or claim absurd sizes."""
+
+
+def _is_wanted(name: str, key: str | None) -> bool:
+    """Whether an entry of an archive is to be read: nothing is unpacked that nobody asked for."""
+    return key is None or name == key or name.startswith(f"{key}/") or name in AXIS_NAMES
 
 
 def _read_safetensors(path: Path) -> Arrays:
@@ -133,20 +161,26 @@ def _read_csv(path: Path, delimiter: str) -> Table:
         raise InvalidPredictions(f"{path} must be a table in UTF-8; {error}") from error
     except ValueError:
         raise InvalidPredictions(f"{path} must have a header and rows; it is empty") from None
-    if len(set(header)) < len(header) or len(header) > MOST_COLUMNS:
-        twice = next((name for name in header if header.count(name) > 1), f"{len(header)} columns")
-        raise InvalidPredictions(f"{path} must have columns of different names; got {twice!r} twice")
+    if len(header) > MOST_COLUMNS:
+        raise InvalidPredictions(f"{path} must have at most {MOST_COLUMNS:,} columns; it has {len(header):,}")
+    name, count = Counter(header).most_common(1)[0]
+    if count > 1:
+        raise InvalidPredictions(f"{path} must have columns of different names; got {name!r} twice")
     for line, row in enumerate(rows, start=2):
         if len(row) != len(header):
             raise InvalidPredictions(f"{path} must have {len(header)} values in each row; row {line} has {len(row)}")
     columns = zip(*rows, strict=True) if rows else ([] for _ in header)
-    return Table({name: _typed(column) for name, column in zip(header, columns, strict=True)})
+    return Table({name: _typed(name, column) for name, column in zip(header, columns, strict=True)})
 
 
-def _typed(texts: Sequence[str]) -> list[Any]:
-    """A column of integers or numbers where all texts are such, else the texts; None where empty."""
+def _typed(name: str, texts: Sequence[str]) -> list[Any]:
+    """A column of integers or numbers where all texts are such, else the texts; None where empty.
+
+    Items and members are integers or texts: as numbers, 1.1 and 1.10 would be the same.
+    """
     given = {text for text in texts if text}
-    for kind, pattern in ((int, INTEGER), (float, NUMBER)):
+    is_name = name.lower() in (*ITEM, *MEMBER)
+    for kind, pattern in ((int, INTEGER),) if is_name else ((int, INTEGER), (float, NUMBER)):
         if all(pattern.fullmatch(text) for text in given):
             numbers = {text: kind(text) for text in given}
             return [numbers[text] if text else None for text in texts]

@@ -9,15 +9,13 @@ import numpy as np
 
 from consilience.axes import is_missing, some
 from consilience.errors import InvalidPredictions
-from consilience.files.contents import AXIS_NAMES, Arrays, Contents, read_contents
+from consilience.files.contents import AXIS_NAMES, INTEGER, ITEM, MEMBER, Arrays, Contents, read_contents
 from consilience.predictions import Predictions
 from consilience.tables import Table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-ITEM = ("item", "task", "item_id", "task_id", "id", "example", "question", "document", "image", "index")
-MEMBER = ("member", "worker", "annotator", "model", "judge", "rater", "labeler", "user", "worker_id", "annotator_id")
 LABEL = ("label", "answer", "vote", "response", "annotation", "prediction", "class", "verdict")
 TRUTH = ("labels", "gold", "truth", "true", "target", "targets", "y", *LABEL)
 """Names that columns and arrays of these meanings go by, in order of preference."""
@@ -68,18 +66,20 @@ def read_labels(source: str, *, columns: Columns | None = None) -> Any:
     label = others[0] if len(others) == 1 else _column(table, named.label, TRUTH)
     if label is None:
         raise InvalidPredictions(f"{source} must have a column of labels, one of {some(TRUTH)}; it has {table.columns}")
-    return table[label] if item is None else dict(zip(table[item], table[label], strict=True))
+    if item is None:
+        return table[label]
+    found: dict[Any, Any] = {}
+    for name, value in zip(table[item], table[label], strict=True):
+        if found.setdefault(name, value) != value:
+            raise InvalidPredictions(
+                f"{source} must give an item one label; {name!r} has {found[name]!r} and {value!r}"
+            )
+    return found
 
 
 def read_posterior(source: str, *, columns: Columns | None = None) -> Predictions:
     """A posterior (items, classes), with names where the file has them, as predictions of one member."""
     contents = read_contents(source)
-    if contents.arrays is not None and "posterior" in contents.arrays:
-        kept = {name: array for name, array in contents.arrays.items() if name in ("posterior", "items", "classes")}
-        contents = contents._replace(arrays=kept)
-    elif contents.table is not None and "label" in contents.table.columns:  # which `write_posterior` adds
-        table = contents.table
-        contents = contents._replace(table=Table({name: table[name] for name in table.columns if name != "label"}))
     part, _ = _recognised(contents, logits=False, columns=columns or Columns(), is_alone=True)
     if part.n_members != 1:
         raise InvalidPredictions(f"a posterior is (items, classes); {source} holds {part.n_members} members")
@@ -87,6 +87,7 @@ def read_posterior(source: str, *, columns: Columns | None = None) -> Prediction
 
 
 def _recognised(contents: Contents, *, logits: bool, columns: Columns, is_alone: bool) -> tuple[Predictions, str]:
+    contents = _without_answers(contents)
     try:
         if contents.table is not None:
             return _from_table(contents.table, contents.path.stem, columns)
@@ -95,6 +96,20 @@ def _recognised(contents: Contents, *, logits: bool, columns: Columns, is_alone:
     except InvalidPredictions as error:
         hint = " (if these are logits, say --logits)" if "from_logits" in str(error) else ""
         raise InvalidPredictions(f"{contents.path}: {error}{hint}") from None
+
+
+def _without_answers(contents: Contents) -> Contents:
+    """What `write_posterior` wrote, less all but the posterior and its names."""
+    if contents.arrays is not None and "posterior" in contents.arrays:
+        kept = {name: array for name, array in contents.arrays.items() if name in ("posterior", "items", "classes")}
+        return contents._replace(arrays=kept)
+    table = contents.table
+    if table is not None and table.columns[:2] == ["item", "label"]:
+        others = {name: table[name] for name in table.columns if name != "label"}
+        numbers = list(others.values())[1:]
+        if len(numbers) > 1 and all(_is_numeric(values) for values in numbers) and not _are_labels(numbers):
+            return contents._replace(table=Table(others))
+    return contents
 
 
 def _side_by_side(parts: list[Predictions], sources: Sequence[str]) -> Predictions:
@@ -193,6 +208,7 @@ def _from_table(table: Table, stem: str, columns: Columns) -> tuple[Predictions,
 
 def _long(table: Table, item: str, member: str, label: str | None) -> tuple[Predictions, str]:
     """One answer per row: a label, or one probability per class where there is no label."""
+    table = _with_whole_names(table, (item, member, label))
     others = [name for name in table.columns if name not in (item, member, label)]
     numbers = [name for name in others if _is_numeric(table[name])]
     roles = f"items in {item!r}, members in {member!r}"
@@ -221,28 +237,39 @@ def _wide(table: Table, stem: str, item: str | None, label: str | None) -> tuple
     """One item per row: a column per class (one member's probabilities), or a column per member (labels)."""
     others = [name for name in table.columns if name != item]
     items = None if item is None else table[item]
+    if len(others) == 1 and _is_numeric(table[others[0]]) and not _are_labels([table[others[0]]]):
+        raise InvalidPredictions(f"labels must be names or whole numbers; column {others[0]!r} holds other numbers")
     if len(others) == 1 or (label is not None and not _is_numeric(table[label])):
         return _label_columns(
             table, {stem: others[0] if len(others) == 1 else str(label)}, items
         ), "one member's labels"
     if all(_is_numeric(table[name]) for name in others) and not _are_labels([table[name] for name in others]):
         rows = np.array([[np.nan if is_missing(x) else x for x in table[name]] for name in others], dtype=np.float64).T
-        return Predictions([rows], members=[stem], items=items, classes=others), f"probabilities of {some(others)}"
+        classes = _whole_names(others)
+        return Predictions([rows], members=[stem], items=items, classes=classes), f"probabilities of {some(classes)}"
     return _label_columns(table, {name: name for name in others}, items), f"labels, one column each of {some(others)}"
 
 
 def _label_columns(table: Table, columns: dict[str, str], items: list[Any] | None) -> Predictions:
-    """Hard labels, each column a member."""
-    places = list(range(len(table))) if items is None else items
-    pieces = [
-        (place, member, label)
-        for member, name in columns.items()
-        for place, label in zip(places, table[name], strict=True)
-    ]
-    item, member, label = (list(values) for values in zip(*pieces, strict=True))
-    return Predictions.from_frame(
-        Table({"item": item, "member": member, "label": label}), item="item", member="member", label="label"
-    )
+    """Hard labels, each column a member, items in the order of the table."""
+    seen = {value for name in columns.values() for value in table[name] if not is_missing(value)}
+    classes = sorted(seen, key=lambda value: (str(type(value)), value))
+    place = {value: position for position, value in enumerate(classes)}
+    rows = [[-1 if is_missing(value) else place[value] for value in table[name]] for name in columns.values()]
+    return Predictions.from_labels(rows, members=list(columns), items=items, classes=classes)
+
+
+def _whole_names(columns: Sequence[Any]) -> list[Any]:
+    """Headers as class names: integers where all are such, as labels in the cells of a table would be."""
+    are_whole = all(INTEGER.fullmatch(str(name)) for name in columns)
+    return [int(name) for name in columns] if are_whole else list(columns)
+
+
+def _with_whole_names(table: Table, roles: tuple[str | None, ...]) -> Table:
+    """The table with integers for the headers of its numeric columns, where all of those are such."""
+    numbers = [name for name in table.columns if name not in roles and _is_numeric(table[name])]
+    new = dict(zip(numbers, _whole_names(numbers), strict=True))
+    return Table({new.get(name, name): table[name] for name in table.columns})
 
 
 def _column(table: Table, wanted: str | None, names: Sequence[str]) -> str | None:

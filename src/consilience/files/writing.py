@@ -43,6 +43,11 @@ def write_posterior(
     An `.npz` file also has the members' confusion matrices. No format holds Python objects.
     """
     check_writable(path)
+    taken = [name for name in aggregator.classes_ if str(name) in ("item", "label")]
+    if taken and Path(path).suffix.lower() in (".csv", ".parquet"):
+        raise InvalidPredictions(
+            f"a table has a column {taken[0]!r} already; write a class of that name to .npz instead"
+        )
     rows = to_numpy(posterior)
     with whole_file(path) as file:
         WRITERS[Path(path).suffix.lower()](file, aggregator, rows, items)

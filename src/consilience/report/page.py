@@ -18,6 +18,7 @@ from pathlib import Path
 from string import Template
 from typing import TYPE_CHECKING, Any
 
+from consilience.atomic import whole_file
 from consilience.report.payload import report_payload
 
 if TYPE_CHECKING:
@@ -67,7 +68,8 @@ def write_report(
     payload = report_payload(predictions, aggregator, labels, title=title, most_items=most_items)
     target = Path(path)
     # A lone surrogate in a title has no encoding; everything else is ASCII or escaped.
-    target.write_bytes(page(payload).encode("utf-8", errors="replace"))
+    with whole_file(target) as file:
+        file.write(page(payload).encode("utf-8", errors="replace"))
     return target
 
 
