@@ -6,6 +6,7 @@ further. No method sees a label of the rotated digits; the labels are held back 
 
 from __future__ import annotations
 
+import warnings
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -49,7 +50,7 @@ def run(on_step: Callable[[str], None] = lambda _: None) -> list[Shift]:
     members = untrained_members()
     for name, member in members.items():
         on_step(f"training: {name}")
-        member.fit(train, train_labels)
+        _fit(member, train, train_labels)
     shifts = []
     for angle in ANGLES:
         on_step(f"fusing: {angle}°")
@@ -57,6 +58,16 @@ def run(on_step: Callable[[str], None] = lambda _: None) -> list[Shift]:
         predictions = Predictions({name: member.predict_proba(turned) for name, member in members.items()})
         shifts.append(Shift(angle, predictions, truth, compare(predictions, truth)))
     return shifts
+
+
+def _fit(member: Any, images: FloatArray, labels: npt.NDArray[np.intp]) -> None:
+    """Train a member; an interrupt, which scikit-learn's networks turn into a warning, stops the demo."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("error", message="Training interrupted by user")
+        try:
+            member.fit(images, labels)
+        except UserWarning as error:
+            raise KeyboardInterrupt from error
 
 
 def untrained_members() -> dict[str, Any]:

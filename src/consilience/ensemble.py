@@ -143,8 +143,11 @@ class EnsembleClassifier(ClassifierMixin, TransformerMixin, MetaEstimatorMixin, 
     def fit_aggregator(self, X: Any, labels: Any = None) -> Self:
         """Learn the combination anew from the members' predictions for X, which they were not trained on.
 
-        No labels are needed; where some are known, they may be given, -1 or None for the others.
+        No labels are needed; where some are known, they may be given, -1 or None for the others. With `prefit=True` it
+        may be called at once: there is nothing to fit before.
         """
+        if self.prefit and not hasattr(self, "estimators_"):
+            self._adopt(self._check_members())
         self.aggregator_ = self._method().fit(self.member_predictions(X), labels)
         return self
 

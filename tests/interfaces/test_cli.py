@@ -129,6 +129,26 @@ def test_nothing_is_written_where_labels_are_wrong(run, arrays):
     assert code == 2 and "do not go with it" in err
 
 
+def test_labels_of_tables_need_names(run, tmp_path):
+    """Items of long tables are sorted by name, so that labels in the order of the file would be another item's."""
+    lines = "".join(f"t{i},w{w},{'yes' if i % 2 else 'no'}\n" for i in range(12) for w in range(3))
+    (tmp_path / "crowd.csv").write_text(f"task,worker,label\n{lines}", encoding="utf-8")
+    (tmp_path / "gold.csv").write_text(
+        "gold\n" + "".join("yes\n" if i % 2 else "no\n" for i in range(12)), encoding="utf-8"
+    )
+    code, _, err = run("aggregate", "crowd.csv", "--labels", "gold.csv")
+    assert code == 2 and "must have a column of items beside the labels" in " ".join(err.split())
+    named = "task,gold\n" + "".join(f"t{i},{'yes' if i % 2 else 'no'}\n" for i in range(12))
+    (tmp_path / "gold.csv").write_text(named, encoding="utf-8")
+    code, out, _ = run("aggregate", "crowd.csv", "--labels", "gold.csv", "--json")
+    assert code == 0 and json.loads(out)["scores"]["Average"]["accuracy"] == 1
+
+
+def test_compare_fits_a_narrow_screen(run, arrays):
+    code, out, _ = run("compare", *arrays, "--labels", "truth.npy")
+    assert code == 0 and "…" not in out and max(len(line) for line in out.splitlines()) <= 80
+
+
 def test_export_writes_what_a_server_runs(run, arrays):
     runtime = pytest.importorskip("onnxruntime")
     pytest.importorskip("onnx")

@@ -382,3 +382,14 @@ def test_sparse_features_are_for_the_members(blobs):
     np.testing.assert_allclose(
         ensemble.fit(csr_array(x), y).predict_proba(csr_array(x)), ensemble.fit(x, y).predict_proba(x), atol=1e-6
     )
+
+
+def test_fitted_members_need_no_fit_before_they_learn_to_combine():
+    rng = np.random.default_rng(0)
+    y = rng.integers(3, size=150)
+    x = rng.normal(size=(150, 3)) + 3 * np.eye(3)[y]
+    fitted = [GaussianNB().fit(x[:60], y[:60]), GaussianNB().fit(x[60:120], y[60:120])]
+    at_once = cs.EnsembleClassifier(fitted, prefit=True).fit_aggregator(x)
+    np.testing.assert_array_equal(
+        at_once.predict_proba(x), cs.EnsembleClassifier(fitted, prefit=True).fit(x).predict_proba(x)
+    )

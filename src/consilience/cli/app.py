@@ -23,6 +23,7 @@ from consilience.errors import InvalidPredictions
 from consilience.explanation import explain as explain_item
 from consilience.extras import extra
 from consilience.files import read_labels, read_posterior, read_predictions, write_posterior
+from consilience.files.contents import TABLE_FORMATS
 from consilience.files.recognition import Columns
 from consilience.files.writing import check_writable
 from consilience.labels import known_labels
@@ -44,6 +45,9 @@ app = typer.Typer(
     rich_markup_mode="markdown",
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+
+COMPARED = ("method", "accuracy", "nll", "brier", "ece", "confidence", "changed", "seconds")
+"""What `compare` shows of its table on a screen; JSON has all of it."""
 
 Files = Annotated[
     list[str],
@@ -136,9 +140,9 @@ def aggregate(
             "--model answers with what was learned; --method, --option and --known do not go with it"
         )
     predictions = _read(files, logits, columns, quiet=json)
-    truth = None if labels is None else read_labels(labels, columns=columns)
+    truth = _labels(labels, predictions, files, columns)
     known_labels(truth, predictions.axes)  # what is wrong with them is said before anything is written
-    known_truth = None if known is None else read_labels(known, columns=columns)
+    known_truth = _labels(known, predictions, files, columns)
     aggregator = _fitted(predictions, method, option, model, known_truth)
     predictions = aggregator.aligned(predictions)  # a model may have its classes in another order
     posterior = to_numpy(aggregator.posterior_ if model is None else aggregator.predict_proba(predictions))
@@ -172,13 +176,14 @@ def compare(
     """Run every method on the same predictions, in one table; labels only score."""
     columns = Columns(item_column, member_column, label_column)
     predictions = _read(files, logits, columns, quiet=json)
-    truth = None if labels is None else read_labels(labels, columns=columns)
+    truth = _labels(labels, predictions, files, columns)
     with _waiting("comparing methods"):
         table = compare_methods(predictions, truth)
     if json:
         screen.print_json(table.rows())
     else:
-        screen.print_table(table)
+        shown = [name for name in COMPARED if name in table.columns]
+        screen.print_table(Table({name: table[name] for name in shown}))
 
 
 @app.command()
@@ -259,7 +264,7 @@ def report(
     check_writable(output, (".html",))
     columns = Columns(item_column, member_column, label_column)
     predictions = _read(files, logits, columns, quiet=False)
-    truth = None if labels is None else read_labels(labels, columns=columns)
+    truth = _labels(labels, predictions, files, columns)
     _write_report(output, predictions, _fitted(predictions, method, option, model), truth)
     screen.out.print(f"Wrote {output}", markup=False)
 
@@ -303,6 +308,7 @@ def demo(
         methods = {"method": last.scores["method"]}
         columns = {f"{shift.angle}°": shift.scores[metric] for shift in shifts}
         screen.print_table(Table(methods | columns), f"{metric} ({better} is better)", best=better)
+    screen.out.print(f"\nThe digits rotated by {last.angle}°, as they look without labels")
     screen.print_summary(summarize(last.predictions, aggregator, to_numpy(aggregator.posterior_)))
     screen.out.print(f"Wrote {output}: open it in a browser", markup=False)
 
@@ -351,6 +357,19 @@ def _read(files: list[str], logits: bool, columns: Columns, *, quiet: bool) -> P
     if not quiet:
         screen.print_found(source.found)
     return source.predictions
+
+
+def _labels(source: str | None, predictions: Predictions, files: list[str], columns: Columns) -> Any:
+    """Labels from a file; refused where it does not name items and tables, whose items are sorted by name, do."""
+    if source is None:
+        return None
+    labels = read_labels(source, columns=columns)
+    has_tables = any(Path(file).suffix.lower() in TABLE_FORMATS for file in files)
+    if has_tables and not isinstance(labels, dict) and predictions.items != list(range(predictions.n_items)):
+        raise InvalidPredictions(
+            f"{source} must have a column of items beside the labels: items of tables are matched by name"
+        )
+    return labels
 
 
 def _fitted(

@@ -51,7 +51,7 @@ def print_table(table: Table, title: str | None = None, *, best: str | None = No
     grid = rich.table.Table()
     for name in table.columns:
         is_number = any(isinstance(value, int | float) for value in table[name])
-        grid.add_column(escape(name), justify="right" if is_number else "left")
+        grid.add_column(escape(name), justify="right" if is_number else "left", overflow="fold")
     bests = {name: _best(name, table[name], best) for name in table.columns}
     for row in table.rows():
         cells = (_cell(value, is_best=bests[name] is not None and value == bests[name]) for name, value in row.items())
