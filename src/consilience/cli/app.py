@@ -309,7 +309,9 @@ def demo(
         columns = {f"{shift.angle}°": shift.scores[metric] for shift in shifts}
         screen.print_table(Table(methods | columns), f"{metric} ({better} is better)", best=better)
     screen.out.print(f"\nThe digits rotated by {last.angle}°, as they look without labels")
-    screen.print_summary(summarize(last.predictions, aggregator, to_numpy(aggregator.posterior_)))
+    # What the fitted model answers, as the report has it; so both say the same.
+    answers = to_numpy(aggregator.predict_proba(last.predictions))
+    screen.print_summary(summarize(last.predictions, aggregator, answers))
     screen.out.print(f"Wrote {output}: open it in a browser", markup=False)
 
 

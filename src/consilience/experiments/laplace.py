@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch.utils.data import DataLoader, TensorDataset
 
-from consilience.errors import InvalidPredictions
+from consilience.extras import extra
 
 if TYPE_CHECKING:
     from torch import Tensor, nn
@@ -24,11 +24,8 @@ BATCH_SIZE = 500
 
 def fit_laplace(network: nn.Module, images: Tensor, labels: Tensor) -> Any:
     """The Laplace approximation of a trained network."""
-    try:
-        from laplace import Laplace  # noqa: PLC0415 - an extra
-    except ImportError:
-        raise InvalidPredictions("PE needs laplace-torch: pip install consilience[experiments]") from None
-    approximation = Laplace(network, "classification", subset_of_weights="last_layer", hessian_structure="kron")
+    library = extra("laplace", name="experiments", use="PE")
+    approximation = library.Laplace(network, "classification", subset_of_weights="last_layer", hessian_structure="kron")
     approximation.fit(DataLoader(TensorDataset(images, labels), batch_size=BATCH_SIZE))
     approximation.optimize_prior_precision(pred_type="glm", method="marglik")
     return approximation

@@ -113,10 +113,7 @@ def tally(rows: Iterable[Row], method: str, other: str, metric: str, *, tie: flo
     for row in rows:
         if row.metric == metric and row.method in (method, other):
             found.setdefault((row.task, row.shift, row.severity, row.size, row.ensemble), {})[row.method] = row.value
-    sign = 1 if best_of(metric, [0.0, 1.0]) == [False, True] else -1
-    gaps = np.array([sign * (cell[method] - cell[other]) for cell in found.values() if len(cell) == 2])
-    mean = float(gaps.mean()) if len(gaps) else float("nan")
-    return Tally(int((gaps > tie).sum()), int((np.abs(gaps) <= tie).sum()), int((gaps < -tie).sum()), mean)
+    return _tallied(found, method, other, metric, tie=tie)
 
 
 def paper_tally(experiment: str, method: str, other: str, metric: str, *, tie: float = 5e-4) -> Tally:
@@ -125,6 +122,13 @@ def paper_tally(experiment: str, method: str, other: str, metric: str, *, tie: f
     for row in paper_rows():
         if row.experiment == experiment and PAPER_NAMES.get(row.metric) == metric and row.method in (method, other):
             found.setdefault((row.corruption, row.severity, row.ensemble_size), {})[row.method] = row.mean
+    return _tallied(found, method, other, metric, tie=tie)
+
+
+def _tallied(
+    found: dict[tuple[object, ...], dict[str, float]], method: str, other: str, metric: str, *, tie: float
+) -> Tally:
+    """The tally over the cells in which both methods have a value."""
     sign = 1 if best_of(metric, [0.0, 1.0]) == [False, True] else -1
     gaps = np.array([sign * (cell[method] - cell[other]) for cell in found.values() if len(cell) == 2])
     mean = float(gaps.mean()) if len(gaps) else float("nan")
