@@ -158,7 +158,7 @@ def test_classes_that_are_whole_numbers_are_so_in_headers_too(tmp_path):
     wide = text(tmp_path / "net.csv", "item,1,2,3\n5,0.2,0.3,0.5\n6,0.8,0.1,0.1\n")
     people = text(tmp_path / "people.csv", "item,worker,label\n5,ann,3\n6,ann,1\n")
     predictions, _ = soft(people, wide)
-    assert predictions.classes == [1, 3, 2] or sorted(predictions.classes) == [1, 2, 3]
+    assert sorted(predictions.classes) == [1, 2, 3]
     back = read_posterior(str(wide))
     truth = read_labels(str(text(tmp_path / "y.csv", "item,label\n6,1\n5,3\n")))
     assert (
