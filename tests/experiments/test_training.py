@@ -85,3 +85,14 @@ def test_augmentation_turns_and_mirrors():
 def test_recipes_scale_with_their_milestones():
     scaled = training.RECIPES["cifar10"].scaled_to(10)
     assert (scaled.epochs, scaled.milestones, scaled.batch_size) == (10, (5, 8), 128)
+
+
+@pytest.mark.parametrize("stride", [1, 2])
+@pytest.mark.parametrize("size", [1, 2, 3])
+def test_conv3x3_is_a_padded_convolution(stride, size):
+    ours = networks.Conv3x3(4, 5, stride)
+    x = torch.randn(7, 4, size, size, requires_grad=True)
+    theirs = torch.nn.functional.conv2d(x, ours.weight, stride=stride, padding=1)
+    torch.testing.assert_close(ours(x), theirs)
+    gradients = [torch.autograd.grad((y**2).sum(), (x, ours.weight)) for y in (ours(x), theirs)]
+    torch.testing.assert_close(*gradients)

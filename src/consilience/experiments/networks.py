@@ -31,6 +31,26 @@ def mnist_network() -> nn.Module:
 # ---- ResNets as torchvision has them ----------------------------------------------------------------------
 
 
+class Conv3x3(nn.Conv2d):
+    """A 3 × 3 convolution, padded by 1 and without a bias, that spends nothing on zeros when its output is one pixel.
+
+    Then only the taps that lie on the image count, all others meet the padding: for the last stage of a ResNet-18 on
+    32 × 32 images that is one tap of nine. One linear layer with those taps is the same function, in half the time of
+    a whole training step.
+    """
+
+    def __init__(self, n_in: int, n_out: int, stride: int) -> None:
+        super().__init__(n_in, n_out, 3, stride, 1, bias=False)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """The convolution of x."""
+        height, width = x.shape[2:]
+        if max(height, width) > min(self.stride):
+            return super().forward(x)
+        taps = self.weight[:, :, 1 : 1 + height, 1 : 1 + width]
+        return nn.functional.linear(x.flatten(1), taps.flatten(1))[:, :, None, None]
+
+
 class BasicBlock(nn.Module):
     """Two 3 × 3 convolutions and a shortcut."""
 
@@ -38,9 +58,9 @@ class BasicBlock(nn.Module):
 
     def __init__(self, n_in: int, width: int, stride: int) -> None:
         super().__init__()
-        self.conv1 = nn.Conv2d(n_in, width, 3, stride, 1, bias=False)
+        self.conv1 = Conv3x3(n_in, width, stride)
         self.bn1 = nn.BatchNorm2d(width)
-        self.conv2 = nn.Conv2d(width, width, 3, 1, 1, bias=False)
+        self.conv2 = Conv3x3(width, width, 1)
         self.bn2 = nn.BatchNorm2d(width)
         self.downsample = _shortcut(n_in, width, stride)
 
@@ -60,7 +80,7 @@ class Bottleneck(nn.Module):
         n_out = width * self.expansion
         self.conv1 = nn.Conv2d(n_in, width, 1, bias=False)
         self.bn1 = nn.BatchNorm2d(width)
-        self.conv2 = nn.Conv2d(width, width, 3, stride, 1, bias=False)
+        self.conv2 = Conv3x3(width, width, stride)
         self.bn2 = nn.BatchNorm2d(width)
         self.conv3 = nn.Conv2d(width, n_out, 1, bias=False)
         self.bn3 = nn.BatchNorm2d(n_out)
@@ -126,9 +146,9 @@ class WideBlock(nn.Module):
     def __init__(self, n_in: int, n_out: int, stride: int) -> None:
         super().__init__()
         self.bn1 = nn.BatchNorm2d(n_in)
-        self.conv1 = nn.Conv2d(n_in, n_out, 3, stride, 1, bias=False)
+        self.conv1 = Conv3x3(n_in, n_out, stride)
         self.bn2 = nn.BatchNorm2d(n_out)
-        self.conv2 = nn.Conv2d(n_out, n_out, 3, 1, 1, bias=False)
+        self.conv2 = Conv3x3(n_out, n_out, 1)
         is_same = stride == 1 and n_in == n_out
         self.shortcut = None if is_same else nn.Conv2d(n_in, n_out, 1, stride, bias=False)
 
@@ -142,7 +162,7 @@ class WideBlock(nn.Module):
 def wide_resnet(n_classes: int, depth: int = 28, widen: int = 10) -> nn.Module:
     """WideResNet, 28-10 as in the paper."""
     n_blocks = (depth - 4) // 6
-    layers: list[nn.Module] = [nn.Conv2d(3, 16, 3, 1, 1, bias=False)]
+    layers: list[nn.Module] = [Conv3x3(3, 16, 1)]
     n_in = 16
     for stage, width in enumerate((16 * widen, 32 * widen, 64 * widen)):
         for place in range(n_blocks):

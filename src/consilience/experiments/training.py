@@ -56,7 +56,7 @@ def train_member(
     its dropout from (seed, epoch) alone, so that a run which was interrupted ends like one which was not.
     """
     torch.manual_seed(seed)
-    network = make()
+    network = make().to(memory_format=torch.channels_last)  # the faster order on CPUs
     if path.exists():
         network.load_state_dict(torch.load(path, weights_only=True))
         return network.eval()
@@ -79,7 +79,7 @@ def _optimizer(network: nn.Module, recipe: Recipe) -> torch.optim.Optimizer:
     options: dict[str, Any] = {} if recipe.weight_decay is None else {"weight_decay": recipe.weight_decay}
     if recipe.optimizer == "adamw":
         return torch.optim.AdamW(network.parameters(), lr=recipe.learning_rate, fused=True, **options)
-    return torch.optim.SGD(network.parameters(), lr=recipe.learning_rate, momentum=recipe.momentum, **options)
+    return torch.optim.SGD(network.parameters(), lr=recipe.learning_rate, momentum=recipe.momentum, fused=True, **options)
 
 
 def _epoch(
@@ -91,7 +91,7 @@ def _epoch(
     total = 0.0
     for batch in torch.randperm(len(images)).split(recipe.batch_size):
         some = images[batch] if recipe.augment is None else rotate_and_flip(images[batch])
-        loss = nn.functional.cross_entropy(network(some), labels[batch])
+        loss = nn.functional.cross_entropy(network(some.to(memory_format=torch.channels_last)), labels[batch])
         optimizer.zero_grad(set_to_none=True)
         loss.backward()
         optimizer.step()
