@@ -79,7 +79,9 @@ def _optimizer(network: nn.Module, recipe: Recipe) -> torch.optim.Optimizer:
     options: dict[str, Any] = {} if recipe.weight_decay is None else {"weight_decay": recipe.weight_decay}
     if recipe.optimizer == "adamw":
         return torch.optim.AdamW(network.parameters(), lr=recipe.learning_rate, fused=True, **options)
-    return torch.optim.SGD(network.parameters(), lr=recipe.learning_rate, momentum=recipe.momentum, fused=True, **options)
+    return torch.optim.SGD(
+        network.parameters(), lr=recipe.learning_rate, momentum=recipe.momentum, fused=True, **options
+    )
 
 
 def _epoch(
