@@ -32,11 +32,10 @@ def mnist_network() -> nn.Module:
 
 
 class Conv3x3(nn.Conv2d):
-    """A 3 × 3 convolution, padded by 1 and without a bias, that spends nothing on zeros when its output is one pixel.
+    """A 3 × 3 convolution, padded by 1 and without a bias, that spends nothing on padding where images are tiny.
 
-    Then only the taps that lie on the image count, all others meet the padding: for the last stage of a ResNet-18 on
-    32 × 32 images that is one tap of nine. One linear layer with those taps is the same function, in half the time of
-    a whole training step.
+    On 2 × 2 pixels only four of nine taps meet the image, on one pixel one of nine: the last two stages of a ResNet-18
+    on 32 × 32 images. A linear layer of those taps is the same function, and a training step takes half the time.
     """
 
     def __init__(self, n_in: int, n_out: int, stride: int) -> None:
@@ -44,11 +43,13 @@ class Conv3x3(nn.Conv2d):
 
     def forward(self, x: Tensor) -> Tensor:
         """The convolution of x."""
-        height, width = x.shape[2:]
-        if max(height, width) > min(self.stride):
+        size = x.shape[2]
+        if size > 2 or x.shape[3] != size:
             return super().forward(x)
-        taps = self.weight[:, :, 1 : 1 + height, 1 : 1 + width]
-        return nn.functional.linear(x.flatten(1), taps.flatten(1))[:, :, None, None]
+        # Of each output pixel along an axis: the taps that meet the image.
+        meet = [slice(1 - at, 1 - at + size) for at in range(0, size, self.stride[0])]
+        taps = torch.stack([self.weight[:, :, rows, columns].flatten(1) for rows in meet for columns in meet], dim=1)
+        return nn.functional.linear(x.flatten(1), taps.flatten(0, 1)).unflatten(1, (-1, len(meet), len(meet)))
 
 
 class BasicBlock(nn.Module):
