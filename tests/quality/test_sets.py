@@ -4,7 +4,10 @@ from hashlib import sha256
 import numpy as np
 import pytest
 
+pytest.importorskip("torch")
+
 from benchmarks.quality import shared
+from benchmarks.quality.images import LEVELS, SHIFTS
 from benchmarks.quality.sets import DATA, HELD_OUT_VIEWS, KINDS, PARTS, TUNING_VIEWS, catalog
 
 
@@ -38,9 +41,7 @@ def test_all_views_are_used():
 
 
 def test_parts_share_no_member():
-    tuning, held_out = (
-        {member for made in catalog() if made.part == part for member in made.members} for part in PARTS
-    )
+    tuning, held_out = ({m for made in catalog() if made.part == part for m in made.members} for part in PARTS)
     assert not tuning & held_out
     assert not {member.seed for member in tuning} & {member.seed for member in held_out}
     assert {member.part for member in tuning} == {"tuning"}
@@ -80,9 +81,6 @@ def test_thinned_crowds_keep_so_many_answers_of_each_item():
 
 @pytest.mark.parametrize("family", ["rotation", "noise", "impulse", "blur", "contrast", "pixelation", "translation"])
 def test_shifts_keep_shapes_and_change_images(family):
-    pytest.importorskip("torch")  # whose tasks the shifts are defined beside
-    from benchmarks.quality.images import LEVELS, SHIFTS
-
     pixels = np.random.default_rng(0).random((5, 1, 28, 28), dtype=np.float32)
     shifted = SHIFTS[family](pixels, LEVELS[family]["mnist"][1], np.random.default_rng(1))
     assert shifted.shape == pixels.shape
