@@ -2,7 +2,7 @@
 
     python -m benchmarks.quality --data-dir DATA --shared-dir SHARED --work-dir WORK
 
-Members are trained and sets are made the first time, a quarter of an hour on one core, and kept in the work directory.
+Members are trained and sets are made the first time, half an hour on one core, and kept in the work directory.
 A third of the sets is held out of all tuning: the default part is the other two thirds, and scores of the held-out
 part are computed only where `--part held-out` or `--part all` asks for them.
 """

@@ -11,12 +11,11 @@ import numpy as np
 from scipy import ndimage
 from sklearn.datasets import load_digits
 
-from consilience.experiments.datasets import Images, read_cifar10, read_mnist
+from consilience.experiments.datasets import FOREIGN, Images
 from consilience.experiments.shifts import resized, rotated
+from consilience.experiments.tasks import TASKS
 
-READERS: dict[str, Callable[..., Images]] = {"mnist": read_mnist, "fashion-mnist": read_mnist, "cifar10": read_cifar10}
-
-LEVELS = {
+LEVELS: dict[str, dict[str, tuple[float, float]]] = {
     "rotation": {"mnist": (25, 45), "fashion-mnist": (12, 25), "cifar10": (15, 40), "digits": (15, 30)},
     "noise": {"mnist": (0.35, 0.6), "fashion-mnist": (0.15, 0.3), "cifar10": (0.05, 0.1), "digits": (0.2, 0.4)},
     "impulse": {"mnist": (0.15, 0.3), "fashion-mnist": (0.08, 0.15), "cifar10": (0.03, 0.08)},
@@ -26,12 +25,12 @@ LEVELS = {
     "pixelation": {"mnist": (2, 4), "fashion-mnist": (2, 4), "cifar10": (2, 4)},
     "translation": {"mnist": (3, 5), "fashion-mnist": (3, 5), "cifar10": (4, 8)},
     "occlusion": {"mnist": (9, 12), "fashion-mnist": (10, 14), "cifar10": (10, 14)},
-    "imbalance": dict.fromkeys(READERS, (0.3, 0.05)),
-    "foreign": dict.fromkeys(READERS, (0.2, 0.5)),
+    "imbalance": dict.fromkeys(TASKS, (0.3, 0.05)),
+    "foreign": dict.fromkeys(TASKS, (0.2, 0.5)),
 }
 """How strong each view is, by data set and level: such that members err more, and not always."""
 
-FOREIGN = {"mnist": "notmnist", "fashion-mnist": "mnist", "cifar10": "fashion-mnist"}
+STRANGERS = {"mnist": "notmnist", "fashion-mnist": "mnist", "cifar10": "fashion-mnist"}
 """Whose images are mixed with a data set's own."""
 
 
@@ -40,7 +39,7 @@ def training_images(data: str, part: str, data_dir: Path) -> Images:
     """The 20,000 images (of the digits: 300) that members of a part are trained on."""
     if data == "digits":
         return _between(_digits(), *((0, 300) if part == "tuning" else (300, 600)))
-    images = READERS[data](data_dir / data, train=True)
+    images = TASKS[data].images(data_dir, train=True)
     return _between(images, *((0, 20_000) if part == "tuning" else (20_000, 40_000)))
 
 
@@ -50,8 +49,8 @@ def test_images(data: str, part: str, data_dir: Path) -> Images:
     if data == "digits":
         return _between(_digits(), *((600, 1200) if part == "tuning" else (1200, 1797)))
     if part == "tuning":
-        return READERS[data](data_dir / data, train=False)
-    images = READERS[data](data_dir / data, train=True)
+        return TASKS[data].images(data_dir, train=False)
+    images = TASKS[data].images(data_dir, train=True)
     return _between(images, len(images.labels) - 10_000, len(images.labels))
 
 
@@ -78,8 +77,7 @@ def viewed(data: str, part: str, view: str, n_items: int, data_dir: Path) -> Ima
     if family in SHIFTS:
         return Images(np.clip(SHIFTS[family](pixels, amount, rng), 0, 1).astype(np.float32), labels)
     if family == "foreign":
-        others = test_images(FOREIGN[data], "tuning", data_dir) if FOREIGN[data] in READERS else None
-        others = others or read_mnist(data_dir / FOREIGN[data], train=False)
+        others = FOREIGN[STRANGERS[data]](data_dir)
         drawn = rng.choice(len(others.labels), n_items - len(labels), replace=False)
         strangers = resized(others.pixels[drawn], pixels.shape[1], pixels.shape[2])
         order = rng.permutation(n_items)

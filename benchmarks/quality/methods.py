@@ -44,10 +44,11 @@ def mixture(predictions: cs.Predictions) -> np.ndarray:
     meaning = learned.class_prior_[None, :, None] * learned.confusion_
     meaning /= meaning.sum(axis=1, keepdims=True)
     votes = predictions.harden().hard
-    translated, n_votes = np.zeros_like(average), np.zeros(len(average))
-    np.add.at(translated, votes.items, meaning[votes.members, :, votes.labels])
-    np.add.at(n_votes, votes.items, 1)
-    return 0.4 * average + 0.2 * _posterior(learned) + 0.4 * translated / n_votes[:, None]
+    assert votes is not None  # noqa: S101 - hardened predictions are hard
+    translated = np.zeros_like(average)
+    np.add.at(translated, votes.items, meaning.transpose(0, 2, 1)[votes.members, votes.labels])
+    translated /= np.bincount(votes.items, minlength=len(average))[:, None]
+    return 0.4 * average + 0.2 * _posterior(learned) + 0.4 * translated
 
 
 METHODS: dict[str, Method] = {

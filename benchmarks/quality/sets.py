@@ -124,8 +124,10 @@ def ensemble(data: str, kind: str, part: Part) -> tuple[Member, ...]:
         ],
         "broken": [*equal[:3], replace(mlp, flaw="permuted", seed=seed + 60), replace(cnn, epochs=0, seed=seed + 61)],
         "copies": [small, unequal[2], weak, weak, weak],
-        "epochs": [replace(small, epochs=epochs) for epochs in (1, 2, 4, 8)],
-        "specialists": [replace(cnn, flaw=f"lacks-{place}", seed=seed + 70 + place) for place in range(4)],
+        "epochs": [replace(small, epochs=epochs) for epochs in (1, 2, 3, 5)],
+        "specialists": [
+            replace(cnn, n_images=n_images // 3, flaw=f"lacks-{place}", seed=seed + 70 + place) for place in range(4)
+        ],
         "partial": [*equal[:3], *unequal],
     }
     return tuple(kinds[kind])

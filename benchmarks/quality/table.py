@@ -28,7 +28,7 @@ def overview(results: list[Result]) -> Table:
     methods = list(results[0].scores)
     means = {method: np.mean([result.scores[method][0] for result in results], axis=0) for method in methods}
     columns = {metric: [float(means[method][place]) for method in methods] for place, metric in enumerate(METRICS)}
-    seconds = [round(sum(result.seconds[method] for result in results), 1) for method in methods]
+    seconds = [round(sum(result.seconds[method] for result in results)) for method in methods]
     return Table({"method": methods, **columns, "seconds": seconds})
 
 
