@@ -121,6 +121,20 @@ def test_methods_answer_soft_hard_and_missing(name):
             np.testing.assert_allclose(posterior.sum(axis=1), 1, atol=1e-5)
 
 
+def test_the_mixture_translates_votes():
+    array, _ = drawn(6, n_items=40)
+    array[0, 3] = np.nan
+    predictions = to_predictions(array)
+    learned = cs.DawidSkene().fit(predictions)
+    expected = 0.4 * cs.Average().fit(predictions).posterior_ + 0.2 * learned.posterior_
+    for item in range(40):
+        said = [member for member in range(3) if not np.isnan(array[member, item, 0])]
+        for member in said:
+            joint = learned.class_prior_ * learned.confusion_[member, :, array[member, item].argmax()]
+            expected[item] += 0.4 * joint / joint.sum() / len(said)
+    np.testing.assert_allclose(mixture(predictions), expected, atol=1e-6)
+
+
 def test_one_hot_rows_are_labels():
     hard = np.eye(2)[[[0, 1], [1, 1]]]
     hard[0, 1] = np.nan
