@@ -21,15 +21,17 @@ ANSWERED = 0.4
 def build(
     data_dir: Path, shared_dir: Path | None, work_dir: Path, on_step: Callable[[str], None] = lambda _: None
 ) -> Path:
-    """The folder of all sets, each made once; delete it to have them made anew, of what members said before."""
+    """The folder of all sets, each made once for each recipe."""
     folder = work_dir / "sets"
     entries = []
     for made in catalog():
         path = folder / f"{made.name}.npz"
-        if not path.exists():
+        one = read(path) if path.exists() else None
+        if one is None or one.recipe != repr(made):
             on_step(made.name)
-            write(_made(made, data_dir, work_dir), folder)
-        entries.append(read(path).entry())
+            one = _made(made, data_dir, work_dir)
+            write(one, folder)
+        entries.append(one.entry())
     for one in shared_sets(shared_dir) if shared_dir else ():
         write(one, folder)
         entries.append(one.entry())
@@ -51,7 +53,7 @@ def _made(made: Made, data_dir: Path, work_dir: Path) -> Set:
         is_silent = rng.random(answers.shape[:2]) > ANSWERED
         is_silent[rng.integers(len(answers), size=answers.shape[1]), np.arange(answers.shape[1])] = False
         answers[is_silent] = np.nan
-    return Set(made.name, made.group, made.part, answers, labels)
+    return Set(made.name, made.group, made.part, answers, labels, repr(made))
 
 
 def _squared(

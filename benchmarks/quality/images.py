@@ -28,7 +28,9 @@ LEVELS: dict[str, dict[str, tuple[float, float]]] = {
     "imbalance": dict.fromkeys(TASKS, (0.3, 0.05)),
     "foreign": dict.fromkeys(TASKS, (0.2, 0.5)),
 }
-"""How strong each view is, by data set and level: such that members err more, and not always."""
+"""How strong each view is, by data set and level: such that members err more, and not always.
+
+Who changes it, or a shift, deletes the predictions in the work directory: they are kept by the names of views."""
 
 STRANGERS = {"mnist": "notmnist", "fashion-mnist": "mnist", "cifar10": "fashion-mnist"}
 """Whose images are mixed with a data set's own."""

@@ -98,6 +98,7 @@ def ensemble(data: str, kind: str, part: Part) -> tuple[Member, ...]:
     mlp = replace(cnn, architecture="mlp", width=64)
     other = replace(mlp, n_images=min(n_images, 2000))  # for scikit-learn's, which take long on more
     equal = [replace(cnn, seed=seed + place) for place in range({"mnist": 3, "fashion-mnist": 5}.get(data, 4))]
+    bagged = replace(mlp, width=24, n_images=max(100, n_images // 12), epochs=60 if data == "digits" else 12)
     small = replace(cnn, n_images=n_images // 4, seed=seed + 10)
     weak = replace(mlp, width=16, n_images=n_images // 15, epochs=2 * epochs, seed=seed + 20)
     unequal = [
@@ -110,9 +111,7 @@ def ensemble(data: str, kind: str, part: Part) -> tuple[Member, ...]:
         "equal": equal,
         "pair": [equal[0], replace(mlp, seed=seed + 41)],
         "many": [
-            replace(
-                mlp, width=24, n_images=n_images // 12, epochs=12, seed=seed + 50 + place, first=place * n_images // 12
-            )
+            replace(bagged, seed=seed + 50 + place, first=place * n_images // 12)
             for place in range({"mnist": 20, "fashion-mnist": 12}.get(data, 8))
         ],
         "unequal": [*unequal, weak],

@@ -21,6 +21,7 @@ class Set:
     part: str  # "tuning" or "held-out"
     predictions: np.ndarray  # (members, items, classes), a NaN row where a member says nothing
     labels: np.ndarray  # the true classes, -1 where unknown or where there is none
+    recipe: str = ""  # how it was made; another recipe under the same name makes it anew
 
     def entry(self) -> dict[str, str | int]:
         """What the index says of it."""
@@ -33,14 +34,16 @@ def write(one: Set, folder: Path) -> None:
     """Keep a set."""
     folder.mkdir(parents=True, exist_ok=True)
     predictions, labels = one.predictions.astype(np.float32), one.labels.astype(np.int64)
+    described = {"group": one.group, "part": one.part, "recipe": one.recipe}
     with whole_file(folder / f"{one.name}.npz") as file:
-        np.savez(file, predictions=predictions, labels=labels, group=one.group, part=one.part)
+        np.savez(file, predictions=predictions, labels=labels, **described)
 
 
 def read(path: Path) -> Set:
     """A set that was kept."""
     with np.load(path, allow_pickle=False) as file:
-        return Set(path.stem, str(file["group"]), str(file["part"]), file["predictions"], file["labels"])
+        group, part, recipe = (str(file[key]) for key in ("group", "part", "recipe"))
+        return Set(path.stem, group, part, file["predictions"], file["labels"], recipe)
 
 
 def write_index(entries: list[dict[str, str | int]], path: Path) -> None:

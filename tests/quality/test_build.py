@@ -11,6 +11,7 @@ from benchmarks.quality import build, members
 from benchmarks.quality.images import test_images as images_to_look_at
 from benchmarks.quality.images import training_images, viewed
 from benchmarks.quality.sets import Made, ensemble
+from benchmarks.quality.store import read_sets
 
 
 def digits(**changes):
@@ -65,3 +66,14 @@ def test_flaws_are_taught(tmp_path):
     assert (labels != permuted).any()
     lacking = members.taught(replace(good, flaw="lacks-1"), tmp_path)[1]
     assert np.isin(lacking, [3, 4, 5]).mean() < 0.1
+
+
+def test_another_recipe_makes_a_set_anew(tmp_path, monkeypatch):
+    made = []
+    monkeypatch.setattr(build, "catalog", lambda: [digits()])
+    build.build(tmp_path, None, tmp_path, made.append)
+    build.build(tmp_path, None, tmp_path, made.append)
+    monkeypatch.setattr(build, "catalog", lambda: [digits(n_items=50)])
+    folder = build.build(tmp_path, None, tmp_path, made.append)
+    assert made == [digits().name] * 2
+    assert [one.predictions.shape[1] for one in read_sets(folder)] == [50]
