@@ -64,12 +64,14 @@ def contest(results: list[Result], metric: str) -> Table:
 def by_group(results: list[Result], metric: str) -> Table:
     """A metric's mean change against the average in each group of sets; how many sets stands in brackets."""
     place = METRICS.index(metric)
-    groups = sorted({str(result.entry["group"]) for result in results})
+    groups = {group: {group} for group in sorted({str(result.entry["group"]) for result in results})}
     columns: dict[str, list[float]] = {}
-    for group in groups:
-        some = [result for result in results if result.entry["group"] == group]
+    for name, meant in (groups | {"all but clean": set(groups) - {"clean"}}).items():
+        some = [result for result in results if result.entry["group"] in meant]
+        if not some:
+            continue
         means = [_changes(some, method).mean(axis=0) for method in _rivals(results)]
-        columns[f"{group} ({len(some)})"] = [interval(mean, place).value for mean in means]
+        columns[f"{name} ({len(some)})"] = [interval(mean, place).value for mean in means]
     return Table({"method": _rivals(results), **columns})
 
 

@@ -91,7 +91,7 @@ def test_tables_say_who_won_and_where_it_was_worst():
     assert table["tied"][0] == 3 and table["change"][0] == 0 and table["surely lost"][0] == 0
     assert table["lost"][1] == 3 and table["worst"][1] <= table["change"][1] < 0
     assert table["where"][1] in {"set0", "set1", "set2"}
-    assert by_group(results, "nll").columns == ["method", "clean (1)", "shifted (2)"]
+    assert by_group(results, "nll").columns == ["method", "clean (1)", "shifted (2)", "all but clean (2)"]
     assert len(overview(results)) == 3
     assert "3 sets (tuning)" in text(results, "tuning")
 
