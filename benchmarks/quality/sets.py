@@ -3,7 +3,8 @@
 A set is an ensemble of ten kinds looking at a data set under a view. Both parts, tuning and held-out, have every data
 set, every kind and every family of views, in a ratio of 2 : 1. They share nothing that can be kept apart: ensembles of
 the two parts have other members (trained on other images, from other seeds) and look at other test images, and four of
-the views exist in the held-out part alone. Whoever tunes a method on one part cannot have fitted the other.
+the views exist in the held-out part alone. Only the foreign images mixed in, which nobody scores, may be in both.
+Within a part, ensembles of different kinds do have members in common: its sets are not independent of each other.
 """
 
 from __future__ import annotations
