@@ -1,9 +1,9 @@
 """The sets made here, and which of them are held out; written down without data, so that it can be read and tested.
 
 A set is an ensemble of ten kinds looking at a data set under a view. Both parts, tuning and held-out, have every data
-set, every kind and every family of views, in a ratio of 2 : 1. They share nothing that can be kept apart: ensembles of
-the two parts have other members (trained on other images, from other seeds) and look at other test images, and four of
-the views exist in the held-out part alone. Only the foreign images mixed in, which nobody scores, may be in both.
+set, every kind and every group, in a ratio of 2 : 1. They share nothing that can be kept apart: ensembles of the two
+parts have other members (trained on other images, from other seeds) and look at other test images; four views exist in
+the held-out part alone, and pixelation in tuning alone. Only foreign images, which nobody scores, may be in both.
 Within a part, ensembles of different kinds do have members in common: its sets are not independent of each other.
 """
 
