@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test lint format docs bench clean
+.PHONY: demo test lint format docs bench quality clean
 
 demo: .venv/installed
 	$(BIN)/consilience demo
@@ -29,6 +29,15 @@ bench: .venv/tested-with
 	$(BIN)/python -m pip install --quiet --no-deps crowd-kit attrs tqdm nltk regex
 	cd benchmarks && ../$(BIN)/python run.py --json ../results/benchmarks.json
 	cd benchmarks && ../$(BIN)/python out_of_core.py
+
+# How good the answers are, over a hundred real sets; half an hour the first time. PART=held-out is for the end.
+DATA ?= data
+SHARED ?= ../shared/data
+WORK ?= work
+PART ?= tuning
+quality: .venv/tested-with
+	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.quality --data-dir $(DATA) --shared-dir $(SHARED) --work-dir $(WORK) \
+		--part $(PART)
 
 .venv/bin/python:
 	$(PYTHON) -m venv .venv

@@ -1,0 +1,83 @@
+"""The methods to compare: functions from predictions to a posterior (items, classes). None ever sees a label.
+
+A new one is one line, `METHODS["mine"] = function`, or none at all: `--methods average module:function`.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from importlib import import_module
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+
+import consilience as cs
+from consilience.aggregators.aggregator import AbstractAggregator
+from consilience.arrays import to_numpy
+
+Method = Callable[[cs.Predictions], np.ndarray]
+
+YARDSTICK = "average"
+"""What the others are compared with."""
+
+
+def by(aggregator: Callable[[], AbstractAggregator]) -> Method:
+    """An aggregator as a method."""
+    return lambda predictions: _posterior(_fitted(aggregator(), predictions))
+
+
+def geometric(predictions: cs.Predictions) -> np.ndarray:
+    """The geometric mean; labels have no logarithms to average, so where there are only labels, the arithmetic one."""
+    aggregator = cs.Average(kind="geometric") if predictions.hard is None else cs.Average()
+    return _posterior(_fitted(aggregator, predictions))
+
+
+def mixture(predictions: cs.Predictions) -> np.ndarray:
+    """.4 average + .2 Dawid-Skene + .4 of the members' votes, each translated to what it tells of the truth.
+
+    Member m's vote for class j becomes p(true = k | vote = j) ∝ ν_k π_mkj, with ν and π as Dawid-Skene learned them.
+    Ad hoc weights that no principle gives, and hard to beat.
+    """
+    average = _posterior(_fitted(cs.Average(), predictions))
+    learned = _fitted(cs.DawidSkene(), predictions)
+    meaning = learned.class_prior_[None, :, None] * learned.confusion_
+    meaning /= meaning.sum(axis=1, keepdims=True)
+    votes = predictions.harden().hard
+    assert votes is not None  # noqa: S101 - hardened predictions are hard
+    translated = np.zeros_like(average)
+    np.add.at(translated, votes.items, meaning.transpose(0, 2, 1)[votes.members, votes.labels])
+    translated /= np.bincount(votes.items, minlength=len(average))[:, None]
+    return 0.4 * average + 0.2 * _posterior(learned) + 0.4 * translated
+
+
+METHODS: dict[str, Method] = {
+    YARDSTICK: by(cs.Average),
+    "geometric": geometric,
+    "majority": by(cs.MajorityVote),
+    "dawid-skene": by(cs.DawidSkene),
+    "bcc": by(cs.BayesianClassifierCombination),
+    "soft-dawid-skene": by(cs.SoftDawidSkene),
+    "mixture": mixture,
+}
+
+
+def named(name: str) -> Method:
+    """A method of the registry, or `module:function` of anyone's."""
+    if name in METHODS:
+        return METHODS[name]
+    module, found, function = name.partition(":")
+    if not found:
+        raise ValueError(f"method must be module:function or one of {', '.join(METHODS)}; got {name!r}")
+    method: Method = getattr(import_module(module), function)
+    return method
+
+
+def _fitted(aggregator: AbstractAggregator, predictions: cs.Predictions) -> AbstractAggregator:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # the default number of iterations is part of the method
+        return aggregator.fit(predictions)
+
+
+def _posterior(fitted: AbstractAggregator) -> np.ndarray:
+    return to_numpy(fitted.posterior_).astype(np.float64)
