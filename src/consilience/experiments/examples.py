@@ -54,8 +54,3 @@ class Examples:
         """All images in order, with their labels."""
         for places in torch.arange(len(self)).split(size):
             yield self.batch(places), self.labels[places]
-
-    def __getitem__(self, places: list[int]) -> tuple[Tensor, Tensor]:
-        """Images and labels at some positions, which makes this a data set for torch's loaders of whole batches."""
-        at = torch.as_tensor(places)
-        return self.batch(at), self.labels[at]

@@ -8,17 +8,18 @@ the marginal likelihood's, and the predictive is sampled.
 
 from __future__ import annotations
 
+import warnings
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import torch
-from torch.utils.data import BatchSampler, DataLoader, SequentialSampler
+from torch import Tensor, nn
+from torch.utils.data import DataLoader, TensorDataset
 
-from consilience.experiments.training import best_device
+from consilience.experiments.training import best_device, predict
 from consilience.extras import extra
 
 if TYPE_CHECKING:
-    from torch import Tensor, nn
-
     from consilience.experiments.examples import Examples
 
 N_SAMPLES = 100
@@ -43,26 +44,56 @@ def why_not(n_classes: int, n_features: int) -> str | None:
     )
 
 
-def fit_laplace(network: nn.Module, examples: Examples) -> Any:
-    """The Laplace approximation of a trained network."""
+@dataclass(frozen=True)
+class Approximation:
+    """A network, and the Laplace approximation of its last layer on what the others make of images."""
+
+    network: nn.Module
+    of_last_layer: Any
+
+
+def fit_laplace(network: nn.Module, examples: Examples) -> Approximation:
+    """The Laplace approximation of a trained network.
+
+    Only the last layer is approximated, so images pass the others once, without gradients; the library is given the
+    last layer alone.
+    """
     library = extra("laplace", name="experiments", use="PE")
-    network = network.to(memory_format=torch.contiguous_format)  # the library flattens weights in place
-    approximation = library.Laplace(network, "classification", subset_of_weights="last_layer", hessian_structure="kron")
-    places = BatchSampler(SequentialSampler(range(len(examples))), BATCH_SIZE, drop_last=False)
-    approximation.fit(DataLoader(examples, sampler=places, batch_size=None))  # whole batches
-    approximation.optimize_prior_precision(pred_type="glm", method="marglik")
-    return approximation
+    layer = nn.Sequential(nn.Identity(), _last_layer(network))
+    approximation = library.Laplace(layer, "classification", subset_of_weights="last_layer", hessian_structure="kron")
+    approximation.fit(DataLoader(TensorDataset(features(network, examples), examples.labels), batch_size=BATCH_SIZE))
+    with warnings.catch_warnings():
+        warnings.filterwarnings(
+            "ignore", message="By default `link_approx`"
+        )  # it does not enter the marginal likelihood
+        approximation.optimize_prior_precision(pred_type="glm", method="marglik")
+    return Approximation(network, approximation)
 
 
-def predict_laplace(approximation: Any, examples: Examples, *, seed: int) -> Tensor:
-    """Probabilities (items, classes): the mean of samples of the predictive."""
-    generator = torch.Generator(best_device()).manual_seed(seed)
-    n_classes, n_weights = approximation.n_outputs, approximation.n_params
-    at_once = max(1, min(BATCH_SIZE, MOST_BYTES // (4 * n_classes * n_weights)))
+def predict_laplace(approximation: Approximation, examples: Examples, *, seed: int) -> Tensor:
+    """Probabilities (items, classes): the mean of samples of the predictive.
+
+    The samples are asked for, since the library's own mean of them would draw from torch's global generator.
+    """
+    generator, layer = torch.Generator(best_device()).manual_seed(seed), approximation.of_last_layer
+    at_once = max(1, min(BATCH_SIZE, MOST_BYTES // (4 * layer.n_outputs * layer.n_params)))
     parts = [
-        approximation(
-            images.to(best_device()), pred_type="glm", link_approx="mc", n_samples=N_SAMPLES, generator=generator
-        )
-        for images, _ in examples.batches(at_once)
+        layer.predictive_samples(part.to(best_device()), pred_type="glm", n_samples=N_SAMPLES, generator=generator)
+        for part in features(approximation.network, examples).split(at_once)
     ]
-    return torch.cat([part.detach().cpu() for part in parts])
+    return torch.cat([part.detach().mean(dim=0).cpu() for part in parts])
+
+
+def features(network: nn.Module, examples: Examples) -> Tensor:
+    """What enters a network's last layer, for each image."""
+    seen: list[Tensor] = []
+    hook = _last_layer(network).register_forward_pre_hook(lambda _, inputs: seen.append(inputs[0].cpu()))
+    try:
+        predict(network, examples)
+    finally:
+        hook.remove()
+    return torch.cat(seen).clone()
+
+
+def _last_layer(network: nn.Module) -> nn.Module:
+    return [module for module in network.modules() if isinstance(module, nn.Linear)][-1]

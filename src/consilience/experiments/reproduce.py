@@ -72,7 +72,7 @@ def _train(run: Run, jobs: int | None) -> None:
         run.counter.begin(f"data of {task}")
         try:
             TASKS[task].images(store.data_dir, train=False)
-        except (InvalidPredictions, OSError) as error:
+        except (InvalidPredictions, ImportError, OSError) as error:
             others = [name for name in run.tasks if name != task]
             hint = f"; without it: --tasks {','.join(others)}" if others else ""
             raise InvalidPredictions(f"{error}{hint}") from error

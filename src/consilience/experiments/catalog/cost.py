@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from consilience.experiments.catalog.run import Run, Scores
 
 
-def cost(run: Run) -> Iterator[Cell]:
+def cells(run: Run) -> Iterator[Cell]:
     """Every method on the clean test images, for the first ensemble."""
     for task in run.tasks:
         where = Where(Condition(task), run.ensembles(task)[0])

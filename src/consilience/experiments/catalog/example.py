@@ -34,7 +34,7 @@ N_TOP = 4
 """So many of a member's most probable classes are listed: of 10, as the paper lists 10 of 100, but enough to see."""
 
 
-def example(run: Run) -> Iterator[Cell]:
+def cells(run: Run) -> Iterator[Cell]:
     """At every angle, how often one of SDS and EA alone is right."""
     for angle in ANGLES:
         for number, seeds in enumerate(run.ensembles("mnist")):

@@ -25,7 +25,7 @@ LEARNED_SHARE = 0.2
 """Of the items, what online Soft Dawid-Skene learns from: 10,000 of ImageNet's 50,000 in the paper."""
 
 
-def online(run: Run) -> Iterator[Cell]:
+def cells(run: Run) -> Iterator[Cell]:
     """Rotated digits; fog elsewhere, as the paper has it for ImageNet."""
     for task in run.tasks:
         shift, severities = ("rotation", ANGLES) if task == "mnist" else ("fog", SEVERITIES)

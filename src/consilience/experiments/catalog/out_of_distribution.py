@@ -36,7 +36,7 @@ FOREIGN = {
 """The paper's pairs are CIFAR-10 and SVHN or CIFAR-100, CIFAR-100 and SVHN or CIFAR-10."""
 
 
-def out_of_distribution(run: Run) -> Iterator[Cell]:
+def cells(run: Run) -> Iterator[Cell]:
     """Every pair whose data are there."""
     for task in run.tasks:
         has_laplace = run.has_laplace(task)
