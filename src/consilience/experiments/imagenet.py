@@ -44,7 +44,11 @@ def class_names(folder: Path) -> list[str]:
     for part in (folder / "train", folder / "val"):
         if part.is_dir() and (found := sorted(path.name for path in part.iterdir() if path.is_dir())):
             return found
-    raise InvalidPredictions(f"{folder} must hold train/WNID/*.JPEG or val/WNID/*.JPEG; it does not")
+    if (truth := _ground_truth(folder)) is not None:
+        return sorted(_kit_classes(truth.with_name("meta.mat")).values())
+    raise InvalidPredictions(
+        f"{folder} must hold train/WNID/*.JPEG, val/WNID/*.JPEG or the development kit; it has none of them"
+    )
 
 
 def by_class(folder: Path, wnids: Sequence[str]) -> Images:
@@ -64,8 +68,7 @@ def by_class(folder: Path, wnids: Sequence[str]) -> Images:
 
 def _by_ground_truth(part: Path, folder: Path, wnids: Sequence[str]) -> Images:
     """Validation images as ILSVRC2012_img_val.tar unpacks, with the development kit's numbers of classes."""
-    kits = [folder / "ILSVRC2012_devkit_t12" / "data", folder / "data", folder]
-    truth = next((path for kit in kits if (path := kit / "ILSVRC2012_validation_ground_truth.txt").exists()), None)
+    truth = _ground_truth(folder)
     if truth is None:
         raise InvalidPredictions(f"{part} must have folders by class, or the development kit must be in {folder}")
     numbers = [int(line) for line in truth.read_text(encoding="ascii").split()]
@@ -74,6 +77,12 @@ def _by_ground_truth(part: Path, folder: Path, wnids: Sequence[str]) -> Images:
         raise InvalidPredictions(f"{truth} must have a line for each of the {len(paths)} images; it has {len(numbers)}")
     places = {number: wnids.index(wnid) for number, wnid in _kit_classes(truth.with_name("meta.mat")).items()}
     return Images(JpegFiles(tuple(paths)), np.array([places[number] for number in numbers], dtype=np.int64))
+
+
+def _ground_truth(folder: Path) -> Path | None:
+    """Where the development kit has the classes of the validation images; None where it is not there."""
+    kits = [folder / "ILSVRC2012_devkit_t12" / "data", folder / "data", folder]
+    return next((path for kit in kits if (path := kit / "ILSVRC2012_validation_ground_truth.txt").exists()), None)
 
 
 def _kit_classes(meta: Path) -> dict[int, str]:

@@ -42,11 +42,11 @@ class Store:
 
     def labels(self, condition: Condition) -> npt.NDArray[np.int64]:
         """The true classes of a condition's items."""
-        return labels_of(condition, self.data_dir, self.scale(condition.task).n_items)
+        return _labels(condition, self.data_dir, self.scale(condition.task).n_items)
 
     def examples(self, condition: Condition) -> Examples:
         """A condition's items as the task's members see them."""
-        images = shifted(condition, self.data_dir, self.scale(condition.task).n_items)
+        images = _shifted(condition, self.data_dir, self.scale(condition.task).n_items)
         return TASKS[condition.task].examples(images)
 
     def predictions(self, condition: Condition, seeds: list[int]) -> npt.NDArray[np.float32]:
@@ -90,6 +90,10 @@ class Store:
         with whole_file(path) as file:
             file.write(json.dumps(value).encode())
         return value
+
+
+_shifted = lru_cache(maxsize=1)(shifted)  # one ensemble after the other looks at a condition
+_labels = lru_cache(maxsize=8)(labels_of)  # and one method after the other is scored on it
 
 
 @lru_cache(maxsize=9)

@@ -45,11 +45,15 @@ PAPER_TABLES = {"imagenet-c": ["imagenet-c"], "ensemble-size": ["cifar100-c-size
 
 
 class Block(NamedTuple):
-    """One metric under one shift: a line for each method, a column for each severity (or size)."""
+    """One table of one shift: a line for each method.
+
+    There is a table for each metric, with a column for each severity (or size); where there is only one of these, one
+    table with a column for each metric.
+    """
 
     title: str
-    metric: str
     columns: list[str]
+    metrics: list[str]  # of each column
     methods: list[str]
     cells: list[list[Summary | None]]
 
@@ -68,10 +72,17 @@ def _blocks_of(task: str, shift: str, found: Mapping[Key, Summary]) -> Iterator[
     columns = sorted({(size, severity) for severity, size, _, _ in inside})
     has_sizes = len({size for size, _ in columns}) > 1
     names = [f"{severity:g}" + (f", {size} members" if has_sizes else "") for size, severity in columns]
-    for metric in (name for name in METRICS if any(key[3] == name for key in inside)):
-        methods = sorted(dict.fromkeys(key[2] for key in inside if key[3] == metric), key=_rank)
-        cells = [[inside.get((severity, size, name, metric)) for size, severity in columns] for name in methods]
-        yield Block(f"{task}, {shift}", metric, names, methods, cells)
+    metrics = [name for name in METRICS if any(key[3] == name for key in inside)]
+    methods = sorted(dict.fromkeys(key[2] for key in inside), key=_rank)
+    if len(columns) == 1:
+        ((size, severity),) = columns
+        cells = [[inside.get((severity, size, method, metric)) for metric in metrics] for method in methods]
+        yield Block(f"{task}, {shift}", metrics, metrics, methods, cells)
+        return
+    for metric in metrics:
+        having = [method for method in methods if any(key[2:] == (method, metric) for key in inside)]
+        cells = [[inside.get((severity, size, method, metric)) for size, severity in columns] for method in having]
+        yield Block(f"{task}, {shift}: {metric}", names, [metric] * len(names), having, cells)
 
 
 def _rank(method: str) -> tuple[bool, int]:
@@ -87,7 +98,7 @@ def markdown(name: str, rows: Sequence[Row], notes: Sequence[str] = ()) -> str:
     lines += [*(f"- {note}" for note in notes), ""]
     lines += ["Mean ± standard deviation over independent ensembles; the best of a column is bold.", ""]
     for block in blocks(rows, paper_summaries(*PAPER_TABLES.get(name, []))):
-        lines += [f"## {block.title}: {block.metric}", "", f"| method | {' | '.join(block.columns)} |"]
+        lines += [f"## {block.title}", "", f"| method | {' | '.join(block.columns)} |"]
         lines.append(f"|---|{'---|' * len(block.columns)}")
         lines += [f"| {method} | {' | '.join(cells)} |" for method, cells in _printed(block, "**{}**", "±")]
         lines.append("")
@@ -99,7 +110,7 @@ def latex(name: str, rows: Sequence[Row]) -> str:
     lines = []
     for block in blocks(rows, paper_summaries(*PAPER_TABLES.get(name, []))):
         lines += [rf"% {block.title}", rf"\begin{{tabular}}{{l{'l' * len(block.columns)}}}", r"\toprule"]
-        lines += [" & ".join([block.metric, *block.columns]) + r" \\", r"\midrule"]
+        lines += [" & ".join(["method", *block.columns]) + r" \\", r"\midrule"]
         lines += [" & ".join([m, *cells]) + r" \\" for m, cells in _printed(block, r"\textbf{{{}}}", r"$\pm$")]
         lines += [r"\bottomrule", r"\end{tabular}", ""]
     return "\n".join(lines)
@@ -112,7 +123,8 @@ def _printed(block: Block, bold: str, plus_minus: str) -> Iterable[tuple[str, li
     is_paper = np.array([method.endswith(OF_PAPER) for method in block.methods])
     for group in (is_paper, ~is_paper):
         if group.any():
-            is_best[group] = np.array([best_of(block.metric, column.tolist()) for column in means[group].T]).T
+            columns = zip(block.metrics, means[group].T.tolist(), strict=True)
+            is_best[group] = np.array([best_of(metric, column) for metric, column in columns]).T
     for method, row, best in zip(block.methods, block.cells, is_best, strict=True):
         yield method, [_text(cell, bold if top else "{}", plus_minus) for cell, top in zip(row, best, strict=True)]
 

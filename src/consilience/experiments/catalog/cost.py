@@ -33,17 +33,25 @@ def cells(run: Run) -> Iterator[Cell]:
     for task in run.tasks:
         where = Where(Condition(task), run.ensembles(task)[0])
         for method in aggregators(TASKS[task].preset):
-            yield Cell(where, f"cost/{task}/{where.members}/{method}", partial(_of_aggregator, run, where, method))
+            yield Cell(where, f"{_name(where)}/{method}", partial(_of_aggregator, run, where, method))
         if run.has_laplace(task):
-            yield Cell(where, f"cost/{task}/{where.members}/PE", partial(_of_laplace, run, where))
-        device = "a GPU" if torch.cuda.is_available() else f"{torch.get_num_threads()} threads of a CPU"
-        run.note(f"Seconds are those of {device}; one measurement each.")
+            yield Cell(where, f"{_name(where)}/PE", partial(_of_laplace, run, where))
+        run.note(f"Seconds on {_device()}; one measurement each.")
+
+
+def _device() -> str:
+    return "a GPU" if torch.cuda.is_available() else f"a CPU with threads: {torch.get_num_threads()}"
+
+
+def _name(where: Where) -> str:
+    """Seconds are of a machine: those of another number of threads are others."""
+    device = "gpu" if torch.cuda.is_available() else f"cpu-{torch.get_num_threads()}"
+    return f"cost/{device}/{where.condition.task}/{where.members}"
 
 
 def _of_aggregator(run: Run, where: Where, method: str) -> Scores:
     task = where.condition.task
-    name = f"cost/{task}/{where.members}/pred"
-    pred = run.store.cell(task, name, lambda: _seconds(lambda: _predict_all(run, where))[0])
+    pred = run.store.cell(task, f"{_name(where)}/pred", lambda: _seconds(lambda: _predict_all(run, where))[0])
     array = run.predictions(where.condition, where.seeds)
     aggr, _ = _seconds(lambda: posterior(aggregators(TASKS[task].preset)[method](), Predictions(array)))
     return {method: {"pred": pred, "aggr": aggr, "total": pred + aggr}}
