@@ -152,7 +152,8 @@ def test_tasks_have_scales_of_their_own(store, tmp_path):
 @pytest.mark.parametrize(("name", "task", "n_labels"), [("cifar10-c", "cifar10", 1), ("cifar100-c", "cifar100", 2)])
 def test_corrupted_cifar(store, tmp_path, name, task, n_labels):
     write_cifar(tmp_path / "data" / task, n_labels)
-    written, _ = run(name, store, tmp_path)
+    written, notes = run(name, store, tmp_path)
+    assert len(notes) == 1 and notes[0].startswith(f"Corruptions of {task} are made here")
     assert {(row.task, row.shift) for row in read_rows(written[0])} == {(task, "fog"), (task, "contrast")}
 
 
@@ -178,7 +179,7 @@ def test_foreign_items(store, tmp_path):
         "auroc entropy",
     }
     (note,) = notes
-    assert note.startswith("mnist against notmnist is left out: ")
+    assert note == "mnist against notmnist is left out: notmnist is not in the data directory."
 
 
 def test_a_share_of_the_items_is_replaced():

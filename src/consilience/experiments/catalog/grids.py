@@ -9,6 +9,7 @@ import numpy as np
 
 from consilience.experiments.catalog.run import Cell, Where
 from consilience.experiments.corruptions import CORRUPTIONS
+from consilience.experiments.datasets import CORRUPTED
 from consilience.experiments.methods import aggregators, posterior
 from consilience.experiments.scoring import scores
 from consilience.experiments.shifts import Condition
@@ -42,6 +43,8 @@ def mnist_rotation(run: Run) -> Iterator[Cell]:
 def corruptions(run: Run) -> Iterator[Cell]:
     """Figures 3 to 5 and the tables of appendix J: every corruption at every severity."""
     for task in run.tasks:
+        if task in CORRUPTED:
+            run.has_data(CORRUPTED[task], f"Corruptions of {task} are made here, with the published constants")
         for name in CORRUPTIONS:
             for severity in SEVERITIES:
                 yield from grid(run, Condition(task, name, severity))

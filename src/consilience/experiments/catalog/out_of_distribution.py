@@ -41,7 +41,7 @@ def cells(run: Run) -> Iterator[Cell]:
     for task in run.tasks:
         has_laplace = run.has_laplace(task)
         methods = [*aggregators(TASKS[task].preset), *(["PE"] if has_laplace else [])]
-        for foreign in (name for name in FOREIGN[task] if run.has_data(name, f"{task} against {name}")):
+        for foreign in (name for name in FOREIGN[task] if run.has_data(name, f"{task} against {name} is left out")):
             for number, seeds in enumerate(run.ensembles(task)):
                 for share in SHARES:
                     where = Where(Condition(task, foreign), seeds, number, share)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -93,17 +94,17 @@ class Run:
             self.note(f"PE is left out for {task}: {reason}.")
         return self.with_laplace and reason is None
 
-    def has_data(self, name: str, use: str) -> bool:
-        """Whether a data set is there or could be had; where not, a note says what is left out."""
+    def has_data(self, name: str, otherwise: str) -> bool:
+        """Whether a data set is there or could be had; where not, a note says what happens instead."""
         folder = self.store.data_dir / name
-        try:
+        with suppress(InvalidPredictions, ImportError):  # no network, or nothing to download with
             if not folder.exists():
+                self.counter.begin(f"downloading {name}")
                 fetch(name, self.store.data_dir)
-        except (InvalidPredictions, ImportError):
-            pass
-        if not folder.exists():
-            self.note(f"{use} is left out: {folder} is not there.")
-        return folder.exists()
+        is_there = folder.is_dir() and any(folder.iterdir())
+        if not is_there:
+            self.note(f"{otherwise}: {name} is not in the data directory.")
+        return is_there
 
     def note(self, sentence: str) -> None:
         """Something to say in the end, once."""
