@@ -42,12 +42,15 @@ MOST_NAMES, MOST_NUMBERS = 20, 12
 
 
 def plot_confusion(
-    source: AbstractAggregator | Diagnosis, members: Iterable[Any] | None = None, *, figure: Figure | None = None
+    source: AbstractAggregator | Diagnosis | Mapping[Any, FloatArray],
+    members: Iterable[Any] | None = None,
+    *,
+    figure: Figure | None = None,
 ) -> Figure:
     """The members' confusion matrices as heat maps side by side: rows are true classes, columns what was said.
 
-    `source` is a fitted aggregator (its `confusion_`, what it believes) or a diagnosis (its `confusion`, what the
-    consensus counts). `members` are names; all by default.
+    `source` is a fitted aggregator (its `confusion_`, what it believes), a diagnosis (its `confusion`, what the
+    consensus counts), or tables (true, predicted) by name. `members` are names; all by default.
     """
     shown = _confusion_of(source, members)
     n_columns = min(len(shown.members), MOST_COLUMNS)
@@ -147,10 +150,15 @@ class _Confusion(NamedTuple):
     tables: FloatArray  # (members, true, predicted)
 
 
-def _confusion_of(source: AbstractAggregator | Diagnosis, members: Iterable[Any] | None) -> _Confusion:
+def _confusion_of(
+    source: AbstractAggregator | Diagnosis | Mapping[Any, FloatArray], members: Iterable[Any] | None
+) -> _Confusion:
     """The confusion matrices of the members asked for, with their names."""
     if isinstance(source, Diagnosis):
         names, classes, tables = source.members["member"], source.classes, source.confusion
+    elif isinstance(source, Mapping) and source:
+        names, tables = list(source), np.stack([np.asarray(table) for table in source.values()])
+        classes = list(range(tables.shape[1]))
     elif isinstance(source, AbstractAggregator) and hasattr(source, "confusion_"):
         names, classes, tables = source.members_, source.classes_, source.confusion_
     else:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from contextlib import contextmanager
 from time import monotonic
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from rich.progress import Progress
+    from rich.progress import Progress, TaskID
 
 
 @contextmanager
@@ -47,6 +47,42 @@ def steps(name: str, n_steps: int, *, is_shown: bool) -> Iterator[Callable[[str]
         task = bar.add_task(name, total=n_steps, completed=-1)
         yield lambda what: bar.update(task, advance=1, description=what)
         bar.update(task, completed=n_steps, description=name)
+
+
+class Counter:
+    """What a long run tells of itself: how much there is to do, what is being done, and that a part of it is done.
+
+    Told to nobody, unless it has a bar to tell it to.
+    """
+
+    def __init__(self, bar: Progress | None = None, task: TaskID | None = None) -> None:
+        self._bar, self._task = bar, task
+
+    def expect(self, n_parts: int) -> None:
+        """So many more parts."""
+        self._update(lambda bar, task: {"total": (bar.tasks[task].total or 0) + n_parts})
+
+    def begin(self, what: str) -> None:
+        """Now this is being done."""
+        self._update(lambda _, __: {"description": what})
+
+    def finish(self) -> None:
+        """One part is done."""
+        self._update(lambda _, __: {"advance": 1})
+
+    def _update(self, change: Callable[[Progress, TaskID], dict[str, Any]]) -> None:
+        if self._bar is not None and self._task is not None:
+            self._bar.update(self._task, **change(self._bar, self._task))
+
+
+@contextmanager
+def counter(name: str, *, is_shown: bool) -> Iterator[Counter]:
+    """A counter, with a bar on the terminal where that is wanted."""
+    if not is_shown:
+        yield Counter()
+        return
+    with _bar() as bar:
+        yield Counter(bar, bar.add_task(name, total=None))
 
 
 def _bar() -> Progress:

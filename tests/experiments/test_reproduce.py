@@ -1,54 +1,76 @@
-"""An experiment from start to end on data made here; what is finished is not computed again."""
+"""Experiments from start to end on data made here; what is finished is not computed again."""
 
-import gzip
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
-pytest.importorskip("torch")
+torch = pytest.importorskip("torch")
 pytest.importorskip("matplotlib")
 
 import consilience as cs
-from consilience.experiments import catalog
-from consilience.experiments.members import Scale, get_member
+from consilience.experiments import catalog, tasks
+from consilience.experiments.catalog import EXPERIMENTS, confusion, example, grids, online, out_of_distribution
+from consilience.experiments.catalog.run import Run
 from consilience.experiments.reproduce import reproduce
-from consilience.experiments.results import Row, paper_rows, read_rows, summarized, write_rows
+from consilience.experiments.results import Row, paper_summaries, read_rows, summarized, write_rows
+from consilience.experiments.scales import Scale, Scales, read_scales
 from consilience.experiments.shifts import Condition
 from consilience.experiments.store import Store
-from consilience.experiments.tables import blocks, latex, markdown, paper_tally, tally
+from consilience.experiments.tables import blocks, latex, markdown
+from consilience.experiments.tallies import cells_of_rows, cells_of_summaries, tally
+from consilience.experiments.tasks import TASKS, Task
+from consilience.progress import Counter
+
+from small_data import write_by_class, write_cifar, write_mnist
 
 
 @pytest.fixture
 def store(tmp_path, monkeypatch):
-    """Two classes of bars, upright and lying, as MNIST files; members are trained in this process."""
-    rng = np.random.default_rng(0)
-    folder = tmp_path / "data" / "mnist"
-    folder.mkdir(parents=True)
-    for part, n_items in (("train", 96), ("t10k", 40)):
-        labels = rng.integers(2, size=n_items).astype(np.uint8)
-        images = rng.integers(60, size=(n_items, 28, 28)).astype(np.uint8)
-        images[labels == 0, :, 12:16] = 255
-        images[labels == 1, 12:16, :] = 255
-        for kind, array in (("images-idx3", images), ("labels-idx1", labels)):
-            data = b"\x00\x00\x08" + bytes([array.ndim]) + np.array(array.shape, ">u4").tobytes() + array.tobytes()
-            (folder / f"{part}-{kind}-ubyte.gz").write_bytes(gzip.compress(data))
-    made = Store(tmp_path / "data", tmp_path / "work", Scale(1, None), None, with_laplace=False)
+    """Bars that stand and lie, as MNIST; a network of one layer, so that tests are about experiments."""
+    write_mnist(tmp_path / "data" / "mnist")
+    for module in (grids, online, example):
+        monkeypatch.setattr(module, "ANGLES", (0, 90))
+    monkeypatch.setattr(grids, "SEVERITIES", (1, 5))
+    monkeypatch.setattr(online, "SEVERITIES", (1, 5))
+    monkeypatch.setattr(grids, "CORRUPTIONS", ("fog", "contrast"))
+    monkeypatch.setattr(confusion, "DEGREES", 90)
+    for name, task in TASKS.items():
+        monkeypatch.setitem(TASKS, name, small(task))
+    monkeypatch.setattr(tasks, "fetch", no_network)
+    monkeypatch.setattr(catalog.run, "fetch", no_network)
+    return Store(tmp_path / "data", tmp_path / "work", Scales(Scale(1, None, 3)))
 
-    def train_here(self, task, seeds):
-        for seed in seeds:
-            get_member(task, seed, self.data_dir, self.work_dir, self.scale)
 
-    monkeypatch.setattr(Store, "train", train_here)
-    monkeypatch.setattr(catalog, "ANGLES", (0, 90))
-    return made
+def no_network(name, data_dir):
+    if not (data_dir / name).exists():
+        raise cs.InvalidPredictions(f"{name} is not there")
+
+
+def small(task):
+    """The task with a network of one layer, on small images of few classes."""
+    n_classes, n_channels = min(task.n_classes, 10), len(task.mean)
+    n_values = n_channels * task.size**2
+
+    def make():
+        return torch.nn.Sequential(torch.nn.Flatten(), torch.nn.Linear(n_values, n_classes))
+
+    fields = {name: getattr(task, name) for name in Task.__dataclass_fields__}
+    return Task(**fields | {"make_network": make, "n_classes": n_classes, "n_features": n_values})
+
+
+def run(name, store, tmp_path, **options):
+    return reproduce(name, store, tmp_path / "out", jobs=1, **{"with_laplace": False} | options)
 
 
 def test_from_members_to_tables(store, tmp_path):
-    written = reproduce("mnist-rotation", store, tmp_path / "out", n_members=6)
-    assert {path.suffix for path in written} == {".csv", ".md", ".tex", ".svg"}
+    store = Store(store.data_dir, store.work_dir, Scales(Scale(1, None, 6)))
+    written, notes = run("mnist-rotation", store, tmp_path)
+    assert {path.suffix for path in written} == {".csv", ".md", ".tex", ".svg"} and not notes
+    assert "mnist-rotation-confusion.svg" in {path.name for path in written} and all(p.exists() for p in written)
     rows = read_rows(written[0])
     assert len(rows) == 2 * 2 * 8 * 6  # angles × ensembles × methods × metrics
-    assert {row.scale for row in rows} == {"1 epochs, all test images"}
+    assert {row.scale for row in rows} == {"1 epoch, 6 members, all test images"}
     accuracy = summarized(rows)["mnist", "rotation", 0.0, 3, "EA", "accuracy"]
     turned = summarized(rows)["mnist", "rotation", 90.0, 3, "EA", "accuracy"]
     assert accuracy.mean > 0.9 and turned.mean < 0.1  # bars that lie look upright then
@@ -56,38 +78,148 @@ def test_from_members_to_tables(store, tmp_path):
     array = store.predictions(Condition("mnist", "rotation", 0), [0, 1, 2])
     found = next(r.value for r in rows if (r.method, r.metric, r.severity, r.ensemble) == ("EA", "accuracy", 0, 0))
     assert found == pytest.approx(cs.metrics.accuracy(array.mean(axis=0), labels), abs=1e-6)
+    text = written[1].read_text()
+    assert "| against EA |" in text and "| against the best baseline |" in text and "(imagenet-c)" in text
+
+
+class Told(Counter):
+    """Remembers what it is told; dies of it where it is asked to."""
+
+    def __init__(self, dies_at=None):
+        super().__init__()
+        self.expected, self.finished, self.begun, self.dies_at = 0, 0, [], dies_at
+
+    def expect(self, n_parts):
+        self.expected += n_parts
+
+    def begin(self, what):
+        self.begun.append(what)
+        if len(self.begun) == self.dies_at:
+            raise KeyboardInterrupt
+
+    def finish(self):
+        self.finished += 1
 
 
 def test_a_run_that_is_killed_goes_on(store, tmp_path, monkeypatch):
-    steps = []
-
-    def kill(step):
-        steps.append(step)
-        if len(steps) == 12:
-            raise KeyboardInterrupt
-
     with pytest.raises(KeyboardInterrupt):
-        reproduce("mnist-rotation", store, tmp_path / "out", n_members=3, on_step=kill)
+        run("mnist-rotation", store, tmp_path, counter=Told(dies_at=12))
     assert not (tmp_path / "out").exists() and not list(tmp_path.rglob("*.part"))
-    reproduce("mnist-rotation", store, tmp_path / "out", n_members=3)
+    n_kept = len(list((tmp_path / "work" / "cells").rglob("*.json")))
+    assert n_kept > 0
+    told = Told()
+    run("mnist-rotation", store, tmp_path, counter=told)
+    assert told.expected == told.finished == 2 * 8  # members were there: cells alone
     first = (tmp_path / "out" / "mnist-rotation.csv").read_text()
-    monkeypatch.setattr(catalog, "posterior", lambda *_: pytest.fail("a finished cell was computed again"))
-    reproduce("mnist-rotation", store, tmp_path / "again", n_members=3)
-    assert (tmp_path / "again" / "mnist-rotation.csv").read_text() == first
+    monkeypatch.setattr(grids, "posterior", lambda *_: pytest.fail("a finished cell was computed again"))
+    run("mnist-rotation", store, tmp_path / "again")
+    assert (tmp_path / "again" / "out" / "mnist-rotation.csv").read_text() == first
 
 
-@pytest.mark.parametrize("name", ["online", "cost"])
-def test_other_experiments(store, tmp_path, name):
-    (path, *_) = reproduce(name, store, tmp_path / "out", n_members=3)
-    rows = read_rows(path)
+@pytest.mark.parametrize("name", ["online", "cost", "explain", "clean", "ensemble-size"])
+def test_other_experiments_on_digits(store, tmp_path, name):
+    written, _ = run(name, store, tmp_path, tasks=["mnist"])
+    rows = read_rows(written[0])
     assert rows and all(np.isfinite(row.value) for row in rows)
+    assert name != "cost" or {row.metric for row in rows} == {"pred", "aggr", "total"}
+
+
+def test_probabilistic_ensembling_takes_part(store, tmp_path):
+    pytest.importorskip("laplace")
+    for name in ("clean", "cost"):
+        written, _ = run(name, store, tmp_path, tasks=["mnist"], with_laplace=True)
+        found = {row.metric for row in read_rows(written[0]) if row.method == "PE"}
+        assert found == (
+            {"lap", "pred", "aggr", "total"}
+            if name == "cost"
+            else {"accuracy", "ece 300", "ece 15", "ece debiased", "brier", "nll"}
+        )
+
+
+def test_tasks_have_scales_of_their_own(store, tmp_path):
+    write_cifar(tmp_path / "data" / "cifar10", 1)
+    scales = read_scales(TASKS, {"epochs": ["1", "cifar10=2"], "n_members": ["3", "mnist=6"], "n_items": ["cifar10=8"]})
+    written, _ = run("clean", Store(store.data_dir, store.work_dir, scales), tmp_path, tasks=["mnist", "cifar10"])
+    found = {(row.task, row.ensemble): row.scale for row in read_rows(written[0])}
+    assert found == {
+        ("mnist", 0): "1 epoch, 6 members, all test images",
+        ("mnist", 1): "1 epoch, 6 members, all test images",
+        ("cifar10", 0): "2 epochs, 3 members, 8 test images",
+    }
+    assert (store.work_dir / "members" / "cifar10-2-epochs" / "member-2.pt").exists()
+
+
+@pytest.mark.parametrize(("name", "task", "n_labels"), [("cifar10-c", "cifar10", 1), ("cifar100-c", "cifar100", 2)])
+def test_corrupted_cifar(store, tmp_path, name, task, n_labels):
+    write_cifar(tmp_path / "data" / task, n_labels)
+    written, notes = run(name, store, tmp_path)
+    assert len(notes) == 1 and notes[0].startswith(f"Corruptions of {task} are made here")
+    assert {(row.task, row.shift) for row in read_rows(written[0])} == {(task, "fog"), (task, "contrast")}
+
+
+def test_corrupted_imagenet(store, tmp_path):
+    for part in ("train", "val"):
+        write_by_class(tmp_path / "data" / "imagenet" / part)
+    for shift in ("fog", "contrast"):
+        for severity in (1, 5):
+            write_by_class(tmp_path / "data" / "ImageNet-C" / shift / str(severity))
+    written, _ = run("imagenet-c", store, tmp_path)
+    assert "| EA (paper) |" in written[1].read_text()  # the paper's numbers beside ours
+    written, _ = run("clean", store, tmp_path, tasks=["imagenet"])
+    assert {row.task for row in read_rows(written[0])} == {"imagenet"}
+
+
+def test_foreign_items(store, tmp_path):
+    write_mnist(tmp_path / "data" / "fashion-mnist", seed=1)
+    written, notes = run("ood", store, tmp_path, tasks=["mnist"])
+    rows = read_rows(written[0])
+    assert {row.severity for row in rows} == {0.1, 0.2, 0.3, 0.4, 0.5}
+    assert {row.shift for row in rows} == {"fashion-mnist"} and {row.metric for row in rows} == {
+        "auroc",
+        "auroc entropy",
+    }
+    (note,) = notes
+    assert note == "mnist against notmnist is left out: notmnist is not in the data directory."
+
+
+def test_a_share_of_the_items_is_replaced():
+    inside, outside = np.zeros((2, 10, 3), np.float32), np.ones((2, 4, 3), np.float32)
+    for share, n_foreign in ((0.3, 3), (0.5, 5)):
+        mixed, is_foreign = out_of_distribution.mixture(inside, outside, share, seed=0)
+        assert is_foreign.sum() == n_foreign and np.array_equal(mixed[0, :, 0] == 1, is_foreign)
+
+
+def test_what_does_not_fit_is_said(store, monkeypatch):
+    monkeypatch.setitem(TASKS, "imagenet", SimpleNamespace(n_classes=1000, n_features=2048))
+    under_way = Run(store, ("imagenet",))
+    assert not under_way.has_laplace("imagenet") and not under_way.has_laplace("imagenet")
+    (note,) = under_way.notes
+    assert note.startswith("PE is left out for imagenet: Jacobians of 1,000 outputs by 2,049,000 weights take 7.6 GiB")
 
 
 def test_bad_names(store, tmp_path):
     with pytest.raises(cs.InvalidPredictions, match="the experiment must be one of mnist-rotation"):
-        reproduce("nope", store, tmp_path)
-    with pytest.raises(cs.InvalidPredictions, match="an ensemble of 3 needs as many members; got 2"):
-        reproduce("cost", store, tmp_path, n_members=2)
+        run("nope", store, tmp_path)
+    with pytest.raises(cs.InvalidPredictions, match="tasks of cost are mnist, .*; got svhn"):
+        run("cost", store, tmp_path, tasks=["svhn"])
+    few = Store(store.data_dir, store.work_dir, Scales(Scale(n_members=2)))
+    with pytest.raises(cs.InvalidPredictions, match="an ensemble of 3 needs as many members; mnist has 2"):
+        run("cost", few, tmp_path)
+    with pytest.raises(
+        cs.InvalidPredictions, match="cifar10 is not there; without it: --tasks mnist,cifar100,imagenet"
+    ):
+        run("clean", store, tmp_path)
+
+
+def test_true_confusion_matrices():
+    array = np.eye(3, dtype=np.float32)[[[0, 1, 1, 0]]]
+    found = confusion.true_confusion(array, np.array([0, 0, 1, 1]))
+    np.testing.assert_allclose(found[0, :2], [[0.5, 0.5, 0], [0.5, 0.5, 0]])
+    assert np.isnan(found[0, 2]).all()
+
+
+def test_every_experiment_names_its_tasks():
+    assert all(set(experiment.tasks) <= set(TASKS) for experiment in EXPERIMENTS.values())
 
 
 def rows_of(values):
@@ -100,22 +232,32 @@ def rows_of(values):
 def test_tables_print_means_deviations_and_the_best(tmp_path):
     rows = rows_of({("EA", 1, 0): 1.0, ("EA", 1, 1): 3.0, ("SDS", 1, 0): 1.0, ("SDS", 1, 1): 2.0})
     (block,) = blocks(rows)
-    assert (block.metric, block.columns, block.methods) == ("nll", ["1"], ["EA", "SDS"])
+    assert (block.metrics, block.columns, block.methods) == (["nll"], ["nll"], ["EA", "SDS"])
     assert "| SDS | **1.500** ± 0.707 |" in markdown("x", rows) and "| EA | 2.000 ± 1.414 |" in markdown("x", rows)
-    assert r"SDS & \textbf{1.500} $\pm$ 0.707 \\" in latex(rows)
+    assert r"SDS & \textbf{1.500} $\pm$ 0.707 \\" in latex("x", rows)
     write_rows(tmp_path / "r.csv", rows)
     assert sorted(read_rows(tmp_path / "r.csv")) == sorted(rows)
 
 
+def test_tables_have_a_column_for_each_severity_where_there_are_several():
+    rows = rows_of({("EA", 1, 0): 1.0, ("EA", 2, 0): 3.0, ("DS", 1, 0): 0.5})
+    (block,) = blocks(rows)
+    assert (block.title, block.columns, block.methods) == ("t, s: nll", ["1", "2"], ["DS", "EA"])
+    assert "| DS | **0.500** | – |" in markdown("x", rows)
+
+
 def test_wins_are_counted_over_all_cells():
-    rows = rows_of(
-        {("EA", s, 0): 1.0 for s in range(4)} | {("SDS", s, 0): v for s, v in enumerate((0.5, 1.0002, 2, 0.9))}
-    )
-    assert tally(rows, "SDS", "EA", "nll")[:3] == (2, 1, 1)
-    assert tally(rows, "EA", "SDS", "nll")[:3] == (1, 1, 2)
+    values = {("EA", s, 0): 1.0 for s in range(4)} | {("SDS", s, 0): v for s, v in enumerate((0.5, 1.0002, 2, 0.9))}
+    cells = cells_of_rows(rows_of(values | {("DS", 3, 0): 0.8}))["nll"]
+    assert tally(cells, "nll", "SDS", ["EA"])[:3] == (2, 1, 1)
+    assert tally(cells, "nll", "EA", ["SDS"])[:3] == (1, 1, 2)
+    assert tally(cells, "nll", "SDS", ["EA", "DS", "SDS"])[:3] == (1, 1, 2)  # the best of the others
+    assert tally(cells, "accuracy", "SDS", ["EA"])[:3] == (1, 1, 2)
 
 
 def test_the_papers_numbers_are_there():
-    assert len(paper_rows()) == 1248
-    wins = paper_tally("imagenet-c", "SDS", "EA", "ece 300")
+    everything = paper_summaries("imagenet-c", "imagenet-c-sizes", "cifar100-c-sizes")
+    assert len(paper_summaries("imagenet-c")) == 1200 and len(everything) == 1248 - 8  # frost of 3 members is in two
+    assert {key.shift for key in paper_summaries("imagenet-c")} == set(catalog.grids.CORRUPTIONS)
+    wins = tally(cells_of_summaries(paper_summaries("imagenet-c"))["ece 300"], "ece 300", "SDS", ["EA"])
     assert sum(wins[:3]) == 75

@@ -60,6 +60,13 @@ def test_confusion_of_a_diagnosis_is_what_the_consensus_counts(diagnosis):
     np.testing.assert_array_equal(maps[0].images[0].get_array(), diagnosis.confusion[2])
 
 
+def test_confusion_of_tables_by_name():
+    tables = {"true": np.eye(3), "learned": np.full((3, 3), 1 / 3)}
+    maps = heat_maps(cs.plots.plot_confusion(tables))
+    assert [ax.get_title() for ax in maps] == ["true", "learned"]
+    np.testing.assert_array_equal(maps[1].images[0].get_array(), tables["learned"])
+
+
 def test_numbers_in_cells_are_those_of_the_matrix(fitted):
     (ax,) = heat_maps(cs.plots.plot_confusion(fitted, ["vit"]))
     table = fitted.confusion_[0]

@@ -28,7 +28,7 @@ from consilience.files.recognition import Columns
 from consilience.files.writing import check_writable
 from consilience.labels import known_labels
 from consilience.metrics import evaluate as evaluate_posterior
-from consilience.progress import steps
+from consilience.progress import counter, steps
 from consilience.tables import Table
 
 if TYPE_CHECKING:
@@ -315,6 +315,9 @@ def demo(
     screen.out.print(f"Wrote {output}: open it in a browser", markup=False)
 
 
+_PER_TASK = " One number for all, or TASK=NUMBER; may be repeated."
+
+
 @app.command()
 def reproduce(
     experiment: Annotated[str, typer.Argument(help="One of the paper's experiments; `list` names them.")],
@@ -326,26 +329,58 @@ def reproduce(
     output: Annotated[Path, typer.Option("--output", "-o", help="The folder for tables and figures.")] = Path(
         "results"
     ),
-    members: Annotated[int, typer.Option("--members", help="Networks to train; three make an ensemble.")] = 9,
-    epochs: Annotated[int | None, typer.Option("--epochs", help="Fewer epochs than the paper's.")] = None,
-    subset: Annotated[int | None, typer.Option("--subset", help="Train on so many images only.")] = None,
-    items: Annotated[int | None, typer.Option("--items", help="Score so many test images only.")] = None,
+    tasks: Annotated[str | None, typer.Option("--tasks", help="Only these of its data sets: mnist,cifar10.")] = None,
+    members: Annotated[
+        list[str] | None,
+        typer.Option("--members", help="Networks per data set (9); three make an ensemble." + _PER_TASK),
+    ] = None,
+    epochs: Annotated[
+        list[str] | None, typer.Option("--epochs", help="Other than the paper's number of epochs." + _PER_TASK)
+    ] = None,
+    subset: Annotated[
+        list[str] | None, typer.Option("--subset", help="Train on so many images only." + _PER_TASK)
+    ] = None,
+    items: Annotated[
+        list[str] | None, typer.Option("--items", help="Score so many test images only." + _PER_TASK)
+    ] = None,
+    weights: Annotated[
+        list[str] | None,
+        typer.Option("--weights", metavar="TASK=FOLDER", help="Published networks to take instead of training."),
+    ] = None,
+    jobs: Annotated[int | None, typer.Option("--jobs", help="Networks to train at a time; one per core.")] = None,
     laplace: Annotated[bool, typer.Option(help="Whether probabilistic ensembling (PE) takes part.")] = True,
 ) -> None:
     """Run an experiment of the paper, going on where an earlier run was stopped."""
     extra("torch", name="experiments", use="reproduce")
     from consilience.experiments.catalog import EXPERIMENTS  # noqa: PLC0415 - needs the extra
-    from consilience.experiments.members import Scale  # noqa: PLC0415
+    from consilience.experiments.published import take_members  # noqa: PLC0415
     from consilience.experiments.reproduce import reproduce as run_experiment  # noqa: PLC0415
+    from consilience.experiments.scales import read_choices, read_scales  # noqa: PLC0415
     from consilience.experiments.store import Store  # noqa: PLC0415
+    from consilience.experiments.tasks import TASKS  # noqa: PLC0415
 
     if experiment == "list":
         for name, entry in EXPERIMENTS.items():
-            screen.out.print(f"{name:16} {entry.what}", markup=False)
+            screen.out.print(f"{name:16} {entry.what}: {', '.join(entry.tasks)}", markup=False)
         return
-    store = Store(data_dir, work_dir, Scale(epochs, subset), items, laplace)
-    with screen.err.status(experiment) as status:
-        written = run_experiment(experiment, store, output, n_members=members, on_step=status.update)
+    asked = {"epochs": epochs, "subset": subset, "n_members": members, "n_items": items}
+    store = Store(data_dir, work_dir, read_scales(TASKS, {name: values or [] for name, values in asked.items()}))
+    for task, folder in read_choices(TASKS, "weights", weights or []).items():
+        if not task:
+            raise InvalidPredictions(f"weights must be TASK=FOLDER; got {folder!r}")
+        take_members(task, Path(folder), work_dir, store.scale(task))
+    with counter(experiment, is_shown=screen.err.is_terminal) as counted:
+        written, notes = run_experiment(
+            experiment,
+            store,
+            output,
+            tasks=None if tasks is None else tasks.split(","),
+            with_laplace=laplace,
+            jobs=jobs,
+            counter=counted,
+        )
+    for note in notes:
+        screen.out.print(note, markup=False)
     for path in written:
         screen.out.print(f"Wrote {path}", markup=False)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import gzip
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -14,12 +14,20 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
+    from consilience.experiments.jpegs import JpegFiles
+
+    Pixels: TypeAlias = npt.NDArray[np.float32] | JpegFiles
+
 
 class Images(NamedTuple):
-    """Images (items, channels, height, width) in [0, 1], and their labels."""
+    """Images (items, channels, height, width) in [0, 1], an array or files to be read, and their labels."""
 
-    pixels: npt.NDArray[np.float32]
+    pixels: Pixels
     labels: npt.NDArray[np.int64]
+
+    def first(self, n_items: int | None) -> Images:
+        """The first so many; None: all."""
+        return Images(self.pixels[:n_items], self.labels[:n_items])
 
 
 def read_idx(path: Path) -> npt.NDArray[np.uint8]:

@@ -8,34 +8,92 @@ the marginal likelihood's, and the predictive is sampled.
 
 from __future__ import annotations
 
+import warnings
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import torch
+from torch import Tensor, nn
 from torch.utils.data import DataLoader, TensorDataset
 
+from consilience.experiments.training import best_device, predict
 from consilience.extras import extra
 
 if TYPE_CHECKING:
-    from torch import Tensor, nn
+    from consilience.experiments.examples import Examples
 
 N_SAMPLES = 100
-BATCH_SIZE = 500
+BATCH_SIZE, PAPER_BATCH_SIZE = 500, 128
+MOST_BYTES = 2**30
+"""What the Jacobians of a batch may take; batches are smaller where they would take more."""
 
 
-def fit_laplace(network: nn.Module, images: Tensor, labels: Tensor) -> Any:
-    """The Laplace approximation of a trained network."""
+def jacobian_bytes(n_classes: int, n_features: int) -> int:
+    """What the Jacobian of one image takes: every output by every weight of the last layer, in single precision."""
+    return 4 * n_classes * n_classes * (n_features + 1)
+
+
+def why_not(n_classes: int, n_features: int) -> str | None:
+    """A sentence where not even one image's Jacobian fits; None where PE can be had."""
+    one = jacobian_bytes(n_classes, n_features)
+    if one <= MOST_BYTES:
+        return None
+    return (
+        f"Jacobians of {n_classes:,} outputs by {n_classes * (n_features + 1):,} weights take {one / 2**30:.1f} GiB "
+        f"for an image and {PAPER_BATCH_SIZE * one / 2**30:.0f} GiB for the paper's batch of {PAPER_BATCH_SIZE}"
+    )
+
+
+@dataclass(frozen=True)
+class Approximation:
+    """A network, and the Laplace approximation of its last layer on what the others make of images."""
+
+    network: nn.Module
+    of_last_layer: Any
+
+
+def fit_laplace(network: nn.Module, examples: Examples) -> Approximation:
+    """The Laplace approximation of a trained network.
+
+    Only the last layer is approximated, so images pass the others once, without gradients; the library is given the
+    last layer alone.
+    """
     library = extra("laplace", name="experiments", use="PE")
-    approximation = library.Laplace(network, "classification", subset_of_weights="last_layer", hessian_structure="kron")
-    approximation.fit(DataLoader(TensorDataset(images, labels), batch_size=BATCH_SIZE))
-    approximation.optimize_prior_precision(pred_type="glm", method="marglik")
-    return approximation
+    layer = nn.Sequential(nn.Identity(), _last_layer(network))
+    approximation = library.Laplace(layer, "classification", subset_of_weights="last_layer", hessian_structure="kron")
+    approximation.fit(DataLoader(TensorDataset(features(network, examples), examples.labels), batch_size=BATCH_SIZE))
+    with warnings.catch_warnings():
+        warnings.filterwarnings(
+            "ignore", message="By default `link_approx`"
+        )  # it does not enter the marginal likelihood
+        approximation.optimize_prior_precision(pred_type="glm", method="marglik")
+    return Approximation(network, approximation)
 
 
-def predict_laplace(approximation: Any, images: Tensor, *, seed: int) -> Tensor:
-    """Probabilities (items, classes): the mean of samples of the predictive."""
-    generator = torch.Generator().manual_seed(seed)
+def predict_laplace(approximation: Approximation, examples: Examples, *, seed: int) -> Tensor:
+    """Probabilities (items, classes): the mean of samples of the predictive.
+
+    The samples are asked for, since the library's own mean of them would draw from torch's global generator.
+    """
+    generator, layer = torch.Generator(best_device()).manual_seed(seed), approximation.of_last_layer
+    at_once = max(1, min(BATCH_SIZE, MOST_BYTES // (4 * layer.n_outputs * layer.n_params)))
     parts = [
-        approximation(part, pred_type="glm", link_approx="mc", n_samples=N_SAMPLES, generator=generator)
-        for part in images.split(BATCH_SIZE)
+        layer.predictive_samples(part.to(best_device()), pred_type="glm", n_samples=N_SAMPLES, generator=generator)
+        for part in features(approximation.network, examples).split(at_once)
     ]
-    return torch.cat([part.detach() for part in parts])
+    return torch.cat([part.detach().mean(dim=0).cpu() for part in parts])
+
+
+def features(network: nn.Module, examples: Examples) -> Tensor:
+    """What enters a network's last layer, for each image."""
+    seen: list[Tensor] = []
+    hook = _last_layer(network).register_forward_pre_hook(lambda _, inputs: seen.append(inputs[0].cpu()))
+    try:
+        predict(network, examples)
+    finally:
+        hook.remove()
+    return torch.cat(seen).clone()
+
+
+def _last_layer(network: nn.Module) -> nn.Module:
+    return [module for module in network.modules() if isinstance(module, nn.Linear)][-1]

@@ -7,44 +7,21 @@ from __future__ import annotations
 
 import argparse
 from concurrent.futures import ProcessPoolExecutor, as_completed
-from dataclasses import dataclass
 from multiprocessing import get_context
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import torch
 
+from consilience.experiments.scales import PAPER_MEMBERS, Scale
 from consilience.experiments.tasks import TASKS
-from consilience.experiments.training import train_member
+from consilience.experiments.training import load_network, train_member
 from consilience.threads import n_threads
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from torch import nn
-
-    from consilience.experiments.training import Recipe
-
-
-@dataclass(frozen=True)
-class Scale:
-    """At which scale members are trained: None is the paper's."""
-
-    epochs: int | None = None
-    subset: int | None = None  # so many training images, the first of them
-
-    def __str__(self) -> str:
-        """In words, for results and the names of folders."""
-        epochs = "the paper's epochs" if self.epochs is None else f"{self.epochs} epochs"
-        return epochs if self.subset is None else f"{epochs}, {self.subset} training images"
-
-    def folder(self, task: str) -> str:
-        """Where members of this scale go."""
-        parts = [task, f"{self.epochs or 'all'}-epochs", *([] if self.subset is None else [f"{self.subset}-images"])]
-        return "-".join(parts)
-
-    def recipe(self, task: str) -> Recipe:
-        """The task's recipe at this scale."""
-        recipe = TASKS[task].recipe
-        return recipe if self.epochs is None else recipe.scaled_to(self.epochs)
 
 
 def member_path(work_dir: Path, task: str, scale: Scale, seed: int) -> Path:
@@ -54,31 +31,47 @@ def member_path(work_dir: Path, task: str, scale: Scale, seed: int) -> Path:
 
 def get_member(task: str, seed: int, data_dir: Path, work_dir: Path, scale: Scale) -> nn.Module:
     """A member, trained here and now unless it is kept already."""
-    path = member_path(work_dir, task, scale, seed)
+    path, settings = member_path(work_dir, task, scale, seed), TASKS[task]
+    if path.exists():
+        return load_network(settings.make_network, path)
     path.parent.mkdir(parents=True, exist_ok=True)
-    settings = TASKS[task]
-    data = settings.images(data_dir, train=True)
-    images, labels = settings.normalized(data.pixels[: scale.subset]), torch.from_numpy(data.labels[: scale.subset])
+    recipe = settings.recipe if scale.epochs is None else settings.recipe.scaled_to(scale.epochs)
     log = path.with_suffix(".log")
 
     def note(epoch: int, loss: float) -> None:
         with log.open("a", encoding="utf-8") as file:
             file.write(f"epoch {epoch + 1} loss {loss:.5f}\n")
 
-    return train_member(settings.make_network, images, labels, scale.recipe(task), seed=seed, path=path, on_epoch=note)
+    examples = settings.training_examples(data_dir, scale)
+    return train_member(settings.make_network, examples, recipe, seed=seed, path=path, on_epoch=note)
 
 
 def train_members(
-    task: str, seeds: list[int], data_dir: Path, work_dir: Path, *, scale: Scale, jobs: int | None = None
+    task: str,
+    seeds: list[int],
+    data_dir: Path,
+    work_dir: Path,
+    *,
+    scale: Scale,
+    jobs: int | None = None,
+    on_member: Callable[[], None] = lambda: None,
 ) -> None:
-    """Train all members that are not kept yet, one per core at a time: small networks do not share cores well."""
-    missing = [seed for seed in seeds if not member_path(work_dir, task, scale, seed).exists()]
-    if not missing:
+    """Train these members, one per core at a time: small networks do not share cores well. One job: in this process."""
+    if jobs == 1:
+        for seed in seeds:
+            get_member(task, seed, data_dir, work_dir, scale)
+            on_member()
         return
     with ProcessPoolExecutor(jobs or n_threads(), mp_context=get_context("spawn")) as pool:
-        futures = {pool.submit(_train_alone, task, seed, data_dir, work_dir, scale): seed for seed in missing}
+        futures = [pool.submit(_train_alone, task, seed, data_dir, work_dir, scale) for seed in seeds]
         for future in as_completed(futures):
             future.result()
+            on_member()
+
+
+def missing_members(task: str, work_dir: Path, scale: Scale) -> list[int]:
+    """The members of a scale that are not kept yet."""
+    return [seed for seed in range(scale.n_members) if not member_path(work_dir, task, scale, seed).exists()]
 
 
 def _train_alone(task: str, seed: int, data_dir: Path, work_dir: Path, scale: Scale) -> None:
@@ -92,13 +85,13 @@ def main() -> None:
     parser.add_argument("task", choices=list(TASKS))
     parser.add_argument("--data-dir", type=Path, required=True)
     parser.add_argument("--work-dir", type=Path, required=True)
-    parser.add_argument("--members", type=int, default=9)
+    parser.add_argument("--members", type=int, default=PAPER_MEMBERS)
     parser.add_argument("--epochs", type=int)
     parser.add_argument("--subset", type=int)
     parser.add_argument("--jobs", type=int)
     options = parser.parse_args()
-    scale = Scale(options.epochs, options.subset)
-    seeds = list(range(options.members))
+    scale = Scale(options.epochs, options.subset, options.members)
+    seeds = missing_members(options.task, options.work_dir, scale)
     train_members(options.task, seeds, options.data_dir, options.work_dir, scale=scale, jobs=options.jobs)
 
 

@@ -22,13 +22,14 @@ if TYPE_CHECKING:
 
     from consilience.aggregators.aggregator import AbstractAggregator
     from consilience.arrays import FloatArray
+    from consilience.experiments.tasks import Preset
     from consilience.predictions import Predictions
 
 PAPER = ("DS", "BCC", "EA", "MV", "PE", "SDS")
 """In the order of the paper's tables. PE is not an aggregator: it needs the networks and their training data."""
 
 
-def aggregators(preset: str) -> dict[str, Callable[[], AbstractAggregator]]:
+def aggregators(preset: Preset) -> dict[str, Callable[[], AbstractAggregator]]:
     """Every aggregator, SDS with the hyper-parameters that the paper's appendix D gives for a data set.
 
     DS is crowd-kit's of the paper: no smoothing, 100 iterations. `SDS default` is this project's own default.
@@ -38,15 +39,20 @@ def aggregators(preset: str) -> dict[str, Callable[[], AbstractAggregator]]:
         "BCC": lambda: BayesianClassifierCombination(max_iter=200),
         "EA": Average,
         "MV": MajorityVote,
-        "SDS": lambda: SoftDawidSkene.paper(preset),  # type: ignore[arg-type]  # one of the presets
+        "SDS": lambda: SoftDawidSkene.paper(preset),
         "SDS default": SoftDawidSkene,
         "DS smoothed": DawidSkene,
         "EA geometric": lambda: Average(kind="geometric"),
     }
 
 
-def posterior(method: AbstractAggregator, predictions: Predictions) -> FloatArray:
-    """What a method makes of predictions, without labels."""
+def fitted(method: AbstractAggregator, predictions: Predictions) -> AbstractAggregator:
+    """A method that has learned from predictions, without labels."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # as the paper's, it makes so many iterations
-        return to_numpy(method.fit(predictions).posterior_).astype(np.float64)
+        return method.fit(predictions)
+
+
+def posterior(method: AbstractAggregator, predictions: Predictions) -> FloatArray:
+    """What a method makes of predictions, without labels."""
+    return to_numpy(fitted(method, predictions).posterior_).astype(np.float64)

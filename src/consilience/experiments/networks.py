@@ -2,13 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import torch
 from torch import Tensor, nn
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 
 def mnist_network() -> nn.Module:
@@ -142,37 +137,55 @@ def resnet50(n_classes: int) -> nn.Module:
 
 
 class WideBlock(nn.Module):
-    """Normalization first, two 3 × 3 convolutions, a shortcut (Zagoruyko and Komodakis 2016)."""
+    """Normalization first, two 3 × 3 convolutions (the second has the stride), a shortcut."""
 
     def __init__(self, n_in: int, n_out: int, stride: int) -> None:
         super().__init__()
         self.bn1 = nn.BatchNorm2d(n_in)
-        self.conv1 = Conv3x3(n_in, n_out, stride)
+        self.conv1 = nn.Conv2d(n_in, n_out, 3, padding=1)
         self.bn2 = nn.BatchNorm2d(n_out)
-        self.conv2 = Conv3x3(n_out, n_out, 1)
+        self.conv2 = nn.Conv2d(n_out, n_out, 3, stride, padding=1)
         is_same = stride == 1 and n_in == n_out
-        self.shortcut = None if is_same else nn.Conv2d(n_in, n_out, 1, stride, bias=False)
+        self.shortcut = nn.Sequential(*([] if is_same else [nn.Conv2d(n_in, n_out, 1, stride)]))
 
     def forward(self, x: Tensor) -> Tensor:
         """Residual plus shortcut."""
-        first = torch.relu(self.bn1(x))
-        residual: Tensor = self.conv2(torch.relu(self.bn2(self.conv1(first))))
-        return residual + (x if self.shortcut is None else self.shortcut(first))
+        residual: Tensor = self.conv2(torch.relu(self.bn2(self.conv1(torch.relu(self.bn1(x))))))
+        return residual + self.shortcut(x)
+
+
+class WideResNet(nn.Module):
+    """Zagoruyko and Komodakis's (2016) network, as the members are that Ashukha et al. (2020) published.
+
+    Parameters are named as theirs are. Convolutions have biases, and the shortcut leaves before the normalization: not
+    what the original does, but what the paper's weights belong to.
+    """
+
+    def __init__(self, n_classes: int, depth: int, widen: int) -> None:
+        super().__init__()
+        self.conv1 = nn.Conv2d(3, 16, 3, padding=1)
+        n_in = 16
+        for stage, width in enumerate((16 * widen, 32 * widen, 64 * widen), start=1):
+            strides = [1 if stage == 1 else 2, *[1] * ((depth - 4) // 6 - 1)]
+            widths = [n_in, *[width] * (len(strides) - 1)]
+            blocks = [WideBlock(before, width, stride) for before, stride in zip(widths, strides, strict=True)]
+            self.add_module(f"layer{stage}", nn.Sequential(*blocks))
+            n_in = width
+        self.bn1 = nn.BatchNorm2d(n_in, momentum=0.9)
+        self.linear = nn.Linear(n_in, n_classes)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Logits."""
+        x = self.conv1(x)
+        for stage in (1, 2, 3):
+            x = self.get_submodule(f"layer{stage}")(x)
+        logits: Tensor = self.linear(torch.relu(self.bn1(x)).mean(dim=(2, 3)))
+        return logits
 
 
 def wide_resnet(n_classes: int, depth: int = 28, widen: int = 10) -> nn.Module:
     """WideResNet, 28-10 as in the paper."""
-    n_blocks = (depth - 4) // 6
-    layers: list[nn.Module] = [Conv3x3(3, 16, 1)]
-    n_in = 16
-    for stage, width in enumerate((16 * widen, 32 * widen, 64 * widen)):
-        for place in range(n_blocks):
-            layers.append(WideBlock(n_in, width, 2 if place == 0 and stage > 0 else 1))
-            n_in = width
-    head = [nn.BatchNorm2d(n_in), nn.ReLU(), nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(n_in, n_classes)]
-    network = nn.Sequential(*layers, *head)
-    _initialize(network)
-    return network
+    return WideResNet(n_classes, depth, widen)
 
 
 def _initialize(network: nn.Module) -> None:
@@ -180,11 +193,3 @@ def _initialize(network: nn.Module) -> None:
     for module in network.modules():
         if isinstance(module, nn.Conv2d):
             nn.init.kaiming_normal_(module.weight, mode="fan_out", nonlinearity="relu")
-
-
-NETWORKS: dict[str, Callable[[], nn.Module]] = {
-    "mnist": mnist_network,
-    "resnet18-10": lambda: resnet18(10),
-    "wide-resnet-28-10": lambda: wide_resnet(100),
-    "resnet50-1000": lambda: resnet50(1000),
-}

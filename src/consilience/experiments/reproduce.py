@@ -6,19 +6,22 @@ from typing import TYPE_CHECKING
 
 from consilience.atomic import whole_file
 from consilience.errors import InvalidPredictions
-from consilience.experiments.catalog import EXPERIMENTS, ensembles_of
+from consilience.experiments.catalog import EXPERIMENTS
+from consilience.experiments.catalog.run import SIZE, Run
 from consilience.experiments.figures import draw
+from consilience.experiments.members import missing_members, train_members
 from consilience.experiments.results import write_rows
 from consilience.experiments.tables import latex, markdown
+from consilience.experiments.tasks import TASKS
+from consilience.progress import Counter
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Sequence
     from pathlib import Path
 
+    from consilience.experiments.catalog.run import Experiment
     from consilience.experiments.results import Row
     from consilience.experiments.store import Store
-
-AXES = {"mnist-rotation": "rotation in degrees", "online": "rotation in degrees", "ood": "share of foreign items"}
 
 
 def reproduce(
@@ -26,11 +29,12 @@ def reproduce(
     store: Store,
     out_dir: Path,
     *,
-    n_members: int = 9,
-    size: int = 3,
-    on_step: Callable[[str], None] = lambda _: None,
-) -> list[Path]:
-    """Run an experiment, going on where an earlier run stopped; the files that were written.
+    tasks: Sequence[str] | None = None,
+    with_laplace: bool = True,
+    jobs: int | None = None,
+    counter: Counter | None = None,
+) -> tuple[list[Path], list[str]]:
+    """Run an experiment, going on where an earlier run stopped; the files that were written, and what there is to say.
 
     Whatever is finished is kept in the store: a run that is killed at any moment loses no more than what it was
     computing then.
@@ -38,33 +42,73 @@ def reproduce(
     if name not in EXPERIMENTS:
         raise InvalidPredictions(f"the experiment must be one of {', '.join(EXPERIMENTS)}; got {name!r}")
     experiment = EXPERIMENTS[name]
-    ensembles = ensembles_of(n_members, size)
-    if not ensembles:
-        raise InvalidPredictions(f"an ensemble of {size} needs as many members; got {n_members}")
-    for task in experiment.tasks:
-        on_step(f"training: {task}")
-        store.train(task, list(range(n_members)))
-    rows = list(experiment.rows(store, ensembles, on_step))
-    return [*_write_tables(name, rows, out_dir), *_draw_figures(name, rows, out_dir)]
+    run = Run(store, _tasks_of(experiment, tasks), with_laplace, counter or Counter())
+    _train(run, jobs)
+    rows = list(run.rows(name, list(experiment.cells(run))))
+    run.counter.begin("writing tables and figures")
+    out_dir.mkdir(parents=True, exist_ok=True)
+    also = experiment.also_write(run, out_dir)
+    written = [*_write_tables(name, rows, out_dir, run.notes), *_draw_figures(experiment, rows, out_dir), *also]
+    return written, run.notes
 
 
-def _write_tables(name: str, rows: list[Row], out_dir: Path) -> list[Path]:
+def _tasks_of(experiment: Experiment, wanted: Sequence[str] | None) -> tuple[str, ...]:
+    unknown = [task for task in wanted or [] if task not in experiment.tasks]
+    if unknown or (wanted is not None and not wanted):
+        raise InvalidPredictions(
+            f"tasks of {experiment.name} are {', '.join(experiment.tasks)}; got {', '.join(unknown) or 'none'}"
+        )
+    return tuple(task for task in experiment.tasks if wanted is None or task in wanted)
+
+
+def _train(run: Run, jobs: int | None) -> None:
+    """Make sure that all data and members are there, the data of all tasks first: it is soon known what is missing."""
+    store = run.store
+    for task in run.tasks:
+        if not run.ensembles(task):
+            raise InvalidPredictions(
+                f"an ensemble of {SIZE} needs as many members; {task} has {store.scale(task).n_members}"
+            )
+        run.counter.begin(f"data of {task}")
+        try:
+            TASKS[task].images(store.data_dir, train=False)
+        except (InvalidPredictions, ImportError, OSError) as error:
+            others = [name for name in run.tasks if name != task]
+            hint = f"; without it: --tasks {','.join(others)}" if others else ""
+            raise InvalidPredictions(f"{error}{hint}") from error
+    missing = {task: missing_members(task, store.work_dir, store.scale(task)) for task in run.tasks}
+    run.counter.expect(sum(map(len, missing.values())))
+    for task, seeds in missing.items():
+        if seeds:
+            run.counter.begin(f"training {task}")
+            train_members(
+                task,
+                seeds,
+                store.data_dir,
+                store.work_dir,
+                scale=store.scale(task),
+                jobs=jobs,
+                on_member=run.counter.finish,
+            )
+
+
+def _write_tables(name: str, rows: list[Row], out_dir: Path, notes: list[str]) -> list[Path]:
     paths = [out_dir / f"{name}{suffix}" for suffix in (".csv", ".md", ".tex")]
     write_rows(paths[0], rows)
-    for path, text in zip(paths[1:], (markdown(name, rows), latex(rows)), strict=True):
+    for path, text in zip(paths[1:], (markdown(name, rows, notes), latex(name, rows)), strict=True):
         with whole_file(path) as file:
             file.write(text.encode())
     return paths
 
 
-def _draw_figures(name: str, rows: list[Row], out_dir: Path) -> list[Path]:
+def _draw_figures(experiment: Experiment, rows: list[Row], out_dir: Path) -> list[Path]:
     """A figure for each task and shift of more than one severity."""
     paths = []
     for task, shift in dict.fromkeys((row.task, row.shift) for row in rows):
         some = [row for row in rows if (row.task, row.shift) == (task, shift)]
         if len({row.severity for row in some}) < 2 or len({row.size for row in some}) > 1:
             continue
-        path = out_dir / f"{name}-{task}-{shift}.svg"
-        draw(some, path, axis=AXES.get(name, "severity"))
+        path = out_dir / f"{experiment.name}-{task}-{shift}.svg"
+        draw(some, path, axis=experiment.axis)
         paths.append(path)
     return paths

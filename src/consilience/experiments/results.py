@@ -31,6 +31,17 @@ class Row(NamedTuple):
     scale: str  # at which it was made
 
 
+class Key(NamedTuple):
+    """What a mean over independent ensembles is of."""
+
+    task: str
+    shift: str
+    severity: float
+    size: int
+    method: str
+    metric: str
+
+
 class Summary(NamedTuple):
     """Mean and standard deviation over independent ensembles."""
 
@@ -39,7 +50,7 @@ class Summary(NamedTuple):
     n: int
 
 
-HIGHER_IS_BETTER = {"accuracy", "auroc", "auroc entropy"}
+HIGHER_IS_BETTER = {"accuracy", "auroc", "auroc entropy", "alone right", "alone right, no member"}
 
 
 def write_rows(path: Path, rows: Iterable[Row]) -> None:
@@ -61,11 +72,11 @@ def read_rows(path: Path) -> list[Row]:
         return [Row(*(kinds.get(name, str)(row[name]) for name in Row._fields)) for row in csv.DictReader(file)]
 
 
-def summarized(rows: Iterable[Row]) -> dict[tuple[str, str, float, int, str, str], Summary]:
-    """Mean and standard deviation by (task, shift, severity, size, method, metric)."""
-    values: dict[tuple[str, str, float, int, str, str], list[float]] = defaultdict(list)
+def summarized(rows: Iterable[Row]) -> dict[Key, Summary]:
+    """Mean and standard deviation over ensembles."""
+    values: dict[Key, list[float]] = defaultdict(list)
     for row in rows:
-        values[row.task, row.shift, row.severity, row.size, row.method, row.metric].append(row.value)
+        values[Key(row.task, row.shift, row.severity, row.size, row.method, row.metric)].append(row.value)
     return {
         key: Summary(
             float(np.mean(found)), float(np.std(found, ddof=1)) if len(found) > 1 else float("nan"), len(found)
@@ -84,35 +95,25 @@ def best_of(metric: str, values: Sequence[float], digits: int = 3) -> list[bool]
     return [value == best for value in rounded]
 
 
+PAPER_METRICS = {"Accuracy": "accuracy", "ECE": "ece 300", "Brier score": "brier", "NLL": "nll"}
+PAPER_SHIFTS = {"Frosted Glass Blur": "glass_blur", "Elastic": "elastic_transform", "JPEG": "jpeg_compression"}
+PAPER_TASKS = {"imagenet-c": "imagenet", "imagenet-c-sizes": "imagenet", "cifar100-c-sizes": "cifar100"}
+
 PAPER_FILE = Path(__file__).with_name("paper_results.csv")
 
 
-class PaperRow(NamedTuple):
-    """A number of the paper's tables."""
-
-    experiment: str
-    corruption: str
-    severity: int
-    ensemble_size: int
-    metric: str
-    method: str
-    mean: float
-    std: float
-
-
-def paper_rows() -> list[PaperRow]:
-    """The numbers that the paper prints."""
+def paper_summaries(*experiments: str) -> dict[Key, Summary]:
+    """The numbers that the paper's tables print, of some of them, by our names."""
     with PAPER_FILE.open(encoding="utf-8", newline="") as file:
-        return [
-            PaperRow(
-                row["experiment"],
-                row["corruption"],
-                int(row["severity"]),
-                int(row["ensemble_size"]),
-                row["metric"],
-                row["method"],
-                float(row["mean"]),
-                float(row["std"]),
-            )
+        return {
+            _paper_key(row): Summary(float(row["mean"]), float(row["std"]), 3)
             for row in csv.DictReader(file)
-        ]
+            if row["experiment"] in experiments
+        }
+
+
+def _paper_key(row: dict[str, str]) -> Key:
+    shift = PAPER_SHIFTS.get(row["corruption"], row["corruption"].lower().replace(" ", "_"))
+    metric = PAPER_METRICS[row["metric"]]
+    task = PAPER_TASKS[row["experiment"]]
+    return Key(task, shift, float(row["severity"]), int(row["ensemble_size"]), row["method"], metric)

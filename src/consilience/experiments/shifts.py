@@ -11,6 +11,8 @@ from scipy import ndimage
 from consilience.errors import InvalidPredictions
 from consilience.experiments import datasets
 from consilience.experiments.corruptions import CORRUPTIONS, corrupted
+from consilience.experiments.imagenet import read_imagenet_c
+from consilience.experiments.jpegs import JpegFiles
 from consilience.experiments.tasks import TASKS
 
 if TYPE_CHECKING:
@@ -36,22 +38,46 @@ class Condition:
 
 def shifted(condition: Condition, data_dir: Path, n_items: int | None = None) -> Images:
     """The images of a condition, the first so many; labels of foreign ones mean nothing."""
-    task = TASKS[condition.task]
     if condition.shift in datasets.FOREIGN:
         return _foreign(condition, data_dir, n_items)
-    images = task.images(data_dir, train=False)
-    pixels, labels = images.pixels[:n_items], images.labels[:n_items]
+    if condition.task == "imagenet" and condition.shift in CORRUPTIONS:
+        return _imagenet_c(condition, data_dir).first(n_items)
+    clean = TASKS[condition.task].images(data_dir, train=False).first(n_items)
+    if condition.shift == "clean":
+        return clean
+    if isinstance(clean.pixels, JpegFiles):
+        raise InvalidPredictions(f"images of {condition.task} are clean or corrupted; got {condition.shift!r}")
     if condition.shift == "rotation":
-        return datasets.Images(rotated(pixels, condition.severity), labels)
+        return datasets.Images(rotated(clean.pixels, condition.severity), clean.labels)
     if condition.shift in CORRUPTIONS:
-        published = datasets.published_corruption(data_dir, condition.task, condition.shift, int(condition.severity))
-        if published is not None:
-            return datasets.Images(published[:n_items], labels)
-        made = corrupted(pixels, condition.shift, int(condition.severity), frost_dir=data_dir / "frost")
-        return datasets.Images(made.astype(np.float32), labels)
-    if condition.shift != "clean":
-        raise InvalidPredictions(f"shift must be clean, rotation, a corruption or a data set; got {condition.shift!r}")
-    return datasets.Images(pixels, labels)
+        return datasets.Images(_corrupted(condition, clean.pixels, data_dir), clean.labels)
+    raise InvalidPredictions(f"shift must be clean, rotation, a corruption or a data set; got {condition.shift!r}")
+
+
+def labels_of(condition: Condition, data_dir: Path, n_items: int | None = None) -> npt.NDArray[np.int64]:
+    """The true classes of a condition's items, without making its images."""
+    if condition.task == "imagenet":
+        return shifted(condition, data_dir, n_items).labels  # names of files: nothing is read
+    return TASKS[condition.task].images(data_dir, train=False).labels[:n_items]
+
+
+def _corrupted(condition: Condition, pixels: npt.NDArray[np.float32], data_dir: Path) -> npt.NDArray[np.float32]:
+    """The published corruption where it is there, one made here elsewhere."""
+    severity = int(condition.severity)
+    published = datasets.published_corruption(data_dir, condition.task, condition.shift, severity)
+    if published is not None:
+        return published[: len(pixels)]
+    made = corrupted(pixels, condition.shift, severity, frost_dir=data_dir / "frost")
+    return np.asarray(made, dtype=np.float32)
+
+
+def _imagenet_c(condition: Condition, data_dir: Path) -> Images:
+    images = read_imagenet_c(data_dir, condition.shift, int(condition.severity))
+    if images is None:
+        raise InvalidPredictions(
+            f"ImageNet-C must be in {data_dir / 'ImageNet-C'}; {condition.shift}/{condition.severity:g} is not there"
+        )
+    return images
 
 
 def rotated(pixels: npt.NDArray[np.float32], degrees: float) -> npt.NDArray[np.float32]:
@@ -64,10 +90,9 @@ def rotated(pixels: npt.NDArray[np.float32], degrees: float) -> npt.NDArray[np.f
 
 def _foreign(condition: Condition, data_dir: Path, n_items: int | None) -> Images:
     """Another data set's test images in the shape that the task's network takes."""
-    images = datasets.FOREIGN[condition.shift](data_dir)
-    n_channels = len(TASKS[condition.task].mean)
-    size = 28 if n_channels == 1 else 32
-    return datasets.Images(resized(images.pixels[:n_items], n_channels, size), images.labels[:n_items])
+    images = datasets.FOREIGN[condition.shift](data_dir).first(n_items)
+    task = TASKS[condition.task]
+    return datasets.Images(resized(np.asarray(images.pixels), len(task.mean), task.size), images.labels)
 
 
 def resized(pixels: npt.NDArray[np.float32], n_channels: int, size: int) -> npt.NDArray[np.float32]:

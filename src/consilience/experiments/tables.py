@@ -1,4 +1,4 @@
-"""Results as tables like the paper's: mean ± standard deviation over ensembles, the best in bold."""
+"""Results as tables like the paper's: mean ± deviation over ensembles, the best in bold, the paper's numbers beside."""
 
 from __future__ import annotations
 
@@ -6,12 +6,15 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from consilience.experiments.results import Summary, best_of, paper_rows, summarized
+from consilience.experiments.methods import PAPER
+from consilience.experiments.results import best_of, paper_summaries, summarized
+from consilience.experiments.tallies import BASELINES, cells_of_rows, cells_of_summaries, tally
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from consilience.experiments.results import Row
+    from consilience.experiments.results import Key, Row, Summary
+    from consilience.experiments.tallies import Cells
 
 METRICS = (
     "accuracy",
@@ -22,71 +25,106 @@ METRICS = (
     "ece debiased",
     "auroc",
     "auroc entropy",
-    "aggr",
+    "alone right",
+    "alone right, no member",
     "pred",
+    "aggr",
     "lap",
+    "total",
 )
 """In the order they are printed; those of the paper first."""
 
-PAPER_NAMES = {"Accuracy": "accuracy", "ECE": "ece 300", "Brier score": "brier", "NLL": "nll"}
+COUNTED = METRICS[: METRICS.index("auroc entropy") + 1]
+"""What wins and losses are counted in."""
+
+OF_PAPER = " (paper)"
+"""Behind the name of a method whose numbers are the paper's."""
+
+PAPER_TABLES = {"imagenet-c": ["imagenet-c"], "ensemble-size": ["cifar100-c-sizes", "imagenet-c-sizes"]}
+"""The paper's tables that can be put beside ours. Its others are figures, without numbers."""
 
 
 class Block(NamedTuple):
-    """One metric under one shift: a line for each method, a column for each severity (or size)."""
+    """One table of one shift: a line for each method.
+
+    There is a table for each metric, with a column for each severity (or size); where there is only one of these, one
+    table with a column for each metric.
+    """
 
     title: str
-    metric: str
     columns: list[str]
+    metrics: list[str]  # of each column
     methods: list[str]
     cells: list[list[Summary | None]]
 
 
-def blocks(rows: Iterable[Row]) -> list[Block]:
-    """The tables of some rows of one experiment."""
+def blocks(rows: Iterable[Row], paper: Mapping[Key, Summary] | None = None) -> list[Block]:
+    """The tables of some rows of one experiment, the paper's numbers below ours where there are any."""
     found = summarized(rows)
-    result = []
-    for task, shift in _unique((key[0], key[1]) for key in found):
-        inside = {key[2:]: value for key, value in found.items() if key[:2] == (task, shift)}
-        columns = sorted({(key[1], key[0]) for key in inside})
-        has_sizes = len({size for size, _ in columns}) > 1
-        for metric in (name for name in METRICS if any(key[3] == name for key in inside)):
-            methods = _unique(key[2] for key in inside if key[3] == metric)
-            cells = [[inside.get((severity, size, name, metric)) for size, severity in columns] for name in methods]
-            names = [f"{severity:g}" + (f", {size} members" if has_sizes else "") for size, severity in columns]
-            result.append(Block(f"{task}, {shift}", metric, names, methods, cells))
-    return result
+    places = dict.fromkeys((key.task, key.shift) for key in found)
+    theirs = {key: value for key, value in (paper or {}).items() if (key.task, key.shift) in places}
+    found |= {key._replace(method=key.method + OF_PAPER): value for key, value in theirs.items()}
+    return [block for place in places for block in _blocks_of(*place, found)]
 
 
-def _unique(values: Iterable[tuple[str, str] | str]) -> list:  # type: ignore[type-arg]
-    return list(dict.fromkeys(values))
+def _blocks_of(task: str, shift: str, found: Mapping[Key, Summary]) -> Iterator[Block]:
+    inside = {key[2:]: value for key, value in found.items() if key[:2] == (task, shift)}
+    columns = sorted({(size, severity) for severity, size, _, _ in inside})
+    has_sizes = len({size for size, _ in columns}) > 1
+    names = [f"{severity:g}" + (f", {size} members" if has_sizes else "") for size, severity in columns]
+    metrics = [name for name in METRICS if any(key[3] == name for key in inside)]
+    methods = sorted(dict.fromkeys(key[2] for key in inside), key=_rank)
+    if len(columns) == 1:
+        ((size, severity),) = columns
+        cells = [[inside.get((severity, size, method, metric)) for metric in metrics] for method in methods]
+        yield Block(f"{task}, {shift}", metrics, metrics, methods, cells)
+        return
+    for metric in metrics:
+        having = [method for method in methods if any(key[2:] == (method, metric) for key in inside)]
+        cells = [[inside.get((severity, size, method, metric)) for size, severity in columns] for method in having]
+        yield Block(f"{task}, {shift}: {metric}", names, [metric] * len(names), having, cells)
 
 
-def markdown(title: str, rows: Sequence[Row]) -> str:
+def _rank(method: str) -> tuple[bool, int]:
+    """The order of the paper's tables, then our other methods, then what the paper measured."""
+    name = method.removesuffix(OF_PAPER)
+    return method.endswith(OF_PAPER), PAPER.index(name) if name in PAPER else len(PAPER)
+
+
+def markdown(name: str, rows: Sequence[Row], notes: Sequence[str] = ()) -> str:
     """All tables as Markdown."""
-    lines = [f"# {title}", "", f"Scale: {'; '.join(sorted({row.scale for row in rows}))}.", ""]
+    scales = {row.task: row.scale for row in rows}
+    lines = [f"# {name}", "", *(f"- {task}: {scale}." for task, scale in scales.items())]
+    lines += [*(f"- {note}" for note in notes), ""]
     lines += ["Mean ± standard deviation over independent ensembles; the best of a column is bold.", ""]
-    for block in blocks(rows):
-        lines += [f"## {block.title}: {block.metric}", "", f"| method | {' | '.join(block.columns)} |"]
+    for block in blocks(rows, paper_summaries(*PAPER_TABLES.get(name, []))):
+        lines += [f"## {block.title}", "", f"| method | {' | '.join(block.columns)} |"]
         lines.append(f"|---|{'---|' * len(block.columns)}")
         lines += [f"| {method} | {' | '.join(cells)} |" for method, cells in _printed(block, "**{}**", "±")]
         lines.append("")
-    return "\n".join(lines)
+    return "\n".join(lines + tallies(name, rows))
 
 
-def latex(rows: Sequence[Row]) -> str:
+def latex(name: str, rows: Sequence[Row]) -> str:
     """All tables as LaTeX (booktabs)."""
     lines = []
-    for block in blocks(rows):
+    for block in blocks(rows, paper_summaries(*PAPER_TABLES.get(name, []))):
         lines += [rf"% {block.title}", rf"\begin{{tabular}}{{l{'l' * len(block.columns)}}}", r"\toprule"]
-        lines += [" & ".join([block.metric, *block.columns]) + r" \\", r"\midrule"]
+        lines += [" & ".join(["method", *block.columns]) + r" \\", r"\midrule"]
         lines += [" & ".join([m, *cells]) + r" \\" for m, cells in _printed(block, r"\textbf{{{}}}", r"$\pm$")]
         lines += [r"\bottomrule", r"\end{tabular}", ""]
     return "\n".join(lines)
 
 
 def _printed(block: Block, bold: str, plus_minus: str) -> Iterable[tuple[str, list[str]]]:
+    """The cells as text; ours and the paper's each have their best."""
     means = np.array([[np.nan if cell is None else cell.mean for cell in row] for row in block.cells])
-    is_best = np.array([best_of(block.metric, column.tolist()) for column in means.T]).T
+    is_best = np.zeros(means.shape, dtype=bool)
+    is_paper = np.array([method.endswith(OF_PAPER) for method in block.methods])
+    for group in (is_paper, ~is_paper):
+        if group.any():
+            columns = zip(block.metrics, means[group].T.tolist(), strict=True)
+            is_best[group] = np.array([best_of(metric, column) for metric, column in columns]).T
     for method, row, best in zip(block.methods, block.cells, is_best, strict=True):
         yield method, [_text(cell, bold if top else "{}", plus_minus) for cell, top in zip(row, best, strict=True)]
 
@@ -98,38 +136,29 @@ def _text(cell: Summary | None, style: str, plus_minus: str) -> str:
     return mean if np.isnan(cell.std) else f"{mean} {plus_minus} {cell.std:.3f}"
 
 
-class Tally(NamedTuple):
-    """How often one method beats another over all cells of an experiment."""
-
-    wins: int
-    ties: int
-    losses: int
-    mean_difference: float  # positive is better
+# ---- wins, ties, losses -----------------------------------------------------------------------------------
 
 
-def tally(rows: Iterable[Row], method: str, other: str, metric: str, *, tie: float = 5e-4) -> Tally:
-    """Wins, ties (equal as the paper prints) and losses of a method over all cells: nothing is picked."""
-    found: dict[tuple[object, ...], dict[str, float]] = {}
-    for row in rows:
-        if row.metric == metric and row.method in (method, other):
-            found.setdefault((row.task, row.shift, row.severity, row.size, row.ensemble), {})[row.method] = row.value
-    return _tallied(found, method, other, metric, tie=tie)
+def tallies(name: str, rows: Sequence[Row]) -> list[str]:
+    """Each method against the average and against the best baseline, over all cells; then the paper's own figures."""
+    lines = _tally_tables("Wins / ties / losses over all cells and ensembles", cells_of_rows(rows))
+    if not lines:
+        return []
+    which = PAPER_TABLES.get(name, ["imagenet-c"])
+    title = f"The same over the means that the paper prints ({', '.join(which)})"
+    return [*lines, *_tally_tables(title, cells_of_summaries(paper_summaries(*which)))]
 
 
-def paper_tally(experiment: str, method: str, other: str, metric: str, *, tie: float = 5e-4) -> Tally:
-    """The same over the means that the paper prints."""
-    found: dict[tuple[object, ...], dict[str, float]] = {}
-    for row in paper_rows():
-        if row.experiment == experiment and PAPER_NAMES.get(row.metric) == metric and row.method in (method, other):
-            found.setdefault((row.corruption, row.severity, row.ensemble_size), {})[row.method] = row.mean
-    return _tallied(found, method, other, metric, tie=tie)
-
-
-def _tallied(
-    found: dict[tuple[object, ...], dict[str, float]], method: str, other: str, metric: str, *, tie: float
-) -> Tally:
-    """The tally over the cells in which both methods have a value."""
-    sign = 1 if best_of(metric, [0.0, 1.0]) == [False, True] else -1
-    gaps = np.array([sign * (cell[method] - cell[other]) for cell in found.values() if len(cell) == 2])
-    mean = float(gaps.mean()) if len(gaps) else float("nan")
-    return Tally(int((gaps > tie).sum()), int((np.abs(gaps) <= tie).sum()), int((gaps < -tie).sum()), mean)
+def _tally_tables(title: str, found: Mapping[str, Cells]) -> list[str]:
+    metrics = [metric for metric in COUNTED if metric in found]
+    if not metrics:
+        return []
+    methods = sorted({method for metric in metrics for cell in found[metric].values() for method in cell}, key=_rank)
+    lines = [f"## {title}", "", "In brackets the mean difference, positive where the method is better.", ""]
+    for against, others in (("EA", ["EA"]), ("the best baseline", list(BASELINES))):
+        lines += [f"| against {against} | {' | '.join(metrics)} |", f"|---|{'---|' * len(metrics)}"]
+        for method in (method for method in methods if [method] != others):
+            texts = [str(tally(found[metric], metric, method, others)) for metric in metrics]
+            lines.append(f"| {method} | {' | '.join(texts)} |")
+        lines.append("")
+    return lines

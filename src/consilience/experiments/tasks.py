@@ -3,71 +3,116 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
-import torch
-
-from consilience.experiments import datasets, networks
+from consilience.experiments import datasets, imagenet, networks
 from consilience.experiments.downloads import fetch
-from consilience.experiments.training import RECIPES, Recipe
+from consilience.experiments.examples import Examples
+from consilience.experiments.recipes import RECIPES
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    import numpy as np
-    import numpy.typing as npt
-    from torch import Tensor, nn
+    from torch import nn
 
     from consilience.experiments.datasets import Images
+    from consilience.experiments.recipes import Recipe
+    from consilience.experiments.scales import Scale
+
+Preset = Literal["mnist", "cifar10", "cifar100", "imagenet"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Task:
     """A data set with the network and the recipe of the paper's appendix E."""
 
-    name: str
+    name: str  # also that of the data set's folder
     n_classes: int
-    folder: str  # of the data set, in the data directory
     read: Callable[..., Images]  # (folder, train=...)
     mean: tuple[float, ...]  # of each channel
     std: tuple[float, ...]
+    size: int  # of the images
     make_network: Callable[[], nn.Module]
-    recipe: Recipe
+    n_features: int  # of the network's last layer
+    preset: Preset  # whose recipe, and whose hyper-parameters of Soft Dawid-Skene
+
+    @property
+    def recipe(self) -> Recipe:
+        """How members are trained at the paper's scale."""
+        return RECIPES[self.preset]
 
     def images(self, data_dir: Path, *, train: bool) -> Images:
         """The images in [0, 1] and their labels, downloaded where they are not there."""
-        fetch(self.folder, data_dir)
-        return self.read(data_dir / self.folder, train=train)
+        fetch(self.name, data_dir)
+        return self.read(data_dir / self.name, train=train)
 
-    def normalized(self, pixels: npt.NDArray[np.float32]) -> Tensor:
-        """What the network sees."""
-        mean, std = (torch.tensor(values).reshape(1, -1, 1, 1) for values in (self.mean, self.std))
-        return (torch.from_numpy(pixels) - mean) / std
+    def training_examples(self, data_dir: Path, scale: Scale) -> Examples:
+        """What members are trained on."""
+        return self.examples(self.images(data_dir, train=True).first(scale.subset))
+
+    def examples(self, images: Images) -> Examples:
+        """Images as the network sees them."""
+        return Examples(images, self.mean, self.std)
 
 
 TASKS = {
-    "mnist": Task(
-        "mnist", 10, "mnist", datasets.read_mnist, (0.1307,), (0.3081,), networks.mnist_network, RECIPES["mnist"]
-    ),
-    "fashion-mnist": Task(
-        "fashion-mnist",
-        10,
-        "fashion-mnist",
-        datasets.read_mnist,
-        (0.2860,),
-        (0.3530,),
-        networks.mnist_network,
-        RECIPES["mnist"],
-    ),
-    "cifar10": Task(
-        "cifar10",
-        10,
-        "cifar10",
-        datasets.read_cifar10,
-        (0.4914, 0.4822, 0.4465),
-        (0.2470, 0.2435, 0.2616),
-        lambda: networks.resnet18(10),
-        RECIPES["cifar10"],
-    ),
+    task.name: task
+    for task in (
+        Task(
+            name="mnist",
+            n_classes=10,
+            read=datasets.read_mnist,
+            mean=(0.1307,),
+            std=(0.3081,),
+            size=28,
+            make_network=networks.mnist_network,
+            n_features=128,
+            preset="mnist",
+        ),
+        Task(
+            name="fashion-mnist",
+            n_classes=10,
+            read=datasets.read_mnist,
+            mean=(0.2860,),
+            std=(0.3530,),
+            size=28,
+            make_network=networks.mnist_network,
+            n_features=128,
+            preset="mnist",
+        ),
+        Task(
+            name="cifar10",
+            n_classes=10,
+            read=datasets.read_cifar10,
+            mean=(0.4914, 0.4822, 0.4465),
+            std=(0.2470, 0.2435, 0.2616),
+            size=32,
+            make_network=lambda: networks.resnet18(10),
+            n_features=512,
+            preset="cifar10",
+        ),
+        Task(
+            name="cifar100",
+            n_classes=100,
+            read=datasets.read_cifar100,
+            mean=(0.4914, 0.4822, 0.4465),  # what the published weights were trained with, which is CIFAR-10's mean
+            std=(0.2023, 0.1994, 0.2010),
+            size=32,
+            make_network=lambda: networks.wide_resnet(100),
+            n_features=640,
+            preset="cifar100",
+        ),
+        Task(
+            name="imagenet",
+            n_classes=1000,
+            read=imagenet.read_imagenet,
+            mean=(0.485, 0.456, 0.406),
+            std=(0.229, 0.224, 0.225),
+            size=224,
+            make_network=lambda: networks.resnet50(1000),
+            n_features=2048,
+            preset="imagenet",
+        ),
+    )
 }

@@ -1,0 +1,36 @@
+"""The paper's experiments, by name."""
+
+from consilience.experiments.catalog import confusion, cost, example, grids, online, out_of_distribution
+from consilience.experiments.catalog.run import Experiment
+
+ALL = ("mnist", "cifar10", "cifar100", "imagenet")
+DEGREES = "rotation in degrees"
+
+EXPERIMENTS = {
+    experiment.name: experiment
+    for experiment in (
+        Experiment(
+            "mnist-rotation",
+            "figures 1 and 2",
+            ("mnist",),
+            grids.mnist_rotation,
+            axis=DEGREES,
+            also_write=confusion.draw_confusion,
+        ),
+        Experiment("cifar10-c", "figure 3, appendix J.1", ("cifar10",), grids.corruptions),
+        Experiment("cifar100-c", "figure 4, appendix J.2", ("cifar100",), grids.corruptions),
+        Experiment("imagenet-c", "figure 5, appendix J.3", ("imagenet",), grids.corruptions),
+        Experiment(
+            "ood",
+            "figure 6",
+            ("mnist", "fashion-mnist", "cifar10", "cifar100"),
+            out_of_distribution.cells,
+            axis="share of foreign items",
+        ),
+        Experiment("explain", "appendix C", ("mnist",), example.cells, axis=DEGREES, also_write=example.write_example),
+        Experiment("online", "appendix F", ALL, online.cells),
+        Experiment("clean", "appendix G", ALL, grids.clean),
+        Experiment("ensemble-size", "appendix H", ALL, grids.ensemble_size),
+        Experiment("cost", "appendix I", ALL, cost.cells),
+    )
+}

@@ -1,0 +1,55 @@
+"""Figure 1: how members err on rotated digits, as the labels tell and as Soft Dawid-Skene learned without them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from consilience.experiments.methods import aggregators, fitted
+from consilience.experiments.shifts import Condition
+from consilience.extras import extra
+from consilience.plots import plot_confusion
+from consilience.predictions import Predictions
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import numpy.typing as npt
+
+    from consilience.arrays import FloatArray
+    from consilience.experiments.catalog.run import Run
+
+DEGREES = 60
+"""The rotation that the paper's figure shows."""
+
+
+def draw_confusion(run: Run, out_dir: Path) -> list[Path]:
+    """The first ensemble's confusion matrices: the true ones above, the learned ones below."""
+    condition = Condition("mnist", "rotation", DEGREES)
+    seeds = run.ensembles("mnist")[0]
+    array, labels = run.predictions(condition, seeds), run.store.labels(condition)
+    model = fitted(aggregators("mnist")["SDS"](), Predictions(array))
+    tables = {
+        f"true confusion, digits rotated by {DEGREES}°": true_confusion(array, labels),
+        "learned by Soft Dawid-Skene without labels": model.confusion_,
+    }
+    figure = extra("matplotlib.figure", name="experiments", use="figures").Figure(
+        figsize=(2.4 * len(seeds) + 1, 2.8 * len(tables)), layout="constrained"
+    )
+    for part, (title, found) in zip(figure.subfigures(len(tables)), tables.items(), strict=True):
+        plot_confusion({f"member {seed}": table for seed, table in zip(seeds, found, strict=True)}, figure=part)
+        part.suptitle(title, fontsize="medium")
+    path = out_dir / "mnist-rotation-confusion.svg"
+    figure.savefig(path, metadata={"Date": None})
+    return [path]
+
+
+def true_confusion(array: npt.NDArray[np.float32], labels: npt.NDArray[np.int64]) -> FloatArray:
+    """(members, true, predicted): the share of each class's items that a member calls so; NaN where there are none."""
+    n_members, _, n_classes = array.shape
+    counts = np.zeros((n_members, n_classes, n_classes))
+    for table, said in zip(counts, array.argmax(axis=2), strict=True):
+        np.add.at(table, (labels, said), 1)
+    n_items = counts.sum(axis=2, keepdims=True)
+    return np.asarray(np.divide(counts, n_items, out=np.full_like(counts, np.nan), where=n_items > 0))

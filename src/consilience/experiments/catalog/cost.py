@@ -1,0 +1,89 @@
+"""Appendix I: seconds of predicting (pred), aggregating (aggr) and, for PE, approximating (lap), for one ensemble.
+
+Measured here and kept like every other number. As in the paper, all methods but PE aggregate the same predictions, so
+`pred` is measured once for them; PE predicts by samples from its approximations, and its aggregation is a mean.
+"""
+
+from __future__ import annotations
+
+import time
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import torch
+
+from consilience.experiments.catalog.run import Cell, Where
+from consilience.experiments.laplace import fit_laplace, predict_laplace
+from consilience.experiments.members import get_member
+from consilience.experiments.methods import aggregators, posterior
+from consilience.experiments.shifts import Condition
+from consilience.experiments.tasks import TASKS
+from consilience.experiments.training import predict
+from consilience.predictions import Predictions
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from consilience.experiments.catalog.run import Run, Scores
+
+
+def cells(run: Run) -> Iterator[Cell]:
+    """Every method on the clean test images, for the first ensemble."""
+    for task in run.tasks:
+        where = Where(Condition(task), run.ensembles(task)[0])
+        for method in aggregators(TASKS[task].preset):
+            yield Cell(where, f"{_name(where)}/{method}", partial(_of_aggregator, run, where, method))
+        if run.has_laplace(task):
+            yield Cell(where, f"{_name(where)}/PE", partial(_of_laplace, run, where))
+        run.note(f"Seconds on {_device()}; one measurement each.")
+
+
+def _device() -> str:
+    return "a GPU" if torch.cuda.is_available() else f"a CPU with threads: {torch.get_num_threads()}"
+
+
+def _name(where: Where) -> str:
+    """Seconds are of a machine: those of another number of threads are others."""
+    device = "gpu" if torch.cuda.is_available() else f"cpu-{torch.get_num_threads()}"
+    return f"cost/{device}/{where.condition.task}/{where.members}"
+
+
+def _of_aggregator(run: Run, where: Where, method: str) -> Scores:
+    task = where.condition.task
+    pred = run.store.cell(task, f"{_name(where)}/pred", lambda: _seconds(lambda: _predict_all(run, where))[0])
+    array = run.predictions(where.condition, where.seeds)
+    aggr, _ = _seconds(lambda: posterior(aggregators(TASKS[task].preset)[method](), Predictions(array)))
+    return {method: {"pred": pred, "aggr": aggr, "total": pred + aggr}}
+
+
+def _predict_all(run: Run, where: Where) -> list[Any]:
+    """What members say, reading the images included, as if nothing were kept."""
+    examples = run.store.examples(where.condition)
+    return [predict(network, examples) for network in _networks(run, where)]
+
+
+def _of_laplace(run: Run, where: Where) -> Scores:
+    task, store = where.condition.task, run.store
+    training = TASKS[task].training_examples(store.data_dir, store.scale(task))
+    networks = _networks(run, where)
+    lap, approximations = _seconds(lambda: [fit_laplace(network, training) for network in networks])
+    examples = store.examples(where.condition)
+    pred, said = _seconds(
+        lambda: [
+            predict_laplace(one, examples, seed=seed) for one, seed in zip(approximations, where.seeds, strict=True)
+        ]
+    )
+    aggr, _ = _seconds(lambda: np.stack([one.numpy() for one in said]).mean(axis=0, dtype=np.float64))
+    return {"PE": {"lap": lap, "pred": pred, "aggr": aggr, "total": lap + pred + aggr}}
+
+
+def _networks(run: Run, where: Where) -> list[Any]:
+    task, store = where.condition.task, run.store
+    return [get_member(task, seed, store.data_dir, store.work_dir, store.scale(task)) for seed in where.seeds]
+
+
+def _seconds(work: Callable[[], Any]) -> tuple[float, Any]:
+    started = time.perf_counter()
+    made = work()
+    return time.perf_counter() - started, made

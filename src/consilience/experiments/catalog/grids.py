@@ -1,0 +1,87 @@
+"""The grid: shift × severity × ensemble × method."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from consilience.experiments.catalog.run import Cell, Where
+from consilience.experiments.corruptions import CORRUPTIONS
+from consilience.experiments.datasets import CORRUPTED
+from consilience.experiments.methods import aggregators, posterior
+from consilience.experiments.scoring import scores
+from consilience.experiments.shifts import Condition
+from consilience.experiments.tasks import TASKS
+from consilience.predictions import Predictions
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from consilience.experiments.catalog.run import Run, Scores
+
+ANGLES = tuple(range(0, 181, 15))
+SEVERITIES = (1, 2, 3, 4, 5)
+SIZES = (3, 5, 7, 9, 10)
+N_DRAWS = 3
+OF_SIZES = {
+    "mnist": [Condition("mnist", "rotation", angle) for angle in (30, 60, 90)],
+    "cifar10": [Condition("cifar10", "gaussian_noise", 3)],
+    "cifar100": [Condition("cifar100", "gaussian_noise", 3)],
+    "imagenet": [Condition("imagenet", "frost", 3)],
+}
+"""Where ensembles of different sizes are compared; those of CIFAR-100 and ImageNet are the paper's."""
+
+
+def mnist_rotation(run: Run) -> Iterator[Cell]:
+    """Figure 2."""
+    for angle in ANGLES:
+        yield from grid(run, Condition("mnist", "rotation", angle))
+
+
+def corruptions(run: Run) -> Iterator[Cell]:
+    """Figures 3 to 5 and the tables of appendix J: every corruption at every severity."""
+    for task in run.tasks:
+        if task in CORRUPTED:
+            run.has_data(CORRUPTED[task], f"Corruptions of {task} are made here, with the published constants")
+        for name in CORRUPTIONS:
+            for severity in SEVERITIES:
+                yield from grid(run, Condition(task, name, severity))
+
+
+def clean(run: Run) -> Iterator[Cell]:
+    """Appendix G."""
+    for task in run.tasks:
+        yield from grid(run, Condition(task))
+
+
+def ensemble_size(run: Run) -> Iterator[Cell]:
+    """Appendix H: three draws of each size from the members (all of them make one)."""
+    for task in run.tasks:
+        n_members, rng = run.store.scale(task).n_members, np.random.default_rng(0)
+        for size in (size for size in SIZES if size <= n_members):
+            n_draws = N_DRAWS if size < n_members else 1
+            draws = [sorted(rng.choice(n_members, size, replace=False).tolist()) for _ in range(n_draws)]
+            for condition in OF_SIZES[task]:
+                yield from grid(run, condition, draws)
+
+
+def grid(run: Run, condition: Condition, ensembles: list[list[int]] | None = None) -> Iterator[Cell]:
+    """Every method on a condition, for each ensemble."""
+    has_laplace = run.has_laplace(condition.task)
+    for number, seeds in enumerate(run.ensembles(condition.task) if ensembles is None else ensembles):
+        where = Where(condition, seeds, number)
+        for method in [*aggregators(TASKS[condition.task].preset), *(["PE"] if has_laplace else [])]:
+            name = f"grid/{condition}/{where.members}/{method}"
+            yield Cell(where, name, partial(_scored, run, where, method))
+
+
+def _scored(run: Run, where: Where, method: str) -> Scores:
+    labels = run.store.labels(where.condition)
+    if method == "PE":
+        rows = run.laplace_predictions(where.condition, where.seeds).mean(axis=0, dtype=np.float64)
+    else:
+        make = aggregators(TASKS[where.condition.task].preset)[method]
+        rows = posterior(make(), Predictions(run.predictions(where.condition, where.seeds)))
+    return {method: scores(rows, labels)}

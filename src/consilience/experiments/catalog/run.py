@@ -1,0 +1,157 @@
+"""What an experiment is: cells, each of which is computed once and gives rows; and what running one has at hand."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from consilience.errors import InvalidPredictions
+from consilience.experiments.downloads import fetch
+from consilience.experiments.laplace import why_not
+from consilience.experiments.results import Row
+from consilience.experiments.tasks import TASKS
+from consilience.progress import Counter
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+    import numpy as np
+    import numpy.typing as npt
+
+    from consilience.experiments.shifts import Condition
+    from consilience.experiments.store import Store
+
+SIZE = 3
+"""Members of an ensemble, in the paper."""
+
+Scores = dict[str, dict[str, float]]
+"""What a cell finds: by method, by metric."""
+
+
+class Where(NamedTuple):
+    """Where numbers come from."""
+
+    condition: Condition
+    seeds: list[int]
+    ensemble: int = 0
+    severity: float | None = None  # where it is not the condition's
+
+    @property
+    def members(self) -> str:
+        """The members, for the names of files."""
+        return "-".join(map(str, self.seeds))
+
+
+class Cell(NamedTuple):
+    """A part of an experiment: a run that is killed loses the one that it was computing."""
+
+    where: Where
+    name: str  # of the file that keeps it
+    compute: Callable[[], Scores]
+
+
+@dataclass(frozen=True)
+class Run:
+    """An experiment under way: its store, its tasks, whom to tell, and what there is to say in the end."""
+
+    store: Store
+    tasks: tuple[str, ...]
+    with_laplace: bool = True
+    counter: Counter = field(default_factory=Counter)
+    notes: list[str] = field(default_factory=list)
+    _last: dict[tuple[Any, ...], npt.NDArray[np.float32]] = field(default_factory=dict)
+
+    def ensembles(self, task: str) -> list[list[int]]:
+        """Independent ensembles: the first three members, the next three, and so on."""
+        n_members = self.store.scale(task).n_members
+        return [list(range(first, first + SIZE)) for first in range(0, n_members - SIZE + 1, SIZE)]
+
+    def predictions(self, condition: Condition, seeds: list[int]) -> npt.NDArray[np.float32]:
+        """What members say of a condition; the last answer is kept, for one method after the other asks for it."""
+        return self._remembered("members", condition, seeds)
+
+    def laplace_predictions(self, condition: Condition, seeds: list[int]) -> npt.NDArray[np.float32]:
+        """What members' Laplace approximations say of a condition."""
+        return self._remembered("approximations", condition, seeds)
+
+    def _remembered(self, kind: str, condition: Condition, seeds: list[int]) -> npt.NDArray[np.float32]:
+        key = (kind, condition, *seeds)
+        if key not in self._last:
+            self.counter.begin(f"{kind} look at {condition}")
+            read = self.store.predictions if kind == "members" else self.store.laplace_predictions
+            array = read(condition, seeds)
+            if len(self._last) == 2:  # in- and out-of-distribution are needed together
+                del self._last[next(iter(self._last))]
+            self._last[key] = array
+        return self._last[key]
+
+    def has_laplace(self, task: str) -> bool:
+        """Whether PE takes part in a task; where it cannot, a note says why."""
+        reason = why_not(TASKS[task].n_classes, TASKS[task].n_features)
+        if self.with_laplace and reason is not None:
+            self.note(f"PE is left out for {task}: {reason}.")
+        return self.with_laplace and reason is None
+
+    def has_data(self, name: str, otherwise: str) -> bool:
+        """Whether a data set is there or could be had; where not, a note says what happens instead."""
+        folder = self.store.data_dir / name
+        with suppress(InvalidPredictions, ImportError):  # no network, or nothing to download with
+            if not folder.exists():
+                self.counter.begin(f"downloading {name}")
+                fetch(name, self.store.data_dir)
+        is_there = folder.is_dir() and any(folder.iterdir())
+        if not is_there:
+            self.note(f"{otherwise}: {name} is not in the data directory.")
+        return is_there
+
+    def note(self, sentence: str) -> None:
+        """Something to say in the end, once."""
+        if sentence not in self.notes:
+            self.notes.append(sentence)
+
+    def rows(self, experiment: str, cells: list[Cell]) -> Iterator[Row]:
+        """The rows of cells, those of an earlier run as they were."""
+        self.counter.expect(len(cells))
+        for cell in cells:
+            self.counter.begin(cell.name)
+            task = cell.where.condition.task
+            found = self.store.cell(task, cell.name, cell.compute)
+            self.counter.finish()
+            yield from _rows(experiment, cell.where, found, str(self.store.scale(task)))
+
+
+def _rows(experiment: str, where: Where, found: Scores, scale: str) -> Iterator[Row]:
+    task, shift = where.condition.task, where.condition.shift
+    severity = float(where.condition.severity if where.severity is None else where.severity)
+    for method, metrics in found.items():
+        for metric, value in metrics.items():
+            yield Row(
+                experiment,
+                task,
+                shift,
+                severity,
+                len(where.seeds),
+                where.ensemble,
+                method,
+                metric,
+                float(value),
+                scale,
+            )
+
+
+def _nothing(_: Run, __: Path) -> list[Path]:
+    return []
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """One experiment of the paper."""
+
+    name: str
+    what: str  # the figure or table it belongs to
+    tasks: tuple[str, ...]
+    cells: Callable[[Run], Iterator[Cell]]
+    axis: str = "severity"  # of its figures
+    also_write: Callable[[Run, Path], list[Path]] = _nothing  # what is neither table nor curve

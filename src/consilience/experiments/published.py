@@ -1,0 +1,56 @@
+"""Members that others trained: the paper's for CIFAR-100 and ImageNet are the weights of Ashukha et al. (2020).
+
+They are at https://github.com/bayesgroup/pytorch-ensembles (62 GB for the CIFARs, 10 GB for ImageNet), a file for each
+network. Files are read as weights alone: nothing in them is run.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from consilience.errors import InvalidPredictions
+from consilience.experiments.members import member_path
+from consilience.experiments.tasks import TASKS
+from consilience.experiments.training import save_state
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from consilience.experiments.scales import Scale
+
+SUFFIXES = (".pt", ".pth", ".tar")
+
+
+def take_members(task: str, folder: Path, work_dir: Path, scale: Scale) -> None:
+    """Keep the networks of a folder, in the order of their names, as the members of a task at the paper's scale."""
+    if scale.epochs is not None or scale.subset is not None:
+        raise InvalidPredictions(
+            f"published weights are of the paper's scale; leave out --epochs and --subset of {task}"
+        )
+    files = sorted(path for path in folder.glob("*") if path.suffix in SUFFIXES)
+    if len(files) < scale.n_members:
+        raise InvalidPredictions(f"{folder} must hold {scale.n_members} files of weights; it has {len(files)}")
+    for seed, file in enumerate(files[: scale.n_members]):
+        path = member_path(work_dir, task, scale, seed)
+        if not path.exists():
+            path.parent.mkdir(parents=True, exist_ok=True)
+            save_state(_weights(file, task), path)
+
+
+def _weights(file: Path, task: str) -> dict[str, Any]:
+    """The weights of a file, which are those of the task's network or an error."""
+    try:
+        found = torch.load(file, weights_only=True, map_location="cpu")
+        state = {name.removeprefix("module."): value for name, value in found.get("state_dict", found).items()}
+        TASKS[task].make_network().load_state_dict(state)
+    except Exception as error:  # not torch's, not weights alone, another network: torch raises many kinds
+        raise InvalidPredictions(
+            f"{file} must hold the weights of {task}'s network; got {_first_line(error)}"
+        ) from error
+    return state
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).strip().splitlines()[0]

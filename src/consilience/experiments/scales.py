@@ -1,0 +1,94 @@
+"""At which scale each task is done: the paper's, or smaller by so many epochs, images and members."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from consilience.errors import InvalidPredictions
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+PAPER_MEMBERS = 9
+
+
+@dataclass(frozen=True)
+class Scale:
+    """The scale of one task; None is the paper's."""
+
+    epochs: int | None = None
+    subset: int | None = None  # so many training images, the first of them
+    n_members: int = PAPER_MEMBERS
+    n_items: int | None = None  # so many test images, the first of them
+
+    def __str__(self) -> str:
+        """In words, which every result carries."""
+        training = [] if self.subset is None else [f"{self.subset} training images"]
+        tested = "all" if self.n_items is None else self.n_items
+        return ", ".join([_epochs(self.epochs), *training, f"{self.n_members} members", f"{tested} test images"])
+
+    def folder(self, task: str) -> str:
+        """Where members of this scale go, however many they are and whatever they are shown."""
+        parts = [task, f"{self.epochs or 'all'}-epochs", *([] if self.subset is None else [f"{self.subset}-images"])]
+        return "-".join(parts)
+
+    def items_folder(self, task: str) -> str:
+        """Where what is said of so many test images goes."""
+        return f"{self.folder(task)}-{'all' if self.n_items is None else self.n_items}-items"
+
+
+def _epochs(number: int | None) -> str:
+    if number is None:
+        return "the paper's epochs"
+    return "1 epoch" if number == 1 else f"{number} epochs"
+
+
+@dataclass(frozen=True)
+class Scales:
+    """The scale of every task: one for all, and others for some."""
+
+    default: Scale = field(default_factory=Scale)
+    by_task: Mapping[str, Scale] = field(default_factory=dict)
+
+    def of(self, task: str) -> Scale:
+        """The scale of a task."""
+        return self.by_task.get(task, self.default)
+
+
+def read_scales(tasks: Iterable[str], options: Mapping[str, Sequence[str]]) -> Scales:
+    """The scales that options ask for: `{"epochs": ["3", "cifar10=10"]}` is 10 epochs for CIFAR-10 and 3 elsewhere.
+
+    >>> scales = read_scales(["mnist", "cifar10"], {"epochs": ["cifar10=10"], "n_members": ["cifar10=6"]})
+    >>> str(scales.of("cifar10")), scales.of("mnist") == Scale()
+    ('10 epochs, 6 members, all test images', True)
+    """
+    chosen = {name: read_choices(tasks, name, values) for name, values in options.items()}
+    default = replace(Scale(), **{name: _number(name, found[""]) for name, found in chosen.items() if "" in found})
+    named = {task for found in chosen.values() for task in found if task}
+    return Scales(
+        default,
+        {
+            task: replace(
+                default, **{name: _number(name, found[task]) for name, found in chosen.items() if task in found}
+            )
+            for task in named
+        },
+    )
+
+
+def read_choices(tasks: Iterable[str], name: str, values: Sequence[str]) -> dict[str, str]:
+    """`["3", "cifar10=10"]` by task, under the empty name for all others."""
+    known, found = list(tasks), {}
+    for text in values:
+        task, _, value = text.rpartition("=")
+        if task and task not in known:
+            raise InvalidPredictions(f"{name} must name one of the tasks {', '.join(known)}; got {task!r}")
+        found[task] = value
+    return found
+
+
+def _number(name: str, text: str) -> int:
+    if not text.isdecimal() or int(text) < 1:
+        raise InvalidPredictions(f"{name} must be a positive whole number, or TASK=NUMBER; got {text!r}")
+    return int(text)

@@ -1,0 +1,80 @@
+"""`consilience reproduce` as it is typed."""
+
+import sys
+
+import pytest
+
+pytest.importorskip("torch")
+pytest.importorskip("matplotlib")
+
+from consilience.cli import main
+from consilience.experiments.results import read_rows
+from consilience.progress import counter
+
+from small_data import write_mnist
+
+
+@pytest.fixture
+def run(monkeypatch, capsys, tmp_path):
+    monkeypatch.chdir(tmp_path)
+
+    def command(*words):
+        monkeypatch.setattr(sys, "argv", ["consilience", "reproduce", *words])
+        with pytest.raises(SystemExit) as leaving:
+            main()
+        printed = capsys.readouterr()
+        return leaving.value.code or 0, printed.out, printed.err
+
+    return command
+
+
+def test_the_list(run):
+    code, out, _ = run("list")
+    assert code == 0
+    assert [line.split()[0] for line in out.splitlines()][:4] == [
+        "mnist-rotation",
+        "cifar10-c",
+        "cifar100-c",
+        "imagenet-c",
+    ]
+
+
+def test_a_small_run(run, tmp_path):
+    write_mnist(tmp_path / "data" / "mnist")
+    small = ["--epochs", "1", "--subset", "mnist=48", "--members", "3", "--items", "20", "--jobs", "1", "--no-laplace"]
+    code, out, err = run("clean", "--tasks", "mnist", *small)
+    assert (code, err) == (0, "")  # no bar where nobody looks
+    assert "Wrote results/clean.csv" in out
+    assert {row.scale for row in read_rows(tmp_path / "results" / "clean.csv")} == {
+        "1 epoch, 48 training images, 3 members, 20 test images"
+    }
+    assert (tmp_path / "work" / "members" / "mnist-1-epochs-48-images" / "member-2.pt").exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["nope"], "the experiment must be one of"),
+        (["clean", "--epochs", "nope=3"], "epochs must name one of the tasks"),
+        (["clean", "--tasks", "nope"], "tasks of clean are mnist, cifar10, cifar100, imagenet; got nope"),
+        (["clean", "--weights", "folder"], "weights must be TASK=FOLDER; got 'folder'"),
+    ],
+)
+def test_bad_input_ends_in_one_sentence(run, words, message):
+    code, _, err = run(*words)
+    assert code == 2 and message in " ".join(err.split()) and "Traceback" not in err
+
+
+def test_the_bar_counts(capsys):
+    with counter("nothing", is_shown=False) as told:
+        told.expect(3)
+        told.finish()
+    assert capsys.readouterr().err == ""
+    with counter("cells", is_shown=True) as told:
+        told.expect(2)
+        told.expect(1)
+        told.begin("the second cell")
+        told.finish()
+        told.finish()
+    shown = capsys.readouterr().err
+    assert "the second cell" in shown and "2/3" in shown
