@@ -5,6 +5,7 @@ from consilience import ood as ood
 from consilience import plots as plots
 from consilience.aggregators import Average as Average
 from consilience.aggregators import BayesianClassifierCombination as BayesianClassifierCombination
+from consilience.aggregators import Consensus as Consensus
 from consilience.aggregators import DawidSkene as DawidSkene
 from consilience.aggregators import MajorityVote as MajorityVote
 from consilience.aggregators import SoftDawidSkene as SoftDawidSkene

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
-from consilience.arrays import Array, IntArray, to_numpy
+from consilience.arrays import Array, FloatArray, IntArray, to_numpy
 from consilience.axes import Axes, Axis, HasAxes
 from consilience.belief import Belief
 from consilience.errors import InvalidPredictions
@@ -23,6 +23,7 @@ from consilience.predictions import Predictions
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
+    from consilience.agreement import Agreement
     from consilience.statistics import Statistics
 
 N_ATTEMPTS = 4
@@ -116,7 +117,8 @@ class ClusterPredictions(HasAxes):
         parts = [
             self.client.submit(_label_statistics, block, part) for block, part in zip(self.blocks, rows, strict=True)
         ]
-        return tree_sum(self.client, parts)
+        total: Statistics = tree_sum(self.client, parts)
+        return total
 
     def map_rows(self, function: Callable[[Predictions], Array]) -> Any:
         """A Dask array (items, classes) of what a function makes of each block, left on the workers."""
@@ -150,11 +152,19 @@ class ClusterReader:
         """How many classes there are."""
         return self.predictions.n_classes
 
-    def average_statistics(self, averages: ClusterReader) -> Statistics:
-        """The statistics of the mean of the answers as another reader of the same items sees them."""
+    def average_statistics(self, averages: ClusterReader, member_weights: FloatArray | None = None) -> Statistics:
+        """The statistics of the (weighted) mean of the answers as another reader of the same items sees them."""
         submit = self.predictions.client.submit
         parts = zip(self.chunks, averages.chunks, strict=True)
-        return tree_sum(self.predictions.client, [submit(_average_statistics, own, other) for own, other in parts])
+        sums = [submit(Reader.average_statistics, own, other, member_weights) for own, other in parts]
+        total: Statistics = tree_sum(self.predictions.client, sums)
+        return total
+
+    def agreement(self) -> Agreement:
+        """How much members agree with each other on these items."""
+        client = self.predictions.client
+        total: Agreement = tree_sum(client, [client.submit(Reader.agreement, chunk) for chunk in self.chunks])
+        return total
 
     def expectation(self, *, remembers: bool) -> ClusterExpectation:
         """Passes over these items."""
@@ -165,6 +175,13 @@ class ClusterReader:
         client = self.predictions.client
         (sent,) = client.scatter([scores], broadcast=True, hash=False)
         return _belief([client.submit(Reader.posterior, chunk, sent) for chunk in self.chunks], self.predictions)
+
+    def mixed_belief(self, weight: float, scores: Scores, member_weights: FloatArray, _: Array) -> Belief:
+        """`weight` of the softmax of the scores, and the rest of the weighted mean of the answers."""
+        client = self.predictions.client
+        (sent,) = client.scatter([scores], broadcast=True, hash=False)
+        rows = [client.submit(_mixed_rows, chunk, weight, sent, member_weights) for chunk in self.chunks]
+        return _belief(rows, self.predictions)
 
 
 @final
@@ -205,7 +222,7 @@ class ClusterExpectation:
         client = self.reader.predictions.client
         (sent,) = client.scatter([scores], broadcast=True, hash=False)
         pairs = [client.submit(_advance, state, sent, averaging, pure=False) for state in self._states]
-        total = tree_sum(client, [client.submit(itemgetter(1), pair, pure=False) for pair in pairs])
+        total: Statistics = tree_sum(client, [client.submit(itemgetter(1), pair, pure=False) for pair in pairs])
         self._states = [client.submit(itemgetter(0), pair, pure=False) for pair in pairs]
         _wait(self._states)
         for _ in self._states:
@@ -226,13 +243,12 @@ class ClusterExpectation:
         return _belief([submit(_averaged_rows, own, state) for own, state in parts], self.reader.predictions)
 
 
-def tree_sum(client: Any, parts: list[Any]) -> Statistics:
+def tree_sum(client: Any, parts: list[Any]) -> Any:
     """The sum of statistics on the workers: pairs are added there, then pairs of pairs; one comes back."""
     while len(parts) > 1:
         pairs = [parts[place : place + 2] for place in range(0, len(parts), 2)]
         parts = [client.submit(add, *pair, pure=False) if len(pair) == 2 else pair[0] for pair in pairs]
-    total: Statistics = parts[0].result()
-    return total
+    return parts[0].result()
 
 
 # ---- what runs on the workers -----------------------------------------------------------------------------
@@ -259,10 +275,6 @@ def _reader(block: Predictions, log_floor: float | None, chunk_size: int | None,
     return Reader(block, log_floor=log_floor, chunk_size=chunk_size, known=known if has_labels else None)
 
 
-def _average_statistics(own: Reader, averages: Reader) -> Statistics:
-    return own.average_statistics(averages)
-
-
 def _expectation(reader: Reader, remembers: bool) -> Expectation:
     return Expectation(reader, remembers=remembers)
 
@@ -270,6 +282,10 @@ def _expectation(reader: Reader, remembers: bool) -> Expectation:
 def _advance(state: Expectation, scores: Scores, averaging: float) -> tuple[Expectation, Statistics]:
     new = state.copy()  # a task may run twice, so it must not change what it is given
     return new, new(scores, averaging=averaging)
+
+
+def _mixed_rows(reader: Reader, weight: float, scores: Scores, member_weights: FloatArray) -> Array:
+    return reader.mixed_belief(weight, scores, member_weights, reader.predictions.example()).to_array()
 
 
 def _averaged_rows(averages: Reader, state: Expectation) -> Array:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, final
 import numpy as np
 from scipy.special import xlogy
 
+from consilience.agreement import Agreement, agreement_of
 from consilience.arrays import Array, FloatArray, IntArray, is_numpy, is_sparse, like_array, namespace, to_numpy
 from consilience.belief import Belief
 from consilience.features import Features, LabelFeatures, Layer, Responsibilities, Scores, Sums, read_features
@@ -146,6 +147,16 @@ class Reader:
         layer = self.layer(scores)
         return self.gather(lambda chunk: posterior_rows(chunk, layer, self._example))
 
+    def agreement(self) -> Agreement:
+        """How much members agree with each other on these items."""
+        n_members = self.predictions.n_members
+        total = Agreement.zero(n_members)
+        with self._product_threads():
+            visit = lambda chunk: agreement_of(chunk.features(), n_members, chunk.n_items)  # noqa: E731
+            for part in in_order(visit, self.chunks, self.n_workers):
+                total = total + part
+        return total
+
     def gather(self, compute: Callable[[ReadChunk], Array], example: Array | None = None) -> Array:
         """The rows (items, classes), perhaps sparse, that a function computes of each chunk, as one array."""
         like_these = self._example if example is None else example
@@ -158,9 +169,9 @@ class Reader:
                 _write(part, result[chunk.chunk.start : chunk.chunk.stop])
             return result
 
-    def average_statistics(self, averages: Reader) -> Statistics:
-        """The statistics of the mean of the answers as another reader of the same items sees them."""
-        weights = np.ones(self.predictions.n_members)
+    def average_statistics(self, averages: Reader, member_weights: FloatArray | None = None) -> Statistics:
+        """The statistics of the (weighted) mean of the answers as another reader of the same items sees them."""
+        weights = np.ones(self.predictions.n_members) if member_weights is None else member_weights
 
         def visit(chunk: ReadChunk) -> ChunkStatistics:
             average = pooled(averages.chunks[chunk.place], weights, averages.predictions.example())
@@ -194,6 +205,16 @@ class Reader:
         """The softmax of the scores, in the library and precision of an example."""
         layer = self.layer(scores)
         return self.belief(lambda chunk: posterior_rows(chunk, layer, self._example), example)
+
+    def mixed_belief(self, weight: float, scores: Scores, member_weights: FloatArray, example: Array) -> Belief:
+        """`weight` of the softmax of the scores, and the rest of the weighted mean of the answers."""
+        layer = self.layer(scores)
+
+        def rows(chunk: ReadChunk) -> Array:
+            average = (1 - weight) * pool(chunk, member_weights, self._example)
+            return average + weight * dense(posterior_rows(chunk, layer, self._example))
+
+        return self.belief(rows, example)
 
     def belief(self, rows: Callable[[ReadChunk], Array], example: Array) -> Belief:
         """A posterior of which a function computes the rows of each chunk."""

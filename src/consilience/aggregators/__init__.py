@@ -4,6 +4,7 @@ from consilience.aggregators.average import Average as Average
 from consilience.aggregators.bayesian_combination import (
     BayesianClassifierCombination as BayesianClassifierCombination,
 )
+from consilience.aggregators.consensus import Consensus as Consensus
 from consilience.aggregators.dawid_skene import DawidSkene as DawidSkene
 from consilience.aggregators.loading import load as load
 from consilience.aggregators.majority_vote import MajorityVote as MajorityVote

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from consilience import persistence
 from consilience.aggregators.average import Average
 from consilience.aggregators.bayesian_combination import BayesianClassifierCombination
+from consilience.aggregators.consensus import Consensus
 from consilience.aggregators.dawid_skene import DawidSkene
 from consilience.aggregators.majority_vote import MajorityVote
 from consilience.aggregators.soft_dawid_skene import SoftDawidSkene
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
 METHODS: dict[str, type[AbstractAggregator]] = {
     method.__name__: method
-    for method in (Average, MajorityVote, DawidSkene, BayesianClassifierCombination, SoftDawidSkene)
+    for method in (Average, MajorityVote, DawidSkene, BayesianClassifierCombination, SoftDawidSkene, Consensus)
 }
 
 

@@ -1,0 +1,231 @@
+"""`Consensus`: an average that knows its members. Label-free, and never far from the average."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, final
+
+import numpy as np
+
+from consilience.aggregators.aggregator import AbstractAggregator
+from consilience.aggregators.opinion_weights import MOST_MEMBERS, pool_weights
+from consilience.aggregators.parameters import check_loop, check_number
+from consilience.agreement import Agreement
+from consilience.em import em
+from consilience.features import Scores
+from consilience.progress import progress_bar
+from consilience.readers import open_reader
+from consilience.rule import Rule
+from consilience.statistics import Statistics
+
+if TYPE_CHECKING:
+    from consilience.arrays import FloatArray, IntArray
+    from consilience.belief import Belief
+    from consilience.predictions import Predictions
+
+FEW_ANSWERS = 10.0
+"""A member with fewer answers than this is taken to be about as accurate as the others."""
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class TranslationModel:
+    """What each answer tells of the truth: scores linear in the members' probabilities, Σ_m b_m Σ_j x_imj log π_mkj.
+
+    With labels and b = 1 it is Dawid-Skene's E step without the class prior.
+    """
+
+    powers: FloatArray  # (members,): b
+    smoothing: float
+
+    def rates(self, statistics: Statistics) -> FloatArray:
+        """Confusion matrices (members, true, predicted): what each member says of each class, in the mean.
+
+        Rows are shrunk to those of a member who errs evenly, by `smoothing` of an average class's answers and one more.
+        """
+        n_classes = statistics.sums.shape[-1]
+        right, answers = np.trace(statistics.sums, axis1=1, axis2=2), statistics.sums.sum(axis=(1, 2))
+        # One wrong answer more than there were: nobody is beyond error, and no rate is zero.
+        accuracy = (right + FEW_ANSWERS * right.sum() / answers.sum()) / (answers + FEW_ANSWERS + 1)
+        even = np.where(np.eye(n_classes, dtype=bool), *_columns(accuracy, (1 - accuracy) / (n_classes - 1)))
+        counts = statistics.sums + (self.smoothing * answers / n_classes + 1)[:, None, None] * even
+        return np.asarray(counts / counts.sum(axis=-1, keepdims=True))
+
+    def scores(self, rates: FloatArray) -> Scores:
+        """The linear layer of the E step."""
+        n_members, n_classes, _ = rates.shape
+        return Scores(np.zeros(n_classes), self.powers[:, None, None] * np.log(rates), np.zeros((n_members, n_classes)))
+
+
+def _columns(*values: FloatArray) -> list[FloatArray]:
+    return [value[:, None, None] for value in values]
+
+
+class State(NamedTuple):
+    """Confusion matrices, and the statistics of the responsibilities they were counted under."""
+
+    rates: FloatArray
+    statistics: Statistics
+
+
+@final
+class Consensus(AbstractAggregator):
+    """The recommended label-free method: a weighted average, corrected by what members' answers have come to mean.
+
+    1. **Weights.** How much each pair of members agrees tells how good each is and who repeats whom; the weighted
+       average is the one expected to come nearest to the truth (`opinion_weights`).
+    2. **Meanings.** Under the average, each member's confusion matrix is counted. An answer then speaks for the classes
+       under which it is often given. There is no class prior: shift empties classes that are still there, and a prior
+       would keep them empty.
+    3. **Caution.** Members err together, so their evidence counts as that of `2 √(effective members)`, not as that of
+       all. And the answer is `1 - weight` of the weighted average and `weight` of the corrected posterior, in the
+       counting as in the end. So it stays near the average, which never fails badly.
+
+    `history_` is the evidence of the translated answers; it settles but need not rise. `benchmarks/quality` shows what
+    it gains and where it loses.
+
+    Parameters
+    ----------
+    weight
+        Of the corrected posterior; the weighted average has the rest. 0 is the weighted average alone.
+    evidence
+        How many independent members the whole ensemble is worth, as a multiple of the square root of its effective
+        number.
+    smoothing
+        How far confusion matrices are drawn to even errors: pseudo-answers to each row, as a share of an average
+        class's.
+    max_iter, tol
+        At most so many iterations; fewer when the evidence changes by less than `tol` per item. The answer hardly
+        changes after the third.
+    forgetting
+        What `partial_fit` multiplies all earlier statistics by at each batch; 1 forgets nothing.
+    chunk_size
+        Items at a time; None chooses.
+    verbose
+        Show a progress bar.
+
+    Attributes
+    ----------
+    member_weights_ : (members,), of the average; they sum to 1
+    agreement_ : what the weights were found from, in a form that adds up
+
+    Examples
+    --------
+    >>> Consensus().fit_predict_proba([[[0.9, 0.1], [0.2, 0.8]], [[0.6, 0.4], [0.4, 0.6]]]).argmax(1).tolist()
+    [0, 1]
+    """
+
+    member_weights_: FloatArray
+    agreement_: Agreement
+
+    class_prior = None  # for the checks that iterative methods share: there is none to set
+    _saved_kinds: ClassVar[dict[str, type[Any]]] = {"statistics_": Statistics, "agreement_": Agreement}
+
+    def __init__(
+        self,
+        *,
+        weight: float = 0.4,
+        evidence: float = 2.0,
+        smoothing: float = 0.1,
+        max_iter: int = 20,
+        tol: float | None = 1e-3,
+        forgetting: float = 1.0,
+        chunk_size: int | None = None,
+        verbose: bool = False,
+    ) -> None:
+        self.weight = weight
+        self.evidence = evidence
+        self.smoothing = smoothing
+        self.max_iter = max_iter
+        self.tol = tol
+        self.forgetting = forgetting
+        self.chunk_size = chunk_size
+        self.verbose = verbose
+
+    # ---- fitting ------------------------------------------------------------------------------------------
+
+    def _fit(self, predictions: Predictions, known: IntArray | None) -> None:
+        reader = self._reader(predictions, known)
+        n_steps = (self.max_iter + 1) * len(reader.chunks)  # and a pass for the average's statistics
+        with progress_bar(type(self).__name__, n_steps, is_shown=self.verbose) as reader.on_chunk:
+            self._weigh(_agreement(reader), predictions)
+            average = reader.average_statistics(reader, self.member_weights_)
+            model = self._model(average)
+            expectation = reader.expectation(remembers=False)
+
+            def step(state: State, _: int) -> tuple[State, float]:
+                expected = expectation(model.scores(state.rates))
+                evidence = expected.log_evidence
+                statistics = average.averaged(expected, self._weight(average))
+                return State(model.rates(statistics), statistics), evidence
+
+            start = State(model.rates(average), average)
+            fit = em(step, start, max_iter=self.max_iter, tol=self.tol, n_items=predictions.n_items)
+        self.history_, self.n_iter_, self.converged_ = fit.history, len(fit.history), fit.converged
+        self._learn(fit.state)
+        self._believe(self._answers_of(reader, predictions))
+
+    def _partial_fit(self, predictions: Predictions, known: IntArray | None) -> None:
+        reader = self._reader(predictions, known)
+        expected = reader.expectation(remembers=False)(self._model(self.statistics_).scores(self.confusion_))
+        self.history_, self.n_iter_, self.converged_ = [expected.log_evidence], 1, False
+        self._weigh(self.forgetting * self.agreement_ + _agreement(reader), predictions)
+        average = reader.average_statistics(reader, self.member_weights_)
+        batch = average.averaged(expected, self._weight(self.statistics_ + average))
+        statistics = self.forgetting * self.statistics_ + batch
+        self._learn(State(self._model(statistics).rates(statistics), statistics))
+        self._believe(self._answers_of(reader, predictions))
+
+    def _weigh(self, agreement: Agreement, predictions: Predictions) -> None:
+        """The weights of the members, from how much they agree; equal ones where there are too many to compare."""
+        self.agreement_ = agreement
+        n_members = predictions.n_members
+        is_judged = len(agreement.counts) == n_members
+        equal = np.full(n_members, 1 / n_members)
+        self.member_weights_ = pool_weights(agreement, predictions.n_classes) if is_judged else equal
+
+    def _learn(self, state: State) -> None:
+        self.confusion_, self.statistics_ = state
+        self.class_prior_ = self.statistics_.class_counts / self.statistics_.class_counts.sum()
+
+    def _weight(self, statistics: Statistics) -> float:
+        """Nothing corrects a member alone: it agrees with whatever is made of its answers."""
+        is_alone = np.count_nonzero(statistics.answer_counts.sum(axis=1)) == 1
+        return 0.0 if is_alone else self.weight
+
+    def _model(self, statistics: Statistics) -> TranslationModel:
+        shares = statistics.answer_counts.sum(axis=1) / statistics.n_items  # of the items, how many each answers
+        weights = self.member_weights_
+        behind = weights @ shares  # an average item's answer
+        n_effective = behind**2 / (weights**2 @ shares)
+        return TranslationModel(self.evidence * np.sqrt(n_effective) * weights / behind, self.smoothing)
+
+    # ---- using what was learned ---------------------------------------------------------------------------
+
+    def rule(self, predictions: Predictions) -> Rule:
+        """The weighted average and the corrected posterior; how they are weighed does not depend on the items."""
+        del predictions
+        scores = self._model(self.statistics_).scores(self.confusion_)
+        return Rule(self._weight(self.statistics_), scores, self.member_weights_, chunk_size=self.chunk_size)
+
+    def _answers_of(self, reader: Any, predictions: Predictions) -> Belief:
+        rule = self.rule(predictions)
+        belief: Belief = reader.mixed_belief(rule.weight, rule.scores, rule.member_weights, predictions.example())
+        return belief
+
+    # ---- options ------------------------------------------------------------------------------------------
+
+    def _reader(self, predictions: Predictions, known: IntArray | None) -> Any:
+        return open_reader(predictions, chunk_size=self.chunk_size, known=known)
+
+    def _check_parameters(self, predictions: Predictions) -> None:
+        check_loop(self, predictions.n_classes)
+        check_number("weight", self.weight, most=1)
+        check_number("evidence", self.evidence)
+        check_number("smoothing", self.smoothing)
+
+
+def _agreement(reader: Any) -> Agreement:
+    """How much members agree; of nobody where there are too many to compare each with each."""
+    agreement: Agreement = reader.agreement() if reader.predictions.n_members <= MOST_MEMBERS else Agreement.zero(0)
+    return agreement
