@@ -11,6 +11,7 @@ import numpy as np
 from consilience.aggregators import (
     Average,
     BayesianClassifierCombination,
+    Consensus,
     DawidSkene,
     MajorityVote,
     SoftDawidSkene,
@@ -74,6 +75,7 @@ def default_aggregators(predictions: Predictions) -> dict[str, AbstractAggregato
         "DawidSkene": DawidSkene(),
         "BayesianClassifierCombination": BayesianClassifierCombination(),
         "SoftDawidSkene": SoftDawidSkene(),
+        "Consensus": Consensus(),
     }
     if predictions.hard is not None:
         del methods["Average (geometric)"]  # labels have no logarithms to average

@@ -15,8 +15,8 @@ from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
 
 from consilience.aggregators.aggregator import AbstractAggregator
 from consilience.aggregators.average import Average
+from consilience.aggregators.consensus import Consensus
 from consilience.aggregators.pooling import AbstractPool
-from consilience.aggregators.soft_dawid_skene import SoftDawidSkene
 from consilience.members import (
     DROPPED,
     all_classes,
@@ -64,10 +64,8 @@ class EnsembleClassifier(ClassifierMixin, TransformerMixin, MetaEstimatorMixin, 
         (name, classifier) pairs; "drop" in the place of a classifier leaves it out. With `prefit=True` classifiers
         without names will do.
     aggregator
-        How members are combined; None is `SoftDawidSkene()`. `Average()` is soft voting, `MajorityVote()` hard voting;
-        `Average(weights=...)` has the weights. Trees give probabilities of exactly 0. With trees among
-        the members, on four splits of the digits, `SoftDawidSkene(floor=1e-3)` was more accurate than the default on
-        all four, and `Average()` more accurate than either on three: compare before choosing.
+        How members are combined; None is `Consensus()`. `Average()` is soft voting, `MajorityVote()` hard voting;
+        `Average(weights=...)` has the weights.
     prefit
         Whether the members are fitted already. They are then neither changed nor copied, not even by `clone`.
     cv
@@ -302,9 +300,9 @@ class EnsembleClassifier(ClassifierMixin, TransformerMixin, MetaEstimatorMixin, 
     def _method(self) -> AbstractAggregator:
         """A fresh copy of the aggregator."""
         if self.aggregator is None:
-            return SoftDawidSkene()
+            return Consensus()
         if not isinstance(self.aggregator, AbstractAggregator):
-            raise TypeError(f"aggregator must be an aggregator such as SoftDawidSkene(); got {self.aggregator!r}")
+            raise TypeError(f"aggregator must be an aggregator such as Consensus(); got {self.aggregator!r}")
         method: AbstractAggregator = clone(self.aggregator)
         return method
 

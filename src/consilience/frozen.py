@@ -34,8 +34,8 @@ class FrozenRule:
     """The posterior of an item is `(1 - weight) · average + weight · softmax(scores)`, whoever of the members answers.
 
     The average weighs the members who answered by `member_weights`. Where `averages_logs`, it is that of the
-    logarithms, and its softmax is taken: a geometric mean. Scores are linear in log max(probability, floor), or in
-    one-hot rows for the members whose probabilities count as their most probable class.
+    logarithms, and its softmax is taken: a geometric mean. Scores are linear in log max(probability, floor), without a
+    floor in the probabilities, and in one-hot rows for the members of whom only the most probable class counts.
     """
 
     aggregator: str
@@ -67,5 +67,5 @@ class FrozenRule:
     def _largest_score(self, weights: FloatArray, bias: FloatArray) -> float:
         """How large the scores of an item can get, all probabilities but one being at the floor."""
         by_label = np.abs(weights).max(axis=2)
-        by_logs = 0.0 if self.floor is None else -np.log(self.floor) * weights.sum(axis=2)
+        by_logs = by_label if self.floor is None else -np.log(self.floor) * weights.sum(axis=2)
         return float((np.where(self.is_label[:, None], by_label, by_logs) + np.abs(bias)).sum(axis=0).max())

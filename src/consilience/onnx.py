@@ -138,7 +138,8 @@ def _read_soft(graph: Graph, floor: float | None, given: str, *, logits: bool) -
     if not logits:
         return given, given if floor is None else graph.apply("Log", graph.apply("Max", given, floor))
     if floor is None:
-        return graph.apply("Softmax", given, axis=2), given
+        probabilities = graph.apply("Softmax", given, axis=2)
+        return probabilities, probabilities
     logs = graph.apply("LogSoftmax", given, axis=2)
     return graph.apply("Exp", logs), graph.apply("Max", logs, np.log(floor))
 

@@ -26,7 +26,7 @@ class Rule:
     scores: Scores | None  # None where weight is 0
     member_weights: FloatArray  # (members,), of the average
     reads_labels: bool = False  # whether probabilities count as their most probable class
-    log_floor: float | None = None  # scores are linear in log max(probability, log_floor); None: in labels
+    log_floor: float | None = None  # scores are linear in log max(probability, log_floor); None: in probabilities
     chunk_size: int | None = None
 
     def posterior(self, predictions: Predictions) -> Array:

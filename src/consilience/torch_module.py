@@ -93,9 +93,10 @@ class Fusion(nn.Module):  # type: ignore[misc]  # torch is not followed by the t
         return torch.where(self.is_label, votes, probabilities), torch.where(self.is_label, votes, logs)
 
     def _read_soft(self, given: Any) -> tuple[Any, Any]:
-        """Probabilities, and their floored logarithms where these are wanted."""
+        """Probabilities, and what scores are linear in: their floored logarithms, or where no floor is, themselves."""
         if not self._takes_logs:
-            return torch.softmax(given, dim=2) if self.logits else given, given
+            probabilities = torch.softmax(given, dim=2) if self.logits else given
+            return probabilities, probabilities
         log_floor = self._number(self.log_floor, given)
         if self.logits:
             logs = torch.log_softmax(given, dim=2)

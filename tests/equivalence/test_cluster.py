@@ -25,6 +25,7 @@ METHODS = [
     cs.MajorityVote(),
     cs.DawidSkene(),
     cs.BayesianClassifierCombination(),
+    cs.Consensus(),
     cs.SoftDawidSkene(averaging=0.1, max_iter=8),
 ]
 

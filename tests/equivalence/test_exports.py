@@ -25,6 +25,7 @@ METHODS = [
     (cs.DawidSkene(tol=None), {}),
     (cs.DawidSkene(smoothing=0, tol=None), {}),
     (cs.BayesianClassifierCombination(tol=None), {}),
+    (cs.Consensus(tol=None), {}),
     (cs.SoftDawidSkene(), {}),
     (cs.SoftDawidSkene(averaging=0), {}),
     (cs.SoftDawidSkene(), {"pure": True}),

@@ -11,7 +11,12 @@ import consilience as cs
 
 from simulate import softmax_members
 
-METHODS = [cs.SoftDawidSkene(max_iter=5, averaging=0.1), cs.DawidSkene(), cs.BayesianClassifierCombination()]
+METHODS = [
+    cs.SoftDawidSkene(max_iter=5, averaging=0.1),
+    cs.DawidSkene(),
+    cs.BayesianClassifierCombination(),
+    cs.Consensus(),
+]
 
 
 @pytest.fixture

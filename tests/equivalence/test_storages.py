@@ -14,6 +14,7 @@ METHODS = [
     cs.MajorityVote(),
     cs.DawidSkene(),
     cs.BayesianClassifierCombination(),
+    cs.Consensus(),
     cs.SoftDawidSkene(max_iter=20),
     cs.SoftDawidSkene(solver="exact", averaging={0: 0, 1: 1}, max_iter=2),
 ]

@@ -14,6 +14,7 @@ METHODS = [
     cs.MajorityVote(),
     cs.DawidSkene(smoothing=0.5),
     cs.BayesianClassifierCombination(diagonal_prior=3),
+    cs.Consensus(weight=0.5),
     cs.SoftDawidSkene(averaging={0: 0.1, 5: 0.01}, max_iter=9),
 ]
 

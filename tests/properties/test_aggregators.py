@@ -16,6 +16,7 @@ AGGREGATORS = {
     "dawid-skene, no smoothing": cs.DawidSkene(smoothing=0, max_iter=20, tol=None),
     "dawid-skene, uniform prior": cs.DawidSkene(class_prior="uniform"),
     "bcc": cs.BayesianClassifierCombination(),
+    "consensus": cs.Consensus(),
     "sds": cs.SoftDawidSkene(),
     "sds, no smoothing": cs.SoftDawidSkene(init_smoothing=0),
     "sds, exact": cs.SoftDawidSkene(solver="exact", averaging={0: 0, 1: 1}, max_iter=2),

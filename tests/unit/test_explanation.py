@@ -13,6 +13,7 @@ METHODS = [
     (cs.MajorityVote(), {}),
     (cs.DawidSkene(), {}),
     (cs.BayesianClassifierCombination(), {}),
+    (cs.Consensus(), {}),
     (cs.SoftDawidSkene(), {}),
     (cs.SoftDawidSkene(), {"pure": True}),
     (cs.SoftDawidSkene(averaging=0.3, max_iter=10), {}),

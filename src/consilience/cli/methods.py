@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from consilience.aggregators import (
     Average,
     BayesianClassifierCombination,
+    Consensus,
     DawidSkene,
     MajorityVote,
     SoftDawidSkene,
@@ -19,13 +20,14 @@ if TYPE_CHECKING:
     from consilience.aggregators.aggregator import AbstractAggregator
 
 METHODS: dict[str, Callable[..., AbstractAggregator]] = {
+    "consensus": Consensus,
     "soft-dawid-skene": SoftDawidSkene,
     "dawid-skene": DawidSkene,
     "bcc": BayesianClassifierCombination,
     "average": Average,
     "majority-vote": MajorityVote,
 }
-DEFAULT = "soft-dawid-skene"
+DEFAULT = "consensus"
 
 
 def make_method(name: str, options: Sequence[str] = (), *, verbose: bool = False) -> AbstractAggregator:

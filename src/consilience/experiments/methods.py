@@ -11,6 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 from consilience.aggregators import (
     Average,
     BayesianClassifierCombination,
+    Consensus,
     DawidSkene,
     MajorityVote,
     SoftDawidSkene,
@@ -41,6 +42,7 @@ def aggregators(preset: Preset) -> dict[str, Callable[[], AbstractAggregator]]:
         "MV": MajorityVote,
         "SDS": lambda: SoftDawidSkene.paper(preset),
         "SDS default": SoftDawidSkene,
+        "Consensus": Consensus,
         "DS smoothed": DawidSkene,
         "EA geometric": lambda: Average(kind="geometric"),
     }

@@ -49,7 +49,7 @@ def write_report(
     predictions
         Whatever `Predictions` takes.
     aggregator
-        Fitted, or else a copy is fitted here without labels; `SoftDawidSkene()` by default. The page shows
+        Fitted, or else a copy is fitted here without labels; `Consensus()` by default. The page shows
         its `predict_proba` of the predictions.
     labels
         Known truths as names or positions of classes, -1 or None where unknown. They only score.

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from consilience.aggregators import SoftDawidSkene
+from consilience.aggregators import Consensus
 from consilience.aggregators.aggregator import AbstractAggregator, fitted_copy
 from consilience.diagnostics import diagnosis_under
 from consilience.labels import known_labels
@@ -36,7 +36,7 @@ def report_payload(
     """
     given = as_predictions(predictions)
     _check_options(aggregator, title, most_items)
-    method = SoftDawidSkene() if aggregator is None else aggregator
+    method = Consensus() if aggregator is None else aggregator
     is_fitted = hasattr(method, "members_")
     if not is_fitted:
         method = fitted_copy(method, given)
@@ -69,7 +69,7 @@ def report_payload(
 def _check_options(aggregator: AbstractAggregator | None, title: str | None, most_items: int) -> None:
     if aggregator is not None and not isinstance(aggregator, AbstractAggregator):
         raise ValueError(
-            f"aggregator must be one of consilience's, such as SoftDawidSkene(); got {type(aggregator).__name__}"
+            f"aggregator must be one of consilience's, such as Consensus(); got {type(aggregator).__name__}"
         )
     if title is not None and not isinstance(title, str):
         raise ValueError(f"title must be text; got {title!r}")
