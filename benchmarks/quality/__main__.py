@@ -18,7 +18,7 @@ import numpy as np
 
 import consilience as cs
 from benchmarks.quality.build import build
-from benchmarks.quality.methods import METHODS, YARDSTICK, Method, named
+from benchmarks.quality.methods import ABLATION, METHODS, YARDSTICK, Method, named
 from benchmarks.quality.scores import item_weights, scores
 from benchmarks.quality.store import Set, read_sets
 from benchmarks.quality.table import Result, text, write_csv, write_json
@@ -62,12 +62,14 @@ def main() -> None:
     parser.add_argument("--shared-dir", type=Path, help="with mmlu_prompts.npz, cifar10_resnets.npz and crowd.npz")
     parser.add_argument("--work-dir", type=Path, required=True, help="where members and sets are kept")
     parser.add_argument("--methods", nargs="+", default=list(METHODS), help="of the registry, or module:function")
+    parser.add_argument("--ablation", action="store_true", help="what each ingredient of Consensus gives, instead")
     parser.add_argument("--part", choices=["tuning", "held-out", "all"], default="tuning")
     parser.add_argument("--draws", type=int, default=200, help="bootstrap draws of the items")
     parser.add_argument("--csv", type=Path, help="a row per set and method")
     parser.add_argument("--json", type=Path, help="the tables and the rows")
     options = parser.parse_args()
-    methods = {name: named(name) for name in dict.fromkeys([YARDSTICK, *options.methods])}
+    names = list(ABLATION) if options.ablation else options.methods
+    methods = {name: named(name) for name in dict.fromkeys([YARDSTICK, *names])}
     folder = build(options.data_dir, options.shared_dir, options.work_dir, lambda name: print(f"making {name}"))
     results = run(list(read_sets(folder, options.part)), methods, options.draws)
     print(text(results, options.part))

@@ -8,13 +8,17 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from importlib import import_module
+from unittest.mock import patch
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 import consilience as cs
 from consilience.aggregators.aggregator import AbstractAggregator
+from consilience.aggregators.consensus import TranslationModel
+from consilience.agreement import Agreement
 from consilience.arrays import to_numpy
+from consilience.features import Scores
 
 Method = Callable[[cs.Predictions], np.ndarray]
 
@@ -51,6 +55,28 @@ def mixture(predictions: cs.Predictions) -> np.ndarray:
     return 0.4 * average + 0.2 * _posterior(learned) + 0.4 * translated
 
 
+def without_weights(predictions: cs.Predictions) -> np.ndarray:
+    """`Consensus` whose members weigh the same, to see what the weights give."""
+
+    def equal(agreement: Agreement, _: int) -> np.ndarray:
+        return np.full(len(agreement.counts), 1 / len(agreement.counts))
+
+    with patch("consilience.aggregators.consensus.pool_weights", equal):
+        return by(cs.Consensus)(predictions)
+
+
+def with_class_prior(predictions: cs.Predictions) -> np.ndarray:
+    """`Consensus` whose translation multiplies by the share of each class, as Dawid-Skene's does."""
+    plain = TranslationModel.scores
+
+    def with_shares(model: TranslationModel, rates: np.ndarray) -> Scores:
+        shares = np.asarray(cs.Average().fit(predictions).class_prior_)
+        return plain(model, rates)._replace(log_prior=np.log(np.maximum(shares, 1e-3)))
+
+    with patch.object(TranslationModel, "scores", with_shares):
+        return by(cs.Consensus)(predictions)
+
+
 METHODS: dict[str, Method] = {
     YARDSTICK: by(cs.Average),
     "geometric": geometric,
@@ -59,13 +85,29 @@ METHODS: dict[str, Method] = {
     "bcc": by(cs.BayesianClassifierCombination),
     "soft-dawid-skene": by(cs.SoftDawidSkene),
     "mixture": mixture,
+    "consensus": by(cs.Consensus),
 }
+
+ABLATION: dict[str, Method] = {
+    YARDSTICK: METHODS[YARDSTICK],
+    "consensus": METHODS["consensus"],
+    "weighted average alone": by(lambda: cs.Consensus(weight=0)),
+    "no weights": without_weights,
+    "with a class prior": with_class_prior,
+    "evidence of half as many": by(lambda: cs.Consensus(evidence=1)),
+    "evidence of twice as many": by(lambda: cs.Consensus(evidence=4)),
+    "translation alone": by(lambda: cs.Consensus(weight=1)),
+    "one iteration": by(lambda: cs.Consensus(max_iter=1, tol=None)),
+    "rows not shrunk": by(lambda: cs.Consensus(smoothing=0)),
+}
+"""What each ingredient of `Consensus` gives."""
 
 
 def named(name: str) -> Method:
     """A method of the registry, or `module:function` of anyone's."""
-    if name in METHODS:
-        return METHODS[name]
+    everything = METHODS | ABLATION
+    if name in everything:
+        return everything[name]
     module, found, function = name.partition(":")
     if not found:
         raise ValueError(f"method must be module:function or one of {', '.join(METHODS)}; got {name!r}")
