@@ -15,8 +15,11 @@ if TYPE_CHECKING:
 FEW_ITEMS = 20.0
 """Two members who have met on fewer items than this are judged by the others more than by each other."""
 
-ALIKE = 0.96
-"""The cosine from which two members count less as witnesses of each other; at 1 they are one member."""
+ALIKE = 0.98
+"""The cosine from which two members are partly one; at 1 they are one member."""
+
+DOUBT = 0.8
+"""How much less two copies say of each other's skill. Not all: the best members of an easy task are near copies too."""
 
 CLAIM_WEIGHT = 5.0
 """What a member's own confidence weighs among what is known of its skill; a pair that fits the model weighs 50."""
@@ -41,24 +44,26 @@ def skills(agreement: Agreement, n_classes: int) -> FloatArray:
     """How often beyond chance each member's answer falls on the truth, if members erred independently.
 
     Then members m and n agree beyond chance as often as α_m α_n: off its diagonal the table of agreement has rank one.
-    It is fitted by absolute residuals, because pairs who err together stick out; copies say nothing of each other and
-    count once as judges. A single pair does not tell who is better, so what members claim of themselves has a say.
+    Pairs who err together agree more than that, so what is above the model counts by its absolute residual, what is
+    below by its square. Copies say little of each other and count once as judges. A single pair does not tell who is
+    better, so what members claim of themselves has a say, on the scale of how far best partners bear each other out.
     """
     table, met = agreement.beyond_chance(n_classes), agreement.counts
     claims = np.sqrt(np.maximum(np.diag(table), 1e-3))
     sameness = copies(agreement, n_classes)
-    trust = (1 - sameness) * met / (met + FEW_ITEMS)
+    met_enough = np.where(np.eye(len(table)), 0, met / (met + FEW_ITEMS))
+    trust = (1 - DOUBT * sameness) * met_enough / sameness.sum(axis=1)
     if not trust.any():
         return claims
-    found = np.full(len(table), np.sqrt(max(np.average(table, weights=trust), 0.01)))
-    trust = trust / sameness.sum(axis=1)
+    best_partner = np.sqrt(np.maximum(table * met_enough, 0).max(axis=1))
+    claimed = claims * np.clip(np.median(best_partner / claims), 0.05, 1)
     noise = LEAST_RESIDUAL + 0.5 / np.sqrt(np.maximum(met, 1))
+    found = claims
     for _ in range(60):  # of reweighted least squares, which settle within some twenty
-        weights = trust / np.maximum(np.abs(table - np.outer(found, found)), noise)
-        claimed = claims * ((found * claims) @ np.diag(met)) / (claims**2 @ np.diag(met))
+        weights = trust / np.maximum(table - np.outer(found, found), noise)
         pull = (weights * table) @ found + CLAIM_WEIGHT * claimed
         found = np.clip(pull / (weights @ found**2 + CLAIM_WEIGHT), 1e-3, 1)
-    return found
+    return np.asarray(found)
 
 
 def copies(agreement: Agreement, n_classes: int) -> FloatArray:
