@@ -4,7 +4,7 @@
 
 Members are trained and sets are made the first time, half an hour on one core, and kept in the work directory.
 A third of the sets is held out of all tuning: the default part is the other two thirds, and scores of the held-out
-part are computed only where `--part held-out` or `--part all` asks for them.
+part, and of a fresh one after it, are computed only where `--part` asks for them.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ def main() -> None:
     parser.add_argument("--work-dir", type=Path, required=True, help="where members and sets are kept")
     parser.add_argument("--methods", nargs="+", default=list(METHODS), help="of the registry, or module:function")
     parser.add_argument("--ablation", action="store_true", help="what each ingredient of Consensus gives, instead")
-    parser.add_argument("--part", choices=["tuning", "held-out", "all"], default="tuning")
+    parser.add_argument("--part", choices=["tuning", "held-out", "fresh", "all"], default="tuning")
     parser.add_argument("--draws", type=int, default=200, help="bootstrap draws of the items")
     parser.add_argument("--csv", type=Path, help="a row per set and method")
     parser.add_argument("--json", type=Path, help="the tables and the rows")

@@ -47,13 +47,17 @@ def training_images(data: str, part: str, data_dir: Path) -> Images:
 
 @lru_cache(maxsize=2)
 def test_images(data: str, part: str, data_dir: Path) -> Images:
-    """Images nobody was trained on: for tuning the test set, for the held-out part the last 10,000 training images."""
+    """Images nobody was trained on: for tuning the test set, for the held-out part the last 10,000 training images.
+
+    For the fresh part, where there are more than 50,000, the 10,000 before those.
+    """
     if data == "digits":
         return _between(_digits(), *((600, 1200) if part == "tuning" else (1200, 1797)))
     if part == "tuning":
         return TASKS[data].images(data_dir, train=False)
     images = TASKS[data].images(data_dir, train=True)
-    return _between(images, len(images.labels) - 10_000, len(images.labels))
+    stop = min(len(images.labels), 50_000) if part == "fresh" else len(images.labels)
+    return _between(images, stop - 10_000, stop)
 
 
 def _between(images: Images, start: int, stop: int) -> Images:

@@ -18,7 +18,7 @@ class Set:
 
     name: str
     group: str  # what makes it hard: "shifted", "crowd", …; "clean" if nothing does
-    part: str  # "tuning" or "held-out"
+    part: str  # "tuning", "held-out" or "fresh"
     predictions: np.ndarray  # (members, items, classes), a NaN row where a member says nothing
     labels: np.ndarray  # the true classes, -1 where unknown or where there is none
     recipe: str = ""  # how it was made; another recipe under the same name makes it anew
