@@ -77,7 +77,7 @@ class Consensus(AbstractAggregator):
     2. **Meanings.** Under the average, each member's confusion matrix is counted. An answer then speaks for the classes
        under which it is often given. There is no class prior: shift empties classes that are still there, and a prior
        would keep them empty.
-    3. **Caution.** Members err together, so their evidence counts as that of `2 √(effective members)`, not as that of
+    3. **Caution.** Members err together, so their evidence counts as that of `2.5 √(effective members)`, not as that of
        all. And the answer is `1 - weight` of the weighted average and `weight` of the corrected posterior, in the
        counting as in the end. So it stays near the average, which never fails badly.
 
@@ -125,7 +125,7 @@ class Consensus(AbstractAggregator):
         self,
         *,
         weight: float = 0.4,
-        evidence: float = 2.0,
+        evidence: float = 2.5,
         smoothing: float = 0.1,
         max_iter: int = 20,
         tol: float | None = 1e-3,
