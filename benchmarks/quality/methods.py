@@ -58,6 +58,7 @@ METHODS: dict[str, Method] = {
     "dawid-skene": by(cs.DawidSkene),
     "bcc": by(cs.BayesianClassifierCombination),
     "soft-dawid-skene": by(cs.SoftDawidSkene),
+    "consensus": by(cs.Consensus),
     "mixture": mixture,
 }
 
