@@ -195,7 +195,9 @@ def shrunk_rates(counts, smoothing, few=10):
     return rates
 
 
-def consensus(answers, member_weights, n_items, n_classes, n_iter, *, weight=0.4, evidence=2.0, smoothing=0.1, known=()):
+def consensus(
+    answers, member_weights, n_items, n_classes, n_iter, *, weight=0.4, evidence=2.0, smoothing=0.1, known=()
+):
     """Posterior and confusion matrices after so many rounds, given the weights of the average."""
     n_members = len(member_weights)
 
@@ -236,7 +238,7 @@ def least_squares_on_simplex(products, target):
         np.full(n_members, 1 / n_members),
         jac=lambda w: 2 * products @ w - 2 * target,
         bounds=[(0, 1)] * n_members,
-        constraints={"type": "eq", "fun": lambda w: w.sum() - 1, "jac": lambda w: np.ones_like(w)},
+        constraints={"type": "eq", "fun": lambda w: w.sum() - 1, "jac": np.ones_like},
         method="SLSQP",
         options={"ftol": 1e-15, "maxiter": 1000},
     )

@@ -76,9 +76,7 @@ def test_posterior_with_known_labels_is_the_loops(case, rng):
     predictions, answers = case
     known = np.where(np.arange(N_ITEMS) < 8, rng.integers(N_CLASSES, size=N_ITEMS), -1)
     fitted = cs.Consensus(max_iter=3, tol=None, weight=0.3).fit(predictions, known)
-    posterior, _ = reference.consensus(
-        answers, fitted.member_weights_, N_ITEMS, N_CLASSES, 3, weight=0.3, known=known
-    )
+    posterior, _ = reference.consensus(answers, fitted.member_weights_, N_ITEMS, N_CLASSES, 3, weight=0.3, known=known)
     np.testing.assert_allclose(fitted.posterior_, posterior, atol=1e-8)
     np.testing.assert_array_equal(fitted.posterior_[:8], np.eye(N_CLASSES)[known[:8]])
 

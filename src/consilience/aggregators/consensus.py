@@ -80,8 +80,9 @@ class Consensus(AbstractAggregator):
        all. And the answer is `1 - weight` of the weighted average and `weight` of the corrected posterior, in the
        counting as in the end. So it stays near the average, which never fails badly.
 
-    `history_` is the evidence of the translated answers; it settles but need not rise. `benchmarks/quality` shows what
-    it gains and where it loses.
+    `history_` is the evidence of the translated answers as each pass found it; it settles but need not rise. Known
+    labels count in the confusion matrices; the weights do not see them. `benchmarks/quality` shows what it gains and
+    where it loses.
 
     Parameters
     ----------

@@ -80,11 +80,12 @@ def pool_weights(agreement: Agreement, n_classes: int) -> FloatArray:
     """The weights (members,) of a linear pool, summing to 1, that come nearest to the truth.
 
     The expected squared distance of Σ_m w_m x_m from the one-hot truth is w'Mw - 2 w'c and a constant. M is the mean
-    product of each pair of members, which needs no labels: it is what makes copies share one weight. c, the mean
-    probability each gives to the truth, is the members' skill. Skill takes errors for independent; were members no more
-    like the truth than like each other, it would be skill squared; the power between the two is used. A ridge draws
-    weights to equal ones, the more so the fewer items a pair has met on and the more members there are to weigh. Of
-    members who have not answered yet nothing is known; they get an equal share.
+    product of each pair of members, which needs no labels: it is what takes weight from copies. c, the mean probability
+    each gives to the truth, is the members' skill. Skill takes errors for independent; were members no more like the
+    truth than like each other, it would be skill squared; the power between the two is used. A ridge draws weights to
+    equal ones, the more so the fewer items a pair has met on and the more members there are to weigh. Because of it,
+    copies together get more than one of them would alone, though less than as many members who differ. Of members who
+    have not answered yet nothing is known; they get an equal share.
     """
     is_heard = np.diag(agreement.counts) > 0
     weights = np.full(len(is_heard), 1 / max(is_heard.sum(), 1))
