@@ -135,3 +135,111 @@ def calibration_error(posterior, labels, n_bins):
                 gap += float(np.argmax(row) == label) - confidence
         total += abs(gap)
     return total / len(labels)
+
+
+def answers_of(array, labels=()):
+    """(member, item, row) of each answer in probabilities (members, items, classes) and labels (members, items)."""
+    n_classes = array.shape[2]
+    given = [(m, i, row) for m, rows in enumerate(array) for i, row in enumerate(rows) if not np.isnan(row).any()]
+    for m, said in enumerate(labels):
+        given += [(len(array) + m, i, np.eye(n_classes)[label]) for i, label in enumerate(said) if label >= 0]
+    return given
+
+
+def agreement(answers, n_members):
+    """Products and counts of each pair of members, by comparing each answer with each."""
+    products, counts = np.zeros((n_members, n_members)), np.zeros((n_members, n_members))
+    for m, i, x in answers:
+        for n, other, y in answers:
+            if i == other:
+                products[m, n] += sum(a * b for a, b in zip(x, y, strict=True))
+                counts[m, n] += 1
+    return products, counts
+
+
+def weighted_average(answers, member_weights, n_items, n_classes):
+    """The weighted mean (items, classes) of the answers to each item."""
+    total, behind = np.zeros((n_items, n_classes)), np.zeros(n_items)
+    for m, i, x in answers:
+        total[i] += member_weights[m] * x
+        behind[i] += member_weights[m]
+    return total / behind[:, None]
+
+
+def confusion_counts(answers, posterior, n_members):
+    """Σ_i t_ik x_imj, by loops."""
+    n_classes = posterior.shape[1]
+    counts = np.zeros((n_members, n_classes, n_classes))
+    for m, i, x in answers:
+        for k in range(n_classes):
+            for j in range(n_classes):
+                counts[m, k, j] += posterior[i, k] * x[j]
+    return counts
+
+
+def shrunk_rates(counts, smoothing, few=10):
+    """Confusion matrices drawn to those of members who err evenly."""
+    n_members, n_classes, _ = counts.shape
+    everyones = sum(counts[m, k, k] for m in range(n_members) for k in range(n_classes)) / counts.sum()
+    rates = np.zeros_like(counts)
+    for m in range(n_members):
+        n_answers = counts[m].sum()
+        right = sum(counts[m, k, k] for k in range(n_classes))
+        accuracy = (right + few * everyones) / (n_answers + few + 1)
+        pseudo = smoothing * n_answers / n_classes + 1
+        for k in range(n_classes):
+            for j in range(n_classes):
+                even = accuracy if k == j else (1 - accuracy) / (n_classes - 1)
+                rates[m, k, j] = counts[m, k, j] + pseudo * even
+            rates[m, k] /= rates[m, k].sum()
+    return rates
+
+
+def consensus(
+    answers, member_weights, n_items, n_classes, n_iter, *, weight=0.4, evidence=2.5, smoothing=0.1, known=()
+):
+    """Posterior and confusion matrices after so many rounds, given the weights of the average."""
+    n_members = len(member_weights)
+
+    def clamped(posterior):
+        for i, label in enumerate(known):
+            if label >= 0:
+                posterior[i] = np.eye(n_classes)[label]
+        return posterior
+
+    shares = [sum(m == n for n, _, _ in answers) / n_items for m in range(n_members)]
+    behind = sum(w * s for w, s in zip(member_weights, shares, strict=True))
+    n_effective = behind**2 / sum(w**2 * s for w, s in zip(member_weights, shares, strict=True))
+    powers = [evidence * math.sqrt(n_effective) * w / behind for w in member_weights]
+    average = clamped(weighted_average(answers, member_weights, n_items, n_classes))
+
+    def mixed(rates):
+        scores = np.zeros((n_items, n_classes))
+        for m, i, x in answers:
+            for k in range(n_classes):
+                scores[i, k] += powers[m] * sum(x[j] * math.log(rates[m, k, j]) for j in range(n_classes))
+        corrected = np.exp(scores - scores.max(axis=1, keepdims=True))
+        corrected = clamped(corrected / corrected.sum(axis=1, keepdims=True))
+        return (1 - weight) * average + weight * corrected
+
+    rates = shrunk_rates(confusion_counts(answers, average, n_members), smoothing)
+    for _ in range(n_iter):
+        rates = shrunk_rates(confusion_counts(answers, mixed(rates), n_members), smoothing)
+    return mixed(rates), rates
+
+
+def least_squares_on_simplex(products, target):
+    """The minimum of w'Mw - 2 w'c over the simplex, by sequential quadratic programming."""
+    from scipy.optimize import minimize
+
+    n_members = len(target)
+    found = minimize(
+        lambda w: w @ products @ w - 2 * w @ target,
+        np.full(n_members, 1 / n_members),
+        jac=lambda w: 2 * products @ w - 2 * target,
+        bounds=[(0, 1)] * n_members,
+        constraints={"type": "eq", "fun": lambda w: w.sum() - 1, "jac": np.ones_like},
+        method="SLSQP",
+        options={"ftol": 1e-15, "maxiter": 1000},
+    )
+    return found.x

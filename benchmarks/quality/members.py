@@ -15,6 +15,7 @@ import numpy as np
 
 from benchmarks.quality.images import training_images
 from consilience.atomic import whole_file
+from consilience.experiments.datasets import Images
 
 Answer = Callable[[np.ndarray], np.ndarray]  # images -> (items, classes)
 
@@ -99,7 +100,12 @@ def _classifier(member: Member) -> Any:
 def _trained_network(member: Member, pixels: np.ndarray, labels: np.ndarray, work_dir: Path) -> Answer:
     import torch  # noqa: PLC0415 - scikit-learn's members need none
 
-    from consilience.experiments.training import Recipe, predict, train_member  # noqa: PLC0415
+    from consilience.experiments.examples import Examples  # noqa: PLC0415
+    from consilience.experiments.recipes import Recipe  # noqa: PLC0415
+    from consilience.experiments.training import predict, train_member  # noqa: PLC0415
+
+    def as_seen(pixels: np.ndarray, labels: np.ndarray) -> Examples:
+        return Examples(Images(pixels, labels), (0.5,), (0.5,))
 
     torch.set_num_threads(1)  # networks this small are slower on more
     path = work_dir / "members" / f"{member.name}.pt"
@@ -107,13 +113,12 @@ def _trained_network(member: Member, pixels: np.ndarray, labels: np.ndarray, wor
     n_channels, size, _ = pixels.shape[1:]
     network = train_member(
         lambda: _network(member, n_channels, size),
-        torch.from_numpy(2 * pixels - 1),
-        torch.from_numpy(labels),
+        as_seen(pixels, labels),
         Recipe(member.epochs, 50, "adamw", 2e-3),
         seed=member.seed,
         path=path,
     )
-    return lambda images: predict(network, torch.from_numpy(2 * images - 1)).numpy()
+    return lambda images: predict(network, as_seen(images, np.zeros(len(images), dtype=np.int64))).numpy()
 
 
 def _network(member: Member, n_channels: int, size: int) -> Any:

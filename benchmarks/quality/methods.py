@@ -84,8 +84,8 @@ METHODS: dict[str, Method] = {
     "dawid-skene": by(cs.DawidSkene),
     "bcc": by(cs.BayesianClassifierCombination),
     "soft-dawid-skene": by(cs.SoftDawidSkene),
-    "mixture": mixture,
     "consensus": by(cs.Consensus),
+    "mixture": mixture,
 }
 
 ABLATION: dict[str, Method] = {

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, final
+from typing import TYPE_CHECKING, Any, NamedTuple, final
 
 import numpy as np
 from scipy import sparse
 
 from consilience.arrays import FloatArray, is_sparse, namespace, to_numpy
-from consilience.features import AnsweredFeatures, DenseFeatures, Features
+from consilience.features import AnsweredFeatures, DenseFeatures, Features, LabelFeatures
 
 if TYPE_CHECKING:
     from consilience.arrays import Array, IntArray
@@ -43,53 +43,67 @@ class Agreement:
 
         The diagonal is what members claim of themselves: that of a member who is sure is 1. Pairs who never met get 0.
         """
-        means = (n_classes * self.products / np.maximum(self.counts, 1) - 1) / (n_classes - 1)
-        return np.where(self.counts > 0, means, 0.0)
+        met = self.counts > 0  # however little is left of it: a stream may forget all but a fraction of an item
+        means = np.divide(self.products, self.counts, out=np.full_like(self.products, 1 / n_classes), where=met)
+        return (n_classes * means - 1) / (n_classes - 1)
+
+
+class Laid(NamedTuple):
+    """The answers of some members: a row each, so that the products of rows are those of all items."""
+
+    positions: IntArray
+    answers: Any  # (members, items × classes), dense or sparse; of those who answered an item twice, the sum
+    n_answers: Any  # (members, items)
 
 
 def agreement_of(features: tuple[Features, ...], n_members: int, n_items: int) -> Agreement:
     """The agreement of the members on the items of a chunk."""
     total = Agreement.zero(n_members)
-    parts = [_laid_out(part, n_items) for part in features]
-    for first, (positions, answers, is_answer) in enumerate(parts):
-        for others, other_answers, is_other in parts[first:]:
-            place = np.ix_(positions, others)
-            products, counts = _product(answers, other_answers), _product(is_answer, is_other)
-            total.products[place] += products
-            total.counts[place] += counts
-            if positions is not others:
-                total.products[place[1].T, place[0].T] += products.T
-                total.counts[place[1].T, place[0].T] += counts.T
+    parts = _laid_out(features, n_items)
+    for first, one in enumerate(parts):
+        for other in parts[first:]:
+            products, counts = _products(one.answers, other.answers), _products(one.n_answers, other.n_answers)
+            place, mirrored = np.ix_(one.positions, other.positions), np.ix_(other.positions, one.positions)
+            total.products[place], total.counts[place] = products, counts
+            total.products[mirrored], total.counts[mirrored] = products.T, counts.T
     return total
 
 
-def _laid_out(features: Features, n_items: int) -> tuple[IntArray, Any, Any]:
-    """Positions of members, their answers (members, items × classes), and how often they answered (members, items)."""
-    if isinstance(features, DenseFeatures):
-        xp, n_members = namespace(features.values), len(features.positions)
-        rows = xp.permute_dims(xp.reshape(features.values, (n_items, n_members, -1)), (1, 0, 2))
-        ones = features.is_answer
-        return (
-            features.positions,
-            xp.reshape(rows, (n_members, -1)),
-            np.ones((n_members, n_items)) if ones is None else ones,
-        )
-    if isinstance(features, AnsweredFeatures):
-        rows, n_answers = (features.incidence @ part for part in (features.values, features.is_answer))
-        return np.array([features.position]), rows.reshape(1, -1), n_answers.reshape(1, -1)
+def _laid_out(features: tuple[Features, ...], n_items: int) -> list[Laid]:
+    """What the members of each kind of features say; of those who answered some items, all together."""
+    some = [part for part in features if isinstance(part, AnsweredFeatures)]
+    parts = [_of_some(some)] if some else []
+    parts += [_of_dense(part, n_items) for part in features if isinstance(part, DenseFeatures)]
+    return parts + [_of_labels(part, n_items) for part in features if isinstance(part, LabelFeatures)]
+
+
+def _of_dense(features: DenseFeatures, n_items: int) -> Laid:
+    xp, n_members = namespace(features.values), len(features.positions)
+    rows = xp.permute_dims(xp.reshape(features.values, (n_items, n_members, -1)), (1, 0, 2))
+    n_answers = np.ones((n_members, n_items)) if features.is_answer is None else features.is_answer
+    return Laid(features.positions, xp.reshape(rows, (n_members, -1)), n_answers)
+
+
+def _of_some(features: list[AnsweredFeatures]) -> Laid:
+    answers = np.stack([(part.incidence @ part.values).ravel() for part in features])
+    n_answers = np.stack([(part.incidence @ part.is_answer).ravel() for part in features])
+    return Laid(np.array([part.position for part in features]), answers, n_answers)
+
+
+def _of_labels(features: LabelFeatures, n_items: int) -> Laid:
+    n_members, n_classes = len(features.positions), features.n_classes
     entries = sparse.coo_array(features.matrix)
-    member, label = np.divmod(entries.col, features.n_classes)
-    shape = (len(features.positions), n_items)
-    answers = (entries.data, (member, entries.row * features.n_classes + label))
-    return (
+    member, label = np.divmod(entries.col, n_classes)
+    answers = (entries.data, (member, entries.row * n_classes + label))
+    return Laid(
         features.positions,
-        sparse.csr_array(answers, shape=(shape[0], n_items * features.n_classes)),
-        sparse.csr_array((entries.data, (member, entries.row)), shape=shape),
+        sparse.csr_array(answers, shape=(n_members, n_items * n_classes)),
+        sparse.csr_array((entries.data, (member, entries.row)), shape=(n_members, n_items)),
     )
 
 
-def _product(first: Any, second: Any) -> FloatArray:
-    """`first` @ `second`.T in double precision, where both are dense in their own library."""
+def _products(first: Any, second: Any) -> FloatArray:
+    """`first` @ `second`.T as NumPy's, computed in their own library where they share one."""
     if is_sparse(first) or is_sparse(second) or type(first) is not type(second):
         first, second = (part if is_sparse(part) else to_numpy(part) for part in (first, second))
         product: Array = first @ second.T

@@ -151,8 +151,11 @@ class Reader:
         """How much members agree with each other on these items."""
         n_members = self.predictions.n_members
         total = Agreement.zero(n_members)
+
+        def visit(chunk: ReadChunk) -> Agreement:
+            return agreement_of(chunk.features(), n_members, chunk.n_items)
+
         with self._product_threads():
-            visit = lambda chunk: agreement_of(chunk.features(), n_members, chunk.n_items)  # noqa: E731
             for part in in_order(visit, self.chunks, self.n_workers):
                 total = total + part
         return total
@@ -212,7 +215,9 @@ class Reader:
 
         def rows(chunk: ReadChunk) -> Array:
             average = (1 - weight) * pool(chunk, member_weights, self._example)
-            return average + weight * dense(posterior_rows(chunk, layer, self._example))
+            mixed = average + weight * dense(posterior_rows(chunk, layer, self._example))
+            # Clamped once more, because the weights of a clamped row sum to 1 only up to rounding.
+            return clamp(mixed, chunk.known)
 
         return self.belief(rows, example)
 

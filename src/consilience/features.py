@@ -1,8 +1,8 @@
 """What a chunk of items says, in the form that linear scores need.
 
 Every model of the project scores class k of item i by a sum over the answers to it,
-`Σ_m weights[m, k] · x_im + bias[m, k]`, and learns from `Σ_i t_ik x_im`. Only x differs: the logarithms of a
-member's probabilities, or its label as a one-hot row, which is never written out.
+`Σ_m weights[m, k] · x_im + bias[m, k]`, and learns from `Σ_i t_ik x_im`. Only x differs: a member's probabilities,
+their logarithms, or its label as a one-hot row, which is never written out.
 
 Scores and responsibilities are (classes, items) here: sums over classes then run along contiguous items, and the
 products with `values` need no transposed copies.
@@ -41,7 +41,7 @@ Responsibilities: TypeAlias = Any
 class Scores(NamedTuple):
     """A frozen fit: class k of item i scores `log_prior[k] + Σ_m weights[m, k] · x_im + bias[m, k]`.
 
-    The posterior is the softmax of the scores: a fitted model is a linear layer on log-probabilities or labels.
+    The posterior is the softmax of the scores: a fitted model is a linear layer on what members say.
     """
 
     log_prior: FloatArray  # (true,)

@@ -21,7 +21,7 @@ class Statistics:
     n_items: float
     class_counts: FloatArray  # (true,): Σ_i t_ik
     answer_counts: FloatArray  # (members, true): the same over the items each member answered
-    sums: FloatArray  # (members, true, predicted): Σ_i t_ik x_imj, x one-hot labels or log-probabilities
+    sums: FloatArray  # (members, true, predicted): Σ_i t_ik x_imj, x probabilities, their logarithms or one-hot labels
     log_evidence: float  # Σ_i log Σ_k p(x_i, k), up to a constant of the data
 
     def averaged(self, new: Statistics, weight: float) -> Statistics:

@@ -125,6 +125,21 @@ def test_people_beside_networks(rng, tmp_path):
     assert abs(module(torch.tensor(softer)).numpy() - expected).max() > 0.01
 
 
+def test_people_beside_networks_in_a_consensus(rng, tmp_path):
+    """A label is a row that is sure, so that nothing need be known of who gave labels."""
+    torch = pytest.importorskip("torch")
+    array, truth = softmax_members(rng, [3, 2], 100, N_CLASSES, missing=0.2)
+    people = np.where(rng.random((2, 100)) < 0.7, truth, 0)
+    people[1, ::3] = -1
+    mixed = cs.Predictions.concatenate([array, cs.Predictions.from_labels(people, N_CLASSES)])
+    aggregator = cs.Consensus().fit(mixed)
+    expected, block = aggregator.predict_proba(mixed), mixed.to_array()
+    np.testing.assert_allclose(expected, aggregator.posterior_, atol=1e-12)
+    module = aggregator.to_torch(dtype=torch.float64)
+    np.testing.assert_allclose(module(torch.tensor(block)).numpy(), expected, atol=DOUBLE)
+    np.testing.assert_allclose(run_onnx(exported(aggregator, tmp_path / "model.onnx"), block)[0], expected, atol=SINGLE)
+
+
 def test_a_loaded_aggregator_leaves_as_the_fitted_one(rng, tmp_path):
     torch = pytest.importorskip("torch")
     new = torch.tensor(awkward_items(rng, np.float64))

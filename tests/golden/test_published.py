@@ -63,3 +63,24 @@ def test_real_networks_under_shift(shared):
     assert scores["Average"]["accuracy"] == pytest.approx(0.859, abs=0.002)
     assert scores["SoftDawidSkene"]["accuracy"] >= scores["Average"]["accuracy"]
     assert scores["SoftDawidSkene"]["brier"] <= scores["Average"]["brier"]
+    assert scores["Consensus"]["accuracy"] >= scores["Average"]["accuracy"]
+
+
+@pytest.mark.parametrize("name", ["clean_logits", "jpeg_logits", "prompts"])
+def test_consensus_stays_near_the_average_on_real_networks(shared, name):
+    """Networks that are alike and prompts that all know little: at most half a point and 6 % of the NLL lost."""
+    data = shared("mmlu_prompts.npz" if name == "prompts" else "cifar10_resnets.npz")
+    labels = data["labels"].astype(int)
+    predictions = cs.Predictions(data["probabilities"]) if name == "prompts" else cs.Predictions.from_logits(data[name])
+    consensus, average = (method.fit(predictions).posterior_ for method in (cs.Consensus(), cs.Average()))
+    assert cs.metrics.accuracy(consensus, labels) >= cs.metrics.accuracy(average, labels) - 0.005
+    assert cs.metrics.nll(consensus, labels) <= 1.06 * cs.metrics.nll(average, labels)
+
+
+@pytest.mark.parametrize("name", ERRORS)
+def test_consensus_beats_the_vote_on_crowds(crowd, name):
+    predictions, gold = crowd(name)
+    is_known = gold >= 0
+    posterior = cs.Consensus().fit(predictions).posterior_
+    error = 100 * (posterior.argmax(axis=1) != gold)[is_known].mean()
+    assert error < ERRORS[name][0]

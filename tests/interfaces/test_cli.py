@@ -60,12 +60,12 @@ def test_aggregate_for_machines(run, arrays):
     code, out, err = run("aggregate", *arrays, "--json", "-o", "out.npz", "--labels", "truth.npy")
     assert code == 0 and err == ""
     summary = json.loads(out)
-    fitted = cs.SoftDawidSkene().fit({name[:-4]: np.load(name) for name in arrays})
+    fitted = cs.Consensus().fit({name[:-4]: np.load(name) for name in arrays})
     with np.load("out.npz") as written:
         np.testing.assert_array_equal(written["posterior"], fitted.posterior_)
         assert written["members"].tolist() == ["good", "fair", "poor"]
     truth = np.load("truth.npy")
-    assert summary["scores"]["SoftDawidSkene"]["accuracy"] == cs.metrics.accuracy(fitted.posterior_, truth)
+    assert summary["scores"]["Consensus"]["accuracy"] == cs.metrics.accuracy(fitted.posterior_, truth)
     assert (
         summary["changed"]["count"]
         == (fitted.posterior_.argmax(1) != cs.Average().fit_predict_proba(fitted_data()).argmax(1)).sum()
@@ -169,10 +169,13 @@ def test_reports_are_written_by_two_commands(run, arrays):
 
 
 def test_options_reach_the_method(run, arrays):
-    code, out, _ = run("aggregate", *arrays, "--option", "max_iter=3", "--option", 'averaging={"0": 0.5}', "--json")
+    options = ("--option", "max_iter=3", "--option", 'averaging={"0": 0.5}')
+    code, out, _ = run("aggregate", *arrays, "-m", "soft-dawid-skene", *options, "--json")
     assert code == 0 and json.loads(out)["iterations"] == 3
+    run("aggregate", *arrays, "--option", "weight=0.1", "-o", "out.npy")
+    np.testing.assert_array_equal(np.load("out.npy"), cs.Consensus(weight=0.1).fit(fitted_data()).posterior_)
     code, _, err = run("aggregate", *arrays, "--option", "nope=3")
-    assert code == 2 and "--option must be NAME=VALUE with one of averaging" in err
+    assert code == 2 and "--option must be NAME=VALUE with one of chunk_size, evidence" in " ".join(err.split())
 
 
 def test_people_and_names(run, tmp_path):
@@ -207,7 +210,7 @@ def test_compare_and_evaluate(run, arrays):
     ("words", "message"),
     [
         (["aggregate", "absent.npy"], "absent.npy: No such file or directory"),
-        (["aggregate", "good.npy", "-m", "magic"], "--method must be one of soft-dawid-skene"),
+        (["aggregate", "good.npy", "-m", "magic"], "--method must be one of consensus, soft-dawid-skene"),
         (["aggregate", "good.npy", "-o", "out.xlsx"], "the output must end in one of .npz"),
         (["aggregate", "good.npy", "-o", "no/out.npz"], "the output's directory must exist"),
         (["aggregate", "good.npy", "--report", "page.pdf"], "the output must end in one of .html"),

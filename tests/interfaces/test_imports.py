@@ -25,6 +25,7 @@ def test_public_names():
     public = {name for name in vars(cs) if not name.startswith("_")} - set(sys.modules)
     for name in (
         "Predictions",
+        "Consensus",
         "Average",
         "MajorityVote",
         "DawidSkene",

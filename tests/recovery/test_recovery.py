@@ -5,9 +5,11 @@ import pytest
 from sklearn.base import clone
 
 import consilience as cs
+from consilience.aggregators.opinion_weights import skills
+from consilience.expectation import Reader
 
 from assertions import assert_within_errors
-from simulate import diagonal_confusion, labels_from_confusion, rows_from_dirichlet
+from simulate import diagonal_confusion, labels_from_confusion, rows_from_dirichlet, softmax_members
 
 CLASS_PRIOR = np.array([0.5, 0.3, 0.2])
 CONFUSION = np.array(
@@ -128,6 +130,58 @@ def test_a_soft_stream_stays_near_the_fit(rng):
     average = cs.Average().fit(array).posterior_
     assert np.mean(right) > (average.argmax(axis=1) == truth).mean() - 0.01
     assert sds.statistics_.n_items == pytest.approx(100 * (1 - 0.99**30) / 0.01, rel=1e-9)
+
+
+ACCURACIES = np.array([0.9, 0.8, 0.7, 0.6, 0.5])
+
+
+def skills_of(labels, n_classes):
+    return skills(Reader(cs.Predictions.from_labels(labels, n_classes)).agreement(), n_classes)
+
+
+@pytest.mark.parametrize("draw", range(5))
+def test_skills_come_back_where_errors_are_independent(rng, draw):
+    """Within .08, drawn a little to each other: labels all claim to be sure, and claims have a say."""
+    rng = np.random.default_rng([draw, *rng.integers(2**32, size=2)])
+    labels, _ = labels_from_confusion(rng, diagonal_confusion(ACCURACIES, 4), np.full(4, 0.25), N_ITEMS)
+    true = (4 * ACCURACIES - 1) / 3
+    found = skills_of(labels, 4)
+    np.testing.assert_allclose(found, true, atol=0.08)
+    assert (np.diff(found) < 0).all()
+
+
+def test_shared_errors_pass_for_skill(rng):
+    """The negative control: on three items of ten all give the same wrong answer, and everybody seems better."""
+    labels, truth = labels_from_confusion(rng, diagonal_confusion(ACCURACIES, 4), np.full(4, 0.25), N_ITEMS)
+    wrong = (truth + rng.integers(1, 4, size=N_ITEMS)) % 4
+    together = np.where(rng.random(N_ITEMS) < 0.3, wrong, labels)
+    true = (4 * (together == truth).mean(axis=1) - 1) / 3
+    assert (skills_of(together, 4) > true + 0.25).all()
+
+
+def test_a_consensus_stream_learns_what_a_fit_learns(rng):
+    """Weights are the same, being sums; confusion matrices were counted under what was known then."""
+    array, _ = softmax_members(rng, [3, 2, 1, 1], 4000, 4)
+    whole, streamed = cs.Consensus().fit(array), cs.Consensus()
+    for start in range(0, 4000, 200):
+        streamed.partial_fit(array[:, start : start + 200])
+    np.testing.assert_allclose(streamed.member_weights_, whole.member_weights_, atol=1e-10)
+    np.testing.assert_allclose(streamed.confusion_, whole.confusion_, atol=0.05)
+    np.testing.assert_allclose(streamed.predict_proba(array), whole.predict_proba(array), atol=0.02)
+    assert streamed.statistics_.n_items == 4000
+
+
+def test_a_forgetful_consensus_follows_a_member_that_breaks(rng):
+    before, _ = softmax_members(rng, [3, 2, 1, 1], 4000, 4)
+    after, _ = softmax_members(rng, [0, 2, 1, 3], 2000, 4)
+    forgetful, faithful, fresh = cs.Consensus(forgetting=0.7), cs.Consensus(), cs.Consensus().fit(after)
+    array = np.concatenate([before, after], axis=1)
+    for start in range(0, 6000, 200):
+        for method in (forgetful, faithful):
+            method.partial_fit(array[:, start : start + 200])
+    np.testing.assert_allclose(forgetful.member_weights_, fresh.member_weights_, atol=0.08)
+    np.testing.assert_allclose(forgetful.confusion_[0], fresh.confusion_[0], atol=0.08)
+    assert faithful.member_weights_[0] > fresh.member_weights_[0] + 0.1
 
 
 def test_people_beside_networks(rng):

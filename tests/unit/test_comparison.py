@@ -12,7 +12,7 @@ METHODS = ["Average", "Average (geometric)", "MajorityVote", "DawidSkene", "Baye
 
 def test_every_method_is_scored():
     table = cs.compare(ARRAY, TRUTH)
-    assert table["method"] == [*METHODS, "SoftDawidSkene"]
+    assert table["method"] == [*METHODS, "SoftDawidSkene", "Consensus"]
     average = cs.Average().fit(ARRAY).posterior_
     assert table.rows()[0]["accuracy"] == cs.metrics.accuracy(average, TRUTH)
     assert table.rows()[0]["nll"] == pytest.approx(cs.metrics.nll(average, TRUTH))

@@ -117,7 +117,10 @@ def test_every_item_is_there_once_and_says_why(payload):
     assert max(disputed) == max(row["against"] / row["answers"] for row in rows if row["reason"] != "changed")
 
 
-@pytest.mark.parametrize("method", [cs.SoftDawidSkene(), cs.DawidSkene(), cs.MajorityVote(), cs.Average()], ids=repr)
+EXPLAINED = [cs.Consensus(), cs.SoftDawidSkene(), cs.DawidSkene(), cs.MajorityVote(), cs.Average()]
+
+
+@pytest.mark.parametrize("method", EXPLAINED, ids=repr)
 def test_evidence_adds_up_to_the_log_odds(digits, method):
     rows = report_payload(digits[0], method, most_items=40)["items"]["rows"]
     for row in rows:
@@ -235,7 +238,7 @@ def test_the_page_names_no_other_place(payload):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"aggregator": "soft"}, "aggregator must be one of consilience's, such as SoftDawidSkene(); got str"),
+        ({"aggregator": "soft"}, "aggregator must be one of consilience's, such as Consensus(); got str"),
         ({"most_items": 0}, "most_items must be a whole number of at least 1; got 0"),
         ({"most_items": True}, "most_items must be a whole number of at least 1; got True"),
         ({"title": 3}, "title must be text; got 3"),

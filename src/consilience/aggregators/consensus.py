@@ -20,7 +20,6 @@ from consilience.statistics import Statistics
 
 if TYPE_CHECKING:
     from consilience.arrays import FloatArray, IntArray
-    from consilience.belief import Belief
     from consilience.predictions import Predictions
 
 FEW_ANSWERS = 10.0
@@ -72,8 +71,8 @@ class State(NamedTuple):
 class Consensus(AbstractAggregator):
     """The recommended label-free method: a weighted average, corrected by what members' answers have come to mean.
 
-    1. **Weights.** How much each pair of members agrees tells how good each is and who repeats whom; the weighted
-       average is the one expected to come nearest to the truth (`opinion_weights`).
+    1. **Weights.** How much each pair of members agrees, in probabilities and in votes, tells how good each is and who
+       repeats whom; the weighted average is the one expected to come nearest to the truth (`opinion_weights`).
     2. **Meanings.** Under the average, each member's confusion matrix is counted. An answer then speaks for the classes
        under which it is often given. There is no class prior: shift empties classes that are still there, and a prior
        would keep them empty.
@@ -81,8 +80,9 @@ class Consensus(AbstractAggregator):
        all. And the answer is `1 - weight` of the weighted average and `weight` of the corrected posterior, in the
        counting as in the end. So it stays near the average, which never fails badly.
 
-    `history_` is the evidence of the translated answers; it settles but need not rise. `benchmarks/quality` shows what
-    it gains and where it loses.
+    `history_` is the evidence of the translated answers as each pass found it; it settles but need not rise. Known
+    labels count in the confusion matrices; the weights do not see them. `benchmarks/quality` shows what it gains and
+    where it loses.
 
     Parameters
     ----------
@@ -107,7 +107,7 @@ class Consensus(AbstractAggregator):
     Attributes
     ----------
     member_weights_ : (members,), of the average; they sum to 1
-    agreement_ : what the weights were found from, in a form that adds up
+    agreement_, vote_agreement_ : what the weights were found from, in a form that adds up
 
     Examples
     --------
@@ -117,9 +117,14 @@ class Consensus(AbstractAggregator):
 
     member_weights_: FloatArray
     agreement_: Agreement
+    vote_agreement_: Agreement
 
     class_prior = None  # for the checks that iterative methods share: there is none to set
-    _saved_kinds: ClassVar[dict[str, type[Any]]] = {"statistics_": Statistics, "agreement_": Agreement}
+    _saved_kinds: ClassVar[dict[str, type[Any]]] = {
+        "statistics_": Statistics,
+        "agreement_": Agreement,
+        "vote_agreement_": Agreement,
+    }
 
     def __init__(
         self,
@@ -148,43 +153,43 @@ class Consensus(AbstractAggregator):
         reader = self._reader(predictions, known)
         n_steps = (self.max_iter + 1) * len(reader.chunks)  # and a pass for the average's statistics
         with progress_bar(type(self).__name__, n_steps, is_shown=self.verbose) as reader.on_chunk:
-            self._weigh(_agreement(reader), predictions)
-            average = reader.average_statistics(reader, self.member_weights_)
-            model = self._model(average)
+            agreement, votes = _agreement(reader), _agreement(self._reader(predictions.harden(), None))
+            weights = _weights(agreement, votes, predictions)
+            average = reader.average_statistics(reader, weights)
+            model, weight = self._model(weights, average), self._weight(average)
             expectation = reader.expectation(remembers=False)
 
             def step(state: State, _: int) -> tuple[State, float]:
                 expected = expectation(model.scores(state.rates))
                 evidence = expected.log_evidence
-                statistics = average.averaged(expected, self._weight(average))
+                statistics = average.averaged(expected, weight)
                 return State(model.rates(statistics), statistics), evidence
 
             start = State(model.rates(average), average)
             fit = em(step, start, max_iter=self.max_iter, tol=self.tol, n_items=predictions.n_items)
+        self._answer(reader, self._rule(weights, fit.state))
         self.history_, self.n_iter_, self.converged_ = fit.history, len(fit.history), fit.converged
-        self._learn(fit.state)
-        self._believe(self._answers_of(reader, predictions))
+        self._learn(agreement, votes, weights, fit.state)
 
     def _partial_fit(self, predictions: Predictions, known: IntArray | None) -> None:
         reader = self._reader(predictions, known)
-        expected = reader.expectation(remembers=False)(self._model(self.statistics_).scores(self.confusion_))
-        self.history_, self.n_iter_, self.converged_ = [expected.log_evidence], 1, False
-        self._weigh(self.forgetting * self.agreement_ + _agreement(reader), predictions)
-        average = reader.average_statistics(reader, self.member_weights_)
+        before = self._model(self.member_weights_, self.statistics_)
+        expected = reader.expectation(remembers=False)(before.scores(self.confusion_))
+        evidence = expected.log_evidence
+        agreement = self.forgetting * self.agreement_ + _agreement(reader)
+        votes = self.forgetting * self.vote_agreement_ + _agreement(self._reader(predictions.harden(), None))
+        weights = _weights(agreement, votes, predictions)
+        average = reader.average_statistics(reader, weights)
         batch = average.averaged(expected, self._weight(self.statistics_ + average))
         statistics = self.forgetting * self.statistics_ + batch
-        self._learn(State(self._model(statistics).rates(statistics), statistics))
-        self._believe(self._answers_of(reader, predictions))
+        state = State(before.rates(statistics), statistics)
+        self._answer(reader, self._rule(weights, state))
+        self.history_, self.n_iter_, self.converged_ = [evidence], 1, False
+        self._learn(agreement, votes, weights, state)
 
-    def _weigh(self, agreement: Agreement, predictions: Predictions) -> None:
-        """The weights of the members, from how much they agree; equal ones where there are too many to compare."""
-        self.agreement_ = agreement
-        n_members = predictions.n_members
-        is_judged = len(agreement.counts) == n_members
-        equal = np.full(n_members, 1 / n_members)
-        self.member_weights_ = pool_weights(agreement, predictions.n_classes) if is_judged else equal
-
-    def _learn(self, state: State) -> None:
+    def _learn(self, agreement: Agreement, votes: Agreement, weights: FloatArray, state: State) -> None:
+        """Take it for what is known: at the end, so that nothing is half-learned where a fit is interrupted."""
+        self.agreement_, self.vote_agreement_, self.member_weights_ = agreement, votes, weights
         self.confusion_, self.statistics_ = state
         self.class_prior_ = self.statistics_.class_counts / self.statistics_.class_counts.sum()
 
@@ -193,25 +198,28 @@ class Consensus(AbstractAggregator):
         is_alone = np.count_nonzero(statistics.answer_counts.sum(axis=1)) == 1
         return 0.0 if is_alone else self.weight
 
-    def _model(self, statistics: Statistics) -> TranslationModel:
+    def _model(self, member_weights: FloatArray, statistics: Statistics) -> TranslationModel:
+        """The members' evidence on an average item sums up to that of `evidence` · √(effective members)."""
         shares = statistics.answer_counts.sum(axis=1) / statistics.n_items  # of the items, how many each answers
-        weights = self.member_weights_
-        behind = weights @ shares  # an average item's answer
-        n_effective = behind**2 / (weights**2 @ shares)
-        return TranslationModel(self.evidence * np.sqrt(n_effective) * weights / behind, self.smoothing)
+        behind = member_weights @ shares  # the average item's answer
+        n_effective = behind**2 / (member_weights**2 @ shares)
+        return TranslationModel(self.evidence * np.sqrt(n_effective) * member_weights / behind, self.smoothing)
 
     # ---- using what was learned ---------------------------------------------------------------------------
 
     def rule(self, predictions: Predictions) -> Rule:
         """The weighted average and the corrected posterior; how they are weighed does not depend on the items."""
         del predictions
-        scores = self._model(self.statistics_).scores(self.confusion_)
-        return Rule(self._weight(self.statistics_), scores, self.member_weights_, chunk_size=self.chunk_size)
+        return self._rule(self.member_weights_, State(self.confusion_, self.statistics_))
 
-    def _answers_of(self, reader: Any, predictions: Predictions) -> Belief:
-        rule = self.rule(predictions)
-        belief: Belief = reader.mixed_belief(rule.weight, rule.scores, rule.member_weights, predictions.example())
-        return belief
+    def _rule(self, member_weights: FloatArray, state: State) -> Rule:
+        scores = self._model(member_weights, state.statistics).scores(state.rates)
+        return Rule(self._weight(state.statistics), scores, member_weights, chunk_size=self.chunk_size)
+
+    def _answer(self, reader: Any, rule: Rule) -> None:
+        """The posterior of the items fitted, where known labels are kept."""
+        example = reader.predictions.example()
+        self._believe(reader.mixed_belief(rule.weight, rule.scores, rule.member_weights, example))
 
     # ---- options ------------------------------------------------------------------------------------------
 
@@ -229,3 +237,16 @@ def _agreement(reader: Any) -> Agreement:
     """How much members agree; of nobody where there are too many to compare each with each."""
     agreement: Agreement = reader.agreement() if reader.predictions.n_members <= MOST_MEMBERS else Agreement.zero(0)
     return agreement
+
+
+def _weights(agreement: Agreement, votes: Agreement, predictions: Predictions) -> FloatArray:
+    """The weights of the members, from how much they agree; equal ones where there are too many to compare.
+
+    They are judged twice, by the probabilities they give and by the classes they choose. Probabilities tell the sure
+    from the unsure, but flatter the overconfident and undervalue whoever is right and modest; votes do neither.
+    """
+    n_members = predictions.n_members
+    if len(agreement.counts) != n_members:
+        return np.full(n_members, 1 / n_members)
+    both = [pool_weights(judged, predictions.n_classes) for judged in (agreement, votes)]
+    return np.asarray(np.mean(both, axis=0))
