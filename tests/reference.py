@@ -226,20 +226,3 @@ def consensus(
     for _ in range(n_iter):
         rates = shrunk_rates(confusion_counts(answers, mixed(rates), n_members), smoothing)
     return mixed(rates), rates
-
-
-def least_squares_on_simplex(products, target):
-    """The minimum of w'Mw - 2 w'c over the simplex, by sequential quadratic programming."""
-    from scipy.optimize import minimize
-
-    n_members = len(target)
-    found = minimize(
-        lambda w: w @ products @ w - 2 * w @ target,
-        np.full(n_members, 1 / n_members),
-        jac=lambda w: 2 * products @ w - 2 * target,
-        bounds=[(0, 1)] * n_members,
-        constraints={"type": "eq", "fun": lambda w: w.sum() - 1, "jac": np.ones_like},
-        method="SLSQP",
-        options={"ftol": 1e-15, "maxiter": 1000},
-    )
-    return found.x

@@ -58,7 +58,7 @@ def mixture(predictions: cs.Predictions) -> np.ndarray:
 def without_weights(predictions: cs.Predictions) -> np.ndarray:
     """`Consensus` whose members weigh the same, to see what the weights give."""
 
-    def equal(agreement: Agreement, _: int) -> np.ndarray:
+    def equal(agreement: Agreement, *_: object) -> np.ndarray:
         return np.full(len(agreement.counts), 1 / len(agreement.counts))
 
     with patch("consilience.aggregators.consensus.pool_weights", equal):

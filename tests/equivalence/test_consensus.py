@@ -5,7 +5,6 @@ import pytest
 
 import consilience as cs
 from consilience.aggregators.consensus import TranslationModel
-from consilience.aggregators.opinion_weights import _least_squares_on_simplex
 from consilience.expectation import Reader
 
 import reference
@@ -87,18 +86,3 @@ def test_posterior_of_many_classes_is_the_loops(rng):
     fitted = cs.Consensus(max_iter=2, tol=None).fit(array)
     posterior, _ = reference.consensus(reference.answers_of(array), fitted.member_weights_, 15, 70, 2)
     np.testing.assert_allclose(fitted.posterior_, posterior, atol=1e-8)
-
-
-def test_weights_are_a_minimum_on_the_simplex(rng):
-    """The sum of 1 is an equation of least squares that counts 10,000 times; what that leaves open is below 1e-4."""
-    for n_members in (2, 3, 5, 9):
-        factors = rng.normal(size=(n_members, n_members + 2))
-        products = factors @ factors.T / (n_members + 2) + 0.1 * np.eye(n_members)
-        target = rng.uniform(0, 1, size=n_members)
-        weights = _least_squares_on_simplex(products, target)
-        np.testing.assert_allclose(weights, reference.least_squares_on_simplex(products, target), atol=1e-4)
-        # Karush, Kuhn and Tucker: the same slope for all who have a weight, and none smaller for those who have none.
-        slope = products @ weights - target
-        level = slope[weights > 1e-9].min()
-        np.testing.assert_allclose(slope[weights > 1e-9], level, atol=1e-3)
-        assert (slope >= level - 1e-3).all()

@@ -71,8 +71,8 @@ class State(NamedTuple):
 class Consensus(AbstractAggregator):
     """The recommended label-free method: a weighted average, corrected by what members' answers have come to mean.
 
-    1. **Weights.** How much each pair of members agrees, in probabilities and in votes, tells how good each is and who
-       repeats whom; the weighted average is the one expected to come nearest to the truth (`opinion_weights`).
+    1. **Weights.** How much each pair of members agrees tells who is useless and who repeats whom; the others weigh
+       about the same (`opinion_weights`).
     2. **Meanings.** Under the average, each member's confusion matrix is counted. An answer then speaks for the classes
        under which it is often given. There is no class prior: shift empties classes that are still there, and a prior
        would keep them empty.
@@ -240,13 +240,8 @@ def _agreement(reader: Any) -> Agreement:
 
 
 def _weights(agreement: Agreement, votes: Agreement, predictions: Predictions) -> FloatArray:
-    """The weights of the members, from how much they agree; equal ones where there are too many to compare.
-
-    They are judged twice, by the probabilities they give and by the classes they choose. Probabilities tell the sure
-    from the unsure, but flatter the overconfident and undervalue whoever is right and modest; votes do neither.
-    """
+    """The weights of the members, from how much they agree; equal ones where there are too many to compare."""
     n_members = predictions.n_members
     if len(agreement.counts) != n_members:
         return np.full(n_members, 1 / n_members)
-    both = [pool_weights(judged, predictions.n_classes) for judged in (agreement, votes)]
-    return np.asarray(np.mean(both, axis=0))
+    return pool_weights(agreement, votes, predictions.n_classes)
