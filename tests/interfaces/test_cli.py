@@ -252,6 +252,8 @@ def test_an_interrupted_command_leaves_nothing(tmp_path, arrays):
         "big.npy",
         "-o",
         "out.npz",
+        "--method",
+        "soft-dawid-skene",
         "--option",
         "max_iter=100000",
     ]
