@@ -89,7 +89,7 @@ def sds(name: str, side: str) -> tuple[Any, float, float]:
 
 # ---- Dawid-Skene against crowd-kit -------------------------------------------------------------------------
 
-DS = {"ds-10": (10_000, 10, 20), "ds-100": (10_000, 100, 20), "ds-1000": (50_000, 1000, 2)}
+DS = {"ds-10": (10_000, 10, 20), "ds-100": (10_000, 100, 20), "ds-1000": (50_000, 1000, 6)}
 
 
 def ds(name: str, side: str) -> tuple[Any, float, float]:
