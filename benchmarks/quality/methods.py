@@ -66,11 +66,11 @@ def without_weights(predictions: cs.Predictions) -> np.ndarray:
 
 
 def with_class_prior(predictions: cs.Predictions) -> np.ndarray:
-    """`Consensus` whose translation multiplies by the share of each class, as Dawid-Skene's does."""
+    """`Consensus` whose translation multiplies by the share that the average gives each class."""
     plain = TranslationModel.scores
+    shares = np.asarray(cs.Average().fit(predictions).class_prior_)
 
     def with_shares(model: TranslationModel, rates: np.ndarray) -> Scores:
-        shares = np.asarray(cs.Average().fit(predictions).class_prior_)
         return plain(model, rates)._replace(log_prior=np.log(np.maximum(shares, 1e-3)))
 
     with patch.object(TranslationModel, "scores", with_shares):
@@ -94,8 +94,8 @@ ABLATION: dict[str, Method] = {
     "weighted average alone": by(lambda: cs.Consensus(weight=0)),
     "no weights": without_weights,
     "with a class prior": with_class_prior,
-    "evidence of half as many": by(lambda: cs.Consensus(evidence=1)),
-    "evidence of twice as many": by(lambda: cs.Consensus(evidence=4)),
+    "evidence 1": by(lambda: cs.Consensus(evidence=1)),
+    "evidence 4": by(lambda: cs.Consensus(evidence=4)),
     "translation alone": by(lambda: cs.Consensus(weight=1)),
     "one iteration": by(lambda: cs.Consensus(max_iter=1, tol=None)),
     "rows not shrunk": by(lambda: cs.Consensus(smoothing=0)),

@@ -1,4 +1,4 @@
-"""Fuse the predictions of several classifiers into one calibrated answer, without labels."""
+"""Fuse the predictions of several classifiers into one answer, without labels."""
 
 from consilience import metrics as metrics
 from consilience import ood as ood

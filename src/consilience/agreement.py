@@ -25,7 +25,7 @@ class Agreement:
     """
 
     products: FloatArray  # (members, members)
-    counts: FloatArray  # (members, members): how often both answered
+    counts: FloatArray  # (members, members): how often both answered; who answers an item twice counts twice
 
     @classmethod
     def zero(cls, n_members: int) -> Agreement:

@@ -33,6 +33,9 @@ many items, are called copies: among thousands of pairs, some agree on fewer by 
 ENOUGH, FEW, MANY = 20, 5, 200
 """The fewest items, and dissents, that a warning may rest on; so many items without a difference make copies."""
 
+LITTLE_WEIGHT = 0.25
+"""Of an equal weight, what a member must weigh less than to be warned of; of fewer than three nothing can be said."""
+
 MOST_SHOWN, MOST_EQUAL = 10, 50
 """How many warnings of a kind are given, and among how many members equal probabilities are looked for."""
 
@@ -115,7 +118,7 @@ def diagnosis_under(data: Predictions, method: AbstractAggregator, posterior: Ar
     consensus = _Consensus.of(data, method, posterior)
     compared = _most_active(consensus.answers, data.n_members)
     pairs = _Pairs.of(consensus, compared)
-    report = _member_report(data, consensus)
+    report = _member_report(data, consensus, method)
     dependence = pairs.dependence()
     return Diagnosis(
         members=report,
@@ -128,6 +131,7 @@ def diagnosis_under(data: Predictions, method: AbstractAggregator, posterior: Ar
         warnings=[
             *_trust_warnings(data, consensus, report),
             *_class_warnings(data, consensus),
+            *_weight_warnings(data, consensus, method),
             *_takeover_warnings(data, report),
             *_copy_warnings(data, compared, pairs, report),
         ],
@@ -157,7 +161,7 @@ class _Consensus(NamedTuple):
 # ---- members ----------------------------------------------------------------------------------------------
 
 
-def _member_report(predictions: Predictions, consensus: _Consensus) -> Table:
+def _member_report(predictions: Predictions, consensus: _Consensus, method: AbstractAggregator) -> Table:
     answers, n_members = consensus.answers, predictions.n_members
     n_answers = np.bincount(answers.members, minlength=n_members)
 
@@ -169,11 +173,18 @@ def _member_report(predictions: Predictions, consensus: _Consensus) -> Table:
     agrees = (consensus.chosen[answers.items] == answers.labels).astype(float)
     dissents = _dissents(consensus, predictions).astype(float)
     pairs = np.unique(np.stack([answers.members, answers.items]), axis=1)[0]
+    estimated = mean(consensus.posterior[answers.items, answers.labels])
+    # A posterior that is mostly an average is too modest to tell how good members are; who knows better says so.
+    told = getattr(method, "estimated_accuracy_", None)
+    if told is not None:
+        estimated = np.where(n_answers > 0, told, np.nan)
+    weights = getattr(method, "member_weights_", None)
     return Table(
         {
             "member": [str(name) for name in predictions.members],
             "coverage": (np.bincount(pairs, minlength=n_members) / predictions.n_items).tolist(),
-            "estimated accuracy": mean(consensus.posterior[answers.items, answers.labels]).tolist(),
+            "estimated accuracy": estimated.tolist(),
+            **({} if weights is None else {"weight": weights.tolist()}),
             "agreement": mean(agrees).tolist(),
             "dissents": np.bincount(answers.members, weights=dissents, minlength=n_members).astype(int).tolist(),
             "dissents won": mean(agrees * dissents, dissents).tolist(),
@@ -300,6 +311,30 @@ def _trust_warnings(predictions: Predictions, consensus: _Consensus, report: Tab
             f"members are {np.mean(confidences):.0%} sure of their answers on average, and estimated to be right in "
             f"{np.nanmean(estimates):.0%}: they probably share their errors, and the estimates are too high"
         )
+    return warnings
+
+
+def _weight_warnings(predictions: Predictions, consensus: _Consensus, method: AbstractAggregator) -> list[str]:
+    """Members whom the method all but leaves out, and whether they seem to have their classes in another order."""
+    weights = getattr(method, "member_weights_", None)
+    if weights is None or len(weights) < 3:
+        return []
+    warnings = []
+    n_answers = np.bincount(consensus.answers.members, minlength=len(weights))
+    is_doubtful = (weights < LITTLE_WEIGHT / len(weights)) & (n_answers >= MANY)
+    for member in np.flatnonzero(is_doubtful)[:MOST_SHOWN]:
+        counts = consensus.counts[member]
+        said, names = counts.argmax(axis=1), predictions.classes
+        is_mostly = counts.max(axis=1) > 0.5 * counts.sum(axis=1)
+        sentence = f"member {predictions.members[member]!r} agrees with the others hardly more than by chance"
+        if len(set(said)) == len(said) and is_mostly.all() and (said != np.arange(len(said))).sum() > 1:
+            moved = [f"{names[k]} → {names[j]}" for k, j in enumerate(said) if k != j]
+            more = ", …" if len(moved) > 3 else ""
+            sentence = (
+                f"member {predictions.members[member]!r} seems to have its classes in another order: "
+                f"{', '.join(moved[:3])}{more}"
+            )
+        warnings.append(f"{sentence}; it weighs {weights[member]:.1%}")
     return warnings
 
 

@@ -141,7 +141,7 @@ def skills_of(labels, n_classes):
 
 @pytest.mark.parametrize("draw", range(5))
 def test_skills_come_back_where_errors_are_independent(rng, draw):
-    """Within .08, drawn a little to each other: labels all claim to be sure, and claims have a say."""
+    """Within .08, drawn a little to each other."""
     rng = np.random.default_rng([draw, *rng.integers(2**32, size=2)])
     labels, _ = labels_from_confusion(rng, diagonal_confusion(ACCURACIES, 4), np.full(4, 0.25), N_ITEMS)
     true = (4 * ACCURACIES - 1) / 3

@@ -120,11 +120,13 @@ def test_nothing_is_half_learned(array, monkeypatch):
     def interrupted(*_):
         raise KeyboardInterrupt
 
-    for place in ("agreement", "average_statistics", "mixed_belief"):
+    posterior = fitted.posterior_
+    for place in ("agreement", "average_statistics", "mixed_belief", "gather"):
         with monkeypatch.context() as patch:
             patch.setattr(Reader, place, interrupted)
             with pytest.raises(KeyboardInterrupt):
                 fitted.partial_fit(array[:, :10])
+        assert fitted.posterior_ is posterior
         after = {name: value for name, value in vars(fitted).items() if name.endswith("_")}
         assert all(after[name] is value for name, value in before.items())
 

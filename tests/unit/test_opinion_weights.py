@@ -1,7 +1,5 @@
 """Weights from agreement: what they promise, and how far."""
 
-import time
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -121,6 +119,23 @@ def test_the_best_of_an_easy_task_are_no_copies_to_be_silenced(rng):
     assert (fitted.posterior_.argmax(axis=1) == truth).mean() > 0.99
 
 
+@pytest.mark.parametrize("accuracy", [0.99, 0.999, 1.0])
+def test_who_is_always_right_outweighs_the_weak(rng, accuracy):
+    truth = rng.integers(5, size=2000)
+    rates = np.array([accuracy] * 5 + [0.6] * 4)[:, None]
+    labels = np.where(rng.random((9, 2000)) < rates, truth, rng.integers(5, size=(9, 2000)))
+    fitted = cs.Consensus().fit(cs.Predictions.from_labels(labels, 5))
+    assert fitted.member_weights_[:5].min() > fitted.member_weights_[5:].max()
+    assert (fitted.posterior_.argmax(axis=1) == truth).mean() > 0.997
+
+
+def test_a_copy_of_the_best_does_not_make_others_worse(rng):
+    array, _ = softmax_members(rng, [3, 2, 1, 0.7], 3000, 4)
+    before, after = weights_of(array), weights_of(array[[0, 0, 1, 2, 3]])
+    np.testing.assert_allclose(after[2:] / after[2:].sum(), before[1:] / before[1:].sum(), atol=0.04)
+    assert after[:2].sum() == pytest.approx(before[0], abs=0.08)
+
+
 def test_the_modest_are_not_undervalued(rng):
     """Who is right and unsure weighs as much as who is right and sure; who is sure alone gains nothing by it."""
     array, _ = softmax_members(rng, [2.5] * 5, 2000, 4)
@@ -162,11 +177,10 @@ def test_two_members_weigh_the_same(rng):
     np.testing.assert_allclose(weights, 0.5, atol=1e-9)
 
 
-def test_many_members_are_not_compared(rng):
+def test_many_members_are_not_compared(rng, monkeypatch):
     array, truth = softmax_members(rng, rng.uniform(0.5, 3, size=MOST_MEMBERS + 1), 100, 3)
-    started = time.perf_counter()
+    monkeypatch.setattr(Reader, "agreement", lambda _: pytest.fail("so many members were compared"))
     fitted = cs.Consensus().fit(array)
-    assert time.perf_counter() - started < 5  # a tenth of a second on an idle machine
     np.testing.assert_array_equal(fitted.member_weights_, 1 / len(array))
     assert (fitted.posterior_.argmax(axis=1) == truth).mean() > 0.95
     fitted.partial_fit(array[:, :10])

@@ -139,9 +139,9 @@ class AbstractAggregator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-le
 
     def _believe(self, belief: Belief) -> None:
         """Take a belief for the posterior; compute it now where that takes little room."""
-        self._belief, self._posterior_values = belief, None
-        if not belief.is_large and not belief.is_remote:
-            _ = self.posterior_
+        is_computed = not belief.is_large and not belief.is_remote
+        values = belief.to_array() if is_computed else None  # first: an interrupt leaves what was there
+        self._belief, self._posterior_values = None if is_computed else belief, values
 
     def partial_fit(self, predictions: Any, labels: Any = None) -> Self:
         """Learn from one more batch of a stream; `posterior_` is then that batch's."""

@@ -1,4 +1,4 @@
-"""`Consensus`: an average that knows its members. Label-free, and never far from the average."""
+"""`Consensus`: an average that knows its members. Label-free."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, final
 import numpy as np
 
 from consilience.aggregators.aggregator import AbstractAggregator
-from consilience.aggregators.opinion_weights import MOST_MEMBERS, pool_weights
+from consilience.aggregators.opinion_weights import MOST_MEMBERS, copies, pool_weights, skills
 from consilience.aggregators.parameters import check_loop, check_number
 from consilience.agreement import Agreement
 from consilience.em import em
@@ -78,7 +78,7 @@ class Consensus(AbstractAggregator):
        would keep them empty.
     3. **Caution.** Members err together, so their evidence counts as that of `2.5 √(effective members)`, not as that of
        all. And the answer is `1 - weight` of the weighted average and `weight` of the corrected posterior, in the
-       counting as in the end. So it stays near the average, which never fails badly.
+       counting as in the end. So it stays near the weighted average.
 
     `history_` is the evidence of the translated answers as each pass found it; it settles but need not rise. Known
     labels count in the confusion matrices; the weights do not see them. `benchmarks/quality` shows what it gains and
@@ -107,6 +107,7 @@ class Consensus(AbstractAggregator):
     Attributes
     ----------
     member_weights_ : (members,), of the average; they sum to 1
+    estimated_accuracy_ : (members,), of the votes, as their agreement tells
     agreement_, vote_agreement_ : what the weights were found from, in a form that adds up
 
     Examples
@@ -204,6 +205,18 @@ class Consensus(AbstractAggregator):
         behind = member_weights @ shares  # the average item's answer
         n_effective = behind**2 / (member_weights**2 @ shares)
         return TranslationModel(self.evidence * np.sqrt(n_effective) * member_weights / behind, self.smoothing)
+
+    @property
+    def estimated_accuracy_(self) -> FloatArray | None:
+        """How often each member's vote is right (members,), if members erred independently; None of very many.
+
+        Where they share errors it is too high.
+        """
+        if len(self.vote_agreement_.counts) != len(self.member_weights_):
+            return None
+        n_classes = len(self.class_prior_)
+        found = skills(self.vote_agreement_, copies(self.agreement_, n_classes), n_classes)
+        return np.asarray(found + (1 - found) / n_classes)
 
     # ---- using what was learned ---------------------------------------------------------------------------
 

@@ -52,9 +52,30 @@ def pool_weights(probabilities: Agreement, votes: Agreement, n_classes: int) -> 
         probabilities, votes = (Agreement(part.products[heard], part.counts[heard]) for part in (probabilities, votes))
         sameness = copies(probabilities, n_classes)
         found = skills(votes, sameness, n_classes)
-        shares = np.minimum(1, found / np.sort(found)[-2]) / sameness.sum(axis=1)
+        n_copies = (sameness * _excess(votes, found, n_classes)).sum(axis=1)
+        shares = np.minimum(1, found / _second_best(found, n_copies)) / n_copies
         weights[is_heard] = np.maximum(shares / shares.sum(), LEAST_SHARE / len(shares))
     return np.asarray(weights / weights.sum())
+
+
+def _excess(votes: Agreement, found: FloatArray, n_classes: int) -> FloatArray:
+    """Whether two members agree where their skills leave room to disagree, from 0 to 1; 1 with oneself.
+
+    Two who are always right have to agree, and are no copies for it. Skills are known within some hundredths, so a room
+    of a tenth is none.
+    """
+    explained = np.outer(found, found)
+    filled = (votes.beyond_chance(n_classes) - explained) / (1 - explained + 0.1)
+    excess = np.clip((filled - 0.4) / 0.25, 0, 1)
+    np.fill_diagonal(excess, 1)
+    return np.asarray(excess)
+
+
+def _second_best(found: FloatArray, n_copies: FloatArray) -> float:
+    """The second largest skill, copies being counted once."""
+    order = np.argsort(-found, kind="stable")
+    rank = np.cumsum(1 / n_copies[order])
+    return float(found[order[min(int(np.searchsorted(rank, 2 - 1e-9)), len(order) - 1)]])
 
 
 def skills(votes: Agreement, sameness: FloatArray, n_classes: int) -> FloatArray:

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from consilience.predictions import Predictions
 
 app = typer.Typer(
-    help="Fuse the predictions of several classifiers into one calibrated answer, without labels.",
+    help="Fuse the predictions of several classifiers into one answer, without labels.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,

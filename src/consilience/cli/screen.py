@@ -96,13 +96,16 @@ def print_summary(summary: dict[str, Any]) -> None:
 def _print_members(members: list[dict[str, Any]]) -> None:
     out.print("\n[bold]Members, as their agreement tells[/bold]")
     grid = rich.table.Table()
-    for name in ("member", "answered", "accuracy*", "dissents won", "most reliable on", "confuses most"):
-        grid.add_column(name, justify="right" if name in ("answered", "accuracy*", "dissents won") else "left")
+    has_weights = "weight" in members[0]
+    for name in ("member", "answered", "accuracy*", "weight", "dissents won", "confuses most"):
+        if name != "weight" or has_weights:
+            grid.add_column(name, justify="left" if name in ("member", "confuses most") else "right")
     ranked = sorted(members, key=lambda row: -_number(row["estimated accuracy"]))
     for row in ranked[:MOST_MEMBERS]:
         won = f"{row['dissents won']:.0%} of {row['dissents']}" if row["dissents"] else "–"
-        cells = (f"{row['coverage']:.0%}", f"{row['estimated accuracy']:.1%}", won)
-        grid.add_row(escape(row["member"]), *cells, escape(row["reliable on"]), escape(row["confuses most"]))
+        weight = [f"{row['weight']:.1%}"] if has_weights else []
+        cells = (f"{row['coverage']:.0%}", f"{row['estimated accuracy']:.1%}", *weight, won)
+        grid.add_row(escape(row["member"]), *cells, escape(row["confuses most"]))
     out.print(grid)
     more = f" {len(ranked) - MOST_MEMBERS:,} more members are not listed." if len(ranked) > MOST_MEMBERS else ""
     out.print(f"[dim]* estimated without labels; too high where members share their errors.{more}[/dim]")
