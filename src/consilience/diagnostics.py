@@ -323,7 +323,10 @@ def _weight_warnings(predictions: Predictions, consensus: _Consensus, method: Ab
     n_answers = np.bincount(consensus.answers.members, minlength=len(weights))
     is_doubtful = (weights < LITTLE_WEIGHT / len(weights)) & (n_answers >= MANY)
     for member in np.flatnonzero(is_doubtful)[:MOST_SHOWN]:
-        counts = consensus.counts[member]
+        # By the classes chosen: the posterior itself may be modest, and blur what is confused with what.
+        own = consensus.answers.members == member
+        counts = np.zeros_like(consensus.counts[member])
+        np.add.at(counts, (consensus.chosen[consensus.answers.items[own]], consensus.answers.labels[own]), 1)
         said, names = counts.argmax(axis=1), predictions.classes
         is_mostly = counts.max(axis=1) > 0.5 * counts.sum(axis=1)
         sentence = f"member {predictions.members[member]!r} agrees with the others hardly more than by chance"

@@ -154,3 +154,29 @@ def test_two_answers_of_one_member_count_once_in_pairs(crowd):
     d = cs.diagnose(predictions)
     assert np.nanmax(d.agreement) <= 1
     assert d.members["coverage"] == pytest.approx([1] * 5)
+
+
+def test_consensus_tells_weights_accuracies_and_who_is_odd(rng):
+    n_items, n_classes = 2000, 5
+    truth = rng.integers(n_classes, size=n_items)
+    accuracies = np.array([0.8, 0.7, 0.65])
+
+    def saying(classes):
+        return 0.5 * np.eye(n_classes)[classes] + 0.1  # modest: its probability says little of its accuracy
+
+    said = np.where(
+        rng.random((3, n_items)) < accuracies[:, None],
+        truth,
+        (truth + rng.integers(1, 5, size=(3, n_items))) % n_classes,
+    )
+    members = {name: saying(labels) for name, labels in zip("abc", said, strict=True)}
+    members |= {"guesses": saying(rng.integers(n_classes, size=n_items)), "moved": saying((truth + 1) % n_classes)}
+    model = cs.Consensus().fit(members)
+    diagnosis = cs.diagnose(members, model)
+    np.testing.assert_allclose(diagnosis.members["weight"], model.member_weights_)
+    np.testing.assert_allclose(diagnosis.members["estimated accuracy"][:3], accuracies, atol=0.15)
+    odd = [warning for warning in diagnosis.warnings if "weighs" in warning]
+    assert len(odd) == 2
+    assert odd[0].startswith("member 'guesses' agrees with the others hardly more than by chance; it weighs")
+    assert odd[1].startswith("member 'moved' seems to have its classes in another order: 0 → 1, 1 → 2, 2 → 3, …;")
+    assert "weight" not in cs.diagnose(members, cs.Average()).members.rows()[0]
