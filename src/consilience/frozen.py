@@ -52,7 +52,7 @@ class FrozenRule:
         """The scores, less what all classes have in common, since softmax does not see it and precision suffers.
 
         Left out is the least weight of a logarithm, which is negative, and the largest of a label: what is likely then
-        scores near zero, where rounding is fine.
+        scores near zero, where rounding is fine. Weights of probabilities are so small that it does not matter.
         """
         if self.scores is None or self.weight == 0:
             return None

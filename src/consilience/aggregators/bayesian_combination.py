@@ -128,7 +128,8 @@ class BayesianClassifierCombination(AbstractLabelEM):
     def _check_parameters(self, predictions: Predictions) -> None:
         for name in ("diagonal_prior", "off_diagonal_prior", "class_prior_count"):
             check_number(name, getattr(self, name), least=1e-12)
-        check_loop(self, predictions.n_classes)
+        check_loop(self)
+        read_class_prior(self.class_prior, predictions.n_classes)
 
     def _model(self, n_classes: int) -> VariationalModel:
         diagonal = np.eye(n_classes) * (self.diagonal_prior - self.off_diagonal_prior)

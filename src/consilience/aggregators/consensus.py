@@ -46,7 +46,8 @@ class TranslationModel:
         right, answers = np.trace(statistics.sums, axis1=1, axis2=2), statistics.sums.sum(axis=(1, 2))
         # One wrong answer more than there were: nobody is beyond error, and no rate is zero.
         accuracy = (right + FEW_ANSWERS * right.sum() / answers.sum()) / (answers + FEW_ANSWERS + 1)
-        even = np.where(np.eye(n_classes, dtype=bool), *_columns(accuracy, (1 - accuracy) / (n_classes - 1)))
+        wrong = (1 - accuracy) / (n_classes - 1)
+        even = wrong[:, None, None] + (accuracy - wrong)[:, None, None] * np.eye(n_classes)
         counts = statistics.sums + (self.smoothing * answers / n_classes + 1)[:, None, None] * even
         return np.asarray(counts / counts.sum(axis=-1, keepdims=True))
 
@@ -54,10 +55,6 @@ class TranslationModel:
         """The linear layer of the E step."""
         n_members, n_classes, _ = rates.shape
         return Scores(np.zeros(n_classes), self.powers[:, None, None] * np.log(rates), np.zeros((n_members, n_classes)))
-
-
-def _columns(*values: FloatArray) -> list[FloatArray]:
-    return [value[:, None, None] for value in values]
 
 
 class State(NamedTuple):
@@ -76,8 +73,8 @@ class Consensus(AbstractAggregator):
     2. **Meanings.** Under the average, each member's confusion matrix is counted. An answer then speaks for the classes
        under which it is often given. There is no class prior: shift empties classes that are still there, and a prior
        would keep them empty.
-    3. **Caution.** Members err together, so their evidence counts as that of `2.5 √(effective members)`, not as that of
-       all. And the answer is `1 - weight` of the weighted average and `weight` of the corrected posterior, in the
+    3. **Caution.** Members err together, so the evidence of many counts as that of `2.5 √(effective members)`. And the
+       answer is `1 - weight` of the weighted average and `weight` of the corrected posterior, in the
        counting as in the end. So it stays near the weighted average.
 
     `history_` is the evidence of the translated answers as each pass found it; it settles but need not rise. Known
@@ -89,7 +86,7 @@ class Consensus(AbstractAggregator):
     weight
         Of the corrected posterior; the weighted average has the rest. 0 is the weighted average alone.
     evidence
-        How many independent members the whole ensemble is worth, as a multiple of the square root of its effective
+        What the members' powers sum up to on an average item, as a multiple of the square root of their effective
         number.
     smoothing
         How far confusion matrices are drawn to even errors: pseudo-answers to each row, as a share of an average
@@ -120,7 +117,6 @@ class Consensus(AbstractAggregator):
     agreement_: Agreement
     vote_agreement_: Agreement
 
-    class_prior = None  # for the checks that iterative methods share: there is none to set
     _saved_kinds: ClassVar[dict[str, type[Any]]] = {
         "statistics_": Statistics,
         "agreement_": Agreement,
@@ -157,7 +153,7 @@ class Consensus(AbstractAggregator):
             agreement, votes = _agreement(reader), _agreement(self._reader(predictions.harden(), None))
             weights = _weights(agreement, votes, predictions)
             average = reader.average_statistics(reader, weights)
-            model, weight = self._model(weights, average), self._weight(average)
+            model, weight = self._model(weights, average), self._weight(average.answer_counts)
             expectation = reader.expectation(remembers=False)
 
             def step(state: State, _: int) -> tuple[State, float]:
@@ -181,7 +177,8 @@ class Consensus(AbstractAggregator):
         votes = self.forgetting * self.vote_agreement_ + _agreement(self._reader(predictions.harden(), None))
         weights = _weights(agreement, votes, predictions)
         average = reader.average_statistics(reader, weights)
-        batch = average.averaged(expected, self._weight(self.statistics_ + average))
+        n_answers = self.forgetting * self.statistics_.answer_counts + average.answer_counts
+        batch = average.averaged(expected, self._weight(n_answers))
         statistics = self.forgetting * self.statistics_ + batch
         state = State(before.rates(statistics), statistics)
         self._answer(reader, self._rule(weights, state))
@@ -194,9 +191,9 @@ class Consensus(AbstractAggregator):
         self.confusion_, self.statistics_ = state
         self.class_prior_ = self.statistics_.class_counts / self.statistics_.class_counts.sum()
 
-    def _weight(self, statistics: Statistics) -> float:
+    def _weight(self, answer_counts: FloatArray) -> float:
         """Nothing corrects a member alone: it agrees with whatever is made of its answers."""
-        is_alone = np.count_nonzero(statistics.answer_counts.sum(axis=1)) == 1
+        is_alone = np.count_nonzero(answer_counts.sum(axis=1)) == 1
         return 0.0 if is_alone else self.weight
 
     def _model(self, member_weights: FloatArray, statistics: Statistics) -> TranslationModel:
@@ -227,7 +224,7 @@ class Consensus(AbstractAggregator):
 
     def _rule(self, member_weights: FloatArray, state: State) -> Rule:
         scores = self._model(member_weights, state.statistics).scores(state.rates)
-        return Rule(self._weight(state.statistics), scores, member_weights, chunk_size=self.chunk_size)
+        return Rule(self._weight(state.statistics.answer_counts), scores, member_weights, chunk_size=self.chunk_size)
 
     def _answer(self, reader: Any, rule: Rule) -> None:
         """The posterior of the items fitted, where known labels are kept."""
@@ -240,7 +237,8 @@ class Consensus(AbstractAggregator):
         return open_reader(predictions, chunk_size=self.chunk_size, known=known)
 
     def _check_parameters(self, predictions: Predictions) -> None:
-        check_loop(self, predictions.n_classes)
+        del predictions
+        check_loop(self)
         check_number("weight", self.weight, most=1)
         check_number("evidence", self.evidence)
         check_number("smoothing", self.smoothing)

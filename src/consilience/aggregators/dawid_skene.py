@@ -120,7 +120,8 @@ class DawidSkene(AbstractLabelEM):
 
     def _check_parameters(self, predictions: Predictions) -> None:
         check_number("smoothing", self.smoothing)
-        check_loop(self, predictions.n_classes)
+        check_loop(self)
+        read_class_prior(self.class_prior, predictions.n_classes)
 
     def _model(self, n_classes: int) -> CategoricalModel:
         return CategoricalModel(self.smoothing, read_class_prior(self.class_prior, n_classes))

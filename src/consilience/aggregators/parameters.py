@@ -19,7 +19,7 @@ def check_number(name: str, value: Any, *, least: float = 0.0, most: float = np.
         raise ValueError(f"{name} must be {noun} {bounds}; got {value!r}")
 
 
-def check_loop(aggregator: Any, n_classes: int) -> None:
+def check_loop(aggregator: Any) -> None:
     """Raise where an argument that all iterative methods share makes no sense."""
     check_number("max_iter", aggregator.max_iter, least=1, integer=True)
     if aggregator.tol is not None:
@@ -27,7 +27,6 @@ def check_loop(aggregator: Any, n_classes: int) -> None:
     check_number("forgetting", aggregator.forgetting, most=1)
     if aggregator.chunk_size is not None:
         check_number("chunk_size", aggregator.chunk_size, least=1, integer=True)
-    read_class_prior(aggregator.class_prior, n_classes)
 
 
 def read_class_prior(class_prior: Any, n_classes: int) -> FloatArray | None:

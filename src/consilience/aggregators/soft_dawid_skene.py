@@ -418,7 +418,8 @@ class SoftDawidSkene(AbstractAggregator):
         return max((start, value) for start, value in self.averaging.items() if start <= iteration)[1]
 
     def _check_parameters(self, predictions: Predictions) -> None:
-        check_loop(self, predictions.n_classes)
+        check_loop(self)
+        read_class_prior(self.class_prior, predictions.n_classes)
         check_number("optimizer_steps", self.optimizer_steps, least=1, integer=True)
         for name in ("learning_rate", "weight_decay", "smoothing"):
             check_number(name, getattr(self, name))

@@ -97,18 +97,19 @@ def _print_members(members: list[dict[str, Any]]) -> None:
     out.print("\n[bold]Members, as their agreement tells[/bold]")
     grid = rich.table.Table()
     has_weights = "weight" in members[0]
-    for name in ("member", "answered", "accuracy*", "weight", "dissents won", "confuses most"):
+    for name in ("member", "answered", "agrees*", "weight", "dissents won", "confuses most"):
         if name != "weight" or has_weights:
             grid.add_column(name, justify="left" if name in ("member", "confuses most") else "right")
-    ranked = sorted(members, key=lambda row: -_number(row["estimated accuracy"]))
+    ranked = sorted(members, key=lambda row: -_number(row["agreement"]))
     for row in ranked[:MOST_MEMBERS]:
         won = f"{row['dissents won']:.0%} of {row['dissents']}" if row["dissents"] else "–"
         weight = [f"{row['weight']:.1%}"] if has_weights else []
-        cells = (f"{row['coverage']:.0%}", f"{row['estimated accuracy']:.1%}", *weight, won)
+        cells = (f"{row['coverage']:.0%}", f"{row['agreement']:.1%}", *weight, won)
         grid.add_row(escape(row["member"]), *cells, escape(row["confuses most"]))
     out.print(grid)
     more = f" {len(ranked) - MOST_MEMBERS:,} more members are not listed." if len(ranked) > MOST_MEMBERS else ""
-    out.print(f"[dim]* estimated without labels; too high where members share their errors.{more}[/dim]")
+    note = "* how often the consensus answers the same; where members share their errors, they are right less often."
+    out.print(f"[dim]{note}{more}[/dim]")
 
 
 def _number(value: float) -> float:

@@ -34,6 +34,8 @@ class Tally(NamedTuple):
 
     def __str__(self) -> str:
         """For tables."""
+        if self.wins + self.ties + self.losses == 0:
+            return "–"
         return f"{self.wins} / {self.ties} / {self.losses} ({self.mean_difference:+.4f})"
 
 
