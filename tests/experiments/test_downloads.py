@@ -56,8 +56,9 @@ def test_archives_stay_where_they_belong(tmp_path):
     (tmp_path / "x").write_text("x")
     with tarfile.open(evil, "w") as file:
         file.add(tmp_path / "x", "../outside")
-    with pytest.raises(tarfile.OutsideDestinationError):
+    with pytest.raises(cs.InvalidPredictions, match=r"must hold files inside its folder alone; it has '\.\./outside'"):
         downloads._unpack(str(evil), tmp_path / "inside")
+    assert not (tmp_path / "outside").exists()
 
 
 def test_every_task_knows_its_source():

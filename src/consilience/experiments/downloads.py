@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tarfile
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from consilience.errors import InvalidPredictions
 from consilience.extras import extra
@@ -96,6 +96,13 @@ def fetch(name: str, data_dir: Path) -> None:
 
 
 def _unpack(path: str, folder: Path) -> None:
-    """The files of an archive, none of them outside the folder."""
+    """The files of an archive, none of them outside the folder and nothing but files."""
+    inside = folder.resolve()
+    # Python 3.11 has filters from 3.11.4 on.
+    filters: dict[str, Any] = {"filter": "data"} if hasattr(tarfile, "data_filter") else {}
     with tarfile.open(path) as archive:
-        archive.extractall(folder, filter="data")
+        members = archive.getmembers()
+        for member in members:
+            if not (member.isfile() or member.isdir()) or not (inside / member.name).resolve().is_relative_to(inside):
+                raise InvalidPredictions(f"{path} must hold files inside its folder alone; it has {member.name!r}")
+        archive.extractall(folder, members, **filters)  # noqa: S202 - all of them were looked at
