@@ -195,10 +195,33 @@ def shrunk_rates(counts, smoothing, few=10):
     return rates
 
 
+def credibility(answers, member_weights, accuracies):
+    """What the members' evidence is multiplied by; labels claim nothing."""
+    sure = [[max(x) for n, _, x in answers if n == m] for m in range(len(member_weights))]
+    claims = [m for m, given in enumerate(sure) if given and min(given) < 1]
+    if not claims:
+        return [1.0] * len(sure)
+    behind = sum(member_weights[m] for m in claims)
+    claimed = sum(member_weights[m] * (1 - sum(sure[m]) / len(sure[m])) for m in claims) / behind
+    shown = sum(member_weights[m] * (1 - accuracies[m]) for m in claims) / behind
+    factor = min(max(((claimed + 0.005) / (shown + 0.005)) ** 3, 1 / 3), 1)
+    return [factor if m in claims else 1.0 for m in range(len(sure))]
+
+
 def consensus(
-    answers, member_weights, n_items, n_classes, n_iter, *, weight=0.4, evidence=2.5, smoothing=0.1, known=()
+    answers,
+    member_weights,
+    accuracies,
+    n_items,
+    n_classes,
+    n_iter,
+    *,
+    weight=0.4,
+    evidence=2.5,
+    smoothing=0.1,
+    known=(),
 ):
-    """Posterior and confusion matrices after so many rounds, given the weights of the average."""
+    """Posterior and confusion matrices after so many rounds, given weights and accuracies of the members."""
     n_members = len(member_weights)
 
     def clamped(posterior):
@@ -210,7 +233,8 @@ def consensus(
     shares = [sum(m == n for n, _, _ in answers) / n_items for m in range(n_members)]
     behind = sum(w * s for w, s in zip(member_weights, shares, strict=True))
     n_effective = behind**2 / sum(w**2 * s for w, s in zip(member_weights, shares, strict=True))
-    powers = [evidence * math.sqrt(n_effective) * w / behind for w in member_weights]
+    believed = credibility(answers, member_weights, accuracies)
+    powers = [evidence * math.sqrt(n_effective) * w / behind * c for w, c in zip(member_weights, believed, strict=True)]
     average = clamped(weighted_average(answers, member_weights, n_items, n_classes))
 
     def mixed(rates):

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, final
 import numpy as np
 
 from consilience.aggregators.aggregator import AbstractAggregator
+from consilience.aggregators.credibility import credibility
 from consilience.aggregators.opinion_weights import MOST_MEMBERS, copies, pool_weights, skills
 from consilience.aggregators.parameters import check_loop, check_number
 from consilience.agreement import Agreement
@@ -57,6 +58,25 @@ class TranslationModel:
         return Scores(np.zeros(n_classes), self.powers[:, None, None] * np.log(rates), np.zeros((n_members, n_classes)))
 
 
+class Panel(NamedTuple):
+    """What is known of the members from how much they agree."""
+
+    agreement: Agreement  # of their probabilities
+    votes: Agreement  # of the classes they choose
+    weights: FloatArray  # of an average
+    credibility: FloatArray
+
+    @classmethod
+    def of(cls, agreement: Agreement, votes: Agreement, predictions: Predictions) -> Panel:
+        """Weights and credibility from agreement; of too many members to compare, all the same."""
+        n_members, n_classes = predictions.n_members, predictions.n_classes
+        if len(agreement.counts) != n_members:
+            return cls(agreement, votes, np.full(n_members, 1 / n_members), np.ones(n_members))
+        weights = pool_weights(agreement, votes, n_classes)
+        accuracies = _accuracies(agreement, votes, n_classes)
+        return cls(agreement, votes, weights, credibility(agreement, weights, accuracies))
+
+
 class State(NamedTuple):
     """Confusion matrices, and the statistics of the responsibilities they were counted under."""
 
@@ -73,8 +93,8 @@ class Consensus(AbstractAggregator):
     2. **Meanings.** Under the average, each member's confusion matrix is counted. An answer then speaks for the classes
        under which it is often given. There is no class prior: shift empties classes that are still there, and a prior
        would keep them empty.
-    3. **Caution.** Members err together, so the evidence of many counts as that of `2.5 √(effective members)`. And the
-       answer is `1 - weight` of the weighted average and `weight` of the corrected posterior, in the
+    3. **Caution.** Members err together, so the evidence of many counts as that of `2.5 √(effective members)`, and as
+       less where they are surer than their agreement bears out (`credibility`). And the answer is `1 - weight` of the weighted average and `weight` of the corrected posterior, in the
        counting as in the end. So it stays near the weighted average.
 
     `history_` is the evidence of the translated answers as each pass found it; it settles but need not rise. Known
@@ -104,6 +124,8 @@ class Consensus(AbstractAggregator):
     Attributes
     ----------
     member_weights_ : (members,), of the average; they sum to 1
+    member_credibility_ : (members,), what their evidence is multiplied by: below 1 where they are surer than their
+        agreement bears out
     estimated_accuracy_ : (members,), of the votes, as their agreement tells
     agreement_, vote_agreement_ : what the weights were found from, in a form that adds up
 
@@ -114,6 +136,7 @@ class Consensus(AbstractAggregator):
     """
 
     member_weights_: FloatArray
+    member_credibility_: FloatArray
     agreement_: Agreement
     vote_agreement_: Agreement
 
@@ -150,10 +173,10 @@ class Consensus(AbstractAggregator):
         reader = self._reader(predictions, known)
         n_steps = (self.max_iter + 1) * len(reader.chunks)  # and a pass for the average's statistics
         with progress_bar(type(self).__name__, n_steps, is_shown=self.verbose) as reader.on_chunk:
-            agreement, votes = _agreement(reader), _agreement(self._reader(predictions.harden(), None))
-            weights = _weights(agreement, votes, predictions)
-            average = reader.average_statistics(reader, weights)
-            model, weight = self._model(weights, average), self._weight(average.answer_counts)
+            votes = _agreement(self._reader(predictions.harden(), None))
+            panel = Panel.of(_agreement(reader), votes, predictions)
+            average = reader.average_statistics(reader, panel.weights)
+            model, weight = self._model(panel, average), self._weight(average.answer_counts)
             expectation = reader.expectation(remembers=False)
 
             def step(state: State, _: int) -> tuple[State, float]:
@@ -164,30 +187,30 @@ class Consensus(AbstractAggregator):
 
             start = State(model.rates(average), average)
             fit = em(step, start, max_iter=self.max_iter, tol=self.tol, n_items=predictions.n_items)
-        self._answer(reader, self._rule(weights, fit.state))
+        self._answer(reader, self._rule(panel, fit.state))
         self.history_, self.n_iter_, self.converged_ = fit.history, len(fit.history), fit.converged
-        self._learn(agreement, votes, weights, fit.state)
+        self._learn(panel, fit.state)
 
     def _partial_fit(self, predictions: Predictions, known: IntArray | None) -> None:
         reader = self._reader(predictions, known)
-        before = self._model(self.member_weights_, self.statistics_)
+        before = self._model(self._panel, self.statistics_)
         expected = reader.expectation(remembers=False)(before.scores(self.confusion_))
         evidence = expected.log_evidence
         agreement = self.forgetting * self.agreement_ + _agreement(reader)
         votes = self.forgetting * self.vote_agreement_ + _agreement(self._reader(predictions.harden(), None))
-        weights = _weights(agreement, votes, predictions)
-        average = reader.average_statistics(reader, weights)
+        panel = Panel.of(agreement, votes, predictions)
+        average = reader.average_statistics(reader, panel.weights)
         n_answers = self.forgetting * self.statistics_.answer_counts + average.answer_counts
         batch = average.averaged(expected, self._weight(n_answers))
         statistics = self.forgetting * self.statistics_ + batch
         state = State(before.rates(statistics), statistics)
-        self._answer(reader, self._rule(weights, state))
+        self._answer(reader, self._rule(panel, state))
         self.history_, self.n_iter_, self.converged_ = [evidence], 1, False
-        self._learn(agreement, votes, weights, state)
+        self._learn(panel, state)
 
-    def _learn(self, agreement: Agreement, votes: Agreement, weights: FloatArray, state: State) -> None:
+    def _learn(self, panel: Panel, state: State) -> None:
         """Take it for what is known: at the end, so that nothing is half-learned where a fit is interrupted."""
-        self.agreement_, self.vote_agreement_, self.member_weights_ = agreement, votes, weights
+        self.agreement_, self.vote_agreement_, self.member_weights_, self.member_credibility_ = panel
         self.confusion_, self.statistics_ = state
         self.class_prior_ = self.statistics_.class_counts / self.statistics_.class_counts.sum()
 
@@ -196,12 +219,14 @@ class Consensus(AbstractAggregator):
         is_alone = np.count_nonzero(answer_counts.sum(axis=1)) == 1
         return 0.0 if is_alone else self.weight
 
-    def _model(self, member_weights: FloatArray, statistics: Statistics) -> TranslationModel:
-        """The members' evidence on an average item sums up to that of `evidence` · √(effective members)."""
+    def _model(self, panel: Panel, statistics: Statistics) -> TranslationModel:
+        """The evidence of credible members on an average item sums up to `evidence` · √(effective members)."""
+        member_weights = panel.weights
         shares = statistics.answer_counts.sum(axis=1) / statistics.n_items  # of the items, how many each answers
         behind = member_weights @ shares  # the average item's answer
         n_effective = behind**2 / (member_weights**2 @ shares)
-        return TranslationModel(self.evidence * np.sqrt(n_effective) * member_weights / behind, self.smoothing)
+        powers = self.evidence * np.sqrt(n_effective) * member_weights / behind
+        return TranslationModel(powers * panel.credibility, self.smoothing)
 
     @property
     def estimated_accuracy_(self) -> FloatArray | None:
@@ -211,20 +236,22 @@ class Consensus(AbstractAggregator):
         """
         if len(self.vote_agreement_.counts) != len(self.member_weights_):
             return None
-        n_classes = len(self.class_prior_)
-        found = skills(self.vote_agreement_, copies(self.agreement_, n_classes), n_classes)
-        return np.asarray(found + (1 - found) / n_classes)
+        return _accuracies(self.agreement_, self.vote_agreement_, len(self.class_prior_))
 
     # ---- using what was learned ---------------------------------------------------------------------------
 
     def rule(self, predictions: Predictions) -> Rule:
         """The weighted average and the corrected posterior; how they are weighed does not depend on the items."""
         del predictions
-        return self._rule(self.member_weights_, State(self.confusion_, self.statistics_))
+        return self._rule(self._panel, State(self.confusion_, self.statistics_))
 
-    def _rule(self, member_weights: FloatArray, state: State) -> Rule:
-        scores = self._model(member_weights, state.statistics).scores(state.rates)
-        return Rule(self._weight(state.statistics.answer_counts), scores, member_weights, chunk_size=self.chunk_size)
+    def _rule(self, panel: Panel, state: State) -> Rule:
+        scores = self._model(panel, state.statistics).scores(state.rates)
+        return Rule(self._weight(state.statistics.answer_counts), scores, panel.weights, chunk_size=self.chunk_size)
+
+    @property
+    def _panel(self) -> Panel:
+        return Panel(self.agreement_, self.vote_agreement_, self.member_weights_, self.member_credibility_)
 
     def _answer(self, reader: Any, rule: Rule) -> None:
         """The posterior of the items fitted, where known labels are kept."""
@@ -250,9 +277,7 @@ def _agreement(reader: Any) -> Agreement:
     return agreement
 
 
-def _weights(agreement: Agreement, votes: Agreement, predictions: Predictions) -> FloatArray:
-    """The weights of the members, from how much they agree; equal ones where there are too many to compare."""
-    n_members = predictions.n_members
-    if len(agreement.counts) != n_members:
-        return np.full(n_members, 1 / n_members)
-    return pool_weights(agreement, votes, predictions.n_classes)
+def _accuracies(agreement: Agreement, votes: Agreement, n_classes: int) -> FloatArray:
+    """How often each member's vote is right (members,), if members erred independently."""
+    found = skills(votes, copies(agreement, n_classes), n_classes)
+    return np.asarray(found + (1 - found) / n_classes)

@@ -48,8 +48,8 @@ def pool_weights(probabilities: Agreement, votes: Agreement, n_classes: int) -> 
     is_heard = np.diag(votes.counts) > 0
     weights = np.full(len(is_heard), 1 / max(is_heard.sum(), 1))
     if is_heard.sum() > 1:
-        heard = np.ix_(is_heard, is_heard)
-        probabilities, votes = (Agreement(part.products[heard], part.counts[heard]) for part in (probabilities, votes))
+        heard = np.flatnonzero(is_heard)
+        probabilities, votes = probabilities.among(heard), votes.among(heard)
         sameness = copies(probabilities, n_classes)
         found = skills(votes, sameness, n_classes)
         n_copies = (sameness * _excess(votes, found, n_classes)).sum(axis=1)
