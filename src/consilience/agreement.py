@@ -124,7 +124,7 @@ def _of_labels(features: LabelFeatures, n_items: int) -> Laid:
         features.positions,
         sparse.csr_array(answers, shape=(n_members, n_items * n_classes)),
         sparse.csr_array((entries.data, (member, entries.row)), shape=(n_members, n_items)),
-        np.bincount(member, weights=entries.data, minlength=n_members),
+        np.bincount(member, weights=entries.data, minlength=n_members).astype(np.float64),
     )
 
 

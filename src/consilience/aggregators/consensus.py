@@ -94,8 +94,9 @@ class Consensus(AbstractAggregator):
        under which it is often given. There is no class prior: shift empties classes that are still there, and a prior
        would keep them empty.
     3. **Caution.** Members err together, so the evidence of many counts as that of `2.5 √(effective members)`, and as
-       less where they are surer than their agreement bears out (`credibility`). And the answer is `1 - weight` of the weighted average and `weight` of the corrected posterior, in the
-       counting as in the end. So it stays near the weighted average.
+       less where they are surer than their agreement bears out (`credibility`). And the answer is `1 - weight` of the
+       weighted average and `weight` of the corrected posterior, in the counting as in the end. So it stays near the
+       weighted average.
 
     `history_` is the evidence of the translated answers as each pass found it; it settles but need not rise. Known
     labels count in the confusion matrices; the weights do not see them. `benchmarks/quality` shows what it gains and

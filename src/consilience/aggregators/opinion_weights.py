@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from consilience.agreement import Agreement
-
 if TYPE_CHECKING:
+    from consilience.agreement import Agreement
     from consilience.arrays import FloatArray
 
 FEW_ITEMS = 20.0
