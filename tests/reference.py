@@ -219,23 +219,16 @@ def consensus(
     weight=0.4,
     evidence=2.5,
     smoothing=0.1,
-    known=(),
 ):
     """Posterior and confusion matrices after so many rounds, given weights and accuracies of the members."""
     n_members = len(member_weights)
-
-    def clamped(posterior):
-        for i, label in enumerate(known):
-            if label >= 0:
-                posterior[i] = np.eye(n_classes)[label]
-        return posterior
 
     shares = [sum(m == n for n, _, _ in answers) / n_items for m in range(n_members)]
     behind = sum(w * s for w, s in zip(member_weights, shares, strict=True))
     n_effective = behind**2 / sum(w**2 * s for w, s in zip(member_weights, shares, strict=True))
     believed = credibility(answers, member_weights, accuracies)
     powers = [evidence * math.sqrt(n_effective) * w / behind * c for w, c in zip(member_weights, believed, strict=True)]
-    average = clamped(weighted_average(answers, member_weights, n_items, n_classes))
+    average = weighted_average(answers, member_weights, n_items, n_classes)
 
     def mixed(rates):
         scores = np.zeros((n_items, n_classes))
@@ -243,8 +236,7 @@ def consensus(
             for k in range(n_classes):
                 scores[i, k] += powers[m] * sum(x[j] * math.log(rates[m, k, j]) for j in range(n_classes))
         corrected = np.exp(scores - scores.max(axis=1, keepdims=True))
-        corrected = clamped(corrected / corrected.sum(axis=1, keepdims=True))
-        return (1 - weight) * average + weight * corrected
+        return (1 - weight) * average + weight * corrected / corrected.sum(axis=1, keepdims=True)
 
     rates = shrunk_rates(confusion_counts(answers, average, n_members), smoothing)
     for _ in range(n_iter):

@@ -88,7 +88,8 @@ def agreement_of(features: tuple[Features, ...], n_members: int, n_items: int) -
             total.products[place], total.counts[place] = products, counts
             total.products[mirrored], total.counts[mirrored] = products.T, counts.T
         total.confidences[one.positions] = one.confidences
-        total.answers[one.positions] = to_numpy(one.n_answers.sum(axis=1))
+        n_answers = one.n_answers if is_sparse(one.n_answers) else to_numpy(one.n_answers)
+        total.answers[one.positions] = n_answers.sum(axis=1)
     return total
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from consilience.arrays import IntArray, is_array, to_numpy
+from consilience.arrays import FloatArray, IntArray, is_array, to_numpy
 from consilience.axes import is_missing, some
 from consilience.errors import InvalidPredictions
 
@@ -41,6 +41,23 @@ def known_labels(labels: Any, axes: Axes) -> IntArray | None:
     found = (_position(label, place, positions, axes) for place, label in enumerate(values))
     known = np.fromiter(found, np.intp, len(values))
     return known if (known >= 0).any() else None
+
+
+def known_rows(labels: Any, axes: Axes) -> FloatArray:
+    """Soft labels: (items, classes), rows of NaN where unknown, the others probabilities of the classes."""
+    rows, shape = np.array(to_numpy(labels), dtype=np.float64), (axes.items.size, axes.classes.size)
+    if rows.shape != shape:
+        raise InvalidPredictions(f"soft labels must be (items, classes) = {shape}; got {rows.shape}")
+    is_unknown = np.isnan(rows).all(axis=1)
+    total = rows.sum(axis=1)
+    is_wrong = ~is_unknown & ~((np.abs(total - 1) < 1e-3) & (rows >= 0).all(axis=1))
+    if is_wrong.any():
+        place = int(np.argmax(is_wrong))
+        raise InvalidPredictions(
+            "soft labels must be probabilities that sum to 1, or NaN throughout where unknown; "
+            f"{axes.items.describe(place)} has {rows[place].tolist()}"
+        )
+    return np.asarray(rows / total[:, None])
 
 
 def _by_item(mapping: Mapping[Any, Any], axes: Axes) -> list[Any]:

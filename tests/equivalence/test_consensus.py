@@ -78,16 +78,6 @@ def test_posterior_is_the_loops(case, n_iter, options):
     np.testing.assert_allclose(fitted.predict_proba(predictions), posterior, atol=1e-8)
 
 
-def test_posterior_with_known_labels_is_the_loops(case, rng):
-    predictions, answers = case
-    known = np.where(np.arange(N_ITEMS) < 8, rng.integers(N_CLASSES, size=N_ITEMS), -1)
-    fitted = cs.Consensus(max_iter=3, tol=None, weight=0.3).fit(predictions, known)
-    sizes = (N_ITEMS, N_CLASSES, 3)
-    posterior, _ = reference.consensus(answers, *known_of(fitted), *sizes, weight=0.3, known=known)
-    np.testing.assert_allclose(fitted.posterior_, posterior, atol=1e-8)
-    np.testing.assert_array_equal(fitted.posterior_[:8], np.eye(N_CLASSES)[known[:8]])
-
-
 def test_posterior_of_many_classes_is_the_loops(rng):
     """From 64 classes on, what vanishes is left out and items that cannot have changed are passed over."""
     array, _ = softmax_members(rng, [9, 7], n_items=15, n_classes=70)
