@@ -88,7 +88,8 @@ def skills(votes: Agreement, sameness: FloatArray, n_classes: int) -> FloatArray
     table, met = votes.beyond_chance(n_classes), votes.counts
     met_enough = np.where(np.eye(len(table)), 0, met / (met + FEW_ITEMS))
     trust = (1 - DOUBT * sameness) * met_enough / sameness.sum(axis=1)
-    usual = np.clip(np.median(np.sqrt(np.maximum(table * met_enough, 0).max(axis=1))), 0.05, 1)
+    borne_out = np.sqrt(np.maximum(table * met_enough, 0).max(axis=1))[np.diag(met) > 0]  # nobody silent bears witness
+    usual = np.clip(np.median(borne_out), 0.05, 1) if len(borne_out) else 1.0
     noise = LEAST_RESIDUAL + 0.5 / np.sqrt(np.maximum(met, 1))
     found = np.ones(len(table))
     for _ in range(60):  # of reweighted least squares, which settle within some twenty
