@@ -183,7 +183,7 @@ def test_chunks(name, panel, chunk_size):
 @generated
 @given(panel=panels(kinds=("modest", "flat", "labels")))
 def test_single_precision(name, panel):
-    """To 2e-4, or 2e-2 (see `assert_same`): probabilities are rounded by 6e-8, logarithms and sums of forty items carry that on."""
+    """To 2e-4, or 2e-2 (see `assert_same`): roundings of 6e-8, carried on by logarithms and sums of forty items."""
     array = panel.array()
     assert_same(name, posterior_of(name, array), posterior_of(name, array.astype(np.float32)), 2e-4)
 
