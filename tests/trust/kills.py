@@ -106,7 +106,7 @@ def visible(folder: Path, expected: set[str]) -> list[Path]:
 
 def whole_archive(path: Path) -> None:
     """Raise where an archive cannot be read to its end."""
-    with np.load(path, allow_pickle=False) as archive:
+    with path.open("rb") as file, np.load(file, allow_pickle=False) as archive:
         for name in archive.files:
             _ = archive[name]
 
@@ -179,7 +179,7 @@ def jobs(folder: Path) -> list[Job]:
     from small_data import write_mnist
 
     rng = np.random.default_rng(0)
-    array = rng.dirichlet(np.ones(10), size=(5, 20_000)).astype(np.float32)
+    array = rng.dirichlet(np.ones(10), size=(5, 8000)).astype(np.float32)
     np.save(folder / "members.npy", array)
     write_mnist(folder / "data" / "mnist")
     return [aggregate(folder / "members.npy"), save(folder / "members.npy"), reproduce(folder / "data")]
