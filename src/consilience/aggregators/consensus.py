@@ -9,10 +9,11 @@ import numpy as np
 
 from consilience.aggregators.aggregator import AbstractAggregator
 from consilience.aggregators.opinion_weights import MOST_MEMBERS, copies, pool_weights, skills
-from consilience.aggregators.parameters import check_loop, check_number
+from consilience.aggregators.parameters import check_loop
 from consilience.agreement import Agreement
 from consilience.em import em
 from consilience.features import Scores
+from consilience.options import check_number
 from consilience.progress import progress_bar
 from consilience.readers import open_reader
 from consilience.rule import Rule
