@@ -397,6 +397,10 @@ class Predictions(HasAxes):
         parts = [member.harden() for member in self.soft] + ([] if self.hard is None else [self.hard])
         return _assembled((), merge_answers(parts), self.axes)
 
+    def widened(self, n_classes: int) -> Predictions:
+        """The same labels among more classes than were said."""
+        return _checked((), self.hard, self.axes._replace(classes=Axis("class", n_classes)), partial=True)
+
     def aligned(self, members: Sequence[Any], classes: Sequence[Any]) -> Predictions:
         """The same answers on the axes of an earlier fit: members matched by name, absent ones missing."""
         own = self.axes.members
