@@ -196,6 +196,10 @@ def _read_csv(path: Path, delimiter: str) -> Table:
         raise InvalidPredictions(f"{path} must have a header and rows; it is empty") from None
     if len(header) == 1 and "\x00" in "".join(header):
         raise InvalidPredictions(f"{path} must be a table in UTF-8; it holds bytes that are no text")
+    if len(header) == 1 and (found := next((mark for mark in ";|\t," if mark in header[0]), None)):
+        raise InvalidPredictions(
+            f"{path} must have its columns separated by {delimiter!r}; its header {header[0]!r} has {found!r}"
+        )
     if len(header) > MOST_COLUMNS:
         raise InvalidPredictions(f"{path} must have at most {MOST_COLUMNS:,} columns; it has {len(header):,}")
     header = [without_quote(name) for name in header]

@@ -293,6 +293,9 @@ def _wide(table: Table, stem: str, item: str | None, label: str | None) -> tuple
     """One item per row: a column per class (one member's probabilities), or a column per member (labels)."""
     others = [name for name in table.columns if name != item]
     items = None if item is None else table[item]
+    if item is not None and any(is_missing(name) for name in table[item]):
+        row = next(row for row, name in enumerate(table[item], start=2) if is_missing(name))
+        raise InvalidPredictions(f"column {item!r} must name every item; row {row} is empty")
     if not others:
         raise InvalidPredictions(f"a table must have columns beside that of the items, {item!r}; it has none")
     if len(others) > 1 and _sum_to_one([table[name] for name in others]):
@@ -318,6 +321,10 @@ def _probabilities(table: Table, others: list[str], stem: str, items: list[Any] 
 
 def _label_columns(table: Table, columns: dict[str, str], items: list[Any] | None) -> Predictions:
     """Hard labels, each column a member, items in the order of the table."""
+    for name in columns.values():
+        fractions = [value for value in table[name] if isinstance(value, float) and value % 1]
+        if fractions and not is_missing(fractions[0]):
+            raise InvalidPredictions(f"labels must be names or whole numbers; column {name!r} holds {fractions[0]!r}")
     seen = {value for name in columns.values() for value in table[name] if not is_missing(value)}
     classes = sorted(seen, key=lambda value: (str(type(value)), value))
     place = {value: position for position, value in enumerate(classes)}
