@@ -214,16 +214,11 @@ def normalized(matrix: Array) -> Array:
     wide = xp.astype(matrix, working_dtype(matrix), copy=False)
     if not wide.shape[1]:
         return wide
-    # Divided by the largest first, since the sum of huge counts overflows. A row without a finite, positive sum cannot
-    # be rescaled; left as it is, validation names it.
-    largest = xp.max(xp.abs(wide), axis=1, keepdims=True)
-    scaled = wide / _or_one(largest)
-    with np.errstate(invalid="ignore"):
+    # Only rows of counts can be rescaled; left as they are, validation names the others.
+    largest, least = xp.max(wide, axis=1, keepdims=True), xp.min(wide, axis=1, keepdims=True)
+    is_count = xp.isfinite(largest) & (largest > 0) & (least >= 0)
+    # Divided by the largest first, since the sum of huge counts overflows.
+    scaled = wide / xp.where(is_count, largest, xp.ones_like(largest))
+    with np.errstate(over="ignore", invalid="ignore"):
         sums = xp.sum(scaled, axis=1, keepdims=True)
-    return scaled / _or_one(sums)
-
-
-def _or_one(divisors: Array) -> Array:
-    """The divisors that are finite and positive, and 1 for the others."""
-    xp = namespace(divisors)
-    return xp.where(xp.isfinite(divisors) & (divisors > 0), divisors, xp.ones_like(divisors))
+    return scaled / xp.where(is_count, sums, xp.ones_like(sums))
