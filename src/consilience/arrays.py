@@ -108,7 +108,9 @@ def take(array: Array, positions: IntArray, *, axis: int) -> Array:
 def working_dtype(array: Array) -> Any:
     """The precision to compute in: float64 for float64, float32 for everything narrower."""
     xp = namespace(array)
-    return xp.float64 if array.dtype == xp.float64 else xp.float32
+    return (
+        xp.float64 if xp.finfo(array.dtype).bits >= 64 else xp.float32
+    )  # by bits: big-endian float64 is another dtype
 
 
 def position_of_largest(rows: Array) -> IntArray:
