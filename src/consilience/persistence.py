@@ -69,6 +69,8 @@ def read(path: str | os.PathLike[str]) -> tuple[str, dict[str, Any], dict[str, A
         raise InvalidPredictions(f"{os.fspath(path)} has format version {version}; expected {VERSION}")
     if not is_whole:
         raise InvalidPredictions(f"{not_ours}: its header lacks a name, parameters or what was learned")
+    if repeated := learned.keys() & contents.keys():
+        raise InvalidPredictions(f"{not_ours}: it has {min(repeated)!r} twice")
     return name, parameters, learned | contents
 
 
