@@ -18,7 +18,7 @@ import numpy as np
 from consilience.arrays import is_array, to_numpy
 from consilience.atomic import whole_file
 from consilience.errors import InvalidPredictions
-from consilience.untrusted import UNREADABLE, check_is_file, read_npz
+from consilience.untrusted import UNREADABLE, check_is_file, read_npz, reason_of
 
 FORMAT = "consilience aggregator"
 VERSION = 1
@@ -58,10 +58,11 @@ def read(path: str | os.PathLike[str]) -> tuple[str, dict[str, Any], dict[str, A
         is_ours = header["format"] == FORMAT
         version = int(header["version"])
         is_whole = isinstance(name, str) and isinstance(parameters, dict) and isinstance(learned, dict)
+        is_whole = is_whole and all(isinstance(key, str) for key in (*parameters, *learned))
     except UNREADABLE as error:
         if isinstance(error, InvalidPredictions):
             raise
-        reason = f": {error}" if type(error) is ValueError else ""  # ours; the others speak of NumPy's affairs
+        reason = f": {reason_of(error)}" if type(error) is ValueError else ""  # the others speak of Python's affairs
         raise InvalidPredictions(f"{not_ours}{reason}") from error
     if not is_ours:
         raise InvalidPredictions(f"{not_ours}: its format is {header['format']!r}")

@@ -112,7 +112,10 @@ def floats(values: Any) -> Array:
     if xp.isdtype(values.dtype, "complex floating"):
         raise InvalidPredictions(f"probabilities must be real numbers; got {values.dtype} values")
     is_narrow = xp.isdtype(values.dtype, "real floating") and xp.finfo(values.dtype).bits <= 64
-    return values if is_narrow else xp.astype(values, xp.float64)
+    with np.errstate(
+        over="ignore", invalid="ignore"
+    ):  # of extended precision: what becomes infinite is refused as such
+        return values if is_narrow else xp.astype(values, xp.float64)
 
 
 def _refuse_objects(values: Any, array: Array) -> NoReturn:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import errno
 import math
 import struct
+import tokenize
+import warnings
 import zipfile
 import zlib
 from collections import Counter
@@ -21,6 +24,9 @@ if TYPE_CHECKING:
 MOST_UNPACKED, MOST_EXPANSION = 2**30, 100
 """An archive may unpack to so many bytes, or to so many times its own size where that is more."""
 
+LONGEST_REASON = 200
+"""Characters of what a library says of a file; some quote half of it."""
+
 UNREADABLE = (
     ValueError,
     ArithmeticError,
@@ -32,6 +38,7 @@ UNREADABLE = (
     RuntimeError,
     SyntaxError,
     struct.error,
+    tokenize.TokenError,
     zipfile.BadZipFile,
     zlib.error,
 )
@@ -41,7 +48,15 @@ UNREADABLE = (
 def read_npy(path: str | os.PathLike[str]) -> np.ndarray[Any, Any]:
     """The array of a `.npy` file, which stays on disk: a declared shape that the file does not hold is refused."""
     check_is_file(path)
-    return _as_text(np.asanyarray(np.lib.format.open_memmap(path, mode="r")))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # that it was written by Python 2
+        return _as_text(np.asanyarray(np.lib.format.open_memmap(path, mode="r")))
+
+
+def reason_of(error: BaseException) -> str:
+    """Why a file cannot be read, in the words of whoever tried, as far as they make a sentence."""
+    text = next(iter(str(error).splitlines()), "") or type(error).__name__
+    return text if len(text) <= LONGEST_REASON else f"{text[:LONGEST_REASON]}…"
 
 
 def read_npz(
@@ -56,7 +71,12 @@ def read_npz(
             raise ValueError(f"it holds {Counter(names).most_common(1)[0][0]!r} more than once")
         chosen = {name: entry for name, entry in zip(names, entries, strict=True) if wanted(name)}
         check_unpacked(sum(entry.file_size for entry in chosen.values()), Path(path).stat().st_size)
-        return {name: _read_entry(archive, name, entry) for name, entry in chosen.items()}
+        try:
+            return {name: _read_entry(archive, name, entry) for name, entry in chosen.items()}
+        except OSError as error:
+            if error.errno != errno.EINVAL:
+                raise
+            raise ValueError("its directory points outside the file") from error
 
 
 def names_in_npz(path: str | os.PathLike[str]) -> list[str]:
@@ -102,10 +122,12 @@ def _read_entry(archive: zipfile.ZipFile, name: str, entry: zipfile.ZipInfo) -> 
 
 def _read_header(stream: IO[bytes]) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
     version = np.lib.format.read_magic(stream)
-    if version == (1, 0):
-        return np.lib.format.read_array_header_1_0(stream)
-    if version == (2, 0):
-        return np.lib.format.read_array_header_2_0(stream)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # that it was written by Python 2
+        if version == (1, 0):
+            return np.lib.format.read_array_header_1_0(stream)
+        if version == (2, 0):
+            return np.lib.format.read_array_header_2_0(stream)
     raise ValueError(f"arrays of format version {version} are not read")
 
 

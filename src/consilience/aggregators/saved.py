@@ -34,7 +34,19 @@ SHAPES = {
 }
 """The arrays, by the letters of their axes: m members, i items, k classes, g the members that were compared or none."""
 
-NUMBERS = ("statistics_.n_items", "statistics_.log_evidence", "weight_", "n_iter_", "moments_.n_steps", "converged_")
+LARGEST = 1e100
+"""Beyond it sums overflow; NaN is not below it either."""
+
+NUMBERS = {
+    "statistics_.n_items": LARGEST,
+    "statistics_.log_evidence": LARGEST,
+    "weight_": 1.0,
+    "n_iter_": LARGEST,
+    "moments_.n_steps": LARGEST,
+    "converged_": 1.0,
+}
+"""The most that each may be."""
+
 NAMES = ("members_", "items_", "classes_")
 SIGNED = ("statistics_.sums", "moments_.first", "log_normalizers_")
 """Sums of logarithms, and what follows from them; all other arrays are counts, rates or probabilities."""
@@ -61,8 +73,7 @@ def reason_to_refuse(method: str, learned: Mapping[str, Any]) -> str | None:
         return f"it lacks {min(missing)!r}"
     if unknown := learned.keys() - {*SHAPES, *NUMBERS, *NAMES, "history_"}:
         return f"{method} does not learn {min(unknown)!r}"
-    reasons = (_wrong_names(learned), _wrong_numbers(learned), _wrong_arrays(learned))
-    return next((reason for reason in reasons if reason is not None), None)
+    return _wrong_names(learned) or _wrong_numbers(learned) or _wrong_arrays(learned)
 
 
 def _wrong_names(learned: Mapping[str, Any]) -> str | None:
@@ -83,12 +94,15 @@ def _wrong_numbers(learned: Mapping[str, Any]) -> str | None:
     history = learned.get("history_")
     if not isinstance(history, list) or not all(_is_number(value) for value in history):
         return "'history_' is no list of numbers"
-    wrong = [name for name in NUMBERS if name in learned and not _is_number(learned[name])]
-    return f"{wrong[0]!r} is no number" if wrong else None
+    for name, most in NUMBERS.items():
+        value = learned.get(name, 0)
+        if not _is_number(value) or value > most or (value < 0 and name != "statistics_.log_evidence"):
+            return f"{name!r} is no number that it can be, {value!r}"
+    return None
 
 
 def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and bool(np.isfinite(value))
+    return isinstance(value, int | float) and abs(value) < LARGEST
 
 
 def _wrong_arrays(learned: Mapping[str, Any]) -> str | None:
@@ -99,7 +113,8 @@ def _wrong_arrays(learned: Mapping[str, Any]) -> str | None:
         if name not in learned:
             continue
         array = learned[name]
-        if not is_array(array) or array.dtype.kind not in "fiub" or not np.isfinite(array).all():
+        kind = "b" if name == "is_soft_" else "f"
+        if not is_array(array) or array.dtype.kind != kind or not (np.abs(array) < np.float64(LARGEST)).all():
             return f"{name!r} is no array of finite numbers"
         if name not in SIGNED and (array < 0).any():
             return f"{name!r} has negative numbers"

@@ -15,7 +15,7 @@ from consilience.errors import InvalidPredictions
 from consilience.extras import extra
 from consilience.files.formulas import without_quote
 from consilience.tables import Table
-from consilience.untrusted import UNREADABLE, check_is_file, check_unpacked, names_in_npz, read_npy, read_npz
+from consilience.untrusted import UNREADABLE, check_is_file, check_unpacked, names_in_npz, read_npy, read_npz, reason_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -102,7 +102,7 @@ def _read_arrays(path: Path, suffix: str, key: str | None) -> Arrays:
         if isinstance(error, InvalidPredictions):
             raise
         has_objects = any(word in str(error).lower() for word in ("pickle", "python object"))
-        reason = "it holds Python objects, which are never loaded" if has_objects else str(error)
+        reason = "it holds Python objects, which are never loaded" if has_objects else reason_of(error)
         raise InvalidPredictions(f"{path} must be a {ARRAY_FORMATS[suffix]} of numbers; {reason}") from error
 
 
@@ -126,7 +126,9 @@ def _read_safetensors(path: Path) -> Arrays:
         with safetensors.safe_open(path, framework="np") as file:
             return {name: np.asarray(file.get_tensor(name)) for name in file.keys()}  # noqa: SIM118 - not a mapping
     except (safetensors.SafetensorError, TypeError) as error:
-        raise InvalidPredictions(f"{path} must be a safetensors file of numbers NumPy knows; {error}") from error
+        raise InvalidPredictions(
+            f"{path} must be a safetensors file of numbers NumPy knows; {reason_of(error)}"
+        ) from error
 
 
 # ---- tables -----------------------------------------------------------------------------------------------
@@ -149,8 +151,7 @@ def _read_parquet(path: Path) -> Table:
         with parquet.ParquetFile(path, memory_map=True, read_dictionary=texts) as file:
             return Table({name: _parquet_column(file.read([name]).column(0)) for name in file.schema.names})
     except Exception as error:  # pyarrow has many
-        reason = next(iter(str(error).splitlines()), type(error).__name__)
-        raise InvalidPredictions(f"{path} must be a Parquet table of text and numbers; {reason}") from error
+        raise InvalidPredictions(f"{path} must be a Parquet table of text and numbers; {reason_of(error)}") from error
 
 
 def _check_parquet(file: Any, n_bytes: int) -> None:
