@@ -7,6 +7,7 @@ import json
 import re
 import warnings
 import zipfile
+from copy import deepcopy
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -216,7 +217,7 @@ def _mutate_model(data: bytes, rng: Random) -> bytes:
     header = json.loads(np.load(io.BytesIO(entries["header.npy"])).tobytes())
     place = rng.choice([header, header["parameters"], header["learned"], header["learned"]])
     key = rng.choice([*place, "fit", "_belief", "posterior_"])
-    value = rng.choice((*ODD_VALUES, list(header["learned"]), header["learned"].get("members_")))
+    value = deepcopy(rng.choice((*ODD_VALUES, list(header["learned"]), header["learned"].get("members_"))))
     if isinstance(place.get(key), list) and place[key] and rng.random() < 0.5:
         place[key][rng.randrange(len(place[key]))] = value
     elif rng.random() < 0.2:
