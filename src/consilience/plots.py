@@ -266,8 +266,9 @@ def _frame(ax: Axes, *, xlabel: str = "", ylabel: str = "") -> None:
 
 def _legend(ax: Axes, names: list[Any], **where: Any) -> None:
     """Which line is whose. Names are not read as formulas, and one that begins with an underscore is shown too."""
-    lines = [line for line in ax.get_lines() if line.get_label() in map(str, names)]
-    legend = ax.legend(lines, [str(name) for name in names], frameon=False, labelcolor=INK, **where)
+    texts = [str(name) for name in names]
+    lines = [line for line in ax.get_lines() if str(line.get_label()) in texts]
+    legend = ax.legend(lines, texts, frameon=False, labelcolor=INK, **where)
     for text in legend.get_texts():
         text.set_parse_math(False)
 

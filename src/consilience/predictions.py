@@ -374,15 +374,12 @@ class Predictions(HasAxes):
         """The items at these positions (a slice, integers or a mask), in their order, with their names."""
         try:
             positions = np.arange(self.n_items)[items if isinstance(items, slice) else np.asarray(items)]
-        except (IndexError, ValueError) as error:
-            positions = np.empty(0)
-            reason = f": {error}" if np.size(items) else ""
-        else:
-            reason = ""
+        except (IndexError, ValueError):
+            positions = np.empty(0, dtype=np.intp)
         if positions.ndim != 1 or not positions.size:
             raise InvalidPredictions(
                 f"items must be a slice, positions from 0 to {self.n_items - 1} or a mask, of at least 1 item; "
-                f"got {items!r}{reason}"
+                f"got {' '.join(repr(items).split())[:80]}"
             )
         soft = tuple(member.take(positions, self.n_items) for member in self.soft)
         hard = None if self.hard is None else self.hard.take(positions, self.n_items)

@@ -9,6 +9,7 @@ from threadpoolctl import threadpool_limits
 
 import consilience as cs
 from consilience import dirichlet, expectation, predictions
+from consilience.aggregators import soft_dawid_skene
 from consilience.expectation import Reader
 from consilience.stirling import digamma_gap
 
@@ -204,9 +205,8 @@ METHODS = [
 
 
 def fitted_on(method, array, n_threads, monkeypatch):
-    for module in (predictions, expectation):
-        if hasattr(module, "n_threads"):
-            monkeypatch.setattr(module, "n_threads", lambda: n_threads)
+    for module in (predictions, expectation, soft_dawid_skene):
+        monkeypatch.setattr(module, "n_threads", lambda: n_threads)
     with threadpool_limits(n_threads):
         fitted = type(method)(**method.get_params()).fit(array)
         return [np.asarray(value) for value in (fitted.posterior_, fitted.confusion_, fitted.class_prior_)]
