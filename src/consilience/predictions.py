@@ -407,7 +407,11 @@ class Predictions(HasAxes):
             place = {name: position for position, name in enumerate(members)}
             unknown = [name for name in own.names if name not in place]
             if unknown:
-                raise InvalidPredictions(f"members must be among those fitted, {some(members)}; got {unknown[0]!r}")
+                is_numbered = list(members) == list(range(len(members)))
+                hint = ": the fit had no names of members, so give all in one array" if is_numbered else ""
+                raise InvalidPredictions(
+                    f"members must be among those fitted, {some(members)}; got {unknown[0]!r}{hint}"
+                )
             positions = np.array([place[name] for name in own.names])
         else:
             check_members_fit(own.size, len(members))

@@ -36,11 +36,16 @@ def check_sizes(predictions: Any, n_members: int, n_classes: int) -> None:
 def _sizes(predictions: Any) -> tuple[int, int] | None:
     """The members and classes of arrays, where they can be counted before they are read."""
     if isinstance(predictions, list | tuple):
-        shapes = {tuple(getattr(part, "shape", ())) for part in predictions}
+        shapes = {_shape(part) for part in predictions}
         shape = shapes.pop() if len(shapes) == 1 else ()
         return (len(predictions), shape[1]) if len(shape) == 2 else None
-    shape = tuple(getattr(predictions, "shape", ()))
+    shape = _shape(predictions)
     return (shape[0], shape[2]) if len(shape) == 3 else None
+
+
+def _shape(array: Any) -> tuple[int, ...]:
+    shape = getattr(array, "shape", ())
+    return tuple(shape) if isinstance(shape, tuple) else ()  # what is delayed has a delayed shape
 
 
 def open_reader(

@@ -1,8 +1,6 @@
 """Every promise in docs/trust.md has a command, and every command runs something."""
 
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -24,10 +22,9 @@ def test_commands_run_something(command):
         return
     words = re.fullmatch(r"\.venv/bin/python -m pytest (\S+)(?: -k (?:\"(.+)\"|(\w+)))?", command)
     assert words is not None
-    chosen = ["-k", words[2] or words[3]] if words[2] or words[3] else []
-    listed = [sys.executable, "-m", "pytest", "--collect-only", "-q", "-p", "no:cacheprovider", words[1], *chosen]
-    done = subprocess.run(listed, cwd=ROOT, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stdout[-500:]
+    tests = re.findall(r"^def (test_\w+)", (ROOT / words[1]).read_text("utf-8"), re.MULTILINE)
+    for word in (words[2] or words[3] or "test").split(" or "):
+        assert any(word in test for test in tests), f"no test is called {word}"
 
 
 def test_there_are_many_wrong_inputs():
