@@ -37,9 +37,11 @@ def run_batch(files: dict[str, bytes], seed: int, folder: Path) -> None:
     resource.setrlimit(resource.RLIMIT_AS, (taken + MEMORY, hard))
     signal.signal(signal.SIGALRM, _too_slow)
     rng, pool, counts = Random(seed), list(files.values()), Counter()  # noqa: S311 - no secret
+    suffixes = sorted({Path(name).suffix for name in files})
     for _ in range(BATCH):
-        name = rng.choice(list(files))
-        path = folder / f"case.{name.rpartition('.')[2]}"
+        suffix = rng.choice(suffixes)  # first, so that formats get the same share
+        name = rng.choice([name for name in files if name.endswith(suffix)])
+        path = folder / f"case{suffix}"
         path.write_bytes(mutate(name, files[name], pool, rng))
         signal.alarm(SECONDS)
         try:

@@ -246,6 +246,87 @@ def _mutate_table(data: bytes, rng: Random) -> bytes:
     return "\n".join(mark.join(cells) for cells in rows).encode("utf-8", errors="surrogatepass")
 
 
+def _mutate_parquet(_: bytes, rng: Random) -> bytes:
+    """A table of columns of any types and names."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    n_rows = rng.randrange(5)
+    names = rng.sample(ODD_NAMES, rng.randrange(1, 6))
+    columns = [pa.array([rng.choice(values) for _ in range(n_rows)], type=kind) for kind, values in _parquet_types(pa)]
+    table = pa.Table.from_arrays([rng.choice(columns) for _ in names], names=names)
+    file = io.BytesIO()
+    pq.write_table(table, file, use_dictionary=rng.random() < 0.5, compression=rng.choice(["none", "snappy", "gzip"]))
+    return file.getvalue()
+
+
+def _parquet_types(pa: Any) -> list[tuple[Any, tuple[Any, ...]]]:
+    return [
+        (pa.int64(), (0, 1, None, 2**63 - 1, -(2**63))),
+        (pa.int8(), (0, 1, -1)),
+        (pa.uint64(), (0, 2**64 - 1)),
+        (pa.float64(), (0.5, 0.25, None, float("nan"), float("inf"), 1e308, 5e-324)),
+        (pa.float32(), (0.5, 0.5)),
+        (pa.float16(), (0.5, 1.0)),
+        (pa.bool_(), (True, False, None)),
+        (pa.string(), ("a", "b", "", None, "x" * 300, "\x1b[2J", "0.5")),
+        (pa.large_string(), ("a", "b")),
+        (pa.binary(), (b"a", b"\xff", None)),
+        (pa.binary(2), (b"ab", b"\xff\xff")),
+        (pa.date32(), (0, 20_000)),
+        (pa.timestamp("ns"), (0, 2**62)),
+        (pa.duration("s"), (0, 5)),
+        (pa.decimal128(10, 2), (None, 1)),
+        (pa.null(), (None,)),
+        (pa.list_(pa.int64()), ([1], [], None)),
+        (pa.struct([("a", pa.int64())]), ({"a": 1}, None)),
+        (pa.dictionary(pa.int8(), pa.string()), ("a", "b", None)),
+    ]
+
+
+def _mutate_safetensors(_: bytes, rng: Random) -> bytes:
+    """Tensors of any types, shapes and names."""
+
+    kinds = {"F64": 8, "F32": 4, "F16": 2, "BF16": 2, "I64": 8, "I8": 1, "U8": 1, "BOOL": 1, "F8_E4M3": 1}
+    tensors = {}
+    for name in rng.sample(ODD_NAMES, rng.randrange(4)):
+        kind = rng.choice(list(kinds))
+        shape = [rng.randrange(4) for _ in range(rng.randrange(4))]
+        size = kinds[kind] * int(np.prod(shape))
+        data = rng.choice((bytes(size), rng.randbytes(size)))
+        tensors[name] = {"dtype": kind, "shape": shape, "data": data}
+    header, offset = {}, 0
+    for name, tensor in tensors.items():
+        end = offset + len(tensor["data"])
+        header[name] = {"dtype": tensor["dtype"], "shape": tensor["shape"], "data_offsets": [offset, end]}
+        offset = end
+    text = json.dumps(header).encode()
+    return len(text).to_bytes(8, "little") + text + b"".join(tensor["data"] for tensor in tensors.values())
+
+
+ODD_NAMES = (
+    "item",
+    "member",
+    "label",
+    "cat",
+    "dog",
+    "",
+    "class",
+    "Item",
+    "posterior",
+    "items",
+    "labels",
+    "1",
+    "2",
+    "\x00",
+    "=1",
+    "__index_level_0__",
+    "a.b",
+    "logits",
+    "\u202e",
+)
+
+
 def _entries(data: bytes) -> list[tuple[str, bytes]]:
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
         return [(name, archive.read(name)) for name in archive.namelist()]
@@ -269,4 +350,6 @@ STRUCTURED = {
     "model": _mutate_model,
     "csv": _mutate_table,
     "tsv": _mutate_table,
+    "parquet": _mutate_parquet,
+    "safetensors": _mutate_safetensors,
 }
