@@ -381,9 +381,10 @@ def summarize(features: tuple[Features, ...], responsibilities: Responsibilities
 def _sums_over_items(responsibilities: Array) -> FloatArray:
     """Σ_i t_ik (classes,). NumPy adds in pairs along contiguous items alone; elsewhere, some hundreds at a time."""
     if is_numpy(responsibilities) and not responsibilities.flags.c_contiguous:
-        starts = np.arange(0, responsibilities.shape[1], ADDED_AT_ONCE)
-        blocks = np.add.reduceat(responsibilities.T, starts, axis=0, dtype=np.float64)
-        return np.asarray(blocks.sum(axis=0))
+        rows = responsibilities.T
+        n_whole = len(rows) // ADDED_AT_ONCE * ADDED_AT_ONCE
+        blocks = rows[:n_whole].reshape(-1, ADDED_AT_ONCE, rows.shape[1]).sum(axis=1, dtype=np.float64)
+        return np.asarray(blocks.sum(axis=0) + rows[n_whole:].sum(axis=0, dtype=np.float64))
     xp = namespace(responsibilities)
     return np.asarray(to_numpy(xp.sum(responsibilities, axis=1, dtype=xp.float64)))
 
