@@ -77,7 +77,9 @@ MemberColumn = Annotated[str | None, typer.Option("--member-column", help="The t
 LabelColumn = Annotated[str | None, typer.Option("--label-column", help="The tables' column of labels.")]
 Model = Annotated[
     Path | None,
-    typer.Option("--model", help="Answer with a model that `aggregate --save` wrote instead of fitting one."),
+    typer.Option(
+        "--model", readable=False, help="Answer with a model that `aggregate --save` wrote instead of fitting one."
+    ),  # whether it can be read is said when it is, in the same words as of other files
 ]
 
 
@@ -110,7 +112,9 @@ def aggregate(
     ] = None,
     output: Annotated[
         Path | None,
-        typer.Option("--output", "-o", help="Where the posterior goes: .npz .npy .csv .parquet .safetensors."),
+        typer.Option(
+            "--output", "-o", readable=False, help="Where the posterior goes: .npz .npy .csv .parquet .safetensors."
+        ),
     ] = None,
     save: Annotated[
         Path | None,
@@ -274,7 +278,9 @@ def report(
 
 @app.command()
 def export(
-    model: Annotated[Path, typer.Argument(metavar="MODEL", help="A model that `aggregate --save` wrote.")],
+    model: Annotated[
+        Path, typer.Argument(metavar="MODEL", readable=False, help="A model that `aggregate --save` wrote.")
+    ],
     output: Annotated[Path, typer.Option("--output", "-o", help="Where the ONNX graph goes.")],
     logits: Annotated[bool, typer.Option("--logits", help="The graph takes logits instead of probabilities.")] = False,
 ) -> None:
