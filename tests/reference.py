@@ -195,23 +195,40 @@ def shrunk_rates(counts, smoothing, few=10):
     return rates
 
 
-def consensus(
-    answers, member_weights, n_items, n_classes, n_iter, *, weight=0.4, evidence=2.5, smoothing=0.1, known=()
-):
-    """Posterior and confusion matrices after so many rounds, given the weights of the average."""
-    n_members = len(member_weights)
+def credibility(answers, member_weights, accuracies):
+    """What the members' evidence is multiplied by; labels claim nothing."""
+    sure = [[max(x) for n, _, x in answers if n == m] for m in range(len(member_weights))]
+    claims = [m for m, given in enumerate(sure) if given and min(given) < 1]
+    if not claims:
+        return [1.0] * len(sure)
+    behind = sum(member_weights[m] for m in claims)
+    claimed = sum(member_weights[m] * (1 - sum(sure[m]) / len(sure[m])) for m in claims) / behind
+    shown = sum(member_weights[m] * (1 - accuracies[m]) for m in claims) / behind
+    factor = min(max(((claimed + 0.005) / (shown + 0.005)) ** 3, 1 / 3), 1)
+    return [factor if m in claims else 1.0 for m in range(len(sure))]
 
-    def clamped(posterior):
-        for i, label in enumerate(known):
-            if label >= 0:
-                posterior[i] = np.eye(n_classes)[label]
-        return posterior
+
+def consensus(
+    answers,
+    member_weights,
+    accuracies,
+    n_items,
+    n_classes,
+    n_iter,
+    *,
+    weight=0.4,
+    evidence=2.5,
+    smoothing=0.1,
+):
+    """Posterior and confusion matrices after so many rounds, given weights and accuracies of the members."""
+    n_members = len(member_weights)
 
     shares = [sum(m == n for n, _, _ in answers) / n_items for m in range(n_members)]
     behind = sum(w * s for w, s in zip(member_weights, shares, strict=True))
     n_effective = behind**2 / sum(w**2 * s for w, s in zip(member_weights, shares, strict=True))
-    powers = [evidence * math.sqrt(n_effective) * w / behind for w in member_weights]
-    average = clamped(weighted_average(answers, member_weights, n_items, n_classes))
+    believed = credibility(answers, member_weights, accuracies)
+    powers = [evidence * math.sqrt(n_effective) * w / behind * c for w, c in zip(member_weights, believed, strict=True)]
+    average = weighted_average(answers, member_weights, n_items, n_classes)
 
     def mixed(rates):
         scores = np.zeros((n_items, n_classes))
@@ -219,8 +236,7 @@ def consensus(
             for k in range(n_classes):
                 scores[i, k] += powers[m] * sum(x[j] * math.log(rates[m, k, j]) for j in range(n_classes))
         corrected = np.exp(scores - scores.max(axis=1, keepdims=True))
-        corrected = clamped(corrected / corrected.sum(axis=1, keepdims=True))
-        return (1 - weight) * average + weight * corrected
+        return (1 - weight) * average + weight * corrected / corrected.sum(axis=1, keepdims=True)
 
     rates = shrunk_rates(confusion_counts(answers, average, n_members), smoothing)
     for _ in range(n_iter):

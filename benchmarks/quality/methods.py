@@ -65,6 +65,16 @@ def without_weights(predictions: cs.Predictions) -> np.ndarray:
         return by(cs.Consensus)(predictions)
 
 
+def believing(predictions: cs.Predictions) -> np.ndarray:
+    """`Consensus` that takes members to be as good as they claim."""
+
+    def full(agreement: Agreement, *_: object) -> np.ndarray:
+        return np.ones(len(agreement.counts))
+
+    with patch("consilience.aggregators.consensus.credibility", full):
+        return by(cs.Consensus)(predictions)
+
+
 def with_class_prior(predictions: cs.Predictions) -> np.ndarray:
     """`Consensus` whose translation multiplies by the share that the average gives each class."""
     plain = TranslationModel.scores
@@ -93,6 +103,7 @@ ABLATION: dict[str, Method] = {
     "consensus": METHODS["consensus"],
     "weighted average alone": by(lambda: cs.Consensus(weight=0)),
     "no weights": without_weights,
+    "every claim believed": believing,
     "with a class prior": with_class_prior,
     "evidence 1": by(lambda: cs.Consensus(evidence=1)),
     "evidence 4": by(lambda: cs.Consensus(evidence=4)),

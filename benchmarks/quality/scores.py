@@ -52,7 +52,8 @@ def changes(those: np.ndarray, yardstick: np.ndarray) -> np.ndarray:
     """
     with np.errstate(divide="ignore", invalid="ignore"):
         change = np.where(IS_RATIO, np.log(those / yardstick), 100 * (those - yardstick))
-    change[1:] += change[0] - change[1:].mean(axis=0)
+    if len(change) > 1:
+        change[1:] += change[0] - change[1:].mean(axis=0)
     return change
 
 

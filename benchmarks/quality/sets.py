@@ -34,18 +34,18 @@ HELD_OUT_VIEWS = (
 """What the two parts look at; translation, impulse noise, occlusion and brightness are new to the held-out part."""
 
 FRESH_VIEWS = (
-    *("blur-1", "occlusion-2", "rotation-1", "impulse-2", "foreign-1", "pixelation-1", "brightness-1"),
-    *("imbalance-2", "contrast-1", "imbalance-1", "noise-1", "translation-1", "clean"),
+    *("noise-2", "imbalance-1", "translation-2", "blur-2", "clean", "occlusion-1", "foreign-2"),
+    *("brightness-2", "rotation-2", "pixelation-2", "contrast-2", "impulse-1", "imbalance-2"),
 )
 """Matched anew with other seeds each time that scores of this part have led to a change."""
 
-FIRST_SEEDS: dict[Part, int] = {"tuning": 0, "held-out": 1000, "fresh": 3000}
+FIRST_SEEDS: dict[Part, int] = {"tuning": 0, "held-out": 1000, "fresh": 4000}
 
 SIZES = (2000, 1000, 4000, 300, 2000, 10_000, 1000, 2000, 500, 4000, 60)
 """Numbers of items, from tens to ten thousand; 11 of them, so that they meet all views."""
 
-EQUAL_KINDS = ("equal", "pair", "many")
-KINDS = (*EQUAL_KINDS, "unequal", "mixed", "broken", "copies", "epochs", "specialists", "partial")
+EQUAL_KINDS = ("equal", "pair", "many", "trained")
+KINDS = (*EQUAL_KINDS[:3], "unequal", "mixed", "broken", "copies", "epochs", "specialists", "partial")
 
 
 @dataclass(frozen=True)
@@ -82,6 +82,7 @@ def catalog() -> list[Made]:
         *_part("tuning", tuning, TUNING_VIEWS),
         *_part("held-out", [*product(KINDS, DATA)], HELD_OUT_VIEWS),
         *_part("fresh", [*product(KINDS, DATA)], FRESH_VIEWS),
+        *_trained(),
         *_digits(),
     ]
 
@@ -89,6 +90,22 @@ def catalog() -> list[Made]:
 def _part(part: Part, ensembles: list[tuple[str, str]], views: tuple[str, ...]) -> list[Made]:
     looks = zip(ensembles, cycle(views), cycle(SIZES), strict=False)
     return [Made(data, kind, part, view, size, ensemble(data, kind, part)) for (kind, data), view, size in looks]
+
+
+def _trained() -> list[Made]:
+    """Networks trained until they are surer than they should be, under shifts: the usual deep ensemble.
+
+    They came after the held-out part had been scored; of CIFAR-10 the shared ResNets are such.
+    """
+    views: dict[Part, tuple[str, ...]] = {
+        "tuning": ("clean", "rotation-1", "rotation-2", "noise-2"),
+        "fresh": ("rotation-2", "impulse-2", "occlusion-1"),
+    }
+    return [
+        Made(data, "trained", part, view, 2000, ensemble(data, "trained", part))
+        for part in views
+        for data, view in product(("mnist", "fashion-mnist"), views[part])
+    ]
 
 
 def _digits() -> list[Made]:
@@ -141,5 +158,6 @@ def ensemble(data: str, kind: str, part: Part) -> tuple[Member, ...]:
             replace(cnn, n_images=n_images // 3, flaw=f"lacks-{place}", seed=seed + 70 + place) for place in range(4)
         ],
         "partial": [*equal[:3], *unequal],
+        "trained": [replace(cnn, n_images=15_000, epochs=8, seed=seed + 80 + place) for place in range(3)],
     }
     return tuple(kinds[kind])

@@ -120,10 +120,20 @@ class ClusterPredictions(HasAxes):
         total: Statistics = tree_sum(self.client, parts)
         return total
 
-    def map_rows(self, function: Callable[[Predictions], Array]) -> Any:
+    def map_rows(self, function: Callable[..., Array], by_item: Array | None = None) -> Any:
         """A Dask array (items, classes) of what a function makes of each block, left on the workers."""
+        return _as_dask(self._mapped(function, by_item), self)
+
+    def map_belief(self, function: Callable[..., Array], by_item: Array | None = None) -> Belief:
+        """The same as a posterior; the function gets a block, and its part of an array (items, …) where given."""
+        return _belief(self._mapped(function, by_item), self)
+
+    def _mapped(self, function: Callable[..., Array], by_item: Array | None) -> list[Any]:
         (sent,) = self.client.scatter([function], broadcast=True, hash=False)
-        return _as_dask([self.client.submit(_apply, sent, block) for block in self.blocks], self)
+        if by_item is None:
+            return [self.client.submit(_apply, sent, block) for block in self.blocks]
+        places = zip(self.blocks, self.starts, self.starts[1:], strict=False)
+        return [self.client.submit(_apply, sent, block, by_item[first:last]) for block, first, last in places]
 
 
 @final
@@ -175,13 +185,6 @@ class ClusterReader:
         client = self.predictions.client
         (sent,) = client.scatter([scores], broadcast=True, hash=False)
         return _belief([client.submit(Reader.posterior, chunk, sent) for chunk in self.chunks], self.predictions)
-
-    def mixed_belief(self, weight: float, scores: Scores, member_weights: FloatArray, _: Array) -> Belief:
-        """`weight` of the softmax of the scores, and the rest of the weighted mean of the answers."""
-        client = self.predictions.client
-        (sent,) = client.scatter([scores], broadcast=True, hash=False)
-        rows = [client.submit(_mixed_rows, chunk, weight, sent, member_weights) for chunk in self.chunks]
-        return _belief(rows, self.predictions)
 
 
 @final
@@ -262,8 +265,8 @@ def _validated(array: Array, start: int) -> Predictions:
     return Predictions(array, items=range(start, start + array.shape[1]))
 
 
-def _apply(function: Callable[[Predictions], Array], block: Predictions) -> Array:
-    return function(block)
+def _apply(function: Callable[..., Array], block: Predictions, *by_item: Array) -> Array:
+    return function(block, *by_item)
 
 
 def _item(block: Predictions, place: int) -> Array:
@@ -282,10 +285,6 @@ def _expectation(reader: Reader, remembers: bool) -> Expectation:
 def _advance(state: Expectation, scores: Scores, averaging: float) -> tuple[Expectation, Statistics]:
     new = state.copy()  # a task may run twice, so it must not change what it is given
     return new, new(scores, averaging=averaging)
-
-
-def _mixed_rows(reader: Reader, weight: float, scores: Scores, member_weights: FloatArray) -> Array:
-    return reader.mixed_belief(weight, scores, member_weights, reader.predictions.example()).to_array()
 
 
 def _averaged_rows(averages: Reader, state: Expectation) -> Array:

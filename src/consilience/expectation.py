@@ -212,18 +212,6 @@ class Reader:
         layer = self.layer(scores)
         return self.belief(lambda chunk: posterior_rows(chunk, layer, self._example), example)
 
-    def mixed_belief(self, weight: float, scores: Scores, member_weights: FloatArray, example: Array) -> Belief:
-        """`weight` of the softmax of the scores, and the rest of the weighted mean of the answers."""
-        layer = self.layer(scores)
-
-        def rows(chunk: ReadChunk) -> Array:
-            average = (1 - weight) * pool(chunk, member_weights, self._example)
-            mixed = average + weight * dense(posterior_rows(chunk, layer, self._example))
-            # Clamped once more, because the weights of a clamped row sum to 1 only up to rounding.
-            return clamp(mixed, chunk.known)
-
-        return self.belief(rows, example)
-
     def belief(self, rows: Callable[[ReadChunk], Array], example: Array) -> Belief:
         """A posterior of which a function computes the rows of each chunk."""
 

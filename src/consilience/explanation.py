@@ -6,8 +6,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
+from scipy.special import log_softmax
 
 from consilience.aggregators.aggregator import check_is_aggregator
+from consilience.correction import ANSWER_FLOOR, FLOOR
 from consilience.expectation import Reader, summarize
 from consilience.readers import read_anywhere
 from consilience.tables import Table
@@ -15,6 +17,7 @@ from consilience.tables import Table
 if TYPE_CHECKING:
     from consilience.aggregators.aggregator import AbstractAggregator
     from consilience.arrays import FloatArray
+    from consilience.correction import Correction
     from consilience.predictions import Predictions
     from consilience.rule import Rule
 
@@ -102,8 +105,8 @@ def explain(
     said = one.to_array()[:, 0, :]
     pooled, log_pure, parts = _parts(rule, one)
     log_posterior = _log_mixture(rule.weight, pooled.sum(axis=0), log_pure)
-    first, second = _contenders(log_posterior, one, against)
-    gap = log_posterior[first] - log_posterior[second]
+    corrected = log_posterior if rule.correction is None else _log_corrected(rule.correction, log_posterior, one)
+    first, second = _contenders(corrected, one, against)
     by_probability = np.zeros_like(said)
     normalizer = np.zeros(len(said))
     prior = 0.0
@@ -121,12 +124,18 @@ def explain(
         by_probability += share * (weights[:, first] - weights[:, second]) * features
         normalizer = share * (bias[:, first] - bias[:, second]) * n_answers
         prior = float(share * (rule.scores.log_prior[first] - rule.scores.log_prior[second]))
+    if rule.correction is not None:
+        stretch, taught = _stretch(rule.correction, log_posterior[[first, second]]), rule.correction.scores(one)
+        logs, _ = _features(Reader(one, log_floor=FLOOR))
+        by_probability = stretch * by_probability + (taught.weights[:, first] - taught.weights[:, second]) * logs
+        normalizer = stretch * normalizer
+        prior = stretch * prior + float(taught.log_prior[first] - taught.log_prior[second])
     return Explanation(
         item=item,
         winner=one.classes[first],
         runner_up=one.classes[second],
-        posterior=np.exp(log_posterior),
-        log_odds=float(gap),
+        posterior=np.exp(corrected),
+        log_odds=float(corrected[first] - corrected[second]),
         prior=prior,
         by_member=by_probability.sum(axis=1) + normalizer,
         by_probability=by_probability,
@@ -150,6 +159,19 @@ def _parts(rule: Rule, one: Predictions) -> tuple[FloatArray, FloatArray, tuple[
     log_joint = log_joint + n_answers @ rule.scores.bias
     shift = log_joint.max()
     return pooled, log_joint - shift - np.log(np.exp(log_joint - shift).sum()), (features, n_answers)
+
+
+def _log_corrected(correction: Correction, log_posterior: FloatArray, one: Predictions) -> FloatArray:
+    """The log-posterior with what labels taught."""
+    taught, (logs, _) = correction.scores(one), _features(Reader(one, log_floor=FLOOR))
+    sharpened = correction.sharpness * np.maximum(log_posterior, np.log(ANSWER_FLOOR))
+    return np.asarray(log_softmax(sharpened + taught.log_prior + (taught.weights * logs[:, None, :]).sum(axis=(0, 2))))
+
+
+def _stretch(correction: Correction, log_pair: FloatArray) -> float:
+    """What becomes of the log-odds of two classes before the correction: sharpened, what is next to zero floored."""
+    gap, floored = np.diff(log_pair)[0], np.diff(np.maximum(log_pair, np.log(ANSWER_FLOOR)))[0]
+    return float(correction.sharpness * (floored / gap if gap != 0 else 1.0))
 
 
 def _features(reader: Reader) -> tuple[FloatArray, FloatArray]:

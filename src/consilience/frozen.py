@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from consilience.arrays import FloatArray
+    from consilience.correction import Correction
     from consilience.features import Scores
 
 
@@ -47,6 +48,7 @@ class FrozenRule:
     scores: Scores | None = None  # None where weight is 0
     floor: float | None = None  # None where no logarithm is taken
     averages_logs: bool = False
+    correction: Correction | None = None  # of that posterior, by what labels taught
 
     def layer(self) -> LinearLayer | None:
         """The scores, less what all classes have in common, since softmax does not see it and precision suffers.
@@ -63,6 +65,15 @@ class FrozenRule:
         log_prior = self.scores.log_prior - self.scores.log_prior.max()
         needs_double = self.weight * self._largest_score(weights, bias) > SINGLE_LIMIT
         return LinearLayer(weights.transpose(0, 2, 1).reshape(-1, len(log_prior)), bias, log_prior, needs_double)
+
+    def correction_table(self) -> FloatArray:
+        """The correction's weights as (members × predicted, true), for logarithms floored at `FLOOR`.
+
+        Of members whose most probable class alone counts, one-hot rows are read as their logarithms.
+        """
+        assert self.correction is not None  # noqa: S101 - asked for where there is one
+        n_classes = len(self.classes)
+        return np.asarray(self.correction.weights.transpose(0, 2, 1).reshape(-1, n_classes))
 
     def _largest_score(self, weights: FloatArray, bias: FloatArray) -> float:
         """How large the scores of an item can get, all probabilities but one being at the floor."""

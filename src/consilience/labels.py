@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from consilience.arrays import IntArray, check_is_dense, is_array, to_numpy
+from consilience.arrays import FloatArray, IntArray, check_is_dense, is_array, plain_numpy, to_numpy
 from consilience.axes import is_missing, some
 from consilience.errors import InvalidPredictions
 
@@ -51,6 +51,27 @@ def known_labels(labels: Any, axes: Axes) -> IntArray | None:
 
 def _listed(labels: Any) -> list[Any]:
     return list(labels.tolist() if isinstance(labels, np.ma.MaskedArray) else labels)
+
+
+def known_rows(labels: Any, axes: Axes) -> FloatArray:
+    """Soft labels: (items, classes), rows of NaN where unknown, the others probabilities of the classes."""
+    given, shape = plain_numpy(labels, "labels"), (axes.items.size, axes.classes.size)
+    if given.dtype.kind not in "fiub":
+        raise InvalidPredictions(f"soft labels must be numbers (items, classes); got {given.dtype} values")
+    rows = np.array(given, dtype=np.float64)
+    if rows.shape != shape:
+        raise InvalidPredictions(f"soft labels must be (items, classes) = {shape}; got {rows.shape}")
+    is_unknown = np.isnan(rows).all(axis=1)
+    with np.errstate(over="ignore", invalid="ignore"):
+        total = rows.sum(axis=1)
+    is_wrong = ~is_unknown & ~((np.abs(total - 1) < 1e-3) & (rows >= 0).all(axis=1))
+    if is_wrong.any():
+        place = int(np.argmax(is_wrong))
+        raise InvalidPredictions(
+            "soft labels must be probabilities that sum to 1, or NaN throughout where unknown; "
+            f"{axes.items.describe(place)} has {rows[place].tolist()}"
+        )
+    return np.asarray(rows / total[:, None])
 
 
 def _by_item(mapping: Mapping[Any, Any], axes: Axes) -> list[Any]:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, final
 import numpy as np
 
 from consilience.atomic import whole_file
+from consilience.correction import ANSWER_FLOOR, FLOOR
 from consilience.extras import extra
 
 if TYPE_CHECKING:
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
+    from consilience.correction import Correction
     from consilience.frozen import FrozenRule, LinearLayer
 
 OPSET, IR_VERSION = 17, 8
@@ -115,6 +117,8 @@ def _draw(graph: Graph, rule: FrozenRule, layer: LinearLayer | None, *, logits: 
     given = graph.apply("Where", graph.cast(is_missing, bool), 0.0, numbers)
     probabilities, logs = _read(graph, rule, given, logits=logits)
     posterior = _posterior(graph, rule, layer, Rows(probabilities, logs, is_answer))
+    if rule.correction is not None:
+        posterior = _corrected(graph, rule, rule.correction, posterior, Rows(probabilities, logs, is_answer))
     is_silent = graph.cast(graph.apply("ReduceMin", is_missing, axes=[0], keepdims=0), bool)
     graph.cast(graph.apply("Where", is_silent, np.nan, posterior), np.float32, name="posterior")
     largest = graph.apply("ArgMax", "posterior", axis=1, keepdims=0)
@@ -163,6 +167,23 @@ def _posterior(graph: Graph, rule: FrozenRule, layer: LinearLayer | None, rows: 
     return graph.apply("Add", graph.apply("Mul", 1 - rule.weight, average), graph.apply("Mul", rule.weight, pure))
 
 
+def _corrected(graph: Graph, rule: FrozenRule, correction: Correction, posterior: str, rows: Rows) -> str:
+    """Softmax(sharpness · log posterior + bias + weights · log max(probability, FLOOR))."""
+    floored = graph.apply("Log", graph.apply("Max", posterior, ANSWER_FLOOR))
+    sharpened = graph.apply("Add", graph.apply("Mul", correction.sharpness, floored), correction.bias)
+    logs = graph.apply("Log", graph.apply("Max", rows.probabilities, FLOOR))
+    table = rule.correction_table()
+    scores = graph.apply("MatMul", _side_by_side(graph, logs, rows.is_answer, len(table)), table)
+    return graph.apply("Softmax", graph.apply("Add", sharpened, scores), axis=1)
+
+
+def _side_by_side(graph: Graph, values: str, is_answer: str, n_features: int) -> str:
+    """The rows of all members of an item as one (batch, members × classes), zero where missing."""
+    side_by_side = graph.apply("Transpose", graph.apply("Mul", values, is_answer), perm=[1, 0, 2])
+    # 0 keeps the size of the batch, even of an empty one, which -1 would not.
+    return graph.apply("Reshape", side_by_side, np.array([0, n_features]))
+
+
 def _average(graph: Graph, rule: FrozenRule, rows: str, is_answer: str) -> str:
     """The mean of the rows of each item, weighed among those who answered."""
     weights = graph.apply("Mul", rule.member_weights[:, None, None], is_answer)
@@ -173,9 +194,7 @@ def _average(graph: Graph, rule: FrozenRule, rows: str, is_answer: str) -> str:
 
 def _scores(graph: Graph, layer: LinearLayer, rows: Rows) -> str:
     """The linear layer (batch, classes)."""
-    side_by_side = graph.apply("Transpose", graph.apply("Mul", rows.logs, rows.is_answer), perm=[1, 0, 2])
-    # 0 keeps the size of the batch, even of an empty one, which -1 would not.
-    features = graph.apply("Reshape", side_by_side, np.array([0, len(layer.table)]))
+    features = _side_by_side(graph, rows.logs, rows.is_answer, len(layer.table))
     scores = graph.apply("Add", graph.apply("MatMul", features, layer.table), layer.log_prior)
     if not layer.bias.any():
         return scores

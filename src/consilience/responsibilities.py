@@ -42,6 +42,25 @@ def clamp(probabilities: Array, known: IntArray | None) -> Array:
     return xp.where(is_known, like(one_hot.astype(np.float64), probabilities), probabilities)
 
 
+def settled(probabilities: Array, known: Array | None, noise: float) -> Array:
+    """The probabilities (items, classes) given what is known: labels (items,) or rows (items, classes).
+
+    Labels of -1 and rows of NaN are unknown. Known rows are the answer. Labels are too, unless `noise`, the share of
+    labels that are wrong, makes them evidence beside what the members say.
+    """
+    if known is None or (known.ndim == 1 and noise == 0):
+        return clamp(probabilities, known)
+    xp = namespace(probabilities)
+    if known.ndim == 2:
+        is_known = like(~np.isnan(known[:, :1]), probabilities, dtype=xp.bool)
+        return xp.where(is_known, like(np.nan_to_num(known), probabilities), probabilities)
+    n_classes = probabilities.shape[1]
+    is_label = np.arange(n_classes)[None, :] == known[:, None]
+    likelihood = np.where(is_label, 1 - noise, noise / (n_classes - 1))
+    joint = probabilities * like(np.where(known[:, None] >= 0, likelihood, 1.0), probabilities)
+    return joint / xp.sum(joint, axis=1, keepdims=True)
+
+
 def blended(rest: Responsibilities, new: Responsibilities, averaging: float) -> Responsibilities:
     """(1 - averaging) · rest + averaging · new, in the room of a dense rest; sparse where both are."""
     if averaging == 1:

@@ -8,6 +8,8 @@ import numpy as np
 import torch
 from torch import nn
 
+from consilience.correction import ANSWER_FLOOR, FLOOR
+
 if TYPE_CHECKING:
     from consilience.frozen import FrozenRule
 
@@ -43,6 +45,13 @@ class Fusion(nn.Module):  # type: ignore[misc]  # torch is not followed by the t
         }
         if layer is not None:
             numbers |= {"table": layer.table, "bias": layer.bias, "log_prior": layer.log_prior}
+        self._is_corrected = rule.correction is not None
+        if rule.correction is not None:
+            numbers |= {
+                "sharpness": rule.correction.sharpness,
+                "correction_bias": rule.correction.bias,
+                "correction_table": rule.correction_table(),
+            }
         if dtype is None:
             dtype = torch.float64 if layer is not None and layer.needs_double else torch.get_default_dtype()
         for name, values in numbers.items():
@@ -76,10 +85,24 @@ class Fusion(nn.Module):  # type: ignore[misc]  # torch is not followed by the t
     def _posterior(self, given: Any, is_answer: Any) -> Any:
         """The rule, for rows without NaN and flags (members, batch, 1) of those that count."""
         probabilities, logs = self._read(given)
+        posterior = self._mixed(probabilities, logs, is_answer)
+        return self._corrected(posterior, probabilities, is_answer) if self._is_corrected else posterior
+
+    def _corrected(self, posterior: Any, probabilities: Any, is_answer: Any) -> Any:
+        """What labels taught, on top."""
+        logs = probabilities.clamp(min=FLOOR).log()
+        sharpness, bias, table = (
+            self._number(part, posterior) for part in (self.sharpness, self.correction_bias, self.correction_table)
+        )
+        features = (logs * is_answer).transpose(0, 1).flatten(start_dim=1)
+        return torch.softmax(sharpness * posterior.clamp(min=ANSWER_FLOOR).log() + features @ table + bias, dim=1)
+
+    def _mixed(self, probabilities: Any, logs: Any, is_answer: Any) -> Any:
+        """(1 - weight) · average + weight · softmax(scores), or the half of it that counts."""
         pooled = self._average(logs if self._averages_logs else probabilities, is_answer) if self._has_average else 0
         if not self._has_scores:
             return torch.softmax(pooled, dim=1) if self._averages_logs else pooled
-        weight = self._number(self.weight, given)
+        weight = self._number(self.weight, probabilities)
         return (1 - weight) * pooled + weight * torch.softmax(self._scores(logs, is_answer), dim=1)
 
     def _read(self, given: Any) -> tuple[Any, Any]:

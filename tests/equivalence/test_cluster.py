@@ -56,10 +56,11 @@ def test_the_cluster_gives_what_memory_gives(client, method):
     np.testing.assert_allclose(new.compute(), here.predict_proba(ARRAY[:, :100]), atol=1e-10)
 
 
-def test_known_labels_and_explanations(client):
+@pytest.mark.parametrize("method", [cs.SoftDawidSkene(averaging=0.1, max_iter=4), cs.Consensus()], ids=repr)
+def test_known_labels_and_explanations(client, method):
     labels = np.where(np.arange(300) % 5 == 0, TRUTH, -1)
     blocks = da.from_array(ARRAY, chunks=(3, 70, 4))
-    there, here = (cs.SoftDawidSkene(averaging=0.1, max_iter=4).fit(data, labels) for data in (blocks, ARRAY))
+    there, here = (clone(method).fit(data, labels) for data in (blocks, ARRAY))
     np.testing.assert_allclose(there.posterior_.compute(), here.posterior_, atol=1e-10)
     assert cs.explain(there, blocks, 200).log_odds == pytest.approx(cs.explain(here, ARRAY, 200).log_odds)
 

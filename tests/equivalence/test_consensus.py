@@ -46,6 +46,9 @@ def test_agreement_is_the_loops(case, chunk_size):
     products, counts = reference.agreement(answers, predictions.n_members)
     np.testing.assert_allclose(agreement.products, products, atol=1e-10)
     np.testing.assert_array_equal(agreement.counts, counts)
+    sure = [[max(row) for n, _, row in answers if n == m] for m in range(predictions.n_members)]
+    np.testing.assert_array_equal(agreement.answers, [len(given) for given in sure])
+    np.testing.assert_allclose(agreement.mean_confidence, [np.mean(given) for given in sure], atol=1e-10)
 
 
 @pytest.mark.parametrize("smoothing", [0.0, 0.1, 3.0])
@@ -59,30 +62,25 @@ def test_confusion_matrices_are_the_loops(case, smoothing, rng):
     np.testing.assert_allclose(model.rates(statistics), reference.shrunk_rates(counts, smoothing), atol=1e-10)
 
 
+def known_of(fitted):
+    return fitted.member_weights_, fitted.estimated_accuracy_
+
+
 @pytest.mark.parametrize("n_iter", [1, 6])
 @pytest.mark.parametrize("options", [{}, {"weight": 1.0, "evidence": 0.7, "smoothing": 1.0}], ids=repr)
 def test_posterior_is_the_loops(case, n_iter, options):
     predictions, answers = case
     fitted = cs.Consensus(max_iter=n_iter, tol=None, **options).fit(predictions)
     sizes = (N_ITEMS, N_CLASSES, n_iter)
-    posterior, confusion = reference.consensus(answers, fitted.member_weights_, *sizes, **options)
+    posterior, confusion = reference.consensus(answers, *known_of(fitted), *sizes, **options)
     np.testing.assert_allclose(fitted.posterior_, posterior, atol=1e-8)
     np.testing.assert_allclose(fitted.confusion_, confusion, atol=1e-8)
     np.testing.assert_allclose(fitted.predict_proba(predictions), posterior, atol=1e-8)
-
-
-def test_posterior_with_known_labels_is_the_loops(case, rng):
-    predictions, answers = case
-    known = np.where(np.arange(N_ITEMS) < 8, rng.integers(N_CLASSES, size=N_ITEMS), -1)
-    fitted = cs.Consensus(max_iter=3, tol=None, weight=0.3).fit(predictions, known)
-    posterior, _ = reference.consensus(answers, fitted.member_weights_, N_ITEMS, N_CLASSES, 3, weight=0.3, known=known)
-    np.testing.assert_allclose(fitted.posterior_, posterior, atol=1e-8)
-    np.testing.assert_array_equal(fitted.posterior_[:8], np.eye(N_CLASSES)[known[:8]])
 
 
 def test_posterior_of_many_classes_is_the_loops(rng):
     """From 64 classes on, what vanishes is left out and items that cannot have changed are passed over."""
     array, _ = softmax_members(rng, [9, 7], n_items=15, n_classes=70)
     fitted = cs.Consensus(max_iter=2, tol=None).fit(array)
-    posterior, _ = reference.consensus(reference.answers_of(array), fitted.member_weights_, 15, 70, 2)
+    posterior, _ = reference.consensus(reference.answers_of(array), *known_of(fitted), 15, 70, 2)
     np.testing.assert_allclose(fitted.posterior_, posterior, atol=1e-8)

@@ -78,6 +78,7 @@ def _write(folder: Path) -> None:
         warnings.simplefilter("ignore")
         for method in METHODS:
             method.fit(predictions).save(folder / f"{type(method).__name__}.model")
+        cs.Consensus().fit(predictions, [0, 1, 2, -1, -1, 0]).save(folder / "corrected.model")
     for suffix in ("csv", "npz", "parquet", "safetensors"):
         write_posterior(folder / f"posterior.{suffix}", METHODS[2], METHODS[2].posterior_, METHODS[2].items_)
     _write_parquet(folder)

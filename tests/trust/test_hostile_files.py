@@ -12,6 +12,7 @@ import pytest
 
 import consilience as cs
 from consilience import untrusted
+from consilience.aggregators.loading import METHODS
 from consilience.files import read_labels, read_posterior, read_predictions
 
 BLOCK = np.random.default_rng(0).dirichlet(np.ones(3), size=(3, 8))
@@ -253,6 +254,35 @@ def test_saved_models_that_are_none(tmp_path, changes, message):
 def test_what_saved_models_are_made_of(tmp_path):
     """The same file without a change is loaded: the cases above are refused for what they change."""
     assert cs.load(saved(tmp_path / "model.npz")).predict_proba(BLOCK).shape == (8, 3)
+
+
+NEVER = np.concatenate([BLOCK[:, :, :2] / BLOCK[:, :, :2].sum(axis=2, keepdims=True), np.zeros((3, 8, 1))], axis=2)
+SILENT = BLOCK.copy()
+SILENT[1] = np.nan
+AWKWARD = {
+    "a class that nobody names": lambda: cs.Predictions(NEVER),
+    "a silent member": lambda: cs.Predictions(SILENT),
+    "one item": lambda: cs.Predictions(BLOCK[:, :1]),
+    "one member": lambda: cs.Predictions(BLOCK[:1]),
+    "certainty": lambda: cs.Predictions(np.eye(3)[BLOCK.argmax(axis=2)]),
+    "labels": lambda: cs.Predictions.from_labels([[0, 1, 2, -1], [0, 1, -1, 1]], 4),
+    "single precision": lambda: cs.Predictions(BLOCK.astype(np.float32)),
+}
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("make", AWKWARD.values(), ids=AWKWARD)
+@pytest.mark.parametrize("method", METHODS.values(), ids=METHODS)
+@pytest.mark.parametrize("labels", [None, {0: 1}], ids=["no label", "a label"])
+def test_what_was_saved_is_loaded(tmp_path, method, make, labels):
+    """The checks refuse nothing of what fits really learn."""
+    predictions = make()
+    fitted = method().fit(predictions, labels)
+    fitted.save(tmp_path / "m.npz")
+    fitted.save(tmp_path / "small.npz", posterior=False)
+    for name in ("m.npz", "small.npz"):
+        answer = cs.load(tmp_path / name).predict_proba(predictions)
+        np.testing.assert_array_equal(answer, fitted.predict_proba(predictions))
 
 
 @pytest.mark.parametrize("text", [b"[" * 100_000, b'{"a":' * 100_000, b"\xff\xfe", b"", b"NaN", b"[]", b'"x"'])

@@ -96,14 +96,6 @@ def test_known_labels_are_kept_to_the_last_bit(array, weight, rng):
     np.testing.assert_array_equal(fitted.posterior_[:20], np.eye(4)[known[:20]])
 
 
-def test_known_labels_count_in_the_confusion_matrices(array):
-    """Whoever always says the known class is believed to be right on it; the weights do not see labels."""
-    said = array[1].argmax(axis=1)
-    plain, told = cs.Consensus().fit(array), cs.Consensus().fit(array, said)
-    assert np.trace(told.confusion_[1]) > np.trace(plain.confusion_[1])
-    np.testing.assert_array_equal(told.member_weights_, plain.member_weights_)
-
-
 def test_agreement_adds_up(array):
     predictions = cs.Predictions(array)
     whole = Reader(predictions).agreement()
@@ -121,7 +113,7 @@ def test_nothing_is_half_learned(array, monkeypatch):
         raise KeyboardInterrupt
 
     posterior = fitted.posterior_
-    for place in ("agreement", "average_statistics", "mixed_belief", "gather"):
+    for place in ("agreement", "average_statistics", "belief", "gather"):
         with monkeypatch.context() as patch:
             patch.setattr(Reader, place, interrupted)
             with pytest.raises(KeyboardInterrupt):

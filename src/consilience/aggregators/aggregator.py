@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
+    from consilience.axes import Axes
     from consilience.belief import Belief
     from consilience.learned_frames import Library, Orientation
     from consilience.rule import Rule
@@ -68,7 +69,7 @@ class AbstractAggregator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-le
     def fit(self, predictions: Any, labels: Any = None) -> Self:
         """Learn from predictions, and from known labels where there are any (-1 where unknown)."""
         predictions = read_anywhere(predictions)
-        known = known_labels(labels, predictions.axes)
+        known = self._known(labels, predictions.axes)
         self._check_parameters(predictions)
         self._fit(predictions, known)
         self._remember_names(predictions)
@@ -152,7 +153,7 @@ class AbstractAggregator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-le
             return self
         batch = self.aligned(predictions)
         self._check_parameters(batch)
-        self._partial_fit(batch, known_labels(labels, batch.axes))
+        self._partial_fit(batch, self._known(labels, batch.axes))
         self.items_ = batch.items
         return self
 
@@ -209,6 +210,10 @@ class AbstractAggregator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-le
     def _partial_fit(self, predictions: Predictions, known: IntArray | None) -> None:
         """Learn from one more batch, already on the axes of the fit."""
 
+    def _known(self, labels: Any, axes: Axes) -> Any:
+        """What is known of the items, in the form that this method takes it: positions of classes, -1 where unknown."""
+        return known_labels(labels, axes)
+
     def _first_partial_fit(self, predictions: Predictions) -> None:
         """What a stream does after the fit to its first batch."""
 
@@ -223,7 +228,15 @@ class AbstractAggregator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-le
         rule = self.rule(self._nothing(), **options)
         is_label = self._gave_labels() | rule.reads_labels
         names = (type(self).__name__, self.members_, self.classes_)
-        return FrozenRule(*names, rule.weight, rule.member_weights, is_label, rule.scores, rule.log_floor)
+        return FrozenRule(
+            *names,
+            rule.weight,
+            rule.member_weights,
+            is_label,
+            scores=rule.scores,
+            floor=rule.log_floor,
+            correction=rule.correction,
+        )
 
     def _nothing(self) -> Predictions:
         """Predictions on the axes of the fit that say nothing."""

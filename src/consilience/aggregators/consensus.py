@@ -2,26 +2,33 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, final
+import warnings
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self, final
 
 import numpy as np
 
 from consilience.aggregators.aggregator import AbstractAggregator
+from consilience.aggregators.credibility import credibility
+from consilience.aggregators.label_correction import MOST_NUMBERS, LabelledItems, learn_correction
 from consilience.aggregators.opinion_weights import MOST_MEMBERS, copies, pool_weights, skills
 from consilience.aggregators.parameters import check_loop
 from consilience.agreement import Agreement
+from consilience.arrays import is_array, to_numpy
+from consilience.correction import Correction
 from consilience.em import em
 from consilience.features import Scores
+from consilience.labels import known_labels, known_rows
 from consilience.options import check_number
+from consilience.predictions import Predictions
 from consilience.progress import progress_bar
 from consilience.readers import open_reader
 from consilience.rule import Rule
 from consilience.statistics import Statistics
 
 if TYPE_CHECKING:
-    from consilience.arrays import FloatArray, IntArray
-    from consilience.predictions import Predictions
+    from consilience.arrays import Array, FloatArray
+    from consilience.axes import Axes
 
 FEW_ANSWERS = 10.0
 """A member with fewer answers than this is taken to be about as accurate as the others."""
@@ -58,6 +65,25 @@ class TranslationModel:
         return Scores(np.zeros(n_classes), self.powers[:, None, None] * np.log(rates), np.zeros((n_members, n_classes)))
 
 
+class Panel(NamedTuple):
+    """What is known of the members from how much they agree."""
+
+    agreement: Agreement  # of their probabilities
+    votes: Agreement  # of the classes they choose
+    weights: FloatArray  # of an average
+    credibility: FloatArray
+
+    @classmethod
+    def of(cls, agreement: Agreement, votes: Agreement, predictions: Predictions) -> Panel:
+        """Weights and credibility from agreement; of too many members to compare, all the same."""
+        n_members, n_classes = predictions.n_members, predictions.n_classes
+        if len(agreement.counts) != n_members:
+            return cls(agreement, votes, np.full(n_members, 1 / n_members), np.ones(n_members))
+        weights = pool_weights(agreement, votes, n_classes)
+        accuracies = _accuracies(agreement, votes, n_classes)
+        return cls(agreement, votes, weights, credibility(agreement, weights, accuracies))
+
+
 class State(NamedTuple):
     """Confusion matrices, and the statistics of the responsibilities they were counted under."""
 
@@ -74,13 +100,18 @@ class Consensus(AbstractAggregator):
     2. **Meanings.** Under the average, each member's confusion matrix is counted. An answer then speaks for the classes
        under which it is often given. There is no class prior: shift empties classes that are still there, and a prior
        would keep them empty.
-    3. **Caution.** Members err together, so the evidence of many counts as that of `2.5 √(effective members)`. And the
-       answer is `1 - weight` of the weighted average and `weight` of the corrected posterior, in the
-       counting as in the end. So it stays near the weighted average.
+    3. **Caution.** Members err together, so the evidence of many counts as that of `2.5 √(effective members)`, and as
+       less where they are surer than their agreement bears out (`credibility`). And the answer is `1 - weight` of the
+       weighted average and `weight` of the corrected posterior, in the counting as in the end. So it stays near the
+       weighted average.
 
-    `history_` is the evidence of the translated answers as each pass found it; it settles but need not rise. Known
-    labels count in the confusion matrices; the weights do not see them. `benchmarks/quality` shows what it gains and
-    where it loses.
+    All that needs no labels. Where some are known, a fourth step corrects the answers of the other items too, as far as
+    the labels support it: by member and class, drawn to no correction by as much as cross-validation on the labelled
+    items asks for (`label_correction`). Labels are names or positions of classes (-1 where unknown), or probabilities
+    (items, classes), rows of NaN where unknown. They change neither weights nor confusion matrices.
+
+    `history_` is the evidence of the translated answers as each pass found it; it settles but need not rise.
+    `benchmarks/quality` shows what it gains and where it loses.
 
     Parameters
     ----------
@@ -92,6 +123,9 @@ class Consensus(AbstractAggregator):
     smoothing
         How far confusion matrices are drawn to even errors: pseudo-answers to each row, as a share of an average
         class's.
+    label_noise
+        The share of known labels that are wrong. 0 takes a label for the answer to its item; otherwise members are
+        heard too.
     max_iter, tol
         At most so many iterations; fewer when the evidence changes by less than `tol` per item. The answer hardly
         changes after the third.
@@ -105,8 +139,12 @@ class Consensus(AbstractAggregator):
     Attributes
     ----------
     member_weights_ : (members,), of the average; they sum to 1
+    member_credibility_ : (members,), what their evidence is multiplied by: below 1 where they are surer than their
+        agreement bears out
     estimated_accuracy_ : (members,), of the votes, as their agreement tells
     agreement_, vote_agreement_ : what the weights were found from, in a form that adds up
+    correction_ : what labels corrected; None where there were none
+    labelled_ : what members said of the labelled items, which corrections are learned from
 
     Examples
     --------
@@ -115,13 +153,18 @@ class Consensus(AbstractAggregator):
     """
 
     member_weights_: FloatArray
+    member_credibility_: FloatArray
     agreement_: Agreement
     vote_agreement_: Agreement
+    correction_: Correction | None
+    labelled_: LabelledItems | None
 
     _saved_kinds: ClassVar[dict[str, type[Any]]] = {
         "statistics_": Statistics,
         "agreement_": Agreement,
         "vote_agreement_": Agreement,
+        "correction_": Correction,
+        "labelled_": LabelledItems,
     }
 
     def __init__(
@@ -130,6 +173,7 @@ class Consensus(AbstractAggregator):
         weight: float = 0.4,
         evidence: float = 2.5,
         smoothing: float = 0.1,
+        label_noise: float = 0.0,
         max_iter: int = 20,
         tol: float | None = 1e-3,
         forgetting: float = 1.0,
@@ -139,6 +183,7 @@ class Consensus(AbstractAggregator):
         self.weight = weight
         self.evidence = evidence
         self.smoothing = smoothing
+        self.label_noise = label_noise
         self.max_iter = max_iter
         self.tol = tol
         self.forgetting = forgetting
@@ -147,14 +192,14 @@ class Consensus(AbstractAggregator):
 
     # ---- fitting ------------------------------------------------------------------------------------------
 
-    def _fit(self, predictions: Predictions, known: IntArray | None) -> None:
-        reader = self._reader(predictions, known)
+    def _fit(self, predictions: Predictions, known: Array | None) -> None:
+        reader = self._reader(predictions)
         n_steps = (self.max_iter + 1) * len(reader.chunks)  # and a pass for the average's statistics
         with progress_bar(type(self).__name__, n_steps, is_shown=self.verbose) as reader.on_chunk:
-            agreement, votes = _agreement(reader), _agreement(self._reader(predictions.harden(), None))
-            weights = _weights(agreement, votes, predictions)
-            average = reader.average_statistics(reader, weights)
-            model, weight = self._model(weights, average), self._weight(average.answer_counts)
+            votes = _agreement(self._reader(predictions.harden()))
+            panel = Panel.of(_agreement(reader), votes, predictions)
+            average = reader.average_statistics(reader, panel.weights)
+            model, weight = self._model(panel, average), self._weight(average.answer_counts)
             expectation = reader.expectation(remembers=False)
 
             def step(state: State, _: int) -> tuple[State, float]:
@@ -165,31 +210,86 @@ class Consensus(AbstractAggregator):
 
             start = State(model.rates(average), average)
             fit = em(step, start, max_iter=self.max_iter, tol=self.tol, n_items=predictions.n_items)
-        self._answer(reader, self._rule(weights, fit.state))
+        labelled = self._labelled(predictions, known)
+        rule = self._corrected(self._rule(panel, fit.state), labelled)
+        self._believe(rule.belief(predictions, known, self.label_noise))
         self.history_, self.n_iter_, self.converged_ = fit.history, len(fit.history), fit.converged
-        self._learn(agreement, votes, weights, fit.state)
+        self._learn(panel, fit.state, rule.correction, labelled)
 
-    def _partial_fit(self, predictions: Predictions, known: IntArray | None) -> None:
-        reader = self._reader(predictions, known)
-        before = self._model(self.member_weights_, self.statistics_)
+    def _partial_fit(self, predictions: Predictions, known: Array | None) -> None:
+        reader = self._reader(predictions)
+        before = self._model(self._panel, self.statistics_)
         expected = reader.expectation(remembers=False)(before.scores(self.confusion_))
         evidence = expected.log_evidence
         agreement = self.forgetting * self.agreement_ + _agreement(reader)
-        votes = self.forgetting * self.vote_agreement_ + _agreement(self._reader(predictions.harden(), None))
-        weights = _weights(agreement, votes, predictions)
-        average = reader.average_statistics(reader, weights)
+        votes = self.forgetting * self.vote_agreement_ + _agreement(self._reader(predictions.harden()))
+        panel = Panel.of(agreement, votes, predictions)
+        average = reader.average_statistics(reader, panel.weights)
         n_answers = self.forgetting * self.statistics_.answer_counts + average.answer_counts
         batch = average.averaged(expected, self._weight(n_answers))
         statistics = self.forgetting * self.statistics_ + batch
         state = State(before.rates(statistics), statistics)
-        self._answer(reader, self._rule(weights, state))
+        labelled = self._more_labelled(self.forgetting, predictions, known)
+        # Corrections take a moment to learn, so that batches without labels leave them as they are.
+        rule = replace(self._rule(panel, state), correction=self.correction_)
+        rule = rule if known is None else self._corrected(rule, labelled)
+        self._believe(rule.belief(predictions, known, self.label_noise))
         self.history_, self.n_iter_, self.converged_ = [evidence], 1, False
-        self._learn(agreement, votes, weights, state)
+        self._learn(panel, state, rule.correction, labelled)
 
-    def _learn(self, agreement: Agreement, votes: Agreement, weights: FloatArray, state: State) -> None:
+    def add_labels(self, predictions: Any, labels: Any) -> Self:
+        """Learn from labels that arrive late: what members said of those items, and what is known of them now.
+
+        Only the correction changes; `posterior_` stays that of the last fit or batch.
+        """
+        items = self.aligned(predictions)
+        known = self._known(labels, items.axes)
+        if known is not None:
+            labelled = self._more_labelled(1.0, items, known)
+            rule = self._corrected(self._rule(self._panel, State(self.confusion_, self.statistics_)), labelled)
+            self.correction_, self.labelled_ = rule.correction, labelled
+        return self
+
+    def _labelled(self, predictions: Predictions, known: Array | None) -> LabelledItems | None:
+        """The items of which something is known, as far as that can correct anything."""
+        if known is None:
+            return None
+        if predictions.n_members * predictions.n_classes > MOST_NUMBERS:
+            warnings.warn(
+                f"labels only settle their own items where members × classes are over {MOST_NUMBERS:,}; "
+                f"got {predictions.n_members} × {predictions.n_classes}",
+                stacklevel=4,
+            )
+            return None
+        is_known = known >= 0 if known.ndim == 1 else ~np.isnan(known[:, 0])
+        items = np.flatnonzero(is_known)
+        targets = known[items] if known.ndim == 2 else self._targets(known[items], predictions.n_classes)
+        said = predictions.take(items).to_array().transpose(1, 0, 2)
+        return LabelledItems(said, targets, np.ones(len(items)))
+
+    def _more_labelled(self, factor: float, predictions: Predictions, known: Array | None) -> LabelledItems | None:
+        new = self._labelled(predictions, known)
+        if self.labelled_ is None or new is None:
+            return new if self.labelled_ is None else factor * self.labelled_
+        return factor * self.labelled_ + new
+
+    def _targets(self, labels: FloatArray, n_classes: int) -> FloatArray:
+        is_label = np.arange(n_classes)[None, :] == labels[:, None]
+        return np.where(is_label, 1 - self.label_noise, self.label_noise / (n_classes - 1))
+
+    @staticmethod
+    def _corrected(rule: Rule, labelled: LabelledItems | None) -> Rule:
+        """The rule with what labels correct in it."""
+        if labelled is None or len(labelled.weights) == 0:
+            return rule
+        answers = to_numpy(rule.posterior(Predictions(labelled.said.transpose(1, 0, 2))))
+        return replace(rule, correction=learn_correction(labelled, answers))
+
+    def _learn(self, panel: Panel, state: State, correction: Correction | None, labelled: LabelledItems | None) -> None:
         """Take it for what is known: at the end, so that nothing is half-learned where a fit is interrupted."""
-        self.agreement_, self.vote_agreement_, self.member_weights_ = agreement, votes, weights
+        self.agreement_, self.vote_agreement_, self.member_weights_, self.member_credibility_ = panel
         self.confusion_, self.statistics_ = state
+        self.correction_, self.labelled_ = correction, labelled
         self.class_prior_ = self.statistics_.class_counts / self.statistics_.class_counts.sum()
 
     def _weight(self, answer_counts: FloatArray) -> float:
@@ -197,12 +297,14 @@ class Consensus(AbstractAggregator):
         is_alone = np.count_nonzero(answer_counts.sum(axis=1)) == 1
         return 0.0 if is_alone else self.weight
 
-    def _model(self, member_weights: FloatArray, statistics: Statistics) -> TranslationModel:
-        """The members' evidence on an average item sums up to that of `evidence` · √(effective members)."""
+    def _model(self, panel: Panel, statistics: Statistics) -> TranslationModel:
+        """The evidence of credible members on an average item sums up to `evidence` · √(effective members)."""
+        member_weights = panel.weights
         shares = statistics.answer_counts.sum(axis=1) / statistics.n_items  # of the items, how many each answers
         behind = member_weights @ shares  # the average item's answer
         n_effective = behind**2 / (member_weights**2 @ shares)
-        return TranslationModel(self.evidence * np.sqrt(n_effective) * member_weights / behind, self.smoothing)
+        powers = self.evidence * np.sqrt(n_effective) * member_weights / behind
+        return TranslationModel(powers * panel.credibility, self.smoothing)
 
     @property
     def estimated_accuracy_(self) -> FloatArray | None:
@@ -212,30 +314,33 @@ class Consensus(AbstractAggregator):
         """
         if len(self.vote_agreement_.counts) != len(self.member_weights_):
             return None
-        n_classes = len(self.class_prior_)
-        found = skills(self.vote_agreement_, copies(self.agreement_, n_classes), n_classes)
-        return np.asarray(found + (1 - found) / n_classes)
+        return _accuracies(self.agreement_, self.vote_agreement_, len(self.class_prior_))
 
     # ---- using what was learned ---------------------------------------------------------------------------
 
     def rule(self, predictions: Predictions) -> Rule:
         """The weighted average and the corrected posterior; how they are weighed does not depend on the items."""
         del predictions
-        return self._rule(self.member_weights_, State(self.confusion_, self.statistics_))
+        rule = self._rule(self._panel, State(self.confusion_, self.statistics_))
+        return replace(rule, correction=self.correction_)
 
-    def _rule(self, member_weights: FloatArray, state: State) -> Rule:
-        scores = self._model(member_weights, state.statistics).scores(state.rates)
-        return Rule(self._weight(state.statistics.answer_counts), scores, member_weights, chunk_size=self.chunk_size)
+    def _rule(self, panel: Panel, state: State) -> Rule:
+        scores = self._model(panel, state.statistics).scores(state.rates)
+        return Rule(self._weight(state.statistics.answer_counts), scores, panel.weights, chunk_size=self.chunk_size)
 
-    def _answer(self, reader: Any, rule: Rule) -> None:
-        """The posterior of the items fitted, where known labels are kept."""
-        example = reader.predictions.example()
-        self._believe(reader.mixed_belief(rule.weight, rule.scores, rule.member_weights, example))
+    @property
+    def _panel(self) -> Panel:
+        return Panel(self.agreement_, self.vote_agreement_, self.member_weights_, self.member_credibility_)
 
     # ---- options ------------------------------------------------------------------------------------------
 
-    def _reader(self, predictions: Predictions, known: IntArray | None) -> Any:
-        return open_reader(predictions, chunk_size=self.chunk_size, known=known)
+    def _reader(self, predictions: Predictions) -> Any:
+        return open_reader(predictions, chunk_size=self.chunk_size)
+
+    def _known(self, labels: Any, axes: Axes) -> Any:
+        """Labels as positions of classes, soft ones as rows."""
+        is_soft = is_array(labels) and len(labels.shape) == 2
+        return known_rows(labels, axes) if is_soft else known_labels(labels, axes)
 
     def _check_parameters(self, predictions: Predictions) -> None:
         del predictions
@@ -243,6 +348,7 @@ class Consensus(AbstractAggregator):
         check_number("weight", self.weight, most=1)
         check_number("evidence", self.evidence)
         check_number("smoothing", self.smoothing)
+        check_number("label_noise", self.label_noise, most=0.5)
 
 
 def _agreement(reader: Any) -> Agreement:
@@ -251,9 +357,7 @@ def _agreement(reader: Any) -> Agreement:
     return agreement
 
 
-def _weights(agreement: Agreement, votes: Agreement, predictions: Predictions) -> FloatArray:
-    """The weights of the members, from how much they agree; equal ones where there are too many to compare."""
-    n_members = predictions.n_members
-    if len(agreement.counts) != n_members:
-        return np.full(n_members, 1 / n_members)
-    return pool_weights(agreement, votes, predictions.n_classes)
+def _accuracies(agreement: Agreement, votes: Agreement, n_classes: int) -> FloatArray:
+    """How often each member's vote is right (members,), if members erred independently."""
+    found = skills(votes, copies(agreement, n_classes), n_classes)
+    return np.asarray(found + (1 - found) / n_classes)

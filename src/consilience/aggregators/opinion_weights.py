@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from consilience.agreement import Agreement
-
 if TYPE_CHECKING:
+    from consilience.agreement import Agreement
     from consilience.arrays import FloatArray
 
 FEW_ITEMS = 20.0
@@ -48,8 +47,8 @@ def pool_weights(probabilities: Agreement, votes: Agreement, n_classes: int) -> 
     is_heard = np.diag(votes.counts) > 0
     weights = np.full(len(is_heard), 1 / max(is_heard.sum(), 1))
     if is_heard.sum() > 1:
-        heard = np.ix_(is_heard, is_heard)
-        probabilities, votes = (Agreement(part.products[heard], part.counts[heard]) for part in (probabilities, votes))
+        heard = np.flatnonzero(is_heard)
+        probabilities, votes = probabilities.among(heard), votes.among(heard)
         sameness = copies(probabilities, n_classes)
         found = skills(votes, sameness, n_classes)
         n_copies = (sameness * _excess(votes, found, n_classes)).sum(axis=1)
@@ -89,7 +88,8 @@ def skills(votes: Agreement, sameness: FloatArray, n_classes: int) -> FloatArray
     table, met = votes.beyond_chance(n_classes), votes.counts
     met_enough = np.where(np.eye(len(table)), 0, met / (met + FEW_ITEMS))
     trust = (1 - DOUBT * sameness) * met_enough / sameness.sum(axis=1)
-    usual = np.clip(np.median(np.sqrt(np.maximum(table * met_enough, 0).max(axis=1))), 0.05, 1)
+    borne_out = np.sqrt(np.maximum(table * met_enough, 0).max(axis=1))[np.diag(met) > 0]  # nobody silent bears witness
+    usual = np.clip(np.median(borne_out), 0.05, 1) if len(borne_out) else 1.0
     noise = LEAST_RESIDUAL + 0.5 / np.sqrt(np.maximum(met, 1))
     found = np.ones(len(table))
     for _ in range(60):  # of reweighted least squares, which settle within some twenty

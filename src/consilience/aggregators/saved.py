@@ -27,12 +27,23 @@ SHAPES = {
     "table_": "mkk",
     "log_normalizers_": "mk",
     "member_weights_": "m",
+    "member_credibility_": "m",
+    "correction_.bias": "k",
+    "correction_.weights": "mkk",
+    "labelled_.said": "lmk",
+    "labelled_.targets": "lk",
+    "labelled_.weights": "l",
     "agreement_.products": "gg",
     "agreement_.counts": "gg",
+    "agreement_.confidences": "g",
+    "agreement_.answers": "g",
     "vote_agreement_.products": "gg",
     "vote_agreement_.counts": "gg",
+    "vote_agreement_.confidences": "g",
+    "vote_agreement_.answers": "g",
 }
-"""The arrays, by the letters of their axes: m members, i items, k classes, g the members that were compared or none."""
+"""The arrays, by the letters of their axes: m members, i items, k classes, l labelled items, g the members that were
+compared or none."""
 
 LARGEST = 1e100
 """Beyond it sums overflow; NaN is not below it either."""
@@ -44,12 +55,27 @@ NUMBERS = {
     "n_iter_": LARGEST,
     "moments_.n_steps": LARGEST,
     "converged_": 1.0,
+    "correction_.sharpness": LARGEST,
 }
 """The most that each may be."""
 
 NAMES = ("members_", "items_", "classes_")
-SIGNED = ("statistics_.sums", "moments_.first", "log_normalizers_")
-"""Sums of logarithms, and what follows from them; all other arrays are counts, rates or probabilities."""
+SIGNED = (
+    "statistics_.log_evidence",
+    "statistics_.sums",
+    "moments_.first",
+    "log_normalizers_",
+    "correction_.sharpness",
+    "correction_.bias",
+    "correction_.weights",
+)
+"""Sums of logarithms, and what follows from them; all else are counts, rates or probabilities."""
+
+MISSING = ("labelled_.said",)
+"""Arrays with NaN where somebody is silent."""
+
+NOTHING = ("correction_", "labelled_")
+"""What is None where no labels were known."""
 
 ALWAYS = {"members_", "classes_", "history_", "n_iter_", "converged_", "class_prior_", "statistics_"}
 REQUIRED = {
@@ -58,7 +84,15 @@ REQUIRED = {
     "DawidSkene": {"confusion_", "parameters_"},
     "BayesianClassifierCombination": {"confusion_", "parameters_"},
     "SoftDawidSkene": {"is_soft_", "log_normalizers_", "moments_", "table_", "weight_"},
-    "Consensus": {"agreement_", "confusion_", "member_weights_", "vote_agreement_"},
+    "Consensus": {
+        "agreement_",
+        "confusion_",
+        "correction_",
+        "labelled_",
+        "member_credibility_",
+        "member_weights_",
+        "vote_agreement_",
+    },
 }
 OPTIONAL = {"items_", "posterior_"}
 
@@ -71,6 +105,7 @@ def reason_to_refuse(method: str, learned: Mapping[str, Any]) -> str | None:
         return f"{method} does not learn {min(unknown)!r}"
     if missing := required - found:
         return f"it lacks {min(missing)!r}"
+    learned = {name: value for name, value in learned.items() if name not in NOTHING or value is not None}
     if unknown := learned.keys() - {*SHAPES, *NUMBERS, *NAMES, "history_"}:
         return f"{method} does not learn {min(unknown)!r}"
     return _wrong_names(learned) or _wrong_numbers(learned) or _wrong_arrays(learned)
@@ -96,13 +131,18 @@ def _wrong_numbers(learned: Mapping[str, Any]) -> str | None:
         return "'history_' is no list of numbers"
     for name, most in NUMBERS.items():
         value = learned.get(name, 0)
-        if not _is_number(value) or value > most or (value < 0 and name != "statistics_.log_evidence"):
+        if not _is_number(value) or value > most or (value < 0 and name not in SIGNED):
             return f"{name!r} is no number that it can be, {value!r}"
     return None
 
 
 def _is_number(value: Any) -> bool:
     return isinstance(value, int | float) and abs(value) < LARGEST
+
+
+def _are_finite(array: Any, may_miss: bool) -> bool:
+    is_fine = np.abs(array) < np.float64(LARGEST)
+    return bool((is_fine | np.isnan(array) if may_miss else is_fine).all())
 
 
 def _wrong_arrays(learned: Mapping[str, Any]) -> str | None:
@@ -114,7 +154,7 @@ def _wrong_arrays(learned: Mapping[str, Any]) -> str | None:
             continue
         array = learned[name]
         kind = "b" if name == "is_soft_" else "f"
-        if not is_array(array) or array.dtype.kind != kind or not (np.abs(array) < np.float64(LARGEST)).all():
+        if not is_array(array) or array.dtype.kind != kind or not _are_finite(array, name in MISSING):
             return f"{name!r} is no array of finite numbers"
         if name not in SIGNED and (array < 0).any():
             return f"{name!r} has negative numbers"
@@ -123,4 +163,5 @@ def _wrong_arrays(learned: Mapping[str, Any]) -> str | None:
             tuple(size.get(letter, array.shape[place]) for place, letter in enumerate(letters)) for size in allowed
         ]:
             return f"{name!r} has the shape {array.shape}, which its members and classes do not have"
+        sizes |= {letter: array.shape[place] for place, letter in enumerate(letters) if letter == "l"}
     return None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +12,7 @@ import numpy as np
 from consilience.atomic import whole_file
 from consilience.experiments.laplace import fit_laplace, predict_laplace
 from consilience.experiments.members import get_member
-from consilience.experiments.scales import Scale, Scales
+from consilience.experiments.scales import PAPER_MEMBERS, Scale, Scales
 from consilience.experiments.shifts import labels_of, shifted
 from consilience.experiments.tasks import TASKS
 from consilience.experiments.training import predict
@@ -78,7 +78,8 @@ class Store:
 
     def approximation(self, task: str, seed: int) -> Any:
         """A member's Laplace approximation, fitted once for all conditions."""
-        return _approximation(task, seed, self.data_dir, self.work_dir, self.scale(task))
+        of_training = replace(self.scale(task), n_items=None, n_members=PAPER_MEMBERS)  # however many are looked at
+        return _approximation(task, seed, self.data_dir, self.work_dir, of_training)
 
     def cell(self, task: str, name: str, compute: Callable[[], Any]) -> Any:
         """What `compute` gives, from an earlier run where there was one; JSON."""
@@ -96,7 +97,7 @@ _shifted = lru_cache(maxsize=1)(shifted)  # one ensemble after the other looks a
 _labels = lru_cache(maxsize=8)(labels_of)  # and one method after the other is scored on it
 
 
-@lru_cache(maxsize=9)
+@lru_cache(maxsize=27)
 def _approximation(task: str, seed: int, data_dir: Path, work_dir: Path, scale: Scale) -> Any:
     network = get_member(task, seed, data_dir, work_dir, scale)
     return fit_laplace(network, TASKS[task].training_examples(data_dir, scale))
