@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test lint format docs bench quality clean
+.PHONY: demo test lint format docs bench quality fuzz clean
 
 demo: .venv/installed
 	$(BIN)/consilience demo
@@ -38,6 +38,11 @@ PART ?= tuning
 quality: .venv/tested-with
 	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.quality --data-dir $(DATA) --shared-dir $(SHARED) --work-dir $(WORK) \
 		--part $(PART)
+
+# Damaged files of every format that is read; what fails is kept in tests/trust/corpus.
+MINUTES ?= 10
+fuzz: .venv/tested-with
+	OMP_NUM_THREADS=1 $(BIN)/python -m tests.trust.fuzz --minutes $(MINUTES)
 
 .venv/bin/python:
 	$(PYTHON) -m venv .venv

@@ -14,6 +14,8 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from consilience.errors import InvalidPredictions
+
 Array: TypeAlias = Any  # an array of any library
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 IntArray: TypeAlias = npt.NDArray[np.intp]
@@ -39,6 +41,42 @@ def to_numpy(array: Array) -> npt.NDArray[Any]:
     if isinstance(array, np.ndarray) or not hasattr(array, "__dlpack__"):
         return np.asarray(array)
     return np.asarray(np.from_dlpack(array, device="cpu"))
+
+
+def plain_numpy(values: Any, name: str) -> npt.NDArray[Any]:
+    """What the user gave as NumPy, NaN (or -1 among integers) where it is masked; raises where it is no plain array."""
+    check_is_dense(values, name)
+    if isinstance(values, np.ma.MaskedArray):
+        return without_mask(values)
+    try:
+        array = to_numpy(values)
+    except ValueError as error:
+        raise InvalidPredictions(f"{name} must be an array; got ragged lists") from error
+    if array.dtype == object and array.ndim == 0:
+        raise InvalidPredictions(f"{name} must be an array; got {_article(type(values).__name__)}")
+    return array
+
+
+def without_mask(values: Any) -> npt.NDArray[Any]:
+    """A masked array as a plain one: -1 among integers and NaN among other numbers, where it is masked."""
+    if values.dtype.kind == "i":
+        return np.asarray(np.ma.filled(values, -1))
+    if values.dtype.kind in "fub":
+        return np.asarray(np.ma.filled(values.astype(np.result_type(values.dtype, np.float32)), np.nan))
+    return np.array(values.tolist(), dtype=object)
+
+
+def check_is_dense(values: Any, name: str) -> None:
+    """Raise of sparse arrays, and of tensors that have no values: their values are not to be had row by row."""
+    layout = str(getattr(values, "layout", "torch.strided"))
+    if is_sparse(values) or layout != "torch.strided":
+        raise InvalidPredictions(f"{name} must be a dense array; got a sparse {type(values).__name__}: make it dense")
+    if getattr(values, "is_meta", False):
+        raise InvalidPredictions(f"{name} must be an array with values; got a tensor on the device 'meta'")
+
+
+def _article(noun: str) -> str:
+    return f"{'an' if noun[:1].lower() in 'aeiou' else 'a'} {noun}"
 
 
 def like(values: npt.NDArray[Any], example: Array, *, dtype: Any = None) -> Array:
@@ -70,7 +108,9 @@ def take(array: Array, positions: IntArray, *, axis: int) -> Array:
 def working_dtype(array: Array) -> Any:
     """The precision to compute in: float64 for float64, float32 for everything narrower."""
     xp = namespace(array)
-    return xp.float64 if array.dtype == xp.float64 else xp.float32
+    return (
+        xp.float64 if xp.finfo(array.dtype).bits >= 64 else xp.float32
+    )  # by bits: big-endian float64 is another dtype
 
 
 def position_of_largest(rows: Array) -> IntArray:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import os
-import tempfile
+import secrets
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
@@ -14,21 +15,52 @@ if TYPE_CHECKING:
 
 @contextmanager
 def whole_file(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
-    """A file to write to; it takes the place of what is at the path when all is written, and vanishes otherwise."""
-    target = Path(path)
-    handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.", suffix=".part")
+    """A file to write to; it takes the place of what is at the path when all is written, and vanishes otherwise.
+
+    A link is followed, as `open` does. A device or a pipe cannot be replaced, only written to. What goes wrong is said
+    of the path that was asked for.
+    """
+    target = _place(path)
     try:
-        with os.fdopen(handle, "wb") as file:
+        if target.exists() and not target.is_file():
+            with target.open("wb") as file:
+                yield file
+            return
+        with _beside(target) as file:
             yield file
-        Path(temporary).chmod(0o666 & ~_umask())
-        Path(temporary).replace(target)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
+    except OSError as error:
+        if error.errno is not None:
+            error.filename, error.filename2 = str(path), None
         raise
 
 
-def _umask() -> int:
-    """The permissions that new files are denied; it can only be read by setting it."""
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
+@contextmanager
+def _beside(target: Path) -> Iterator[IO[bytes]]:
+    """A new file in the target's folder that is renamed in the end."""
+    part = target.with_name(f".{secrets.token_hex(8)}.part")
+    # Made with the permissions of any new file, so that the kernel takes the umask off: reading the umask means setting
+    # it, for a moment and for all threads.
+    handle = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o666)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            yield file
+        if target.exists():
+            part.chmod(target.stat().st_mode & 0o777)  # who could read it before still can, and nobody else
+        part.replace(target)
+    except BaseException:
+        part.unlink(missing_ok=True)
+        raise
+
+
+def _place(path: str | os.PathLike[str]) -> Path:
+    try:
+        target = Path(os.path.realpath(os.fspath(path)))
+    except TypeError:
+        raise TypeError(f"path must be text or a path; got {path!r}") from None
+    except ValueError as error:
+        raise ValueError(f"path must be a file's name; got {path!r} ({error})") from None
+    if target.is_dir():
+        raise IsADirectoryError(errno.EISDIR, "a file is expected, and this is a directory", str(path))
+    if not target.parent.is_dir():
+        raise FileNotFoundError(errno.ENOENT, "the directory to write to does not exist", str(path))
+    return target

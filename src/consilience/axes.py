@@ -28,7 +28,7 @@ class Axis:
     def __init__(self, kind: str, size: int, names: Iterable[Any] | None = None) -> None:
         self.kind = kind
         self.size = size
-        self._names = None if names is None else _plain(names)
+        self._names = None if names is None else listed(kind, names)
         if self._names is not None:
             self._check()
 
@@ -132,10 +132,14 @@ def is_missing(value: Any) -> bool:
         return True  # NA refuses to be compared
 
 
-def _plain(names: Iterable[Any]) -> list[Any]:
+def listed(kind: str, names: Iterable[Any]) -> list[Any]:
     """The names as Python objects: NumPy's strings and integers compare, hash and print like their own."""
     if isinstance(names, str):
-        raise InvalidPredictions(f"names must be a list, one per place on the axis; got the string {names!r}")
+        raise InvalidPredictions(
+            f"{PLURAL[kind]}: names must be a list, one per place on the axis; got the string {names!r}"
+        )
+    if not hasattr(names, "__iter__"):
+        raise InvalidPredictions(f"{PLURAL[kind]} must be a list of names; got {names!r}")
     return [name.item() if isinstance(name, np.generic) else name for name in names]
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.base import clone
 
-from consilience.aggregators.aggregator import AbstractAggregator, fitted_copy
+from consilience.aggregators.aggregator import AbstractAggregator, check_is_aggregator, fitted_copy
 from consilience.aggregators.loading import METHODS, load
 from consilience.arrays import to_numpy
 from consilience.predictions import Predictions
@@ -34,6 +34,7 @@ def check_aggregator(aggregator: AbstractAggregator, *, seed: int = 0) -> list[s
     >>> "probabilities_sum_to_one" in check_aggregator(Average())
     True
     """
+    check_is_aggregator(aggregator)
     for check in CHECKS:
         try:
             check(clone(aggregator), np.random.default_rng(seed))

@@ -16,7 +16,7 @@ from consilience.aggregators import (
     MajorityVote,
     SoftDawidSkene,
 )
-from consilience.aggregators.aggregator import AbstractAggregator, fitted_copy
+from consilience.aggregators.aggregator import AbstractAggregator, check_is_aggregator, fitted_copy
 from consilience.arrays import to_numpy
 from consilience.labels import known_labels
 from consilience.metrics import accuracy, brier_score, calibration_error, nll
@@ -93,9 +93,13 @@ def _named(
     aggregators: Mapping[str, AbstractAggregator] | Sequence[AbstractAggregator],
 ) -> dict[str, AbstractAggregator]:
     """The methods by the names given, or by how they print."""
+    if isinstance(aggregators, str) or not isinstance(aggregators, Mapping | Sequence):
+        raise TypeError(f"aggregators must be a list or a mapping of methods; got {type(aggregators).__name__}")
     named = dict(aggregators) if isinstance(aggregators, Mapping) else {repr(method): method for method in aggregators}
     if not named:
         raise ValueError("aggregators must have at least one method; got none")
+    for method in named.values():
+        check_is_aggregator(method, "each of aggregators")
     return named
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, final
 import numpy as np
 from scipy import sparse
 
-from consilience.aggregators.aggregator import AbstractAggregator, fitted_copy
+from consilience.aggregators.aggregator import AbstractAggregator, check_is_aggregator, fitted_copy
 from consilience.aggregators.average import Average
 from consilience.aggregators.dawid_skene import DawidSkene
 from consilience.arrays import namespace, position_of_largest, to_numpy
@@ -104,8 +104,9 @@ def diagnose(predictions: Any, aggregator: AbstractAggregator | None = None) -> 
     The aggregator is fitted here, without labels, unless it already is; by default it is Dawid-Skene, which estimates
     members' accuracies from their agreement. Where members share their errors, all estimates are too high.
     """
-    data = as_predictions(predictions)
     method = DawidSkene() if aggregator is None else aggregator
+    check_is_aggregator(method)
+    data = as_predictions(predictions)
     if hasattr(method, "members_"):
         data = method.aligned(data)
         return diagnosis_under(data, method, method.predict_proba(data))

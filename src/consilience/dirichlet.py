@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.special import digamma, gammaln, zeta
 
+from consilience.stirling import LARGE_SUM, digamma_gap, large_log_normalizer, split_largest
+
 if TYPE_CHECKING:
     from consilience.arrays import FloatArray
 
@@ -16,12 +18,26 @@ LARGEST = 1e6
 
 def log_normalizer(concentration: FloatArray) -> FloatArray:
     """Log B(π) = Σ_l log Γ(π_l) - log Γ(Σ_l π_l), over the last axis."""
-    return np.asarray(gammaln(concentration).sum(axis=-1) - gammaln(concentration.sum(axis=-1)))
+    rows = concentration.reshape(-1, concentration.shape[-1])
+    is_large = rows.sum(axis=-1) > LARGE_SUM
+    if is_large.all():
+        result = large_log_normalizer(rows)
+    else:
+        result = gammaln(rows).sum(axis=-1) - gammaln(rows.sum(axis=-1))
+        if is_large.any():
+            result[is_large] = large_log_normalizer(rows[is_large])
+    return np.asarray(result.reshape(concentration.shape[:-1]))
 
 
 def mean_log(concentration: FloatArray) -> FloatArray:
     """E log c = ψ(π_l) - ψ(Σ_l π_l): what the logarithms of Dirichlet rows average to."""
-    return np.asarray(digamma(concentration) - digamma(concentration.sum(axis=-1, keepdims=True)))
+    result = np.asarray(digamma(concentration) - digamma(concentration.sum(axis=-1, keepdims=True)))
+    # Where one concentration is most of the sum, its difference is all rounding: of 1e12 and 1, it is 1e-12.
+    largest, rest = split_largest(concentration)
+    value = np.take_along_axis(concentration, largest, axis=-1)
+    plain = np.take_along_axis(result, largest, axis=-1)
+    np.put_along_axis(result, largest, np.where(rest < value, -digamma_gap(value, rest), plain), axis=-1)
+    return result
 
 
 def kullback_leibler(concentration: FloatArray, prior: FloatArray) -> FloatArray:

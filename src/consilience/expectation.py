@@ -42,6 +42,9 @@ CACHED_NUMBERS = 2**23
 LARGE_PRODUCT = 2**24
 """So many multiplications keep several threads busy."""
 
+ADDED_AT_ONCE = 512
+"""How many numbers are added one after the other before they join a sum, so that a million of them do not drift."""
+
 DENSE_NUMBERS = 2**24
 """What a posterior of up to this many numbers is made of is kept dense, since the posterior will be."""
 
@@ -358,10 +361,20 @@ def summarize(features: tuple[Features, ...], responsibilities: Responsibilities
     if is_sparse(responsibilities):
         class_counts = np.asarray(responsibilities.sum(axis=1, dtype=np.float64))
     else:
-        xp = namespace(responsibilities)
-        class_counts = to_numpy(xp.sum(responsibilities, axis=1, dtype=xp.float64))
+        class_counts = _sums_over_items(responsibilities)
     sums = [part.accumulate(responsibilities, class_counts) for part in features]
     return ChunkStatistics(responsibilities.shape[1], class_counts, sums, 0.0)
+
+
+def _sums_over_items(responsibilities: Array) -> FloatArray:
+    """Σ_i t_ik (classes,). NumPy adds in pairs along contiguous items alone; elsewhere, some hundreds at a time."""
+    if is_numpy(responsibilities) and not responsibilities.flags.c_contiguous:
+        rows = responsibilities.T
+        n_whole = len(rows) // ADDED_AT_ONCE * ADDED_AT_ONCE
+        blocks = rows[:n_whole].reshape(-1, ADDED_AT_ONCE, rows.shape[1]).sum(axis=1, dtype=np.float64)
+        return np.asarray(blocks.sum(axis=0) + rows[n_whole:].sum(axis=0, dtype=np.float64))
+    xp = namespace(responsibilities)
+    return np.asarray(to_numpy(xp.sum(responsibilities, axis=1, dtype=xp.float64)))
 
 
 def _log_evidence(statistics: ChunkStatistics, responsibilities: sparse.csr_array, layer: Layer) -> float:

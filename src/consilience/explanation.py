@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, final
 import numpy as np
 from scipy.special import log_softmax
 
+from consilience.aggregators.aggregator import check_is_aggregator
 from consilience.correction import ANSWER_FLOOR, FLOOR
 from consilience.expectation import Reader, summarize
 from consilience.readers import read_anywhere
@@ -96,6 +97,8 @@ def explain(
     mean L: log a - log b = (a - b) / L(a, b), which is exact. `options` go to the aggregator: `pure=True` explains
     Soft Dawid-Skene's eq. 3 alone, as the paper's appendix C does.
     """
+    check_is_aggregator(aggregator)
+    aggregator.check_options(options)
     everything = read_anywhere(predictions)
     one = aggregator.aligned(everything.take([everything.axes.items.position_of(item)]))
     rule = aggregator.rule(one, **options)

@@ -141,7 +141,8 @@ class AnsweredFeatures:
         """The member's sums."""
         dense = responsibilities.toarray() if is_sparse(responsibilities) else to_numpy(responsibilities)
         by_answer = (self.incidence.T @ dense.T) * self.is_answer  # (answers, true)
-        return Sums(np.array([self.position]), by_answer.T @ self.values, by_answer.sum(axis=0)[None, :])
+        counts = by_answer.sum(axis=0, dtype=np.float64)  # in single precision, a million items are off by a thousandth
+        return Sums(np.array([self.position]), by_answer.T @ self.values, counts[None, :])
 
     def pool(self, member_weights: FloatArray) -> tuple[Array, Array]:
         """The weighted sum of the rows of each item (items, classes), and the weight behind it (items, 1)."""

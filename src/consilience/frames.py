@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Hashable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from consilience.axes import is_missing, some
+from consilience.axes import is_missing, listed, some
 from consilience.errors import InvalidPredictions
 from consilience.tables import Table
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     import numpy.typing as npt
 
@@ -36,6 +38,8 @@ def read_answers(frame: Any, *, item: str, member: str, label: str | None, class
     for role, column in (("item", item), ("member", member)):
         if column not in table.columns:
             raise InvalidPredictions(f"frame must have the column {column!r} for the {role}; it has {table.columns}")
+    if item == member:
+        raise InvalidPredictions(f"item and member must be different columns; got {item!r} for both")
     items, item_names = _code(table[item], item)
     members, member_names = _code(table[member], member)
     if label is not None and label in table.columns:
@@ -55,7 +59,16 @@ def _as_table(frame: Any) -> Table:
         raise InvalidPredictions(
             f"frame must be a data frame (pandas, polars, pyarrow, …); got {type(frame).__name__}"
         ) from error
+    except nw.exceptions.DuplicateError as error:
+        names = Counter(map(str, frame.columns)).most_common(1)
+        raise InvalidPredictions(f"frame must have columns of different names; got {names[0][0]!r} twice") from error
     return Table({name: table[name].to_list() for name in table.columns})
+
+
+def _check_names(values: Iterable[Any], column: str) -> None:
+    for row, value in enumerate(values):
+        if not isinstance(value, Hashable):
+            raise InvalidPredictions(f"column {column!r} must hold names, text or numbers; row {row} holds {value!r}")
 
 
 def _code(values: list[Any], column: str) -> tuple[IntArray, list[Any]]:
@@ -66,6 +79,7 @@ def _code(values: list[Any], column: str) -> tuple[IntArray, list[Any]]:
     for row, value in enumerate(values):
         if is_missing(value):
             raise InvalidPredictions(f"column {column!r} must have no missing values; row {row} is missing")
+    _check_names(values, column)
     names = _sorted(set(values))
     numbers = {name: place for place, name in enumerate(names)}
     return np.fromiter((numbers[value] for value in values), np.intp, len(values)), names
@@ -73,9 +87,10 @@ def _code(values: list[Any], column: str) -> tuple[IntArray, list[Any]]:
 
 def _code_labels(values: list[Any], column: str, classes: Sequence[Any] | None) -> tuple[IntArray, list[Any]]:
     """Each label's class; a missing label is coded -1."""
+    _check_names(values, column)
     is_given = [not is_missing(value) for value in values]
     seen = {value for value, given in zip(values, is_given, strict=True) if given}
-    names = _sorted(seen) if classes is None else list(classes)
+    names = _sorted(seen) if classes is None else listed("class", classes)
     position = {name: place for place, name in enumerate(names)}
     if unknown := seen - position.keys():
         raise InvalidPredictions(

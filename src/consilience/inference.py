@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
@@ -15,7 +15,7 @@ from consilience.progress import progress_bar
 from consilience.reading import are_probabilities, softmax
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
 
     import numpy.typing as npt
 
@@ -35,6 +35,8 @@ def run_models(
     if activation not in ("softmax", "sigmoid", "none"):
         raise ValueError(f"activation must be 'softmax', 'sigmoid' or 'none'; got {activation!r}")
     members = _named(models, torch)
+    if not isinstance(loader, Iterable) and not hasattr(loader, "__getitem__"):
+        raise InvalidPredictions(f"loader must give batches one after the other; got {loader!r}")
     batches: dict[str, list[Outputs]] = {name: [] for name in members}
     with (
         torch.inference_mode(),
@@ -69,6 +71,8 @@ def _named(models: Any, torch: Any) -> dict[str, Model]:
     elif callable(models) and not isinstance(models, torch.nn.ModuleList):
         # A Sequential would otherwise be gone through layer by layer.
         raise InvalidPredictions(f"models must be a list or a mapping; got one {_kind(models)}: put it in a list")
+    elif not isinstance(models, Iterable):
+        raise InvalidPredictions(f"models must be a list or a mapping; got {models!r}")
     else:
         listed = list(models)
         counts, seen = Counter(map(_kind, listed)), Counter[str]()
@@ -127,6 +131,8 @@ def _inputs(batch: Any) -> Any:
     """What a batch holds for the models: a mapping without its labels, the first part of a tuple, or all of it."""
     if isinstance(batch, Mapping):
         return {key: value for key, value in batch.items() if key not in LABELS}
+    if isinstance(batch, tuple | list) and not batch:
+        raise InvalidPredictions("loader must give batches of at least one part; got an empty one")
     is_parts = isinstance(batch, tuple | list) and not isinstance(batch[0], str)  # texts are a batch as they are
     return batch[0] if is_parts else batch
 

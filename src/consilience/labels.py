@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from collections.abc import Set as AbstractSet
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from consilience.arrays import FloatArray, IntArray, is_array, to_numpy
+from consilience.arrays import FloatArray, IntArray, check_is_dense, is_array, plain_numpy, to_numpy
 from consilience.axes import is_missing, some
 from consilience.errors import InvalidPredictions
 
@@ -23,14 +24,19 @@ def known_labels(labels: Any, axes: Axes) -> IntArray | None:
     """
     if labels is None:
         return None
-    if not hasattr(labels, "__len__") or isinstance(labels, str) or hasattr(labels, "columns"):
+    # Without an order, a set cannot say which label is whose.
+    is_list = hasattr(labels, "__len__") and not isinstance(labels, str | bytes | AbstractSet)
+    if not is_list or hasattr(labels, "columns") or getattr(labels, "ndim", 1) == 0:
         raise InvalidPredictions(
             f"labels must have one entry for each of the {axes.items.size} items; got a {type(labels).__name__}"
         )
     if isinstance(labels, Mapping) or hasattr(labels, "to_dict"):
         values = _by_item(labels if isinstance(labels, Mapping) else labels.to_dict(), axes)
     else:
-        values = to_numpy(labels).tolist() if is_array(labels) else list(labels)
+        check_is_dense(labels, "labels")
+        # A masked array lists what is masked as None, which is unknown.
+        is_plain = is_array(labels) and not isinstance(labels, np.ma.MaskedArray)
+        values = to_numpy(labels).tolist() if is_plain else _listed(labels)
     if len(values) != axes.items.size:
         raise InvalidPredictions(
             f"labels must have one entry for each of the {axes.items.size} items; got {len(values)}"
@@ -43,13 +49,21 @@ def known_labels(labels: Any, axes: Axes) -> IntArray | None:
     return known if (known >= 0).any() else None
 
 
+def _listed(labels: Any) -> list[Any]:
+    return list(labels.tolist() if isinstance(labels, np.ma.MaskedArray) else labels)
+
+
 def known_rows(labels: Any, axes: Axes) -> FloatArray:
     """Soft labels: (items, classes), rows of NaN where unknown, the others probabilities of the classes."""
-    rows, shape = np.array(to_numpy(labels), dtype=np.float64), (axes.items.size, axes.classes.size)
+    given, shape = plain_numpy(labels, "labels"), (axes.items.size, axes.classes.size)
+    if given.dtype.kind not in "fiub":
+        raise InvalidPredictions(f"soft labels must be numbers (items, classes); got {given.dtype} values")
+    rows = np.array(given, dtype=np.float64)
     if rows.shape != shape:
         raise InvalidPredictions(f"soft labels must be (items, classes) = {shape}; got {rows.shape}")
     is_unknown = np.isnan(rows).all(axis=1)
-    total = rows.sum(axis=1)
+    with np.errstate(over="ignore", invalid="ignore"):
+        total = rows.sum(axis=1)
     is_wrong = ~is_unknown & ~((np.abs(total - 1) < 1e-3) & (rows >= 0).all(axis=1))
     if is_wrong.any():
         place = int(np.argmax(is_wrong))

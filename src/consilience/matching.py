@@ -63,6 +63,21 @@ def positions_on(own: Axis, target: Axis) -> IntArray | None:
     return np.array([target.positions[name] for name in own.names], dtype=np.intp)
 
 
+def check_members_fit(n_members: int, expected: int) -> None:
+    """Raise where predictions without names have other members than a fit."""
+    if n_members != expected:
+        raise InvalidPredictions(
+            f"predictions must have the {expected} members of the fit "
+            f"(name them, or use NaN rows, where some are missing); got {n_members}"
+        )
+
+
+def check_classes_fit(n_classes: int, expected: int) -> None:
+    """Raise where predictions without names have other classes than a fit."""
+    if n_classes != expected:
+        raise InvalidPredictions(f"predictions must have the {expected} classes of the fit; got {n_classes}")
+
+
 def moved(
     member: SoftMember, position: int, item_map: IntArray | None, class_map: IntArray | None, n_classes: int
 ) -> SoftMember:

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple, final
 
 import numpy as np
 
-from consilience.arrays import to_numpy
+from consilience.arrays import plain_numpy
 from consilience.axes import Axes, Axis
 from consilience.errors import InvalidPredictions
 from consilience.labels import known_labels
+from consilience.options import check_number
 from consilience.reliability import (
     bin_edges,
     bin_of,
@@ -19,7 +20,7 @@ from consilience.reliability import (
     confidence_and_correctness,
     reliability_curve,
 )
-from consilience.scoring import read_posterior_and_labels
+from consilience.scoring import read_posterior, read_posterior_and_labels
 from consilience.tables import Table
 
 if TYPE_CHECKING:
@@ -116,13 +117,16 @@ def evaluate(
     >>> evaluate([[0.9, 0.1], [0.2, 0.8], [0.7, 0.3]], [0, 1, -1])["accuracy"].value
     1.0
     """
-    if not 0 < level < 1:
+    check_number("level", level, most=1)
+    if level in (0, 1):
         raise ValueError(f"level must be between 0 and 1; got {level}")
-    truth = to_numpy(labels) if classes is None else _positions(labels, list(classes))
+    check_number("n_bootstrap", n_bootstrap, integer=True)
+    check_number("seed", seed, integer=True)
+    values = plain_numpy(posterior, "posterior")
+    truth = plain_numpy(labels, "labels") if classes is None else _positions(labels, classes, values)
     is_known = truth != -1
-    if truth.ndim == 1 and not is_known.any():
+    if truth.ndim == 1 and truth.size and not is_known.any():
         raise InvalidPredictions("labels must be known for at least one item; all are -1")
-    values = to_numpy(posterior)
     if truth.ndim == 1 and truth.shape == values.shape[:1]:
         values, truth = values[is_known], truth[is_known]
     items = _ItemScores.of(values, truth, n_bins)
@@ -143,10 +147,11 @@ def evaluate(
     return Evaluation(estimates, n_items)
 
 
-def _positions(labels: Any, classes: list[Any]) -> IntArray:
-    axes = Axes(Axis("member", 1), Axis("item", len(labels)), Axis("class", len(classes), classes))
-    known = known_labels(labels, axes)
-    return np.full(len(labels), -1) if known is None else known
+def _positions(labels: Any, classes: Sequence[Any], posterior: Any) -> IntArray:
+    """Names as positions among the posterior's columns."""
+    n_items, n_classes = posterior.shape if posterior.ndim == 2 else read_posterior(posterior).shape
+    known = known_labels(labels, Axes(Axis("member", 1), Axis("item", n_items), Axis("class", n_classes, classes)))
+    return np.full(n_items, -1) if known is None else known
 
 
 METRICS = ("accuracy", "nll", "brier_score", "calibration_error", "calibration_error_debiased")

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 
-from consilience.arrays import to_numpy
+from consilience.arrays import plain_numpy
 from consilience.errors import InvalidPredictions
+from consilience.options import check_number
 from consilience.scoring import read_posterior
 
 if TYPE_CHECKING:
@@ -54,7 +55,8 @@ def aupr(own: Any, foreign: Any, *, score: Score = "max_probability") -> float:
 
 def fpr_at_tpr(own: Any, foreign: Any, *, tpr: float = 0.95, score: Score = "max_probability") -> float:
     """The least share of own items flagged by a threshold that flags at least `tpr` of the foreign ones."""
-    if not 0 < tpr <= 1:
+    check_number("tpr", tpr, most=1)
+    if tpr == 0:
         raise ValueError(f"tpr must be above 0 and at most 1; got {tpr}")
     own_scores, foreign_scores = _scores(own, "own", score), _scores(foreign, "foreign", score)
     needed = int(np.ceil(tpr * len(foreign_scores) - 1e-9))
@@ -69,7 +71,7 @@ def _truth_and_scores(own: Any, foreign: Any, score: Score) -> tuple[FloatArray,
 
 
 def _scores(values: Any, name: str, score: Score) -> FloatArray:
-    array = to_numpy(values)
+    array = plain_numpy(values, name)
     if array.ndim == 2:
         return uncertainty(array, score=score)
     if array.ndim != 1 or not array.size or array.dtype.kind not in "fiu" or not np.isfinite(array).all():

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import os
-import zipfile
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
 from pathlib import Path
@@ -19,6 +18,7 @@ import numpy as np
 from consilience.arrays import is_array, to_numpy
 from consilience.atomic import whole_file
 from consilience.errors import InvalidPredictions
+from consilience.untrusted import UNREADABLE, check_is_file, read_npz, reason_of
 
 FORMAT = "consilience aggregator"
 VERSION = 1
@@ -45,25 +45,33 @@ def write(path: str | os.PathLike[str], name: str, parameters: dict[str, Any], l
 
 def read(path: str | os.PathLike[str]) -> tuple[str, dict[str, Any], dict[str, Any]]:
     """The name, parameters and learned values of a file; nested values keep dotted names."""
+    check_is_file(path)
     not_ours = f"{os.fspath(path)} is not a file that consilience saved"
     try:
         with Path(path).open("rb") as file:
-            archive = np.load(file, allow_pickle=False)
-            if not isinstance(archive, np.lib.npyio.NpzFile):
-                raise InvalidPredictions(f"{not_ours}: it holds one array")
-            contents = {key: archive[key] for key in archive.files}
+            is_array_alone = file.read(6) == np.lib.format.MAGIC_PREFIX
+        if is_array_alone:
+            raise InvalidPredictions(f"{not_ours}: it holds one array")
+        contents = read_npz(path)
         header = json.loads(contents.pop("header").tobytes(), object_hook=_mapping_from_json)
         name, parameters, learned = header["aggregator"], header["parameters"], header["learned"]
         is_ours = header["format"] == FORMAT
         version = int(header["version"])
-    except (ValueError, KeyError, TypeError, EOFError, zipfile.BadZipFile) as error:
+        is_whole = isinstance(name, str) and isinstance(parameters, dict) and isinstance(learned, dict)
+        is_whole = is_whole and all(isinstance(key, str) for key in (*parameters, *learned))
+    except UNREADABLE as error:
         if isinstance(error, InvalidPredictions):
             raise
-        raise InvalidPredictions(not_ours) from error
+        reason = f": {reason_of(error)}" if type(error) is ValueError else ""  # the others speak of Python's affairs
+        raise InvalidPredictions(f"{not_ours}{reason}") from error
     if not is_ours:
         raise InvalidPredictions(f"{not_ours}: its format is {header['format']!r}")
     if version != VERSION:
         raise InvalidPredictions(f"{os.fspath(path)} has format version {version}; expected {VERSION}")
+    if not is_whole:
+        raise InvalidPredictions(f"{not_ours}: its header lacks a name, parameters or what was learned")
+    if repeated := learned.keys() & contents.keys():
+        raise InvalidPredictions(f"{not_ours}: it has {min(repeated)!r} twice")
     return name, parameters, learned | contents
 
 

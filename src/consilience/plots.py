@@ -12,9 +12,11 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 import numpy as np
 
 from consilience.aggregators.aggregator import AbstractAggregator
+from consilience.arrays import plain_numpy
 from consilience.axes import some
 from consilience.diagnostics import Diagnosis
 from consilience.reliability import Strategy, reliability_curve
+from consilience.tables import Table
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -23,7 +25,6 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from consilience.arrays import FloatArray
-    from consilience.tables import Table
 
 COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 """Okabe and Ito's, which people with any kind of colour vision tell apart, without those that white swallows."""
@@ -59,7 +60,7 @@ def plot_confusion(
     grid = figure.subplots(n_rows, n_columns, squeeze=False).ravel()
     for ax, name, table in zip(grid, shown.members, shown.tables, strict=False):
         image = _heat_map(ax, table, shown.classes, shown.classes, lowest=0.0)
-        ax.set_title(name, fontsize="medium", color=INK)
+        ax.set_title(name, fontsize="medium", color=INK, parse_math=False)
     for ax in grid[len(shown.members) :]:
         ax.set_axis_off()
     figure.supxlabel("predicted", fontsize="medium", color=INK)
@@ -92,7 +93,7 @@ def plot_reliability(
     shares = ax.inset_axes((0, -0.32, 1, 0.22), sharex=ax)
     for look, (name, curve) in zip(_looks(len(curves)), curves.items(), strict=True):
         is_seen = curve.n_items > 0
-        ax.plot(curve.confidence[is_seen], curve.accuracy[is_seen], label=name, **look)
+        ax.plot(curve.confidence[is_seen], curve.accuracy[is_seen], label=str(name), **look)
         shares.stairs(
             curve.n_items / curve.n_items.sum(), curve.edges, color=look["color"], linestyle=look["linestyle"]
         )
@@ -100,7 +101,7 @@ def plot_reliability(
     ax.set(xlim=(0, 1), ylim=(0, 1), aspect="equal")
     ax.tick_params(labelbottom=False)
     _frame(shares, xlabel="confidence", ylabel="share")
-    ax.legend(frameon=False, labelcolor=INK, loc="lower left", bbox_to_anchor=(0, 1))
+    _legend(ax, list(curves), loc="lower left", bbox_to_anchor=(0, 1))
     return ax
 
 
@@ -110,6 +111,8 @@ def plot_agreement(
     """How often two members agree, or how much they do beyond what the consensus explains (`kind="dependence"`)."""
     if kind not in ("agreement", "dependence"):
         raise ValueError(f"kind must be 'agreement' or 'dependence'; got {kind!r}")
+    if not isinstance(diagnosis, Diagnosis):
+        raise TypeError(f"diagnosis must be what `diagnose` gives; got {_kind(diagnosis)}")
     table = diagnosis.agreement if kind == "agreement" else diagnosis.dependence
     names = [str(name) for name in diagnosis.compared]
     size = 2.4 + 0.3 * min(len(names), MOST_NAMES)
@@ -133,11 +136,11 @@ def plot_comparison(
     places = levels if are_numbers else range(len(levels))
     ax = _new_figure(6.4, 3.6).add_subplot() if ax is None else ax
     for look, (method, values) in zip(_looks(len(lines)), lines.items(), strict=True):
-        ax.plot(places, values, label=method, **look)
+        ax.plot(places, values, label=str(method), **look)
     _frame(ax, xlabel=xlabel, ylabel=metric)
-    ax.set_xticks(list(places), [str(level) for level in levels])
+    ax.set_xticks(list(places), [str(level) for level in levels], parse_math=False)
     ax.grid(axis="y", color=PALE, linewidth=0.5, alpha=0.6)
-    ax.legend(frameon=False, labelcolor=INK, loc="center left", bbox_to_anchor=(1, 0.5))
+    _legend(ax, list(lines), loc="center left", bbox_to_anchor=(1, 0.5))
     return ax
 
 
@@ -157,7 +160,7 @@ def _confusion_of(
     if isinstance(source, Diagnosis):
         names, classes, tables = source.members["member"], source.classes, source.confusion
     elif isinstance(source, Mapping) and source:
-        names, tables = list(source), np.stack([np.asarray(table) for table in source.values()])
+        names, tables = list(source), _square_tables(source)
         classes = list(range(tables.shape[1]))
     elif isinstance(source, AbstractAggregator) and hasattr(source, "confusion_"):
         names, classes, tables = source.members_, source.classes_, source.confusion_
@@ -174,11 +177,24 @@ def _confusion_of(
     return _Confusion(wanted, [str(name) for name in classes], tables[[places[name] for name in wanted]])
 
 
+def _square_tables(source: Mapping[Any, FloatArray]) -> FloatArray:
+    tables = [plain_numpy(table, f"the table of {name!r}") for name, table in source.items()]
+    for name, table in zip(source, tables, strict=True):
+        if table.ndim != 2 or table.shape != (len(tables[0]), len(tables[0])) or table.dtype.kind not in "fiub":
+            raise ValueError(
+                f"tables must be numbers (true, predicted), all of the same classes; {name!r} is {table.dtype} of "
+                f"shape {table.shape}"
+            )
+    return np.stack(tables)
+
+
 def _lines_of(tables: Mapping[Any, Table], metric: str) -> dict[str, list[float]]:
     """The metric of each method at every level, NaN where a level lacks the method."""
     if not isinstance(tables, Mapping) or not tables:
         raise ValueError(f"tables must map levels of shift to tables of `compare`; got {_kind(tables)}")
     for level, table in tables.items():
+        if not isinstance(table, Table):
+            raise TypeError(f"tables must be what `compare` gives; at {level} is {_kind(table)}")
         if metric not in table.columns:
             raise ValueError(
                 f"metric must be a column of every table; {metric!r} is not among {table.columns} at {level}"
@@ -214,7 +230,7 @@ def _heat_map(ax: Axes, table: FloatArray, rows: Sequence[str], columns: Sequenc
     for axis, names, turn in ((ax.xaxis, columns, 90), (ax.yaxis, rows, 0)):
         shown = range(0, len(names), -(-len(names) // MOST_NAMES))
         is_long = max(len(name) for name in names) > 2
-        axis.set_ticks(shown, [names[place] for place in shown], rotation=turn if is_long else 0)
+        axis.set_ticks(shown, [names[place] for place in shown], rotation=turn if is_long else 0, parse_math=False)
     ax.tick_params(length=0, labelsize="small", labelcolor=INK)
     ax.spines[:].set_visible(False)
     if len(rows) <= MOST_NUMBERS:
@@ -246,6 +262,15 @@ def _frame(ax: Axes, *, xlabel: str = "", ylabel: str = "") -> None:
     ax.tick_params(color=INK, labelcolor=INK, labelsize="small")
     ax.set_xlabel(xlabel, color=INK)
     ax.set_ylabel(ylabel, color=INK)
+
+
+def _legend(ax: Axes, names: list[Any], **where: Any) -> None:
+    """Which line is whose. Names are not read as formulas, and one that begins with an underscore is shown too."""
+    texts = [str(name) for name in names]
+    lines = [line for line in ax.get_lines() if str(line.get_label()) in texts]
+    legend = ax.legend(lines, texts, frameon=False, labelcolor=INK, **where)
+    for text in legend.get_texts():
+        text.set_parse_math(False)
 
 
 def _looks(n_lines: int) -> list[dict[str, Any]]:

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, final
+from typing import Any, final
 
 import numpy as np
 
 from consilience.arrays import Array, FloatArray, IntArray, like, namespace, to_numpy, working_dtype
-from consilience.axes import Axes, Axis, HasAxes, some
+from consilience.axes import Axes, Axis, HasAxes, listed, some
 from consilience.errors import InvalidPredictions
 from consilience.frames import read_answers
 from consilience.inference import Activation, run_models
-from consilience.matching import joined_axis, joined_members, moved, positions_on
+from consilience.matching import check_classes_fit, check_members_fit, joined_axis, joined_members, moved, positions_on
+from consilience.options import check_number
 from consilience.reading import (
     axis_of_positions,
     check_length,
@@ -23,15 +24,12 @@ from consilience.reading import (
     integers,
     member_matrices,
     normalized,
+    number_of_classes,
     softmax,
 )
 from consilience.storage import NUMBERS_AT_ONCE, HardAnswers, SoftMember, merge_answers
 from consilience.threads import n_threads
 from consilience.validation import check_every_item_is_answered, validated
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
 
 LONG_PASS, LEAST_PART = 2**24, 2048
 """A pass of at least this many multiplications is cut into as many chunks as there are cores, of at least so many
@@ -141,15 +139,13 @@ class Predictions(HasAxes):
         table = integers(labels, "labels")
         if table.ndim != 2:
             raise InvalidPredictions(f"labels must be (members, items); got {table.ndim} dimensions")
-        names = None if classes is None else list(classes)
-        if n_classes is None:
-            n_classes = len(names) if names is not None else int(table.max(initial=0)) + 1
+        names = None if classes is None else listed("class", classes)
         member, item = np.nonzero(table != -1)
         answers = HardAnswers(item, member, table[member, item])
         axes = Axes(
             Axis("member", table.shape[0], members),
             Axis("item", table.shape[1], items),
-            Axis("class", int(n_classes), names),
+            Axis("class", number_of_classes(n_classes, names, table), names),
         )
         return _checked((), merge_answers([answers]), axes, partial=partial)
 
@@ -183,7 +179,7 @@ class Predictions(HasAxes):
             )
         if (label is None) == (probabilities is None):
             raise InvalidPredictions("each answer needs either a label or probabilities; got both or neither")
-        class_names = None if classes is None else list(classes)
+        class_names = None if classes is None else listed("class", classes)
         member_axis = axis_of_positions("member", member_positions, members)
         item_axis = axis_of_positions("item", item_positions, items)
         order = np.lexsort((member_positions, item_positions))
@@ -191,7 +187,9 @@ class Predictions(HasAxes):
         if label is not None:
             labels = integers(label, "label")
             check_length(labels, len(order), "label")
-            size = n_classes or (len(class_names) if class_names is not None else int(labels.max(initial=0)) + 1)
+            if labels.ndim != 1:
+                raise InvalidPredictions(f"label must be a flat list, one for each answer; got shape {labels.shape}")
+            size = number_of_classes(n_classes, class_names, labels)
             is_answer = labels[order] != -1
             hard = HardAnswers(item_positions[is_answer], member_positions[is_answer], labels[order][is_answer])
             return _checked((), hard, Axes(member_axis, item_axis, Axis("class", size, class_names)), partial=partial)
@@ -199,6 +197,8 @@ class Predictions(HasAxes):
         check_length(rows, len(order), "probabilities")
         if rows.ndim != 2:
             raise InvalidPredictions(f"probabilities must be (answers, classes); got {rows.ndim} dimensions")
+        if n_classes is not None and n_classes != rows.shape[1]:
+            raise InvalidPredictions(f"n_classes must be the {rows.shape[1]} of the probabilities; got {n_classes!r}")
         by_member = np.argsort(member_positions, kind="stable")
         bounds = np.searchsorted(member_positions[by_member], np.arange(member_axis.size + 1))
         rows = rows[order[by_member]]
@@ -284,6 +284,8 @@ class Predictions(HasAxes):
         Items and classes are matched by name; those of a part without names are called 0, 1, 2, … An item that
         only some parts know is missing from the others. Hard labels may use some of the classes only.
         """
+        if isinstance(parts, Predictions) or not isinstance(parts, Iterable):
+            raise InvalidPredictions(f"parts must be a list of predictions; got {type(parts).__name__}")
         predictions = [part if isinstance(part, Predictions) else Predictions(part) for part in parts]
         if not predictions:
             raise InvalidPredictions("concatenate needs at least one part; got none")
@@ -355,6 +357,7 @@ class Predictions(HasAxes):
         """The same data, some items at a time; by default as many as keep temporary arrays small."""
         if size is None:
             size = self._chunk_size()
+        check_number("size", size, least=1, integer=True)
         for start in range(0, self.n_items, size):
             stop = min(start + size, self.n_items)
             soft = tuple(member.between(start, stop) for member in self.soft)
@@ -369,7 +372,15 @@ class Predictions(HasAxes):
 
     def take(self, items: Any) -> Predictions:
         """The items at these positions (a slice, integers or a mask), in their order, with their names."""
-        positions = np.arange(self.n_items)[items if isinstance(items, slice) else np.asarray(items)]
+        try:
+            positions = np.arange(self.n_items)[items if isinstance(items, slice) else np.asarray(items)]
+        except (IndexError, ValueError):
+            positions = np.empty(0, dtype=np.intp)
+        if positions.ndim != 1 or not positions.size:
+            raise InvalidPredictions(
+                f"items must be a slice, positions from 0 to {self.n_items - 1} or a mask, of at least 1 item; "
+                f"got {' '.join(repr(items).split())[:80]}"
+            )
         soft = tuple(member.take(positions, self.n_items) for member in self.soft)
         hard = None if self.hard is None else self.hard.take(positions, self.n_items)
         is_repeated = len(np.unique(positions)) < len(positions)
@@ -383,6 +394,10 @@ class Predictions(HasAxes):
         parts = [member.harden() for member in self.soft] + ([] if self.hard is None else [self.hard])
         return _assembled((), merge_answers(parts), self.axes)
 
+    def widened(self, n_classes: int) -> Predictions:
+        """The same labels among more classes than were said."""
+        return _checked((), self.hard, self.axes._replace(classes=Axis("class", n_classes)), partial=True)
+
     def aligned(self, members: Sequence[Any], classes: Sequence[Any]) -> Predictions:
         """The same answers on the axes of an earlier fit: members matched by name, absent ones missing."""
         own = self.axes.members
@@ -392,19 +407,17 @@ class Predictions(HasAxes):
             place = {name: position for position, name in enumerate(members)}
             unknown = [name for name in own.names if name not in place]
             if unknown:
-                raise InvalidPredictions(f"members must be among those fitted, {some(members)}; got {unknown[0]!r}")
+                is_numbered = list(members) == list(range(len(members)))
+                hint = ": the fit had no names of members, so give all in one array" if is_numbered else ""
+                raise InvalidPredictions(
+                    f"members must be among those fitted, {some(members)}; got {unknown[0]!r}{hint}"
+                )
             positions = np.array([place[name] for name in own.names])
-        elif own.size == len(members):
-            positions = np.arange(own.size)
         else:
-            raise InvalidPredictions(
-                f"predictions must have the {len(members)} members of the fit "
-                f"(name them, or use NaN rows, where some are missing); got {own.size}"
-            )
-        if not self.axes.classes.is_named and self.n_classes != len(classes):
-            raise InvalidPredictions(
-                f"predictions must have the {len(classes)} classes of the fit; got {self.n_classes}"
-            )
+            check_members_fit(own.size, len(members))
+            positions = np.arange(own.size)
+        if not self.axes.classes.is_named:
+            check_classes_fit(self.n_classes, len(classes))
         target = Axis("class", len(classes), list(classes))
         source = self
         if not self.axes.classes.is_named:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
+from consilience.options import check_number
 from consilience.scoring import read_posterior_and_labels
 
 if TYPE_CHECKING:
@@ -79,8 +80,7 @@ def confidence_and_correctness(posterior: Any, labels: Any) -> tuple[FloatArray,
 
 def bin_edges(confidence: FloatArray, n_bins: int, strategy: Strategy) -> FloatArray:
     """The edges of the bins, from 0 to 1."""
-    if n_bins < 1:
-        raise ValueError(f"n_bins must be at least 1; got {n_bins}")
+    check_number("n_bins", n_bins, least=1, integer=True)
     if strategy == "uniform":
         return np.linspace(0, 1, n_bins + 1)
     if strategy != "quantile":

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from consilience.arrays import to_numpy
+from consilience.arrays import plain_numpy
 from consilience.errors import InvalidPredictions
 
 if TYPE_CHECKING:
@@ -15,11 +15,12 @@ if TYPE_CHECKING:
 
 def read_posterior(posterior: Any, name: str = "posterior") -> FloatArray:
     """A posterior as float64 (items, classes), rows summing to 1."""
-    array = to_numpy(posterior)
+    array = plain_numpy(posterior, name)
     if array.dtype.kind not in "fiub" or array.ndim != 2 or 0 in array.shape:
         raise InvalidPredictions(f"{name} must be numbers (items, classes); got {array.dtype} of shape {array.shape}")
     values = array.astype(np.float64, copy=False)
-    sums = values.sum(axis=1)
+    with np.errstate(over="ignore", invalid="ignore"):
+        sums = values.sum(axis=1)
     is_good = (values.min(axis=1) >= 0) & (np.abs(sums - 1) <= 1e-2)
     if not is_good.all():
         row = int(np.argmin(is_good))
@@ -33,7 +34,7 @@ def read_posterior(posterior: Any, name: str = "posterior") -> FloatArray:
 def read_posterior_and_labels(posterior: Any, labels: Any) -> tuple[FloatArray, IntArray]:
     """Both, one label (the position of a class) per item."""
     values = read_posterior(posterior)
-    truth = to_numpy(labels)
+    truth = plain_numpy(labels, "labels")
     if truth.dtype.kind not in "iu" or truth.shape != values.shape[:1]:
         raise InvalidPredictions(
             f"labels must be integers, one for each of the {len(values)} items; "

@@ -58,7 +58,8 @@ def _suspect_rows(member: SoftMember) -> Iterator[tuple[int, np.ndarray[Any, Any
     for start, part in parts_of(member.rows):
         rows = xp.astype(part, working_dtype(part), copy=False)
         # A comparison with NaN is false, so a row with any NaN is suspect too.
-        is_good = (xp.min(rows, axis=1) >= 0) & (xp.abs(xp.sum(rows, axis=1) - 1) <= tolerance)
+        with np.errstate(over="ignore", invalid="ignore"):
+            is_good = (xp.min(rows, axis=1) >= 0) & (xp.abs(xp.sum(rows, axis=1) - 1) <= tolerance)
         if not bool(xp.all(is_good)):
             suspects = np.flatnonzero(~to_numpy(is_good))
             yield start, to_numpy(rows)[suspects], suspects
@@ -87,7 +88,9 @@ def _hint_at_axes(soft: tuple[SoftMember, ...]) -> str:
     if all(member.items is None for member in soft):
         block = np.stack([to_numpy(next(parts_of(member.rows))[1]) for member in soft])
         for axis, name in ((0, "first"), (1, "second")):
-            if np.allclose(block.sum(axis=axis), 1, atol=SUM_TOLERANCE):
+            with np.errstate(over="ignore", invalid="ignore"):
+                sums = block.sum(axis=axis)
+            if np.allclose(sums, 1, atol=SUM_TOLERANCE):
                 return f". The {name} axis does: the order of axes is (members, items, classes)"
         return ". Use normalize=True to rescale on purpose"
     return ""

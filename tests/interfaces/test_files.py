@@ -60,9 +60,9 @@ def test_a_key_picks_one_of_several(tmp_path):
     path = save(tmp_path / "p.npz", clean=ARRAY, noisy=ARRAY[::-1])
     predictions, _ = soft(f"{path}:noisy")
     np.testing.assert_array_equal(predictions.to_array(), ARRAY[::-1])
-    with pytest.raises(cs.InvalidPredictions, match=r"holds clean, noisy; pick one as p\.npz:clean"):
+    with pytest.raises(cs.InvalidPredictions, match=r"holds \['clean', 'noisy'\]; pick one as p\.npz:clean"):
         soft(path)
-    with pytest.raises(cs.InvalidPredictions, match="must hold 'other'; it holds clean, noisy"):
+    with pytest.raises(cs.InvalidPredictions, match=r"must hold 'other'; it holds \['clean', 'noisy'\]"):
         soft(f"{path}:other")
 
 

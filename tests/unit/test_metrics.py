@@ -138,11 +138,11 @@ def test_wrong_input(metric, posterior, labels, message):
 
 
 def test_wrong_options():
-    with pytest.raises(ValueError, match="n_bins must be at least 1; got 0"):
+    with pytest.raises(ValueError, match="n_bins must be an integer of at least 1; got 0"):
         calibration_error([[1.0, 0.0]], [0], n_bins=0)
     with pytest.raises(ValueError, match="strategy must be 'uniform' or 'quantile'; got 'equal'"):
         calibration_error([[1.0, 0.0]], [0], strategy="equal")
-    with pytest.raises(ValueError, match="level must be between 0 and 1; got 95"):
+    with pytest.raises(ValueError, match="level must be a number from 0 to 1; got 95"):
         evaluate([[1.0, 0.0]], [0], level=95)
     with pytest.raises(cs.InvalidPredictions, match="known for at least one item"):
         evaluate([[1.0, 0.0]], [-1])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from abc import ABC, abstractmethod
+from inspect import signature
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
@@ -17,12 +18,12 @@ from consilience.frozen import FrozenRule
 from consilience.labels import known_labels
 from consilience.onnx import write_onnx
 from consilience.predictions import Predictions
-from consilience.readers import read_anywhere
+from consilience.readers import check_sizes, read_anywhere
 from consilience.statistics import Statistics
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     import numpy.typing as npt
 
@@ -196,6 +197,7 @@ class AbstractAggregator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-le
         values = persistence.nested(learned, cls._saved_kinds)
         self._posterior_values = values.pop("posterior_", None)
         self.__dict__.update(values)
+        self._check_parameters(self._nothing())
         return self
 
     # ---- what a method provides ---------------------------------------------------------------------------
@@ -222,8 +224,8 @@ class AbstractAggregator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-le
     def frozen(self, **options: Any) -> FrozenRule:
         """How any predictions are answered, apart from this aggregator; `options` go to `rule`."""
         self._check_is_fitted()
-        shape = (len(self.members_), 1, len(self.classes_))
-        rule = self.rule(Predictions(np.full(shape, np.nan), partial=True), **options)
+        self.check_options(options)
+        rule = self.rule(self._nothing(), **options)
         is_label = self._gave_labels() | rule.reads_labels
         names = (type(self).__name__, self.members_, self.classes_)
         return FrozenRule(
@@ -235,6 +237,10 @@ class AbstractAggregator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-le
             floor=rule.log_floor,
             correction=rule.correction,
         )
+
+    def _nothing(self) -> Predictions:
+        """Predictions on the axes of the fit that say nothing."""
+        return Predictions(np.full((len(self.members_), 1, len(self.classes_)), np.nan), partial=True)
 
     def _gave_labels(self) -> npt.NDArray[np.bool_]:
         """Which members (members,) answer by labels, if that is part of what was learned."""
@@ -255,8 +261,16 @@ class AbstractAggregator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-le
     def aligned(self, predictions: Any) -> Predictions:
         """Predictions on the axes of the fit: members and classes matched by name."""
         self._check_is_fitted()
+        check_sizes(predictions, len(self.members_), len(self.classes_))
         aligned: Predictions = read_anywhere(predictions).aligned(self.members_, self.classes_)
         return aligned
+
+    def check_options(self, options: Mapping[str, Any]) -> None:
+        """Raise where `rule` does not take an option."""
+        known = list(signature(self.rule).parameters)[1:]
+        if unknown := [name for name in options if name not in known]:
+            has = f"has {', '.join(known)}" if known else "has none"
+            raise TypeError(f"options to predict with must be known; {type(self).__name__} {has}, got {unknown[0]!r}")
 
     def _check_is_fitted(self) -> None:
         if not hasattr(self, "members_"):
@@ -268,6 +282,13 @@ class AbstractAggregator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-le
             names = np.empty(len(self.classes_), dtype=object)
             names[:] = self.classes_
         return names[position_of_largest(posterior)]
+
+
+def check_is_aggregator(value: Any, name: str = "aggregator") -> None:
+    """Raise where something else stands in the place of an aggregator."""
+    if not isinstance(value, AbstractAggregator):
+        got = f"the class {value.__name__}" if isinstance(value, type) else type(value).__name__
+        raise ValueError(f"{name} must be one of consilience's, such as Consensus(); got {got}")  # noqa: TRY004 - as for other arguments
 
 
 def fitted_copy(aggregator: AbstractAggregator, predictions: Predictions) -> AbstractAggregator:

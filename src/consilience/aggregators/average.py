@@ -79,8 +79,7 @@ class Average(AbstractPool):
     def frozen(self, **options: Any) -> FrozenRule:
         """The average, or for the geometric one the average of logarithms, which holds for whoever answers."""
         self._check_is_fitted()
-        if options:
-            raise TypeError(f"Average has no options to predict with; got {list(options)}")
+        self.check_options(options)
         weights = self._member_weights(len(self.members_))
         names = (type(self).__name__, self.members_, self.classes_)
         is_label = np.zeros(len(weights), dtype=bool)

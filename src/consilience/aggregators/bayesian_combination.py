@@ -9,9 +9,10 @@ import numpy as np
 from scipy.special import digamma, gammaln
 
 from consilience.aggregators.label_em import AbstractLabelEM
-from consilience.aggregators.parameters import check_loop, check_number, read_class_prior
+from consilience.aggregators.parameters import check_loop, read_class_prior
 from consilience.dirichlet import kullback_leibler, mean_log
 from consilience.features import Scores
+from consilience.options import check_number
 from consilience.statistics import Statistics
 
 if TYPE_CHECKING:

@@ -12,13 +12,14 @@ from consilience.aggregators.aggregator import AbstractAggregator
 from consilience.aggregators.credibility import credibility
 from consilience.aggregators.label_correction import MOST_NUMBERS, LabelledItems, learn_correction
 from consilience.aggregators.opinion_weights import MOST_MEMBERS, copies, pool_weights, skills
-from consilience.aggregators.parameters import check_loop, check_number
+from consilience.aggregators.parameters import check_loop
 from consilience.agreement import Agreement
 from consilience.arrays import is_array, to_numpy
 from consilience.correction import Correction
 from consilience.em import em
 from consilience.features import Scores
 from consilience.labels import known_labels, known_rows
+from consilience.options import check_number
 from consilience.predictions import Predictions
 from consilience.progress import progress_bar
 from consilience.readers import open_reader

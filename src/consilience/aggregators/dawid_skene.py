@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any, ClassVar, final
 import numpy as np
 
 from consilience.aggregators.label_em import AbstractLabelEM
-from consilience.aggregators.parameters import check_loop, check_number, read_class_prior
+from consilience.aggregators.parameters import check_loop, read_class_prior
 from consilience.aggregators.rates import log_rates, pseudo_answers, smoothed_rates
 from consilience.features import Scores
+from consilience.options import check_number
 from consilience.statistics import Statistics
 
 if TYPE_CHECKING:

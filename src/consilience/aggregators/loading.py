@@ -11,6 +11,7 @@ from consilience.aggregators.bayesian_combination import BayesianClassifierCombi
 from consilience.aggregators.consensus import Consensus
 from consilience.aggregators.dawid_skene import DawidSkene
 from consilience.aggregators.majority_vote import MajorityVote
+from consilience.aggregators.saved import reason_to_refuse
 from consilience.aggregators.soft_dawid_skene import SoftDawidSkene
 from consilience.errors import InvalidPredictions
 
@@ -28,4 +29,11 @@ def load(path: str | os.PathLike[str]) -> AbstractAggregator:
     name, parameters, learned = persistence.read(path)
     if name not in METHODS:
         raise InvalidPredictions(f"{os.fspath(path)} holds {name!r}; expected one of {list(METHODS)}")
-    return METHODS[name].from_saved(parameters, learned)
+    method = METHODS[name]
+    reason = reason_to_refuse(name, learned)
+    if reason is None:
+        try:
+            return method.from_saved(parameters, learned)
+        except (TypeError, ValueError) as error:  # parameters that it does not have, or that make no sense
+            reason = str(error)
+    raise InvalidPredictions(f"{os.fspath(path)} is not a file that consilience saved: {reason}")

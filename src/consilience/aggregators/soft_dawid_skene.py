@@ -14,12 +14,13 @@ import numpy as np
 
 from consilience.adamw import Moments, adamw_step
 from consilience.aggregators.aggregator import AbstractAggregator
-from consilience.aggregators.parameters import check_loop, check_number, read_class_prior
+from consilience.aggregators.parameters import check_loop, read_class_prior
 from consilience.aggregators.rates import log_rates, pseudo_answers, smoothed_rates
 from consilience.dirichlet import log_normalizer, maximum_likelihood, mean_log
 from consilience.em import em
 from consilience.errors import InvalidPredictions
 from consilience.features import Scores
+from consilience.options import check_number
 from consilience.predictions import Predictions
 from consilience.progress import progress_bar
 from consilience.readers import open_reader

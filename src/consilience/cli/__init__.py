@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import sys
+from contextlib import suppress
 
 
 def main() -> None:
@@ -11,18 +13,36 @@ def main() -> None:
     from consilience.errors import InvalidPredictions  # noqa: PLC0415
 
     try:
-        app(prog_name="consilience")
+        try:
+            app(prog_name="consilience")
+        finally:
+            sys.stdout.flush()  # a full disk is said here, not by a traceback at the very end
     except KeyboardInterrupt:
         sys.exit(130)
     except OSError as error:
+        _drop_output()
         where = f"{error.filename}: " if error.filename else ""
         _fail(f"{where}{error.strerror or error}")
+    except MemoryError as error:
+        _fail(f"the predictions must fit in memory; they do not ({error or 'no more is known'})")
     except (InvalidPredictions, ValueError, ImportError) as error:
         _fail(str(error))
+
+
+def _drop_output() -> None:
+    """Let what cannot be written to standard output go, or Python would try again, and complain, when it ends."""
+    with suppress(OSError, ValueError), open(os.devnull, "wb") as nowhere:  # noqa: PTH123 - no path to speak of
+        try:
+            sys.stdout.flush()
+        except OSError:
+            os.dup2(nowhere.fileno(), sys.stdout.fileno())
 
 
 def _fail(sentence: str) -> None:
     from rich.console import Console  # noqa: PLC0415 - only where something is to be said
 
-    Console(stderr=True).print(f"consilience: {sentence}", style="red", markup=False, highlight=False, soft_wrap=True)
+    from consilience.cli.screen import visible  # noqa: PLC0415
+
+    console = Console(stderr=True, emoji=False)
+    console.print(f"consilience: {visible(sentence)}", style="red", markup=False, highlight=False, soft_wrap=True)
     sys.exit(2)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import warnings
 from contextlib import contextmanager
 from pathlib import Path
@@ -76,7 +77,9 @@ MemberColumn = Annotated[str | None, typer.Option("--member-column", help="The t
 LabelColumn = Annotated[str | None, typer.Option("--label-column", help="The tables' column of labels.")]
 Model = Annotated[
     Path | None,
-    typer.Option("--model", help="Answer with a model that `aggregate --save` wrote instead of fitting one."),
+    typer.Option(
+        "--model", readable=False, help="Answer with a model that `aggregate --save` wrote instead of fitting one."
+    ),  # whether it can be read is said when it is, in the same words as of other files
 ]
 
 
@@ -109,7 +112,9 @@ def aggregate(
     ] = None,
     output: Annotated[
         Path | None,
-        typer.Option("--output", "-o", help="Where the posterior goes: .npz .npy .csv .parquet .safetensors."),
+        typer.Option(
+            "--output", "-o", readable=False, help="Where the posterior goes: .npz .npy .csv .parquet .safetensors."
+        ),
     ] = None,
     save: Annotated[
         Path | None,
@@ -135,6 +140,7 @@ def aggregate(
     for path, suffix in ((save, ".npz"), (report, ".html")):
         if path is not None:
             check_writable(path, (suffix,))
+    _check_places([output, save, report], [*files, labels, known, model])
     if model is not None and (known is not None or option or method != DEFAULT):
         raise InvalidPredictions(
             "--model answers with what was learned; --method, --option and --known do not go with it"
@@ -159,7 +165,7 @@ def aggregate(
         return
     screen.print_summary(summary)
     for place in written:
-        screen.out.print(f"Wrote {place}", markup=False)
+        screen.print_text(f"Wrote {place}")
 
 
 @app.command()
@@ -204,7 +210,7 @@ def evaluate(
     if json:
         screen.print_json({name: {"value": e.value, "low": e.low, "high": e.high} for name, e in scores.items()})
     else:
-        screen.out.print(repr(scores), markup=False)
+        screen.print_text(repr(scores))
 
 
 @app.command()
@@ -243,7 +249,7 @@ def explain(
             }
         )
     else:
-        screen.out.print(repr(explanation), markup=False)
+        screen.print_text(repr(explanation))
 
 
 @app.command()
@@ -262,23 +268,27 @@ def report(
 ) -> None:
     """Write a page to look at: one HTML file that needs no network."""
     check_writable(output, (".html",))
+    _check_places([output], [*files, labels, model])
     columns = Columns(item_column, member_column, label_column)
     predictions = _read(files, logits, columns, quiet=False)
     truth = _labels(labels, predictions, files, columns)
     _write_report(output, predictions, _fitted(predictions, method, option, model), truth)
-    screen.out.print(f"Wrote {output}", markup=False)
+    screen.print_text(f"Wrote {output}")
 
 
 @app.command()
 def export(
-    model: Annotated[Path, typer.Argument(metavar="MODEL", help="A model that `aggregate --save` wrote.")],
+    model: Annotated[
+        Path, typer.Argument(metavar="MODEL", readable=False, help="A model that `aggregate --save` wrote.")
+    ],
     output: Annotated[Path, typer.Option("--output", "-o", help="Where the ONNX graph goes.")],
     logits: Annotated[bool, typer.Option("--logits", help="The graph takes logits instead of probabilities.")] = False,
 ) -> None:
     """Write a fitted model as an ONNX graph, for any server to run."""
     check_writable(output, (".onnx",))
+    _check_places([output], [model])
     load(model).to_onnx(output, logits=logits)
-    screen.out.print(f"Wrote {output}", markup=False)
+    screen.print_text(f"Wrote {output}")
 
 
 @app.command()
@@ -312,7 +322,7 @@ def demo(
     # What the fitted model answers, as the report has it; so both say the same.
     answers = to_numpy(aggregator.predict_proba(last.predictions))
     screen.print_summary(summarize(last.predictions, aggregator, answers))
-    screen.out.print(f"Wrote {output}: open it in a browser", markup=False)
+    screen.print_text(f"Wrote {output}: open it in a browser")
 
 
 _PER_TASK = " One number for all, or TASK=NUMBER; may be repeated."
@@ -380,9 +390,9 @@ def reproduce(
             counter=counted,
         )
     for note in notes:
-        screen.out.print(note, markup=False)
+        screen.print_text(note)
     for path in written:
-        screen.out.print(f"Wrote {path}", markup=False)
+        screen.print_text(f"Wrote {path}")
 
 
 # ---- shared -----------------------------------------------------------------------------------------------
@@ -396,10 +406,27 @@ def _read(files: list[str], logits: bool, columns: Columns, *, quiet: bool) -> P
     return source.predictions
 
 
+def _check_places(outputs: list[Path | None], inputs: list[str | Path | None]) -> None:
+    """Raise where two outputs are one file, or an output is one of the files that are read."""
+    taken = {os.path.realpath(path): str(path) for path in inputs if path is not None}
+    for path in outputs:
+        if path is None:
+            continue
+        place = os.path.realpath(path)
+        if place in taken:
+            raise InvalidPredictions(f"each output must be a file of its own; {path} is also {taken[place]}")
+        taken[place] = f"{path}, another output"
+
+
 def _labels(source: str | None, predictions: Predictions, files: list[str], columns: Columns) -> Any:
     """Labels from a file; refused where it does not name items and tables, whose items are sorted by name, do."""
     if source is None:
         return None
+    # Archives and tables may hold both; a lone array is one or the other.
+    if Path(source).suffix.lower() == ".npy" and os.path.realpath(source) in map(os.path.realpath, files):
+        raise InvalidPredictions(
+            f"labels must be in a file of their own; {source} is also read as predictions, which would see them"
+        )
     labels = read_labels(source, columns=columns)
     has_tables = any(Path(file).suffix.lower() in TABLE_FORMATS for file in files)
     if has_tables and not isinstance(labels, dict) and predictions.items != list(range(predictions.n_items)):

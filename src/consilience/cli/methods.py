@@ -49,7 +49,11 @@ def make_method(name: str, options: Sequence[str] = (), *, verbose: bool = False
 def _parsed(value: str) -> Any:
     try:
         parsed = json.loads(value)
-    except ValueError:
+    except (ValueError, RecursionError):
         return value
+    if not isinstance(parsed, dict):
+        return parsed
     # A schedule such as {"0": 0.001} has iterations for keys.
-    return {int(key): number for key, number in parsed.items()} if isinstance(parsed, dict) else parsed
+    if not all(key.isdecimal() for key in parsed):
+        raise ValueError(f'--option must have a schedule like {{"0": 0.001}}, by iteration; got {value!r}')
+    return {int(key): number for key, number in parsed.items()}

@@ -4,26 +4,52 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from typing import Any
 
 import numpy as np
 import rich.table
+from rich import markup
 from rich.console import Console
-from rich.markup import escape
 
 from consilience.cli.summary import MOST_MEMBERS
 from consilience.tables import Table
 
-out = Console(highlight=False)
-err = Console(stderr=True, highlight=False)
+out = Console(highlight=False, emoji=False)
+err = Console(stderr=True, highlight=False, emoji=False)
+
+CONTROL = re.compile("[\\x00-\\x1f\\x7f-\\x9f\\u200e\\u200f\\u202a-\\u202e\\u2066-\\u2069\\ud800-\\udfff]")
+"""What a terminal obeys rather than shows: names come from files that anybody may have written."""
 
 SHORT = {"brier_score": "brier", "calibration_error": "ece", "calibration_error_debiased": "ece debiased"}
 LOWER_IS_BETTER = {"nll", "brier", "ece", "ece debiased"}
 
 
+def visible(text: str) -> str:
+    r"""The text with every control character spelled out.
+
+    >>> print(visible("cat\x1b[2J"))
+    cat\x1b[2J
+    """
+    return CONTROL.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
+
+
+def escape(text: str) -> str:
+    """The text as it is, for a console that reads markup."""
+    return markup.escape(visible(text))
+
+
+def print_text(text: str) -> None:
+    """Some lines as they are."""
+    for line in text.split("\n"):
+        out.print(visible(line), markup=False)
+
+
 def print_json(value: Any) -> None:
     """For machines: one JSON document on standard output, without NaN, which JSON does not have."""
-    print(json.dumps(_plain(value), ensure_ascii=False, indent=1))  # noqa: T201 - the console would wrap it
+    text = json.dumps(_plain(value), ensure_ascii=False, indent=1)
+    for line in text.split("\n"):  # control characters of ASCII are escaped already, and line breaks among them
+        print(CONTROL.sub(lambda found: f"\\u{ord(found[0]):04x}", line))  # noqa: T201 - the console would wrap it
 
 
 def _plain(value: Any) -> Any:

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import csv
 import re
-import zipfile
-import zlib
 from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from consilience.axes import some
 from consilience.errors import InvalidPredictions
 from consilience.extras import extra
+from consilience.files.formulas import without_quote
 from consilience.tables import Table
+from consilience.untrusted import UNREADABLE, check_is_file, check_unpacked, names_in_npz, read_npy, read_npz, reason_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -34,6 +35,9 @@ NUMBER = re.compile(r"[-+]?((0|[1-9]\d{0,17})(\.\d*)?|\.\d+)([eE][-+]?\d+)?|nan|
 MOST_COLUMNS = 100_000
 """A table of more columns is no table of answers."""
 
+MOST_CELLS, CELLS_PER_BYTE = 2**24, 64
+"""A Parquet table may claim so many cells, or so many for each byte of the file where that is more."""
+
 
 class Contents(NamedTuple):
     """A file's arrays by name (the only one of a `.npy` file has the name of the file), or its table."""
@@ -52,8 +56,7 @@ def read_contents(source: str) -> Contents:
     if suffix not in ARRAY_FORMATS | TABLE_FORMATS:
         known = " ".join(ARRAY_FORMATS | TABLE_FORMATS)
         raise InvalidPredictions(f"a file of predictions must end in one of {known}; got {path.name!r}")
-    if path.is_dir():
-        raise InvalidPredictions(f"{path} is a directory; expected a file")
+    check_is_file(path)
     if suffix in TABLE_FORMATS:
         if key is not None:
             raise InvalidPredictions(f"a table has no entries to pick one of; got {source!r}")
@@ -76,7 +79,7 @@ def _picked(arrays: Arrays, key: str, path: Path) -> Arrays:
     if key in arrays:
         return {key: arrays[key]} | {name: array for name, array in arrays.items() if name in AXIS_NAMES}
     if not inside:
-        raise InvalidPredictions(f"{path} must hold {key!r}; it holds {', '.join(arrays)}")
+        raise InvalidPredictions(f"{path} must hold {key!r}; it holds {some(list(arrays))}")
     return inside
 
 
@@ -92,32 +95,24 @@ def _read_arrays(path: Path, suffix: str, key: str | None) -> Arrays:
         if suffix == ".safetensors":
             return _read_safetensors(path)
         if suffix == ".npy":
-            return {path.stem: np.asanyarray(np.lib.format.open_memmap(path, mode="r"))}
-        with path.open("rb") as file, np.load(file, allow_pickle=False) as archive:
-            wanted = [name for name in archive.files if _is_wanted(name, key)]
-            if key is not None and set(wanted) <= set(AXIS_NAMES) - {key}:
-                raise InvalidPredictions(f"{path} must hold {key!r}; it holds {', '.join(archive.files)}")
-            return {name: np.asarray(archive[name]) for name in wanted}
+            return {path.stem: read_npy(path)}
+        _check_archive(names_in_npz(path), path, key)
+        return read_npz(path, lambda name: _is_wanted(name, key))
     except UNREADABLE as error:
         if isinstance(error, InvalidPredictions):
             raise
         has_objects = any(word in str(error).lower() for word in ("pickle", "python object"))
-        reason = "it holds Python objects, which are never loaded" if has_objects else str(error)
+        reason = "it holds Python objects, which are never loaded" if has_objects else reason_of(error)
         raise InvalidPredictions(f"{path} must be a {ARRAY_FORMATS[suffix]} of numbers; {reason}") from error
 
 
-UNREADABLE = (
-    ValueError,
-    EOFError,
-    KeyError,
-    AttributeError,
-    TypeError,
-    MemoryError,
-    RuntimeError,
-    zipfile.BadZipFile,
-    zlib.error,
-)
-"""What NumPy and its libraries raise of files that are truncated, corrupt, encrypted, or claim absurd sizes."""
+def _check_archive(names: list[str], path: Path, key: str | None) -> None:
+    if {"header", "class_prior_"} <= set(names):
+        raise InvalidPredictions(
+            f"{path} must hold predictions; it is a saved model: name it after --model, beside files of predictions"
+        )
+    if key is not None and {name for name in names if _is_wanted(name, key)} <= set(AXIS_NAMES) - {key}:
+        raise InvalidPredictions(f"{path} must hold {key!r}; it holds {some(names)}")
 
 
 def _is_wanted(name: str, key: str | None) -> bool:
@@ -131,7 +126,9 @@ def _read_safetensors(path: Path) -> Arrays:
         with safetensors.safe_open(path, framework="np") as file:
             return {name: np.asarray(file.get_tensor(name)) for name in file.keys()}  # noqa: SIM118 - not a mapping
     except (safetensors.SafetensorError, TypeError) as error:
-        raise InvalidPredictions(f"{path} must be a safetensors file of numbers NumPy knows; {error}") from error
+        raise InvalidPredictions(
+            f"{path} must be a safetensors file of numbers NumPy knows; {reason_of(error)}"
+        ) from error
 
 
 # ---- tables -----------------------------------------------------------------------------------------------
@@ -148,9 +145,46 @@ def _read_parquet(path: Path) -> Table:
     parquet = extra("pyarrow.parquet", name="parquet", use="reading .parquet files")
     path.open("rb").close()  # so that a missing file is called that
     try:
-        return Table(parquet.read_table(path).to_pydict())
+        with parquet.ParquetFile(path, memory_map=True) as file:
+            _check_parquet(file, path.stat().st_size)
+            texts = [column.path for column in file.schema if column.physical_type == "BYTE_ARRAY"]
+        with parquet.ParquetFile(path, memory_map=True, read_dictionary=texts) as file:
+            return Table({name: _parquet_column(file.read([name]).column(0)) for name in file.schema.names})
     except Exception as error:  # pyarrow has many
-        raise InvalidPredictions(f"{path} must be a Parquet table; {str(error).splitlines()[0]}") from error
+        raise InvalidPredictions(f"{path} must be a Parquet table of text and numbers; {reason_of(error)}") from error
+
+
+def _check_parquet(file: Any, n_bytes: int) -> None:
+    """Raise where a table is not flat, or claims to hold far more than it could: run lengths cost nothing to claim."""
+    metadata = file.metadata
+    for column in file.schema:
+        if "." in column.path or column.max_repetition_level or column.physical_type == "INT96":
+            raise ValueError(f"the column {column.path!r} holds lists, records or times")
+    if repeated := _repeated(file.schema.names):
+        raise ValueError(f"the column {repeated!r} is there twice")
+    if metadata.num_columns > MOST_COLUMNS:
+        raise ValueError(f"it has {metadata.num_columns:,} columns, and at most {MOST_COLUMNS:,} are read")
+    check_unpacked(sum(metadata.row_group(place).total_byte_size for place in range(metadata.num_row_groups)), n_bytes)
+    n_cells, most = metadata.num_rows * metadata.num_columns, max(MOST_CELLS, CELLS_PER_BYTE * n_bytes)
+    if n_cells > most:
+        raise ValueError(f"it claims {n_cells:,} cells, and at most {most:,} are read of its size")
+
+
+def _parquet_column(column: Any) -> list[Any]:
+    """The values; a text that stands in many rows is held once."""
+    values: list[Any] = []
+    for chunk in column.chunks:
+        if hasattr(chunk, "dictionary"):
+            texts = [text.decode() if isinstance(text, bytes) else text for text in chunk.dictionary.to_pylist()]
+            values += [None if place is None else texts[place] for place in chunk.indices.to_pylist()]
+        else:
+            values += chunk.to_pylist()
+    return values
+
+
+def _repeated(names: Sequence[str]) -> str | None:
+    name, count = Counter(names).most_common(1)[0] if names else ("", 0)
+    return name if count > 1 else None
 
 
 def _read_csv(path: Path, delimiter: str) -> Table:
@@ -161,11 +195,17 @@ def _read_csv(path: Path, delimiter: str) -> Table:
         raise InvalidPredictions(f"{path} must be a table in UTF-8; {error}") from error
     except ValueError:
         raise InvalidPredictions(f"{path} must have a header and rows; it is empty") from None
+    if len(header) == 1 and "\x00" in "".join(header):
+        raise InvalidPredictions(f"{path} must be a table in UTF-8; it holds bytes that are no text")
+    if len(header) == 1 and (found := next((mark for mark in ";|\t," if mark in header[0]), None)):
+        raise InvalidPredictions(
+            f"{path} must have its columns separated by {delimiter!r}; its header {header[0]!r} has {found!r}"
+        )
     if len(header) > MOST_COLUMNS:
         raise InvalidPredictions(f"{path} must have at most {MOST_COLUMNS:,} columns; it has {len(header):,}")
-    name, count = Counter(header).most_common(1)[0]
-    if count > 1:
-        raise InvalidPredictions(f"{path} must have columns of different names; got {name!r} twice")
+    header = [without_quote(name) for name in header]
+    if (repeated := _repeated(header)) is not None:
+        raise InvalidPredictions(f"{path} must have columns of different names; got {repeated!r} twice")
     for line, row in enumerate(rows, start=2):
         if len(row) != len(header):
             raise InvalidPredictions(f"{path} must have {len(header)} values in each row; row {line} has {len(row)}")
@@ -184,4 +224,4 @@ def _typed(name: str, texts: Sequence[str]) -> list[Any]:
         if all(pattern.fullmatch(text) for text in given):
             numbers = {text: kind(text) for text in given}
             return [numbers[text] if text else None for text in texts]
-    return [text or None for text in texts]
+    return [without_quote(text) or None for text in texts]

@@ -12,6 +12,7 @@ from consilience.errors import InvalidPredictions
 from consilience.files.contents import AXIS_NAMES, INTEGER, ITEM, MEMBER, Arrays, Contents, read_contents
 from consilience.predictions import Predictions
 from consilience.tables import Table
+from consilience.validation import SUM_TOLERANCE
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -36,6 +37,10 @@ class Columns(NamedTuple):
     label: str | None = None
 
 
+UNNAMED = ("", "Unnamed: 0", "__index_level_0__")
+"""What pandas calls the column of an index that has no name: in CSV, in CSV read and written again, in Parquet."""
+
+
 def read_predictions(sources: Sequence[str], *, logits: bool = False, columns: Columns | None = None) -> Source:
     """The predictions in some files: one file for all members, one per member, or any mixture."""
     if not sources:
@@ -56,13 +61,13 @@ def read_labels(source: str, *, columns: Columns | None = None) -> Any:
     if contents.arrays is not None:
         candidates = _labels_in(contents.arrays)
         if len(candidates) != 1:
-            held = ", ".join(contents.arrays)
+            held = some(list(contents.arrays))
             raise InvalidPredictions(f"{source} must hold one array of labels (items,), called labels; it holds {held}")
         return next(iter(candidates.values()))
     assert contents.table is not None  # noqa: S101 - one of the two is there
     table, named = contents.table, columns or Columns()
-    item = _column(table, named.item, ITEM)
-    others = [name for name in table.columns if name != item]
+    item = _column(table, named.item, (*ITEM, *UNNAMED))
+    others = [name for name in table.columns if name != item and name not in UNNAMED]
     label = others[0] if len(others) == 1 else _column(table, named.label, TRUTH)
     if label is None:
         raise InvalidPredictions(f"{source} must have a column of labels, one of {some(TRUTH)}; it has {table.columns}")
@@ -90,7 +95,7 @@ def _recognised(contents: Contents, *, logits: bool, columns: Columns, is_alone:
     contents = _without_answers(contents)
     try:
         if contents.table is not None:
-            return _from_table(contents.table, contents.path.stem, columns)
+            return _from_table(_without_index(contents.table), contents.path.stem, columns)
         assert contents.arrays is not None  # noqa: S101 - one of the two is there
         return _from_arrays(contents, contents.arrays, logits=logits, is_alone=is_alone)
     except InvalidPredictions as error:
@@ -121,7 +126,16 @@ def _side_by_side(parts: list[Predictions], sources: Sequence[str]) -> Predictio
                 f"{source} has {getattr(p.axes, axis).size}" for source, p in zip(sources, parts, strict=True)
             )
             raise InvalidPredictions(f"files must have the same {unit} where they do not name them; {listing}")
-    return Predictions.concatenate(parts)
+    return Predictions.concatenate(_with_all_classes(parts))
+
+
+def _with_all_classes(parts: list[Predictions]) -> list[Predictions]:
+    """The parts, those of labels without names counting as many classes as the others: a member may never say one."""
+    n_classes = max((part.n_classes for part in parts if not part.axes.classes.is_named), default=0)
+    return [
+        part if part.soft or part.axes.classes.is_named or part.n_classes == n_classes else part.widened(n_classes)
+        for part in parts
+    ]
 
 
 # ---- arrays -----------------------------------------------------------------------------------------------
@@ -178,9 +192,8 @@ def _labels_in(arrays: Arrays) -> Arrays:
 
 def _the_only_name(arrays: Arrays, contents: Contents, what: str) -> str:
     if len(arrays) != 1:
-        held = ", ".join(arrays) if arrays else "none"
         hint = f"; pick one as {contents.path.name}:{next(iter(arrays))}" if arrays else ""
-        raise InvalidPredictions(f"expected one {what}; it holds {held}{hint}")
+        raise InvalidPredictions(f"expected one {what}; it holds {some(list(arrays))}{hint}")
     return next(iter(arrays))
 
 
@@ -198,12 +211,55 @@ def _check_same_shape(matrices: Arrays, contents: Contents) -> None:
 
 
 def _from_table(table: Table, stem: str, columns: Columns) -> tuple[Predictions, str]:
-    item, member = _column(table, columns.item, ITEM), _column(table, columns.member, MEMBER)
+    if columns == Columns() and (item := _item_of_probabilities(table)) is not NOT_FOUND:
+        return _wide(table, stem, item, None)
+    item, member = _column(table, columns.item, (*ITEM, *UNNAMED)), _column(table, columns.member, MEMBER)
     if item is not None and member is not None:
         return _long(table, item, member, _column(table, columns.label, LABEL))
     if member is not None:
         raise InvalidPredictions(f"a table with the members in {member!r} needs a column of items, one of {some(ITEM)}")
     return _wide(table, stem, item, _column(table, columns.label, LABEL))
+
+
+NOT_FOUND = object()
+
+
+def _item_of_probabilities(table: Table) -> Any:
+    """The column of items, or None for no such column, of a table whose other columns all sum to 1 in each row.
+
+    Those are classes then, whatever they are called: a class may be an `image`, a `user` or a `model`.
+    """
+    for item in dict.fromkeys((_column(table, None, (*ITEM, *UNNAMED)), None)):
+        others = [table[name] for name in table.columns if name != item]
+        if len(others) > 1 and _sum_to_one(others):
+            return item
+    return NOT_FOUND
+
+
+def _sum_to_one(columns: list[list[Any]]) -> bool:
+    """Whether these are probabilities, one-hot rows excepted: those may be labels of members. Texts may be numbers."""
+    try:
+        rows = np.array(columns, dtype=np.float64).T
+    except (TypeError, ValueError, OverflowError):
+        return False
+    rows = rows[~np.isnan(rows).all(axis=1)]
+    with np.errstate(over="ignore", invalid="ignore"):
+        is_row = (rows >= 0).all(axis=1) & (np.abs(rows.sum(axis=1) - 1) <= SUM_TOLERANCE)
+    return bool(len(rows) and is_row.all() and (rows % 1 != 0).any())
+
+
+def _without_index(table: Table) -> Table:
+    """The table without an index that only counts its rows beside a column of items, or where every row is an answer.
+
+    An index without a name is never a class or a member: it names the items, or nothing.
+    """
+    item, member = _column(table, None, ITEM), _column(table, None, MEMBER)
+    dropped = [
+        name
+        for name in table.columns
+        if name in UNNAMED and (item is not None or (member is not None and table[name] == list(range(len(table)))))
+    ]
+    return Table({name: table[name] for name in table.columns if name not in dropped})
 
 
 def _long(table: Table, item: str, member: str, label: str | None) -> tuple[Predictions, str]:
@@ -237,6 +293,13 @@ def _wide(table: Table, stem: str, item: str | None, label: str | None) -> tuple
     """One item per row: a column per class (one member's probabilities), or a column per member (labels)."""
     others = [name for name in table.columns if name != item]
     items = None if item is None else table[item]
+    if item is not None and any(is_missing(name) for name in table[item]):
+        row = next(row for row, name in enumerate(table[item], start=2) if is_missing(name))
+        raise InvalidPredictions(f"column {item!r} must name every item; row {row} is empty")
+    if not others:
+        raise InvalidPredictions(f"a table must have columns beside that of the items, {item!r}; it has none")
+    if len(others) > 1 and _sum_to_one([table[name] for name in others]):
+        return _probabilities(table, others, stem, items)
     if len(others) == 1 and _is_numeric(table[others[0]]) and not _are_labels([table[others[0]]]):
         raise InvalidPredictions(f"labels must be names or whole numbers; column {others[0]!r} holds other numbers")
     if len(others) == 1 or (label is not None and not _is_numeric(table[label])):
@@ -244,14 +307,24 @@ def _wide(table: Table, stem: str, item: str | None, label: str | None) -> tuple
             table, {stem: others[0] if len(others) == 1 else str(label)}, items
         ), "one member's labels"
     if all(_is_numeric(table[name]) for name in others) and not _are_labels([table[name] for name in others]):
-        rows = np.array([[np.nan if is_missing(x) else x for x in table[name]] for name in others], dtype=np.float64).T
-        classes = _whole_names(others)
-        return Predictions([rows], members=[stem], items=items, classes=classes), f"probabilities of {some(classes)}"
+        return _probabilities(table, others, stem, items)
     return _label_columns(table, {name: name for name in others}, items), f"labels, one column each of {some(others)}"
+
+
+def _probabilities(table: Table, others: list[str], stem: str, items: list[Any] | None) -> tuple[Predictions, str]:
+    """One member's probabilities, a column for each class."""
+    numbers = [[np.nan if is_missing(value) else value for value in table[name]] for name in others]
+    classes = _whole_names(others)
+    made = Predictions([np.array(numbers, dtype=np.float64).T], members=[stem], items=items, classes=classes)
+    return made, f"probabilities of {some(classes)}"
 
 
 def _label_columns(table: Table, columns: dict[str, str], items: list[Any] | None) -> Predictions:
     """Hard labels, each column a member, items in the order of the table."""
+    for name in columns.values():
+        fractions = [value for value in table[name] if isinstance(value, float) and value % 1]
+        if fractions and not is_missing(fractions[0]):
+            raise InvalidPredictions(f"labels must be names or whole numbers; column {name!r} holds {fractions[0]!r}")
     seen = {value for name in columns.values() for value in table[name] if not is_missing(value)}
     classes = sorted(seen, key=lambda value: (str(type(value)), value))
     place = {value: position for position, value in enumerate(classes)}
@@ -278,7 +351,8 @@ def _column(table: Table, wanted: str | None, names: Sequence[str]) -> str | Non
         if wanted not in table.columns:
             raise InvalidPredictions(f"expected the column {wanted!r}; the table has {some(table.columns)}")
         return wanted
-    by_name = {column.lower(): column for column in table.columns}
+    by_name = {column.lower(): column for column in reversed(table.columns)}  # of two, the first
+    by_name |= {column: column for column in table.columns}  # and rather one that is written so
     return next((by_name[name] for name in names if name in by_name), None)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import os
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
@@ -13,10 +14,10 @@ from consilience.arrays import to_numpy
 from consilience.atomic import whole_file
 from consilience.errors import InvalidPredictions
 from consilience.extras import extra
+from consilience.files.formulas import with_quote
 from consilience.tables import Table
 
 if TYPE_CHECKING:
-    import os
     from collections.abc import Callable
 
     from consilience.aggregators.aggregator import AbstractAggregator
@@ -30,6 +31,10 @@ def check_writable(path: str | os.PathLike[str], formats: tuple[str, ...] | None
         raise InvalidPredictions(f"the output must end in one of {' '.join(known)}; got {target.name!r}")
     if not target.absolute().parent.is_dir():
         raise InvalidPredictions(f"the output's directory must exist; {target.absolute().parent} does not")
+    if target.is_dir():
+        raise InvalidPredictions(f"the output must be a file; {target} is a directory")
+    if not os.access(target.absolute().parent, os.W_OK):
+        raise InvalidPredictions(f"the output's directory must be writable; {target.absolute().parent} is not")
     for suffix, library in ((".parquet", "pyarrow"), (".safetensors", "safetensors")):
         if target.suffix.lower() == suffix:
             extra(library, name=suffix[1:], use=f"writing {suffix} files")
@@ -90,9 +95,9 @@ def _table(aggregator: AbstractAggregator, rows: Any, items: list[Any]) -> Table
 def _write_csv(file: IO[bytes], aggregator: AbstractAggregator, rows: Any, items: list[Any]) -> None:
     text = io.TextIOWrapper(file, encoding="utf-8", newline="")
     writer = csv.writer(text)
-    writer.writerow(["item", "label", *aggregator.classes_])
+    writer.writerow(["item", "label", *map(with_quote, aggregator.classes_)])
     for item, label, row in zip(items, _answers(aggregator, rows), rows.tolist(), strict=True):
-        writer.writerow([item, label, *row])
+        writer.writerow([with_quote(item), with_quote(label), *row])
     text.flush()
     text.detach()
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from consilience.aggregators import Consensus
-from consilience.aggregators.aggregator import AbstractAggregator, fitted_copy
+from consilience.aggregators.aggregator import check_is_aggregator, fitted_copy
 from consilience.diagnostics import diagnosis_under
 from consilience.labels import known_labels
 from consilience.predictions import Predictions, as_predictions
@@ -18,6 +18,7 @@ from consilience.report.verdicts import Verdicts, parts_of_average, verdicts_of
 from consilience.storage import parts_of
 
 if TYPE_CHECKING:
+    from consilience.aggregators.aggregator import AbstractAggregator
     from consilience.arrays import IntArray
     from consilience.diagnostics import Diagnosis
 
@@ -67,10 +68,8 @@ def report_payload(
 
 
 def _check_options(aggregator: AbstractAggregator | None, title: str | None, most_items: int) -> None:
-    if aggregator is not None and not isinstance(aggregator, AbstractAggregator):
-        raise ValueError(
-            f"aggregator must be one of consilience's, such as Consensus(); got {type(aggregator).__name__}"
-        )
+    if aggregator is not None:
+        check_is_aggregator(aggregator)
     if title is not None and not isinstance(title, str):
         raise ValueError(f"title must be text; got {title!r}")
     if isinstance(most_items, bool) or not isinstance(most_items, int) or most_items < 1:
