@@ -270,9 +270,9 @@ class AbstractAggregator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-le
         return names[position_of_largest(posterior)]
 
 
-def fitted_copy(aggregator: AbstractAggregator, predictions: Predictions) -> AbstractAggregator:
-    """A copy of an aggregator, fitted without labels; that it did not converge is left for the caller to tell."""
+def fitted_copy(aggregator: AbstractAggregator, predictions: Predictions, labels: Any = None) -> AbstractAggregator:
+    """A copy of an aggregator, fitted; that it did not converge is left for the caller to tell."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
-        fitted: AbstractAggregator = clone(aggregator).fit(predictions)
+        fitted: AbstractAggregator = clone(aggregator).fit(predictions, labels)
     return fitted
