@@ -240,7 +240,7 @@ def _told(votes: dict[int, list[int]], predictions: Predictions) -> str:
     parts = []
     for label, members in ranked[:MOST_ANSWERS]:
         names = [str(predictions.axes.members.name(member)) for member in members]
-        who = " and ".join(names) if n_voters <= MOST_NAMED else str(len(names))
+        who = " and ".join(filter(None, [", ".join(names[:-1]), names[-1]])) if n_voters <= MOST_NAMED else len(names)
         parts.append(f"{who} {'says' if len(names) == 1 else 'say'} {predictions.axes.classes.name(label)}")
     if len(ranked) > MOST_ANSWERS:
         parts.append("others something else")
