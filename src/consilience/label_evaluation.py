@@ -57,7 +57,7 @@ class LabelEvaluation(NamedTuple):
         if last.high < 0:
             return f"{brought}; the second half of them still helped, so more are likely worth it."
         if last.low > 0:
-            return f"{brought}; the second half of them helped no more."
+            return f"{brought}; the second half of them made it no better."
         return f"{brought}; whether the second half of them helped is within chance, so more may bring little."
 
     def __repr__(self) -> str:
