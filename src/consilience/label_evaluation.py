@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 
 METRICS = ("accuracy", "nll", "brier_score")
 
+FEW = 50
+"""Of fewer labels, that half of them made no difference which could be seen says nothing of more."""
+
 N_BOOTSTRAP, LEVEL = 1000, 0.95
 
 
@@ -58,6 +61,8 @@ class LabelEvaluation(NamedTuple):
             return f"{brought}; the second half of them still helped, so more are likely worth it."
         if last.low > 0:
             return f"{brought}; the second half of them made it no better."
+        if self.n_labels < FEW:
+            return f"{brought}; these are too few to tell whether more would help."
         return f"{brought}; whether the second half of them helped is within chance, so more may bring little."
 
     def __repr__(self) -> str:

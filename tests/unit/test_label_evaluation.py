@@ -58,6 +58,11 @@ def test_labels_of_chance_buy_nothing(confused, rng):
     assert "more are likely worth it" not in found.sentence()
 
 
+def test_a_few_labels_say_nothing_of_more(confused):
+    p, truth = confused
+    assert "too few to tell whether more would help" in repr(cs.evaluate_labels(p, first(truth, 4)))
+
+
 def test_the_same_again_and_names_do_not_matter(confused):
     p, truth = confused
     named = cs.Predictions(p.to_array(), classes=[30, 10, 20])  # numbers that are no positions

@@ -493,7 +493,9 @@ def _to_fill_in(predictions: Predictions, known: Any, suggested: Table) -> Table
     return Table(
         {
             "item": [item(place) for place in places] + suggested["item"],
-            **{name: nothing + suggested[name] for name in ("answer", "probability", "why")},
+            "answer": nothing + suggested["answer"],
+            "probability": nothing + [round(value, 4) for value in suggested["probability"]],
+            "why": nothing + suggested["why"],
             "label": [label(int(labels[place])) for place in places if labels is not None] + [None] * len(suggested),
         }
     )
