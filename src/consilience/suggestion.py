@@ -93,8 +93,8 @@ def suggest(
     """The items to label first, `n` at once: disputed ones rather than others, but some of every kind.
 
     An item's kind is its answer, the class that comes second, and how uncertain the answer is. All is drawn by `seed`,
-    and the beginning of the list is as mixed as the whole of it. What that gains over a random choice is little with ten
-    labels and more with fifty (the guide has figures).
+    and the beginning of the list is as mixed as the whole of it. Over a random choice that gains little, and with
+    ten labels nothing (the guide has figures).
 
     Parameters
     ----------
