@@ -2,9 +2,9 @@
 
     python -m benchmarks.quality.labels --work-dir WORK --part fresh -o results/labels-fresh
 
-On each set of a part (made by `python -m benchmarks.quality`) some items are labelled, drawn at random or suggested,
-and all methods are scored on the others, against the plain average. Rows are written as they come, and a run goes on
-where it was cut off.
+On each set of a part (made by `python -m benchmarks.quality`) some items are labelled, drawn at random, and all
+methods are scored on the others, against the plain average. Rows are written as they come, and a run goes on where it
+was cut off.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import argparse
 import csv
 import sys
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -128,17 +128,25 @@ def draw(problem: Problem, n_labels: int, seed: int) -> np.ndarray | None:
     return np.sort(np.random.default_rng([seed, n_labels]).choice(known, n_labels, replace=False))
 
 
-def rows_of(problem: Problem, items: np.ndarray, methods: dict[str, Method]) -> dict[str, list[float]]:
-    """Each method's change against the average, on the items that are not labelled."""
-    truth = problem.one.labels
-    rest = np.setdiff1d(np.flatnonzero(truth >= 0), items)
-    once = np.ones((1, len(rest)))
-    yardstick = scores(problem.average[rest], truth[rest], once)
-    found = {}
-    for name, method in methods.items():
-        posterior = method(problem, items, truth[items])
-        found[name] = changes(scores(posterior[rest], truth[rest], once), yardstick)[0].tolist()
+def change(problem: Problem, posterior: np.ndarray, scored: np.ndarray) -> list[float]:
+    """What a posterior changes against the average, on some items."""
+    truth, once = problem.one.labels[scored], np.ones((1, len(scored)))
+    yardstick = scores(problem.average[scored], truth, once)
+    found: list[float] = changes(scores(posterior[scored], truth, once), yardstick)[0].tolist()
     return found
+
+
+def rows_of(problem: Problem, n_labels: int, seed: int, names: list[str]) -> dict[str, list[float]]:
+    """What each method changes on the items that are not labelled; nothing where too few are left."""
+    items, truth = draw(problem, n_labels, seed), problem.one.labels
+    if items is None:
+        return {}
+    rest = np.setdiff1d(np.flatnonzero(truth >= 0), items)
+    return {name: change(problem, METHODS[name](problem, items, truth[items]), rest) for name in names}
+
+
+Rows = Callable[[Problem, int, int, list[str]], dict[str, list[float]]]
+"""Of a problem, a number of labels, a draw and some methods: what each one changes."""
 
 
 def table(path: Path) -> str:
@@ -181,26 +189,25 @@ def done(path: Path) -> set[tuple[str, int, int, str]]:
         return {(row["set"], int(row["labels"]), int(row["draw"]), row["method"]) for row in csv.DictReader(file)}
 
 
-def run(sets: Iterator[Set], path: Path, counts: list[int], n_draws: int, methods: dict[str, Method]) -> None:
-    """Score what is not scored yet, row by row."""
+def run(options: argparse.Namespace, methods: list[str], rows: Rows) -> Path:
+    """Score what is not scored yet, row by row; where it is written."""
+    path: Path = options.output.with_suffix(".csv")
     earlier, is_new = done(path), not path.exists()
     with path.open("a", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)
         if is_new:
             writer.writerow(["set", "group", "labels", "draw", "method", *METRICS])
-        for one in sets:
+        for one in read_sets(options.work_dir / "sets", options.part):
             print(f"\r{one.name:60}", end="", file=sys.stderr, flush=True)
             problem = Problem(one)
-            for n_labels in counts:
-                for seed in range(n_draws):
-                    left = {name: m for name, m in methods.items() if (one.name, n_labels, seed, name) not in earlier}
-                    items = draw(problem, n_labels, seed) if left else None
-                    if items is None:
-                        continue
-                    for name, values in rows_of(problem, items, left).items():
+            for n_labels in options.counts:
+                for seed in range(options.draws):
+                    left = [name for name in methods if (one.name, n_labels, seed, name) not in earlier]
+                    for name, values in (rows(problem, n_labels, seed, left) if left else {}).items():
                         writer.writerow([one.name, one.group, n_labels, seed, name, *(f"{v:.5f}" for v in values)])
                     file.flush()
     print(file=sys.stderr)
+    return path
 
 
 def plot(path: Path, figure: Path) -> None:
@@ -226,23 +233,31 @@ def plot(path: Path, figure: Path) -> None:
     drawn.savefig(figure)
 
 
-def main() -> None:
-    """Score, print, draw."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+def arguments(description: str | None, counts: tuple[int, ...]) -> argparse.ArgumentParser:
+    """What every command about labels takes."""
+    parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--work-dir", type=Path, required=True)
     parser.add_argument("--part", choices=["tuning", "held-out", "fresh", "all"], default="tuning")
-    parser.add_argument("--counts", type=int, nargs="+", default=list(COUNTS))
+    parser.add_argument("--counts", type=int, nargs="+", default=list(counts))
     parser.add_argument("--draws", type=int, default=5, help="of the labelled items")
-    parser.add_argument("--methods", nargs="+", default=list(METHODS), choices=list(METHODS))
     parser.add_argument("-o", "--output", type=Path, required=True, help="without ending: .csv, .txt and .svg follow")
-    options = parser.parse_args()
-    path = options.output.with_suffix(".csv")
-    methods = {name: METHODS[name] for name in options.methods}
-    run(read_sets(options.work_dir / "sets", options.part), path, options.counts, options.draws, methods)
-    text = table(path)
+    return parser
+
+
+def show(path: Path, text: str) -> None:
+    """Print the text, and keep it and the curves beside the rows."""
     print(text)
-    options.output.with_suffix(".txt").write_text(text + "\n", encoding="utf-8")
-    plot(path, options.output.with_suffix(".svg"))
+    path.with_suffix(".txt").write_text(text + "\n", encoding="utf-8")
+    plot(path, path.with_suffix(".svg"))
+
+
+def main() -> None:
+    """Score, print, draw."""
+    parser = arguments(__doc__, COUNTS)
+    parser.add_argument("--methods", nargs="+", default=list(METHODS), choices=list(METHODS))
+    options = parser.parse_args()
+    path = run(options, options.methods, rows_of)
+    show(path, table(path))
 
 
 if __name__ == "__main__":

@@ -16,8 +16,10 @@ from consilience.diagnostics import diagnose as diagnose
 from consilience.ensemble import EnsembleClassifier as EnsembleClassifier
 from consilience.errors import InvalidPredictions as InvalidPredictions
 from consilience.explanation import explain as explain
+from consilience.label_evaluation import evaluate_labels as evaluate_labels
 from consilience.metrics import evaluate as evaluate
 from consilience.predictions import Predictions as Predictions
 from consilience.reliability import reliability_curve as reliability_curve
+from consilience.suggestion import suggest as suggest
 
 __version__ = "0.1.0"

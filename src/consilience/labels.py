@@ -13,6 +13,8 @@ from consilience.axes import is_missing, some
 from consilience.errors import InvalidPredictions
 
 if TYPE_CHECKING:
+    import numpy.typing as npt
+
     from consilience.axes import Axes
 
 
@@ -72,6 +74,17 @@ def known_rows(labels: Any, axes: Axes) -> FloatArray:
             f"{axes.items.describe(place)} has {rows[place].tolist()}"
         )
     return np.asarray(rows / total[:, None])
+
+
+def known_truths(labels: Any, axes: Axes) -> IntArray | FloatArray | None:
+    """Labels of either kind: those in two dimensions are soft."""
+    is_soft = is_array(labels) and len(labels.shape) == 2
+    return known_rows(labels, axes) if is_soft else known_labels(labels, axes)
+
+
+def which_known(known: IntArray | FloatArray) -> npt.NDArray[np.bool_]:
+    """The items (items,) of which something is known, given labels of either kind."""
+    return np.asarray(known >= 0 if known.ndim == 1 else ~np.isnan(known[:, 0]))
 
 
 def _by_item(mapping: Mapping[Any, Any], axes: Axes) -> list[Any]:

@@ -1,5 +1,6 @@
 """The command line: what it prints, what it writes, and how it fails."""
 
+import csv
 import json
 import os
 import signal
@@ -90,6 +91,51 @@ def test_labels_for_scoring_do_not_change_the_answer(run, arrays):
 def test_known_labels_do(run, arrays):
     run("aggregate", *arrays, "-m", "dawid-skene", "-o", "out.npy", "--known", "truth.npy")
     np.testing.assert_array_equal(np.load("out.npy").argmax(axis=1), np.load("truth.npy"))
+
+
+def test_what_known_labels_bought_is_told(run, arrays):
+    np.save("known.npy", np.where(np.arange(N_ITEMS) < 30, np.load("truth.npy"), -1))
+    code, out, _ = run("aggregate", *arrays, "--known", "known.npy")
+    assert code == 0
+    found = cs.evaluate_labels(cs.Predictions(fitted_data()), np.load("known.npy"), n_folds=5)
+    assert " ".join(found.sentence().split()) in " ".join(out.split())
+    assert found.sentence().startswith("30 labels change accuracy by ")
+    summary = json.loads(run("aggregate", *arrays, "--known", "known.npy", "--json")[1])
+    assert summary["labels"]["before"] == pytest.approx(found.before)
+    assert "labels" not in json.loads(run("aggregate", *arrays, "--json")[1])
+
+
+def rows_of(path):
+    with Path(path).open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def fill_in(path, truth):
+    """Somebody labels all items of a file but the last; the items labelled."""
+    rows = rows_of(path)
+    for row in rows[:-1]:
+        row["label"] = truth[int(row["item"])]
+    with Path(path).open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, list(rows[0]))
+        writer.writeheader()
+        writer.writerows(rows)
+    return [int(row["item"]) for row in rows[:-1]]
+
+
+def test_suggestions_are_filled_in_and_given_back(run, arrays):
+    truth = np.load("truth.npy")
+    code, out, _ = run("suggest", *arrays, "-n", 12, "-o", "labels.csv")
+    assert code == 0 and "Label these 12 first" in out and "members disagree" in " ".join(out.split())
+    assert list(rows_of("labels.csv")[0]) == ["item", "answer", "probability", "why", "label"]
+    known = fill_in("labels.csv", truth)
+    code, out, _ = run("suggest", *arrays, "-n", 5, "--known", "labels.csv", "-o", "labels.csv", "--json")
+    suggested = [row["item"] for row in json.loads(out)["suggestions"]]
+    assert code == 0 and len(suggested) == 5 and not set(suggested) & set(known)
+    written = rows_of("labels.csv")
+    assert {int(r["item"]): int(r["label"]) for r in written if r["label"]} == {item: truth[item] for item in known}
+    assert [int(row["item"]) for row in written if not row["label"]] == suggested
+    run("aggregate", *arrays, "--known", "labels.csv", "-o", "out.npy")
+    np.testing.assert_array_equal(np.load("out.npy")[known].argmax(axis=1), truth[known])
 
 
 def test_a_saved_model_answers_new_items(run, arrays):

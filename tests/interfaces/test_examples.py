@@ -143,3 +143,20 @@ def test_the_jury_reads_a_file(tmp_path):
     assert "5 members × 40 items × 2 classes" in text and "accuracy  nll" not in text
     path.write_text(json.dumps({"item": 1, "judge": "x"}))
     assert "a record must have item, judge and response; line 1 has not" in run("llm_jury", path, code=1)
+
+
+# ---- the labelling loop -----------------------------------------------------------------------------------
+
+
+def test_the_loop_learns_from_what_it_asks():
+    loop = load("label_loop")
+    loop.BATCH, loop.N_ROUNDS = 40, 2
+    for choose in (loop.suggested, loop.at_random):
+        before, _, after = loop.learning_curve(choose, seed=0)
+        assert before < 0.9 and after > before + 0.03
+
+
+def test_the_loop_runs_as_a_script():
+    lines = run("label_loop").splitlines()
+    assert lines[0].startswith("The members are made up.")
+    assert [line.split()[0] for line in lines[-6:]] == ["labels", "0", "25", "50", "75", "100"]

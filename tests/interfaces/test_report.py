@@ -89,6 +89,16 @@ def test_it_shows_what_was_fused(open_report, animals):
     assert "Accuracy" in page.locator(".tiles").inner_text()
 
 
+def test_it_says_what_to_label(open_report, animals):
+    predictions, truth = animals
+    page = open_report(predictions)
+    rows = page.locator("table.suggestions tbody tr")
+    assert rows.locator("th").all_inner_texts() == [str(item) for item in cs.suggest(predictions, 10).items]
+    assert "members disagree: " in page.locator("table.suggestions").inner_text()
+    page = open_report(predictions, labels=truth)
+    assert "The truth of every item is known." in page.locator("#suggestions").inner_text()
+
+
 def test_filters(open_report, animals):
     predictions, truth = animals
     page = open_report(predictions, cs.DawidSkene(), truth)

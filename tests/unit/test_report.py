@@ -117,6 +117,15 @@ def test_every_item_is_there_once_and_says_why(payload):
     assert max(disputed) == max(row["against"] / row["answers"] for row in rows if row["reason"] != "changed")
 
 
+def test_items_to_label_are_those_of_suggest(digits, fitted, payload):
+    p, labels = digits
+    rows, suggested = payload["suggestions"], cs.suggest(p, 10, labels, aggregator=fitted)
+    assert [row["name"] for row in rows] == [str(item) for item in suggested.items]
+    assert [p.classes[row["answer"]] for row in rows] == [row.answer for row in suggested]
+    assert [row["why"] for row in rows] == [row.why for row in suggested]
+    assert all(labels[int(row["name"])] == -1 for row in rows)
+
+
 EXPLAINED = [cs.Consensus(), cs.SoftDawidSkene(), cs.DawidSkene(), cs.MajorityVote(), cs.Average()]
 
 

@@ -291,9 +291,9 @@ def check_is_aggregator(value: Any, name: str = "aggregator") -> None:
         raise ValueError(f"{name} must be one of consilience's, such as Consensus(); got {got}")  # noqa: TRY004 - as for other arguments
 
 
-def fitted_copy(aggregator: AbstractAggregator, predictions: Predictions) -> AbstractAggregator:
-    """A copy of an aggregator, fitted without labels; that it did not converge is left for the caller to tell."""
+def fitted_copy(aggregator: AbstractAggregator, predictions: Predictions, labels: Any = None) -> AbstractAggregator:
+    """A copy of an aggregator, fitted; that it did not converge is left for the caller to tell."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
-        fitted: AbstractAggregator = clone(aggregator).fit(predictions)
+        fitted: AbstractAggregator = clone(aggregator).fit(predictions, labels)
     return fitted

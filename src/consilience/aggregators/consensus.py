@@ -14,11 +14,11 @@ from consilience.aggregators.label_correction import MOST_NUMBERS, LabelledItems
 from consilience.aggregators.opinion_weights import MOST_MEMBERS, copies, pool_weights, skills
 from consilience.aggregators.parameters import check_loop
 from consilience.agreement import Agreement
-from consilience.arrays import is_array, to_numpy
+from consilience.arrays import to_numpy
 from consilience.correction import Correction
 from consilience.em import em
 from consilience.features import Scores
-from consilience.labels import known_labels, known_rows
+from consilience.labels import known_truths, which_known
 from consilience.options import check_number
 from consilience.predictions import Predictions
 from consilience.progress import progress_bar
@@ -261,8 +261,7 @@ class Consensus(AbstractAggregator):
                 stacklevel=4,
             )
             return None
-        is_known = known >= 0 if known.ndim == 1 else ~np.isnan(known[:, 0])
-        items = np.flatnonzero(is_known)
+        items = np.flatnonzero(which_known(known))
         targets = known[items] if known.ndim == 2 else self._targets(known[items], predictions.n_classes)
         said = predictions.take(items).to_array().transpose(1, 0, 2)
         return LabelledItems(said, targets, np.ones(len(items)))
@@ -339,8 +338,7 @@ class Consensus(AbstractAggregator):
 
     def _known(self, labels: Any, axes: Axes) -> Any:
         """Labels as positions of classes, soft ones as rows."""
-        is_soft = is_array(labels) and len(labels.shape) == 2
-        return known_rows(labels, axes) if is_soft else known_labels(labels, axes)
+        return known_truths(labels, axes)
 
     def _check_parameters(self, predictions: Predictions) -> None:
         del predictions

@@ -8,11 +8,12 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
+import numpy as np
 import typer
 from sklearn.exceptions import ConvergenceWarning
 
 import consilience
-from consilience.aggregators import load
+from consilience.aggregators import Consensus, load
 from consilience.arrays import to_numpy
 from consilience.cli import screen
 from consilience.cli.methods import DEFAULT, METHODS, make_method
@@ -23,13 +24,15 @@ from consilience.demo import run as run_demo
 from consilience.errors import InvalidPredictions
 from consilience.explanation import explain as explain_item
 from consilience.extras import extra
-from consilience.files import read_labels, read_posterior, read_predictions, write_posterior
+from consilience.files import read_labels, read_posterior, read_predictions, write_posterior, write_table
 from consilience.files.contents import TABLE_FORMATS
 from consilience.files.recognition import Columns
 from consilience.files.writing import check_writable
+from consilience.label_evaluation import evaluate_labels
 from consilience.labels import known_labels
 from consilience.metrics import evaluate as evaluate_posterior
 from consilience.progress import counter, steps
+from consilience.suggestion import suggest as suggest_items
 from consilience.tables import Table
 
 if TYPE_CHECKING:
@@ -49,6 +52,9 @@ app = typer.Typer(
 
 COMPARED = ("method", "accuracy", "nll", "brier", "ece", "confidence", "changed", "seconds")
 """What `compare` shows of its table on a screen; JSON has all of it."""
+
+MOST_EVALUATED, QUICK_FOLDS = 2000, 5
+"""`aggregate` tells what labels bought of at most so many, in so many folds: a matter of seconds."""
 
 Files = Annotated[
     list[str],
@@ -159,6 +165,7 @@ def aggregate(
     if report is not None:
         _write_report(report, predictions, aggregator, truth)
     summary = summarize(predictions, aggregator, posterior, truth)
+    summary |= _gain(aggregator, predictions, known_truth)
     written = [str(path) for path in (output, save, report) if path is not None]
     if json:
         screen.print_json(summary | {"written": written})
@@ -250,6 +257,50 @@ def explain(
         )
     else:
         screen.print_text(repr(explanation))
+
+
+@app.command()
+def suggest(
+    files: Files,
+    *,
+    number: Annotated[int, typer.Option("--number", "-n", help="How many items.", min=1)] = 20,
+    known: Annotated[
+        str | None,
+        typer.Option("--known", help="Labels known already, such as those filled in where `suggest -o` left room."),
+    ] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", help="A .csv file to fill in: known labels first, then items without."),
+    ] = None,
+    method: Method = DEFAULT,
+    option: Options = None,
+    seed: Annotated[int, typer.Option("--seed", help="Another one suggests other items.", min=0)] = 0,
+    logits: Logits = False,
+    json: Json = False,
+    item_column: ItemColumn = None,
+    member_column: MemberColumn = None,
+    label_column: LabelColumn = None,
+) -> None:
+    """Say which items to label first, and why.
+
+    `consilience suggest vit.npy resnet.npy -n 20 -o labels.csv`, fill in the column `label`, then `consilience
+    aggregate vit.npy resnet.npy --known labels.csv`. With `--known labels.csv -o labels.csv` the file grows.
+    """
+    columns = Columns(item_column, member_column, label_column)
+    if output is not None:
+        check_writable(output, (".csv",))
+    predictions = _read(files, logits, columns, quiet=json)
+    known_truth = _labels(known, predictions, files, columns)
+    aggregator = _fitted(predictions, method, option, None, known_truth)
+    suggested = suggest_items(predictions, number, known_truth, aggregator=aggregator, seed=seed).to_table()
+    if output is not None:
+        write_table(output, _to_fill_in(predictions, known_truth, suggested))
+    if json:
+        screen.print_json({"suggestions": suggested.rows(), "written": [] if output is None else [str(output)]})
+        return
+    screen.print_table(suggested, f"Label these {len(suggested)} first")
+    if output is not None:
+        screen.out.print(f"Wrote {output}: fill in the column label, and give it back as --known", markup=False)
 
 
 @app.command()
@@ -446,6 +497,35 @@ def _fitted(
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # the summary says it
         return aggregator.fit(predictions, known)
+
+
+def _gain(aggregator: AbstractAggregator, predictions: Predictions, known: Any) -> dict[str, Any]:
+    """What the labels bought; nothing where that cannot be told, or would take far longer than the fit."""
+    labels = known_labels(known, predictions.axes)
+    n_labels = 0 if labels is None else int((labels >= 0).sum())
+    if not isinstance(aggregator, Consensus) or not 2 <= n_labels <= MOST_EVALUATED or aggregator.correction_ is None:
+        return {}
+    with _waiting("what the labels bought"):
+        found = evaluate_labels(predictions, known, aggregator, n_folds=QUICK_FOLDS)
+    parts = {"before": found.before, "half": found.half, "after": found.after}
+    return {"labels": {"sentence": found.sentence(), **parts}}
+
+
+def _to_fill_in(predictions: Predictions, known: Any, suggested: Table) -> Table:
+    """What is known and what is suggested, in one table with a column for labels."""
+    labels = known_labels(known, predictions.axes)
+    places = [] if labels is None else np.flatnonzero(labels >= 0).tolist()
+    item, label = predictions.axes.items.name, predictions.axes.classes.name
+    nothing: list[Any] = [None] * len(places)
+    return Table(
+        {
+            "item": [item(place) for place in places] + suggested["item"],
+            "answer": nothing + suggested["answer"],
+            "probability": nothing + [round(value, 4) for value in suggested["probability"]],
+            "why": nothing + suggested["why"],
+            "label": [label(int(labels[place])) for place in places if labels is not None] + [None] * len(suggested),
+        }
+    )
 
 
 def _named(text: str, names: list[Any], option: str) -> Any:

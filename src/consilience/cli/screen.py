@@ -115,6 +115,8 @@ def print_summary(summary: dict[str, Any]) -> None:
     _print_changed(summary["changed"])
     if "scores" in summary:
         _print_scores(summary["scores"])
+    if "labels" in summary:
+        out.print(f"\n[bold]Known labels[/bold]\n{escape(summary['labels']['sentence'])}")
     for warning in summary["warnings"]:
         out.print(f"[yellow]![/yellow] {escape(warning)}")
 

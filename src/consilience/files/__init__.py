@@ -5,3 +5,4 @@ from consilience.files.recognition import read_labels as read_labels
 from consilience.files.recognition import read_posterior as read_posterior
 from consilience.files.recognition import read_predictions as read_predictions
 from consilience.files.writing import write_posterior as write_posterior
+from consilience.files.writing import write_table as write_table

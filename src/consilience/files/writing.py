@@ -58,6 +58,18 @@ def write_posterior(
         WRITERS[Path(path).suffix.lower()](file, aggregator, rows, items)
 
 
+def write_table(path: str | os.PathLike[str], table: Table) -> None:
+    """A table as CSV; what is None is empty."""
+    check_writable(path, (".csv",))
+    with whole_file(path) as file:
+        text = io.TextIOWrapper(file, encoding="utf-8", newline="")
+        writer = csv.writer(text)
+        writer.writerow(table.columns)
+        writer.writerows(row.values() for row in table.rows())
+        text.flush()
+        text.detach()
+
+
 def _answers(aggregator: AbstractAggregator, rows: Any) -> list[Any]:
     return [aggregator.classes_[place] for place in rows.argmax(axis=1)]
 

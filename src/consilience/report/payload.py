@@ -16,11 +16,15 @@ from consilience.report.members import MemberSection
 from consilience.report.rounding import rounded, text
 from consilience.report.verdicts import Verdicts, parts_of_average, verdicts_of
 from consilience.storage import parts_of
+from consilience.suggestion import suggestions_under
 
 if TYPE_CHECKING:
     from consilience.aggregators.aggregator import AbstractAggregator
-    from consilience.arrays import IntArray
+    from consilience.arrays import Array, IntArray
     from consilience.diagnostics import Diagnosis
+
+MOST_SUGGESTED = 10
+"""Items that are suggested to be labelled."""
 
 
 def report_payload(
@@ -62,6 +66,7 @@ def report_payload(
         "card": members.card(),
         "calibration": _calibration(judged, members),
         "agreement": members.agreement(),
+        "suggestions": _suggestions(data, posterior, truth),
         "items": items,
     }
     return {**payload, "member_names": _names_of_members(payload, data)}
@@ -119,6 +124,20 @@ def _summary(judged: Judged, diagnosis: Diagnosis) -> dict[str, Any]:
         "scores": None if scores is None else {"consensus": _plain(consensus), "average": _plain(average)},
         "changes": None if scores is None else _changes(consensus, average),
     }
+
+
+def _suggestions(data: Predictions, posterior: Array, truth: IntArray) -> list[dict[str, Any]]:
+    """The items to label first, of those whose truth is unknown."""
+    places = {name: place for place, name in enumerate(data.classes)}
+    return [
+        {
+            "name": text(row.item),
+            "answer": places[row.answer],
+            "probability": rounded(row.probability),
+            "why": text(row.why),
+        }
+        for row in suggestions_under(data, posterior, MOST_SUGGESTED, truth >= 0)
+    ]
 
 
 def _plain(verdicts: Verdicts) -> dict[str, float]:

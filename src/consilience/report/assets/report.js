@@ -2,10 +2,10 @@
 
 // Puts the page together.
 
-const SECTIONS = [["overview", "Overview"], ["confusion", "Errors"], ["members", "Members"], ["calibration", hasLabels ? "Calibration" : "Confidence"], ["agreement", "Agreement"], ["items", "Items"]];
+const SECTIONS = [["overview", "Overview"], ["confusion", "Errors"], ["members", "Members"], ["calibration", hasLabels ? "Calibration" : "Confidence"], ["agreement", "Agreement"], ["suggestions", "To label"], ["items", "Items"]];
 
 document.getElementById("top").append(...masthead());
-document.getElementById("main").append(overview(), confusion(), card(), calibration(), agreement(), items());
+document.getElementById("main").append(overview(), confusion(), card(), calibration(), agreement(), suggestions(), items());
 document.getElementById("foot").append(make("p", {}, fitted(), " Written by consilience."));
 
 /** What the labels did, as far as it is known here. */

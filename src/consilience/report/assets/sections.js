@@ -196,3 +196,20 @@ function agreement() {
           tell: (i, j) => (i === j ? names[i] : `${names[i]} and ${names[j]}: dependence ${signed(dependence[i][j])}`),
         }), legend(["minus", "plus"], "−1", "+1", "", Math.abs, [-1, 1]))));
 }
+
+// ---- what to label ----
+
+function suggestions() {
+  const rows = report.suggestions;
+  if (!rows.length) return section("suggestions", "Label these first", prose("The truth of every item is known."));
+  const columns = [
+    { title: "Item", value: (r) => r.name, cell: (r) => make("span", { class: "clip", title: r.name }, r.name), className: "name" },
+    { title: "Consensus", value: (r) => className(r.answer), cell: (r) => className(r.answer), className: "class-name" },
+    { title: "sure", spoken: "Confidence of the consensus", numeric: true, value: (r) => r.probability, cell: (r) => percentOf(r.probability) },
+    { title: "Why", value: (r) => r.why, cell: (r) => clamped(r.why), className: "words" },
+  ];
+  const table = sortableTable({ columns, rows, caption: "Items to label first", className: "suggestions" });
+  return section("suggestions", "Label these first",
+    prose("A few labels correct the answers to all items, and tell how good they are. These items are chosen to teach much together: uncertain ones rather than others, but some of every kind. The command consilience suggest gives more, as a table to fill in."),
+    scrolling(table.element, "Items to label first"));
+}
