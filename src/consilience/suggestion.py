@@ -136,6 +136,8 @@ def suggestions_under(
     """The same given the answers to all items (items, classes), and which of them are known."""
     outlook = _Outlook.of(posterior)
     chosen = _chosen(outlook, n, is_known, np.random.default_rng(seed))
+    if len(chosen) == 0:
+        return Suggestions([])
     reasons = _reasons(predictions.take(chosen), outlook.take(chosen))
     classes, name = predictions.classes, predictions.axes.items.name
     return Suggestions(
