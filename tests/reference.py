@@ -195,23 +195,37 @@ def shrunk_rates(counts, smoothing, few=10):
     return rates
 
 
-def credibility(answers, member_weights, accuracies):
+def credibility(answers, member_weights, sameness, n_classes):
     """What the members' evidence is multiplied by; labels claim nothing."""
-    sure = [[max(x) for n, _, x in answers if n == m] for m in range(len(member_weights))]
+    n_members = len(member_weights)
+    sure = [[max(x) for n, _, x in answers if n == m] for m in range(n_members)]
     claims = [m for m, given in enumerate(sure) if given and min(given) < 1]
     if not claims:
-        return [1.0] * len(sure)
-    behind = sum(member_weights[m] for m in claims)
-    claimed = sum(member_weights[m] * (1 - sum(sure[m]) / len(sure[m])) for m in claims) / behind
-    shown = sum(member_weights[m] * (1 - accuracies[m]) for m in claims) / behind
+        return [1.0] * n_members
+    claimed = sum(member_weights[m] * (1 - sum(sure[m]) / len(sure[m])) for m in claims)
+    claimed /= sum(member_weights[m] for m in claims)
+    met, agreed, squares = 0.0, 0.0, 0.0
+    for m, i, x in answers:
+        for n, other, y in answers:
+            if i == other and m != n and m in claims and n in claims:
+                weight = member_weights[m] * member_weights[n] * (1 - sameness[m][n])
+                met += weight
+                squares += weight**2
+                agreed += weight * (np.argmax(x) == np.argmax(y))
+    shown = 0.0
+    if met > 0:
+        agreement, n_meetings = agreed / met, met**2 / (2 * squares)
+        at_most = min(agreement + math.sqrt((agreement * (1 - agreement) + 1 / n_meetings) / n_meetings), 1)
+        skill = math.sqrt(max((n_classes * at_most - 1) / (n_classes - 1), 0))
+        shown = (1 - skill) * (1 - 1 / n_classes)
     factor = min(max(((claimed + 0.005) / (shown + 0.005)) ** 3, 1 / 3), 1)
-    return [factor if m in claims else 1.0 for m in range(len(sure))]
+    return [factor if m in claims else 1.0 for m in range(n_members)]
 
 
 def consensus(
     answers,
     member_weights,
-    accuracies,
+    sameness,
     n_items,
     n_classes,
     n_iter,
@@ -220,13 +234,13 @@ def consensus(
     evidence=2.5,
     smoothing=0.1,
 ):
-    """Posterior and confusion matrices after so many rounds, given weights and accuracies of the members."""
+    """Posterior and confusion matrices after so many rounds, given weights of the members and who copies whom."""
     n_members = len(member_weights)
 
     shares = [sum(m == n for n, _, _ in answers) / n_items for m in range(n_members)]
     behind = sum(w * s for w, s in zip(member_weights, shares, strict=True))
     n_effective = behind**2 / sum(w**2 * s for w, s in zip(member_weights, shares, strict=True))
-    believed = credibility(answers, member_weights, accuracies)
+    believed = credibility(answers, member_weights, sameness, n_classes)
     powers = [evidence * math.sqrt(n_effective) * w / behind * c for w, c in zip(member_weights, believed, strict=True)]
     average = weighted_average(answers, member_weights, n_items, n_classes)
 

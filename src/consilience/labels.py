@@ -13,6 +13,8 @@ from consilience.axes import is_missing, some
 from consilience.errors import InvalidPredictions
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import numpy.typing as npt
 
     from consilience.axes import Axes
@@ -55,8 +57,8 @@ def _listed(labels: Any) -> list[Any]:
     return list(labels.tolist() if isinstance(labels, np.ma.MaskedArray) else labels)
 
 
-def known_rows(labels: Any, axes: Axes) -> FloatArray:
-    """Soft labels: (items, classes), rows of NaN where unknown, the others probabilities of the classes."""
+def known_rows(labels: Any, axes: Axes) -> FloatArray | None:
+    """Soft labels: (items, classes), rows of NaN where unknown, the others probabilities; None of nothing known."""
     given, shape = plain_numpy(labels, "labels"), (axes.items.size, axes.classes.size)
     if given.dtype.kind not in "fiub":
         raise InvalidPredictions(f"soft labels must be numbers (items, classes); got {given.dtype} values")
@@ -73,13 +75,26 @@ def known_rows(labels: Any, axes: Axes) -> FloatArray:
             "soft labels must be probabilities that sum to 1, or NaN throughout where unknown; "
             f"{axes.items.describe(place)} has {rows[place].tolist()}"
         )
-    return np.asarray(rows / total[:, None])
+    return None if is_unknown.all() else np.asarray(rows / total[:, None])
 
 
 def known_truths(labels: Any, axes: Axes) -> IntArray | FloatArray | None:
     """Labels of either kind: those in two dimensions are soft."""
     is_soft = is_array(labels) and len(labels.shape) == 2
     return known_rows(labels, axes) if is_soft else known_labels(labels, axes)
+
+
+def on_classes(known: Any, axes: Axes, classes: Sequence[Any]) -> Any:
+    """What is known of items on these axes, for classes that may stand in another order."""
+    if known is None or not axes.classes.is_named or list(axes.classes.names) == list(classes):
+        return known
+    place = {name: position for position, name in enumerate(classes)}
+    positions = np.array([place[name] for name in axes.classes.names])
+    if known.ndim == 1:
+        return np.where(known >= 0, positions[known], -1)
+    rows = np.where(np.isnan(known[:, :1]), np.nan, np.zeros((len(known), len(classes))))
+    rows[:, positions] = known
+    return rows
 
 
 def which_known(known: IntArray | FloatArray) -> npt.NDArray[np.bool_]:

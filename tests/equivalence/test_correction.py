@@ -13,7 +13,11 @@ from consilience.aggregators.label_correction import LabelledItems, Lesson, lear
 from simulate import softmax_members
 
 N_LABELLED, N_CLASSES = 30, 4
-LABELS = np.full(120, -1)
+
+
+def lesson_of(answers, logs, features, targets):
+    """Labels that are all right."""
+    return Lesson(answers, logs, features, targets, np.ones((len(answers), 1)), np.zeros((len(answers), 1)))
 
 
 @pytest.fixture
@@ -56,6 +60,33 @@ def test_corrected_posterior_is_the_loops(case, chunk_size):
     np.testing.assert_array_equal(fitted.posterior_[:N_LABELLED], np.eye(N_CLASSES)[labels[:N_LABELLED]])
 
 
+def test_the_slopes_are_those_of_the_loss(rng):
+    """A label that may be wrong: the minimum is where moving any number makes the loss larger."""
+    targets = np.eye(3)[rng.integers(3, size=25)]
+    logs = rng.normal(size=(25, 2, 3))
+    lesson = Lesson(
+        np.log(rng.dirichlet(np.ones(3), size=25)),
+        logs,
+        logs.reshape(25, -1),
+        targets,
+        np.full((25, 1), 0.7),
+        np.full((25, 1), 0.1),
+    )
+
+    def loss(solution, strength):
+        scores = 1.1 * lesson.log_answers + solution.scores(lesson)
+        posterior = np.exp(scores) / np.exp(scores).sum(axis=1, keepdims=True)
+        ridge = strength / 10 * (solution.members**2).sum() + strength * (solution.weights**2).sum()
+        ridge += max(strength / 30, 1) * (solution.bias**2).sum()
+        return ridge / 2 - (targets * np.log(0.7 * posterior + 0.1)).sum()
+
+    for strength, found in zip(label_correction.STRENGTHS, label_correction._regularized(lesson, 1.1), strict=True):
+        least = loss(found, strength)
+        for _ in range(20):
+            moved = type(found)(*(part + 0.01 * rng.normal(size=part.shape) for part in found))
+            assert loss(moved, strength) > least - 1e-5
+
+
 def test_weights_ignore_what_members_call_equally_likely(case):
     fitted = cs.Consensus().fit(*case)
     np.testing.assert_allclose(fitted.correction_.weights.sum(axis=2), 0, atol=1e-12)
@@ -64,7 +95,7 @@ def test_weights_ignore_what_members_call_equally_likely(case):
 def test_each_ridge_is_scikit_learns(rng):
     """Without answers to start from it is logistic regression, the bias one more feature with a ridge of its own."""
     features, targets = rng.normal(size=(40, 6)), np.eye(3)[rng.integers(3, size=40)]
-    lesson = Lesson(np.zeros((40, 3)), np.zeros((40, 2, 3)), features, targets)
+    lesson = lesson_of(np.zeros((40, 3)), np.zeros((40, 2, 3)), features, targets)
     for strength, solution in zip(label_correction.STRENGTHS, label_correction._regularized(lesson, 1.0), strict=True):
         found = np.vstack([solution.weights, solution.bias])
         scale = math.sqrt(strength / max(strength / 30, 1))
@@ -79,7 +110,7 @@ def test_members_are_weighed_as_by_scikit_learn(rng):
     """Of two classes, one number for each member is logistic regression on the difference of its logarithms."""
     logs, labels = rng.normal(size=(50, 3, 2)), rng.integers(2, size=50)
     logs -= logs.mean(axis=2, keepdims=True)
-    lesson = Lesson(np.zeros((50, 2)), logs, np.zeros((50, 1)), np.eye(2)[labels])
+    lesson = lesson_of(np.zeros((50, 2)), logs, np.zeros((50, 1)), np.eye(2)[labels])
     for strength, solution in zip(label_correction.STRENGTHS, label_correction._regularized(lesson, 1.0), strict=True):
         # Two biases of ridge r, opposite to each other, are one difference of ridge r / 2.
         ridge, bias_ridge = strength / 10, max(strength / 30, 1) / 2
@@ -94,11 +125,11 @@ def test_more_features_than_labels_change_nothing(rng):
     """Directions that the items do not span are left out; what is learned is the same."""
     features = rng.normal(size=(12, 30))
     targets, answers = np.eye(3)[rng.integers(3, size=12)], rng.dirichlet(np.ones(3), size=12)
-    reduced, directions = label_correction._reduced(features)
+    reduced, directions = label_correction._reduced(features, 3)
     assert reduced.shape == (12, 12)
     logs = features.reshape(12, 10, 3)
     full, few = (
-        label_correction._regularized(Lesson(np.log(answers), logs, values, targets), 1.2)
+        label_correction._regularized(lesson_of(np.log(answers), logs, values, targets), 1.2)
         for values in (features, reduced)
     )
     for one, other in zip(full, few, strict=True):
@@ -110,7 +141,7 @@ def test_a_weight_of_two_is_an_item_twice(case):
     array, labels = case
     said, targets = array[:, :N_LABELLED].transpose(1, 0, 2), np.eye(N_CLASSES)[labels[:N_LABELLED]]
     logs = np.nan_to_num(said)
-    lesson = Lesson(np.zeros((N_LABELLED, N_CLASSES)), logs, logs.reshape(N_LABELLED, -1), targets)
+    lesson = lesson_of(np.zeros((N_LABELLED, N_CLASSES)), logs, logs.reshape(N_LABELLED, -1), targets)
     twice = Lesson(*(np.concatenate([part, part]) for part in lesson))
     heavy = lesson._replace(targets=2 * targets)
     for one, other in zip(*(label_correction._regularized(part, 0.7) for part in (twice, heavy)), strict=True):
@@ -120,8 +151,12 @@ def test_a_weight_of_two_is_an_item_twice(case):
 
 def test_forgotten_items_are_dropped(case):
     array, _ = case
-    items = LabelledItems(array[:, :5].transpose(1, 0, 2), np.eye(N_CLASSES)[[0, 1, 2, 3, 0]], np.ones(5))
-    later = 1e-2 * items + items
+    said = np.nan_to_num(array.transpose(1, 0, 2), nan=0.25)
+    items, others = (
+        LabelledItems(said[part], np.eye(N_CLASSES)[[0, 1, 2, 3, 0]], np.zeros(5), np.ones(5))
+        for part in (slice(0, 5), slice(5, 10))
+    )
+    later = 1e-2 * items + others
     assert later.weights.tolist() == [0.01] * 5 + [1.0] * 5
     assert (0.05 * later).weights.tolist() == pytest.approx([0.05] * 5)
 
@@ -197,7 +232,7 @@ def test_learning_does_not_depend_on_the_order_of_members(case):
     answers = cs.Consensus().fit(array).posterior_[:N_LABELLED]
     said, targets = array[:, :N_LABELLED].transpose(1, 0, 2), np.eye(N_CLASSES)[labels[:N_LABELLED]]
     one, other = (
-        learn_correction(LabelledItems(said[:, order], targets, np.ones(N_LABELLED)), answers)
+        learn_correction(LabelledItems(said[:, order], targets, np.zeros(N_LABELLED), np.ones(N_LABELLED)), answers)
         for order in ([0, 1, 2], [2, 0, 1])
     )
     np.testing.assert_allclose(one.weights[[2, 0, 1]], other.weights, atol=2e-3)

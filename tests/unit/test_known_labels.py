@@ -71,6 +71,82 @@ def test_late_labels_are_the_same_as_early_ones(confused):
     assert late.add_labels(predictions.take(slice(0, 3)), [-1, -1, -1]).correction_ is before
 
 
+def test_an_item_labelled_again_counts_once(confused):
+    predictions, truth = confused
+    model = cs.Consensus().fit(predictions, first(truth, 20))
+    once = model.predict_proba(predictions)
+    for _ in range(3):
+        model.add_labels(predictions.take(slice(0, 20)), truth[:20])
+    assert len(model.labelled_.weights) == 20
+    np.testing.assert_allclose(model.predict_proba(predictions), once, atol=1e-9)
+
+
+@pytest.mark.parametrize("form", ["names", "positions", "soft"])
+def test_labels_stand_as_their_predictions_do(rng, form):
+    """Classes in another order than in the fit."""
+    array, truth = softmax_members(rng, [2, 2, 1], n_items=300, n_classes=3)
+    order, late = [2, 0, 1], slice(0, 60)
+    model = cs.Consensus().fit(cs.Predictions(array, members=list("abc"), classes=list("xyz")))
+    turned = cs.Predictions(array[:, late][:, :, order], members=list("abc"), classes=[*"zxy"])
+    labels = {
+        "names": np.array(list("xyz"))[truth[late]],
+        "positions": np.argsort(order)[truth[late]],
+        "soft": np.eye(3)[truth[late]][:, order],
+    }[form]
+    plain = cs.Consensus().fit(array, first(truth, 60)).predict_proba(array)
+    np.testing.assert_allclose(model.add_labels(turned, labels).predict_proba(array), plain, atol=1e-9)
+    streamed = cs.Consensus().partial_fit(cs.Predictions(array, members=list("abc"), classes=list("xyz")))
+    streamed.partial_fit(turned, labels)
+    np.testing.assert_array_equal(streamed.labelled_.targets.argmax(axis=1), truth[late])
+
+
+def test_right_labels_of_sure_members_do_no_harm(rng):
+    """Calibrated and right on 98 %: nothing is to be corrected, however many labels say so."""
+    base = 60 * rng.normal(size=(2000, 10))
+    posterior = np.exp(base - base.max(axis=1, keepdims=True))
+    posterior /= posterior.sum(axis=1, keepdims=True)
+    truth = (posterior.cumsum(axis=1) > rng.random((2000, 1))).argmax(axis=1)
+    predictions = cs.Predictions.from_logits(base + 0.3 * rng.normal(size=(4, 2000, 10)))
+    losses = [
+        cs.metrics.nll(cs.Consensus().fit(predictions, known).posterior_[500:], truth[500:])
+        for known in (None, first(truth, 100), first(truth, 500))
+    ]
+    assert losses[1] < 1.05 * losses[0] and losses[2] < 1.02 * losses[0]
+
+
+def test_stating_the_noise_helps(rng):
+    truth = rng.integers(4, size=3000)
+    predictions = cs.Predictions.from_logits(5 * np.eye(4)[truth] + 2 * rng.normal(size=(3, 3000, 4)))
+    wrong = rng.random(3000) < 0.2
+    noisy = first(np.where(wrong, (truth + rng.integers(1, 4, size=3000)) % 4, truth), 400)
+    ignored, stated = (
+        cs.metrics.nll(cs.Consensus(label_noise=noise).fit(predictions, noisy).posterior_[400:], truth[400:])
+        for noise in (0.0, 0.2)
+    )
+    assert stated < ignored
+
+
+def test_one_wrong_label_changes_nothing_else(confused):
+    predictions, _ = confused
+    plain = cs.Consensus().fit(predictions).posterior_
+    item = plain.max(axis=1).argmax()
+    labels = np.full(1500, -1)
+    labels[item] = plain[item].argmin()
+    told = cs.Consensus().fit(predictions, labels).posterior_
+    np.testing.assert_allclose(np.delete(told, item, axis=0), np.delete(plain, item, axis=0), atol=1e-9)
+
+
+def test_soft_labels_of_nothing_are_none(confused):
+    predictions, _ = confused
+    assert cs.Consensus().fit(predictions, np.full((1500, 5), np.nan)).correction_ is None
+
+
+def test_half_precision_takes_labels(rng):
+    array, truth = softmax_members(rng, [2, 2], n_items=60, n_classes=4)
+    fitted = cs.Consensus().fit(array.astype(np.float16), first(truth, 20))
+    assert fitted.correction_ is not None
+
+
 def test_streams_learn_from_labels_when_they_come(confused):
     predictions, truth = confused
     streamed = cs.Consensus()
@@ -82,6 +158,28 @@ def test_streams_learn_from_labels_when_they_come(confused):
     rest = predictions.take(slice(900, 1500))
     scores = [cs.metrics.accuracy(model.predict_proba(rest), truth[900:]) for model in (plain, streamed)]
     assert scores[1] > scores[0] + 0.02
+
+
+def test_a_stream_of_labels_ends_where_one_fit_does(confused):
+    """Each batch learns from all labels so far, and not on top of what earlier ones corrected."""
+    predictions, truth = confused
+    streamed = cs.Consensus()
+    for start in range(0, 1200, 300):
+        streamed.partial_fit(predictions.take(slice(start, start + 300)), first(truth[start : start + 300], 30))
+    known = np.where((np.arange(1200) % 300) < 30, truth[:1200], -1)
+    whole = cs.Consensus().fit(predictions.take(slice(0, 1200)), known)
+    rest = predictions.take(slice(1200, 1500))
+    losses = [cs.metrics.nll(model.predict_proba(rest), truth[1200:]) for model in (whole, streamed)]
+    assert losses[1] == pytest.approx(losses[0], rel=0.05)
+
+
+def test_labels_of_one_class_teach_nothing(confused):
+    predictions, truth = confused
+    known = np.where((np.arange(1500) < 200) & (truth == 4), truth, -1)
+    with pytest.warns(UserWarning, match=r"where all are of one class; all \d+ are 4"):
+        fitted = cs.Consensus().fit(predictions, known)
+    assert fitted.correction_ is None
+    np.testing.assert_array_equal(fitted.predict_proba(predictions), cs.Consensus().fit(predictions).posterior_)
 
 
 def test_streams_forget_labels(confused):

@@ -15,7 +15,7 @@ from consilience import learned_frames, persistence
 from consilience.arrays import Array, FloatArray, IntArray, position_of_largest
 from consilience.extras import extra
 from consilience.frozen import FrozenRule
-from consilience.labels import known_labels
+from consilience.labels import known_labels, on_classes
 from consilience.onnx import write_onnx
 from consilience.predictions import Predictions
 from consilience.readers import check_sizes, read_anywhere
@@ -151,9 +151,9 @@ class AbstractAggregator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-le
             self.fit(predictions, labels)
             self._first_partial_fit(read_anywhere(predictions))
             return self
-        batch = self.aligned(predictions)
+        batch, known = self._aligned_with(labels, predictions)
         self._check_parameters(batch)
-        self._partial_fit(batch, self._known(labels, batch.axes))
+        self._partial_fit(batch, known)
         self.items_ = batch.items
         return self
 
@@ -264,6 +264,16 @@ class AbstractAggregator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-le
         check_sizes(predictions, len(self.members_), len(self.classes_))
         aligned: Predictions = read_anywhere(predictions).aligned(self.members_, self.classes_)
         return aligned
+
+    def _aligned_with(self, labels: Any, predictions: Any) -> tuple[Predictions, Any]:
+        """Predictions and what is known of their items, both on the axes of the fit.
+
+        Labels stand as the predictions do that they come with: positions and columns are those of their classes.
+        """
+        aligned = self.aligned(predictions)
+        given = getattr(predictions, "axes", aligned.axes)
+        axes = given if given.classes.is_named else aligned.axes
+        return aligned, on_classes(self._known(labels, axes), axes, self.classes_)
 
     def check_options(self, options: Mapping[str, Any]) -> None:
         """Raise where `rule` does not take an option."""

@@ -33,6 +33,9 @@ if TYPE_CHECKING:
 FEW_ANSWERS = 10.0
 """A member with fewer answers than this is taken to be about as accurate as the others."""
 
+MANY_OF_ONE = 5
+"""So many labels, all of one class, are worth a warning: they were hardly drawn at random."""
+
 
 @final
 @dataclass(frozen=True, slots=True, eq=False)
@@ -79,9 +82,8 @@ class Panel(NamedTuple):
         n_members, n_classes = predictions.n_members, predictions.n_classes
         if len(agreement.counts) != n_members:
             return cls(agreement, votes, np.full(n_members, 1 / n_members), np.ones(n_members))
-        weights = pool_weights(agreement, votes, n_classes)
-        accuracies = _accuracies(agreement, votes, n_classes)
-        return cls(agreement, votes, weights, credibility(agreement, weights, accuracies))
+        weights, sameness = pool_weights(agreement, votes, n_classes), copies(agreement, n_classes)
+        return cls(agreement, votes, weights, credibility(agreement, votes, weights, sameness, n_classes))
 
 
 class State(NamedTuple):
@@ -125,7 +127,7 @@ class Consensus(AbstractAggregator):
         class's.
     label_noise
         The share of known labels that are wrong. 0 takes a label for the answer to its item; otherwise members are
-        heard too.
+        heard too. Soft labels say themselves how sure they are.
     max_iter, tol
         At most so many iterations; fewer when the evidence changes by less than `tol` per item. The answer hardly
         changes after the third.
@@ -240,10 +242,11 @@ class Consensus(AbstractAggregator):
     def add_labels(self, predictions: Any, labels: Any) -> Self:
         """Learn from labels that arrive late: what members said of those items, and what is known of them now.
 
-        Only the correction changes; `posterior_` stays that of the last fit or batch.
+        Only the correction changes; `posterior_` stays that of the last fit or batch. An item that was labelled before
+        counts once, with its new label; where members give labels alone, items are not told apart, and it counts
+        twice.
         """
-        items = self.aligned(predictions)
-        known = self._known(labels, items.axes)
+        items, known = self._aligned_with(labels, predictions)
         if known is not None:
             labelled = self._more_labelled(1.0, items, known)
             rule = self._corrected(self._rule(self._panel, State(self.confusion_, self.statistics_)), labelled)
@@ -262,9 +265,18 @@ class Consensus(AbstractAggregator):
             )
             return None
         items = np.flatnonzero(which_known(known))
-        targets = known[items] if known.ndim == 2 else self._targets(known[items], predictions.n_classes)
+        is_soft = known.ndim == 2
+        if not is_soft and len(items) >= MANY_OF_ONE and len(set(known[items])) == 1:
+            name = predictions.classes[known[items[0]]]
+            warnings.warn(
+                f"labels teach nothing of other items where all are of one class; all {len(items)} are {name!r}",
+                stacklevel=4,
+            )
+        targets = known[items] if is_soft else np.eye(predictions.n_classes)[known[items]]
         said = predictions.take(items).to_array().transpose(1, 0, 2)
-        return LabelledItems(said, targets, np.ones(len(items)))
+        said = said / said.sum(axis=2, keepdims=True)  # half precision does not sum to 1
+        noise = np.full(len(items), 0.0 if is_soft else self.label_noise)
+        return LabelledItems(said, targets, noise, np.ones(len(items)))
 
     def _more_labelled(self, factor: float, predictions: Predictions, known: Array | None) -> LabelledItems | None:
         new = self._labelled(predictions, known)
@@ -272,14 +284,14 @@ class Consensus(AbstractAggregator):
             return new if self.labelled_ is None else factor * self.labelled_
         return factor * self.labelled_ + new
 
-    def _targets(self, labels: FloatArray, n_classes: int) -> FloatArray:
-        is_label = np.arange(n_classes)[None, :] == labels[:, None]
-        return np.where(is_label, 1 - self.label_noise, self.label_noise / (n_classes - 1))
-
     @staticmethod
     def _corrected(rule: Rule, labelled: LabelledItems | None) -> Rule:
-        """The rule with what labels correct in it."""
-        if labelled is None or len(labelled.weights) == 0:
+        """The rule with what labels correct in it, and nothing that earlier ones did.
+
+        Labels of one class alone would teach that there is no other.
+        """
+        rule = replace(rule, correction=None)
+        if labelled is None or len(set(labelled.targets.argmax(axis=1))) < 2:
             return rule
         answers = to_numpy(rule.posterior(Predictions(labelled.said.transpose(1, 0, 2))))
         return replace(rule, correction=learn_correction(labelled, answers))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple, final
 
 import numpy as np
 from scipy.optimize import minimize, minimize_scalar
-from scipy.special import log_softmax, softmax
+from scipy.special import softmax
 
 from consilience.correction import ANSWER_FLOOR, FLOOR, Correction
 
@@ -30,10 +30,13 @@ STEP = 0.5
 """By how many nats a weaker restraint has to foretell the labels better than the next stronger one: with ten labels,
 chance alone makes that much difference."""
 
-N_FOLDS = 10
+N_FOLDS, FEW_FOLDS = 10, 3
+LITTLE_WORK, MOST_WORK = 2e6, 5e7
+"""Items × features × classes: up to the first all folds are cross-validated, beyond it few, which takes some seconds;
+beyond the second, members are believed more or less as a whole, and their classes are not told apart."""
 
 SURPRISE = 0.02
-"""A label in fifty may be wrong: one surprise does not decide between strengths."""
+"""So often, a label says nothing of its item: then one surprise decides nothing."""
 
 SHARPNESS_SPREAD = 0.5
 """How far, as a standard deviation of its logarithm, the sharpness of the answers is expected to be from 1."""
@@ -52,20 +55,33 @@ class LabelledItems:
 
     said: FloatArray  # (items, members, classes): labels one-hot, NaN where missing
     targets: FloatArray  # (items, classes): one-hot rows, or probabilities
+    noise: FloatArray  # (items,): how often such a label is wrong
     weights: FloatArray  # (items,): 1, less of those that a stream is forgetting
 
     def __add__(self, other: LabelledItems) -> LabelledItems:
-        said = np.concatenate([self.said, other.said])
-        targets = np.concatenate([self.targets, other.targets])
-        return LabelledItems(said, targets, np.concatenate([self.weights, other.weights]))
+        mine = self.take(~self._is_again(other))
+        pairs = zip(mine._parts(), other._parts(), strict=True)
+        return LabelledItems(*(np.concatenate(pair) for pair in pairs))
 
     def __rmul__(self, factor: float) -> LabelledItems:
-        weights = factor * self.weights
-        return LabelledItems(self.said, self.targets, weights).take(weights > FORGOTTEN)
+        faded = LabelledItems(self.said, self.targets, self.noise, factor * self.weights)
+        return faded.take(faded.weights > FORGOTTEN)
 
     def take(self, items: npt.NDArray[np.bool_]) -> LabelledItems:
         """Some of the items."""
-        return LabelledItems(self.said[items], self.targets[items], self.weights[items])
+        return LabelledItems(*(part[items] for part in self._parts()))
+
+    def _parts(self) -> tuple[FloatArray, ...]:
+        return self.said, self.targets, self.noise, self.weights
+
+    def _is_again(self, other: LabelledItems) -> npt.NDArray[np.bool_]:
+        """Which items are labelled again there: two items do not get the same probabilities to the last digit.
+
+        Labels of people are often the same, so of items with nothing else all count.
+        """
+        later = {said.tobytes() for said in other.said}
+        is_soft = np.asarray((self.said > 0) & (self.said < 1)).any(axis=(1, 2))
+        return np.asarray(is_soft & np.array([said.tobytes() in later for said in self.said], dtype=np.bool_))
 
 
 class Lesson(NamedTuple):
@@ -75,6 +91,8 @@ class Lesson(NamedTuple):
     logs: FloatArray  # (items, members, classes): centred, zero where missing, divided by √members
     features: FloatArray  # (items, features): the same, in the directions that the items span
     targets: FloatArray  # (items, classes): each row sums to the item's weight
+    believed: FloatArray  # (items, 1): p(label) = believed · p(class) + chance
+    chance: FloatArray  # (items, 1)
 
     def take(self, items: npt.NDArray[np.bool_]) -> Lesson:
         """Some of the items."""
@@ -104,22 +122,30 @@ def learn_correction(labelled: LabelledItems, answers: FloatArray) -> Correction
     """The mean of the corrections of all strengths, each by how well it foretells labels it has not seen.
 
     `answers` (items, classes) are what was found without labels. The mean is one of logits, so that it is one linear
-    layer. With few labels no strength foretells better than no correction, and answers stay what they are.
+    layer. With few labels nothing foretells better than no correction, and answers stay what they are.
     """
     n_items, n_members, n_classes = labelled.said.shape
-    targets = (1 - SURPRISE) * labelled.targets + SURPRISE / n_classes
     logs = _centred_logs(labelled.said) / np.sqrt(n_members)
-    features, directions = _reduced(logs.reshape(n_items, -1))
-    lesson = Lesson(np.log(np.maximum(answers, ANSWER_FLOOR)), logs, features, targets * labelled.weights[:, None])
-    shares = softmax(-_cross_validated(lesson) - STEP * np.arange(1 + len(STRENGTHS)))
+    features, directions = _reduced(logs.reshape(n_items, -1), n_classes)
+    wrong = labelled.noise[:, None] / (n_classes - 1)  # how often a label is one certain other class
+    lesson = Lesson(
+        log_answers=np.log(np.maximum(answers, ANSWER_FLOOR)),
+        logs=logs,
+        features=features,
+        targets=labelled.targets * labelled.weights[:, None],
+        believed=(1 - SURPRISE) * (1 - n_classes * wrong),
+        chance=(1 - SURPRISE) * wrong + SURPRISE / n_classes,
+    )
+    shares = softmax(-_cross_validated(lesson) - STEP * np.arange(2 + len(STRENGTHS)))
     sharpness = _sharpness(lesson)
     parts = zip(*_regularized(lesson, sharpness), strict=True)
-    members, weights, bias = (np.tensordot(shares[1:], np.stack(part), axes=1) for part in parts)
-    by_class = (directions.T @ weights).reshape(n_members, n_classes, n_classes).transpose(0, 2, 1)
+    members, weights, bias = (np.tensordot(shares[2:], np.stack(part), axes=1) for part in parts)
+    by_feature = weights if directions is None else directions.T @ weights
+    by_class = by_feature.reshape(n_members, n_classes, n_classes).transpose(0, 2, 1)
     by_class = by_class + members[:, None, None] * np.eye(n_classes)
     # Logs were centred: the same scores come from plain logarithms where weights are centred instead.
     centred = (by_class - by_class.mean(axis=2, keepdims=True)) / np.sqrt(n_members)
-    return Correction(sharpness, bias, centred)
+    return Correction(float(shares[0] + (1 - shares[0]) * sharpness), bias, centred)
 
 
 def _centred_logs(said: FloatArray) -> FloatArray:
@@ -128,40 +154,53 @@ def _centred_logs(said: FloatArray) -> FloatArray:
     return np.asarray(np.nan_to_num(logs - logs.mean(axis=2, keepdims=True)))
 
 
-def _reduced(features: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """No more features than items, and the directions they stand for: a ridge makes no use of any other direction."""
+def _reduced(features: FloatArray, n_classes: int) -> tuple[FloatArray, FloatArray | None]:
+    """No more features than items, and the directions they stand for, if others than the features' own.
+
+    A ridge makes no use of any other direction. Where it would be too much work, there are no features at all.
+    """
     n_items, n_features = features.shape
+    if n_items * min(n_items, n_features) * n_classes > MOST_WORK:
+        return np.zeros((n_items, 0)), np.zeros((0, n_features))
     if n_features <= n_items:
-        return features, np.eye(n_features)
+        return features, None
     left, sizes, directions = np.linalg.svd(features, full_matrices=False)
     return left * sizes, directions
 
 
 def _cross_validated(lesson: Lesson) -> FloatArray:
-    """How badly each fold's labels are foretold by what the others teach: without correction, and by each strength."""
+    """How badly each fold's labels are foretold by what the others teach.
+
+    First by the answers as they are, then by sharpened ones, then by the corrections of each strength.
+    """
     n_items, n_classes = lesson.targets.shape
-    losses = np.zeros(1 + len(STRENGTHS))
+    losses = np.zeros(2 + len(STRENGTHS))
     if n_items == 1:
         losses[1:] = np.inf  # nothing tells whether it helps
         return losses
-    fold = np.random.default_rng(0).permutation(n_items) % min(N_FOLDS, n_items)
+    is_little = n_items * lesson.features.shape[1] * n_classes <= LITTLE_WORK
+    fold = np.random.default_rng(0).permutation(n_items) % min(N_FOLDS if is_little else FEW_FOLDS, n_items)
     for left_out in range(fold.max() + 1):
         seen, unseen = lesson.take(fold != left_out), lesson.take(fold == left_out)
         sharpness = _sharpness(seen)
-        plain = sharpness * unseen.log_answers
-        corrected = (plain + solution.scores(unseen) for solution in _regularized(seen, sharpness))
-        for place, scores in enumerate([plain, *corrected]):
-            foretold = (1 - SURPRISE) * softmax(scores, axis=1) + SURPRISE / n_classes
-            losses[place] -= (unseen.targets * np.log(foretold)).sum()
+        sharpened = sharpness * unseen.log_answers
+        corrected = (sharpened + solution.scores(unseen) for solution in _regularized(seen, sharpness))
+        for place, scores in enumerate([unseen.log_answers, sharpened, *corrected]):
+            losses[place] += _surprise(unseen, softmax(scores, axis=1))
     return losses
+
+
+def _surprise(lesson: Lesson, posterior: FloatArray) -> float:
+    """The negative log-likelihood of the labels, each of which may be wrong."""
+    return float(-np.vdot(lesson.targets, np.log(lesson.believed * posterior + lesson.chance)))
 
 
 def _sharpness(lesson: Lesson) -> float:
     """The inverse temperature of the answers that fits the labels, drawn to 1."""
 
     def loss(logarithm: float) -> float:
-        scores = log_softmax(np.exp(logarithm) * lesson.log_answers, axis=1)
-        return float(0.5 * (logarithm / SHARPNESS_SPREAD) ** 2 - (lesson.targets * scores).sum())
+        posterior = softmax(np.exp(logarithm) * lesson.log_answers, axis=1)
+        return 0.5 * (logarithm / SHARPNESS_SPREAD) ** 2 + _surprise(lesson, posterior)
 
     return float(np.exp(minimize_scalar(loss, bounds=(-2, 1.5), method="bounded").x))
 
@@ -169,7 +208,7 @@ def _sharpness(lesson: Lesson) -> float:
 def _regularized(lesson: Lesson, sharpness: float) -> list[Solution]:
     """Multinomial logistic regressions beside the sharpened answers, one for each strength."""
     (_, n_members, n_classes), n_features = lesson.logs.shape, lesson.features.shape[1]
-    offset, behind = sharpness * lesson.log_answers, lesson.targets.sum(axis=1, keepdims=True)
+    offset = sharpness * lesson.log_answers
     by_member = lesson.logs.transpose(0, 2, 1).reshape(-1, n_members)  # (items × classes, members)
     found = np.zeros(n_members + (n_features + 1) * n_classes)
     solutions = []
@@ -188,10 +227,13 @@ def _regularized(lesson: Lesson, sharpness: float) -> list[Solution]:
             scores = offset + (by_member @ solution.members).reshape(offset.shape)
             scores += lesson.features @ solution.weights + solution.bias
             scores -= scores.max(axis=1, keepdims=True)
-            exponentials = np.exp(scores)
-            totals = exponentials.sum(axis=1, keepdims=True)
-            residual = behind * exponentials / totals - lesson.targets
-            value = np.vdot(ridge, flat**2) / 2 - np.vdot(lesson.targets, scores - np.log(totals))
+            posterior = np.exp(scores)
+            posterior /= posterior.sum(axis=1, keepdims=True)
+            heard = lesson.believed * posterior
+            of_label = heard + lesson.chance
+            value = np.vdot(ridge, flat**2) / 2 - np.vdot(lesson.targets, np.log(of_label))
+            pull = lesson.targets * heard / of_label  # each label, as far as it is not put down to chance
+            residual = posterior * pull.sum(axis=1, keepdims=True) - pull
             slopes = [residual.ravel() @ by_member, (lesson.features.T @ residual).ravel(), residual.sum(axis=0)]
             return float(value), np.concatenate(slopes) + ridge * flat
 

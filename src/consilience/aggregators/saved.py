@@ -32,6 +32,7 @@ SHAPES = {
     "correction_.weights": "mkk",
     "labelled_.said": "lmk",
     "labelled_.targets": "lk",
+    "labelled_.noise": "l",
     "labelled_.weights": "l",
     "agreement_.products": "gg",
     "agreement_.counts": "gg",

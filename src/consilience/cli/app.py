@@ -164,7 +164,7 @@ def aggregate(
         aggregator.save(save)
     if report is not None:
         _write_report(report, predictions, aggregator, truth)
-    summary = summarize(predictions, aggregator, posterior, truth)
+    summary = summarize(predictions, aggregator, posterior, truth, known_truth)
     summary |= _gain(aggregator, predictions, known_truth)
     written = [str(path) for path in (output, save, report) if path is not None]
     if json:

@@ -14,6 +14,8 @@ from consilience.labels import known_labels
 from consilience.metrics import evaluate
 
 if TYPE_CHECKING:
+    import numpy.typing as npt
+
     from consilience.aggregators.aggregator import AbstractAggregator
     from consilience.arrays import FloatArray
     from consilience.predictions import Predictions
@@ -23,9 +25,18 @@ MOST_CHANGED, MOST_PAIRS, MOST_MEMBERS = 10, 5, 20
 
 
 def summarize(
-    predictions: Predictions, aggregator: AbstractAggregator, posterior: FloatArray, labels: Any = None
+    predictions: Predictions,
+    aggregator: AbstractAggregator,
+    posterior: FloatArray,
+    labels: Any = None,
+    given: Any = None,
 ) -> dict[str, Any]:
-    """Whom to trust on what, where members disagree, which items changed against averaging, and the scores."""
+    """Whom to trust on what, where members disagree, which items changed against averaging, and the scores.
+
+    Items whose labels were `given` to the fit are neither listed nor scored: their answers are those labels.
+    """
+    taught = known_labels(given, predictions.axes)
+    is_own = np.ones(predictions.n_items, dtype=bool) if taught is None else taught < 0
     diagnosis = diagnose(predictions, aggregator)
     average = to_numpy(Average().fit(predictions).posterior_)
     summary: dict[str, Any] = {
@@ -41,7 +52,7 @@ def summarize(
             for row, table in zip(diagnosis.members.rows(), diagnosis.confusion, strict=True)
         ],
         "disagreement": _disagreement(diagnosis.agreement, diagnosis.compared),
-        "changed": _changed(predictions, aggregator, posterior, average),
+        "changed": _changed(predictions, aggregator, posterior, average, is_own),
         "warnings": list(diagnosis.warnings),
     }
     if summary["converged"] is False:
@@ -49,7 +60,8 @@ def summarize(
             f"the fit had not settled after {aggregator.n_iter_} iterations; raise max_iter or tol"
         )
     known = known_labels(labels, predictions.axes)
-    if known is not None:
+    known = None if known is None else np.where(is_own, known, -1)
+    if known is not None and (known >= 0).any():
         summary["scores"] = {
             name: {metric: estimate.value for metric, estimate in evaluate(rows, known, n_bootstrap=0).items()}
             for name, rows in ((summary["method"], posterior), ("Average", average))
@@ -79,11 +91,15 @@ def _disagreement(agreement: FloatArray, members: list[Any]) -> list[dict[str, A
 
 
 def _changed(
-    predictions: Predictions, aggregator: AbstractAggregator, posterior: FloatArray, average: FloatArray
+    predictions: Predictions,
+    aggregator: AbstractAggregator,
+    posterior: FloatArray,
+    average: FloatArray,
+    is_own: npt.NDArray[np.bool_],
 ) -> dict[str, Any]:
     """The items answered differently from the average, those first where the consensus is surest."""
     chosen, plain = posterior.argmax(axis=1), average.argmax(axis=1)
-    places = np.flatnonzero(chosen != plain)
+    places = np.flatnonzero((chosen != plain) & is_own)
     surest = places[np.argsort(-posterior[places, chosen[places]], kind="stable")][:MOST_CHANGED]
     classes = predictions.classes
     listed = []
