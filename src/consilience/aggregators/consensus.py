@@ -213,7 +213,7 @@ class Consensus(AbstractAggregator):
             start = State(model.rates(average), average)
             fit = em(step, start, max_iter=self.max_iter, tol=self.tol, n_items=predictions.n_items)
         labelled = self._labelled(predictions, known)
-        rule = self._corrected(self._rule(panel, fit.state), labelled)
+        rule = self._corrected(self._rule(panel, fit.state), labelled, predictions.classes)
         self._believe(rule.belief(predictions, known, self.label_noise))
         self.history_, self.n_iter_, self.converged_ = fit.history, len(fit.history), fit.converged
         self._learn(panel, fit.state, rule.correction, labelled)
@@ -234,7 +234,7 @@ class Consensus(AbstractAggregator):
         labelled = self._more_labelled(self.forgetting, predictions, known)
         # Corrections take a moment to learn, so that batches without labels leave them as they are.
         rule = replace(self._rule(panel, state), correction=self.correction_)
-        rule = rule if known is None else self._corrected(rule, labelled)
+        rule = rule if known is None else self._corrected(rule, labelled, predictions.classes)
         self._believe(rule.belief(predictions, known, self.label_noise))
         self.history_, self.n_iter_, self.converged_ = [evidence], 1, False
         self._learn(panel, state, rule.correction, labelled)
@@ -249,7 +249,8 @@ class Consensus(AbstractAggregator):
         items, known = self._aligned_with(labels, predictions)
         if known is not None:
             labelled = self._more_labelled(1.0, items, known)
-            rule = self._corrected(self._rule(self._panel, State(self.confusion_, self.statistics_)), labelled)
+            plain = self._rule(self._panel, State(self.confusion_, self.statistics_))
+            rule = self._corrected(plain, labelled, self.classes_)
             self.correction_, self.labelled_ = rule.correction, labelled
         return self
 
@@ -266,12 +267,6 @@ class Consensus(AbstractAggregator):
             return None
         items = np.flatnonzero(which_known(known))
         is_soft = known.ndim == 2
-        if not is_soft and len(items) >= MANY_OF_ONE and len(set(known[items])) == 1:
-            name = predictions.classes[known[items[0]]]
-            warnings.warn(
-                f"labels teach nothing of other items where all are of one class; all {len(items)} are {name!r}",
-                stacklevel=4,
-            )
         targets = known[items] if is_soft else np.eye(predictions.n_classes)[known[items]]
         said = predictions.take(items).to_array().transpose(1, 0, 2)
         said = said / said.sum(axis=2, keepdims=True)  # half precision does not sum to 1
@@ -285,13 +280,20 @@ class Consensus(AbstractAggregator):
         return factor * self.labelled_ + new
 
     @staticmethod
-    def _corrected(rule: Rule, labelled: LabelledItems | None) -> Rule:
+    def _corrected(rule: Rule, labelled: LabelledItems | None, classes: list[Any]) -> Rule:
         """The rule with what labels correct in it, and nothing that earlier ones did.
 
         Labels of one class alone would teach that there is no other.
         """
         rule = replace(rule, correction=None)
-        if labelled is None or len(set(labelled.targets.argmax(axis=1))) < 2:
+        taught = [] if labelled is None else labelled.targets.argmax(axis=1).tolist()
+        if labelled is None or len(set(taught)) < 2:
+            if len(taught) >= MANY_OF_ONE:
+                warnings.warn(
+                    "labels teach nothing of other items where all are of one class; "
+                    f"all {len(taught)} are {classes[taught[0]]!r}",
+                    stacklevel=4,
+                )
             return rule
         answers = to_numpy(rule.posterior(Predictions(labelled.said.transpose(1, 0, 2))))
         return replace(rule, correction=learn_correction(labelled, answers))
