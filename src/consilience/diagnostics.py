@@ -121,6 +121,8 @@ def diagnosis_under(data: Predictions, method: AbstractAggregator, posterior: Ar
     pairs = _Pairs.of(consensus, compared)
     report = _member_report(data, consensus, method)
     dependence = pairs.dependence()
+    # What labels taught may well go against the average, or with one member: that is no cause for alarm.
+    is_taught = getattr(method, "correction_", None) is not None
     return Diagnosis(
         members=report,
         counts=consensus.counts,
@@ -131,9 +133,9 @@ def diagnosis_under(data: Predictions, method: AbstractAggregator, posterior: Ar
         effective_members=pairs.effective_number(),
         warnings=[
             *_trust_warnings(data, consensus, report),
-            *_class_warnings(data, consensus),
+            *([] if is_taught else _class_warnings(data, consensus)),
             *_weight_warnings(data, consensus, method),
-            *_takeover_warnings(data, report),
+            *([] if is_taught else _takeover_warnings(data, report)),
             *_copy_warnings(data, compared, pairs, report),
         ],
     )

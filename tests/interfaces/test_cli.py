@@ -311,3 +311,18 @@ def test_an_interrupted_command_leaves_nothing(tmp_path, arrays):
     _, err = process.communicate(timeout=30)
     assert process.returncode == 130 and b"Traceback" not in err
     assert sorted(path.name for path in tmp_path.iterdir()) == before
+
+
+def test_labels_that_were_given_are_not_scored(run, tmp_path):
+    """Their answers are the labels themselves, right or wrong."""
+    rng = np.random.default_rng(0)
+    truth = rng.integers(3, size=120)
+    np.save(tmp_path / "members.npy", rng.dirichlet(np.ones(3), size=(3, 120)))
+    np.save(tmp_path / "truth.npy", truth)
+    np.save(tmp_path / "known.npy", np.where(np.arange(120) < 60, truth, -1))
+    words = ["--labels", "truth.npy", "--known", "known.npy", "--method", "dawid-skene", "--json"]
+    code, out, _ = run("aggregate", "members.npy", *words)
+    summary = json.loads(out)
+    assert code == 0
+    assert summary["scores"]["DawidSkene"]["accuracy"] < 0.6
+    assert all(row["item"] >= 60 for row in summary["changed"]["surest"])

@@ -180,3 +180,15 @@ def test_consensus_tells_weights_accuracies_and_who_is_odd(rng):
     assert odd[0].startswith("member 'guesses' agrees with the others hardly more than by chance; it weighs")
     assert odd[1].startswith("member 'moved' seems to have its classes in another order: 0 → 1, 1 → 2, 2 → 3, …;")
     assert "weight" not in cs.diagnose(members, cs.Average()).members.rows()[0]
+
+
+def test_what_labels_taught_is_no_alarm(rng):
+    """A class that only one member knows: the consensus follows it because labels say so."""
+    truth = rng.integers(3, size=900)
+    said = np.stack([truth, *[np.where(truth == 2, 0, truth)] * 3])
+    predictions = cs.Predictions.from_logits(3 * np.eye(3)[said] + rng.normal(size=(4, 900, 3)))
+    taught = cs.Consensus().fit(predictions, np.where(np.arange(900) < 200, truth, -1))
+    assert not [text for text in cs.diagnose(predictions, taught).warnings if "swelled" in text or "takes over" in text]
+    taught.correction_ = None
+    believed = cs.diagnose(predictions, cs.Average(weights=[9, 1, 1, 1]).fit(predictions)).warnings
+    assert [text for text in believed if "takes over" in text or "swelled" in text]

@@ -266,3 +266,10 @@ def test_torch_comes_in_too(digits, fitted):
     tensor = cs.Predictions(torch.as_tensor(p.to_array()), members=p.members, classes=p.classes)
     given = report_payload(tensor, fitted, labels, most_items=20)
     assert given["summary"] == report_payload(p, fitted, labels, most_items=20)["summary"]
+
+
+def test_labels_learned_from_are_told(digits):
+    predictions, labels = digits
+    taught = cs.Consensus().fit(predictions, np.where(np.arange(400) < 60, labels, -1))
+    assert report_payload(predictions, taught)["method"]["labels"] == int((labels[:60] >= 0).sum())
+    assert report_payload(predictions, cs.Consensus().fit(predictions))["method"]["labels"] == 0

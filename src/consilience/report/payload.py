@@ -9,7 +9,7 @@ import numpy as np
 from consilience.aggregators import Consensus
 from consilience.aggregators.aggregator import check_is_aggregator, fitted_copy
 from consilience.diagnostics import diagnosis_under
-from consilience.labels import known_labels
+from consilience.labels import known_labels, on_classes
 from consilience.predictions import Predictions, as_predictions
 from consilience.report.items import ItemSection, Judged
 from consilience.report.members import MemberSection
@@ -85,19 +85,17 @@ def _truth(labels: Any, given: Predictions, aligned: Predictions) -> IntArray:
     """Known truths as positions on the axes of the fit, -1 where unknown."""
     # Positions of classes are the caller's; without names, they and the fit's are the same.
     axes = given.axes if given.axes.classes.is_named else aligned.axes
-    known = known_labels(labels, axes)
-    if known is None:
-        return np.full(given.n_items, -1)
-    places = {name: place for place, name in enumerate(aligned.classes)}
-    order = np.array([*(places[name] for name in axes.classes.names), -1])  # the last for what is unknown
-    return order[known]
+    known = on_classes(known_labels(labels, axes), axes, aligned.classes)
+    return np.full(given.n_items, -1) if known is None else np.asarray(known)
 
 
 def _method(aggregator: AbstractAggregator) -> dict[str, Any]:
+    labelled = getattr(aggregator, "labelled_", None)
     return {
         "name": type(aggregator).__name__,
         "settings": text(" ".join(repr(aggregator).split())),
         "iterations": int(aggregator.n_iter_),
+        "labels": 0 if labelled is None else len(labelled.weights),
     }
 
 

@@ -21,6 +21,7 @@ function masthead() {
   const facts = [
     ["members", count(members)], ["items", count(items)], ["classes", count(classes)],
     ["answers", `${count(answers)} (${kind})`], ["known truths", labelled ? count(labelled) : "none"],
+    ...(report.method.labels ? [["labels learned from", count(report.method.labels)]] : []),
   ];
   return [
     make("div", { class: "headline" }, make("h1", {}, report.title), themeButton()),
