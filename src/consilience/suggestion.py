@@ -94,7 +94,7 @@ def suggest(
 
     An item's kind is its answer, the class that comes second, and how uncertain the answer is. All is drawn by `seed`,
     and the beginning of the list is as mixed as the whole of it. Over a random choice that gains little, and with
-    ten labels nothing (the guide has figures).
+    ten labels next to nothing (the guide has figures).
 
     Parameters
     ----------
