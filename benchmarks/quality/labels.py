@@ -212,13 +212,14 @@ def run(options: argparse.Namespace, methods: list[str], rows: Rows) -> Path:
 
 def plot(path: Path, figure: Path) -> None:
     """The learning curves: accuracy, NLL and Brier score against the number of labels."""
-    import matplotlib.pyplot as plt  # noqa: PLC0415 - an extra
+    from matplotlib.figure import Figure  # noqa: PLC0415 - an extra; pyplot would keep the figure open
 
     values: dict[tuple[str, int], list[list[float]]] = defaultdict(list)
     with path.open(encoding="utf-8") as file:
         for row in csv.DictReader(file):
             values[row["method"], int(row["labels"])].append([float(row[metric]) for metric in METRICS[:3]])
-    drawn, axes = plt.subplots(1, 3, figsize=(11, 3.4), layout="constrained")
+    drawn = Figure(figsize=(11, 3.4), layout="constrained")
+    axes = drawn.subplots(1, 3)
     for place, (ax, title) in enumerate(
         zip(axes, ("accuracy, points more", "NLL, × the average's", "Brier score, × the average's"), strict=True)
     ):
