@@ -74,12 +74,8 @@ def label_free(problem: Problem, *_: object) -> np.ndarray:
 
 def consensus(problem: Problem, items: np.ndarray, labels: np.ndarray) -> np.ndarray:
     """`Consensus` with the labels, which change nothing but its correction."""
-    model = problem.consensus
-    model.labelled_ = model.correction_ = None
-    model.add_labels(problem.predictions.take(items), labels)
-    answers = model.predict_proba(problem.predictions)
-    model.labelled_ = model.correction_ = None
-    return np.asarray(answers, dtype=np.float64)
+    rule = problem.consensus.rule_taught(problem.predictions.take(items), labels)
+    return np.asarray(rule.posterior(problem.predictions), dtype=np.float64)
 
 
 def tempered(problem: Problem, items: np.ndarray, labels: np.ndarray) -> np.ndarray:

@@ -151,11 +151,11 @@ class _Labelled(NamedTuple):
         answers = np.empty(self.targets.shape)
         for left_out in range(fold.max() + 1):
             taught, asked = np.flatnonzero(seen(left_out)), np.flatnonzero(fold == left_out)
-            self._forget()
+            others = self.model.aligned(self.items.take(asked))
+            rule = self.model.rule(others)
             if len(taught):
-                self.model.add_labels(self.items.take(taught), self._labels(taught))
-            answers[asked] = to_numpy(self.model.predict_proba(self.items.take(asked)))
-        self._forget()
+                rule = self.model.rule_taught(self.items.take(taught), self._labels(taught))
+            answers[asked] = to_numpy(rule.posterior(others))
         return answers
 
     def _labels(self, taught: IntArray) -> Any:
@@ -163,9 +163,6 @@ class _Labelled(NamedTuple):
         rows = self.targets[taught]
         is_sure = bool((rows.max(axis=1) == 1).all())
         return [self.model.classes_[k] for k in rows.argmax(axis=1)] if is_sure else rows
-
-    def _forget(self) -> None:
-        self.model.correction_ = self.model.labelled_ = None
 
 
 def _scores(posterior: FloatArray, targets: FloatArray) -> FloatArray:

@@ -260,19 +260,18 @@ class AbstractAggregator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-le
 
     def aligned(self, predictions: Any) -> Predictions:
         """Predictions on the axes of the fit: members and classes matched by name."""
-        self._check_is_fitted()
-        check_sizes(predictions, len(self.members_), len(self.classes_))
-        aligned: Predictions = read_anywhere(predictions).aligned(self.members_, self.classes_)
-        return aligned
+        return self._aligned_with(None, predictions)[0]
 
     def _aligned_with(self, labels: Any, predictions: Any) -> tuple[Predictions, Any]:
         """Predictions and what is known of their items, both on the axes of the fit.
 
         Labels stand as the predictions do that they come with: positions and columns are those of their classes.
         """
-        aligned = self.aligned(predictions)
-        given = getattr(predictions, "axes", aligned.axes)
-        axes = given if given.classes.is_named else aligned.axes
+        self._check_is_fitted()
+        check_sizes(predictions, len(self.members_), len(self.classes_))
+        given = read_anywhere(predictions)
+        aligned: Predictions = given.aligned(self.members_, self.classes_)
+        axes = given.axes if given.axes.classes.is_named else aligned.axes
         return aligned, on_classes(self._known(labels, axes), axes, self.classes_)
 
     def check_options(self, options: Mapping[str, Any]) -> None:

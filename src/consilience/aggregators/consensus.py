@@ -249,10 +249,14 @@ class Consensus(AbstractAggregator):
         items, known = self._aligned_with(labels, predictions)
         if known is not None:
             labelled = self._more_labelled(1.0, items, known)
-            plain = self._rule(self._panel, State(self.confusion_, self.statistics_))
-            rule = self._corrected(plain, labelled, self.classes_)
+            rule = self._corrected(self.rule(items), labelled, self.classes_)
             self.correction_, self.labelled_ = rule.correction, labelled
         return self
+
+    def rule_taught(self, predictions: Any, labels: Any) -> Rule:
+        """How items are answered after learning from these labels alone; what is learned here stays as it is."""
+        items, known = self._aligned_with(labels, predictions)
+        return self._corrected(self.rule(items), self._labelled(items, known), self.classes_)
 
     def _labelled(self, predictions: Predictions, known: Array | None) -> LabelledItems | None:
         """The items of which something is known, as far as that can correct anything."""
