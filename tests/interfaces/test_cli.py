@@ -326,3 +326,10 @@ def test_labels_that_were_given_are_not_scored(run, tmp_path):
     assert code == 0
     assert summary["scores"]["DawidSkene"]["accuracy"] < 0.6
     assert all(row["item"] >= 60 for row in summary["changed"]["surest"])
+
+
+def test_what_a_fit_warns_of_is_a_sentence(run, arrays, tmp_path):
+    np.save(tmp_path / "ones.npy", np.where(np.arange(N_ITEMS) < 10, 1, -1))
+    code, _, err = run("aggregate", *arrays, "--known", "ones.npy")
+    assert code == 0 and "UserWarning" not in err
+    assert "! labels teach nothing of other items where all are of one class; all 10 are 1" in " ".join(err.split())

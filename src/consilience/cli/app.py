@@ -494,9 +494,13 @@ def _fitted(
     if model is not None:
         return load(model)
     aggregator = make_method(method, options or [], verbose=screen.err.is_terminal)
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always", UserWarning)
         warnings.simplefilter("ignore", ConvergenceWarning)  # the summary says it
-        return aggregator.fit(predictions, known)
+        fitted = aggregator.fit(predictions, known)
+    for warning in told:  # as a sentence, without the line of code that it came from
+        screen.err.print(f"! {warning.message}", markup=False, highlight=False, soft_wrap=True)
+    return fitted
 
 
 def _gain(aggregator: AbstractAggregator, predictions: Predictions, known: Any) -> dict[str, Any]:
