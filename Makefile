@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test lint format docs bench quality fuzz clean
+.PHONY: demo test lint format docs bench quality fuzz nightly coverage mutants clean
 
 demo: .venv/installed
 	$(BIN)/consilience demo
@@ -44,6 +44,27 @@ MINUTES ?= 10
 fuzz: .venv/tested-with
 	OMP_NUM_THREADS=1 $(BIN)/python -m tests.trust.fuzz --minutes $(MINUTES)
 
+# What takes too long for every change, about an hour: 23,000 generated cases, kills by the hundred, load, damaged files.
+nightly: .venv/tested-with fuzz
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt uvicorn
+	CONSILIENCE_CASES=200 $(BIN)/python -m pytest tests/properties/test_generated.py
+	$(BIN)/python -m tests.trust.kills --times 100
+	$(BIN)/python -m benchmarks.load threads stream service --seconds 60
+
+# Which branches the tests take, in processes that they start as well.
+coverage: .venv/tested-with
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt coverage
+	$(BIN)/python -m coverage erase
+	$(BIN)/python -m coverage run -m pytest
+	$(BIN)/python -m coverage combine --quiet
+	$(BIN)/python -m coverage report
+
+# Which small mistakes in the mathematics the tests would notice. mutmut knows pytest up to 9.0, so both live apart.
+mutants: .venv/tested-with
+	$(BIN)/python -m pip install --quiet --target .venv/mutmut mutmut "pytest<9.1"
+	OMP_NUM_THREADS=1 PYTHONPATH=.venv/mutmut $(BIN)/python -m mutmut run
+	PYTHONPATH=.venv/mutmut $(BIN)/python -m mutmut results > mutants/survivors.txt
+
 .venv/bin/python:
 	$(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --upgrade pip
@@ -65,4 +86,4 @@ fuzz: .venv/tested-with
 	touch $@
 
 clean:
-	rm -rf .venv build dist site .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf .venv build dist mutants site .coverage* .pytest_cache .mypy_cache .ruff_cache .hypothesis

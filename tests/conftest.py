@@ -7,8 +7,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import settings
 
 import consilience as cs
+
+settings.register_profile("patient", deadline=None)  # how long a case takes says more of the machine than of the code
+settings.load_profile("patient")
 
 SHARED = Path(__file__).resolve().parents[2] / "shared" / "data"
 

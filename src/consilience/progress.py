@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
@@ -21,20 +21,16 @@ def progress_bar(name: str, n_steps: int | None, *, is_shown: bool, after: float
     if not is_shown:
         yield lambda: None
         return
-    bar, start = _bar(), monotonic()
-    task = bar.add_task(name, total=n_steps)
+    with _bar() as bar:
+        start, task = monotonic(), bar.add_task(name, total=n_steps)
 
-    def advance() -> None:
-        if not bar.live.is_started and monotonic() - start >= after:
-            bar.start()
-        bar.advance(task)
+        def advance() -> None:
+            if not bar.live.is_started and monotonic() - start >= after:
+                bar.start()
+            bar.advance(task)
 
-    try:
         yield advance
         bar.update(task, total=bar.tasks[0].completed)  # a fit that settled early is complete
-    finally:
-        if bar.live.is_started:
-            bar.stop()
 
 
 @contextmanager
@@ -44,6 +40,7 @@ def steps(name: str, n_steps: int, *, is_shown: bool) -> Iterator[Callable[[str]
         yield lambda _: None
         return
     with _bar() as bar:
+        bar.start()
         task = bar.add_task(name, total=n_steps, completed=-1)
         yield lambda what: bar.update(task, advance=1, description=what)
         bar.update(task, completed=n_steps, description=name)
@@ -82,13 +79,24 @@ def counter(name: str, *, is_shown: bool) -> Iterator[Counter]:
         yield Counter()
         return
     with _bar() as bar:
+        bar.start()
         yield Counter(bar, bar.add_task(name, total=None))
 
 
-def _bar() -> Progress:
-    """On standard error: standard output is for results."""
+@contextmanager
+def _bar() -> Iterator[Progress]:
+    """A bar to be started, on standard error, for standard output is for results; it is gone when all is over."""
     from rich.console import Console  # noqa: PLC0415 - only who wants a bar pays for it
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeRemainingColumn  # noqa: PLC0415
 
     columns = ("{task.description}", BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    return Progress(*columns, console=Console(stderr=True))
+    bar = Progress(*columns, console=Console(stderr=True))
+    try:
+        yield bar
+    finally:
+        if bar.live.is_started:
+            with suppress(
+                IndexError
+            ):  # where Ctrl-C came while the bar was being started, rich has nothing to take back
+                bar.stop()
+            bar.console.show_cursor()

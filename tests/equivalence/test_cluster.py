@@ -1,10 +1,5 @@
 """A fit on a real Dask cluster of two worker processes is the fit in memory."""
 
-import os
-import signal
-import threading
-import time
-
 import dask.array as da
 import numpy as np
 import pytest
@@ -96,29 +91,3 @@ def test_wrong_blocks_are_named(client):
         cs.DawidSkene().fit(da.from_array(bad[0]))
     with pytest.raises(cs.InvalidPredictions, match="block 0 has shape .*, block 1"):
         cs.DawidSkene().fit([delayed(ARRAY), delayed(ARRAY[:2])])
-
-
-@pytest.mark.parametrize(
-    "method", [cs.SoftDawidSkene(averaging=0.1, max_iter=25), cs.DawidSkene(max_iter=25, tol=None)]
-)
-def test_a_worker_killed_in_the_middle_of_a_fit(method):
-    with (
-        LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None) as cluster,
-        Client(cluster) as connected,
-    ):
-        blocks = da.from_array(ARRAY, chunks=(3, 40, 4))
-        pids = list(connected.run(os.getpid).values())
-        killed_at = []
-
-        def kill():
-            time.sleep(0.8)
-            os.kill(pids[0], signal.SIGKILL)
-            killed_at.append(time.monotonic())
-
-        killer = threading.Thread(target=kill)
-        killer.start()
-        there = clone(method).fit(blocks)
-        done_at = time.monotonic()
-        killer.join()
-        assert killed_at[0] < done_at, "the fit was over before the worker was killed"
-        np.testing.assert_allclose(there.posterior_.compute(), clone(method).fit(ARRAY).posterior_, atol=1e-10)

@@ -19,7 +19,6 @@ from consilience.arrays import to_numpy
 CASES = int(os.environ.get("CONSILIENCE_CASES", "4"))
 generated = settings(
     max_examples=CASES,
-    deadline=None,
     derandomize="CONSILIENCE_CASES" not in os.environ,  # the same few everywhere, other ones every night
     database=None,
     suppress_health_check=list(HealthCheck),

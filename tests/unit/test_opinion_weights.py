@@ -49,7 +49,7 @@ def any_answers(draw):
 
 
 @given(any_answers(), st.sampled_from([1.0, 1e-3, 1e-9]))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 def test_weights_are_weights_whatever_the_answers(array, forgotten):
     agreement, votes = forgotten * agreement_of(array), forgotten * votes_of(array)
     weights = pool_weights(agreement, votes, array.shape[2])
@@ -63,14 +63,14 @@ def test_weights_are_weights_whatever_the_answers(array, forgotten):
 
 
 @given(any_answers(), st.integers(0, 2**32 - 1))
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 def test_weights_go_with_their_members(array, seed):
     order = np.random.default_rng(seed).permutation(len(array))
     np.testing.assert_allclose(weights_of(array[order]), weights_of(array)[order], atol=1e-6)
 
 
 @given(any_answers())
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 def test_a_silent_member_changes_nothing(array):
     with_silent = weights_of(np.concatenate([array, np.full((1, *array.shape[1:]), np.nan)]))
     np.testing.assert_allclose(with_silent[:-1] / with_silent[:-1].sum(), weights_of(array), atol=1e-12)

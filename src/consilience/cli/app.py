@@ -543,8 +543,11 @@ def _named(text: str, names: list[Any], option: str) -> Any:
 @contextmanager
 def _waiting(what: str) -> Iterator[None]:
     """A sign of life on a terminal."""
-    with screen.err.status(what):
-        yield
+    try:
+        with screen.err.status(what):
+            yield
+    finally:
+        screen.err.show_cursor()  # also where Ctrl-C came while it was being hidden
 
 
 def _write_report(path: Path, predictions: Predictions, aggregator: AbstractAggregator, labels: Any) -> None:

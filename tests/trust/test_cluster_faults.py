@@ -1,0 +1,98 @@
+"""A cluster that loses a worker, memory or its scheduler: the right answer or a clear error, never a wrong number."""
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from contextlib import contextmanager
+
+import dask
+import dask.array as da
+import numpy as np
+import pytest
+from dask import delayed
+from distributed import Client, KilledWorker, LocalCluster
+from distributed.client import FutureCancelledError
+from sklearn.base import clone
+
+import consilience as cs
+
+from simulate import softmax_members
+
+pytestmark = pytest.mark.filterwarnings("ignore")  # Dask's and its dependencies' own
+
+ARRAY, _ = softmax_members(np.random.default_rng(0), [3, 2, 1], n_items=300, n_classes=4, missing=0.1)
+
+
+@contextmanager
+def local_client(**options):
+    with (
+        LocalCluster(threads_per_worker=1, processes=True, dashboard_address=None, **options) as cluster,
+        Client(cluster) as connected,
+    ):
+        yield connected
+
+
+@pytest.mark.parametrize(
+    "method", [cs.SoftDawidSkene(averaging=0.1, max_iter=15), cs.DawidSkene(max_iter=15, tol=None)]
+)
+def test_a_worker_killed_in_the_middle_of_a_fit(method):
+    with local_client(n_workers=2) as connected:
+        blocks = da.from_array(ARRAY, chunks=(3, 40, 4))
+        pids = list(connected.run(os.getpid).values())
+        killed_at = []
+
+        def kill():
+            time.sleep(0.8)
+            os.kill(pids[0], signal.SIGKILL)
+            killed_at.append(time.monotonic())
+
+        killer = threading.Thread(target=kill)
+        killer.start()
+        there = clone(method).fit(blocks)
+        done_at = time.monotonic()
+        killer.join()
+        assert killed_at[0] < done_at, "the fit was over before the worker was killed"
+        np.testing.assert_allclose(there.posterior_.compute(), clone(method).fit(ARRAY).posterior_, atol=1e-10)
+
+
+def test_workers_without_the_memory_for_a_block():
+    """Each worker that tries is stopped by its nanny; Dask gives the block up, and the fit says so."""
+
+    def too_large():
+        kept = [np.ones(4_000_000) for _ in range(100) if time.sleep(0.02) is None]  # 3.2 GB, taken little by little
+        return ARRAY[:, : len(kept)]
+
+    settings = {"distributed.scheduler.allowed-failures": 1, "distributed.worker.memory.terminate": 0.8}
+    with dask.config.set(settings), local_client(n_workers=1, memory_limit="600MiB"):
+        with pytest.raises(KilledWorker, match="workers died"):
+            cs.DawidSkene().fit([delayed(ARRAY), delayed(too_large)()])
+        there = cs.DawidSkene().fit(da.from_array(ARRAY, chunks=(3, 70, 4)))  # the cluster is of use as before
+        np.testing.assert_allclose(there.posterior_.compute(), cs.DawidSkene().fit(ARRAY).posterior_, atol=1e-10)
+
+
+def test_a_scheduler_lost_in_the_middle_of_a_fit(tmp_path):
+    command, quiet = [sys.executable, "-m"], {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    address = ["--scheduler-file", str(tmp_path / "scheduler.json"), "--no-dashboard"]
+    scheduler = subprocess.Popen([*command, "distributed.cli.dask_scheduler", "--port", "0", *address], **quiet)
+    worker = subprocess.Popen(
+        [*command, "distributed.cli.dask_worker", *address, "--nthreads", "1", "--no-nanny"], **quiet
+    )
+    killer = threading.Timer(1.5, scheduler.kill)
+    aggregator = cs.SoftDawidSkene(averaging=0.1, max_iter=100_000, tol=None)
+    try:
+        with dask.config.set({"distributed.comm.timeouts.connect": "1s"}):
+            connected = Client(scheduler_file=str(tmp_path / "scheduler.json"), timeout=60)
+            connected.wait_for_workers(1, timeout=60)
+            killer.start()
+            with pytest.raises((FutureCancelledError, RuntimeError, OSError), match="(?i)scheduler|lost|closed"):
+                aggregator.fit(da.from_array(ARRAY, chunks=(3, 40, 4)))
+            assert not hasattr(aggregator, "posterior_")
+            connected.close(timeout=1)
+    finally:
+        killer.cancel()
+        for process in (scheduler, worker):
+            process.kill()
+            process.wait()
