@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 LARGEST = 1e6
 """No concentration is fitted beyond this: a single row, or identical ones, would send it to infinity."""
+ROUNDING = 4e-15
+"""Steps that lose no more of the likelihood than this may still be better: close to its maximum it is only noise."""
 
 
 def log_normalizer(concentration: FloatArray) -> FloatArray:
@@ -63,11 +65,11 @@ def maximum_likelihood(
         for _ in range(40):
             trial = np.clip(concentration + size[:, None] * step, concentration / 10, LARGEST)
             trial_value = _mean_log_likelihood(trial, mean_log_rows)
-            is_worse = trial_value < value
+            is_worse = trial_value < value - ROUNDING * np.abs(value)
             if not is_worse.any():
                 break
             size = np.where(is_worse, size / 2, size)
-        better = trial_value >= value
+        better = ~is_worse
         moved = np.maximum(np.where(better[:, None], trial, concentration), floor)
         change = np.abs(moved / concentration - 1).max(initial=0.0)
         concentration, value = moved, np.where(better, trial_value, value)
