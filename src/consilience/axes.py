@@ -12,6 +12,8 @@ from consilience.errors import InvalidPredictions
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    import numpy.typing as npt
+
 PLURAL = {"member": "members", "item": "items", "class": "classes"}
 
 
@@ -141,6 +143,24 @@ def listed(kind: str, names: Iterable[Any]) -> list[Any]:
     if not hasattr(names, "__iter__"):
         raise InvalidPredictions(f"{PLURAL[kind]} must be a list of names; got {names!r}")
     return [name.item() if isinstance(name, np.generic) else name for name in names]
+
+
+def array_of_names(names: Sequence[Any]) -> npt.NDArray[Any]:
+    """The names as an array in which each is still itself; NumPy alone makes text of the 1 in [1, "a"].
+
+    >>> array_of_names([1, "a"]).tolist(), array_of_names([("a", "b"), ("c", "d")]).shape
+    ([1, 'a'], (2,))
+    """
+    try:
+        plain = np.asarray(names)
+    except ValueError:  # sequences of different lengths
+        plain = None
+    if plain is not None and plain.tolist() == list(names) and plain.ndim == 1:
+        return plain
+    array = np.empty(len(names), dtype=object)
+    for place, name in enumerate(names):
+        array[place] = name
+    return array
 
 
 def some(names: Sequence[Any]) -> str:

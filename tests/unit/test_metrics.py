@@ -84,6 +84,20 @@ def test_debiasing_leaves_a_real_gap():
     assert calibration_error(posterior, labels, debiased=True) == pytest.approx(0.2, abs=0.03)
 
 
+def test_a_reliability_curve_by_hand():
+    confidence = np.array([0.55, 0.65, 0.9, 0.95])
+    posterior, labels = np.stack([confidence, 1 - confidence], axis=1), [0, 1, 0, 0]
+    curve = reliability_curve(posterior, labels, n_bins=4)
+    assert curve.edges.tolist() == [0, 0.25, 0.5, 0.75, 1]
+    assert curve.n_items.tolist() == [0, 0, 2, 2]
+    assert np.isnan(curve.confidence[:2]).all() and np.isnan(curve.accuracy[:2]).all()
+    assert curve.confidence[2:].tolist() == pytest.approx([0.6, 0.925])
+    assert curve.accuracy[2:].tolist() == [0.5, 1.0]
+    assert len(reliability_curve(posterior, labels).n_items) == 15
+    by_mass = reliability_curve(posterior, labels, n_bins=2, strategy="quantile")
+    assert by_mass.edges.tolist() == [0, 0.65, 1] and by_mass.n_items.tolist() == [2, 2]
+
+
 def test_evaluate_gives_every_metric_with_an_interval_around_it():
     posterior, labels = draw(3, n_items=400)
     result = evaluate(posterior, labels)
@@ -94,6 +108,8 @@ def test_evaluate_gives_every_metric_with_an_interval_around_it():
     for estimate in result.values():
         assert estimate.low < estimate.value < estimate.high
     assert "400 labelled items" in repr(result)
+    assert result.to_table().columns == ["metric", "value", "low", "high"]
+    assert result.to_table()["metric"] == list(result)
 
 
 def test_intervals_cover_the_truth_at_about_their_level():
@@ -118,6 +134,10 @@ def test_evaluate_understands_names():
     names = ["ant", "bee", "cat", "dog"]
     named = [names[k] for k in labels]
     assert evaluate(posterior, named, classes=names)["nll"] == evaluate(posterior, labels)["nll"]
+    with pytest.raises(cs.InvalidPredictions, match="known for at least one item"):
+        evaluate(posterior, [None] * 50, classes=names)
+    with pytest.raises(cs.InvalidPredictions, match=r"posterior must be numbers \(items, classes\).* shape \(4,\)"):
+        evaluate(posterior[0], named, classes=names)
 
 
 @pytest.mark.parametrize(

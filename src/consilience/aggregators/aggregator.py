@@ -13,6 +13,7 @@ from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
 from consilience import learned_frames, persistence
 from consilience.arrays import Array, FloatArray, IntArray, position_of_largest
+from consilience.axes import array_of_names
 from consilience.extras import extra
 from consilience.frozen import FrozenRule
 from consilience.labels import known_labels, on_classes
@@ -286,11 +287,7 @@ class AbstractAggregator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-le
             raise NotFittedError(f"this {type(self).__name__} is not fitted yet; call fit first")
 
     def _names_of(self, posterior: Array) -> npt.NDArray[Any]:
-        names = np.asarray(self.classes_)
-        if names.ndim != 1:  # names that are sequences themselves
-            names = np.empty(len(self.classes_), dtype=object)
-            names[:] = self.classes_
-        return names[position_of_largest(posterior)]
+        return array_of_names(self.classes_)[position_of_largest(posterior)]
 
 
 def check_is_aggregator(value: Any, name: str = "aggregator") -> None:
