@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 from sklearn.base import clone
 
@@ -183,6 +183,9 @@ def test_chunks(name, panel, chunk_size):
 @given(panel=panels(kinds=("modest", "flat", "labels")))
 def test_single_precision(name, panel):
     """To 2e-4, or 2e-2 (see `assert_same`): roundings of 6e-8, carried on by logarithms and sums of forty items."""
+    # Nothing bounds the concentrations of rows that are all alike, as those of labels are, but LARGEST = 1e6, where
+    # a rounding of a logarithm tips the scales.
+    assume(name != "sds, exact" or panel.kind != "labels")
     array = panel.array()
     assert_same(name, posterior_of(name, array), posterior_of(name, array.astype(np.float32)), 2e-4)
 

@@ -419,6 +419,12 @@ AGGREGATORS = {
         "probability",
         "'a'",
     ),
+    "a prior of others, BCC": (
+        lambda: cs.BayesianClassifierCombination(class_prior=[1.0]).fit(BLOCK),
+        "class_prior",
+        "3 classes",
+        "got (1,)",
+    ),
     "a ragged prior": (lambda: cs.DawidSkene(class_prior=[[1], [1, 2]]).fit(BLOCK), "class_prior", "'uniform'", "[[1]"),
     "a prior by a name": (
         lambda: cs.DawidSkene(class_prior="flat").fit(BLOCK),

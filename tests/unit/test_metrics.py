@@ -47,6 +47,13 @@ def test_bins_include_their_upper_edge(confidence, place):
     assert curve.n_items.tolist() == [int(b == place) for b in range(4)]
 
 
+def test_calibration_error_over_bins_of_equal_mass():
+    confidence = np.array([0.55, 0.65, 0.9, 0.95])
+    posterior, labels = np.stack([confidence, 1 - confidence], axis=1), [1, 0, 0, 1]
+    found = calibration_error(posterior, labels, n_bins=2, strategy="quantile")
+    assert found == pytest.approx((abs(0.55 + 0.65 - 1) + abs(0.9 + 0.95 - 1)) / 4)
+
+
 def test_sure_and_right_is_perfect_sure_and_wrong_is_one():
     sure = np.eye(3)
     for n_bins in (1, 15, 300):

@@ -203,7 +203,8 @@ class SoftDawidSkene(AbstractAggregator):
         rows at once). One exact M step from the average and then one E step, `SoftDawidSkene(solver="exact",
         averaging={0: 0, 1: 1}, max_iter=2)`, helps like-minded networks under shift and harms weak, flat, unequal
         members. More iterations climb the likelihood and make the labels worse, because softmax outputs are not
-        Dirichlet-distributed: classes turn into levels of confidence.
+        Dirichlet-distributed: classes turn into levels of confidence. Where members are so sure that their rows
+        are all alike, concentrations reach their bound, 1e6, and single precision is not enough.
     smoothing
         Pseudo-answers of the members who give labels, as in `DawidSkene`.
     forgetting

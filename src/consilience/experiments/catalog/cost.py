@@ -51,16 +51,16 @@ def _name(where: Where) -> str:
 
 def _of_aggregator(run: Run, where: Where, method: str) -> Scores:
     task = where.condition.task
-    pred = run.store.cell(task, f"{_name(where)}/pred", lambda: _seconds(lambda: _predict_all(run, where))[0])
+    pred = run.store.cell(task, f"{_name(where)}/pred", lambda: _seconds_of_predicting(run, where))
     array = run.predictions(where.condition, where.seeds)
     aggr, _ = _seconds(lambda: posterior(aggregators(TASKS[task].preset)[method](), Predictions(array)))
     return {method: {"pred": pred, "aggr": aggr, "total": pred + aggr}}
 
 
-def _predict_all(run: Run, where: Where) -> list[Any]:
-    """What members say, reading the images included, as if nothing were kept."""
-    examples = run.store.examples(where.condition)
-    return [predict(network, examples) for network in _networks(run, where)]
+def _seconds_of_predicting(run: Run, where: Where) -> float:
+    """Of images and networks that are in memory, as for PE, and as if no predictions were kept."""
+    networks, examples = _networks(run, where), run.store.examples(where.condition)
+    return _seconds(lambda: [predict(network, examples) for network in networks])[0]
 
 
 def _of_laplace(run: Run, where: Where) -> Scores:
