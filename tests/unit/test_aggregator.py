@@ -111,3 +111,14 @@ def test_a_stream_of_labels_begins_with_an_item_per_class(method):
 def test_a_batch_of_a_stream_is_one_step(method):
     streamed = clone(method).partial_fit(ARRAY[:, :40]).partial_fit(ARRAY[:, 40:])
     assert (streamed.n_iter_, streamed.converged_, len(streamed.history_)) == (1, False, 1)
+
+
+@pytest.mark.parametrize("method", [cs.DawidSkene(), cs.BayesianClassifierCombination()], ids=repr)
+def test_a_member_alone_is_believed(method):
+    votes = np.array([[0, 0, 1, 2, 0, 1]])
+    alone = clone(method).fit(cs.Predictions.from_labels(votes, 3))
+    assert (alone.n_iter_, alone.converged_) == (1, False)
+    silent = clone(method).fit(cs.Predictions.from_labels(np.concatenate([votes, np.full((1, 6), -1)]), 3))
+    assert silent.n_iter_ == 1
+    for fitted in (alone, silent):
+        assert fitted.posterior_.argmax(axis=1).tolist() == votes[0].tolist()

@@ -119,6 +119,31 @@ def test_evaluate_gives_every_metric_with_an_interval_around_it():
     assert result.to_table()["metric"] == list(result)
 
 
+def test_intervals_are_those_of_five_hundred_draws_from_seed_0():
+    posterior, labels = draw(6, n_items=60)
+    given = evaluate(posterior, labels)
+    assert dict(given) == dict(evaluate(posterior, labels, n_bins=15, n_bootstrap=500, level=0.95, seed=0))
+    for other in ({"n_bootstrap": 501}, {"level": 0.9}, {"seed": 1}):
+        assert given["nll"].low != evaluate(posterior, labels, **other)["nll"].low
+    assert given["calibration_error"] != evaluate(posterior, labels, n_bins=16)["calibration_error"]
+    without = evaluate(posterior, labels, n_bootstrap=0)["nll"]
+    assert without.low == without.value == without.high == given["nll"].value
+
+
+def test_intervals_stay_where_values_can_be():
+    """Nearly always right, and calibrated: what lies beyond 0 or 1 is cut off, except where values may be negative."""
+    rng = np.random.default_rng(0)
+    confidence = rng.uniform(0.9, 1, size=100)
+    labels = (rng.random(100) > confidence).astype(int)
+    result = evaluate(np.stack([confidence, 1 - confidence], axis=1), labels)
+    assert 0.9 < result["accuracy"].value < result["accuracy"].high <= 1
+    uncut = evaluate(np.stack([confidence, 1 - confidence], axis=1), labels, level=0.9999)
+    assert uncut["accuracy"].high == 1
+    assert uncut["calibration_error"].low == 0
+    assert uncut["calibration_error_debiased"].low < 0
+    assert uncut["nll"].high < np.inf
+
+
 def test_intervals_cover_the_truth_at_about_their_level():
     """95 % intervals of accuracy over 200 draws: binomial(200, .95) is almost never below 178."""
     hits = 0
@@ -171,5 +196,11 @@ def test_wrong_options():
         calibration_error([[1.0, 0.0]], [0], strategy="equal")
     with pytest.raises(ValueError, match="level must be a number from 0 to 1; got 95"):
         evaluate([[1.0, 0.0]], [0], level=95)
-    with pytest.raises(cs.InvalidPredictions, match="known for at least one item"):
+    with pytest.raises(cs.InvalidPredictions, match=r"^labels must be known for at least one item; all are -1$"):
         evaluate([[1.0, 0.0]], [-1])
+    for level in (0, 1):
+        with pytest.raises(ValueError, match=f"^level must be between 0 and 1; got {level}$"):
+            evaluate([[1.0, 0.0]], [0], level=level)
+    for name in ("seed", "n_bootstrap"):
+        with pytest.raises(ValueError, match=f"^{name} must be an integer of at least 0; got -1$"):
+            evaluate([[1.0, 0.0]], [0], **{name: -1})

@@ -327,7 +327,7 @@ class Consensus(AbstractAggregator):
     def estimated_accuracy_(self) -> FloatArray | None:
         """How often each member's vote is right (members,), if members erred independently; None of very many.
 
-        Where they share errors it is too high.
+        Where they share errors it is too high; few members are drawn towards each other.
         """
         if len(self.vote_agreement_.counts) != len(self.member_weights_):
             return None
