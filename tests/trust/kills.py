@@ -63,7 +63,7 @@ def save(data: Path) -> Job:
         "import consilience as cs, numpy as np, sys\n"
         f"array = np.load({str(data)!r})\n"
         "models = [cs.DawidSkene().fit(array), cs.MajorityVote().fit(array)]\n"
-        "for turn in range(40):\n"
+        "for turn in range(300):\n"
         "    models[turn % 2].save('model.npz')\n"
     )
 
