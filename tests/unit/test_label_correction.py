@@ -1,0 +1,83 @@
+"""What the regression is given, seen from outside: labels that may be wrong, and folds."""
+
+import numpy as np
+import pytest
+
+from consilience.aggregators import label_correction
+from consilience.aggregators.label_correction import SURPRISE, LabelledItems, learn_correction
+
+N_CLASSES = 4
+
+
+@pytest.fixture
+def labelled(rng):
+    said = rng.dirichlet(np.ones(N_CLASSES), size=(30, 3))
+    noise = rng.choice([0.0, 0.1, 0.3], size=30)
+    return LabelledItems(said, np.eye(N_CLASSES)[rng.integers(N_CLASSES, size=30)], noise, rng.uniform(0.5, 1, size=30))
+
+
+@pytest.fixture
+def lesson(labelled, monkeypatch):
+    seen = []
+    real = label_correction._cross_validated
+    monkeypatch.setattr(label_correction, "_cross_validated", lambda lesson: seen.append(lesson) or real(lesson))
+    learn_correction(labelled, labelled.said.mean(axis=1))
+    return seen[0]
+
+
+def test_labels_are_wrong_as_often_as_is_said(labelled, lesson):
+    """Whoever is surely of a class gets its label but for the noise, any other by an equal share of the noise."""
+    noise = labelled.noise[:, None]
+    right, other = lesson.believed + lesson.chance, lesson.chance
+    np.testing.assert_allclose(right, (1 - SURPRISE) * (1 - noise) + SURPRISE / N_CLASSES)
+    np.testing.assert_allclose(other, (1 - SURPRISE) * noise / (N_CLASSES - 1) + SURPRISE / N_CLASSES)
+    np.testing.assert_allclose(right + (N_CLASSES - 1) * other, 1)
+
+
+def test_items_count_as_much_as_they_weigh(labelled, lesson):
+    np.testing.assert_allclose(lesson.targets.sum(axis=1), labelled.weights)
+    np.testing.assert_array_equal(lesson.targets.argmax(axis=1), labelled.targets.argmax(axis=1))
+    np.testing.assert_allclose(lesson.log_answers, np.log(labelled.said.mean(axis=1)))
+
+
+def test_logarithms_are_centred_and_silence_is_none(labelled, monkeypatch):
+    labelled.said[3, 1] = np.nan
+    seen = []
+    real = label_correction._cross_validated
+    monkeypatch.setattr(label_correction, "_cross_validated", lambda lesson: seen.append(lesson) or real(lesson))
+    learn_correction(labelled, np.nanmean(labelled.said, axis=1))
+    logs = seen[0].logs
+    np.testing.assert_allclose(logs.sum(axis=2), 0, atol=1e-12)
+    assert (logs[3, 1] == 0).all() and (logs[3, 0] != 0).all()
+    np.testing.assert_allclose(logs[5, 2], (np.log(labelled.said[5, 2]) - np.log(labelled.said[5, 2]).mean()) / 3**0.5)
+
+
+def test_each_label_is_foretold_once_by_the_others(lesson, monkeypatch):
+    """By the answers as they are, sharpened, and of each strength; never from a lesson that it was part of."""
+    foretold, taught = [], []
+    real_surprise = label_correction._surprise
+    monkeypatch.setattr(label_correction, "_sharpness", lambda seen: taught.append(seen) or 1.0)
+    monkeypatch.setattr(
+        label_correction,
+        "_surprise",
+        lambda unseen, p: foretold.append((len(taught), unseen, p)) or real_surprise(unseen, p),
+    )
+    losses = label_correction._cross_validated(lesson)
+    n_places = 2 + len(label_correction.STRENGTHS)
+    assert len(losses) == n_places and len(foretold) == n_places * len(taught)
+    firsts = foretold[::n_places]
+    rows = np.concatenate([unseen.log_answers for _, unseen, _ in firsts])
+    assert sorted(map(tuple, rows)) == sorted(map(tuple, lesson.log_answers))
+    for turn, unseen, _ in firsts:
+        own = set(map(tuple, unseen.log_answers))
+        assert own.isdisjoint(map(tuple, taught[turn - 1].log_answers))
+        assert len(own) + len(taught[turn - 1].log_answers) == len(lesson.log_answers)
+    by_hand = sum(real_surprise(unseen, np.exp(unseen.log_answers)) for _, unseen, _ in firsts)
+    assert losses[0] == pytest.approx(by_hand)
+
+
+def test_a_single_label_teaches_nothing(labelled):
+    one = labelled.take(np.arange(30) == 0)
+    found = learn_correction(one, one.said.mean(axis=1))
+    assert found.sharpness == 1
+    assert not found.bias.any() and not found.weights.any()
