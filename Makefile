@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test lint format docs bench quality fuzz nightly coverage mutants clean
+.PHONY: demo test lint format docs bench quality fuzz nightly coverage mutants audit clean
 
 demo: .venv/installed
 	$(BIN)/consilience demo
@@ -63,9 +63,14 @@ coverage: .venv/tested-with
 # mutmut knows pytest up to 9.0, so both live apart.
 MUTANTS ?=
 mutants: .venv/tested-with
-	$(BIN)/python -m pip install --quiet --target .venv/mutmut mutmut "pytest<9.1"
+	$(BIN)/python -m pip install --quiet --target .venv/mutmut mutmut==3.8.0 "pytest<9.1"
 	OMP_NUM_THREADS=1 PYTHONPATH=.venv/mutmut $(BIN)/python -m mutmut run $(MUTANTS)
 	PYTHONPATH=.venv/mutmut $(BIN)/python -m mutmut results
+
+# Known weaknesses of what the tests run with; asks PyPI.
+audit: .venv/bin/python
+	$(BIN)/python -m pip install --quiet pip-audit
+	$(BIN)/python -m pip_audit --requirement constraints.txt --no-deps --disable-pip
 
 .venv/bin/python:
 	$(PYTHON) -m venv .venv

@@ -151,12 +151,11 @@ def array_of_names(names: Sequence[Any]) -> npt.NDArray[Any]:
     >>> array_of_names([1, "a"]).tolist(), array_of_names([("a", "b"), ("c", "d")]).shape
     ([1, 'a'], (2,))
     """
-    try:
+    kinds = {type(name) for name in names}
+    if len(kinds) == 1 and kinds <= {str, bool, int, float}:
         plain = np.asarray(names)
-    except ValueError:  # sequences of different lengths
-        plain = None
-    if plain is not None and plain.tolist() == list(names) and plain.ndim == 1:
-        return plain
+        if kinds == {float} or plain.dtype.kind != "f":  # as large integers are
+            return plain
     array = np.empty(len(names), dtype=object)
     for place, name in enumerate(names):
         array[place] = name

@@ -65,7 +65,7 @@ def maximum_likelihood(
         for _ in range(40):
             trial = np.clip(concentration + size[:, None] * step, concentration / 10, LARGEST)
             trial_value = _mean_log_likelihood(trial, mean_log_rows)
-            is_worse = trial_value < value - ROUNDING * np.abs(value)
+            is_worse = ~(trial_value >= value - ROUNDING * np.abs(value))  # and where it is NaN
             if not is_worse.any():
                 break
             size = np.where(is_worse, size / 2, size)

@@ -85,7 +85,7 @@ def counter(name: str, *, is_shown: bool) -> Iterator[Counter]:
 
 @contextmanager
 def _bar() -> Iterator[Progress]:
-    """A bar to be started, on standard error, for standard output is for results; it is gone when all is over."""
+    """A bar to be started, on standard error, for standard output is for results; it stops when all is over."""
     from rich.console import Console  # noqa: PLC0415 - only who wants a bar pays for it
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeRemainingColumn  # noqa: PLC0415
 
@@ -95,8 +95,8 @@ def _bar() -> Iterator[Progress]:
         yield bar
     finally:
         if bar.live.is_started:
-            with suppress(
-                IndexError
-            ):  # where Ctrl-C came while the bar was being started, rich has nothing to take back
-                bar.stop()
-            bar.console.show_cursor()
+            try:
+                with suppress(IndexError):  # of rich, where Ctrl-C came while the bar was being started
+                    bar.stop()
+            finally:
+                bar.console.show_cursor()

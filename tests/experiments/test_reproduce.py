@@ -255,6 +255,12 @@ def test_wins_are_counted_over_all_cells():
     assert tally(cells, "accuracy", "SDS", ["EA"])[:3] == (1, 1, 2)
 
 
+def test_a_gap_of_just_a_tie_is_one():
+    pairs = [(0.9934, 0.9939), (0.9939, 0.9934), (0.563, 0.5635), (0.1, 0.1005), (0.9934, 0.99391)]
+    cells = {(place,): {"EA": one, "SDS": other} for place, (one, other) in enumerate(pairs)}
+    assert tally(cells, "accuracy", "SDS", ["EA"])[:3] == (1, 4, 0)
+
+
 def test_the_papers_numbers_are_there():
     everything = paper_summaries("imagenet-c", "imagenet-c-sizes", "cifar100-c-sizes")
     assert len(paper_summaries("imagenet-c")) == 1200 and len(everything) == 1248 - 8  # frost of 3 members is in two

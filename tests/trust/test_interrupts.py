@@ -1,17 +1,17 @@
 """Ctrl-C, typed into a real terminal: the terminal is as it was, the program says nothing but that it stopped."""
 
 import os
-import pty
 import select
 import subprocess
 import sys
-import termios
 import time
 
 import numpy as np
 import pytest
 
 from simulate import softmax_members
+
+pty, termios = pytest.importorskip("pty"), pytest.importorskip("termios")  # not on Windows
 
 HIDE_CURSOR, SHOW_CURSOR = b"\x1b[?25l", b"\x1b[?25h"
 
@@ -47,7 +47,7 @@ class Terminal:
         while not is_over() and time.monotonic() < until:
             self._read(seconds=0.05)
         assert is_over(), self.shown.decode(errors="replace")
-        while self._read(seconds=0):
+        while self._read(seconds=0.1):  # what was shown last may come a little later
             pass
 
     def _read(self, seconds):
@@ -72,7 +72,7 @@ def interrupt(command, folder, *, when):
         assert terminal.is_as_before
         shown = terminal.shown
     assert b"Traceback" not in shown, shown.decode(errors="replace")
-    assert shown.rfind(SHOW_CURSOR) >= shown.rfind(HIDE_CURSOR)
+    assert shown.rfind(SHOW_CURSOR) >= shown.rfind(HIDE_CURSOR), "the cursor is still hidden"
     return terminal.program.returncode
 
 
@@ -102,7 +102,12 @@ def test_a_bar_that_is_interrupted(tmp_path):
 def test_a_terminal_left_without_its_cursor_would_be_seen(tmp_path):
     """The check can fail."""
     script = (
-        f"import time; print({HIDE_CURSOR.decode()!r}, flush=True)\ntry: time.sleep(60)\nexcept KeyboardInterrupt: pass"
+        "import time\n"
+        "try:\n"
+        f"    print({HIDE_CURSOR.decode()!r}, flush=True)\n"
+        "    time.sleep(60)\n"
+        "except KeyboardInterrupt:\n"
+        "    pass\n"
     )
-    with pytest.raises(AssertionError):
+    with pytest.raises(AssertionError, match="the cursor is still hidden"):
         interrupt([sys.executable, "-c", script], tmp_path, when=HIDE_CURSOR)

@@ -42,6 +42,8 @@ def test_labels_reach_the_shortcuts(method):
         ["ant", "bee", "cat"],
         [1, "bee", None],
         [True, "bee", 2.5],
+        [1, 2.5, True + 1],
+        [2**63, 1, -1],
         [("a", "b"), ("a", "c"), ("d", "e")],
         [("a",), ("a", "c"), ("d", "e", "f")],
     ],

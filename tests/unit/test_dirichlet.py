@@ -47,3 +47,11 @@ def test_maximum_likelihood_of_identical_rows_is_finite():
     estimate = maximum_likelihood(row, np.ones((1, 3)))
     assert np.isfinite(estimate).all()
     np.testing.assert_allclose(estimate / estimate.sum(), np.exp(row), atol=1e-3)
+
+
+def test_maximum_likelihood_stays_where_no_step_can_be_computed():
+    """So far apart, the differences of its digammas are 0, and Newton's step 0 / 0."""
+    concentration = np.array([[1e6, 1e-12]])
+    with np.errstate(all="ignore"):
+        estimate = maximum_likelihood(mean_log(concentration), concentration, floor=1e-12)
+    np.testing.assert_array_equal(estimate, concentration)

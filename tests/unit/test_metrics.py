@@ -137,11 +137,11 @@ def test_intervals_stay_where_values_can_be():
     labels = (rng.random(100) > confidence).astype(int)
     result = evaluate(np.stack([confidence, 1 - confidence], axis=1), labels)
     assert 0.9 < result["accuracy"].value < result["accuracy"].high <= 1
-    uncut = evaluate(np.stack([confidence, 1 - confidence], axis=1), labels, level=0.9999)
-    assert uncut["accuracy"].high == 1
-    assert uncut["calibration_error"].low == 0
-    assert uncut["calibration_error_debiased"].low < 0
-    assert uncut["nll"].high < np.inf
+    wide = evaluate(np.stack([confidence, 1 - confidence], axis=1), labels, level=0.9999)
+    assert wide["accuracy"].high == 1
+    assert wide["calibration_error"].low == 0
+    assert wide["calibration_error_debiased"].low < 0
+    assert wide["nll"].high < np.inf
 
 
 def test_intervals_cover_the_truth_at_about_their_level():

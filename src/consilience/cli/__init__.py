@@ -9,10 +9,11 @@ from contextlib import suppress
 
 def main() -> None:
     """Run `consilience`; bad input ends in one sentence and exit code 2."""
-    from consilience.cli.app import app  # noqa: PLC0415 - so that a failing import is reported like the rest
-    from consilience.errors import InvalidPredictions  # noqa: PLC0415
+    from consilience.errors import InvalidPredictions  # noqa: PLC0415 - as below
 
     try:
+        from consilience.cli.app import app  # noqa: PLC0415 - so that a failing import is reported like the rest
+
         try:
             app(prog_name="consilience")
         finally:
