@@ -328,3 +328,39 @@ def test_outputs_are_checked_before_the_work(tmp_path):
         write_posterior(tmp_path / "out.xlsx", aggregator, aggregator.posterior_, aggregator.items_)
     with pytest.raises(cs.InvalidPredictions, match="directory must exist"):
         write_posterior(tmp_path / "no" / "out.npz", aggregator, aggregator.posterior_, aggregator.items_)
+
+
+def test_a_table_has_no_entries(tmp_path):
+    (tmp_path / "p.csv").write_text("item,member,label\n1,a,x\n", encoding="utf-8")
+    with pytest.raises(cs.InvalidPredictions, match=r"a table has no entries to pick one of; got '.*p\.csv:a'"):
+        soft(f"{tmp_path / 'p.csv'}:a")
+
+
+def test_tables_that_are_far_too_wide_or_name_a_column_twice(tmp_path, monkeypatch):
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    from consilience.files import contents
+
+    monkeypatch.setattr(contents, "MOST_COLUMNS", 3)
+    wide = tmp_path / "wide.csv"
+    wide.write_text("item,a,b,c\n1,.2,.3,.5\n", encoding="utf-8")
+    with pytest.raises(cs.InvalidPredictions, match=r"wide\.csv must have at most 3 columns; it has 4"):
+        soft(wide)
+    columns = [pa.array([0.5])] * 4
+    pq.write_table(pa.table(columns, names=list("abcd")), tmp_path / "wide.parquet")
+    with pytest.raises(cs.InvalidPredictions, match="it has 4 columns, and at most 3 are read"):
+        soft(tmp_path / "wide.parquet")
+    pq.write_table(pa.table(columns[:2], names=["a", "a"]), tmp_path / "twice.parquet")
+    with pytest.raises(cs.InvalidPredictions, match="the column 'a' is there twice"):
+        soft(tmp_path / "twice.parquet")
+
+
+def test_headers_of_the_second_version_and_names_as_bytes(tmp_path):
+    with (tmp_path / "p.npy").open("wb") as file:
+        np.lib.format.write_array(file, ARRAY, version=(2, 0))
+    predictions, _ = soft(tmp_path / "p.npy")
+    np.testing.assert_array_equal(predictions.to_array(), ARRAY)
+    names = np.array([f"klass {place}".encode() for place in range(ARRAY.shape[2])])
+    predictions, _ = soft(save(tmp_path / "n.npz", probabilities=ARRAY, classes=names))
+    assert predictions.classes == [f"klass {place}" for place in range(ARRAY.shape[2])]

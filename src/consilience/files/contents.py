@@ -67,7 +67,7 @@ def read_contents(source: str) -> Contents:
 
 def _split(source: str) -> tuple[Path, str | None]:
     """FILE and KEY of FILE:KEY; a colon elsewhere is part of the name."""
-    for suffix in ARRAY_FORMATS:
+    for suffix in ARRAY_FORMATS | TABLE_FORMATS:
         head, colon, key = source.rpartition(f"{suffix}:")
         if colon and key and not Path(source).exists():
             return Path(head + suffix), key
