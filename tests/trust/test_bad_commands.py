@@ -153,7 +153,7 @@ COMMANDS = [
     ("aggregate pair.npz", "pair.npz", "one array (members, items, classes)", "['a', 'b']"),
     ("aggregate pair.npz:c", "pair.npz", "must hold 'c'", "['a', 'b']"),
     ("aggregate unequal.npz", "unequal.npz", "one shape (items, classes)", "(3, 3)"),
-    ("aggregate crowd.csv:x", "crowd.csv:x", "must end in one of", "got 'crowd.csv:x'"),
+    ("aggregate crowd.csv:x", "a table", "has no entries to pick one of", "got 'crowd.csv:x'"),
     ("aggregate one.npy short.npy", "files", "the same items", "short.npy has 4"),
     ("aggregate one.npy two.npy", "files", "the same classes", "two.npy has 2"),
     ("aggregate one.npy one.npy", "members", "distinct names", "got 'one'"),
