@@ -78,3 +78,18 @@ def test_the_bar_counts(capsys):
         told.finish()
     shown = capsys.readouterr().err
     assert "the second cell" in shown and "2/3" in shown
+
+
+def test_files_in_the_place_of_folders_are_told_before_the_work(tmp_path, monkeypatch):
+    from typer.testing import CliRunner
+
+    import consilience as cs
+    from consilience.cli.app import app
+
+    (tmp_path / "afile").write_text("x", encoding="utf-8")
+    for option in ("--output", "--work-dir"):
+        result = CliRunner().invoke(app, ["reproduce", "clean", option, str(tmp_path / "afile")])
+        assert isinstance(result.exception, cs.InvalidPredictions)
+        assert str(result.exception).startswith(f"{option} must be a folder; ")
+    result = CliRunner().invoke(app, ["reproduce", "clean", "--jobs", "0"])
+    assert result.exit_code == 2

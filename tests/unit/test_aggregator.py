@@ -40,7 +40,7 @@ def test_labels_reach_the_shortcuts(method):
     "classes",
     [
         ["ant", "bee", "cat"],
-        [1, "bee", None],
+        [1, "bee", ("c", 3)],
         [True, "bee", 2.5],
         [1, 2.5, True + 1],
         [2**63, 1, -1],

@@ -29,9 +29,9 @@ def by_hand(kind, weights):
 
 
 @pytest.mark.parametrize("kind", ["arithmetic", "geometric"])
-@pytest.mark.parametrize("weights", [None, WEIGHTS, [1, 2, 5], (10, 20, 50)], ids=str)
+@pytest.mark.parametrize("weights", [None, WEIGHTS, [1, 2, 5], (10, 20, 50), WEIGHTS * 1e307], ids=str)
 def test_by_hand(kind, weights):
-    expected = by_hand(kind, np.ones(3) if weights is None else np.asarray(weights, dtype=float))
+    expected = by_hand(kind, np.ones(3) if weights is None else np.asarray(weights) / np.max(weights))
     fitted = cs.Average(kind=kind, weights=weights).fit(ARRAY)
     np.testing.assert_allclose(fitted.posterior_, expected, rtol=1e-12)
     np.testing.assert_allclose(fitted.predict_proba(ARRAY[:, 1:]), expected[1:], rtol=1e-12)

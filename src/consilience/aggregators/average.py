@@ -58,6 +58,7 @@ class Average(AbstractPool):
             raise ValueError(
                 f"weights must be a positive number for each of the {n_members} members; got {self.weights!r}"
             )
+        weights = weights / weights.max()  # or the sum could be infinite
         return np.asarray(weights / weights.sum())
 
     def rule(self, predictions: Predictions) -> Rule:

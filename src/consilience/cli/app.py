@@ -408,7 +408,9 @@ def reproduce(
         list[str] | None,
         typer.Option("--weights", metavar="TASK=FOLDER", help="Published networks to take instead of training."),
     ] = None,
-    jobs: Annotated[int | None, typer.Option("--jobs", help="Networks to train at a time; one per core.")] = None,
+    jobs: Annotated[
+        int | None, typer.Option("--jobs", min=1, help="Networks to train at a time; one per core.")
+    ] = None,
     laplace: Annotated[bool, typer.Option(help="Whether probabilistic ensembling (PE) takes part.")] = True,
 ) -> None:
     """Run an experiment of the paper, going on where an earlier run was stopped."""
@@ -424,6 +426,9 @@ def reproduce(
         for name, entry in EXPERIMENTS.items():
             screen.out.print(f"{name:16} {entry.what}: {', '.join(entry.tasks)}", markup=False)
         return
+    for option, place in (("--output", output), ("--work-dir", work_dir)):  # before hours of work, not after
+        if place.exists() and not place.is_dir():
+            raise InvalidPredictions(f"{option} must be a folder; {place} is a file")
     asked = {"epochs": epochs, "subset": subset, "n_members": members, "n_items": items}
     store = Store(data_dir, work_dir, read_scales(TASKS, {name: values or [] for name, values in asked.items()}))
     for task, folder in read_choices(TASKS, "weights", weights or []).items():

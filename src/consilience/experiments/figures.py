@@ -22,8 +22,11 @@ COLOURS = {  # Okabe and Ito's, which colour-blind readers tell apart
     "MV": "#999999",
     "PE": "#CC79A7",
     "SDS": "#D55E00",
-    "SDS default": "#009E73",
+    "SDS default": "#882255",
     "SDS online": "#0072B2",
+    "Consensus": "#009E73",
+    "DS smoothed": "#F0E442",
+    "EA geometric": "#0072B2",
 }
 
 
@@ -34,14 +37,16 @@ def draw(rows: Sequence[Row], path: Path, *, axis: str, methods: Sequence[str] |
     found = summarized(rows)
     metrics = [name for name in PANELS if any(key[5] == name for key in found)] or sorted({key[5] for key in found})
     shown = methods or list(dict.fromkeys(key[4] for key in found))
-    figure = Figure(figsize=(3.4 * len(metrics), 3.0), layout="constrained")
+    n_columns = min(len(shown), max(3, round(2.5 * len(metrics))))  # of the legend, which is to fit below the panels
+    n_rows = -(-len(shown) // n_columns)
+    figure = Figure(figsize=(3.4 * len(metrics), 2.75 + 0.25 * n_rows), layout="constrained")
     for axes, metric in zip(figure.subplots(1, len(metrics), squeeze=False)[0], metrics, strict=True):
         for method in shown:
             _line(axes, method, sorted((key[2], value) for key, value in found.items() if key[4:] == (method, metric)))
         axes.set(title=metric, xlabel=axis)
         axes.grid(alpha=0.25)
         axes.spines[["top", "right"]].set_visible(False)
-    figure.legend(*axes.get_legend_handles_labels(), loc="outside lower center", ncols=len(shown), frameon=False)
+    figure.legend(*axes.get_legend_handles_labels(), loc="outside lower center", ncols=n_columns, frameon=False)
     figure.savefig(path, metadata={"Date": None} if path.suffix == ".svg" else None)
 
 

@@ -33,9 +33,10 @@ PAPER = ("DS", "BCC", "EA", "MV", "PE", "SDS")
 def aggregators(preset: Preset) -> dict[str, Callable[[], AbstractAggregator]]:
     """Every aggregator, SDS with the hyper-parameters that the paper's appendix D gives for a data set.
 
-    DS is crowd-kit's of the paper: no smoothing, 100 iterations. `SDS default` is this project's own default.
+    DS is crowd-kit's of the paper: no smoothing, 100 iterations. `SDS default` is this project's own default, where
+    that is another.
     """
-    return {
+    found: dict[str, Callable[[], AbstractAggregator]] = {
         "DS": lambda: DawidSkene(smoothing=0, tol=None, max_iter=100),
         "BCC": lambda: BayesianClassifierCombination(max_iter=200),
         "EA": Average,
@@ -46,6 +47,9 @@ def aggregators(preset: Preset) -> dict[str, Callable[[], AbstractAggregator]]:
         "DS smoothed": DawidSkene,
         "EA geometric": lambda: Average(kind="geometric"),
     }
+    if SoftDawidSkene.paper(preset).get_params() == SoftDawidSkene().get_params():
+        del found["SDS default"]
+    return found
 
 
 def fitted(method: AbstractAggregator, predictions: Predictions) -> AbstractAggregator:

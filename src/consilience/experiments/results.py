@@ -51,6 +51,7 @@ class Summary(NamedTuple):
 
 
 HIGHER_IS_BETTER = {"accuracy", "auroc", "auroc entropy", "alone right", "alone right, no member"}
+ZERO_IS_BEST = {"ece debiased"}
 
 
 def write_rows(path: Path, rows: Iterable[Row]) -> None:
@@ -91,8 +92,15 @@ def best_of(metric: str, values: Sequence[float], digits: int = 3) -> list[bool]
     finite = [value for value in rounded if np.isfinite(value)]
     if not finite:
         return [False] * len(rounded)
-    best = max(finite) if metric in HIGHER_IS_BETTER else min(finite)
-    return [value == best for value in rounded]
+    best = max(goodness(metric, value) for value in finite)
+    return [goodness(metric, value) == best for value in rounded]
+
+
+def goodness(metric: str, value: float) -> float:
+    """More of it is better."""
+    if metric in ZERO_IS_BEST:
+        return -abs(value)
+    return value if metric in HIGHER_IS_BETTER else -value
 
 
 PAPER_METRICS = {"Accuracy": "accuracy", "ECE": "ece 300", "Brier score": "brier", "NLL": "nll"}

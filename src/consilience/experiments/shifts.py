@@ -42,7 +42,10 @@ def shifted(condition: Condition, data_dir: Path, n_items: int | None = None) ->
         return _foreign(condition, data_dir, n_items)
     if condition.task == "imagenet" and condition.shift in CORRUPTIONS:
         return _imagenet_c(condition, data_dir).first(n_items)
-    clean = TASKS[condition.task].images(data_dir, train=False).first(n_items)
+    clean = TASKS[condition.task].images(data_dir, train=False)
+    if n_items is not None and n_items > len(clean.labels):
+        raise InvalidPredictions(f"items must be at most the {len(clean.labels):,} that there are; got {n_items:,}")
+    clean = clean.first(n_items)
     if condition.shift == "clean":
         return clean
     if isinstance(clean.pixels, JpegFiles):

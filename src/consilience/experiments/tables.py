@@ -140,11 +140,11 @@ def _text(cell: Summary | None, style: str, plus_minus: str) -> str:
 
 
 def tallies(name: str, rows: Sequence[Row]) -> list[str]:
-    """Each method against the average and against the best baseline, over all cells; then the paper's own figures."""
+    """Each method against the average and against the best baseline, over all cells; then the paper's own, if any."""
     lines = _tally_tables("Wins / ties / losses over all cells and ensembles", cells_of_rows(rows))
     if not lines:
         return []
-    which = PAPER_TABLES.get(name, ["imagenet-c"])
+    which = PAPER_TABLES.get(name, [])
     title = f"The same over the means that the paper prints ({', '.join(which)})"
     return [*lines, *_tally_tables(title, cells_of_summaries(paper_summaries(*which)))]
 
@@ -155,7 +155,7 @@ def _tally_tables(title: str, found: Mapping[str, Cells]) -> list[str]:
         return []
     methods = sorted({method for metric in metrics for cell in found[metric].values() for method in cell}, key=_rank)
     lines = [f"## {title}", "", "In brackets the mean difference, positive where the method is better.", ""]
-    for against, others in (("EA", ["EA"]), ("the best baseline", list(BASELINES))):
+    for against, others in (("EA", ["EA"]), (f"the best of {', '.join(BASELINES)}", list(BASELINES))):
         lines += [f"| against {against} | {' | '.join(metrics)} |", f"|---|{'---|' * len(metrics)}"]
         for method in (method for method in methods if [method] != others):
             texts = [str(tally(found[metric], metric, method, others)) for metric in metrics]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from consilience.experiments.results import HIGHER_IS_BETTER
+from consilience.experiments.results import goodness
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -58,12 +58,11 @@ def cells_of_summaries(summaries: Mapping[Key, Summary]) -> dict[str, Cells]:
 
 def tally(cells: Cells, metric: str, method: str, others: Sequence[str], *, tie: float = TIE) -> Tally:
     """How a method does against another, or against the best of others, in the cells that have both."""
-    sign = 1 if metric in HIGHER_IS_BETTER else -1
     gaps = []
     for values in cells.values():
-        against = [sign * values[name] for name in others if name in values and name != method]
+        against = [goodness(metric, values[name]) for name in others if name in values and name != method]
         if method in values and against:
-            gaps.append(sign * values[method] - max(against))
+            gaps.append(goodness(metric, values[method]) - max(against))
     gap = np.round(gaps, 9)  # one image of 2,000 is a gap of .0005 and of no more, whatever the rounding of the two
     mean = float(gap.mean()) if len(gap) else float("nan")
     return Tally(int((gap > tie).sum()), int((np.abs(gap) <= tie).sum()), int((gap < -tie).sum()), mean)
