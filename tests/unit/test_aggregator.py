@@ -124,3 +124,17 @@ def test_a_member_alone_is_believed(method):
     assert silent.n_iter_ == 1
     for fitted in (alone, silent):
         assert fitted.posterior_.argmax(axis=1).tolist() == votes[0].tolist()
+
+
+@pytest.mark.parametrize("method", [cs.DawidSkene(), cs.BayesianClassifierCombination(), cs.SoftDawidSkene()], ids=repr)
+def test_a_uniform_prior_stays_uniform_in_a_stream(method):
+    fixed = clone(method).set_params(class_prior="uniform")
+    streamed = fixed.partial_fit(ARRAY[:, :40]).partial_fit(ARRAY[:, 40:])
+    np.testing.assert_allclose(streamed.class_prior_, 1 / 3)
+
+
+def test_options_that_a_method_does_not_have():
+    with pytest.raises(TypeError, match=r"^options to predict with must be known; Average has none, got 'pure'$"):
+        cs.Average().fit(ARRAY).frozen(pure=True)
+    with pytest.raises(TypeError, match=r"SoftDawidSkene has pure, got 'impure'$"):
+        cs.SoftDawidSkene(max_iter=1, tol=None).fit(ARRAY).frozen(impure=True)
