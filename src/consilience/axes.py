@@ -40,7 +40,7 @@ class Axis:
             raise InvalidPredictions(
                 f"{plural} must name each of the {self.size} {plural}; got {len(self.names)} names"
             )
-        if self.kind == "class" and any(name is None or name != name for name in self.names):  # noqa: PLR0124 - NaN
+        if self.kind == "class" and any(map(is_missing, self.names)):
             raise InvalidPredictions("classes must not be called None or NaN, which stand for unknown labels")
         try:
             distinct = len(self.positions)

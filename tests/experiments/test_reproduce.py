@@ -13,7 +13,7 @@ from consilience.experiments import catalog, tasks
 from consilience.experiments.catalog import EXPERIMENTS, confusion, example, grids, online, out_of_distribution
 from consilience.experiments.catalog.run import Run
 from consilience.experiments.reproduce import reproduce
-from consilience.experiments.results import Row, paper_summaries, read_rows, summarized, write_rows
+from consilience.experiments.results import Row, best_of, paper_summaries, read_rows, summarized, write_rows
 from consilience.experiments.scales import Scale, Scales, read_scales
 from consilience.experiments.shifts import Condition
 from consilience.experiments.store import Store
@@ -254,6 +254,14 @@ def test_wins_are_counted_over_all_cells():
     assert tally(cells, "nll", "EA", ["SDS"])[:3] == (1, 1, 2)
     assert tally(cells, "nll", "SDS", ["EA", "DS", "SDS"])[:3] == (1, 1, 2)  # the best of the others
     assert tally(cells, "accuracy", "SDS", ["EA"])[:3] == (1, 1, 2)
+
+
+def test_the_best_debiased_error_is_the_one_closest_to_0():
+    assert best_of("ece debiased", [-0.02, 0.003, 0.01]) == [False, True, False]
+    assert best_of("ece 15", [0.02, 0.003, 0.01]) == [False, True, False]
+    assert best_of("accuracy", [0.9, 0.8, float("nan")]) == [True, False, False]
+    cells = {(0,): {"EA": 0.003, "SDS": -0.02}}
+    assert tally(cells, "ece debiased", "SDS", ["EA"])[:3] == (0, 0, 1)
 
 
 def test_a_gap_of_just_a_tie_is_one():

@@ -46,6 +46,13 @@ def test_conditions_of_small_data(tmp_path):
         shifted(Condition("mnist", "upside-down"), tmp_path)
 
 
+def test_more_items_than_there_are(tmp_path):
+    write_mnist(tmp_path / "mnist")
+    with pytest.raises(cs.InvalidPredictions, match="items must be at most the 40 that there are; got 41"):
+        shifted(Condition("mnist"), tmp_path, 41)
+    assert len(shifted(Condition("mnist"), tmp_path, 40).labels) == 40
+
+
 def test_corrupted_imagenet_that_is_not_there(tmp_path):
     with pytest.raises(cs.InvalidPredictions, match=r"ImageNet-C must be in .*; fog/3 is not there"):
         shifted(Condition("imagenet", "fog", 3), tmp_path)

@@ -419,6 +419,18 @@ AGGREGATORS = {
         "probability",
         "'a'",
     ),
+    "a class called None": (
+        lambda: cs.Predictions(BLOCK, classes=["a", None, "c"]),
+        "classes",
+        "must not be called None or NaN",
+        "unknown labels",
+    ),
+    "a class called NaN": (
+        lambda: cs.Predictions(BLOCK, classes=[0.0, 1.0, np.nan]),
+        "classes",
+        "must not be called None or NaN",
+        "unknown labels",
+    ),
     "a prior of others, BCC": (
         lambda: cs.BayesianClassifierCombination(class_prior=[1.0]).fit(BLOCK),
         "class_prior",

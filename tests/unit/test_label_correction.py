@@ -17,12 +17,22 @@ def labelled(rng):
 
 
 @pytest.fixture
-def lesson(labelled, monkeypatch):
+def lesson_of(monkeypatch):
+    """What the regression is given of labelled items and answers."""
     seen = []
     real = label_correction._cross_validated
     monkeypatch.setattr(label_correction, "_cross_validated", lambda lesson: seen.append(lesson) or real(lesson))
-    learn_correction(labelled, labelled.said.mean(axis=1))
-    return seen[0]
+
+    def learn(labelled, answers):
+        learn_correction(labelled, answers)
+        return seen[-1]
+
+    return learn
+
+
+@pytest.fixture
+def lesson(labelled, lesson_of):
+    return lesson_of(labelled, labelled.said.mean(axis=1))
 
 
 def test_labels_are_wrong_as_often_as_is_said(labelled, lesson):
@@ -40,13 +50,9 @@ def test_items_count_as_much_as_they_weigh(labelled, lesson):
     np.testing.assert_allclose(lesson.log_answers, np.log(labelled.said.mean(axis=1)))
 
 
-def test_logarithms_are_centred_and_silence_is_none(labelled, monkeypatch):
+def test_logarithms_are_centred_and_silence_is_none(labelled, lesson_of):
     labelled.said[3, 1] = np.nan
-    seen = []
-    real = label_correction._cross_validated
-    monkeypatch.setattr(label_correction, "_cross_validated", lambda lesson: seen.append(lesson) or real(lesson))
-    learn_correction(labelled, np.nanmean(labelled.said, axis=1))
-    logs = seen[0].logs
+    logs = lesson_of(labelled, np.nanmean(labelled.said, axis=1)).logs
     np.testing.assert_allclose(logs.sum(axis=2), 0, atol=1e-12)
     assert (logs[3, 1] == 0).all() and (logs[3, 0] != 0).all()
     np.testing.assert_allclose(logs[5, 2], (np.log(labelled.said[5, 2]) - np.log(labelled.said[5, 2]).mean()) / 3**0.5)
