@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 
 import consilience as cs
-from consilience.storage import NUMBERS_AT_ONCE
+from consilience.data.answers import NUMBERS_AT_ONCE
 
 LIMIT = 1_500_000_000
 

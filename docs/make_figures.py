@@ -16,7 +16,7 @@ from pathlib import Path
 from matplotlib.figure import Figure
 
 import consilience as cs
-from consilience.demo import Shift, run
+from consilience.experiments.demo import Shift, run
 from consilience.report import write_report
 
 ASSETS = Path(__file__).parent / "assets"

@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from benchmarks.quality.images import training_images
-from consilience.atomic import whole_file
 from consilience.experiments.datasets import Images
+from consilience.system.atomic import whole_file
 
 Answer = Callable[[np.ndarray], np.ndarray]  # images -> (items, classes)
 

@@ -14,11 +14,11 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 import consilience as cs
-from consilience.aggregators.aggregator import AbstractAggregator
-from consilience.aggregators.consensus import TranslationModel
-from consilience.agreement import Agreement
-from consilience.arrays import to_numpy
-from consilience.features import Scores
+from consilience.aggregators.base import AbstractAggregator
+from consilience.aggregators.consensus.consensus import TranslationModel
+from consilience.passes.agreement import Agreement
+from consilience.passes.kernels import Scores
+from consilience.system.arrays import to_numpy
 
 Method = Callable[[cs.Predictions], np.ndarray]
 
@@ -61,7 +61,7 @@ def without_weights(predictions: cs.Predictions) -> np.ndarray:
     def equal(agreement: Agreement, *_: object) -> np.ndarray:
         return np.full(len(agreement.counts), 1 / len(agreement.counts))
 
-    with patch("consilience.aggregators.consensus.pool_weights", equal):
+    with patch("consilience.aggregators.consensus.consensus.pool_weights", equal):
         return by(cs.Consensus)(predictions)
 
 
@@ -71,7 +71,7 @@ def believing(predictions: cs.Predictions) -> np.ndarray:
     def full(agreement: Agreement, *_: object) -> np.ndarray:
         return np.ones(len(agreement.counts))
 
-    with patch("consilience.aggregators.consensus.credibility", full):
+    with patch("consilience.aggregators.consensus.consensus.credibility", full):
         return by(cs.Consensus)(predictions)
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from consilience.atomic import whole_file
+from consilience.system.atomic import whole_file
 
 
 @dataclass(frozen=True, eq=False)

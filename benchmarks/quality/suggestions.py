@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.quality.labels import METRICS, Problem, arguments, change, consensus, label_free, run, show
-from consilience.suggestion import suggestions_under
+from consilience.insight.suggestion import suggestions_under
 
 COUNTS = (10, 20, 50, 100)
 

@@ -11,8 +11,8 @@ import numpy as np
 
 from benchmarks.quality.methods import YARDSTICK
 from benchmarks.quality.scores import IS_RATIO, METRICS, changes, gains, interval
-from consilience.atomic import whole_file
-from consilience.tables import Table
+from consilience.system.atomic import whole_file
+from consilience.system.tables import Table
 
 
 class Result(NamedTuple):

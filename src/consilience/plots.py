@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
-from consilience.aggregators.aggregator import AbstractAggregator
-from consilience.arrays import plain_numpy
-from consilience.axes import some
-from consilience.diagnostics import Diagnosis
-from consilience.reliability import Strategy, reliability_curve
-from consilience.tables import Table
+from consilience.aggregators.base import AbstractAggregator
+from consilience.data.axes import some
+from consilience.insight.diagnostics import Diagnosis
+from consilience.metrics.reliability import Strategy, reliability_curve
+from consilience.system.arrays import plain_numpy
+from consilience.system.tables import Table
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from consilience.arrays import FloatArray
+    from consilience.system.arrays import FloatArray
 
 COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 """Okabe and Ito's, which people with any kind of colour vision tell apart, without those that white swallows."""

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 import consilience as cs
-from consilience.aggregators.consensus import TranslationModel
-from consilience.aggregators.opinion_weights import copies
-from consilience.expectation import Reader
+from consilience.aggregators.consensus.consensus import TranslationModel
+from consilience.aggregators.consensus.opinion_weights import copies
+from consilience.passes.reader import Reader
 
 import reference
 from simulate import softmax_members

@@ -7,8 +7,8 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 
 import consilience as cs
-from consilience.aggregators import label_correction
-from consilience.aggregators.label_correction import LabelledItems, Lesson, learn_correction
+from consilience.aggregators.consensus import label_correction
+from consilience.aggregators.consensus.label_correction import LabelledItems, Lesson, learn_correction
 
 from simulate import softmax_members
 

@@ -10,7 +10,7 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
 import consilience as cs
-from consilience.frozen import FrozenRule
+from consilience.answering.frozen import FrozenRule
 
 from simulate import softmax_members
 
@@ -296,7 +296,7 @@ def test_a_thousand_classes(rng, tmp_path):
 
 def test_a_file_that_would_be_too_large(rng, tmp_path, monkeypatch):
     pytest.importorskip("onnx")
-    monkeypatch.setattr("consilience.onnx.MOST_BYTES", 399)
+    monkeypatch.setattr("consilience.answering.onnx.MOST_BYTES", 399)
     with pytest.raises(ValueError, match=r"must stay below 2 GiB; 4 members × 5² classes take 0.0 GiB"):
         fitted(cs.SoftDawidSkene(), rng).to_onnx(tmp_path / "model.onnx")
 

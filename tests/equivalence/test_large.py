@@ -27,7 +27,7 @@ def array(rng):
 @pytest.mark.parametrize("method", METHODS, ids=repr)
 def test_vanishing_responsibilities_may_be_left_out(method, array, monkeypatch):
     sparse = clone(method).fit(array)
-    monkeypatch.setattr("consilience.expectation.SPARSE_FROM", 10**9)
+    monkeypatch.setattr("consilience.passes.reader.SPARSE_FROM", 10**9)
     dense = clone(method).fit(array)
     np.testing.assert_allclose(sparse.posterior_, dense.posterior_, atol=1e-11)
     np.testing.assert_allclose(sparse.statistics_.sums, dense.statistics_.sums, atol=1e-8)
@@ -37,7 +37,7 @@ def test_vanishing_responsibilities_may_be_left_out(method, array, monkeypatch):
 @pytest.mark.parametrize("labels", [None, np.arange(150) % 4 - 1])
 def test_a_large_posterior_is_computed_when_it_is_asked_for(method, labels, array, monkeypatch):
     expected = clone(method).fit(array, labels).posterior_
-    monkeypatch.setattr("consilience.expectation.DENSE_NUMBERS", 0)
+    monkeypatch.setattr("consilience.passes.reader.DENSE_NUMBERS", 0)
     fitted = clone(method).set_params(chunk_size=40).fit(array, labels)
     assert fitted._posterior_values is None
     pieces = list(fitted.posterior_chunks())
@@ -88,7 +88,7 @@ def test_half_precision_on_disk_is_read_in_single(array, tmp_path):
 @pytest.mark.parametrize("method", METHODS, ids=repr)
 def test_copies_and_pickles_of_a_large_fit(method, array, monkeypatch):
     expected = clone(method).fit(array).posterior_
-    monkeypatch.setattr("consilience.expectation.DENSE_NUMBERS", 0)
+    monkeypatch.setattr("consilience.passes.reader.DENSE_NUMBERS", 0)
     fitted = clone(method).fit(array)
     for twin in (pickle.loads(pickle.dumps(fitted)), copy.deepcopy(fitted)):  # noqa: S301 - made a moment ago
         np.testing.assert_allclose(twin.posterior_, expected, atol=1e-11)

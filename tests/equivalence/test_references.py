@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import consilience as cs
-from consilience.expectation import Reader
+from consilience.passes.reader import Reader
 
 import reference
 from assertions import assert_never_falls

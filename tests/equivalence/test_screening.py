@@ -7,7 +7,7 @@ import pytest
 from scipy import sparse
 
 import consilience as cs
-from consilience import expectation, screening
+from consilience.passes import reader, screening
 
 N_CLASSES = 70
 
@@ -44,7 +44,7 @@ def fitted(array, labels=None, **options):
 
 
 def without_screening(monkeypatch):
-    monkeypatch.setattr(expectation.Reader, "can_screen", property(lambda _: False))
+    monkeypatch.setattr(reader.Reader, "can_screen", property(lambda _: False))
 
 
 @pytest.mark.parametrize(("dtype", "tolerance"), [(np.float64, 1e-12), (np.float32, 1e-5)])

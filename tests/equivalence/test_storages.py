@@ -123,7 +123,7 @@ def test_memory_maps_and_read_only_arrays(array, tmp_path):
 
 
 def test_two_halves_have_the_statistics_of_the_whole(array):
-    from consilience.expectation import Reader
+    from consilience.passes.reader import Reader
 
     predictions = cs.Predictions.concatenate(
         [array, cs.Predictions.from_labels(np.nan_to_num(array[:1]).argmax(axis=2), 4)]
@@ -141,5 +141,5 @@ def test_two_halves_have_the_statistics_of_the_whole(array):
 
 def test_large_data_is_read_anew_with_the_same_result(array, monkeypatch):
     expected = cs.SoftDawidSkene(max_iter=5).fit_predict_proba(array)
-    monkeypatch.setattr("consilience.expectation.CACHED_NUMBERS", 0)
+    monkeypatch.setattr("consilience.passes.reader.CACHED_NUMBERS", 0)
     np.testing.assert_array_equal(cs.SoftDawidSkene(max_iter=5).fit_predict_proba(array), expected)

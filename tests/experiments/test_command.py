@@ -9,7 +9,7 @@ pytest.importorskip("matplotlib")
 
 from consilience.cli import main
 from consilience.experiments.results import read_rows
-from consilience.progress import counter
+from consilience.system.progress import counter
 
 from small_data import write_mnist
 

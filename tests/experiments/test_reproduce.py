@@ -20,7 +20,7 @@ from consilience.experiments.store import Store
 from consilience.experiments.tables import blocks, latex, markdown
 from consilience.experiments.tallies import cells_of_rows, cells_of_summaries, tally
 from consilience.experiments.tasks import TASKS, Task
-from consilience.progress import Counter
+from consilience.system.progress import Counter
 
 from small_data import write_by_class, write_cifar, write_mnist
 

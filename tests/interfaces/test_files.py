@@ -8,7 +8,7 @@ import pytest
 import consilience as cs
 from consilience.files import read_labels, read_posterior, read_predictions, write_posterior
 from consilience.files.recognition import Columns
-from consilience.tables import Table
+from consilience.system.tables import Table
 
 ARRAY = np.random.default_rng(0).dirichlet(np.ones(3), size=(2, 5))
 

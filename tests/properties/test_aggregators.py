@@ -1,12 +1,12 @@
-"""Every check of `consilience.checks` × every aggregator, and that the checks can fail."""
+"""Every check of `consilience.insight.checks` × every aggregator, and that the checks can fail."""
 
 import numpy as np
 import pytest
 
 import consilience as cs
 from consilience.aggregators.majority_vote import MajorityVote
-from consilience.checks import CHECKS
-from consilience.rule import Rule
+from consilience.answering.rule import Rule
+from consilience.insight.checks import CHECKS
 
 AGGREGATORS = {
     "average": cs.Average(),

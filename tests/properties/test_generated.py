@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from sklearn.base import clone
 
 import consilience as cs
-from consilience.arrays import to_numpy
+from consilience.system.arrays import to_numpy
 
 CASES = int(os.environ.get("CONSILIENCE_CASES", "4"))
 generated = settings(

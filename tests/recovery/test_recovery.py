@@ -5,8 +5,8 @@ import pytest
 from sklearn.base import clone
 
 import consilience as cs
-from consilience.aggregators.opinion_weights import skills
-from consilience.expectation import Reader
+from consilience.aggregators.consensus.opinion_weights import skills
+from consilience.passes.reader import Reader
 
 from assertions import assert_within_errors
 from simulate import diagonal_confusion, labels_from_confusion, rows_from_dirichlet, softmax_members

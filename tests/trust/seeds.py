@@ -11,7 +11,7 @@ import numpy as np
 
 import consilience as cs
 from consilience.files import write_posterior
-from consilience.tables import Table
+from consilience.system.tables import Table
 
 BLOCK = np.random.default_rng(0).dirichlet(np.ones(3), size=(3, 6))
 LABELS = np.array([[0, 1, 2, 0, 1, -1], [0, 1, 1, 0, 2, 2], [2, 1, 2, 0, -1, 0]])

@@ -8,7 +8,8 @@ from scipy import sparse
 from sklearn.tree import DecisionTreeClassifier
 
 import consilience as cs
-from consilience import metrics, ood, plots
+from consilience import metrics, plots
+from consilience.metrics import ood
 from consilience.report import write_report
 
 from trust.sentences import assert_one_sentence

@@ -17,7 +17,7 @@ from distributed.client import FutureCancelledError
 from sklearn.base import clone
 
 import consilience as cs
-from consilience import distributed
+from consilience.passes import cluster
 
 from simulate import softmax_members
 
@@ -40,7 +40,7 @@ def at_pass(monkeypatch):
     """Have something done in the middle of one of a fit's passes, when its work has been handed out."""
 
     def arrange(number, action):
-        real, passes = distributed.tree_sum, []
+        real, passes = cluster.tree_sum, []
 
         def tree_sum(client, parts):
             passes.append(None)
@@ -48,7 +48,7 @@ def at_pass(monkeypatch):
                 action()
             return real(client, parts)
 
-        monkeypatch.setattr(distributed, "tree_sum", tree_sum)
+        monkeypatch.setattr(cluster, "tree_sum", tree_sum)
         return passes
 
     return arrange

@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 import consilience as cs
-from consilience import untrusted
-from consilience.aggregators.loading import METHODS
+from consilience.aggregators.registry import METHODS
 from consilience.files import read_labels, read_posterior, read_predictions
+from consilience.system import untrusted
 
 BLOCK = np.random.default_rng(0).dirichlet(np.ones(3), size=(3, 8))
 READERS = {

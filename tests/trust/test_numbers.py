@@ -8,10 +8,12 @@ from scipy.special import digamma, gammaln
 from threadpoolctl import threadpool_limits
 
 import consilience as cs
-from consilience import dirichlet, expectation, predictions
 from consilience.aggregators import soft_dawid_skene
-from consilience.expectation import Reader
-from consilience.stirling import digamma_gap
+from consilience.data import predictions
+from consilience.maths import dirichlet
+from consilience.maths.stirling import digamma_gap
+from consilience.passes import reader
+from consilience.passes.reader import Reader
 
 mp = pytest.importorskip("mpmath")
 mp.mp.dps = 50
@@ -205,7 +207,7 @@ METHODS = [
 
 
 def fitted_on(method, array, n_threads, monkeypatch):
-    for module in (predictions, expectation, soft_dawid_skene):
+    for module in (predictions, reader, soft_dawid_skene):
         monkeypatch.setattr(module, "n_threads", lambda: n_threads)
     with threadpool_limits(n_threads):
         fitted = type(method)(**method.get_params()).fit(array)

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 import consilience as cs
-from consilience.atomic import whole_file
 from consilience.files import write_posterior
 from consilience.report import write_report
+from consilience.system.atomic import whole_file
 
 BLOCK = np.random.default_rng(0).dirichlet(np.ones(3), size=(3, 400))
 FITTED = cs.Average().fit(BLOCK)

@@ -1,7 +1,7 @@
 import numpy as np
 import torch
 
-from consilience.adamw import Moments, adamw_step
+from consilience.maths.adamw import Moments, adamw_step
 
 
 def test_twenty_steps_are_torchs(rng):

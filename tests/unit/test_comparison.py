@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 import consilience as cs
-from consilience.tables import Table
+from consilience.system.tables import Table
 
 from simulate import softmax_members
 

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import consilience as cs
-from consilience.aggregators.opinion_weights import MOST_MEMBERS
-from consilience.expectation import Reader
+from consilience.aggregators.consensus.opinion_weights import MOST_MEMBERS
+from consilience.passes.reader import Reader
 
 from simulate import softmax_members
 

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import consilience as cs
-from consilience.aggregators.credibility import LEAST, credibility
-from consilience.agreement import Agreement
+from consilience.aggregators.consensus.credibility import LEAST, credibility
+from consilience.passes.agreement import Agreement
 
 from simulate import softmax_members
 

@@ -4,7 +4,7 @@ import warnings
 
 import pytest
 
-from consilience import demo
+from consilience.experiments import demo
 
 
 def test_an_interrupt_that_a_network_swallows_stops_the_demo():

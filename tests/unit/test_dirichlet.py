@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from consilience.dirichlet import kullback_leibler, log_normalizer, maximum_likelihood, mean_log
+from consilience.maths.dirichlet import kullback_leibler, log_normalizer, maximum_likelihood, mean_log
 
 
 def test_density_is_scipys(rng):

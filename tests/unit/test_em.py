@@ -6,7 +6,7 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 
 import consilience as cs
-from consilience.em import em
+from consilience.maths.em import em
 
 
 def halving(state, iteration):

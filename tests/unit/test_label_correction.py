@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from consilience.aggregators import label_correction
-from consilience.aggregators.label_correction import SURPRISE, LabelledItems, learn_correction
+from consilience.aggregators.consensus import label_correction
+from consilience.aggregators.consensus.label_correction import SURPRISE, LabelledItems, learn_correction
 
 N_CLASSES = 4
 

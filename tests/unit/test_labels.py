@@ -3,7 +3,7 @@ import pandas as pd
 import pytest
 
 import consilience as cs
-from consilience.labels import known_labels
+from consilience.data.labels import known_labels
 
 AXES = cs.Predictions.from_labels([[0, 1, 1]], items=["x", "y", "z"], classes=["cat", "dog"]).axes
 PLAIN = cs.Predictions.from_labels([[0, 1, 1]]).axes

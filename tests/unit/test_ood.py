@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import consilience as cs
-from consilience.ood import aupr, auroc, fpr_at_tpr, uncertainty
+from consilience.metrics.ood import aupr, auroc, fpr_at_tpr, uncertainty
 
 scores = st.lists(st.integers(0, 8), min_size=1, max_size=12)
 

@@ -6,9 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import consilience as cs
-from consilience.aggregators.opinion_weights import LEAST_SHARE, MOST_MEMBERS, copies, pool_weights, skills
-from consilience.agreement import Agreement
-from consilience.expectation import Reader
+from consilience.aggregators.consensus.opinion_weights import LEAST_SHARE, MOST_MEMBERS, copies, pool_weights, skills
+from consilience.passes.agreement import Agreement
+from consilience.passes.reader import Reader
 
 from simulate import softmax_members
 

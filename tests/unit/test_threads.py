@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import consilience as cs
-from consilience.threads import in_order, n_threads, one_thread_per_product
+from consilience.system.threads import in_order, n_threads, one_thread_per_product
 
 from simulate import softmax_members
 
@@ -61,7 +61,7 @@ def test_any_number_of_threads_gives_the_same_bits(monkeypatch):
     array, _ = softmax_members(np.random.default_rng(0), [3, 2], n_items=400, n_classes=70)
     fits = []
     for number in (1, 3):
-        monkeypatch.setattr("consilience.expectation.n_threads", lambda number=number: number)
+        monkeypatch.setattr("consilience.passes.reader.n_threads", lambda number=number: number)
         fits.append(cs.SoftDawidSkene(max_iter=4, averaging=0.1, chunk_size=50).fit(array))
     np.testing.assert_array_equal(fits[0].posterior_, fits[1].posterior_)
 

@@ -7,13 +7,13 @@ from typing import Any, Literal, final
 import numpy as np
 
 from consilience.aggregators.pooling import AbstractPool
-from consilience.arrays import Array, FloatArray, namespace
-from consilience.errors import InvalidPredictions
-from consilience.expectation import Reader
-from consilience.features import Scores
-from consilience.frozen import FrozenRule
-from consilience.predictions import Predictions
-from consilience.rule import Rule
+from consilience.answering.frozen import FrozenRule
+from consilience.answering.rule import Rule
+from consilience.data.predictions import Predictions
+from consilience.passes.kernels import Scores
+from consilience.passes.reader import Reader
+from consilience.system.arrays import Array, FloatArray, namespace
+from consilience.system.errors import InvalidPredictions
 
 FLOOR = 1e-10
 """What a probability of zero counts as in the geometric mean, where it would forbid a class for ever."""

@@ -10,16 +10,16 @@ from scipy.special import digamma, gammaln
 
 from consilience.aggregators.label_em import AbstractLabelEM
 from consilience.aggregators.parameters import check_loop, read_class_prior
-from consilience.dirichlet import kullback_leibler, mean_log
-from consilience.features import Scores
-from consilience.options import check_number
-from consilience.statistics import Statistics
+from consilience.maths.dirichlet import kullback_leibler, mean_log
+from consilience.maths.statistics import Statistics
+from consilience.passes.kernels import Scores
+from consilience.system.options import check_number
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from consilience.arrays import FloatArray
-    from consilience.predictions import Predictions
+    from consilience.data.predictions import Predictions
+    from consilience.system.arrays import FloatArray
 
 
 @final

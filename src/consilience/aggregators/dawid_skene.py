@@ -9,14 +9,14 @@ import numpy as np
 
 from consilience.aggregators.label_em import AbstractLabelEM
 from consilience.aggregators.parameters import check_loop, read_class_prior
-from consilience.aggregators.rates import log_rates, pseudo_answers, smoothed_rates
-from consilience.features import Scores
-from consilience.options import check_number
-from consilience.statistics import Statistics
+from consilience.maths.rates import log_rates, pseudo_answers, smoothed_rates
+from consilience.maths.statistics import Statistics
+from consilience.passes.kernels import Scores
+from consilience.system.options import check_number
 
 if TYPE_CHECKING:
-    from consilience.arrays import FloatArray
-    from consilience.predictions import Predictions
+    from consilience.data.predictions import Predictions
+    from consilience.system.arrays import FloatArray
 
 
 @final

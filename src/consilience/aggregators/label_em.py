@@ -7,17 +7,17 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol
 
 import numpy as np
 
-from consilience.aggregators.aggregator import AbstractAggregator
-from consilience.em import em
-from consilience.progress import progress_bar
-from consilience.readers import open_reader
-from consilience.rule import Rule
-from consilience.statistics import Statistics
+from consilience.aggregators.base import AbstractAggregator
+from consilience.answering.rule import Rule
+from consilience.maths.em import em
+from consilience.maths.statistics import Statistics
+from consilience.passes.readers import open_reader
+from consilience.system.progress import progress_bar
 
 if TYPE_CHECKING:
-    from consilience.arrays import FloatArray, IntArray
-    from consilience.features import Scores
-    from consilience.predictions import Predictions
+    from consilience.data.predictions import Predictions
+    from consilience.passes.kernels import Scores
+    from consilience.system.arrays import FloatArray, IntArray
 
 
 class LabelModel(Protocol):

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, final
 import numpy as np
 
 from consilience.aggregators.pooling import AbstractPool
-from consilience.rule import Rule
+from consilience.answering.rule import Rule
 
 if TYPE_CHECKING:
-    from consilience.predictions import Predictions
+    from consilience.data.predictions import Predictions
 
 
 @final

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from consilience.options import check_number
+from consilience.system.options import check_number
 
 if TYPE_CHECKING:
-    from consilience.arrays import FloatArray
+    from consilience.system.arrays import FloatArray
 
 
 def check_loop(aggregator: Any) -> None:

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from consilience.aggregators.aggregator import AbstractAggregator
-from consilience.aggregators.rates import smoothed_rates
-from consilience.expectation import Reader
-from consilience.predictions import Predictions
-from consilience.responsibilities import clamp
+from consilience.aggregators.base import AbstractAggregator
+from consilience.data.predictions import Predictions
+from consilience.maths.rates import smoothed_rates
+from consilience.passes.reader import Reader
+from consilience.passes.responsibilities import clamp
 
 if TYPE_CHECKING:
-    from consilience.arrays import Array, IntArray
-    from consilience.statistics import Statistics
+    from consilience.maths.statistics import Statistics
+    from consilience.system.arrays import Array, IntArray
 
 
 class AbstractPool(AbstractAggregator):

@@ -12,26 +12,26 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, final
 
 import numpy as np
 
-from consilience.adamw import Moments, adamw_step
-from consilience.aggregators.aggregator import AbstractAggregator
+from consilience.aggregators.base import AbstractAggregator
 from consilience.aggregators.parameters import check_loop, read_class_prior
-from consilience.aggregators.rates import log_rates, pseudo_answers, smoothed_rates
-from consilience.dirichlet import log_normalizer, maximum_likelihood, mean_log
-from consilience.em import em
-from consilience.errors import InvalidPredictions
-from consilience.features import Scores
-from consilience.options import check_number
-from consilience.predictions import Predictions
-from consilience.progress import progress_bar
-from consilience.readers import open_reader
-from consilience.rule import Rule
-from consilience.statistics import Statistics
-from consilience.threads import in_order, n_threads
+from consilience.answering.rule import Rule
+from consilience.data.predictions import Predictions
+from consilience.maths.adamw import Moments, adamw_step
+from consilience.maths.dirichlet import log_normalizer, maximum_likelihood, mean_log
+from consilience.maths.em import em
+from consilience.maths.rates import log_rates, pseudo_answers, smoothed_rates
+from consilience.maths.statistics import Statistics
+from consilience.passes.kernels import Scores
+from consilience.passes.readers import open_reader
+from consilience.system.errors import InvalidPredictions
+from consilience.system.options import check_number
+from consilience.system.progress import progress_bar
+from consilience.system.threads import in_order, n_threads
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from consilience.arrays import Array, FloatArray, IntArray
+    from consilience.system.arrays import Array, FloatArray, IntArray
 
 ROW_NUMBERS = 2**14
 """An M step treats so many rows at once that a temporary table has about this many numbers."""

@@ -9,7 +9,7 @@ from contextlib import suppress
 
 def main() -> None:
     """Run `consilience`; bad input ends in one sentence and exit code 2."""
-    from consilience.errors import InvalidPredictions  # noqa: PLC0415 - as below
+    from consilience.system.errors import InvalidPredictions  # noqa: PLC0415 - as below
 
     try:
         from consilience.cli.app import app  # noqa: PLC0415 - so that a failing import is reported like the rest

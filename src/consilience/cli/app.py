@@ -14,32 +14,32 @@ from sklearn.exceptions import ConvergenceWarning
 
 import consilience
 from consilience.aggregators import Consensus, load
-from consilience.arrays import to_numpy
 from consilience.cli import screen
 from consilience.cli.methods import DEFAULT, METHODS, make_method
 from consilience.cli.summary import summarize
-from consilience.comparison import compare as compare_methods
-from consilience.demo import n_steps as n_demo_steps
-from consilience.demo import run as run_demo
-from consilience.errors import InvalidPredictions
-from consilience.explanation import explain as explain_item
-from consilience.extras import extra
+from consilience.data.labels import known_labels
+from consilience.experiments.demo import n_steps as n_demo_steps
+from consilience.experiments.demo import run as run_demo
 from consilience.files import read_labels, read_posterior, read_predictions, write_posterior, write_table
 from consilience.files.contents import TABLE_FORMATS
 from consilience.files.recognition import Columns
 from consilience.files.writing import check_writable
-from consilience.label_evaluation import evaluate_labels
-from consilience.labels import known_labels
-from consilience.metrics import evaluate as evaluate_posterior
-from consilience.progress import counter, steps
-from consilience.suggestion import suggest as suggest_items
-from consilience.tables import Table
+from consilience.insight.comparison import compare as compare_methods
+from consilience.insight.explanation import explain as explain_item
+from consilience.insight.label_evaluation import evaluate_labels
+from consilience.insight.suggestion import suggest as suggest_items
+from consilience.metrics.scores import evaluate as evaluate_posterior
+from consilience.system.arrays import to_numpy
+from consilience.system.errors import InvalidPredictions
+from consilience.system.extras import extra
+from consilience.system.progress import counter, steps
+from consilience.system.tables import Table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from consilience.aggregators.aggregator import AbstractAggregator
-    from consilience.predictions import Predictions
+    from consilience.aggregators.base import AbstractAggregator
+    from consilience.data.predictions import Predictions
 
 app = typer.Typer(
     help="Fuse the predictions of several classifiers into one answer, without labels.",

@@ -17,7 +17,7 @@ from consilience.aggregators import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from consilience.aggregators.aggregator import AbstractAggregator
+    from consilience.aggregators.base import AbstractAggregator
 
 METHODS: dict[str, Callable[..., AbstractAggregator]] = {
     "consensus": Consensus,

@@ -13,7 +13,7 @@ from rich import markup
 from rich.console import Console
 
 from consilience.cli.summary import MOST_MEMBERS
-from consilience.tables import Table
+from consilience.system.tables import Table
 
 out = Console(highlight=False, emoji=False)
 err = Console(stderr=True, highlight=False, emoji=False)

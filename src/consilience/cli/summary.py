@@ -7,18 +7,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from consilience.aggregators import Average
-from consilience.arrays import to_numpy
-from consilience.diagnostics import diagnose
-from consilience.explanation import explain
-from consilience.labels import known_labels
-from consilience.metrics import evaluate
+from consilience.data.labels import known_labels
+from consilience.insight.diagnostics import diagnose
+from consilience.insight.explanation import explain
+from consilience.metrics.scores import evaluate
+from consilience.system.arrays import to_numpy
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from consilience.aggregators.aggregator import AbstractAggregator
-    from consilience.arrays import FloatArray
-    from consilience.predictions import Predictions
+    from consilience.aggregators.base import AbstractAggregator
+    from consilience.data.predictions import Predictions
+    from consilience.system.arrays import FloatArray
 
 MOST_CHANGED, MOST_PAIRS, MOST_MEMBERS = 10, 5, 20
 """How many changed items, pairs of members and members are listed."""

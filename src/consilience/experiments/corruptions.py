@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy import ndimage
 
-from consilience.errors import InvalidPredictions
+from consilience.system.errors import InvalidPredictions
 
 if TYPE_CHECKING:
     from collections.abc import Callable

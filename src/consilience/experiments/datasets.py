@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from consilience.errors import InvalidPredictions
+from consilience.system.errors import InvalidPredictions
 
 if TYPE_CHECKING:
     from pathlib import Path

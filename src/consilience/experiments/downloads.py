@@ -5,8 +5,8 @@ from __future__ import annotations
 import tarfile
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from consilience.errors import InvalidPredictions
-from consilience.extras import extra
+from consilience.system.errors import InvalidPredictions
+from consilience.system.extras import extra
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from consilience.errors import InvalidPredictions
 from consilience.experiments.datasets import Images
 from consilience.experiments.jpegs import JpegFiles
+from consilience.system.errors import InvalidPredictions
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

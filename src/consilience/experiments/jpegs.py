@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 import torch
 
-from consilience.errors import InvalidPredictions
 from consilience.experiments.augmentation import draw_crops, random_box
-from consilience.extras import extra
-from consilience.threads import n_threads
+from consilience.system.errors import InvalidPredictions
+from consilience.system.extras import extra
+from consilience.system.threads import n_threads
 
 if TYPE_CHECKING:
     from collections.abc import Callable

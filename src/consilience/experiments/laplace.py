@@ -17,7 +17,7 @@ from torch import Tensor, nn
 from torch.utils.data import DataLoader, TensorDataset
 
 from consilience.experiments.training import best_device, predict
-from consilience.extras import extra
+from consilience.system.extras import extra
 
 if TYPE_CHECKING:
     from consilience.experiments.examples import Examples

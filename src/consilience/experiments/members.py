@@ -16,7 +16,7 @@ import torch
 from consilience.experiments.scales import PAPER_MEMBERS, Scale
 from consilience.experiments.tasks import TASKS
 from consilience.experiments.training import load_network, train_member
-from consilience.threads import n_threads
+from consilience.system.threads import n_threads
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -16,15 +16,15 @@ from consilience.aggregators import (
     MajorityVote,
     SoftDawidSkene,
 )
-from consilience.arrays import to_numpy
+from consilience.system.arrays import to_numpy
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from consilience.aggregators.aggregator import AbstractAggregator
-    from consilience.arrays import FloatArray
+    from consilience.aggregators.base import AbstractAggregator
+    from consilience.data.predictions import Predictions
     from consilience.experiments.tasks import Preset
-    from consilience.predictions import Predictions
+    from consilience.system.arrays import FloatArray
 
 PAPER = ("DS", "BCC", "EA", "MV", "PE", "SDS")
 """In the order of the paper's tables. PE is not an aggregator: it needs the networks and their training data."""

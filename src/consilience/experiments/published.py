@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from consilience.errors import InvalidPredictions
 from consilience.experiments.members import member_path
 from consilience.experiments.tasks import TASKS
 from consilience.experiments.training import save_state
+from consilience.system.errors import InvalidPredictions
 
 if TYPE_CHECKING:
     from pathlib import Path

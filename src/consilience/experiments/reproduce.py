@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from consilience.atomic import whole_file
-from consilience.errors import InvalidPredictions
 from consilience.experiments.catalog import EXPERIMENTS
 from consilience.experiments.catalog.run import SIZE, Run
 from consilience.experiments.figures import draw
@@ -13,7 +11,9 @@ from consilience.experiments.members import missing_members, train_members
 from consilience.experiments.results import write_rows
 from consilience.experiments.tables import latex, markdown
 from consilience.experiments.tasks import TASKS
-from consilience.progress import Counter
+from consilience.system.atomic import whole_file
+from consilience.system.errors import InvalidPredictions
+from consilience.system.progress import Counter
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from consilience.atomic import whole_file
+from consilience.system.atomic import whole_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

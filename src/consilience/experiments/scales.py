@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from consilience.errors import InvalidPredictions
+from consilience.system.errors import InvalidPredictions
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from consilience.metrics import accuracy, brier_score, calibration_error, nll
+from consilience.metrics.scores import accuracy, brier_score, calibration_error, nll
 
 if TYPE_CHECKING:
-    from consilience.arrays import FloatArray
+    from consilience.system.arrays import FloatArray
 
 PAPER_BINS, USUAL_BINS = 300, 15
 

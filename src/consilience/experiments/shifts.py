@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy import ndimage
 
-from consilience.errors import InvalidPredictions
 from consilience.experiments import datasets
 from consilience.experiments.corruptions import CORRUPTIONS, corrupted
 from consilience.experiments.imagenet import read_imagenet_c
 from consilience.experiments.jpegs import JpegFiles
 from consilience.experiments.tasks import TASKS
+from consilience.system.errors import InvalidPredictions
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from consilience.atomic import whole_file
 from consilience.experiments.laplace import fit_laplace, predict_laplace
 from consilience.experiments.members import get_member
 from consilience.experiments.scales import PAPER_MEMBERS, Scale, Scales
 from consilience.experiments.shifts import labels_of, shifted
 from consilience.experiments.tasks import TASKS
 from consilience.experiments.training import predict
+from consilience.system.atomic import whole_file
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import Tensor, nn
 
-from consilience.atomic import whole_file
+from consilience.system.atomic import whole_file
 
 if TYPE_CHECKING:
     from collections.abc import Callable

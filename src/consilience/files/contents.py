@@ -10,12 +10,20 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from consilience.axes import some
-from consilience.errors import InvalidPredictions
-from consilience.extras import extra
+from consilience.data.axes import some
 from consilience.files.formulas import without_quote
-from consilience.tables import Table
-from consilience.untrusted import UNREADABLE, check_is_file, check_unpacked, names_in_npz, read_npy, read_npz, reason_of
+from consilience.system.errors import InvalidPredictions
+from consilience.system.extras import extra
+from consilience.system.tables import Table
+from consilience.system.untrusted import (
+    UNREADABLE,
+    check_is_file,
+    check_unpacked,
+    names_in_npz,
+    read_npy,
+    read_npz,
+    reason_of,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from consilience.axes import is_missing, some
-from consilience.errors import InvalidPredictions
+from consilience.data.axes import is_missing, some
+from consilience.data.predictions import Predictions
+from consilience.data.validation import SUM_TOLERANCE
 from consilience.files.contents import AXIS_NAMES, INTEGER, ITEM, MEMBER, Arrays, Contents, read_contents
-from consilience.predictions import Predictions
-from consilience.tables import Table
-from consilience.validation import SUM_TOLERANCE
+from consilience.system.errors import InvalidPredictions
+from consilience.system.tables import Table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -10,17 +10,17 @@ from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
 
-from consilience.arrays import to_numpy
-from consilience.atomic import whole_file
-from consilience.errors import InvalidPredictions
-from consilience.extras import extra
 from consilience.files.formulas import with_quote
-from consilience.tables import Table
+from consilience.system.arrays import to_numpy
+from consilience.system.atomic import whole_file
+from consilience.system.errors import InvalidPredictions
+from consilience.system.extras import extra
+from consilience.system.tables import Table
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from consilience.aggregators.aggregator import AbstractAggregator
+    from consilience.aggregators.base import AbstractAggregator
 
 
 def check_writable(path: str | os.PathLike[str], formats: tuple[str, ...] | None = None) -> None:

@@ -6,19 +6,19 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from consilience.arrays import to_numpy
-from consilience.expectation import Reader
-from consilience.explanation import explain
+from consilience.insight.explanation import explain
+from consilience.passes.reader import Reader
 from consilience.report.rounding import rounded, text
 from consilience.report.selection import items_to_show
+from consilience.system.arrays import to_numpy
 
 if TYPE_CHECKING:
-    from consilience.aggregators.aggregator import AbstractAggregator
-    from consilience.arrays import Array, FloatArray, IntArray
-    from consilience.explanation import Explanation
-    from consilience.predictions import Predictions
+    from consilience.aggregators.base import AbstractAggregator
+    from consilience.data.answers import HardAnswers
+    from consilience.data.predictions import Predictions
+    from consilience.insight.explanation import Explanation
     from consilience.report.verdicts import Verdicts
-    from consilience.storage import HardAnswers
+    from consilience.system.arrays import Array, FloatArray, IntArray
 
 FEW_CLASSES, MOST_CLASSES = 12, 10
 """Of so few classes an explanation shows all probabilities; of more, those that matter, at most so many."""

@@ -11,10 +11,10 @@ from consilience.report.selection import classes_to_show, largest_cells, members
 from consilience.report.verdicts import Verdicts, member_verdicts
 
 if TYPE_CHECKING:
-    from consilience.arrays import FloatArray, IntArray
-    from consilience.diagnostics import Diagnosis
-    from consilience.predictions import Predictions
-    from consilience.storage import HardAnswers
+    from consilience.data.answers import HardAnswers
+    from consilience.data.predictions import Predictions
+    from consilience.insight.diagnostics import Diagnosis
+    from consilience.system.arrays import FloatArray, IntArray
 
 MOST_ON_CARD, MOST_DRAWN, MOST_AGREEING, MOST_PAIRS = 60, 12, 30, 6
 """Members on the card, with figures of their own, and in the table of agreement; mistakes named of each member."""

@@ -18,13 +18,13 @@ from pathlib import Path
 from string import Template
 from typing import TYPE_CHECKING, Any
 
-from consilience.atomic import whole_file
 from consilience.report.payload import report_payload
+from consilience.system.atomic import whole_file
 
 if TYPE_CHECKING:
     import os
 
-    from consilience.aggregators.aggregator import AbstractAggregator
+    from consilience.aggregators.base import AbstractAggregator
 
 STYLE = "report.css"
 SCRIPTS = ("elements.js", "charts.js", "tables.js", "sections.js", "items.js", "report.js")

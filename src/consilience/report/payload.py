@@ -7,21 +7,21 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from consilience.aggregators import Consensus
-from consilience.aggregators.aggregator import check_is_aggregator, fitted_copy
-from consilience.diagnostics import diagnosis_under
-from consilience.labels import known_labels, on_classes
-from consilience.predictions import Predictions, as_predictions
+from consilience.aggregators.base import check_is_aggregator, fitted_copy
+from consilience.data.answers import parts_of
+from consilience.data.labels import known_labels, on_classes
+from consilience.data.predictions import Predictions, as_predictions
+from consilience.insight.diagnostics import diagnosis_under
+from consilience.insight.suggestion import suggestions_under
 from consilience.report.items import ItemSection, Judged
 from consilience.report.members import MemberSection
 from consilience.report.rounding import rounded, text
 from consilience.report.verdicts import Verdicts, parts_of_average, verdicts_of
-from consilience.storage import parts_of
-from consilience.suggestion import suggestions_under
 
 if TYPE_CHECKING:
-    from consilience.aggregators.aggregator import AbstractAggregator
-    from consilience.arrays import Array, IntArray
-    from consilience.diagnostics import Diagnosis
+    from consilience.aggregators.base import AbstractAggregator
+    from consilience.insight.diagnostics import Diagnosis
+    from consilience.system.arrays import Array, IntArray
 
 MOST_SUGGESTED = 10
 """Items that are suggested to be labelled."""

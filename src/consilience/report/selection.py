@@ -10,8 +10,8 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from consilience.arrays import FloatArray, IntArray
     from consilience.report.verdicts import Verdicts
+    from consilience.system.arrays import FloatArray, IntArray
 
 MOST_CLASSES, TELLING_CLASSES = 30, 20
 """A confusion matrix of more classes than the first is shown for so many as the second, those most confused."""

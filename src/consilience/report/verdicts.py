@@ -6,18 +6,18 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from consilience.arrays import to_numpy
-from consilience.expectation import Reader
-from consilience.metrics import brier_of_items, nll_of_items
-from consilience.reliability import ReliabilityCurve, curve_of
-from consilience.storage import NUMBERS_AT_ONCE, parts_of
+from consilience.data.answers import NUMBERS_AT_ONCE, parts_of
+from consilience.metrics.reliability import ReliabilityCurve, curve_of
+from consilience.metrics.scores import brier_of_items, nll_of_items
+from consilience.passes.reader import Reader
+from consilience.system.arrays import to_numpy
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from consilience.arrays import Array, FloatArray, IntArray
-    from consilience.predictions import Predictions
-    from consilience.storage import SoftMember
+    from consilience.data.answers import SoftMember
+    from consilience.data.predictions import Predictions
+    from consilience.system.arrays import Array, FloatArray, IntArray
 
 
 class Verdicts(NamedTuple):

@@ -6,19 +6,19 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from consilience.data.predictions import Predictions
 from consilience.experiments.methods import aggregators, fitted
 from consilience.experiments.shifts import Condition
-from consilience.extras import extra
 from consilience.plots import plot_confusion
-from consilience.predictions import Predictions
+from consilience.system.extras import extra
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     import numpy.typing as npt
 
-    from consilience.arrays import FloatArray
     from consilience.experiments.catalog.run import Run
+    from consilience.system.arrays import FloatArray
 
 DEGREES = 60
 """The rotation that the paper's figure shows."""

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import torch
 
+from consilience.data.predictions import Predictions
 from consilience.experiments.catalog.run import Cell, Where
 from consilience.experiments.laplace import fit_laplace, predict_laplace
 from consilience.experiments.members import get_member
@@ -20,7 +21,6 @@ from consilience.experiments.methods import aggregators, posterior
 from consilience.experiments.shifts import Condition
 from consilience.experiments.tasks import TASKS
 from consilience.experiments.training import predict
-from consilience.predictions import Predictions
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from consilience.arrays import to_numpy
-from consilience.atomic import whole_file
+from consilience.data.predictions import Predictions
 from consilience.experiments.catalog.confusion import DEGREES
 from consilience.experiments.catalog.grids import ANGLES
 from consilience.experiments.catalog.run import Cell, Where
 from consilience.experiments.methods import aggregators, fitted, posterior
 from consilience.experiments.shifts import Condition
-from consilience.explanation import explain
-from consilience.predictions import Predictions
+from consilience.insight.explanation import explain
+from consilience.system.arrays import to_numpy
+from consilience.system.atomic import whole_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    from consilience.arrays import FloatArray
     from consilience.experiments.catalog.run import Run, Scores
+    from consilience.system.arrays import FloatArray
 
 N_TOP = 4
 """So many of a member's most probable classes are listed: of 10, as the paper lists 10 of 100, but enough to see."""

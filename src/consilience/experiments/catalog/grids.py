@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from consilience.data.predictions import Predictions
 from consilience.experiments.catalog.run import Cell, Where
 from consilience.experiments.corruptions import CORRUPTIONS
 from consilience.experiments.datasets import CORRUPTED
@@ -14,7 +15,6 @@ from consilience.experiments.methods import aggregators, posterior
 from consilience.experiments.scoring import scores
 from consilience.experiments.shifts import Condition
 from consilience.experiments.tasks import TASKS
-from consilience.predictions import Predictions
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

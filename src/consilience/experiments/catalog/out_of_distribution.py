@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from consilience import ood
+from consilience.data.predictions import Predictions
 from consilience.experiments.catalog.run import Cell, Where
 from consilience.experiments.methods import aggregators, posterior
 from consilience.experiments.shifts import Condition
 from consilience.experiments.tasks import TASKS
-from consilience.predictions import Predictions
+from consilience.metrics import ood
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -6,12 +6,12 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from consilience.errors import InvalidPredictions
 from consilience.experiments.downloads import fetch
 from consilience.experiments.laplace import why_not
 from consilience.experiments.results import Row
 from consilience.experiments.tasks import TASKS
-from consilience.progress import Counter
+from consilience.system.errors import InvalidPredictions
+from consilience.system.progress import Counter
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -1,0 +1,121 @@
+"""One file per fitted aggregator: arrays and a header, no pickle.
+
+The file is a zip archive of `.npy` arrays (NumPy's `.npz`) whose entry `header` is JSON: the format and its version,
+the aggregator's name, its parameters, and what was learned that is not an array.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import fields, is_dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from consilience.system.arrays import is_array, to_numpy
+from consilience.system.atomic import whole_file
+from consilience.system.errors import InvalidPredictions
+from consilience.system.untrusted import UNREADABLE, check_is_file, read_npz, reason_of
+
+FORMAT = "consilience aggregator"
+VERSION = 1
+
+
+def write(path: str | os.PathLike[str], name: str, parameters: dict[str, Any], learned: dict[str, Any]) -> None:
+    """Write an aggregator to a file, which appears whole or not at all."""
+    arrays: dict[str, np.ndarray[Any, Any]] = {}
+    plain: dict[str, Any] = {}
+    for names in (value for key, value in learned.items() if key in ("members_", "items_", "classes_")):
+        _check_names(names)
+    for key, value in _flat(learned):
+        if is_array(value):
+            arrays[key] = to_numpy(value)
+        else:
+            plain[key] = value
+    options = {key: _mapping_to_json(value) for key, value in parameters.items()}
+    header = {"format": FORMAT, "version": VERSION, "aggregator": name, "parameters": options, "learned": plain}
+    text = json.dumps(header, default=_to_json)
+    arrays["header"] = np.frombuffer(text.encode(), dtype=np.uint8)
+    with whole_file(path) as file:
+        np.savez(file, **arrays)  # type: ignore[arg-type]  # names of arrays, none of them an option's
+
+
+def read(path: str | os.PathLike[str]) -> tuple[str, dict[str, Any], dict[str, Any]]:
+    """The name, parameters and learned values of a file; nested values keep dotted names."""
+    check_is_file(path)
+    not_ours = f"{os.fspath(path)} is not a file that consilience saved"
+    try:
+        with Path(path).open("rb") as file:
+            is_array_alone = file.read(6) == np.lib.format.MAGIC_PREFIX
+        if is_array_alone:
+            raise InvalidPredictions(f"{not_ours}: it holds one array")
+        contents = read_npz(path)
+        header = json.loads(contents.pop("header").tobytes(), object_hook=_mapping_from_json)
+        name, parameters, learned = header["aggregator"], header["parameters"], header["learned"]
+        is_ours = header["format"] == FORMAT
+        version = int(header["version"])
+        is_whole = isinstance(name, str) and isinstance(parameters, dict) and isinstance(learned, dict)
+        is_whole = is_whole and all(isinstance(key, str) for key in (*parameters, *learned))
+    except UNREADABLE as error:
+        if isinstance(error, InvalidPredictions):
+            raise
+        reason = f": {reason_of(error)}" if type(error) is ValueError else ""  # the others speak of Python's affairs
+        raise InvalidPredictions(f"{not_ours}{reason}") from error
+    if not is_ours:
+        raise InvalidPredictions(f"{not_ours}: its format is {header['format']!r}")
+    if version != VERSION:
+        raise InvalidPredictions(f"{os.fspath(path)} has format version {version}; expected {VERSION}")
+    if not is_whole:
+        raise InvalidPredictions(f"{not_ours}: its header lacks a name, parameters or what was learned")
+    if repeated := learned.keys() & contents.keys():
+        raise InvalidPredictions(f"{not_ours}: it has {min(repeated)!r} twice")
+    return name, parameters, learned | contents
+
+
+def _flat(values: dict[str, Any]) -> list[tuple[str, Any]]:
+    """Names and values, the fields of a data class under dotted names."""
+    flat: list[tuple[str, Any]] = []
+    for key, value in values.items():
+        if is_dataclass(value) and not isinstance(value, type):
+            flat += [(f"{key}.{field.name}", getattr(value, field.name)) for field in fields(value)]
+        else:
+            flat.append((key, value))
+    return flat
+
+
+def nested(values: dict[str, Any], kinds: dict[str, type[Any]]) -> dict[str, Any]:
+    """The inverse of flattening: dotted names gathered into the data classes that `kinds` gives by name."""
+    result = {key: value for key, value in values.items() if "." not in key}
+    for name, kind in kinds.items():
+        parts = {key.removeprefix(f"{name}."): value for key, value in values.items() if key.startswith(f"{name}.")}
+        if parts:
+            result[name] = kind(**{key: value[()] if is_array(value) else value for key, value in parts.items()})
+    return result
+
+
+def _to_json(value: Any) -> Any:
+    if isinstance(value, np.generic):
+        return value.item()
+    if is_array(value):
+        return to_numpy(value).tolist()
+    raise InvalidPredictions(
+        f"names and parameters must be text or numbers to be saved; got {value!r} ({type(value).__name__})"
+    )
+
+
+def _check_names(names: list[Any]) -> None:
+    for name in names:
+        if not isinstance(name, str | int | float | None):
+            raise InvalidPredictions(f"names must be text or numbers to be saved; got {name!r}")
+
+
+def _mapping_to_json(value: Any) -> Any:
+    """A mapping as pairs, because JSON would turn its numbers into text."""
+    return {"pairs": [list(pair) for pair in value.items()]} if isinstance(value, Mapping) else value
+
+
+def _mapping_from_json(value: dict[str, Any]) -> dict[Any, Any]:
+    return dict(value["pairs"]) if value.keys() == {"pairs"} else value

@@ -1,0 +1,97 @@
+"""Matching the axes of several predictions by name."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from consilience.data.axes import PLURAL, Axis, some
+from consilience.system.arrays import IntArray, take
+from consilience.system.errors import InvalidPredictions
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from consilience.data.answers import SoftMember
+
+
+def joined_members(axes: Sequence[Axis]) -> list[Any] | None:
+    """The members' names one after the other; those of a part without names get its number in front."""
+    if not any(axis.is_named for axis in axes):
+        return None
+    names: list[Any] = []
+    for number, axis in enumerate(axes):
+        names += axis.names if axis.is_named else [f"{number}.{member}" for member in axis.names]
+    return names
+
+
+def joined_axis(axes: Sequence[Axis]) -> Axis:
+    """All names in order of first appearance.
+
+    A part without names counts 0, 1, 2, …; the names of the others must then be such numbers, since matching
+    names with places by guess would pair the wrong items.
+    """
+    kind = axes[0].kind
+    unnamed = [axis for axis in axes if not axis.is_named]
+    if not unnamed:
+        names = list(dict.fromkeys(name for axis in axes for name in axis.names))
+        for axis in axes[1:]:
+            if axes[0].positions.keys().isdisjoint(axis.positions):
+                raise InvalidPredictions(
+                    f"parts must have {PLURAL[kind]} in common; got {some(axes[0].names)} and {some(axis.names)}"
+                )
+        return Axis(kind, len(names), names)
+    for axis in axes:
+        is_alike = axis.size == unnamed[0].size if not axis.is_named else True
+        if not is_alike or not axis.positions.keys() <= unnamed[0].positions.keys():
+            raise InvalidPredictions(
+                f"{PLURAL[kind]} must be named in all parts, or be the same in all; got {some(axis.names)} "
+                f"beside {unnamed[0].size} without names"
+            )
+    return unnamed[0]
+
+
+def positions_on(own: Axis, target: Axis) -> IntArray | None:
+    """Where each place of an axis stands on another one; None where the two are the same."""
+    if own.size == target.size and own.names == target.names:
+        return None
+    unknown = [name for name in own.names if name not in target.positions]
+    if unknown:
+        raise InvalidPredictions(f"{own.kind} must be one of {some(target.names)}; got {unknown[0]!r}")
+    return np.array([target.positions[name] for name in own.names], dtype=np.intp)
+
+
+def check_members_fit(n_members: int, expected: int) -> None:
+    """Raise where predictions without names have other members than a fit."""
+    if n_members != expected:
+        raise InvalidPredictions(
+            f"predictions must have the {expected} members of the fit "
+            f"(name them, or use NaN rows, where some are missing); got {n_members}"
+        )
+
+
+def check_classes_fit(n_classes: int, expected: int) -> None:
+    """Raise where predictions without names have other classes than a fit."""
+    if n_classes != expected:
+        raise InvalidPredictions(f"predictions must have the {expected} classes of the fit; got {n_classes}")
+
+
+def moved(
+    member: SoftMember, position: int, item_map: IntArray | None, class_map: IntArray | None, n_classes: int
+) -> SoftMember:
+    """A member's rows with items and classes numbered as on other axes."""
+    rows, items = member.rows, member.items
+    if class_map is not None:
+        if len(class_map) < n_classes:
+            raise InvalidPredictions(
+                f"members with probabilities must give one for each of the {n_classes} classes; "
+                f"some give {len(class_map)}"
+            )
+        rows = take(rows, np.argsort(class_map), axis=1)
+    if item_map is not None:
+        items = item_map if items is None else item_map[items]
+        order = np.argsort(items, kind="stable")
+        rows, items = take(rows, order, axis=0), items[order]
+    return replace(member, position=position, rows=rows, items=items)

@@ -1,0 +1,114 @@
+"""Where predictions lie: rows of probabilities, member by member, and a list of hard answers.
+
+Networks answer everything: a `SoftMember` is then a plain (items, classes) array, a view of what the user gave.
+Crowds answer little: `HardAnswers` and a `SoftMember` with `items` hold one entry per answer, sorted by item,
+so cost and memory grow with the answers alone and a range of items is a slice.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, final
+
+import numpy as np
+
+from consilience.system.arrays import Array, IntArray, namespace, position_of_largest, take, to_numpy
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+NUMBERS_AT_ONCE = 3 * 2**20
+"""About how many numbers a temporary array may have."""
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class SoftMember:
+    """The probability rows of one member.
+
+    `items` says which item each row answers, in rising order; None means row i answers item i. `is_complete`
+    promises that no row is missing (all NaN).
+    """
+
+    position: int
+    rows: Array  # (answers, classes)
+    items: IntArray | None
+    is_complete: bool
+
+    def between(self, start: int, stop: int) -> SoftMember:
+        """The rows that answer items start to stop, the items counted from start."""
+        if self.items is None:
+            return replace(self, rows=self.rows[start:stop, :])
+        first, last = np.searchsorted(self.items, [start, stop])
+        return replace(self, rows=self.rows[int(first) : int(last), :], items=self.items[first:last] - start)
+
+    def take(self, positions: IntArray, n_items: int) -> SoftMember:
+        """The rows that answer the items at these positions, in their order."""
+        if self.items is None:
+            return replace(self, rows=take(self.rows, positions, axis=0))
+        answers, items = _answers_of(self.items, positions, n_items)
+        return replace(self, rows=take(self.rows, answers, axis=0), items=items)
+
+    def answered(self) -> IntArray:
+        """The items with an answer."""
+        items = np.arange(self.rows.shape[0]) if self.items is None else self.items
+        if self.is_complete:
+            return items
+        return np.asarray(items[~to_numpy(namespace(self.rows).isnan(self.rows[:, 0]))])
+
+    def harden(self) -> HardAnswers:
+        """The member's answers as labels: the most probable class, the lowest index winning a tie."""
+        pieces = [position_of_largest(rows) for _, rows in parts_of(self.rows)]
+        labels = np.concatenate([np.empty(0, dtype=np.intp), *pieces])
+        items = np.arange(len(labels)) if self.items is None else self.items
+        if not self.is_complete:
+            is_present = ~to_numpy(namespace(self.rows).isnan(self.rows[:, 0]))
+            items, labels = items[is_present], labels[is_present]
+        return HardAnswers(items, np.full(len(items), self.position), labels)
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class HardAnswers:
+    """Labels, one per answer, in rising order of item: item, position of the member, class."""
+
+    items: IntArray
+    members: IntArray
+    labels: IntArray
+
+    def between(self, start: int, stop: int) -> HardAnswers:
+        """The answers to items start to stop, the items counted from start."""
+        first, last = np.searchsorted(self.items, [start, stop])
+        return HardAnswers(self.items[first:last] - start, self.members[first:last], self.labels[first:last])
+
+    def take(self, positions: IntArray, n_items: int) -> HardAnswers:
+        """The answers to the items at these positions, in their order."""
+        answers, items = _answers_of(self.items, positions, n_items)
+        return HardAnswers(items, self.members[answers], self.labels[answers])
+
+
+def parts_of(rows: Array) -> Iterator[tuple[int, Array]]:
+    """Some rows at a time, so that temporary arrays stay small: where each part starts, and its rows."""
+    n_rows, n_classes = rows.shape
+    step = max(1, NUMBERS_AT_ONCE // n_classes)
+    for start in range(0, n_rows, step):
+        yield start, rows[start : min(start + step, n_rows), :]
+
+
+def merge_answers(parts: Sequence[HardAnswers]) -> HardAnswers:
+    """All the answers as one list, sorted by item and then by member."""
+    items, members, labels = (
+        np.concatenate([getattr(part, name) for part in parts]).astype(np.intp)
+        for name in ("items", "members", "labels")
+    )
+    order = np.lexsort((members, items))
+    return HardAnswers(items[order], members[order], labels[order])
+
+
+def _answers_of(items: IntArray, positions: IntArray, n_items: int) -> tuple[IntArray, IntArray]:
+    """The answers to the items at these positions, and which of the positions each one answers."""
+    starts = np.searchsorted(items, np.arange(n_items + 1))
+    counts = np.diff(starts)[positions]
+    new_items = np.repeat(np.arange(len(positions)), counts)
+    within = np.arange(len(new_items)) - np.repeat(np.cumsum(counts) - counts, counts)
+    return np.repeat(starts[:-1][positions], counts) + within, new_items

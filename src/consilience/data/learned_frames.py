@@ -1,0 +1,77 @@
+"""What an aggregator learned, as data frames that look as crowd-kit's do.
+
+In pandas, names are the index. Other libraries have no index: names come first, as columns, and the columns of
+classes are called by their texts.
+"""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+import numpy as np
+
+from consilience.system.arrays import to_numpy
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from consilience.system.arrays import Array, FloatArray
+
+Library: TypeAlias = Literal["pandas", "polars", "pyarrow"]
+Orientation: TypeAlias = Literal["true_by_observed", "observed_by_true"]
+
+
+def posterior_frame(posterior: Array, items: Sequence[Any], classes: Sequence[Any], *, library: Library) -> Any:
+    """One row per item and one column per class."""
+    return _frame(to_numpy(posterior), {"task": items}, classes, "label", library)
+
+
+def confusion_frame(
+    confusion: FloatArray,
+    members: Sequence[Any],
+    classes: Sequence[Any],
+    *,
+    orientation: Orientation,
+    library: Library,
+) -> Any:
+    """One row per member and class, and one column per class, from confusion (members, true, observed)."""
+    if orientation not in ("true_by_observed", "observed_by_true"):
+        raise ValueError(f"orientation must be 'true_by_observed' or 'observed_by_true'; got {orientation!r}")
+    row, column = ("true", "label") if orientation == "true_by_observed" else ("label", "true")
+    tables = confusion if row == "true" else np.swapaxes(confusion, 1, 2)
+    names = {
+        "worker": [member for member in members for _ in classes],
+        row: [label for _ in members for label in classes],
+    }
+    return _frame(tables.reshape(-1, len(classes)), names, classes, column, library)
+
+
+def _frame(
+    values: FloatArray, names: Mapping[str, Sequence[Any]], classes: Sequence[Any], axis: str, library: Library
+) -> Any:
+    if library not in ("pandas", "polars", "pyarrow"):
+        raise ValueError(f"library must be 'pandas', 'polars' or 'pyarrow'; got {library!r}")
+    if find_spec(library) is None:
+        raise ModuleNotFoundError(f"a frame of {library} needs {library}: pip install {library}", name=library)
+    return _indexed(values, names, classes, axis) if library == "pandas" else _flat(values, names, classes, library)
+
+
+def _indexed(values: FloatArray, names: Mapping[str, Sequence[Any]], classes: Sequence[Any], axis: str) -> Any:
+    import pandas as pd  # noqa: PLC0415 - only users of frames pay for it
+
+    indexes = [pd.Index(list(values), name=name, tupleize_cols=False) for name, values in names.items()]
+    index = indexes[0] if len(indexes) == 1 else pd.MultiIndex.from_arrays(indexes)
+    return pd.DataFrame(values, index=index, columns=pd.Index(list(classes), name=axis, tupleize_cols=False))
+
+
+def _flat(values: FloatArray, names: Mapping[str, Sequence[Any]], classes: Sequence[Any], library: Library) -> Any:
+    import narwhals as nw  # noqa: PLC0415 - only users of frames pay for it
+
+    columns = [*names, *map(str, classes)]
+    if repeated := {name for name in columns if columns.count(name) > 1}:
+        raise ValueError(
+            f"columns of {library} must have distinct names; {min(repeated)!r} stands for two: use library='pandas'"
+        )
+    content = [*map(list, names.values()), *values.T]
+    return nw.from_dict(dict(zip(columns, content, strict=True)), backend=library).to_native()

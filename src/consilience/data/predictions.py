@@ -1,0 +1,474 @@
+"""`Predictions`: what the members said, validated once, with named axes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any, final
+
+import numpy as np
+
+from consilience.data.alignment import (
+    check_classes_fit,
+    check_members_fit,
+    joined_axis,
+    joined_members,
+    moved,
+    positions_on,
+)
+from consilience.data.answers import NUMBERS_AT_ONCE, HardAnswers, SoftMember, merge_answers
+from consilience.data.axes import Axes, Axis, HasAxes, listed, some
+from consilience.data.frames import read_answers
+from consilience.data.reading import (
+    axis_of_positions,
+    check_length,
+    check_shapes,
+    floats,
+    integers,
+    member_matrices,
+    normalized,
+    number_of_classes,
+    softmax,
+)
+from consilience.data.torch_members import Activation, run_models
+from consilience.data.validation import check_every_item_is_answered, validated
+from consilience.system.arrays import Array, FloatArray, IntArray, like, namespace, to_numpy, working_dtype
+from consilience.system.errors import InvalidPredictions
+from consilience.system.options import check_number
+from consilience.system.threads import n_threads
+
+LONG_PASS, LEAST_PART = 2**24, 2048
+"""A pass of at least this many multiplications is cut into as many chunks as there are cores, of at least so many
+items: handing over less costs more than it saves."""
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class Chunk:
+    """The part of some predictions that concerns items start to stop."""
+
+    start: int
+    stop: int
+    soft: tuple[SoftMember, ...]
+    hard: HardAnswers | None
+
+
+@final
+class Predictions(HasAxes):
+    """What each member says of each item: probabilities or labels, with names, some of it missing.
+
+    Parameters
+    ----------
+    probabilities
+        An array (members, items, classes) of NumPy, torch or any library that speaks the array API; or one
+        array (items, classes) per member, as a list or as a mapping from the member's name. A path to a `.npy` file
+        stands for the array in it, which stays on disk. A row of NaN is a missing prediction. Nothing is copied, and
+        nothing is ever written to it.
+    members, items, classes
+        Names along the axes; 0, 1, 2, … where not given.
+    partial
+        Allow items that nobody answers, in predictions that `concatenate` will put beside others.
+    normalize
+        Rescale each row to sum to 1. Otherwise rows must sum to 1 within 1e-3 (1e-2 in half precision), and
+        are used as they are.
+
+    Examples
+    --------
+    >>> p = Predictions([[[0.9, 0.1], [0.2, 0.8]], [[0.6, 0.4], [0.5, 0.5]]], members=["vit", "resnet"])
+    >>> p
+    Predictions(2 members × 2 items × 2 classes)
+    >>> p.members
+    ['vit', 'resnet']
+    """
+
+    def __init__(
+        self,
+        probabilities: Any,
+        *,
+        members: Iterable[Any] | None = None,
+        items: Iterable[Any] | None = None,
+        classes: Iterable[Any] | None = None,
+        normalize: bool = False,
+        partial: bool = False,
+    ) -> None:
+        if isinstance(probabilities, Mapping):
+            members = list(probabilities) if members is None else members
+            probabilities = list(probabilities.values())
+        matrices = member_matrices(probabilities)
+        check_shapes(matrices)
+        n_items, n_classes = matrices[0].shape
+        self.axes = Axes(
+            Axis("member", len(matrices), members),
+            Axis("item", int(n_items), items),
+            Axis("class", int(n_classes), classes),
+        )
+        if normalize:
+            matrices = [normalized(matrix) for matrix in matrices]
+        soft = (SoftMember(place, matrix, None, is_complete=False) for place, matrix in enumerate(matrices))
+        self.hard: HardAnswers | None = None
+        self.soft = validated(tuple(soft), self.hard, self.axes)
+        if not partial:
+            self.check_every_item_is_answered()
+
+    # ---- other ways in ------------------------------------------------------------------------------------
+
+    @classmethod
+    def from_logits(cls, logits: Any, **names: Any) -> Predictions:
+        """Predictions from logits or log-probabilities (members, items, classes): their softmax.
+
+        >>> Predictions.from_logits([[[0.0, 0.0]]]).to_array().tolist()
+        [[[0.5, 0.5]]]
+        """
+        if isinstance(logits, Mapping):
+            names.setdefault("members", list(logits))
+            logits = list(logits.values())
+        matrices = member_matrices(logits)
+        check_shapes(matrices)
+        return cls([softmax(matrix, member) for member, matrix in enumerate(matrices)], **names)
+
+    @classmethod
+    def from_labels(
+        cls,
+        labels: Any,
+        n_classes: int | None = None,
+        *,
+        members: Iterable[Any] | None = None,
+        items: Iterable[Any] | None = None,
+        classes: Iterable[Any] | None = None,
+        partial: bool = False,
+    ) -> Predictions:
+        """Predictions from hard labels (members, items): positions of classes, -1 where missing.
+
+        >>> Predictions.from_labels([[0, 1, 1], [0, -1, 2]], n_classes=3)
+        Predictions(2 members × 3 items × 3 classes, hard labels)
+        """
+        table = integers(labels, "labels")
+        if table.ndim != 2:
+            raise InvalidPredictions(f"labels must be (members, items); got {table.ndim} dimensions")
+        names = None if classes is None else listed("class", classes)
+        member, item = np.nonzero(table != -1)
+        answers = HardAnswers(item, member, table[member, item])
+        axes = Axes(
+            Axis("member", table.shape[0], members),
+            Axis("item", table.shape[1], items),
+            Axis("class", number_of_classes(n_classes, names, table), names),
+        )
+        return _checked((), merge_answers([answers]), axes, partial=partial)
+
+    @classmethod
+    def from_answers(
+        cls,
+        item: Any,
+        member: Any,
+        label: Any = None,
+        *,
+        probabilities: Any = None,
+        n_classes: int | None = None,
+        members: Iterable[Any] | None = None,
+        items: Iterable[Any] | None = None,
+        classes: Iterable[Any] | None = None,
+        partial: bool = False,
+    ) -> Predictions:
+        """Predictions from a list of answers: each an item, a member, and a label or a row of probabilities.
+
+        Items, members and labels are positions (0, 1, 2, …); a label of -1 is no answer. A member may answer
+        an item more than once. The cost grows with the answers, not with members × items.
+
+        >>> Predictions.from_answers(item=[0, 0, 1], member=[0, 1, 1], label=[1, 1, 0])
+        Predictions(2 members × 2 items × 2 classes, hard labels)
+        """
+        item_positions, member_positions = integers(item, "item"), integers(member, "member")
+        if item_positions.ndim != 1 or item_positions.shape != member_positions.shape:
+            raise InvalidPredictions(
+                "item and member must be two lists of the same length; "
+                f"got shapes {item_positions.shape} and {member_positions.shape}"
+            )
+        if (label is None) == (probabilities is None):
+            raise InvalidPredictions("each answer needs either a label or probabilities; got both or neither")
+        class_names = None if classes is None else listed("class", classes)
+        member_axis = axis_of_positions("member", member_positions, members)
+        item_axis = axis_of_positions("item", item_positions, items)
+        order = np.lexsort((member_positions, item_positions))
+        item_positions, member_positions = item_positions[order], member_positions[order]
+        if label is not None:
+            labels = integers(label, "label")
+            check_length(labels, len(order), "label")
+            if labels.ndim != 1:
+                raise InvalidPredictions(f"label must be a flat list, one for each answer; got shape {labels.shape}")
+            size = number_of_classes(n_classes, class_names, labels)
+            is_answer = labels[order] != -1
+            hard = HardAnswers(item_positions[is_answer], member_positions[is_answer], labels[order][is_answer])
+            return _checked((), hard, Axes(member_axis, item_axis, Axis("class", size, class_names)), partial=partial)
+        rows = to_numpy(floats(probabilities))
+        check_length(rows, len(order), "probabilities")
+        if rows.ndim != 2:
+            raise InvalidPredictions(f"probabilities must be (answers, classes); got {rows.ndim} dimensions")
+        if n_classes is not None and n_classes != rows.shape[1]:
+            raise InvalidPredictions(f"n_classes must be the {rows.shape[1]} of the probabilities; got {n_classes!r}")
+        by_member = np.argsort(member_positions, kind="stable")
+        bounds = np.searchsorted(member_positions[by_member], np.arange(member_axis.size + 1))
+        rows = rows[order[by_member]]
+        items_answered = item_positions[by_member]
+        everything = np.arange(item_axis.size)
+        soft = []
+        for position, (first, last) in enumerate(pairwise(bounds)):
+            answered = items_answered[first:last]
+            is_dense = np.array_equal(answered, everything)
+            soft.append(SoftMember(position, rows[first:last], None if is_dense else answered, is_complete=False))
+        axes = Axes(member_axis, item_axis, Axis("class", int(rows.shape[1]), class_names))
+        return _checked(soft, None, axes, partial=partial)
+
+    @classmethod
+    def from_frame(
+        cls,
+        frame: Any,
+        *,
+        item: str = "task",
+        member: str = "worker",
+        label: str | None = "label",
+        classes: Sequence[Any] | None = None,
+    ) -> Predictions:
+        """Predictions from a long frame of any data-frame library, one answer per row.
+
+        The answer is the column `label`; or, where there is none, one probability column per class: those named
+        by `classes`, or all columns but `item` and `member`. Names come from the frame. The defaults are
+        crowd-kit's.
+        """
+        answers = read_answers(frame, item=item, member=member, label=label, classes=classes)
+        return cls.from_answers(
+            answers.items,
+            answers.members,
+            answers.labels,
+            probabilities=answers.rows,
+            members=answers.member_names,
+            items=answers.item_names,
+            classes=answers.class_names,
+        )
+
+    @classmethod
+    def from_models(
+        cls,
+        models: Any,
+        loader: Iterable[Any],
+        *,
+        activation: Activation = "softmax",
+        device: Any = None,
+        members: Iterable[Any] | None = None,
+        items: Iterable[Any] | None = None,
+        classes: Iterable[Any] | None = None,
+        verbose: bool = True,
+    ) -> Predictions:
+        """Predictions of torch models over a loader, which is gone over once; NumPy, in single precision.
+
+        Parameters
+        ----------
+        models
+            A list, or a mapping from the members' names, of modules or of functions of a batch. Modules run in eval
+            mode and without gradients, and are left as they were; unnamed, they are called by their class.
+        loader
+            A DataLoader, or anything that gives batches: tensors; tuples or lists, whose first part goes to the models;
+            or mappings, which are passed by keyword without their `labels`. Items are numbered as they come, so a
+            loader that shuffles gives them in an order that only it knows.
+        activation
+            "softmax" where models give logits or log-probabilities, "sigmoid" where they give one logit per item (the
+            second class's), "none" where they give probabilities.
+        device
+            Where the inputs of functions go; those of a module follow it to where its parameters are.
+        members, items, classes
+            Names along the axes.
+        verbose
+            Show a progress bar when it takes more than a second.
+        """
+        outputs = run_models(models, loader, activation=activation, device=device, verbose=verbose)
+        names = list(outputs) if members is None else members
+        return cls(list(outputs.values()), members=names, items=items, classes=classes)
+
+    @classmethod
+    def concatenate(cls, parts: Sequence[Any]) -> Predictions:
+        """The members of all parts side by side: people's labels beside networks' probabilities.
+
+        Items and classes are matched by name; those of a part without names are called 0, 1, 2, … An item that
+        only some parts know is missing from the others. Hard labels may use some of the classes only.
+        """
+        if isinstance(parts, Predictions) or not isinstance(parts, Iterable):
+            raise InvalidPredictions(f"parts must be a list of predictions; got {type(parts).__name__}")
+        predictions = [part if isinstance(part, Predictions) else Predictions(part) for part in parts]
+        if not predictions:
+            raise InvalidPredictions("concatenate needs at least one part; got none")
+        members = joined_members([part.axes.members for part in predictions])
+        items = joined_axis([part.axes.items for part in predictions])
+        classes = joined_axis([part.axes.classes for part in predictions])
+        soft: list[SoftMember] = []
+        hard: list[HardAnswers] = []
+        offset = 0
+        for part in predictions:
+            moved_soft, moved_hard = _on_axes(part, np.arange(part.n_members) + offset, items, classes)
+            soft += moved_soft
+            hard += moved_hard
+            offset += part.n_members
+        axes = Axes(Axis("member", offset, members), items, classes)
+        together = _assembled(soft, merge_answers(hard) if hard else None, axes)
+        together.check_every_item_is_answered()
+        return together
+
+    # ---- what they are ------------------------------------------------------------------------------------
+
+    @property
+    def is_soft(self) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+        """Which members give probabilities; the others give labels."""
+        flags = np.zeros(self.n_members, dtype=bool)
+        flags[[member.position for member in self.soft]] = True
+        return flags
+
+    def __repr__(self) -> str:
+        """Sizes, and how much of it is hard labels."""
+        n_hard = self.n_members - len(self.soft)
+        kind = "" if n_hard == 0 else ", hard labels" if not self.soft else f", {n_hard} of them hard labels"
+        return f"Predictions({self.n_members} members × {self.n_items} items × {self.n_classes} classes{kind})"
+
+    def example(self) -> Array:
+        """An empty array of the library, device and precision that item-sized results are given in."""
+        if not self.soft:
+            return np.empty(0)
+        rows = next(
+            (member.rows for member in self.soft if namespace(member.rows).finfo(member.rows.dtype).bits == 64),
+            self.soft[0].rows,
+        )
+        return like(np.empty(0), rows, dtype=working_dtype(rows))
+
+    def to_array(self) -> FloatArray:
+        """All of it as one NumPy array (members, items, classes): labels one-hot, missing NaN.
+
+        Several answers of one member to one item are averaged.
+        """
+        total = np.zeros((self.n_members, self.n_items, self.n_classes))
+        count = np.zeros((self.n_members, self.n_items))
+        for member in self.soft:
+            rows, items = to_numpy(member.rows), np.arange(self.n_items) if member.items is None else member.items
+            np.add.at(total[member.position], items, rows)
+            np.add.at(count[member.position], items, 1)
+        if self.hard is not None:
+            np.add.at(total, (self.hard.members, self.hard.items, self.hard.labels), 1)
+            np.add.at(count, (self.hard.members, self.hard.items), 1)
+        with np.errstate(invalid="ignore"):
+            return total / count[:, :, None]
+
+    def check_every_item_is_answered(self) -> None:
+        """Raise where nobody answers an item, which predictions made with `partial=True` may leave open."""
+        check_every_item_is_answered(self.soft, self.hard, self.axes)
+
+    # ---- parts of them ------------------------------------------------------------------------------------
+
+    def chunks(self, size: int | None = None) -> Iterator[Chunk]:
+        """The same data, some items at a time; by default as many as keep temporary arrays small."""
+        if size is None:
+            size = self._chunk_size()
+        check_number("size", size, least=1, integer=True)
+        for start in range(0, self.n_items, size):
+            stop = min(start + size, self.n_items)
+            soft = tuple(member.between(start, stop) for member in self.soft)
+            yield Chunk(start, stop, soft, None if self.hard is None else self.hard.between(start, stop))
+
+    def _chunk_size(self) -> int:
+        """As many items as keep temporary arrays small; fewer where several threads can share a long pass."""
+        width = self.n_classes * (len(self.soft) + 2)
+        size = max(256, NUMBERS_AT_ONCE // width)
+        is_long = self.n_items * width * self.n_classes >= LONG_PASS
+        return min(size, max(LEAST_PART, -(-self.n_items // n_threads()))) if is_long else size
+
+    def take(self, items: Any) -> Predictions:
+        """The items at these positions (a slice, integers or a mask), in their order, with their names."""
+        try:
+            positions = np.arange(self.n_items)[items if isinstance(items, slice) else np.asarray(items)]
+        except (IndexError, ValueError):
+            positions = np.empty(0, dtype=np.intp)
+        if positions.ndim != 1 or not positions.size:
+            raise InvalidPredictions(
+                f"items must be a slice, positions from 0 to {self.n_items - 1} or a mask, of at least 1 item; "
+                f"got {' '.join(repr(items).split())[:80]}"
+            )
+        soft = tuple(member.take(positions, self.n_items) for member in self.soft)
+        hard = None if self.hard is None else self.hard.take(positions, self.n_items)
+        is_repeated = len(np.unique(positions)) < len(positions)
+        names = None if is_repeated else [self.axes.items.name(int(place)) for place in positions]
+        return _assembled(soft, hard, self.axes._replace(items=Axis("item", len(positions), names)))
+
+    def harden(self) -> Predictions:
+        """The same answers as labels: each member's most probable class, the lowest index winning a tie."""
+        if not self.soft:
+            return self
+        parts = [member.harden() for member in self.soft] + ([] if self.hard is None else [self.hard])
+        return _assembled((), merge_answers(parts), self.axes)
+
+    def widened(self, n_classes: int) -> Predictions:
+        """The same labels among more classes than were said."""
+        return _checked((), self.hard, self.axes._replace(classes=Axis("class", n_classes)), partial=True)
+
+    def aligned(self, members: Sequence[Any], classes: Sequence[Any]) -> Predictions:
+        """The same answers on the axes of an earlier fit: members matched by name, absent ones missing."""
+        own = self.axes.members
+        if own.is_named and self.axes.classes.is_named and (own.names, self.classes) == (list(members), list(classes)):
+            return self
+        if own.is_named:
+            place = {name: position for position, name in enumerate(members)}
+            unknown = [name for name in own.names if name not in place]
+            if unknown:
+                is_numbered = list(members) == list(range(len(members)))
+                hint = ": the fit had no names of members, so give all in one array" if is_numbered else ""
+                raise InvalidPredictions(
+                    f"members must be among those fitted, {some(members)}; got {unknown[0]!r}{hint}"
+                )
+            positions = np.array([place[name] for name in own.names])
+        else:
+            check_members_fit(own.size, len(members))
+            positions = np.arange(own.size)
+        if not self.axes.classes.is_named:
+            check_classes_fit(self.n_classes, len(classes))
+        target = Axis("class", len(classes), list(classes))
+        source = self
+        if not self.axes.classes.is_named:
+            source = _assembled(self.soft, self.hard, self.axes._replace(classes=target))
+        soft, hard = _on_axes(source, positions, self.axes.items, target)
+        axes = Axes(Axis("member", len(members), list(members)), self.axes.items, target)
+        return _assembled(soft, hard[0] if hard else None, axes)
+
+
+def as_predictions(predictions: Any) -> Predictions:
+    """Predictions as they are, or made from whatever `Predictions` takes; every item has an answer."""
+    if not isinstance(predictions, Predictions):
+        return Predictions(predictions)
+    predictions.check_every_item_is_answered()
+    return predictions
+
+
+def _assembled(soft: Iterable[SoftMember], hard: HardAnswers | None, axes: Axes) -> Predictions:
+    """Predictions made of parts that were validated before."""
+    self = Predictions.__new__(Predictions)
+    self.axes, self.soft, self.hard = axes, tuple(soft), hard
+    return self
+
+
+def _checked(soft: Iterable[SoftMember], hard: HardAnswers | None, axes: Axes, *, partial: bool) -> Predictions:
+    """Predictions made of new parts."""
+    predictions = _assembled(validated(tuple(soft), hard, axes), hard, axes)
+    if not partial:
+        predictions.check_every_item_is_answered()
+    return predictions
+
+
+def _on_axes(
+    predictions: Predictions, members: IntArray, items: Axis, classes: Axis
+) -> tuple[list[SoftMember], list[HardAnswers]]:
+    """The stored answers with members, items and classes numbered as on other axes."""
+    item_map = positions_on(predictions.axes.items, items)
+    class_map = positions_on(predictions.axes.classes, classes)
+    soft = [
+        moved(member, int(members[member.position]), item_map, class_map, classes.size) for member in predictions.soft
+    ]
+    hard = predictions.hard
+    if hard is None:
+        return soft, []
+    labels = hard.labels if class_map is None else class_map[hard.labels]
+    answered = hard.items if item_map is None else item_map[hard.items]
+    return soft, [merge_answers([HardAnswers(answered, members[hard.members], labels)])]

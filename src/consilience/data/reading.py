@@ -1,0 +1,227 @@
+"""Reading what the user gave: arrays of any library, lists, mappings; one matrix (items, classes) per member."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import numpy as np
+
+from consilience.data.axes import PLURAL, Axis, listed
+from consilience.system.arrays import (
+    Array,
+    IntArray,
+    check_is_dense,
+    is_array,
+    is_sparse,
+    namespace,
+    plain_numpy,
+    to_numpy,
+    working_dtype,
+)
+from consilience.system.errors import InvalidPredictions
+from consilience.system.untrusted import UNREADABLE, read_npy
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+
+MOST_CLASSES, MOST_EMPTY = 100_000, 1_000_000
+"""A label beyond the first, or a position of an item or member so far beyond the number of answers, is a mistake or a
+name rather than a position: it would ask for room that nobody has."""
+
+
+def member_matrices(values: Any) -> list[Array]:
+    """One floating-point matrix (items, classes) per member, without copying where possible."""
+    values = _opened(values)
+    if isinstance(values, list | tuple):
+        values = [_opened(part) for part in values]
+    if not is_array(values) and isinstance(values, Sequence) and any(is_array(part) for part in values):
+        return [floats(part) for part in values]
+    # Each is refused for what it is: NumPy would forget the columns of frames, whose order may differ.
+    if isinstance(values, list | tuple) and any(is_sparse(part) or hasattr(part, "columns") for part in values):
+        return [floats(part) for part in values]
+    if values is None or (isinstance(values, Sequence) and not values):
+        raise InvalidPredictions(f"probabilities must be an array (members, items, classes); got {values!r}")
+    block = floats(values)
+    if block.ndim != 3:
+        hint = ""
+        if block.ndim == 2:
+            hint = "; one member's (items, classes) goes in as [array], hard labels through from_labels"
+        raise InvalidPredictions(f"probabilities must be (members, items, classes); got {block.ndim} dimensions{hint}")
+    return [block[position, :, :] for position in range(block.shape[0])]
+
+
+def _opened(value: Any) -> Any:
+    """A path to a .npy file as the array in it, which stays on disk; anything else as it is."""
+    if not isinstance(value, str | os.PathLike):
+        return value
+    try:
+        return read_npy(value)
+    except UNREADABLE as error:
+        if isinstance(error, InvalidPredictions):
+            raise
+        raise InvalidPredictions(
+            f"{os.fspath(value)} must be a .npy file of numbers; it cannot be read as one"
+        ) from error
+
+
+def check_shapes(matrices: Sequence[Array]) -> None:
+    """Raise unless all members have the same items and classes."""
+    if not matrices:
+        raise InvalidPredictions("predictions need at least 1 member; got 0")
+    for position, matrix in enumerate(matrices):
+        if matrix.ndim != 2:
+            raise InvalidPredictions(
+                f"each member must be (items, classes); member {position} has {matrix.ndim} dimensions"
+            )
+        if tuple(matrix.shape) != tuple(matrices[0].shape):
+            raise InvalidPredictions(
+                f"each member must have the shape of the first, {tuple(matrices[0].shape)}; "
+                f"member {position} has {tuple(matrix.shape)}"
+            )
+
+
+def floats(values: Any) -> Array:
+    """The values as a real floating-point array, in their own library."""
+    check_is_dense(values, "probabilities")
+    if isinstance(values, np.ma.MaskedArray):
+        if values.dtype.kind not in "fiub":
+            raise InvalidPredictions(f"probabilities must be real numbers; got {values.dtype} values")
+        values = np.ma.filled(values.astype(np.float64), np.nan)
+    if not is_array(values):
+        if hasattr(values, "columns"):
+            raise InvalidPredictions(
+                "probabilities must be an array (members, items, classes); got a data frame: use from_frame"
+            )
+        given = values
+        try:
+            values = np.asarray(values)
+        except ValueError as error:
+            raise InvalidPredictions(
+                f"probabilities must be an array (members, items, classes); got ragged lists ({error})"
+            ) from None
+        if values.dtype == object:
+            _refuse_objects(given, values)
+    elif hasattr(values, "requires_grad"):
+        values = values.detach()
+    xp = namespace(values)
+    if isinstance(values, np.ndarray) and values.dtype.kind not in "fiub":
+        raise InvalidPredictions(f"probabilities must be real numbers; got {values.dtype} values")
+    if xp.isdtype(values.dtype, "complex floating"):
+        raise InvalidPredictions(f"probabilities must be real numbers; got {values.dtype} values")
+    is_narrow = xp.isdtype(values.dtype, "real floating") and xp.finfo(values.dtype).bits <= 64
+    with np.errstate(
+        over="ignore", invalid="ignore"
+    ):  # of extended precision: what becomes infinite is refused as such
+        return values if is_narrow else xp.astype(values, xp.float64)
+
+
+def _refuse_objects(values: Any, array: Array) -> NoReturn:
+    got = f"a {type(values).__name__}" if array.ndim == 0 else "Python objects that are no numbers"
+    raise InvalidPredictions(f"probabilities must be an array of real numbers (members, items, classes); got {got}")
+
+
+def integers(values: Any, name: str) -> IntArray:
+    """The values as NumPy integers; nothing is rounded."""
+    if hasattr(values, "columns"):
+        raise InvalidPredictions(f"{name} must be an array of integers; got a data frame: use from_frame")
+    array = plain_numpy(values, name)
+    if array.dtype.kind not in "iu" and array.size:
+        raise InvalidPredictions(f"{name} must be integers; got {array.dtype} values")
+    largest = np.iinfo(np.intp).max
+    if array.dtype.kind == "u" and array.size and array.max() > largest:
+        raise InvalidPredictions(f"{name} must be integers up to {largest}; got {array.max()}")
+    return array.astype(np.intp)
+
+
+def number_of_classes(given: Any, names: list[Any] | None, labels: IntArray) -> int:
+    """How many classes there are: as many as said, or named, or as the labels count."""
+    if given is not None:
+        if isinstance(given, bool) or not isinstance(given, int | np.integer) or given < 2:
+            raise InvalidPredictions(f"n_classes must be a whole number of at least 2; got {given!r}")
+        return int(given)
+    if names is not None:
+        return len(names)
+    largest = int(labels.max(initial=0))
+    if largest >= MOST_CLASSES:
+        raise InvalidPredictions(
+            f"labels must be positions of classes, 0, 1, 2, …; got {largest}: say n_classes where there are that many"
+        )
+    return largest + 1
+
+
+def check_length(values: Any, length: int, name: str) -> None:
+    """Raise unless there is one entry per answer."""
+    if values.shape[:1] != (length,):
+        raise InvalidPredictions(f"{name} must have one entry for each of the {length} answers; got {values.shape}")
+
+
+def axis_of_positions(kind: str, positions: IntArray, names: Iterable[Any] | None) -> Axis:
+    """The axis that the positions of a list of answers count along."""
+    given = None if names is None else listed(kind, names)
+    largest = int(positions.max(initial=-1))
+    size = largest + 1 if given is None else len(given)
+    if positions.size and (positions.min() < 0 or largest >= size):
+        wrong, bound = (positions.min(), "on") if positions.min() < 0 else (largest, f"to {size - 1}")
+        raise InvalidPredictions(f"{kind} must be positions from 0 {bound}; got {wrong}")
+    if given is None and largest >= MOST_EMPTY + 1000 * positions.size:
+        raise InvalidPredictions(
+            f"{kind} must be positions 0, 1, 2, …; got {largest} in {positions.size} answers: "
+            f"number them without gaps, or name them in {PLURAL[kind]}"
+        )
+    return Axis(kind, size, given)
+
+
+def softmax(logits: Array, member: int) -> Array:
+    """The softmax of each row; a row of NaN stays one."""
+    xp = namespace(logits)
+    wide = xp.astype(logits, working_dtype(logits), copy=False)
+    if not wide.shape[1]:
+        return wide  # validation counts the classes
+    n_missing = to_numpy(xp.sum(xp.astype(xp.isnan(wide), xp.int32), axis=1))
+    is_partial = (n_missing > 0) & (n_missing < wide.shape[1])
+    if is_partial.any():
+        row = int(np.argmax(is_partial))
+        raise InvalidPredictions(
+            f"a missing prediction must be NaN for every class; item {row} of member {member} is NaN for "
+            f"{n_missing[row]} of {wide.shape[1]}"
+        )
+    if are_probabilities(wide):
+        raise InvalidPredictions(
+            f"logits must not be probabilities already; every row of member {member} sums to 1: use Predictions(…)"
+        )
+    largest = xp.max(wide, axis=1, keepdims=True)
+    if bool(xp.any(xp.isinf(largest))):
+        row = int(np.argmax(to_numpy(xp.isinf(largest))[:, 0]))
+        raise InvalidPredictions(
+            f"logits must have a finite largest value; item {row} of member {member} has {float(largest[row, 0])}"
+        )
+    with np.errstate(over="ignore"):  # what is further below the largest than numbers go has no probability
+        exponentials = xp.exp(wide - largest)
+    return exponentials / xp.sum(exponentials, axis=1, keepdims=True)
+
+
+def are_probabilities(matrix: Array) -> bool:
+    """Whether there are rows, and all of them are probabilities: what nobody's logits are by chance."""
+    xp = namespace(matrix)
+    with np.errstate(over="ignore", invalid="ignore"):
+        is_row = (xp.min(matrix, axis=1) >= 0) & (xp.abs(xp.sum(matrix, axis=1) - 1) < 1e-6)
+    return bool(matrix.shape[0]) and bool(xp.all(is_row))
+
+
+def normalized(matrix: Array) -> Array:
+    """Each row divided by its sum."""
+    xp = namespace(matrix)
+    wide = xp.astype(matrix, working_dtype(matrix), copy=False)
+    if not wide.shape[1]:
+        return wide
+    # Only rows of counts can be rescaled; left as they are, validation names the others.
+    largest, least = xp.max(wide, axis=1, keepdims=True), xp.min(wide, axis=1, keepdims=True)
+    is_count = xp.isfinite(largest) & (largest > 0) & (least >= 0)
+    # Divided by the largest first, since the sum of huge counts overflows.
+    scaled = wide / xp.where(is_count, largest, xp.ones_like(largest))
+    with np.errstate(over="ignore", invalid="ignore"):
+        sums = xp.sum(scaled, axis=1, keepdims=True)
+    return scaled / xp.where(is_count, sums, xp.ones_like(sums))

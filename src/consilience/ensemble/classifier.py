@@ -1,0 +1,369 @@
+"""`EnsembleClassifier`: scikit-learn classifiers as members, combined by what their agreement tells."""
+
+from __future__ import annotations
+
+from copy import copy
+from typing import TYPE_CHECKING, Any, Self, final
+
+import numpy as np
+from sklearn import get_config
+from sklearn.base import ClassifierMixin, MetaEstimatorMixin, TransformerMixin, clone, is_classifier
+from sklearn.utils import Bunch, get_tags
+from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
+from sklearn.utils.metaestimators import _BaseComposition
+from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
+
+from consilience.aggregators.average import Average
+from consilience.aggregators.base import AbstractAggregator
+from consilience.aggregators.consensus.consensus import Consensus
+from consilience.aggregators.pooling import AbstractPool
+from consilience.ensemble.members import (
+    DROPPED,
+    all_classes,
+    answers_of,
+    are_pairs,
+    gives_probabilities,
+    named_members,
+    side_by_side,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import numpy.typing as npt
+
+    from consilience.data.predictions import Predictions
+    from consilience.system.arrays import IntArray
+
+
+@final
+class EnsembleClassifier(ClassifierMixin, TransformerMixin, MetaEstimatorMixin, _BaseComposition):  # type: ignore[misc]
+    """A `VotingClassifier` that learns without labels how to combine its members.
+
+    Members are fitted on labels, or were before; the *combination* never sees a label. When it is learned, and on what:
+
+    - `fit(X, y)` fits a copy of each member on all of X and y. The aggregator then learns from the members'
+      predictions for X made out of fold, by copies that did not see the item, and without y. It does not learn from
+      what the members say of their own training data: there they are nearly always right and sure of it, and agree,
+      so that estimates of their accuracy come out too high.
+      This takes `cv` further fits of each member, as stacking does; `cv=0` saves them, and the average of the members
+      answers until something is learned.
+    - `fit_aggregator(X)` learns the combination anew from any data without labels, members staying as they are. Let it
+      see what will be asked: after a shift of the data the members err differently than they did out of fold.
+      `fit_aggregator(X).predict_proba(X)` answers a batch by what the batch itself teaches.
+    - With `prefit=True`, `fit(X)` takes the members as they are and learns the combination from X, of which no labels
+      are needed and which the members should not have been trained on.
+    - `predict` and `predict_proba` learn nothing. Each row is answered by itself, one row or many.
+
+    Members without `predict_proba` take part with their labels. Members already fitted may know the classes in another
+    order, or only some of them: a class that a member does not know gets no probability from it.
+
+    Parameters
+    ----------
+    estimators
+        (name, classifier) pairs; "drop" in the place of a classifier leaves it out. With `prefit=True` classifiers
+        without names will do.
+    aggregator
+        How members are combined; None is `Consensus()`. `Average()` is soft voting, `MajorityVote()` hard voting;
+        `Average(weights=...)` has the weights.
+    prefit
+        Whether the members are fitted already. They are then neither changed nor copied, not even by `clone`.
+    cv
+        Folds of `fit`: a number, a splitter or splits, as in scikit-learn; 0 makes none.
+    n_jobs
+        How many members, or folds, are fitted at a time.
+
+    Attributes
+    ----------
+    aggregator_ : the aggregator as fitted, by members' names; None where nothing has been learned yet
+    estimators_ : the fitted members that are not dropped
+    named_estimators_ : the same by name, and "drop" for the others
+    classes_ : the classes, sorted
+    le_ : the encoder of the classes, unless `prefit`: members are fitted on their numbers, as in `VotingClassifier`
+    n_features_in_, feature_names_in_ : of the first member that has them
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> from sklearn.svm import LinearSVC
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> members = [("bayes", GaussianNB()), ("svm", LinearSVC()), ("tree", DecisionTreeClassifier(random_state=0))]
+    >>> ensemble = EnsembleClassifier(members).fit(X, y)
+    >>> ensemble.predict(X[:1]).tolist(), ensemble.predict_proba(X[:1]).shape
+    ([0], (1, 3))
+    >>> ensemble.member_predictions(X)
+    Predictions(3 members × 150 items × 3 classes, 1 of them hard labels)
+    """
+
+    aggregator_: AbstractAggregator | None
+    estimators_: list[Any]
+    named_estimators_: Any
+    classes_: npt.NDArray[Any]
+
+    def __init__(
+        self,
+        estimators: Any,
+        aggregator: AbstractAggregator | None = None,
+        *,
+        prefit: bool = False,
+        cv: Any = 5,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.estimators = estimators
+        self.aggregator = aggregator
+        self.prefit = prefit
+        self.cv = cv
+        self.n_jobs = n_jobs
+
+    # ---- fitting ------------------------------------------------------------------------------------------
+
+    def fit(self, X: Any, y: Any = None, **fit_params: Any) -> Self:
+        """Fit the members on X and y, and the aggregator on their predictions out of fold; see the class.
+
+        `sample_weight` goes to all members, as in `VotingClassifier`, and other parameters where metadata routing is
+        enabled and a member requests them. The aggregator weighs all items alike.
+        """
+        members = self._check_members()
+        method = self._method()
+        if self.prefit:
+            self._adopt(members)
+            return self.fit_aggregator(X)
+        labels = self._encode(y)
+        routed = self._route(members, fit_params)
+        self._keep(members, self._fitted(members, X, labels, routed))
+        self.aggregator_ = None
+        if not isinstance(self.cv, int) or self.cv != 0:
+            self.aggregator_ = method.fit(self._out_of_fold(members, X, labels, routed))
+        return self
+
+    def fit_aggregator(self, X: Any, labels: Any = None) -> Self:
+        """Learn the combination anew from the members' predictions for X, which they were not trained on.
+
+        No labels are needed; where some are known, they may be given, -1 or None for the others. With `prefit=True` it
+        may be called at once: there is nothing to fit before.
+        """
+        if self.prefit and not hasattr(self, "estimators_"):
+            self._adopt(self._check_members())
+        self.aggregator_ = self._method().fit(self.member_predictions(X), labels)
+        return self
+
+    def _adopt(self, members: list[tuple[str, Any]]) -> None:
+        """Take fitted members as they are."""
+        self.classes_ = self._member_classes = all_classes(members)
+        self.__dict__.pop("le_", None)
+        self._keep(members, [member for _, member in members])
+
+    def _encode(self, y: Any) -> IntArray:
+        """The numbers of the classes, which the members are fitted on."""
+        from sklearn.preprocessing import LabelEncoder  # noqa: PLC0415 - takes longer than all the rest
+        from sklearn.utils.multiclass import check_classification_targets  # noqa: PLC0415
+
+        if y is None:
+            raise ValueError(
+                "EnsembleClassifier requires y to be passed, but the target y is None; "
+                "only members already fitted (prefit=True) need none"
+            )
+        check_classification_targets(y)
+        self.le_ = LabelEncoder().fit(y)
+        self.classes_ = self.le_.classes_
+        self._member_classes = np.arange(len(self.classes_))
+        if len(self.classes_) < 2:
+            raise ValueError(f"y must have more than one class; got {self.classes_.tolist()!r}")
+        numbers: IntArray = self.le_.transform(y)
+        return numbers
+
+    def _keep(self, members: list[tuple[str, Any]], fitted: list[Any]) -> None:
+        by_name = dict(zip([name for name, _ in members], fitted, strict=True))
+        self.estimators_ = fitted
+        names = [name for name, _ in named_members(self.estimators)]
+        self.named_estimators_ = Bunch(**{name: by_name.get(name, DROPPED) for name in names})
+
+    def _fitted(self, members: list[tuple[str, Any]], X: Any, labels: IntArray, routed: Mapping[str, Any]) -> list[Any]:
+        from sklearn.utils.parallel import Parallel, delayed  # noqa: PLC0415
+
+        jobs = (delayed(_fit_member)(name, clone(member), X, labels, routed[name]) for name, member in members)
+        fitted: list[Any] = Parallel(n_jobs=self.n_jobs)(jobs)
+        return fitted
+
+    def _out_of_fold(
+        self, members: list[tuple[str, Any]], X: Any, labels: IntArray, routed: Mapping[str, Any]
+    ) -> Predictions:
+        """What copies of the members, fitted on the other folds, say of each item."""
+        from sklearn.model_selection import check_cv, cross_val_predict  # noqa: PLC0415 - takes long, and only here
+
+        folds = list(check_cv(self.cv, labels, classifier=True).split(X, labels))  # the same for all members
+        answers = [
+            cross_val_predict(
+                member,
+                X,
+                labels,
+                cv=folds,
+                n_jobs=self.n_jobs,
+                params=routed[name],
+                method="predict_proba" if gives_probabilities(member) else "predict",
+            )
+            for name, member in members
+        ]
+        return side_by_side([name for name, _ in members], answers, self.classes_)
+
+    def _route(self, members: list[tuple[str, Any]], fit_params: dict[str, Any]) -> dict[str, Any]:
+        """What each member's `fit` gets beside X and y."""
+        if get_config()["enable_metadata_routing"]:
+            routed = process_routing(self, "fit", **fit_params)
+            return {name: routed[name]["fit"] for name, _ in members}
+        if unknown := fit_params.keys() - {"sample_weight"}:
+            raise TypeError(
+                f"fit takes sample_weight alone unless metadata routing is enabled; got {', '.join(sorted(unknown))}"
+            )
+        given = {name: value for name, value in fit_params.items() if value is not None}
+        return dict.fromkeys((name for name, _ in members), given)
+
+    def get_metadata_routing(self) -> Any:
+        """Which member's `fit` gets which parameters."""
+        router = MetadataRouter(owner=self)
+        for name, estimator in [] if self.prefit else named_members(self.estimators):
+            router.add(method_mapping=MethodMapping().add(caller="fit", callee="fit"), **{name: estimator})
+        return router
+
+    # ---- answering ----------------------------------------------------------------------------------------
+
+    def member_predictions(self, X: Any) -> Predictions:
+        """What the members say of X: for `compare`, `diagnose`, `explain`, or an aggregator's `partial_fit`."""
+        check_is_fitted(self)
+        answers = [answers_of(member, X, self._member_classes) for member in self.estimators_]
+        return side_by_side(self._kept_names(), answers, self.classes_)
+
+    def predict_proba(self, X: Any) -> Any:
+        """The posterior (items, classes) of each row, by what was learned; nothing more is learned."""
+        predictions = self.member_predictions(X)
+        if self.aggregator_ is None:
+            return self._pool().fit_predict_proba(predictions)
+        return self.aggregator_.predict_proba(predictions)
+
+    def predict(self, X: Any) -> npt.NDArray[Any]:
+        """The most probable class of each row; the first class wins a tie."""
+        positions = self.predict_proba(X).argmax(axis=1)
+        chosen: npt.NDArray[Any] = self.classes_[positions]
+        return chosen
+
+    def transform(self, X: Any) -> Any:
+        """The members' probabilities side by side, (items, members × classes); labels are one-hot."""
+        return np.hstack(list(self.member_predictions(X).to_array()))
+
+    def get_feature_names_out(self, input_features: Any = None) -> npt.NDArray[Any]:
+        """The names of the columns of `transform`: the member's and the class's."""
+        check_is_fitted(self)
+        _check_feature_names_in(self, input_features, generate_names=False)
+        names = [
+            f"{type(self).__name__.lower()}_{name}_{label}" for name in self._kept_names() for label in self.classes_
+        ]
+        return np.asarray(names, dtype=object)
+
+    @property
+    def n_features_in_(self) -> int:
+        """How many features the members were fitted on."""
+        return int(self._of_members("n_features_in_"))
+
+    @property
+    def feature_names_in_(self) -> npt.NDArray[Any]:
+        """The names of the features, where the members were fitted on a data frame."""
+        names: npt.NDArray[Any] = self._of_members("feature_names_in_")
+        return names
+
+    def _of_members(self, attribute: str) -> Any:
+        for member in vars(self).get("estimators_", []):
+            if hasattr(member, attribute):
+                return getattr(member, attribute)
+        raise AttributeError(f"{type(self).__name__} has no {attribute}: it is not fitted, or its members have none")
+
+    # ---- parameters ---------------------------------------------------------------------------------------
+
+    def _check_members(self) -> list[tuple[str, Any]]:
+        """The members that are not dropped; raises where they are no such list."""
+        named = named_members(self.estimators)
+        if not self.prefit and not are_pairs(self.estimators):
+            raise ValueError("estimators must be (name, classifier) pairs unless prefit=True; got some without a name")
+        self._validate_names([name for name, _ in named])
+        members = [(name, member) for name, member in named if not _is_dropped(member)]
+        if not members:
+            raise ValueError("estimators must have a member that is not dropped; got none")
+        for name, member in members:
+            if not self.prefit and not is_classifier(member):
+                raise ValueError(f"members must be classifiers; member {name!r} is a {type(member).__name__}")
+        return members
+
+    def _kept_names(self) -> list[str]:
+        return [name for name, member in self.named_estimators_.items() if not _is_dropped(member)]
+
+    def _method(self) -> AbstractAggregator:
+        """A fresh copy of the aggregator."""
+        if self.aggregator is None:
+            return Consensus()
+        if not isinstance(self.aggregator, AbstractAggregator):
+            raise TypeError(f"aggregator must be an aggregator such as Consensus(); got {self.aggregator!r}")
+        method: AbstractAggregator = clone(self.aggregator)
+        return method
+
+    def _pool(self) -> AbstractAggregator:
+        """What answers where nothing was learned: the aggregator where it has nothing to learn, or the average."""
+        method = self._method()
+        return method if isinstance(method, AbstractPool) else Average()
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """The constructor's arguments, and with `deep` the members and their parameters by name."""
+        is_deep = deep and are_pairs(self.estimators)
+        params: dict[str, Any] = self._get_params("estimators", deep=True) if is_deep else super().get_params(deep)
+        return params
+
+    def set_params(self, **params: Any) -> Self:
+        """Set arguments, members by name (`lr="drop"`), or their parameters (`lr__C=1`, `aggregator__max_iter=20`)."""
+        self._set_params("estimators", **params)
+        return self
+
+    def __sklearn_clone__(self) -> Self:
+        """An unfitted copy; members already fitted are shared, since a copy would have forgotten everything."""
+        if not self.prefit:
+            fresh: Self = super().__sklearn_clone__()
+            return fresh
+        without = copy(self)
+        without.estimators = []
+        shared: Self = super(EnsembleClassifier, without).__sklearn_clone__()
+        shared.estimators = self.estimators
+        return shared
+
+    def __sklearn_tags__(self) -> Any:
+        """Sparse and missing features are for the members to take or refuse."""
+        tags = super().__sklearn_tags__()
+        members = (
+            [pair[1] for pair in self.estimators if not _is_dropped(pair[1])] if are_pairs(self.estimators) else []
+        )
+        inputs = [get_tags(member).input_tags for member in members if hasattr(member, "__sklearn_tags__")]
+        tags.input_tags.allow_nan = bool(inputs) and all(own.allow_nan for own in inputs)
+        tags.input_tags.sparse = bool(inputs) and all(own.sparse for own in inputs)
+        tags.target_tags.required = not self.prefit
+        tags.transformer_tags.preserves_dtype = []
+        return tags
+
+    def _sk_visual_block_(self) -> Any:
+        """The members beside each other, and the aggregator, in a notebook."""
+        from sklearn.utils._repr_html.estimator import _VisualBlock  # noqa: PLC0415
+
+        names, members = zip(*named_members(self.estimators), strict=True)
+        return _VisualBlock("parallel", [*members, self._method()], names=[*names, "aggregator"])
+
+
+def _is_dropped(member: Any) -> bool:
+    return isinstance(member, str) and member == DROPPED
+
+
+def _fit_member(name: str, member: Any, X: Any, labels: IntArray, params: dict[str, Any]) -> Any:
+    try:
+        return member.fit(X, labels, **params)
+    except TypeError as error:
+        if "unexpected keyword argument 'sample_weight'" not in str(error):
+            raise
+        raise TypeError(
+            f"sample_weight needs members that take it; member {name!r} ({type(member).__name__}) does not"
+        ) from error

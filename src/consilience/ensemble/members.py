@@ -1,0 +1,114 @@
+"""The members of a scikit-learn ensemble: their names, and their answers on the ensemble's classes."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from consilience.data.axes import some
+from consilience.data.predictions import Predictions
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    import numpy.typing as npt
+
+    from consilience.system.arrays import Array, IntArray
+
+DROPPED = "drop"
+"""What stands in the place of a member that is left out, as in scikit-learn."""
+
+
+def are_pairs(estimators: Any) -> bool:
+    """Whether these are scikit-learn's (name, estimator) pairs."""
+    return isinstance(estimators, list | tuple) and all(
+        isinstance(pair, list | tuple) and len(pair) == 2 and isinstance(pair[0], str) for pair in estimators
+    )
+
+
+def named_members(estimators: Any) -> list[tuple[str, Any]]:
+    """(name, estimator) pairs as they are; estimators without names are called after their classes.
+
+    >>> named_members([("lr", "drop")])
+    [('lr', 'drop')]
+    >>> [name for name, _ in named_members([1.5, 2.5, "x"])]
+    ['float-1', 'float-2', 'str']
+    """
+    if not isinstance(estimators, list | tuple) or not estimators:
+        raise ValueError(f"estimators must be a list of (name, classifier) pairs, and not empty; got {estimators!r}")
+    if are_pairs(estimators):
+        return [(name, estimator) for name, estimator in estimators]
+    kinds = [type(estimator).__name__.lower() for estimator in estimators]
+    n_alike, n_so_far, names = Counter(kinds), Counter[str](), []
+    for kind in kinds:
+        n_so_far[kind] += 1
+        names.append(kind if n_alike[kind] == 1 else f"{kind}-{n_so_far[kind]}")
+    return list(zip(names, estimators, strict=True))
+
+
+def gives_probabilities(member: Any) -> bool:
+    """Whether a member answers by probabilities; the others answer by labels."""
+    return hasattr(member, "predict_proba")
+
+
+def answers_of(member: Any, X: Any, classes: npt.NDArray[Any]) -> Array:
+    """A member's probabilities (items, classes), or the positions (items,) of its labels, among sorted classes.
+
+    Classes that the member does not know get no probability.
+    """
+    if not gives_probabilities(member):
+        return positions_among(classes, np.asarray(member.predict(X)))
+    rows = np.asarray(member.predict_proba(X))
+    own = positions_among(classes, np.asarray(member.classes_))
+    if np.array_equal(own, np.arange(len(classes))):
+        return rows
+    aligned = np.zeros((len(rows), len(classes)), dtype=rows.dtype)
+    aligned[:, own] = rows
+    return aligned
+
+
+def positions_among(classes: npt.NDArray[Any], labels: npt.NDArray[Any]) -> IntArray:
+    """Where each label stands among sorted classes; raises where it does not."""
+    positions = np.minimum(np.searchsorted(classes, labels), len(classes) - 1)
+    is_unknown = classes[positions] != labels
+    if np.any(is_unknown):
+        raise ValueError(
+            f"members must answer by the classes {some(classes.tolist())}; got {labels[is_unknown].tolist()[0]!r}"
+        )
+    return positions
+
+
+def all_classes(members: Sequence[tuple[str, Any]]) -> npt.NDArray[Any]:
+    """The sorted classes that any of the fitted members knows."""
+    known = [_classes_of(name, member) for name, member in members]
+    kinds = {"number" if classes.dtype.kind in "biuf" else "name" for classes in known}
+    if len(kinds) > 1:  # NumPy would turn the numbers into names, and nothing would match
+        raise ValueError(
+            "members must call the classes by the same names; "
+            + "; ".join(f"{name!r} knows {some(own.tolist())}" for (name, _), own in zip(members, known, strict=True))
+        )
+    return np.unique(np.concatenate(known))
+
+
+def _classes_of(name: str, member: Any) -> npt.NDArray[Any]:
+    if not hasattr(member, "classes_"):
+        raise ValueError(
+            f"prefit=True needs members that are fitted classifiers; member {name!r} ({type(member).__name__}) "
+            "has no classes_"
+        )
+    if np.ndim(member.classes_[0]) != 0:
+        raise ValueError(f"members must answer one question each; member {name!r} has several outputs")
+    return np.asarray(member.classes_)
+
+
+def side_by_side(names: Iterable[str], answers: Iterable[Array], classes: npt.NDArray[Any]) -> Predictions:
+    """The members' answers as predictions: rows of probabilities, or positions of labels."""
+    parts = [
+        Predictions([answer], members=[name], classes=classes, partial=True)
+        if answer.ndim == 2
+        else Predictions.from_labels([answer], members=[name], classes=classes)
+        for name, answer in zip(names, answers, strict=True)
+    ]
+    return Predictions.concatenate(parts)

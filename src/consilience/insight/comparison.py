@@ -1,0 +1,126 @@
+"""Every method on the same predictions, in one table."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from consilience.aggregators import (
+    Average,
+    BayesianClassifierCombination,
+    Consensus,
+    DawidSkene,
+    MajorityVote,
+    SoftDawidSkene,
+)
+from consilience.aggregators.base import AbstractAggregator, check_is_aggregator, fitted_copy
+from consilience.data.labels import known_labels
+from consilience.data.predictions import Predictions, as_predictions
+from consilience.metrics.scores import accuracy, brier_score, calibration_error, nll
+from consilience.system.arrays import to_numpy
+from consilience.system.tables import Table
+
+if TYPE_CHECKING:
+    from consilience.system.arrays import FloatArray
+
+
+def compare(
+    predictions: Any,
+    labels: Any = None,
+    *,
+    aggregators: Mapping[str, AbstractAggregator] | Sequence[AbstractAggregator] | None = None,
+    n_bins: int = 15,
+) -> Table:
+    """One row per method: how it scores where labels are known, and what can be said without them.
+
+    Labels only score; no fit sees them. Without labels the columns are: `confidence`, the mean probability of the
+    answer (the accuracy a method claims); `entropy` in nats; `changed`, the share of items it answers differently from
+    the average; `agreement`, how often members agree with it; `iterations`, whether they `converged`, and `seconds`.
+    With labels (-1 where unknown) accuracy, NLL, Brier score and calibration error (`n_bins` bins, and debiased) come
+    first.
+    """
+    data = as_predictions(predictions)
+    known = known_labels(labels, data.axes)
+    methods = default_aggregators(data) if aggregators is None else _named(aggregators)
+    average = to_numpy(Average().fit(data).posterior_).argmax(axis=1)
+    rows = []
+    for name, aggregator in methods.items():
+        started = time.perf_counter()
+        fitted = fitted_copy(aggregator, data)
+        seconds = time.perf_counter() - started
+        posterior = to_numpy(fitted.posterior_).astype(np.float64)
+        scores = {} if known is None else _scores(posterior[known >= 0], known[known >= 0], n_bins)
+        rows.append(
+            {
+                "method": name,
+                **scores,
+                **_without_labels(posterior, average, data),
+                "iterations": fitted.n_iter_,
+                "converged": _converged(fitted),
+                "seconds": seconds,
+            }
+        )
+    return Table({column: [row[column] for row in rows] for column in rows[0]})
+
+
+def default_aggregators(predictions: Predictions) -> dict[str, AbstractAggregator]:
+    """Every method that applies, by name."""
+    methods: dict[str, AbstractAggregator] = {
+        "Average": Average(),
+        "Average (geometric)": Average(kind="geometric"),
+        "MajorityVote": MajorityVote(),
+        "DawidSkene": DawidSkene(),
+        "BayesianClassifierCombination": BayesianClassifierCombination(),
+        "SoftDawidSkene": SoftDawidSkene(),
+        "Consensus": Consensus(),
+    }
+    if predictions.hard is not None:
+        del methods["Average (geometric)"]  # labels have no logarithms to average
+    return methods
+
+
+def _converged(fitted: AbstractAggregator) -> str:
+    """Whether the objective settled; a method told to make so many iterations is not asked."""
+    if getattr(fitted, "tol", None) is None:
+        return ""
+    return "yes" if fitted.converged_ else "no"
+
+
+def _named(
+    aggregators: Mapping[str, AbstractAggregator] | Sequence[AbstractAggregator],
+) -> dict[str, AbstractAggregator]:
+    """The methods by the names given, or by how they print."""
+    if isinstance(aggregators, str) or not isinstance(aggregators, Mapping | Sequence):
+        raise TypeError(f"aggregators must be a list or a mapping of methods; got {type(aggregators).__name__}")
+    named = dict(aggregators) if isinstance(aggregators, Mapping) else {repr(method): method for method in aggregators}
+    if not named:
+        raise ValueError("aggregators must have at least one method; got none")
+    for method in named.values():
+        check_is_aggregator(method, "each of aggregators")
+    return named
+
+
+def _scores(posterior: FloatArray, labels: Any, n_bins: int) -> dict[str, float]:
+    return {
+        "accuracy": accuracy(posterior, labels),
+        "nll": nll(posterior, labels),
+        "brier": brier_score(posterior, labels),
+        "ece": calibration_error(posterior, labels, n_bins=n_bins),
+        "ece debiased": calibration_error(posterior, labels, n_bins=n_bins, debiased=True),
+    }
+
+
+def _without_labels(posterior: FloatArray, average: Any, predictions: Predictions) -> dict[str, float]:
+    chosen = posterior.argmax(axis=1)
+    logs = np.log(np.where(posterior > 0, posterior, 1))
+    answers = predictions.harden().hard
+    assert answers is not None  # noqa: S101 - hardened predictions are hard
+    return {
+        "confidence": float(posterior.max(axis=1).mean()),
+        "entropy": float((posterior * -logs).sum(axis=1).mean()) + 0.0,
+        "changed": float((chosen != average).mean()),
+        "agreement": float((chosen[answers.items] == answers.labels).mean()),
+    }

@@ -1,0 +1,408 @@
+"""What can be said of members and classes without a single label."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import combinations
+from typing import TYPE_CHECKING, Any, NamedTuple, final
+
+import numpy as np
+from scipy import sparse
+
+from consilience.aggregators.average import Average
+from consilience.aggregators.base import AbstractAggregator, check_is_aggregator, fitted_copy
+from consilience.aggregators.dawid_skene import DawidSkene
+from consilience.data.predictions import Predictions, as_predictions
+from consilience.passes.reader import Reader
+from consilience.system.arrays import namespace, position_of_largest, to_numpy
+from consilience.system.tables import Table
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from consilience.data.answers import HardAnswers
+    from consilience.system.arrays import Array, FloatArray, IntArray
+
+MOST_COMPARED = 500
+"""Pairs are compared among the members with the most answers, at most this many of them."""
+
+COPY_CORRELATION, COPY_AGREEMENT, COPY_ITEMS = 0.9, 0.95, 50
+"""Members who correlate more than this beyond what the consensus explains, and agree more than this, on at least so
+many items, are called copies: among thousands of pairs, some agree on fewer by chance."""
+
+ENOUGH, FEW, MANY = 20, 5, 200
+"""The fewest items, and dissents, that a warning may rest on; so many items without a difference make copies."""
+
+LITTLE_WEIGHT = 0.25
+"""Of an equal weight, what a member must weigh less than to be warned of; of fewer than three nothing can be said."""
+
+MOST_SHOWN, MOST_EQUAL = 10, 50
+"""How many warnings of a kind are given, and among how many members equal probabilities are looked for."""
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Diagnosis:
+    """A report on members and classes; prints as one.
+
+    Attributes
+    ----------
+    members
+        One row per member: how many items it answered, its accuracy as the consensus estimates it, how often it agrees
+        with the consensus, how often the consensus sides with it against the plurality of the others, and the pairs of
+        classes it confuses most (true → said).
+    counts
+        (members, true, predicted): how often each member called class k class j, as the consensus counts. `confusion`
+        is the same as rates; an aggregator's own `confusion_` is what it believes, prior and smoothing included.
+    classes
+        The classes' names, along the last two axes of `counts`.
+    agreement
+        (members, members): the share of common items on which two members give the same label; NaN where none. Rows
+        and columns are `compared`, by name.
+    dependence
+        (members, members): the correlation of two members' answers beyond what the consensus explains; 0 for members
+        who err independently, 1 for copies.
+    effective_members
+        How many independent members would know as much: M / (1 + (M - 1) · mean dependence). Errors that all members
+        share cannot be seen without labels, so it is too high where members resemble each other; where items have only
+        a few answers the consensus follows each of them, and it is too low.
+    warnings
+        What deserves a look, each a sentence.
+    """
+
+    members: Table
+    counts: FloatArray
+    classes: list[Any]
+    agreement: FloatArray
+    dependence: FloatArray
+    compared: list[Any]
+    effective_members: float
+    warnings: list[str]
+
+    @property
+    def confusion(self) -> FloatArray:
+        """(members, true, predicted): `counts` as rates; NaN where the consensus has less than one answer."""
+        totals = self.counts.sum(axis=2, keepdims=True)
+        return np.where(totals >= 1, self.counts / np.maximum(totals, 1), np.nan)
+
+    def __repr__(self) -> str:
+        """The member report, the number of effective members, and the warnings."""
+        n_compared = len(self.compared)
+        lines = [
+            repr(self.members),
+            "",
+            f"{self.effective_members:.1f} effective members of {n_compared}"
+            + (f" (of the {n_compared} who answered most)" if n_compared < len(self.members) else ""),
+            *(f"! {warning}" for warning in self.warnings),
+        ]
+        return "\n".join(lines)
+
+
+def diagnose(predictions: Any, aggregator: AbstractAggregator | None = None) -> Diagnosis:
+    """What the members' answers say of the members, under the consensus of an aggregator.
+
+    The aggregator is fitted here, without labels, unless it already is; by default it is Dawid-Skene, which estimates
+    members' accuracies from their agreement. Where members share their errors, all estimates are too high.
+    """
+    method = DawidSkene() if aggregator is None else aggregator
+    check_is_aggregator(method)
+    data = as_predictions(predictions)
+    if hasattr(method, "members_"):
+        data = method.aligned(data)
+        return diagnosis_under(data, method, method.predict_proba(data))
+    method = fitted_copy(method, data)
+    return diagnosis_under(data, method, method.posterior_)
+
+
+def diagnosis_under(data: Predictions, method: AbstractAggregator, posterior: Array) -> Diagnosis:
+    """The diagnosis under a posterior (items, classes) that a fitted method gave, on the axes of its fit."""
+    consensus = _Consensus.of(data, method, posterior)
+    compared = _most_active(consensus.answers, data.n_members)
+    pairs = _Pairs.of(consensus, compared)
+    report = _member_report(data, consensus, method)
+    dependence = pairs.dependence()
+    # What labels taught may well go against the average, or with one member: that is no cause for alarm.
+    is_taught = getattr(method, "correction_", None) is not None
+    return Diagnosis(
+        members=report,
+        counts=consensus.counts,
+        classes=data.classes,
+        agreement=pairs.agreement(),
+        dependence=dependence,
+        compared=[data.members[m] for m in compared],
+        effective_members=pairs.effective_number(),
+        warnings=[
+            *_trust_warnings(data, consensus, report),
+            *([] if is_taught else _class_warnings(data, consensus)),
+            *_weight_warnings(data, consensus, method),
+            *([] if is_taught else _takeover_warnings(data, report)),
+            *_copy_warnings(data, compared, pairs, report),
+        ],
+    )
+
+
+class _Consensus(NamedTuple):
+    """Members' labels and the posterior that the aggregator draws from them."""
+
+    posterior: FloatArray  # (items, classes)
+    chosen: IntArray  # (items,)
+    answers: HardAnswers
+    counts: FloatArray  # (members, true, predicted), expected under the posterior
+
+    has_settled: bool
+
+    @classmethod
+    def of(cls, predictions: Predictions, method: AbstractAggregator, posterior: Array) -> _Consensus:
+        labels = predictions.harden()
+        values = to_numpy(posterior)  # as precise as it came: in double precision a large one would be a large copy
+        counts = Reader(labels).statistics(values).sums
+        assert labels.hard is not None  # noqa: S101 - hardened predictions are hard
+        has_settled = method.converged_ or getattr(method, "tol", None) is None
+        return cls(values, position_of_largest(posterior), labels.hard, counts, has_settled)
+
+
+# ---- members ----------------------------------------------------------------------------------------------
+
+
+def _member_report(predictions: Predictions, consensus: _Consensus, method: AbstractAggregator) -> Table:
+    answers, n_members = consensus.answers, predictions.n_members
+    n_answers = np.bincount(answers.members, minlength=n_members)
+
+    def mean(values: FloatArray, weights: FloatArray | None = None) -> FloatArray:
+        total = np.bincount(answers.members, weights=values, minlength=n_members)
+        count = n_answers if weights is None else np.bincount(answers.members, weights=weights, minlength=n_members)
+        return np.where(count > 0, total / np.maximum(count, 1), np.nan)
+
+    agrees = (consensus.chosen[answers.items] == answers.labels).astype(float)
+    dissents = _dissents(consensus, predictions).astype(float)
+    pairs = np.unique(np.stack([answers.members, answers.items]), axis=1)[0]
+    estimated = mean(consensus.posterior[answers.items, answers.labels])
+    # A posterior that is mostly an average is too modest to tell how good members are; who knows better says so.
+    told = getattr(method, "estimated_accuracy_", None)
+    if told is not None:
+        estimated = np.where(n_answers > 0, told, np.nan)
+    weights = getattr(method, "member_weights_", None)
+    return Table(
+        {
+            "member": [str(name) for name in predictions.members],
+            "coverage": (np.bincount(pairs, minlength=n_members) / predictions.n_items).tolist(),
+            "estimated accuracy": estimated.tolist(),
+            **({} if weights is None else {"weight": weights.tolist()}),
+            "agreement": mean(agrees).tolist(),
+            "dissents": np.bincount(answers.members, weights=dissents, minlength=n_members).astype(int).tolist(),
+            "dissents won": mean(agrees * dissents, dissents).tolist(),
+            "confuses most": [_confusions(table, predictions.classes) for table in consensus.counts],
+        }
+    )
+
+
+def _dissents(consensus: _Consensus, predictions: Predictions) -> npt.NDArray[np.bool_]:
+    """Which answers go against the only most frequent answer of the item's other answers.
+
+    An answer that is itself among its item's favourites leaves the others with the remaining ones; any other answer
+    leaves the favourites as they are. It goes against them where exactly one is left.
+    """
+    answers, n_classes = consensus.answers, predictions.n_classes
+    cells, place, votes = np.unique(answers.items * n_classes + answers.labels, return_inverse=True, return_counts=True)
+    items = cells // n_classes
+    most = np.zeros(predictions.n_items, dtype=votes.dtype)
+    np.maximum.at(most, items, votes)
+    n_favorites = np.bincount(items[votes == most[items]], minlength=predictions.n_items)[answers.items]
+    is_favorite = votes[place] == most[answers.items]
+    return np.asarray(np.where(is_favorite, n_favorites == 2, n_favorites == 1))
+
+
+def _confusions(counts: FloatArray, classes: list[Any], n_pairs: int = 2) -> str:
+    """The most frequent mistakes by expected count, such as `cat → dog 12%` (of the cats)."""
+    wrong = counts * (1 - np.eye(len(counts)))
+    rates = wrong / np.maximum(counts.sum(axis=1, keepdims=True), 1e-12)
+    top = np.argsort(-wrong, axis=None, kind="stable")[:n_pairs]
+    pairs = [np.unravel_index(place, wrong.shape) for place in top]
+    return ", ".join(
+        f"{classes[true]} → {classes[said]} {rates[true, said]:.0%}" for true, said in pairs if wrong[true, said] >= 1
+    )
+
+
+# ---- pairs of members -------------------------------------------------------------------------------------
+
+
+def _most_active(answers: HardAnswers, n_members: int) -> IntArray:
+    counts = np.bincount(answers.members, minlength=n_members)
+    return np.sort(np.argsort(-counts, kind="stable")[:MOST_COMPARED])
+
+
+class _Pairs(NamedTuple):
+    """Counts over the items that two members both answered."""
+
+    common: FloatArray  # (members, members)
+    same: FloatArray  # the same label
+    expected: FloatArray  # the same label, were answers independent given the true class
+
+    @classmethod
+    def of(cls, consensus: _Consensus, compared: IntArray) -> _Pairs:
+        place = np.full(consensus.answers.members.max(initial=0) + 1, -1)
+        place[compared[compared < len(place)]] = np.flatnonzero(compared < len(place))
+        is_in = place[consensus.answers.members] >= 0
+        items, labels = consensus.answers.items[is_in], consensus.answers.labels[is_in]
+        members = place[consensus.answers.members[is_in]]
+        # The last of several answers of one member to one item stands for all of them.
+        last = np.unique(np.stack([items, members])[:, ::-1], axis=1, return_index=True)[1]
+        keep = len(items) - 1 - last
+        items, labels, members = items[keep], labels[keep], members[keep]
+        n_items, n_classes = consensus.posterior.shape
+        ones = np.ones(len(items))
+        answered = sparse.csr_array((ones, (items, members)), shape=(n_items, len(compared)))
+        said = sparse.csr_array(
+            (ones, (items * n_classes + labels, members)), shape=(n_items * n_classes, len(compared))
+        )
+        common, same = (answered.T @ answered).toarray(), (said.T @ said).toarray()
+        rates = consensus.counts[compared]
+        rates = rates / np.maximum(rates.sum(axis=2, keepdims=True), 1e-12)
+        if answered.nnz == n_items * len(compared):
+            weighted = rates * consensus.posterior.sum(axis=0, dtype=np.float64)[None, :, None]
+            return cls(common, same, np.tensordot(weighted, rates, axes=([1, 2], [1, 2])))
+        expected = np.zeros_like(common)
+        for k in np.flatnonzero(consensus.posterior.sum(axis=0) > 1e-9):
+            weighted = sparse.diags_array(consensus.posterior[:, k]) @ answered
+            expected += (weighted.T @ answered).toarray() * (rates[:, k] @ rates[:, k].T)
+        return cls(common, same, expected)
+
+    def agreement(self) -> FloatArray:
+        """The share of common items with the same label."""
+        return np.where(self.common > 0, self.same / np.maximum(self.common, 1), np.nan)
+
+    def dependence(self) -> FloatArray:
+        """The correlation of one-hot answers beyond what the true class explains; 0 where few items are common.
+
+        Members who never differ give no evidence that they are independent: their correlation is 1.
+        """
+        excess = (self.same - self.expected) / np.maximum(self.common, 1)
+        own = np.diagonal(excess)
+        scale = np.sqrt(np.maximum(own[:, None] * own[None, :], 0))
+        correlation = np.where(scale > 1e-9, excess / np.maximum(scale, 1e-9), 0.0)
+        correlation = np.where(self.common >= ENOUGH, np.clip(correlation, -1, 1), 0.0)
+        return np.where((self.same == self.common) & (self.common >= ENOUGH), 1.0, correlation)
+
+    def effective_number(self) -> float:
+        """How many independent members would know as much, from the correlation pooled over all pairs."""
+        is_active = np.diagonal(self.common) > 0
+        n_members = int(is_active.sum())
+        is_pair = is_active[:, None] & is_active[None, :] & ~np.eye(len(is_active), dtype=bool) & (self.common > 0)
+        if not is_pair.any():
+            return float(n_members)
+        own = np.maximum(np.diagonal(self.same - self.expected) / np.maximum(np.diagonal(self.common), 1), 0)
+        possible = (self.common * np.sqrt(own[:, None] * own[None, :]))[is_pair].sum()
+        never_differ = bool((self.same == self.common)[is_pair].all())
+        pooled = 1.0 if never_differ else (self.same - self.expected)[is_pair].sum() / max(possible, 1e-9)
+        return n_members / (1 + (n_members - 1) * float(np.clip(pooled, 0, 1)))
+
+
+# ---- warnings ---------------------------------------------------------------------------------------------
+
+
+def _trust_warnings(predictions: Predictions, consensus: _Consensus, report: Table) -> list[str]:
+    """Reasons not to believe the report as a whole."""
+    warnings = [] if consensus.has_settled else ["the consensus has not converged: raise its max_iter"]
+    confidences = [
+        float(np.nanmean(to_numpy(namespace(member.rows).max(member.rows, axis=1)).astype(np.float64)))
+        for member in predictions.soft
+        if len(member.answered())
+    ]
+    estimates = [e for e, is_soft in zip(report["estimated accuracy"], predictions.is_soft, strict=True) if is_soft]
+    if confidences and np.mean(confidences) < np.nanmean(estimates) - 0.2:
+        warnings.append(
+            f"members are {np.mean(confidences):.0%} sure of their answers on average, and estimated to be right in "
+            f"{np.nanmean(estimates):.0%}: they probably share their errors, and the estimates are too high"
+        )
+    return warnings
+
+
+def _weight_warnings(predictions: Predictions, consensus: _Consensus, method: AbstractAggregator) -> list[str]:
+    """Members whom the method all but leaves out, and whether they seem to have their classes in another order."""
+    weights = getattr(method, "member_weights_", None)
+    if weights is None or len(weights) < 3:
+        return []
+    warnings = []
+    n_answers = np.bincount(consensus.answers.members, minlength=len(weights))
+    is_doubtful = (weights < LITTLE_WEIGHT / len(weights)) & (n_answers >= MANY)
+    for member in np.flatnonzero(is_doubtful)[:MOST_SHOWN]:
+        # By the classes chosen: the posterior itself may be modest, and blur what is confused with what.
+        own = consensus.answers.members == member
+        counts = np.zeros_like(consensus.counts[member])
+        np.add.at(counts, (consensus.chosen[consensus.answers.items[own]], consensus.answers.labels[own]), 1)
+        said, names = counts.argmax(axis=1), predictions.classes
+        is_mostly = counts.max(axis=1) > 0.5 * counts.sum(axis=1)
+        sentence = f"member {predictions.members[member]!r} agrees with the others hardly more than by chance"
+        if len(set(said)) == len(said) and is_mostly.all() and (said != np.arange(len(said))).sum() > 1:
+            moved = [f"{names[k]} → {names[j]}" for k, j in enumerate(said) if k != j]
+            more = ", …" if len(moved) > 3 else ""
+            sentence = (
+                f"member {predictions.members[member]!r} seems to have its classes in another order: "
+                f"{', '.join(moved[:3])}{more}"
+            )
+        warnings.append(f"{sentence}; it weighs {weights[member]:.1%}")
+    return warnings
+
+
+def _class_warnings(predictions: Predictions, consensus: _Consensus) -> list[str]:
+    n_items, n_classes = predictions.n_items, predictions.n_classes
+    votes = np.bincount(consensus.answers.labels, minlength=n_classes)
+    chosen = np.bincount(consensus.chosen, minlength=n_classes)
+    averaged = np.bincount(position_of_largest(Average().fit(predictions).posterior_), minlength=n_classes)
+    silent = [str(predictions.classes[k]) for k in np.flatnonzero(votes == 0)]
+    warnings: list[str] = []
+    if silent:
+        shown = ", ".join(silent[:5]) + (", …" if len(silent) > 5 else "")
+        warnings.append(f"no member ever predicts class {shown} ({len(silent)} of {n_classes} classes)")
+    noise = 3 * np.sqrt(averaged + 1)
+    has_collapsed = (chosen < 0.2 * averaged) & (averaged - chosen > noise)
+    has_swollen = (chosen > 3 * averaged) & (chosen - averaged > np.maximum(noise, 0.02 * n_items))
+    for verb, flags in (("collapsed", has_collapsed), ("swelled", has_swollen)):
+        warnings += [
+            f"class {predictions.classes[k]} {verb}: the average chooses it for {averaged[k]} items, "
+            f"the consensus for {chosen[k]}"
+            for k in np.flatnonzero(flags)[:MOST_SHOWN]
+        ]
+    return warnings
+
+
+def _takeover_warnings(predictions: Predictions, report: Table) -> list[str]:
+    """Members whom the consensus follows against the others more often than not."""
+    if predictions.n_members < 3:
+        return []
+    return [
+        f"member {row['member']!r} takes over: the consensus sides with it in {row['dissents won']:.0%} of the "
+        f"{row['dissents']} items where it contradicts the plurality of the others"
+        for row in report.rows()
+        if row["dissents"] >= ENOUGH and row["dissents won"] > 0.5
+    ]
+
+
+def _copy_warnings(predictions: Predictions, compared: IntArray, pairs: _Pairs, report: Table) -> list[str]:
+    # Members who hardly ever dissent give no evidence of copying, however alike they are.
+    n_dissents = np.array(report["dissents"])[compared]
+    may_tell = (n_dissents >= FEW) & (pairs.common.diagonal() >= ENOUGH)
+    agrees = (pairs.same >= COPY_AGREEMENT * pairs.common) & (pairs.common >= COPY_ITEMS)
+    is_copy = (pairs.dependence() > COPY_CORRELATION) & agrees & may_tell[:, None] & may_tell
+    is_copy |= (pairs.same == pairs.common) & (pairs.common >= MANY)
+    is_copy |= _have_equal_rows(predictions, compared)
+    first, second = np.nonzero(np.triu(is_copy, k=1))
+    return [
+        f"members {predictions.members[compared[a]]!r} and {predictions.members[compared[b]]!r} look like copies: "
+        f"they agree on {pairs.same[a, b] / pairs.common[a, b]:.1%} of {int(pairs.common[a, b])} common items"
+        for a, b in zip(first[:MOST_SHOWN], second[:MOST_SHOWN], strict=True)
+    ]
+
+
+def _have_equal_rows(predictions: Predictions, compared: IntArray) -> npt.NDArray[np.bool_]:
+    """Which members, of those who answer everything by probabilities, give the first items the same ones."""
+    is_equal = np.zeros((len(compared), len(compared)), dtype=bool)
+    place = {int(position): number for number, position in enumerate(compared)}
+    rows = [
+        (place[member.position], to_numpy(member.rows[: min(1000, predictions.n_items), :]))
+        for member in predictions.soft[:MOST_EQUAL]
+        if member.is_complete and member.items is None
+    ]
+    for (a, first), (b, second) in combinations(rows, 2):
+        is_equal[a, b] = len(first) >= ENOUGH and bool(np.abs(first - second).max() < 1e-6)
+    return is_equal

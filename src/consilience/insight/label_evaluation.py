@@ -1,0 +1,183 @@
+"""What known labels bought, as the labelled items themselves can tell, and whether more of them are worth it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple, final
+
+import numpy as np
+
+from consilience.aggregators import Consensus
+from consilience.aggregators.base import fitted_copy
+from consilience.aggregators.consensus.label_correction import MOST_NUMBERS
+from consilience.data.labels import known_truths, which_known
+from consilience.data.predictions import as_predictions
+from consilience.metrics.scores import LEAST_PROBABILITY, Estimate
+from consilience.system.arrays import to_numpy
+from consilience.system.errors import InvalidPredictions
+from consilience.system.tables import Table
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from consilience.data.predictions import Predictions
+    from consilience.system.arrays import FloatArray, IntArray
+
+METRICS = ("accuracy", "nll", "brier_score")
+
+FEW = 50
+"""Of fewer labels, that half of them made no difference which could be seen says nothing of more."""
+
+N_BOOTSTRAP, LEVEL = 1000, 0.95
+
+
+@final
+class LabelEvaluation(NamedTuple):
+    """Scores of labelled items that were answered without their own labels; mappings are from metric to value."""
+
+    n_labels: int
+    before: dict[str, float]  # no labels at all
+    half: dict[str, float]  # half of the labels of the other folds
+    after: dict[str, float]  # all labels of the other folds
+    gain: dict[str, Estimate]  # after - before, on the same items
+    last_gain: dict[str, Estimate]  # after - half: what the second half brought
+
+    def to_table(self) -> Table:
+        """One row per metric."""
+        scores = {"no labels": self.before, "half of them": self.half, "all": self.after}
+        columns: dict[str, list[Any]] = {name: list(values.values()) for name, values in scores.items()}
+        columns["all against none"] = [_between(estimate) for estimate in self.gain.values()]
+        columns["all against half"] = [_between(estimate) for estimate in self.last_gain.values()]
+        return Table({"metric": list(METRICS), **columns})
+
+    def sentence(self) -> str:
+        """What the labels brought, and whether more are likely to."""
+        points = Estimate(*(100 * value for value in self.gain["accuracy"]))
+        brought = (
+            f"{self.n_labels} labels change accuracy by {points.value:+.1f} points ({points.low:+.1f} to "
+            f"{points.high:+.1f}) and NLL by {_between(self.gain['nll'])}"
+        )
+        last = self.last_gain["nll"]
+        if last.high < 0:
+            return f"{brought}; the second half of them still helped, so more are likely worth it."
+        if last.low > 0:
+            return f"{brought}; the second half of them made it no better."
+        if self.n_labels < FEW:
+            return f"{brought}; these are too few to tell whether more would help."
+        return f"{brought}; whether the second half of them helped is within chance, so more may bring little."
+
+    def __repr__(self) -> str:
+        """The table, and what it means."""
+        return f"{self.to_table()!r}\n{self.sentence()}"
+
+
+def evaluate_labels(
+    predictions: Any, labels: Any, aggregator: Consensus | None = None, *, n_folds: int = 10, seed: int = 0
+) -> LabelEvaluation:
+    """What the labels bought: labelled items answered without labels, with half of the others', and with all.
+
+    Consensus is fitted once, without labels. Then each fold of the labelled items is answered by what the labels of the
+    other folds correct. Intervals are of differences on the same items, by bootstrap. All of it is about items like
+    those labelled: where hard items were chosen to be labelled, scores of all items are better.
+
+    Parameters
+    ----------
+    predictions, labels
+        As `Consensus.fit` takes them; at least two labels.
+    aggregator
+        Consensus with other parameters; a copy is fitted.
+    n_folds
+        At most so many; each takes about as long as learning from the labels twice.
+    seed
+        Of the folds, of the half and of the bootstrap.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> truth = rng.integers(2, size=60)
+    >>> votes = np.stack([truth, 1 - truth, 1 - truth])  # two of three have the classes the wrong way round
+    >>> rows = 0.4 + 0.2 * np.eye(2)[votes]
+    >>> found = evaluate_labels(rows, np.where(np.arange(60) < 30, truth, -1), n_folds=3)
+    >>> found.before["accuracy"], found.after["accuracy"]
+    (0.0, 1.0)
+    """
+    if aggregator is not None and not isinstance(aggregator, Consensus):
+        raise ValueError(f"aggregator must be a Consensus, which labels correct; got {type(aggregator).__name__}")
+    if isinstance(n_folds, bool) or not isinstance(n_folds, int) or n_folds < 2:
+        raise ValueError(f"n_folds must be a whole number of at least 2; got {n_folds!r}")
+    data = as_predictions(predictions)
+    items, targets = _known(labels, data)
+    model = fitted_copy(aggregator or Consensus(), data)
+    assert isinstance(model, Consensus)  # noqa: S101 - a copy is of the same kind
+    rng = np.random.default_rng(seed)
+    fold = rng.permutation(len(items)) % min(n_folds, len(items))
+    is_first_half = rng.permutation(len(items)) % 2 == 0
+    labelled = _Labelled(model, data.take(items), targets)
+    answers = (
+        to_numpy(model.predict_proba(labelled.items)),
+        labelled.cross_validated(fold, lambda left_out: (fold != left_out) & is_first_half),
+        labelled.cross_validated(fold, lambda left_out: fold != left_out),
+    )
+    scores = np.stack([_scores(rows, labelled.targets) for rows in answers])  # (three, items, metrics)
+    before, half, after = (dict(zip(METRICS, row, strict=True)) for row in scores.mean(axis=1).tolist())
+    weights = rng.multinomial(len(items), np.full(len(items), 1 / len(items)), size=N_BOOTSTRAP) / len(items)
+    gain, last = (_difference(scores[2] - scores[other], weights) for other in (0, 1))
+    return LabelEvaluation(len(items), before, half, after, gain, last)
+
+
+def _known(labels: Any, data: Predictions) -> tuple[IntArray, FloatArray]:
+    """The labelled items, and what is known of them as rows (items, classes)."""
+    if data.n_members * data.n_classes > MOST_NUMBERS:
+        raise InvalidPredictions(
+            f"labels correct other items where members × classes are at most {MOST_NUMBERS:,}; "
+            f"got {data.n_members} × {data.n_classes}"
+        )
+    known = known_truths(labels, data.axes)
+    items = np.flatnonzero(which_known(known)) if known is not None else np.empty(0, dtype=np.intp)
+    if known is None or len(items) < 2:
+        raise InvalidPredictions(f"labels must be known for at least 2 items; got {len(items)}")
+    rows = known[items] if known.ndim == 2 else np.eye(data.n_classes)[known[items].astype(np.intp)]
+    return items, rows.astype(np.float64)
+
+
+class _Labelled(NamedTuple):
+    """A model without labels, and the items that have some."""
+
+    model: Consensus
+    items: Predictions
+    targets: FloatArray  # (items, classes)
+
+    def cross_validated(self, fold: IntArray, seen: Callable[[int], Any]) -> FloatArray:
+        """What each fold is answered after learning from the items that it may see."""
+        answers = np.empty(self.targets.shape)
+        for left_out in range(fold.max() + 1):
+            taught, asked = np.flatnonzero(seen(left_out)), np.flatnonzero(fold == left_out)
+            others = self.model.aligned(self.items.take(asked))
+            rule = self.model.rule(others)
+            if len(taught):
+                rule = self.model.rule_taught(self.items.take(taught), self._labels(taught))
+            answers[asked] = to_numpy(rule.posterior(others))
+        return answers
+
+    def _labels(self, taught: IntArray) -> Any:
+        """Names where labels are sure, so that Consensus makes of them what its `label_noise` says."""
+        rows = self.targets[taught]
+        is_sure = bool((rows.max(axis=1) == 1).all())
+        return [self.model.classes_[k] for k in rows.argmax(axis=1)] if is_sure else rows
+
+
+def _scores(posterior: FloatArray, targets: FloatArray) -> FloatArray:
+    """(items, metrics); of a soft label what is expected under it."""
+    right = targets[np.arange(len(targets)), posterior.argmax(axis=1)]
+    nll = -(targets * np.log(np.maximum(posterior, LEAST_PROBABILITY))).sum(axis=1)
+    return np.stack([right, nll, ((posterior - targets) ** 2).sum(axis=1)], axis=1)
+
+
+def _difference(scores: FloatArray, weights: FloatArray) -> dict[str, Estimate]:
+    """The mean difference of each metric, and what chance may have done to it."""
+    ends = np.quantile(weights @ scores, [(1 - LEVEL) / 2, (1 + LEVEL) / 2], axis=0)
+    rows = np.column_stack([scores.mean(axis=0), *ends]).tolist()
+    return {name: Estimate(*row) for name, row in zip(METRICS, rows, strict=True)}
+
+
+def _between(estimate: Estimate) -> str:
+    return f"{estimate.value:+.3f} ({estimate.low:+.3f} to {estimate.high:+.3f})"

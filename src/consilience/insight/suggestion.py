@@ -1,0 +1,250 @@
+"""Which items to label first.
+
+Labels of the most disputed items alone teach little: they say nothing of the other items, and what holds for them need
+not hold elsewhere. Few labels of that kind are worse than as many drawn at random. So all items are laid side by side,
+similar ones together, each as wide as it is uncertain and a little wider; the line is cut into cells of equal width, as
+many as labels are wanted or known; and cells without a label give one item each.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections import defaultdict
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple, final, overload
+
+import numpy as np
+
+from consilience.aggregators import Consensus
+from consilience.aggregators.base import AbstractAggregator, fitted_copy
+from consilience.data.answers import parts_of
+from consilience.data.labels import known_truths, which_known
+from consilience.data.predictions import Predictions, as_predictions
+from consilience.system.arrays import to_numpy
+from consilience.system.tables import Table
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from consilience.system.arrays import Array, FloatArray, IntArray
+
+EVEN_SHARE = 0.25
+"""Of an item's chance to be suggested, what all have alike; the rest grows with the entropy of its answer."""
+
+GOLDEN = (5**0.5 - 1) / 2
+"""Multiples of it, less their whole parts, are spread evenly wherever one stops."""
+
+MOST_NAMED, MOST_ANSWERS = 6, 3
+"""Of more voters only numbers are told, and so many of the answers they give."""
+
+UNSURE = 0.2
+"""A second class with such a probability is worth telling."""
+
+
+class Suggestion(NamedTuple):
+    """An item to label, what is made of it now, and why a label would tell something."""
+
+    item: Any
+    position: int
+    answer: Any
+    probability: float
+    why: str
+
+
+@final
+class Suggestions(Sequence[Suggestion]):
+    """Items to label, the first ones first; prints as a table."""
+
+    def __init__(self, rows: Sequence[Suggestion]) -> None:
+        self._rows = list(rows)
+
+    @overload
+    def __getitem__(self, place: int) -> Suggestion: ...
+    @overload
+    def __getitem__(self, place: slice) -> Sequence[Suggestion]: ...
+    def __getitem__(self, place: int | slice) -> Suggestion | Sequence[Suggestion]:
+        return self._rows[place]
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    @property
+    def items(self) -> list[Any]:
+        """The items' names."""
+        return [row.item for row in self]
+
+    @property
+    def positions(self) -> IntArray:
+        """Where the items stand among the predictions."""
+        return np.array([row.position for row in self], dtype=np.intp)
+
+    def to_table(self) -> Table:
+        """One row per item."""
+        names = ("item", "answer", "probability", "why")
+        return Table({name: [getattr(row, name) for row in self] for name in names})
+
+    def __repr__(self) -> str:
+        return repr(self.to_table()) if self else "no item is left to label"
+
+
+def suggest(
+    predictions: Any, n: int, labels: Any = None, *, aggregator: AbstractAggregator | None = None, seed: int = 0
+) -> Suggestions:
+    """The items to label first, `n` at once: disputed ones rather than others, but some of every kind.
+
+    An item's kind is its answer, the class that comes second, and how uncertain the answer is. All is drawn by `seed`,
+    and the beginning of the list is as mixed as the whole of it. Over a random choice that gains little, and with
+    ten labels next to nothing (the guide has figures).
+
+    Parameters
+    ----------
+    predictions
+        Whatever `Predictions` takes.
+    n
+        How many items; all that are left, where they are fewer.
+    labels
+        What is known already, as `fit` takes it. Those items are not suggested, nor others much like them.
+    aggregator
+        Fitted, or else a copy is fitted here, with the labels; `Consensus()` by default.
+    seed
+        Another one gives other items.
+
+    Examples
+    --------
+    >>> rows = [[[0.9, 0.1], [0.3, 0.7], [0.1, 0.9]], [[0.8, 0.2], [0.6, 0.4], [0.2, 0.8]]]
+    >>> p = Predictions(rows, members=["vit", "cnn"], classes=["cat", "dog"])
+    >>> suggest(p, 2, {2: "dog"})
+    item  answer  probability  why
+       0  cat          0.8355  all say cat: tells whether that can be relied on
+       1  dog          0.5534  members disagree: cnn says cat, vit says dog
+    """
+    if isinstance(n, bool) or not hasattr(n, "__index__") or operator.index(n) < 1:
+        raise ValueError(f"n must be a whole number of at least 1; got {n!r}")
+    given = as_predictions(predictions)
+    method = Consensus() if aggregator is None else aggregator
+    known = known_truths(labels, given.axes)
+    is_known = np.zeros(given.n_items, dtype=bool) if known is None else which_known(known)
+    if not hasattr(method, "members_"):
+        method = fitted_copy(method, given, labels)
+    data = method.aligned(given)
+    return suggestions_under(data, method.predict_proba(data), operator.index(n), is_known, seed)
+
+
+def suggestions_under(
+    predictions: Predictions, posterior: Array, n: int, is_known: npt.NDArray[np.bool_], seed: int = 0
+) -> Suggestions:
+    """The same given the answers to all items (items, classes), and which of them are known."""
+    outlook = _Outlook.of(posterior)
+    chosen = _chosen(outlook, n, is_known, np.random.default_rng(seed))
+    if len(chosen) == 0:
+        return Suggestions([])
+    reasons = _reasons(predictions.take(chosen), outlook.take(chosen))
+    classes, name = predictions.classes, predictions.axes.items.name
+    return Suggestions(
+        [
+            Suggestion(name(place), place, classes[outlook.answer[place]], float(outlook.probability[place]), why)
+            for place, why in zip(chosen.tolist(), reasons, strict=True)
+        ]
+    )
+
+
+class _Outlook(NamedTuple):
+    """What is made of each item, one entry each."""
+
+    answer: IntArray
+    second: IntArray
+    probability: FloatArray  # of the answer
+    second_probability: FloatArray
+    entropy: FloatArray
+
+    @classmethod
+    def of(cls, posterior: Array) -> _Outlook:
+        """Some rows at a time: of a million items, temporary arrays stay small."""
+        parts = (_Outlook._of_rows(to_numpy(rows).astype(np.float64)) for _, rows in parts_of(posterior))
+        return cls(*(np.concatenate(column) for column in zip(*parts, strict=True)))
+
+    @classmethod
+    def _of_rows(cls, rows: FloatArray) -> _Outlook:
+        places = np.arange(len(rows))
+        entropy = -(rows * np.log(np.maximum(rows, 1e-12))).sum(axis=1)
+        answer, probability = rows.argmax(axis=1), rows.max(axis=1)
+        rows[places, answer] = -1  # a copy: the second is the first of the others
+        second = rows.argmax(axis=1)
+        return cls(answer, second, probability, rows[places, second], entropy)
+
+    def take(self, items: IntArray) -> _Outlook:
+        """Some of the items."""
+        return _Outlook._make(column[items] for column in self)
+
+
+def _chosen(outlook: _Outlook, n: int, is_known: npt.NDArray[np.bool_], rng: np.random.Generator) -> IntArray:
+    """Positions of the items to label, in order: one of each cell that has no label, as far as cells go."""
+    n_items, n_known = len(is_known), int(is_known.sum())
+    n = min(n, n_items - n_known)
+    width = EVEN_SHARE + (1 - EVEN_SHARE) * outlook.entropy / max(outlook.entropy.mean(), 1e-12)
+    line = np.lexsort((rng.random(n_items), width, outlook.second, outlook.answer))
+    ends = np.cumsum(width[line])
+    n_cells = n + n_known  # so that, wherever the known items are, there are enough without
+    size = ends[-1] / n_cells
+    cell = np.minimum(((ends - width[line] / 2) / size).astype(np.intp), n_cells - 1)
+    is_free = np.ones(n_cells, dtype=bool)
+    is_free[cell[is_known[line]]] = False
+    points = (np.arange(n_cells) + rng.random()) * size  # as far apart as can be
+    found = line[np.minimum(np.searchsorted(ends, points[is_free]), n_items - 1)]
+    found = found[~is_known[found]]
+    found = found[np.sort(np.unique(found, return_index=True)[1])]  # an item may be wider than a cell
+    found = found[np.argsort(np.arange(len(found)) * GOLDEN % 1, kind="stable")][:n]
+    return np.concatenate([found, _others(width, is_known, found, n - len(found), rng)])
+
+
+def _others(
+    width: FloatArray, is_known: npt.NDArray[np.bool_], found: IntArray, n: int, rng: np.random.Generator
+) -> IntArray:
+    """So many of the items that are left, with chances as their widths."""
+    is_left = ~is_known
+    is_left[found] = False
+    left = np.flatnonzero(is_left)
+    if n == 0:
+        return left[:0]
+    return rng.choice(left, n, replace=False, p=width[left] / width[left].sum())
+
+
+# ---- why --------------------------------------------------------------------------------------------------
+
+
+def _reasons(predictions: Predictions, outlook: _Outlook) -> list[str]:
+    """What makes each item worth a label, in a few words."""
+    answers = predictions.harden().hard
+    assert answers is not None  # noqa: S101 - hardened predictions are hard
+    voters: list[dict[int, list[int]]] = [defaultdict(list) for _ in range(predictions.n_items)]
+    for item, member, label in zip(answers.items, answers.members, answers.labels, strict=True):
+        voters[item][int(label)].append(int(member))
+    return [_reason(votes, place, predictions, outlook) for place, votes in enumerate(voters)]
+
+
+def _reason(votes: dict[int, list[int]], place: int, predictions: Predictions, outlook: _Outlook) -> str:
+    name = predictions.axes.classes.name
+    answer, second = int(outlook.answer[place]), int(outlook.second[place])
+    if len(votes) > 1:
+        return f"members disagree: {_told(votes, predictions)}"
+    said = next(iter(votes))
+    who = "all say" if len(votes[said]) > 1 else "only one member answers:"
+    if said != answer:
+        return f"{who} {name(said)}, yet the answer is {name(answer)}"
+    if outlook.second_probability[place] >= UNSURE:
+        return f"{who} {name(said)}, but {name(second)} may be: {outlook.second_probability[place]:.2f}"
+    return f"{who} {name(said)}: tells whether that can be relied on"
+
+
+def _told(votes: dict[int, list[int]], predictions: Predictions) -> str:
+    """Who says what, the most frequent answer first."""
+    ranked = sorted(votes.items(), key=lambda entry: (-len(entry[1]), entry[0]))
+    n_voters = sum(len(members) for members in votes.values())
+    parts = []
+    for label, members in ranked[:MOST_ANSWERS]:
+        names = [str(predictions.axes.members.name(member)) for member in members]
+        who = " and ".join(filter(None, [", ".join(names[:-1]), names[-1]])) if n_voters <= MOST_NAMED else len(names)
+        parts.append(f"{who} {'says' if len(names) == 1 else 'say'} {predictions.axes.classes.name(label)}")
+    if len(ranked) > MOST_ANSWERS:
+        parts.append("others something else")
+    return ", ".join(parts)

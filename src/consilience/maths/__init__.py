@@ -1,0 +1,4 @@
+"""The mathematics that needs no items: EM and its statistics, Dirichlet distributions, AdamW, rates.
+
+Arrays here are small, NumPy and double precision. It imports from `system`.
+"""

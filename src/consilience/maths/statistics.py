@@ -1,0 +1,59 @@
+"""`Statistics`: all that an M step needs to know of the items. They form a vector space."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, final
+
+if TYPE_CHECKING:
+    from consilience.system.arrays import FloatArray
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class Statistics:
+    """Sums over items, linear in the responsibilities t.
+
+    Because they are linear, the statistics of two sets of items add up, and averaging responsibilities is averaging
+    statistics: `(1 - a) * old + a * new`. Their size does not depend on the number of items.
+    """
+
+    n_items: float
+    class_counts: FloatArray  # (true,): Σ_i t_ik
+    answer_counts: FloatArray  # (members, true): the same over the items each member answered
+    sums: FloatArray  # (members, true, predicted): Σ_i t_ik x_imj, x probabilities, their logarithms or one-hot labels
+    log_evidence: float  # Σ_i log Σ_k p(x_i, k), up to a constant of the data
+
+    def averaged(self, new: Statistics, weight: float) -> Statistics:
+        """`(1 - weight) * self + weight * new`, in the room of `new`, which is not to be used afterwards."""
+        _average_in_place(self.class_counts, new.class_counts, weight)
+        _average_in_place(self.answer_counts, new.answer_counts, weight)
+        _average_in_place(self.sums, new.sums, weight)
+        n_items = self.n_items + weight * (new.n_items - self.n_items)
+        log_evidence = self.log_evidence + weight * (new.log_evidence - self.log_evidence)
+        return Statistics(n_items, new.class_counts, new.answer_counts, new.sums, log_evidence)
+
+    def __add__(self, other: Statistics) -> Statistics:
+        return Statistics(
+            self.n_items + other.n_items,
+            self.class_counts + other.class_counts,
+            self.answer_counts + other.answer_counts,
+            self.sums + other.sums,
+            self.log_evidence + other.log_evidence,
+        )
+
+    def __rmul__(self, factor: float) -> Statistics:
+        return Statistics(
+            factor * self.n_items,
+            factor * self.class_counts,
+            factor * self.answer_counts,
+            factor * self.sums,
+            factor * self.log_evidence,
+        )
+
+
+def _average_in_place(old: FloatArray, new: FloatArray, weight: float) -> None:
+    """Make `new` old + weight · (new - old), without a temporary array."""
+    new -= old
+    new *= weight
+    new += old

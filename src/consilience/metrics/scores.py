@@ -1,0 +1,195 @@
+"""How good a posterior is, given the truth. `evaluate` gives all of it, with uncertainty."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple, final
+
+import numpy as np
+
+from consilience.data.axes import Axes, Axis
+from consilience.data.labels import known_labels
+from consilience.metrics.inputs import read_posterior, read_posterior_and_labels
+from consilience.metrics.reliability import (
+    bin_edges,
+    bin_of,
+    binned_gap,
+    calibration_error,
+    confidence_and_correctness,
+    reliability_curve,
+)
+from consilience.system.arrays import plain_numpy
+from consilience.system.errors import InvalidPredictions
+from consilience.system.options import check_number
+from consilience.system.tables import Table
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from consilience.system.arrays import FloatArray, IntArray
+
+__all__ = ["accuracy", "brier_score", "calibration_error", "evaluate", "nll", "reliability_curve"]
+
+LEAST_PROBABILITY = 1e-12
+"""The floor under the logarithm of `nll`: one item costs at most 27.6 nats."""
+
+
+def accuracy(posterior: Any, labels: Any) -> float:
+    """The share of items whose most probable class is right; the lowest class index wins a tie.
+
+    >>> accuracy([[0.9, 0.1], [0.8, 0.2]], [0, 1])
+    0.5
+    """
+    _, is_right = confidence_and_correctness(posterior, labels)
+    return float(is_right.mean())
+
+
+def nll(posterior: Any, labels: Any) -> float:
+    """The mean negative log-likelihood, -ln max(p of the truth, 1e-12).
+
+    >>> round(nll([[0.5, 0.5]], [1]), 4)
+    0.6931
+    """
+    return float(nll_of_items(*read_posterior_and_labels(posterior, labels)).mean())
+
+
+def brier_score(posterior: Any, labels: Any) -> float:
+    """The mean of Σ_l (p_l - [truth = l])², from 0 to 2.
+
+    >>> brier_score([[0.5, 0.5]], [1])
+    0.5
+    """
+    return float(brier_of_items(*read_posterior_and_labels(posterior, labels)).mean())
+
+
+class Estimate(NamedTuple):
+    """A value and its confidence interval."""
+
+    value: float
+    low: float
+    high: float
+
+
+@final
+class Evaluation(Mapping[str, Estimate]):
+    """Metrics by name, each with its confidence interval; prints as a table."""
+
+    def __init__(self, estimates: dict[str, Estimate], n_items: int) -> None:
+        self._estimates = estimates
+        self.n_items = n_items
+
+    def __getitem__(self, metric: str) -> Estimate:
+        return self._estimates[metric]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._estimates)
+
+    def __len__(self) -> int:
+        return len(self._estimates)
+
+    def to_table(self) -> Table:
+        """One row per metric."""
+        columns = {name: [getattr(e, name) for e in self.values()] for name in Estimate._fields}
+        return Table({"metric": list(self), **columns})
+
+    def __repr__(self) -> str:
+        """The table, and on how many items it rests."""
+        return f"{self.to_table()!r}\n({self.n_items} labelled items)"
+
+
+def evaluate(
+    posterior: Any,
+    labels: Any,
+    *,
+    classes: Sequence[Any] | None = None,
+    n_bins: int = 15,
+    n_bootstrap: int = 500,
+    level: float = 0.95,
+    seed: int = 0,
+) -> Evaluation:
+    """All metrics of a posterior, with bootstrap confidence intervals; labels of -1 are left out.
+
+    Labels are positions of classes; with `classes`, the names in the order of the posterior's columns, they are names.
+
+    Intervals are percentiles over resampled items, centered on the estimate (resampling alone makes a calibration
+    error larger).
+
+    >>> evaluate([[0.9, 0.1], [0.2, 0.8], [0.7, 0.3]], [0, 1, -1])["accuracy"].value
+    1.0
+    """
+    check_number("level", level, most=1)
+    if level in (0, 1):
+        raise ValueError(f"level must be between 0 and 1; got {level}")
+    check_number("n_bootstrap", n_bootstrap, integer=True)
+    check_number("seed", seed, integer=True)
+    values = plain_numpy(posterior, "posterior")
+    truth = plain_numpy(labels, "labels") if classes is None else _positions(labels, classes, values)
+    is_known = truth != -1
+    if truth.ndim == 1 and truth.size and not is_known.any():
+        raise InvalidPredictions("labels must be known for at least one item; all are -1")
+    if truth.ndim == 1 and truth.shape == values.shape[:1]:
+        values, truth = values[is_known], truth[is_known]
+    items = _ItemScores.of(values, truth, n_bins)
+    n_items = len(items.bins)
+    rng = np.random.default_rng(seed)
+    resampled = np.array(
+        [items.means(np.bincount(rng.integers(n_items, size=n_items), minlength=n_items)) for _ in range(n_bootstrap)]
+    )
+    estimates = {}
+    for place, (name, value) in enumerate(zip(METRICS, items.means(), strict=True)):
+        low, high = value, value
+        if n_bootstrap:
+            draws = resampled[:, place] - resampled[:, place].mean() + value
+            low, high = np.quantile(draws, [(1 - level) / 2, (1 + level) / 2])
+        top = 1.0 if name == "accuracy" else np.inf
+        bottom = -np.inf if name == "calibration_error_debiased" else 0.0
+        estimates[name] = Estimate(value, float(np.clip(low, bottom, top)), float(np.clip(high, bottom, top)))
+    return Evaluation(estimates, n_items)
+
+
+def _positions(labels: Any, classes: Sequence[Any], posterior: Any) -> IntArray:
+    """Names as positions among the posterior's columns."""
+    n_items, n_classes = posterior.shape if posterior.ndim == 2 else read_posterior(posterior).shape
+    known = known_labels(labels, Axes(Axis("member", 1), Axis("item", n_items), Axis("class", n_classes, classes)))
+    return np.full(n_items, -1) if known is None else known
+
+
+METRICS = ("accuracy", "nll", "brier_score", "calibration_error", "calibration_error_debiased")
+
+
+class _ItemScores(NamedTuple):
+    """What each item adds to each metric."""
+
+    scores: FloatArray  # (items, 3): right, nll, brier
+    gaps: FloatArray  # (items,): right - confidence
+    bins: Any
+    n_bins: int
+
+    @classmethod
+    def of(cls, posterior: Any, labels: Any, n_bins: int) -> _ItemScores:
+        probabilities, truth = read_posterior_and_labels(posterior, labels)
+        confidence, is_right = confidence_and_correctness(probabilities, truth)
+        scores = (is_right, nll_of_items(probabilities, truth), brier_of_items(probabilities, truth))
+        bins = bin_of(confidence, bin_edges(confidence, n_bins, "uniform"))
+        return cls(np.stack(scores, axis=1), is_right - confidence, bins, n_bins)
+
+    def means(self, weights: Any = None) -> list[float]:
+        """The metrics in the order of METRICS, each item counted `weights` times."""
+        counts = np.ones(len(self.bins)) if weights is None else weights
+        plain = (counts @ self.scores / counts.sum()).tolist()
+        gaps = [
+            binned_gap(self.bins, self.gaps, self.n_bins, debiased=debiased, weights=counts)
+            for debiased in (False, True)
+        ]
+        return [*plain, *gaps]
+
+
+def nll_of_items(probabilities: FloatArray, truth: Any) -> FloatArray:
+    """What each item adds to the negative log-likelihood."""
+    return np.asarray(-np.log(np.maximum(probabilities[np.arange(len(truth)), truth], LEAST_PROBABILITY)))
+
+
+def brier_of_items(probabilities: FloatArray, truth: Any) -> FloatArray:
+    """What each item adds to the Brier score."""
+    right = probabilities[np.arange(len(truth)), truth]
+    return np.asarray((probabilities**2).sum(axis=1) - 2 * right + 1)

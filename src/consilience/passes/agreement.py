@@ -1,0 +1,138 @@
+"""How much members agree with each other: sums over items of the products of their answers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple, final
+
+import numpy as np
+from scipy import sparse
+
+from consilience.passes.kernels import AnsweredFeatures, DenseFeatures, Features, LabelFeatures
+from consilience.system.arrays import FloatArray, is_sparse, namespace, to_numpy
+
+if TYPE_CHECKING:
+    from consilience.system.arrays import Array, IntArray
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class Agreement:
+    """Of each pair of members, over the items: `products`[m, n] = Σ_i x_im · x_in, and in how many terms that is.
+
+    The rows x are probabilities, or labels as one-hot rows: then a product is 1 where two labels are the same. Of each
+    member alone, how sure it is. Sums of two sets of items add up.
+    """
+
+    products: FloatArray  # (members, members)
+    counts: FloatArray  # (members, members): how often both answered; who answers an item twice counts twice
+    confidences: FloatArray  # (members,): Σ max_j x_imj over its answers
+    answers: FloatArray  # (members,): how many there are
+
+    @classmethod
+    def zero(cls, n_members: int) -> Agreement:
+        """Of no items."""
+        pairs, members = (n_members, n_members), (n_members,)
+        return cls(np.zeros(pairs), np.zeros(pairs), np.zeros(members), np.zeros(members))
+
+    def __add__(self, other: Agreement) -> Agreement:
+        return Agreement(
+            self.products + other.products,
+            self.counts + other.counts,
+            self.confidences + other.confidences,
+            self.answers + other.answers,
+        )
+
+    def __rmul__(self, factor: float) -> Agreement:
+        parts = (self.products, self.counts, self.confidences, self.answers)
+        return Agreement(*(factor * part for part in parts))
+
+    def among(self, members: IntArray) -> Agreement:
+        """That of some members."""
+        pairs = np.ix_(members, members)
+        return Agreement(self.products[pairs], self.counts[pairs], self.confidences[members], self.answers[members])
+
+    @property
+    def mean_confidence(self) -> FloatArray:
+        """How sure each member is in the mean (members,); 1 of those who give labels, or nothing."""
+        has_answered = self.answers > 0
+        return np.divide(self.confidences, self.answers, out=np.ones_like(self.answers), where=has_answered)
+
+    def beyond_chance(self, n_classes: int) -> FloatArray:
+        """The mean products (members, members) on a scale where blind guesses get 0 and equal labels 1.
+
+        The diagonal is what members claim of themselves: that of a member who is sure is 1. Pairs who never met get 0.
+        """
+        met = self.counts > 0  # however little is left of it: a stream may forget all but a fraction of an item
+        means = np.divide(self.products, self.counts, out=np.full_like(self.products, 1 / n_classes), where=met)
+        return (n_classes * means - 1) / (n_classes - 1)
+
+
+class Laid(NamedTuple):
+    """The answers of some members: a row each, so that the products of rows are those of all items."""
+
+    positions: IntArray
+    answers: Any  # (members, items × classes), dense or sparse; of those who answered an item twice, the sum
+    n_answers: Any  # (members, items)
+    confidences: FloatArray  # (members,)
+
+
+def agreement_of(features: tuple[Features, ...], n_members: int, n_items: int) -> Agreement:
+    """The agreement of the members on the items of a chunk."""
+    total = Agreement.zero(n_members)
+    parts = _laid_out(features, n_items)
+    for first, one in enumerate(parts):
+        for other in parts[first:]:
+            products, counts = _products(one.answers, other.answers), _products(one.n_answers, other.n_answers)
+            place, mirrored = np.ix_(one.positions, other.positions), np.ix_(other.positions, one.positions)
+            total.products[place], total.counts[place] = products, counts
+            total.products[mirrored], total.counts[mirrored] = products.T, counts.T
+        total.confidences[one.positions] = one.confidences
+        n_answers = one.n_answers if is_sparse(one.n_answers) else to_numpy(one.n_answers)
+        total.answers[one.positions] = n_answers.sum(axis=1)
+    return total
+
+
+def _laid_out(features: tuple[Features, ...], n_items: int) -> list[Laid]:
+    """What the members of each kind of features say; of those who answered some items, all together."""
+    some = [part for part in features if isinstance(part, AnsweredFeatures)]
+    parts = [_of_some(some)] if some else []
+    parts += [_of_dense(part, n_items) for part in features if isinstance(part, DenseFeatures)]
+    return parts + [_of_labels(part, n_items) for part in features if isinstance(part, LabelFeatures)]
+
+
+def _of_dense(features: DenseFeatures, n_items: int) -> Laid:
+    xp, n_members = namespace(features.values), len(features.positions)
+    rows = xp.permute_dims(xp.reshape(features.values, (n_items, n_members, -1)), (1, 0, 2))
+    n_answers = np.ones((n_members, n_items)) if features.is_answer is None else features.is_answer
+    confidences = to_numpy(xp.max(rows, axis=2)).sum(axis=1, dtype=np.float64)  # missing rows are zero
+    return Laid(features.positions, xp.reshape(rows, (n_members, -1)), n_answers, confidences)
+
+
+def _of_some(features: list[AnsweredFeatures]) -> Laid:
+    answers = np.stack([(part.incidence @ part.values).ravel() for part in features])
+    n_answers = np.stack([(part.incidence @ part.is_answer).ravel() for part in features])
+    confidences = np.array([part.values.max(axis=1).sum(dtype=np.float64) for part in features])
+    return Laid(np.array([part.position for part in features]), answers, n_answers, confidences)
+
+
+def _of_labels(features: LabelFeatures, n_items: int) -> Laid:
+    n_members, n_classes = len(features.positions), features.n_classes
+    entries = sparse.coo_array(features.matrix)
+    member, label = np.divmod(entries.col, n_classes)
+    answers = (entries.data, (member, entries.row * n_classes + label))
+    return Laid(
+        features.positions,
+        sparse.csr_array(answers, shape=(n_members, n_items * n_classes)),
+        sparse.csr_array((entries.data, (member, entries.row)), shape=(n_members, n_items)),
+        np.bincount(member, weights=entries.data, minlength=n_members).astype(np.float64),
+    )
+
+
+def _products(first: Any, second: Any) -> FloatArray:
+    """`first` @ `second`.T as NumPy's, computed in their own library where they share one."""
+    if is_sparse(first) or is_sparse(second) or type(first) is not type(second):
+        first, second = (part if is_sparse(part) else to_numpy(part) for part in (first, second))
+        product: Array = first @ second.T
+        return np.asarray(product.toarray() if is_sparse(product) else product, dtype=np.float64)
+    return to_numpy(first @ namespace(second).matrix_transpose(second)).astype(np.float64)

@@ -1,0 +1,287 @@
+"""What a chunk of items says, in the form that linear scores need.
+
+Every model of the project scores class k of item i by a sum over the answers to it,
+`Σ_m weights[m, k] · x_im + bias[m, k]`, and learns from `Σ_i t_ik x_im`. Only x differs: a member's probabilities,
+their logarithms, or its label as a one-hot row, which is never written out.
+
+Scores and responsibilities are (classes, items) here: sums over classes then run along contiguous items, and the
+products with `values` need no transposed copies.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, final
+
+import numpy as np
+from scipy import sparse
+
+from consilience.system.arrays import (
+    Array,
+    FloatArray,
+    IntArray,
+    is_numpy,
+    is_sparse,
+    like,
+    like_array,
+    namespace,
+    to_numpy,
+    working_dtype,
+)
+
+if TYPE_CHECKING:
+    from consilience.data.answers import HardAnswers, SoftMember
+    from consilience.data.predictions import Chunk
+
+Responsibilities: TypeAlias = Any
+"""(classes, items): an array, or a SciPy sparse array where all but a few entries of each column vanish."""
+
+
+class Scores(NamedTuple):
+    """A frozen fit: class k of item i scores `log_prior[k] + Σ_m weights[m, k] · x_im + bias[m, k]`.
+
+    The posterior is the softmax of the scores: a fitted model is a linear layer on what members say.
+    """
+
+    log_prior: FloatArray  # (true,)
+    weights: FloatArray  # (members, true, predicted)
+    bias: FloatArray  # (members, true)
+
+
+@final
+class Layer:
+    """Scores laid out for one pass over the items: each table is made once, in the items' library and precision."""
+
+    def __init__(self, scores: Scores, example: Array, dense: IntArray, hard: IntArray) -> None:
+        self.scores = scores
+        self._example, self._dense, self._hard = example, dense, hard
+        self.log_prior = like(scores.log_prior[:, None], example)
+        # Made here and not when first needed, because threads share a layer.
+        n_classes = len(scores.log_prior)
+        if len(dense):
+            stacked = np.empty((n_classes, len(dense), n_classes), dtype=to_numpy(example).dtype)
+            for place, position in enumerate(dense):
+                stacked[:, place] = scores.weights[position]  # one by one: in double precision all would be large
+            self.dense_weights = like(stacked.reshape(n_classes, -1), example)  # (true, members × predicted)
+            self.dense_bias = like(scores.bias[dense].T, example)  # (true, members)
+            self.dense_total = like(scores.bias[dense].sum(axis=0)[:, None], example)  # (true, 1)
+        if len(hard):
+            table = scores.weights[hard] + scores.bias[hard][:, :, None]  # one answer has one label: Σ_j x_j = 1
+            self.hard_table = table.transpose(0, 2, 1).reshape(-1, n_classes)  # (members × predicted, true)
+
+
+class Sums(NamedTuple):
+    """Σ_i t_ik x_imj of some members: `table` is (true, members × predicted), dense or sparse."""
+
+    positions: IntArray
+    table: Any
+    answer_counts: FloatArray  # (members, true): Σ_i t_ik over the items each member answered
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class DenseFeatures:
+    """Members who may answer every item: their rows side by side, zero where missing."""
+
+    positions: IntArray
+    values: Array  # (items, members × classes)
+    is_answer: Array | None  # (members, items) of ones and zeros; None where nothing is missing
+
+    def score(self, layer: Layer) -> Array:
+        """The members' part of the scores (classes, items)."""
+        scores = layer.dense_weights @ namespace(self.values).matrix_transpose(self.values)
+        scores += layer.dense_total if self.is_answer is None else layer.dense_bias @ self.is_answer
+        return scores
+
+    def accumulate(self, responsibilities: Responsibilities, class_counts: FloatArray) -> Sums:
+        """Their sums; a sparse product where responsibilities are sparse."""
+        n_members = len(self.positions)
+        if not is_sparse(responsibilities):
+            responsibilities = like_array(responsibilities, self.values)
+        table = to_numpy(responsibilities @ self.values)
+        if self.is_answer is None:
+            return Sums(self.positions, table, np.broadcast_to(class_counts, (n_members, len(class_counts))))
+        xp = namespace(self.is_answer)
+        counts = responsibilities @ xp.matrix_transpose(self.is_answer)
+        return Sums(self.positions, table, to_numpy(counts).T)
+
+    def pool(self, member_weights: FloatArray) -> tuple[Array, Array]:
+        """The weighted sum of the rows of each item (items, classes), and the weight behind it (items, 1)."""
+        xp = namespace(self.values)
+        n_members = len(self.positions)
+        n_classes = self.values.shape[1] // n_members
+        weights = [float(member_weights[position]) for position in self.positions]
+        total = weights[0] * self.values[:, :n_classes]
+        for place in range(1, n_members):
+            total += weights[place] * self.values[:, place * n_classes : (place + 1) * n_classes]
+        if self.is_answer is None:
+            return total, xp.full_like(self.values[:, :1], sum(weights))
+        behind = like(np.array([weights]), self.values) @ self.is_answer
+        return total, xp.matrix_transpose(behind)
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class AnsweredFeatures:
+    """A member who gave probabilities for some items, perhaps twice: one row per answer."""
+
+    position: int
+    values: Array  # (answers, classes), NumPy
+    is_answer: Array  # (answers, 1) of ones and zeros
+    incidence: sparse.csr_array  # (items, answers)
+
+    def score(self, layer: Layer) -> Array:
+        """The member's part of the scores (classes, items)."""
+        weights, bias = layer.scores.weights[self.position], layer.scores.bias[self.position]
+        rows = self.values @ weights.T.astype(self.values.dtype) + self.is_answer * bias.astype(self.values.dtype)
+        return (self.incidence @ rows).T
+
+    def accumulate(self, responsibilities: Responsibilities, _: FloatArray) -> Sums:
+        """The member's sums."""
+        dense = responsibilities.toarray() if is_sparse(responsibilities) else to_numpy(responsibilities)
+        by_answer = (self.incidence.T @ dense.T) * self.is_answer  # (answers, true)
+        counts = by_answer.sum(axis=0, dtype=np.float64)  # in single precision, a million items are off by a thousandth
+        return Sums(np.array([self.position]), by_answer.T @ self.values, counts[None, :])
+
+    def pool(self, member_weights: FloatArray) -> tuple[Array, Array]:
+        """The weighted sum of the rows of each item (items, classes), and the weight behind it (items, 1)."""
+        weight = float(member_weights[self.position])
+        return weight * (self.incidence @ self.values), weight * (self.incidence @ self.is_answer)
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class LabelFeatures:
+    """The hard answers as one sparse matrix (items, members × classes) of ones."""
+
+    positions: IntArray
+    n_classes: int
+    matrix: sparse.csr_array
+
+    @cached_property
+    def transposed(self) -> sparse.csr_array:
+        """(members × classes, items), for sums of dense responsibilities."""
+        return sparse.csr_array(self.matrix.T)
+
+    def score(self, layer: Layer) -> FloatArray:
+        """The answers' part of the scores (classes, items)."""
+        scores = np.asarray(self.matrix @ layer.hard_table).T
+        # Few classes: the copy is cheap, and what follows runs along contiguous items.
+        return np.ascontiguousarray(scores) if self.n_classes < 64 else scores
+
+    def accumulate(self, responsibilities: Responsibilities, _: FloatArray) -> Sums:
+        """The expected number of times that each member called class k class j."""
+        n_members = len(self.positions)
+        if is_sparse(responsibilities):
+            table = responsibilities @ self.matrix
+            member = table.indices // self.n_classes
+            row = np.repeat(np.arange(table.shape[0]), np.diff(table.indptr))
+            counts = np.bincount(
+                member * table.shape[0] + row, weights=table.data, minlength=n_members * table.shape[0]
+            )
+            return Sums(self.positions, table, np.asarray(counts, dtype=np.float64).reshape(n_members, -1))
+        dense = to_numpy(responsibilities).astype(np.float64, copy=False)
+        table = np.asarray(self.transposed @ dense.T).T
+        return Sums(self.positions, table, table.reshape(-1, n_members, self.n_classes).sum(axis=2).T)
+
+    def pool(self, member_weights: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """The weighted votes of each item (items, classes), and the weight behind them (items, 1)."""
+        votes = self._votes(member_weights).toarray()
+        return votes, votes.sum(axis=1, keepdims=True)
+
+    def shares(self, member_weights: FloatArray) -> sparse.csr_array:
+        """The share of the weighted votes that each class gets (classes, items), without zeros."""
+        votes = self._votes(member_weights)
+        votes.sum_duplicates()
+        votes.data /= np.repeat(np.asarray(votes.sum(axis=1)), np.diff(votes.indptr))
+        return sparse.csr_array(votes.T)
+
+    def _votes(self, member_weights: FloatArray) -> sparse.csr_array:
+        member, label = np.divmod(self.matrix.indices, self.n_classes)
+        return sparse.csr_array(
+            (member_weights[self.positions][member], label, self.matrix.indptr.copy()),
+            shape=(self.matrix.shape[0], self.n_classes),
+        )
+
+
+Features: TypeAlias = DenseFeatures | AnsweredFeatures | LabelFeatures
+
+
+def read_features(
+    chunk: Chunk, n_classes: int, hard_positions: IntArray, example: Array, *, log_floor: float | None
+) -> tuple[Features, ...]:
+    """The features of a chunk: probabilities as they are, or the logarithms of max(probability, log_floor)."""
+    n_items = chunk.stop - chunk.start
+    features: list[Features] = []
+    dense = [member for member in chunk.soft if member.items is None]
+    if dense:
+        features.append(_dense_features(dense, example, log_floor))
+    features += [_answered_features(m, n_items, log_floor) for m in chunk.soft if m.items is not None and len(m.items)]
+    if chunk.hard is not None and len(chunk.hard.items):
+        features.append(_label_features(chunk.hard, n_items, n_classes, hard_positions))
+    return tuple(features)
+
+
+def _dense_features(members: list[SoftMember], example: Array, log_floor: float | None) -> DenseFeatures:
+    positions = np.array([member.position for member in members])
+    if is_numpy(example) and all(is_numpy(member.rows) for member in members):
+        return DenseFeatures(positions, *_read_into_one(members, example.dtype, log_floor))
+    parts = [_read_rows(member, log_floor) for member in members]
+    xp = namespace(example)
+    values = xp.concat([like_array(rows, example) for rows, _ in parts], axis=1)
+    if all(member.is_complete for member in members):
+        return DenseFeatures(positions, values, None)
+    ones = xp.ones_like(values[:, :1])
+    flags = [ones if is_answer is None else like_array(is_answer, example) for _, is_answer in parts]
+    return DenseFeatures(positions, values, xp.matrix_transpose(xp.concat(flags, axis=1)))
+
+
+def _read_into_one(members: list[SoftMember], dtype: Any, log_floor: float | None) -> tuple[Array, Array | None]:
+    """What `_read_rows` gives, side by side, with few temporary arrays: reading is what costs beside the products."""
+    n_items, n_classes = members[0].rows.shape
+    values = np.empty((n_items, len(members) * n_classes), dtype=dtype)
+    is_answer = np.ones((len(members), n_items), dtype=dtype)
+    for place, member in enumerate(members):
+        part = values[:, place * n_classes : (place + 1) * n_classes]
+        # In the working precision: the floor is 0 in half precision.
+        np.maximum(member.rows, 0 if log_floor is None else log_floor, out=part, dtype=dtype)
+        if not member.is_complete:
+            is_missing = np.isnan(part[:, 0])
+            is_answer[place, is_missing] = 0
+            part[is_missing] = 0 if log_floor is None else 1  # whose logarithm is 0
+        if log_floor is not None:
+            np.log(part, out=part)
+    return values, None if all(member.is_complete for member in members) else is_answer
+
+
+def _read_rows(member: SoftMember, log_floor: float | None) -> tuple[Array, Array | None]:
+    """A member's rows in working precision, zero where missing, and which ones are there (rows, 1)."""
+    xp = namespace(member.rows)
+    rows = xp.astype(member.rows, working_dtype(member.rows), copy=False)
+    is_answer = None
+    if not member.is_complete:
+        is_missing = xp.isnan(rows)
+        is_answer = xp.astype(~is_missing[:, :1], rows.dtype)
+        # 1 is harmless under the logarithm; the product with is_answer makes it zero in both readings.
+        rows = xp.where(is_missing, xp.ones_like(rows), rows)
+    if log_floor is not None:
+        rows = xp.log(xp.clip(rows, log_floor, None))
+    return (rows if is_answer is None else rows * is_answer), is_answer
+
+
+def _answered_features(member: SoftMember, n_items: int, log_floor: float | None) -> AnsweredFeatures:
+    rows, is_answer = (None if part is None else to_numpy(part) for part in _read_rows(member, log_floor))
+    assert rows is not None  # noqa: S101 - for the type checker
+    assert member.items is not None  # noqa: S101 - likewise
+    n_answers = len(member.items)
+    flags = np.ones((n_answers, 1), dtype=rows.dtype) if is_answer is None else is_answer
+    entries = (np.ones(n_answers, dtype=rows.dtype), (member.items, np.arange(n_answers)))
+    return AnsweredFeatures(member.position, rows, flags, sparse.csr_array(entries, shape=(n_items, n_answers)))
+
+
+def _label_features(hard: HardAnswers, n_items: int, n_classes: int, positions: IntArray) -> LabelFeatures:
+    indptr = np.searchsorted(hard.items, np.arange(n_items + 1))
+    columns = np.searchsorted(positions, hard.members) * n_classes + hard.labels
+    shape = (n_items, len(positions) * n_classes)
+    return LabelFeatures(positions, n_classes, sparse.csr_array((np.ones(len(columns)), columns, indptr), shape=shape))

@@ -1,0 +1,183 @@
+"""Which items need no new scores: those whose best class no other can have caught up with.
+
+Where there are many classes nearly every item has one responsibility of 1, and parameters move little from one pass to
+the next. After a pass over all items (the reference) each item's lead is known: how far its best class is ahead of the
+second. Scores are linear in the features x, so since then the score of class k has moved by `Δw_k · x + Δb_k`, which is
+`Δw_k · c + Δb_k`, known exactly for some centre c, give or take `|Δw_k| |x - c|` (Cauchy and Schwarz). An item whose
+lead survives the worst of that has the same single responsibility as before, up to rounding: the product, which is what
+a pass costs, is left out. Hamerly (2010) does this for k-means.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple, final
+
+import numpy as np
+from scipy import sparse
+
+from consilience.passes.kernels import DenseFeatures
+from consilience.passes.responsibilities import Expected, expected_from, log_joint
+from consilience.system.arrays import is_sparse
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    import numpy.typing as npt
+
+    from consilience.passes.kernels import Features, Layer
+    from consilience.system.arrays import FloatArray, IntArray
+
+
+CLASSES_AT_ONCE = 128
+"""Changes of so many classes' weights are looked at together: those of all would need as much room as the weights."""
+
+
+class Margins(NamedTuple):
+    """Of each item of a chunk, at the reference."""
+
+    best: npt.NDArray[np.int32]  # the class whose responsibility is 1
+    lead: FloatArray  # by how much its score is ahead; 0 where several classes share the item
+    radius: FloatArray  # |x - c|
+
+
+class Drift(NamedTuple):
+    """The score of class k has moved by `shift[k]`, give or take `radius * spread[k]`, and a constant of the item."""
+
+    shift: FloatArray
+    spread: FloatArray
+
+
+@final
+class Reference:
+    """A pass that scores all items and notes their margins."""
+
+    def __init__(self, layer: Layer, first: tuple[Features, ...], n_chunks: int) -> None:
+        self.layer = layer
+        self.centre = _dense(first).values.mean(axis=0)  # any centre will do; one amid the items makes tight bounds
+        self.margins: list[Margins | None] = [None] * n_chunks
+
+    def expect(self, place: int, features: tuple[Features, ...], known: IntArray | None) -> Expected:
+        """The responsibilities of a chunk's items."""
+        dense = _dense(features)
+        scores = log_joint(features, known, self.layer, dense.values)
+        expected = expected_from(scores)
+        if is_sparse(expected.values):
+            self.margins[place] = _margins(expected.values, scores, _radius(dense, self.centre))
+        return expected
+
+    def settled(self, layer: Layer) -> list[npt.NDArray[np.bool_] | None]:
+        """Which items of each chunk are as they were, for certain, when another layer scores them; None: no item."""
+        drift = self._drift(layer)
+        return [None if margins is None else _is_settled(margins, drift) for margins in self.margins]
+
+    def _drift(self, layer: Layer) -> Drift:
+        """How far scores have moved since this pass."""
+        new, old = layer.dense_weights, self.layer.dense_weights
+        shift = (layer.dense_total + layer.log_prior - self.layer.dense_total - self.layer.log_prior)[:, 0]
+        spread = np.empty_like(shift)
+        common = new.mean(axis=0) - old.mean(axis=0)  # what all classes gain alike changes no lead
+        for start in range(0, len(new), CLASSES_AT_ONCE):
+            some = slice(start, start + CLASSES_AT_ONCE)
+            change = new[some] - old[some] - common
+            shift[some] += change @ self.centre
+            spread[some] = np.sqrt(np.einsum("ki,ki->k", change, change))
+        return Drift(shift, spread)
+
+
+@final
+class ScreenedPass:
+    """A pass that scores the items that are not settled."""
+
+    def __init__(self, reference: Reference, layer: Layer) -> None:
+        self.layer = layer
+        self._margins = reference.margins
+        self._is_settled = reference.settled(layer)
+
+    def n_scored(self, sizes: list[int]) -> int:
+        """How many items it scores, of chunks of these sizes."""
+        counts = [0 if is_settled is None else np.count_nonzero(is_settled) for is_settled in self._is_settled]
+        return int(sum(sizes) - sum(counts))
+
+    def expect(self, place: int, features: tuple[Features, ...], known: IntArray | None) -> Expected:
+        """The responsibilities of a chunk's items."""
+        dense, margins, is_settled = _dense(features), self._margins[place], self._is_settled[place]
+        if margins is None or is_settled is None:
+            return expected_from(log_joint(features, known, self.layer, dense.values))
+        items, settled = np.flatnonzero(~is_settled), np.flatnonzero(is_settled)
+        part = DenseFeatures(dense.positions, dense.values[items], None)
+        scores = log_joint((part,), None if known is None else known[items], self.layer, part.values)
+        new = sparse.coo_array(expected_from(scores).values)
+        values = np.concatenate([new.data, np.ones(len(settled), dtype=new.dtype)])
+        true, item = np.concatenate([new.row, margins.best[settled]]), np.concatenate([items[new.col], settled])
+        return Expected(sparse.csr_array((values, (true, item)), shape=(len(scores), len(is_settled))), None)
+
+
+@final
+class Screen:
+    """Chooses between the two: a reference is renewed once the items scored since then add up to all items.
+
+    So a screened pass never scores more than it would without a screen, and a useless reference does not last.
+    """
+
+    def __init__(self, sizes: list[int]) -> None:
+        self._sizes = sizes  # items of each chunk
+        self._reference: Reference | None = None
+        self._n_scored = 0
+
+    def next_pass(self, layer: Layer, first: Callable[[], tuple[Features, ...]]) -> Reference | ScreenedPass:
+        """The pass that uses this layer; `first` gives the features of the first chunk."""
+        if self._reference is not None:
+            screened = ScreenedPass(self._reference, layer)
+            self._n_scored += screened.n_scored(self._sizes)
+            if self._n_scored < sum(self._sizes):
+                return screened
+        self._reference, self._n_scored = Reference(layer, first(), len(self._sizes)), 0
+        return self._reference
+
+    def copy(self) -> Screen:
+        """A screen to go on with; what a reference has noted does not change any more."""
+        new = Screen(self._sizes)
+        new._reference, new._n_scored = self._reference, self._n_scored
+        return new
+
+
+def _dense(features: tuple[Features, ...]) -> DenseFeatures:
+    (dense,) = features
+    assert isinstance(dense, DenseFeatures)  # noqa: S101 - a reader screens nothing else
+    return dense
+
+
+def _least_lead(drift: Drift) -> float:
+    """The lead at which all other responsibilities together are below the rounding error of 1, with an e to spare."""
+    return float(np.log(len(drift.shift) / np.finfo(drift.shift.dtype).eps)) + 1
+
+
+def _is_settled(margins: Margins, drift: Drift) -> npt.NDArray[np.bool_]:
+    """Which items are sure to have the same single responsibility as at the reference."""
+    lost = drift.shift.max() - drift.shift[margins.best]
+    lost += (drift.spread.max() + drift.spread[margins.best]) * margins.radius
+    return np.asarray(margins.lead - lost >= _least_lead(drift))
+
+
+def _margins(responsibilities: sparse.csr_array, scores: FloatArray, radius: FloatArray) -> Margins:
+    """The margins of a chunk that has been scored; the scores (classes, items) are overwritten."""
+    n_classes, n_items = scores.shape
+    best = np.zeros(n_items, dtype=np.int32)
+    true = np.repeat(np.arange(n_classes, dtype=np.int32), np.diff(responsibilities.indptr))
+    best[responsibilities.indices] = true  # right where there is one, and used only there
+    items = np.arange(n_items)
+    highest = scores[best, items]
+    scores[best, items] = -np.inf
+    lead = highest - scores.max(axis=0)
+    lead[np.bincount(responsibilities.indices, minlength=n_items) != 1] = 0
+    return Margins(best, lead, radius)
+
+
+def _radius(features: DenseFeatures, centre: FloatArray) -> FloatArray:
+    """The distance of each item's features from the centre, a member at a time to save room."""
+    width = len(centre) // len(features.positions)
+    total = np.zeros(len(features.values), dtype=centre.dtype)
+    for start in range(0, len(centre), width):
+        part = features.values[:, start : start + width] - centre[start : start + width]
+        total += np.einsum("ij,ij->i", part, part)
+    return np.sqrt(total)

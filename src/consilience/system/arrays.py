@@ -1,0 +1,128 @@
+"""The few things every array library does a little differently.
+
+Item-sized arrays stay in the library and on the device they came in (NumPy, torch, anything that speaks the
+array API); parameters and statistics are NumPy float64 on the host. These functions cross the border.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import Any, TypeAlias
+
+import array_api_compat.numpy
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+from consilience.system.errors import InvalidPredictions
+
+Array: TypeAlias = Any  # an array of any library
+FloatArray: TypeAlias = npt.NDArray[np.float64]
+IntArray: TypeAlias = npt.NDArray[np.intp]
+
+
+def is_array(value: Any) -> bool:
+    """Whether the value is an array of a library that speaks the array API."""
+    return bool(array_api_compat.is_array_api_obj(value))
+
+
+def namespace(array: Array) -> Any:
+    """The array-API namespace of an array."""
+    # Asking takes microseconds, which add up where arrays are small.
+    return array_api_compat.numpy if type(array) is np.ndarray else array_api_compat.array_namespace(array)
+
+
+def to_numpy(array: Array) -> npt.NDArray[Any]:
+    """The array as NumPy, copied to the host where it has to be."""
+    torch = sys.modules.get("torch")
+    if torch is not None and isinstance(array, torch.Tensor):
+        host = array.detach().cpu()
+        return np.asarray((host.float() if host.dtype == torch.bfloat16 else host).numpy())
+    if isinstance(array, np.ndarray) or not hasattr(array, "__dlpack__"):
+        return np.asarray(array)
+    return np.asarray(np.from_dlpack(array, device="cpu"))
+
+
+def plain_numpy(values: Any, name: str) -> npt.NDArray[Any]:
+    """What the user gave as NumPy, NaN (or -1 among integers) where it is masked; raises where it is no plain array."""
+    check_is_dense(values, name)
+    if isinstance(values, np.ma.MaskedArray):
+        return without_mask(values)
+    try:
+        array = to_numpy(values)
+    except ValueError as error:
+        raise InvalidPredictions(f"{name} must be an array; got ragged lists") from error
+    if array.dtype == object and array.ndim == 0:
+        raise InvalidPredictions(f"{name} must be an array; got {_article(type(values).__name__)}")
+    return array
+
+
+def without_mask(values: Any) -> npt.NDArray[Any]:
+    """A masked array as a plain one: -1 among integers and NaN among other numbers, where it is masked."""
+    if values.dtype.kind == "i":
+        return np.asarray(np.ma.filled(values, -1))
+    if values.dtype.kind in "fub":
+        return np.asarray(np.ma.filled(values.astype(np.result_type(values.dtype, np.float32)), np.nan))
+    return np.array(values.tolist(), dtype=object)
+
+
+def check_is_dense(values: Any, name: str) -> None:
+    """Raise of sparse arrays, and of tensors that have no values: their values are not to be had row by row."""
+    layout = str(getattr(values, "layout", "torch.strided"))
+    if is_sparse(values) or layout != "torch.strided":
+        raise InvalidPredictions(f"{name} must be a dense array; got a sparse {type(values).__name__}: make it dense")
+    if getattr(values, "is_meta", False):
+        raise InvalidPredictions(f"{name} must be an array with values; got a tensor on the device 'meta'")
+
+
+def _article(noun: str) -> str:
+    return f"{'an' if noun[:1].lower() in 'aeiou' else 'a'} {noun}"
+
+
+def like(values: npt.NDArray[Any], example: Array, *, dtype: Any = None) -> Array:
+    """NumPy values as an array of the library, device and (unless given) dtype of the example."""
+    if type(example) is np.ndarray:
+        return np.asarray(values, dtype=example.dtype if dtype is None else dtype)
+    xp = namespace(example)
+    return xp.asarray(values, dtype=example.dtype if dtype is None else dtype, device=array_api_compat.device(example))
+
+
+def like_array(array: Array, example: Array) -> Array:
+    """The array itself where it is of the example's library, precision and device, else its values there."""
+    if type(array) is type(example) is np.ndarray:
+        return array.astype(example.dtype, copy=False)
+    if namespace(array) is not namespace(example):
+        return like(to_numpy(array), example)
+    device = array_api_compat.device(example)
+    if array_api_compat.device(array) != device:
+        array = array_api_compat.to_device(array, device)
+    return namespace(array).astype(array, example.dtype, copy=False)
+
+
+def take(array: Array, positions: IntArray, *, axis: int) -> Array:
+    """The rows or columns at these positions, on the array's own device."""
+    xp = namespace(array)
+    return xp.take(array, xp.asarray(positions, device=array_api_compat.device(array)), axis=axis)
+
+
+def working_dtype(array: Array) -> Any:
+    """The precision to compute in: float64 for float64, float32 for everything narrower."""
+    xp = namespace(array)
+    return (
+        xp.float64 if xp.finfo(array.dtype).bits >= 64 else xp.float32
+    )  # by bits: big-endian float64 is another dtype
+
+
+def position_of_largest(rows: Array) -> IntArray:
+    """The column of the largest value of each row; the lowest column wins a tie."""
+    return to_numpy(namespace(rows).argmax(rows, axis=-1)).astype(np.intp)
+
+
+def is_sparse(array: Array) -> bool:
+    """Whether the array is one of SciPy's sparse arrays."""
+    return bool(sparse.issparse(array))
+
+
+def is_numpy(array: Array) -> bool:
+    """Whether the array is NumPy's."""
+    return isinstance(array, np.ndarray)

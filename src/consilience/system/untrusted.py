@@ -1,0 +1,142 @@
+"""Arrays from files that anybody may have written: data, never code, and never more memory than the file is worth."""
+
+from __future__ import annotations
+
+import errno
+import math
+import struct
+import tokenize
+import warnings
+import zipfile
+import zlib
+from collections import Counter
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any
+
+import numpy as np
+
+from consilience.system.errors import InvalidPredictions
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Callable
+
+MOST_UNPACKED, MOST_EXPANSION = 2**30, 100
+"""An archive may unpack to so many bytes, or to so many times its own size where that is more."""
+
+LONGEST_REASON = 200
+"""Characters of what a library says of a file; some quote half of it."""
+
+UNREADABLE = (
+    ValueError,
+    ArithmeticError,
+    EOFError,
+    LookupError,
+    AttributeError,
+    TypeError,
+    MemoryError,
+    RuntimeError,
+    SyntaxError,
+    struct.error,
+    tokenize.TokenError,
+    zipfile.BadZipFile,
+    zlib.error,
+)
+"""What NumPy and its libraries raise of files that are truncated, corrupt, encrypted, or claim absurd sizes."""
+
+
+def read_npy(path: str | os.PathLike[str]) -> np.ndarray[Any, Any]:
+    """The array of a `.npy` file, which stays on disk: a declared shape that the file does not hold is refused."""
+    check_is_file(path)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # that it was written by Python 2
+        return _as_text(np.asanyarray(np.lib.format.open_memmap(path, mode="r")))
+
+
+def reason_of(error: BaseException) -> str:
+    """Why a file cannot be read, in the words of whoever tried, as far as they make a sentence."""
+    text = next(iter(str(error).splitlines()), "") or type(error).__name__
+    return text if len(text) <= LONGEST_REASON else f"{text[:LONGEST_REASON]}…"
+
+
+def read_npz(
+    path: str | os.PathLike[str], wanted: Callable[[str], bool] = lambda _: True
+) -> dict[str, np.ndarray[Any, Any]]:
+    """The arrays of an archive whose names are wanted. Its declared sizes are checked before anything is unpacked."""
+    check_is_file(path)
+    with Path(path).open("rb") as file, zipfile.ZipFile(file) as archive:
+        entries = [entry for entry in archive.infolist() if entry.filename.endswith(".npy")]
+        names = [entry.filename.removesuffix(".npy") for entry in entries]
+        if len(set(names)) < len(names):
+            raise ValueError(f"it holds {Counter(names).most_common(1)[0][0]!r} more than once")
+        chosen = {name: entry for name, entry in zip(names, entries, strict=True) if wanted(name)}
+        check_unpacked(sum(entry.file_size for entry in chosen.values()), Path(path).stat().st_size)
+        try:
+            return {name: _read_entry(archive, name, entry) for name, entry in chosen.items()}
+        except OSError as error:
+            if error.errno != errno.EINVAL:
+                raise
+            raise ValueError("its directory points outside the file") from error
+
+
+def names_in_npz(path: str | os.PathLike[str]) -> list[str]:
+    """The names of an archive's arrays; nothing is unpacked."""
+    with Path(path).open("rb") as file, zipfile.ZipFile(file) as archive:
+        return [name.removesuffix(".npy") for name in archive.namelist() if name.endswith(".npy")]
+
+
+def check_is_file(path: str | os.PathLike[str]) -> None:
+    """Raise of a directory, and of a pipe or device, which might never end; what is missing is said when opened."""
+    try:
+        place = Path(path)
+    except TypeError:
+        raise TypeError(f"path must be text or a path; got {path!r}") from None
+    if place.exists() and not place.is_file():
+        what = "a directory" if place.is_dir() else "a pipe or a device"
+        raise InvalidPredictions(f"{place} is {what}; expected a file")
+
+
+def check_unpacked(n_bytes: int, n_packed: int) -> None:
+    """Raise where a file claims to hold far more than it could in good faith."""
+    most = max(MOST_UNPACKED, MOST_EXPANSION * n_packed)
+    if n_bytes > most:
+        raise ValueError(f"it would unpack to {n_bytes:,} bytes, and at most {most:,} are accepted of its size")
+
+
+def _read_entry(archive: zipfile.ZipFile, name: str, entry: zipfile.ZipInfo) -> np.ndarray[Any, Any]:
+    """One array; its shape must be that of its bytes, so that no declared shape is believed."""
+    if entry.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+        raise ValueError(f"{name!r} is compressed in a way that NumPy does not write")
+    with archive.open(entry) as stream:
+        shape, is_fortran, dtype = _read_header(stream)
+        if dtype.hasobject:
+            raise ValueError(f"{name!r} holds Python objects")
+        n_bytes = math.prod(shape) * dtype.itemsize
+        n_held = entry.file_size - stream.tell()
+        if n_bytes != n_held:
+            raise ValueError(f"{name!r} declares the shape {shape} of {dtype}, {n_bytes:,} bytes; it holds {n_held:,}")
+        data = bytearray(stream.read())  # to the end, where the checksum is compared
+    array = np.ndarray(shape, dtype, buffer=data, order="F" if is_fortran else "C")
+    return _as_text(array)
+
+
+def _read_header(stream: IO[bytes]) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
+    version = np.lib.format.read_magic(stream)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # that it was written by Python 2
+        if version == (1, 0):
+            return np.lib.format.read_array_header_1_0(stream)
+        if version == (2, 0):
+            return np.lib.format.read_array_header_2_0(stream)
+    raise ValueError(f"arrays of format version {version} are not read")
+
+
+def _as_text(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """Names that were stored as bytes as text; raises where text is none, which no other program could take."""
+    if array.dtype.kind == "S":
+        return np.char.decode(array, "utf-8")
+    if array.dtype.kind == "U" and array.size:
+        points = np.ascontiguousarray(array).view(array.dtype.byteorder.replace("|", "=") + "u4")
+        if points.max() > 0x10FFFF or ((points >= 0xD800) & (points <= 0xDFFF)).any():
+            raise ValueError("it holds text with characters that do not exist")
+    return array
