@@ -10,9 +10,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from consilience.metrics.scores import brier_of_items, nll_of_items
 from consilience.metrics.inputs import read_posterior_and_labels
 from consilience.metrics.reliability import bin_edges, bin_of, confidence_and_correctness
+from consilience.metrics.scores import brier_of_items, nll_of_items
 
 METRICS = ("accuracy", "nll", "brier", "ece", "ece debiased")
 IS_RATIO = np.array([False, True, True, False, False])
