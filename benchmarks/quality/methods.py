@@ -16,8 +16,8 @@ from sklearn.exceptions import ConvergenceWarning
 import consilience as cs
 from consilience.aggregators.base import AbstractAggregator
 from consilience.aggregators.consensus.consensus import TranslationModel
+from consilience.maths.model import Scores
 from consilience.passes.agreement import Agreement
-from consilience.passes.kernels import Scores
 from consilience.system.arrays import to_numpy
 
 Method = Callable[[cs.Predictions], np.ndarray]

@@ -10,7 +10,7 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
 import consilience as cs
-from consilience.answering.frozen import FrozenRule
+from consilience.answering.linear import LinearRule
 
 from simulate import softmax_members
 
@@ -46,8 +46,9 @@ def awkward_items(rng, dtype):
     return array.astype(dtype)
 
 
-def fitted(method, rng):
-    return clone(method).fit(softmax_members(rng, [4, 3, 2, 1], 200, N_CLASSES)[0])
+def fitted(method, rng, *, pure=False):
+    model = clone(method).fit(softmax_members(rng, [4, 3, 2, 1], 200, N_CLASSES)[0])
+    return model.pure() if pure else model
 
 
 def run_onnx(path, array):
@@ -73,34 +74,34 @@ def logits_of(array):
 @every_method
 def test_torch_module_answers_as_predict_proba(method, options, rng):
     torch = pytest.importorskip("torch")
-    aggregator = fitted(method, rng)
+    aggregator = fitted(method, rng, **options)
     for dtype, tolerance in ((np.float64, DOUBLE), (np.float32, SINGLE)):
         new = awkward_items(rng, dtype)
-        expected = aggregator.predict_proba(new.astype(np.float64), **options)
+        expected = aggregator.predict_proba(new.astype(np.float64))
         precision = torch.float64 if dtype == np.float64 else None
-        given = aggregator.to_torch(dtype=precision, **options)(torch.tensor(new))
+        given = aggregator.to_torch(dtype=precision)(torch.tensor(new))
         assert given.dtype == torch.tensor(new).dtype
         np.testing.assert_allclose(given.numpy(), expected, atol=tolerance)
 
 
 @every_method
 def test_onnx_graph_answers_as_predict_proba(method, options, rng, tmp_path):
-    aggregator = fitted(method, rng)
+    aggregator = fitted(method, rng, **options)
     new = awkward_items(rng, np.float32)
-    posterior, label = run_onnx(exported(aggregator, tmp_path / "model.onnx", **options), new)
-    np.testing.assert_allclose(posterior, aggregator.predict_proba(new.astype(np.float64), **options), atol=SINGLE)
+    posterior, label = run_onnx(exported(aggregator, tmp_path / "model.onnx"), new)
+    np.testing.assert_allclose(posterior, aggregator.predict_proba(new.astype(np.float64)), atol=SINGLE)
     np.testing.assert_array_equal(label, posterior.argmax(axis=1))
 
 
 @every_method
 def test_logits_answer_as_from_logits(method, options, rng, tmp_path):
     torch = pytest.importorskip("torch")
-    aggregator = fitted(method, rng)
+    aggregator = fitted(method, rng, **options)
     logits = logits_of(awkward_items(rng, np.float64))
-    expected = aggregator.predict_proba(cs.Predictions.from_logits(logits), **options)
-    module = aggregator.to_torch(logits=True, dtype=torch.float64, **options)
+    expected = aggregator.predict_proba(cs.Predictions.from_logits(logits))
+    module = aggregator.to_torch(logits=True, dtype=torch.float64)
     np.testing.assert_allclose(module(torch.tensor(logits)).numpy(), expected, atol=DOUBLE)
-    path = exported(aggregator, tmp_path / "model.onnx", logits=True, **options)
+    path = exported(aggregator, tmp_path / "model.onnx", logits=True)
     np.testing.assert_allclose(run_onnx(path, logits)[0], expected, atol=SINGLE)
 
 
@@ -144,9 +145,9 @@ def test_a_loaded_aggregator_leaves_as_the_fitted_one(rng, tmp_path):
     torch = pytest.importorskip("torch")
     new = torch.tensor(awkward_items(rng, np.float64))
     for method, options in METHODS:
-        aggregator = fitted(method, rng)
+        aggregator = fitted(method, rng, **options)
         aggregator.save(tmp_path / "saved", posterior=False)
-        modules = [part.to_torch(dtype=torch.float64, **options) for part in (aggregator, cs.load(tmp_path / "saved"))]
+        modules = [part.to_torch(dtype=torch.float64) for part in (aggregator, cs.load(tmp_path / "saved"))]
         torch.testing.assert_close(modules[1](new), modules[0](new), atol=0, rtol=0)
 
 
@@ -173,16 +174,15 @@ def test_single_precision_is_left_where_it_would_show(rng):
 
 
 def test_what_all_classes_share_is_left_out_of_the_scores_alone(rng):
-    scores = fitted(cs.SoftDawidSkene(), rng).frozen().scores
-    rule = FrozenRule("by hand", [0] * N_MEMBERS, [0] * N_CLASSES, 1.0, np.ones(N_MEMBERS), np.zeros(4, bool), scores)
-    layer = rule.layer()
+    scores = fitted(cs.SoftDawidSkene(), rng).rule().scores
+    layer = LinearRule(np.ones(N_MEMBERS), np.zeros(4, bool), 1.0, scores).layer()
     features = rng.normal(size=(N_MEMBERS, N_CLASSES))
     full = scores.log_prior + np.einsum("mkj,mj->k", scores.weights, features) + scores.bias.sum(axis=0)
     shifted = features.ravel() @ layer.table + layer.bias.sum(axis=0) + layer.log_prior
     np.testing.assert_allclose(np.diff(shifted), np.diff(full), atol=1e-10)
     # What is likely scores near zero: least weights of logarithms, which are negative, and largest of labels.
     np.testing.assert_allclose(layer.table.min(axis=1), 0, atol=1e-15)
-    labels = fitted(cs.DawidSkene(), rng).frozen().layer()
+    labels = fitted(cs.DawidSkene(), rng).rule().layer()
     np.testing.assert_allclose(labels.table.max(axis=1), 0, atol=1e-15)
 
 
@@ -193,7 +193,7 @@ def test_gradients_flow_to_logits(rng):
     torch = pytest.importorskip("torch")
     logits = torch.tensor(rng.normal(size=(4, 2, N_CLASSES)), requires_grad=True)
     for method, options in METHODS:
-        module = fitted(method, rng).to_torch(logits=True, dtype=torch.float64, **options)
+        module = fitted(method, rng, **options).to_torch(logits=True, dtype=torch.float64)
         is_smooth = not isinstance(method, cs.MajorityVote | cs.DawidSkene | cs.BayesianClassifierCombination)
         posterior = module(logits)
         assert posterior.requires_grad == is_smooth
@@ -312,7 +312,7 @@ def test_a_failed_export_leaves_the_old_file(rng, tmp_path, monkeypatch):
 
     monkeypatch.setattr(onnx.ModelProto, "SerializeToString", fail, raising=False)
     with pytest.raises(OSError, match="the disk is full"):
-        aggregator.to_onnx(path, pure=True)
+        aggregator.pure().to_onnx(path)
     assert path.read_bytes() == before
     assert [entry.name for entry in tmp_path.iterdir()] == ["model.onnx"]
 

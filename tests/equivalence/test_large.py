@@ -27,7 +27,8 @@ def array(rng):
 @pytest.mark.parametrize("method", METHODS, ids=repr)
 def test_vanishing_responsibilities_may_be_left_out(method, array, monkeypatch):
     sparse = clone(method).fit(array)
-    monkeypatch.setattr("consilience.passes.reader.SPARSE_FROM", 10**9)
+    for module in ("reader", "responsibilities"):
+        monkeypatch.setattr(f"consilience.passes.{module}.SPARSE_FROM", 10**9)
     dense = clone(method).fit(array)
     np.testing.assert_allclose(sparse.posterior_, dense.posterior_, atol=1e-11)
     np.testing.assert_allclose(sparse.statistics_.sums, dense.statistics_.sums, atol=1e-8)
@@ -39,7 +40,7 @@ def test_a_large_posterior_is_computed_when_it_is_asked_for(method, labels, arra
     expected = clone(method).fit(array, labels).posterior_
     monkeypatch.setattr("consilience.passes.reader.DENSE_NUMBERS", 0)
     fitted = clone(method).set_params(chunk_size=40).fit(array, labels)
-    assert fitted._posterior_values is None
+    assert not fitted._posterior.is_computed
     pieces = list(fitted.posterior_chunks())
     assert [(start, stop) for start, stop, _ in pieces] == [(0, 40), (40, 80), (80, 120), (120, 150)]
     np.testing.assert_allclose(np.concatenate([rows for _, _, rows in pieces]), expected, atol=1e-11)

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import consilience as cs
-from consilience.aggregators.registry import METHODS
+from consilience.aggregators.registry import commands
 from consilience.files import read_labels, read_posterior, read_predictions
 from consilience.system import untrusted
 
@@ -272,7 +272,7 @@ AWKWARD = {
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize("make", AWKWARD.values(), ids=AWKWARD)
-@pytest.mark.parametrize("method", METHODS.values(), ids=METHODS)
+@pytest.mark.parametrize("method", commands().values(), ids=commands())
 @pytest.mark.parametrize("labels", [None, {0: 1}], ids=["no label", "a label"])
 def test_what_was_saved_is_loaded(tmp_path, method, make, labels):
     """The checks refuse nothing of what fits really learn."""

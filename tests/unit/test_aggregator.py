@@ -82,12 +82,11 @@ def test_a_stream_takes_labels(method):
     assert with_labels.items_ == list(range(40))
 
 
-def test_a_frozen_rule_knows_its_names(method):
-    frozen = method.fit(cs.Predictions(ARRAY, members=list("abc"), classes=list("xyz"))).frozen()
-    assert (frozen.aggregator, frozen.members, frozen.classes) == (type(method).__name__, list("abc"), list("xyz"))
-    assert frozen.is_label.dtype == bool
+def test_a_rule_knows_who_counts_by_labels_alone(method):
+    rule = method.fit(cs.Predictions(ARRAY, members=list("abc"), classes=list("xyz"))).rule()
+    assert rule.is_label.dtype == bool
     reads_labels = isinstance(method, cs.MajorityVote | cs.DawidSkene | cs.BayesianClassifierCombination)
-    assert frozen.is_label.tolist() == [reads_labels] * 3
+    assert rule.is_label.tolist() == [reads_labels] * 3
 
 
 @pytest.mark.parametrize("method", [cs.DawidSkene(), cs.BayesianClassifierCombination()], ids=repr)
@@ -133,8 +132,13 @@ def test_a_uniform_prior_stays_uniform_in_a_stream(method):
     np.testing.assert_allclose(streamed.class_prior_, 1 / 3)
 
 
-def test_options_that_a_method_does_not_have():
-    with pytest.raises(TypeError, match=r"^options to predict with must be known; Average has none, got 'pure'$"):
-        cs.Average().fit(ARRAY).frozen(pure=True)
-    with pytest.raises(TypeError, match=r"SoftDawidSkene has pure, got 'impure'$"):
-        cs.SoftDawidSkene(max_iter=1, tol=None).fit(ARRAY).frozen(impure=True)
+def test_a_pure_fit_answers_by_the_e_step_alone():
+    fitted = cs.SoftDawidSkene(max_iter=5).fit(ARRAY)
+    pure = fitted.pure()
+    np.testing.assert_array_equal(pure.predict_proba(ARRAY), fitted.predict_proba(ARRAY, pure=True))
+    average = cs.Average().fit(ARRAY).posterior_
+    mixed = (1 - fitted.weight_) * average + fitted.weight_ * pure.predict_proba(ARRAY)
+    np.testing.assert_allclose(fitted.predict_proba(ARRAY), mixed, rtol=1e-12)
+    assert fitted.weight_ < 1
+    with pytest.raises(AttributeError, match="has no posterior_"):
+        _ = pure.posterior_

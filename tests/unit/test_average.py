@@ -44,15 +44,15 @@ def test_the_rule_of_each_item_is_its_average(kind):
     expected = by_hand(kind, WEIGHTS)
     for place in range(3):
         item = cs.Predictions(ARRAY).take([place])
-        np.testing.assert_allclose(fitted.rule(item).posterior(item), expected[[place]], rtol=1e-12)
+        np.testing.assert_allclose(fitted.rule().posterior(item), expected[[place]], rtol=1e-12)
 
 
 @pytest.mark.parametrize("kind", ["arithmetic", "geometric"])
-def test_frozen(kind):
-    frozen = cs.Average(kind=kind, weights=[10, 20, 50]).fit(ARRAY).frozen()
-    np.testing.assert_allclose(frozen.member_weights, WEIGHTS / 8)
-    assert (frozen.weight, frozen.scores, frozen.averages_logs) == (0, None, kind == "geometric")
-    assert frozen.floor == (1e-10 if kind == "geometric" else None)
+def test_rule(kind):
+    rule = cs.Average(kind=kind, weights=[10, 20, 50]).fit(ARRAY).rule()
+    np.testing.assert_allclose(rule.member_weights, WEIGHTS / 8)
+    assert (rule.weight, rule.scores, rule.averages_logs) == (0, None, kind == "geometric")
+    assert rule.log_floor == (1e-10 if kind == "geometric" else None)
 
 
 def test_a_geometric_mean_of_labels_is_refused():

@@ -113,7 +113,7 @@ def test_nothing_is_half_learned(array, monkeypatch):
         raise KeyboardInterrupt
 
     posterior = fitted.posterior_
-    for place in ("agreement", "average_statistics", "belief", "gather"):
+    for place in ("agreement", "average_statistics", "lazy_posterior", "gather"):
         with monkeypatch.context() as patch:
             patch.setattr(Reader, place, interrupted)
             with pytest.raises(KeyboardInterrupt):

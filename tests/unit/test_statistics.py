@@ -35,6 +35,6 @@ def test_multiples(pair):
 def test_averages_are_made_in_the_room_of_the_new(pair):
     a, b = pair
     expected, room = 0.8 * a + 0.2 * b, b.sums
-    found = a.averaged(b, 0.2)
+    found = a.averaged_into(b, 0.2)
     assert_is(found, lambda of: of(expected))
     assert found.sums is room

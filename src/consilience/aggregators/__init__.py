@@ -1,11 +1,16 @@
-"""The methods, one file each."""
+"""The methods, one file each, what they share (`base`, `iterative`, `pooling`), and the registry that others read.
 
+It imports from `answering` and the rooms below it.
+"""
+
+# In the order of tables: from the plainest method to the recommended one.
+# isort: off
 from consilience.aggregators.average import Average as Average
+from consilience.aggregators.majority_vote import MajorityVote as MajorityVote
+from consilience.aggregators.dawid_skene import DawidSkene as DawidSkene
 from consilience.aggregators.bayesian_combination import (
     BayesianClassifierCombination as BayesianClassifierCombination,
 )
-from consilience.aggregators.consensus.consensus import Consensus as Consensus
-from consilience.aggregators.dawid_skene import DawidSkene as DawidSkene
-from consilience.aggregators.majority_vote import MajorityVote as MajorityVote
-from consilience.aggregators.registry import load as load
 from consilience.aggregators.soft_dawid_skene import SoftDawidSkene as SoftDawidSkene
+from consilience.aggregators.consensus import Consensus as Consensus
+from consilience.aggregators.registry import load as load

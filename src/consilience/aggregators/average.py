@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, final
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, final
 
 import numpy as np
 
 from consilience.aggregators.pooling import AbstractPool
-from consilience.answering.frozen import FrozenRule
-from consilience.answering.rule import Rule
-from consilience.data.predictions import Predictions
-from consilience.passes.kernels import Scores
-from consilience.passes.reader import Reader
-from consilience.system.arrays import Array, FloatArray, namespace
-from consilience.system.errors import InvalidPredictions
+from consilience.answering.linear import LinearRule
+
+if TYPE_CHECKING:
+    from consilience.data.predictions import Predictions
+    from consilience.system.arrays import FloatArray
 
 FLOOR = 1e-10
 """What a probability of zero counts as in the geometric mean, where it would forbid a class for ever."""
@@ -38,14 +36,25 @@ class Average(AbstractPool):
     [[0.7, 0.3]]
     """
 
+    command: ClassVar[str] = "average"
+
     def __init__(self, *, kind: Literal["arithmetic", "geometric"] = "arithmetic", weights: Any = None) -> None:
         self.kind = kind
         self.weights = weights
 
-    def _check_parameters(self, predictions: Predictions) -> None:
+    def variants(self) -> dict[str, Average]:
+        """The arithmetic and the geometric mean."""
+        return {"Average": self, "Average (geometric)": Average(kind="geometric", weights=self.weights)}
+
+    def applies_to(self, predictions: Predictions) -> bool:
+        """Labels have no logarithms to average."""
+        return self.kind == "arithmetic" or predictions.hard is None
+
+    def _check_parameters(self, n_members: int, n_classes: int) -> None:
+        del n_classes
         if self.kind not in ("arithmetic", "geometric"):
             raise ValueError(f"kind must be 'arithmetic' or 'geometric'; got {self.kind!r}")
-        self._member_weights(predictions.n_members)
+        self._member_weights(n_members)
 
     def _member_weights(self, n_members: int) -> FloatArray:
         if self.weights is None:
@@ -61,41 +70,8 @@ class Average(AbstractPool):
         weights = weights / weights.max()  # or the sum could be infinite
         return np.asarray(weights / weights.sum())
 
-    def rule(self, predictions: Predictions) -> Rule:
-        """The average; for the geometric one, scores that weigh each member's own logarithms.
-
-        The weights of missing members go to the others, so the scores of a geometric mean hold for the first item.
-        """
-        weights = self._member_weights(predictions.n_members)
+    def _rule(self, n_members: int) -> LinearRule:
+        weights, is_label = self._member_weights(n_members), np.zeros(n_members, dtype=bool)
         if self.kind == "arithmetic":
-            return Rule(0.0, None, weights)
-        first = np.eye(1, predictions.n_classes)
-        n_answers = Reader(predictions.take([0])).statistics(first).answer_counts[:, 0]
-        shares = weights / (weights * n_answers).sum()
-        n_classes = predictions.n_classes
-        identity = shares[:, None, None] * np.eye(n_classes)
-        scores = Scores(np.zeros(n_classes), identity, np.zeros((predictions.n_members, n_classes)))
-        return Rule(1.0, scores, weights, log_floor=FLOOR)
-
-    def frozen(self, **options: Any) -> FrozenRule:
-        """The average, or for the geometric one the average of logarithms, which holds for whoever answers."""
-        self._check_is_fitted()
-        self.check_options(options)
-        weights = self._member_weights(len(self.members_))
-        names = (type(self).__name__, self.members_, self.classes_)
-        is_label = np.zeros(len(weights), dtype=bool)
-        if self.kind == "arithmetic":
-            return FrozenRule(*names, 0.0, weights, is_label)
-        return FrozenRule(*names, 0.0, weights, is_label, floor=FLOOR, averages_logs=True)
-
-    def _posterior(self, predictions: Predictions) -> Array:
-        if self.kind == "arithmetic":
-            return self.rule(predictions).posterior(predictions)
-        if not isinstance(predictions, Predictions):  # on a cluster, where each block gets its own
-            return predictions.map_rows(self._posterior)
-        if predictions.hard is not None and len(predictions.hard.items):
-            raise InvalidPredictions("the geometric mean needs probabilities; some members give labels")
-        logs = Reader(predictions, log_floor=FLOOR).pool(self._member_weights(predictions.n_members))
-        xp = namespace(logs)
-        exponentials = xp.exp(logs - xp.max(logs, axis=1, keepdims=True))
-        return exponentials / xp.sum(exponentials, axis=1, keepdims=True)
+            return LinearRule(weights, is_label)
+        return LinearRule(weights, is_label, log_floor=FLOOR, averages_logs=True)

@@ -4,35 +4,44 @@ from __future__ import annotations
 
 import warnings
 from abc import ABC, abstractmethod
-from inspect import signature
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self, overload
 
-import numpy as np
 from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
+from consilience.aggregators import registry
 from consilience.answering import saving
-from consilience.answering.frozen import FrozenRule
+from consilience.answering.learned import ALWAYS, OPTIONAL, STATISTICS, Learned, nested
 from consilience.answering.onnx import write_onnx
+from consilience.answering.rule import AbstractRule, Names
 from consilience.data import learned_frames
+from consilience.data.alignment import check_sizes
 from consilience.data.axes import array_of_names
 from consilience.data.labels import known_labels, on_classes
-from consilience.data.predictions import Predictions
-from consilience.maths.statistics import Statistics
-from consilience.passes.readers import check_sizes, read_anywhere
-from consilience.system.arrays import Array, FloatArray, IntArray, position_of_largest
+from consilience.passes.lazy_posterior import LazyPosterior
+from consilience.passes.reader import read_anywhere
+from consilience.system.arrays import Array, FloatArray, position_of_largest
 from consilience.system.extras import extra
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Sequence
 
     import numpy.typing as npt
 
-    from consilience.answering.rule import Rule
     from consilience.data.axes import Axes
     from consilience.data.learned_frames import Library, Orientation
-    from consilience.passes.belief import Belief
+    from consilience.data.predictions import AbstractPredictions, Predictions
+    from consilience.maths.statistics import Statistics
+
+
+class Outcome(NamedTuple):
+    """What comes of a fit, or of one more batch, beside what a method keeps in attributes of its own."""
+
+    posterior: LazyPosterior | Array  # (items, classes)
+    statistics: Statistics  # all that was learned from
+    history: Sequence[float] = ()  # the objective after each iteration
+    converged: bool = True
 
 
 class AbstractAggregator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn has no types
@@ -61,20 +70,27 @@ class AbstractAggregator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-le
     items_: list[Any]
     classes_: list[Any]
 
-    _belief: Belief | None = None
-    _posterior_values: Array | None = None
+    command: ClassVar[str | None] = None
+    """The method's name on the command line. Methods with one take part in comparisons."""
 
-    _saved_kinds: ClassVar[dict[str, type[Any]]] = {"statistics_": Statistics}
+    learned: ClassVar[Learned] = {}
+    """What the method learns, by attribute, and the shapes: `{"confusion_": "mkk"}`. Only this is saved."""
+
+    _posterior: LazyPosterior | None = None
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        registry.register(cls)
 
     # ---- the interface ------------------------------------------------------------------------------------
 
     def fit(self, predictions: Any, labels: Any = None) -> Self:
         """Learn from predictions, and from known labels where there are any (-1 where unknown)."""
-        predictions = read_anywhere(predictions)
-        known = self._known(labels, predictions.axes)
-        self._check_parameters(predictions)
-        self._fit(predictions, known)
-        self._remember_names(predictions)
+        data = read_anywhere(predictions)
+        known = None if labels is None else self._known(labels, data.axes)
+        self._check_parameters(data.n_members, data.n_classes)
+        self._accept(self._fit(data, known))
+        self.members_, self.items_, self.classes_ = data.members, data.items, data.classes
         return self
 
     def fit_predict_proba(self, predictions: Any, labels: Any = None) -> Array:
@@ -87,7 +103,8 @@ class AbstractAggregator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-le
 
     def predict_proba(self, predictions: Any) -> Array:
         """The posterior (items, classes) of new items, by what was learned; nothing more is learned."""
-        return self._posterior(self.aligned(predictions))
+        aligned = self.aligned(predictions)
+        return self.rule().posterior(aligned)
 
     def predict(self, predictions: Any) -> npt.NDArray[Any]:
         """The most probable class of each new item, by name; the first class wins a tie."""
@@ -96,30 +113,16 @@ class AbstractAggregator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-le
     @property
     def posterior_(self) -> Array:
         """The posterior (items, classes) of the items fitted."""
-        if self._posterior_values is None:
-            if self._belief is None:
-                raise AttributeError(
-                    f"this {type(self).__name__} has no posterior_: it is not fitted, or saved without"
-                )
-            self._posterior_values = self._belief.to_array()
-            if not self._belief.is_remote:
-                self._belief = None  # and with it the arrays that were fitted
-        return self._posterior_values
-
-    def __getstate__(self) -> dict[str, Any]:
-        """What a pickle or a deep copy holds: the posterior itself, not how to compute it."""
-        if self._belief is not None:
-            _ = self.posterior_
-        state: dict[str, Any] = dict(super().__getstate__())
-        state.pop("_belief", None)
-        return state
+        return self._lazy_posterior().to_array()
 
     def posterior_chunks(self) -> Iterator[tuple[int, int, Array]]:
         """The posterior of the items fitted, some at a time: first item, item after the last, (items, classes)."""
-        if self._belief is None:
-            yield 0, len(self.posterior_), self.posterior_
-        else:
-            yield from self._belief.chunks()
+        return self._lazy_posterior().chunks()
+
+    def _lazy_posterior(self) -> LazyPosterior:
+        if self._posterior is None:
+            raise AttributeError(f"this {type(self).__name__} has no posterior_: it is not fitted, or saved without")
+        return self._posterior
 
     def posterior_frame(self, library: Library = "pandas") -> Any:
         """The posterior of the items fitted as a data frame: items by classes, by name.
@@ -141,130 +144,125 @@ class AbstractAggregator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-le
             self.confusion_, self.members_, self.classes_, orientation=orientation, library=library
         )
 
-    def _believe(self, belief: Belief) -> None:
-        """Take a belief for the posterior; compute it now where that takes little room."""
-        is_computed = not belief.is_large and not belief.is_remote
-        values = belief.to_array() if is_computed else None  # first: an interrupt leaves what was there
-        self._belief, self._posterior_values = None if is_computed else belief, values
-
     def partial_fit(self, predictions: Any, labels: Any = None) -> Self:
         """Learn from one more batch of a stream; `posterior_` is then that batch's."""
         if not hasattr(self, "members_"):
             self.fit(predictions, labels)
-            self._first_partial_fit(read_anywhere(predictions))
+            self._steady_start()
             return self
         batch, known = self._aligned_with(labels, predictions)
-        self._check_parameters(batch)
-        self._partial_fit(batch, known)
+        self._check_parameters(batch.n_members, batch.n_classes)
+        self._accept(self._partial_fit(batch, known))
         self.items_ = batch.items
         return self
 
     def save(self, path: str | os.PathLike[str], *, posterior: bool = True) -> None:
         """Write all that was learned to one file without pickle; `posterior=False` leaves the items out."""
         self._check_is_fitted()
-        learned = {name: value for name, value in vars(self).items() if name.endswith("_")}
-        if posterior:
-            learned["posterior_"] = self.posterior_
-        else:
-            del learned["items_"]
-        saving.write(path, type(self).__name__, self.get_params(deep=False), learned)
+        names = [*ALWAYS[:3], *self.declared(), "members_", *(["items_"] if posterior else []), "classes_"]
+        if undeclared := {name for name in vars(self) if name.endswith("_")} - {*names, *OPTIONAL}:
+            raise TypeError(
+                f"{type(self).__name__} must declare all that it learns to be saved; "
+                f"its `learned` lacks {min(undeclared)!r}"
+            )
+        values = {name: getattr(self, name) for name in names}
+        if posterior and self._posterior is not None:
+            values["posterior_"] = self.posterior_
+        saving.write(path, type(self).__name__, self.get_params(deep=False), values)
 
-    def to_torch(self, *, logits: bool = False, dtype: Any = None, **options: Any) -> Any:
+    def to_torch(self, *, logits: bool = False, dtype: Any = None) -> Any:
         """`predict_proba` as a `torch.nn.Module`: (members, batch, classes) in, the posterior (batch, classes) out.
 
         With `logits` what comes in is logits. Buffers are of torch's default precision, or of double precision where
-        scores are so large that it would show, unless `dtype` says otherwise. `options` are those of the aggregator's
-        own `predict_proba`, such as `pure=True`. See `torch_module.Fusion`.
+        scores are so large that it would show, unless `dtype` says otherwise. See `torch_module.Fusion`.
         """
-        frozen = self.frozen(**options)
+        names, rule = self._names(), self.rule()
         extra("torch", name="torch", use="to_torch")
         from consilience.answering.torch_module import Fusion  # noqa: PLC0415 - torch is an extra
 
-        return Fusion(frozen, logits=logits, dtype=dtype)
+        return Fusion(rule, names, logits=logits, dtype=dtype)
 
-    def to_onnx(self, path: str | os.PathLike[str], *, logits: bool = False, **options: Any) -> None:
+    def to_onnx(self, path: str | os.PathLike[str], *, logits: bool = False) -> None:
         """Write `predict_proba` as an ONNX graph of single precision (inside double, where single would show).
 
         In comes `predictions` (members, batch, classes): probabilities, or with `logits` logits; a row of NaN is a
         missing prediction. Out come `posterior` (batch, classes) and `label` (batch,), the position of the most
-        probable class. An item that nobody answers gets NaN and -1. Names are in the metadata, as JSON. `options` are
-        those of the aggregator's own `predict_proba`, such as `pure=True`.
+        probable class. An item that nobody answers gets NaN and -1. Names are in the metadata, as JSON.
         """
-        write_onnx(self.frozen(**options), path, logits=logits)
+        names = self._names()
+        write_onnx(self.rule(), names, path, logits=logits)
 
     @classmethod
     def from_saved(cls, parameters: dict[str, Any], learned: dict[str, Any]) -> Self:
         """An aggregator with the parameters and learned values of a saved one."""
         self = cls(**parameters)
-        values = saving.nested(learned, cls._saved_kinds)
-        self._posterior_values = values.pop("posterior_", None)
+        values = nested(learned, cls.declared())
+        if "posterior_" in values:
+            self._posterior = LazyPosterior.of(values.pop("posterior_"))
         self.__dict__.update(values)
-        self._check_parameters(self._nothing())
+        self._check_parameters(len(self.members_), len(self.classes_))
         return self
+
+    @classmethod
+    def declared(cls) -> Learned:
+        """What the method learns, with what every method learns."""
+        return {**cls.learned, **{name: kind for name, kind in EVERY_METHOD.items() if name not in cls.learned}}
 
     # ---- what a method provides ---------------------------------------------------------------------------
 
     @abstractmethod
-    def _fit(self, predictions: Predictions, known: IntArray | None) -> None:
-        """Learn everything but the names."""
+    def _fit(self, predictions: AbstractPredictions, known: Any) -> Outcome:
+        """Learn everything; `known` are positions of classes, -1 where unknown, or None."""
 
     @abstractmethod
-    def _partial_fit(self, predictions: Predictions, known: IntArray | None) -> None:
+    def _partial_fit(self, predictions: AbstractPredictions, known: Any) -> Outcome:
         """Learn from one more batch, already on the axes of the fit."""
+
+    @abstractmethod
+    def rule(self) -> AbstractRule:
+        """How any items are answered, from what was learned; raises where nothing was."""
+
+    def variants(self) -> dict[str, Self]:
+        """The settings that a comparison tries, by the names of its rows."""
+        return {type(self).__name__: self}
+
+    def applies_to(self, predictions: Predictions) -> bool:
+        """Whether the method can answer these predictions."""
+        del predictions
+        return True
 
     def _known(self, labels: Any, axes: Axes) -> Any:
         """What is known of the items, in the form that this method takes it: positions of classes, -1 where unknown."""
         return known_labels(labels, axes)
 
-    def _first_partial_fit(self, predictions: Predictions) -> None:
+    def _steady_start(self) -> None:
         """What a stream does after the fit to its first batch."""
 
-    @abstractmethod
-    def rule(self, predictions: Predictions) -> Rule:
-        """How these predictions, on the axes of the fit, are answered."""
+    def _check_parameters(self, n_members: int, n_classes: int) -> None:
+        """Raise where a constructor argument makes no sense, alone or for so many members and classes."""
 
-    def frozen(self, **options: Any) -> FrozenRule:
-        """How any predictions are answered, apart from this aggregator; `options` go to `rule`."""
-        self._check_is_fitted()
-        self.check_options(options)
-        rule = self.rule(self._nothing(), **options)
-        is_label = self._gave_labels() | rule.reads_labels
-        names = (type(self).__name__, self.members_, self.classes_)
-        return FrozenRule(
-            *names,
-            rule.weight,
-            rule.member_weights,
-            is_label,
-            scores=rule.scores,
-            floor=rule.log_floor,
-            correction=rule.correction,
-        )
-
-    def _nothing(self) -> Predictions:
-        """Predictions on the axes of the fit that say nothing."""
-        return Predictions(np.full((len(self.members_), 1, len(self.classes_)), np.nan), partial=True)
-
-    def _gave_labels(self) -> npt.NDArray[np.bool_]:
-        """Which members (members,) answer by labels, if that is part of what was learned."""
-        return np.zeros(len(self.members_), dtype=bool)
-
-    def _posterior(self, predictions: Predictions) -> Array:
-        """The posterior of new items, already on the axes of the fit."""
-        return self.rule(predictions).posterior(predictions)
-
-    def _check_parameters(self, predictions: Predictions) -> None:
-        """Raise where a constructor argument makes no sense, alone or for these predictions."""
+    def _check_answers(self, predictions: AbstractPredictions) -> None:
+        """Raise where members answer in another way than they did in the fit."""
 
     # ---- shared -------------------------------------------------------------------------------------------
 
-    def _remember_names(self, predictions: Predictions) -> None:
-        self.members_, self.items_, self.classes_ = predictions.members, predictions.items, predictions.classes
+    def _accept(self, outcome: Outcome) -> None:
+        """Take over what came of a fit or a batch."""
+        posterior = outcome.posterior
+        self._posterior = posterior if isinstance(posterior, LazyPosterior) else LazyPosterior.of(posterior)
+        self.statistics_ = outcome.statistics
+        self.history_, self.n_iter_ = list(outcome.history), len(outcome.history)
+        self.converged_ = outcome.converged
 
-    def aligned(self, predictions: Any) -> Predictions:
+    @overload
+    def aligned(self, predictions: Predictions) -> Predictions: ...
+    @overload
+    def aligned(self, predictions: Any) -> AbstractPredictions: ...
+    def aligned(self, predictions: Any) -> AbstractPredictions:
         """Predictions on the axes of the fit: members and classes matched by name."""
         return self._aligned_with(None, predictions)[0]
 
-    def _aligned_with(self, labels: Any, predictions: Any) -> tuple[Predictions, Any]:
+    def _aligned_with(self, labels: Any, predictions: Any) -> tuple[AbstractPredictions, Any]:
         """Predictions and what is known of their items, both on the axes of the fit.
 
         Labels stand as the predictions do that they come with: positions and columns are those of their classes.
@@ -272,16 +270,16 @@ class AbstractAggregator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-le
         self._check_is_fitted()
         check_sizes(predictions, len(self.members_), len(self.classes_))
         given = read_anywhere(predictions)
-        aligned: Predictions = given.aligned(self.members_, self.classes_)
+        aligned = given.aligned(self.members_, self.classes_)
+        self._check_answers(aligned)
+        if labels is None:
+            return aligned, None
         axes = given.axes if given.axes.classes.is_named else aligned.axes
         return aligned, on_classes(self._known(labels, axes), axes, self.classes_)
 
-    def check_options(self, options: Mapping[str, Any]) -> None:
-        """Raise where `rule` does not take an option."""
-        known = list(signature(self.rule).parameters)[1:]
-        if unknown := [name for name in options if name not in known]:
-            has = f"has {', '.join(known)}" if known else "has none"
-            raise TypeError(f"options to predict with must be known; {type(self).__name__} {has}, got {unknown[0]!r}")
+    def _names(self) -> Names:
+        self._check_is_fitted()
+        return Names(type(self).__name__, self.members_, self.classes_)
 
     def _check_is_fitted(self) -> None:
         if not hasattr(self, "members_"):
@@ -289,6 +287,10 @@ class AbstractAggregator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-le
 
     def _names_of(self, posterior: Array) -> npt.NDArray[Any]:
         return array_of_names(self.classes_)[position_of_largest(posterior)]
+
+
+EVERY_METHOD: Learned = {"statistics_": STATISTICS, "class_prior_": "k"}
+"""What every method learns."""
 
 
 def check_is_aggregator(value: Any, name: str = "aggregator") -> None:

@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING, Any, ClassVar, final
 import numpy as np
 from scipy.special import digamma, gammaln
 
+from consilience.aggregators.iterative import read_class_prior
 from consilience.aggregators.label_em import AbstractLabelEM
-from consilience.aggregators.parameters import check_loop, read_class_prior
+from consilience.answering.learned import STATISTICS, Learned, Record
 from consilience.maths.dirichlet import kullback_leibler, mean_log
-from consilience.maths.statistics import Statistics
-from consilience.passes.kernels import Scores
+from consilience.maths.model import Scores
 from consilience.system.options import check_number
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from consilience.data.predictions import Predictions
+    from consilience.maths.statistics import Statistics
     from consilience.system.arrays import FloatArray
 
 
@@ -40,7 +40,7 @@ class VariationalModel:
     prior_confusion: FloatArray  # (true, predicted): α0
     class_prior: FloatArray | None  # κ where it is fixed
 
-    def maximize(self, statistics: Statistics) -> Counts:
+    def maximize(self, statistics: Statistics, _: Counts | None = None) -> Counts:
         """q(κ) and q(π): the priors' counts plus the expected ones."""
         return Counts(self.prior_classes + statistics.class_counts, self.prior_confusion + statistics.sums)
 
@@ -101,7 +101,13 @@ class BayesianClassifierCombination(AbstractLabelEM):
     [0, 0, 1]
     """
 
-    _saved_kinds: ClassVar[dict[str, type[Any]]] = {"statistics_": Statistics, "parameters_": Counts}
+    command: ClassVar[str] = "bcc"
+    learned: ClassVar[Learned] = {
+        "parameters_": Record(Counts, {"classes": "k", "confusion": "mkk"}),
+        "statistics_": STATISTICS,
+        "class_prior_": "k",
+        "confusion_": "mkk",
+    }
 
     def __init__(
         self,
@@ -126,11 +132,12 @@ class BayesianClassifierCombination(AbstractLabelEM):
         self.chunk_size = chunk_size
         self.verbose = verbose
 
-    def _check_parameters(self, predictions: Predictions) -> None:
+    def _check_parameters(self, n_members: int, n_classes: int) -> None:
+        del n_members
+        self._check_loop()
         for name in ("diagonal_prior", "off_diagonal_prior", "class_prior_count"):
             check_number(name, getattr(self, name), least=1e-12)
-        check_loop(self)
-        read_class_prior(self.class_prior, predictions.n_classes)
+        read_class_prior(self.class_prior, n_classes)
 
     def _model(self, n_classes: int) -> VariationalModel:
         diagonal = np.eye(n_classes) * (self.diagonal_prior - self.off_diagonal_prior)

@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Any, ClassVar, final
 
 import numpy as np
 
+from consilience.aggregators.iterative import read_class_prior
 from consilience.aggregators.label_em import AbstractLabelEM
-from consilience.aggregators.parameters import check_loop, read_class_prior
+from consilience.answering.learned import STATISTICS, Learned, Record
+from consilience.maths.model import Scores
 from consilience.maths.rates import log_rates, pseudo_answers, smoothed_rates
-from consilience.maths.statistics import Statistics
-from consilience.passes.kernels import Scores
 from consilience.system.options import check_number
 
 if TYPE_CHECKING:
-    from consilience.data.predictions import Predictions
+    from consilience.maths.statistics import Statistics
     from consilience.system.arrays import FloatArray
 
 
@@ -39,7 +39,7 @@ class CategoricalModel:
     smoothing: float
     class_prior: FloatArray | None
 
-    def maximize(self, statistics: Statistics) -> Rates:
+    def maximize(self, statistics: Statistics, _: Rates | None = None) -> Rates:
         """The maximum of the expected log-likelihood plus `log_prior`."""
         confusion = smoothed_rates(statistics.sums, self.smoothing)
         if self.class_prior is not None:
@@ -98,7 +98,13 @@ class DawidSkene(AbstractLabelEM):
     [0]
     """
 
-    _saved_kinds: ClassVar[dict[str, type[Any]]] = {"statistics_": Statistics, "parameters_": Rates}
+    command: ClassVar[str] = "dawid-skene"
+    learned: ClassVar[Learned] = {
+        "parameters_": Record(Rates, {"class_prior": "k", "confusion": "mkk"}),
+        "statistics_": STATISTICS,
+        "class_prior_": "k",
+        "confusion_": "mkk",
+    }
 
     def __init__(
         self,
@@ -119,10 +125,11 @@ class DawidSkene(AbstractLabelEM):
         self.chunk_size = chunk_size
         self.verbose = verbose
 
-    def _check_parameters(self, predictions: Predictions) -> None:
+    def _check_parameters(self, n_members: int, n_classes: int) -> None:
+        del n_members
+        self._check_loop()
         check_number("smoothing", self.smoothing)
-        check_loop(self)
-        read_class_prior(self.class_prior, predictions.n_classes)
+        read_class_prior(self.class_prior, n_classes)
 
     def _model(self, n_classes: int) -> CategoricalModel:
         return CategoricalModel(self.smoothing, read_class_prior(self.class_prior, n_classes))

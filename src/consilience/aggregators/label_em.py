@@ -3,70 +3,53 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 import numpy as np
 
-from consilience.aggregators.base import AbstractAggregator
-from consilience.answering.rule import Rule
+from consilience.aggregators.base import Outcome
+from consilience.aggregators.iterative import AbstractIterative
+from consilience.answering.linear import LinearRule
 from consilience.maths.em import em
+from consilience.maths.model import Model, State
 from consilience.maths.statistics import Statistics
-from consilience.passes.readers import open_reader
-from consilience.system.progress import progress_bar
+from consilience.passes.reader import open_reader
 
 if TYPE_CHECKING:
-    from consilience.data.predictions import Predictions
-    from consilience.passes.kernels import Scores
+    from consilience.data.predictions import AbstractPredictions
+    from consilience.passes.reader import AbstractReader
     from consilience.system.arrays import FloatArray, IntArray
 
 
-class LabelModel(Protocol):
-    """The maths of a model of hard labels: no data, no state."""
+class LabelModel(Model, Protocol):
+    """A model of hard labels."""
 
-    def maximize(self, statistics: Statistics) -> Any:
-        """The best parameters given the statistics."""
-
-    def scores(self, parameters: Any) -> Scores:
-        """The linear layer of the E step."""
-
-    def log_prior(self, parameters: Any) -> float:
+    def log_prior(self, parameters: Any, /) -> float:
         """What the objective adds to the evidence of the items."""
 
-    def rates(self, parameters: Any) -> tuple[FloatArray, FloatArray]:
+    def rates(self, parameters: Any, /) -> tuple[FloatArray, FloatArray]:
         """The class prior and the confusion matrices that the parameters stand for."""
 
 
-class State(NamedTuple):
-    """Parameters, and the statistics of the responsibilities they give."""
-
-    parameters: Any
-    statistics: Statistics
-
-
-class AbstractLabelEM(AbstractAggregator):
+class AbstractLabelEM(AbstractIterative):
     """EM on the members' labels, from the shares of votes; probabilities count as their most probable class."""
 
     parameters_: Any
     objective_never_falls: ClassVar[bool] = True
 
     class_prior: Any
-    max_iter: int
-    tol: float | None
-    forgetting: float
-    chunk_size: int | None
-    verbose: bool
 
     @abstractmethod
     def _model(self, n_classes: int) -> LabelModel:
         """The model with the constructor's arguments."""
 
-    def _fit(self, predictions: Predictions, known: IntArray | None) -> None:
+    def _fit(self, predictions: AbstractPredictions, known: IntArray | None) -> Outcome:
         model = self._model(predictions.n_classes)
         reader = self._reader(predictions, known)
         expectation = reader.expectation(remembers=False)
 
         def step(state: State, _: int) -> tuple[State, float]:
-            parameters = model.maximize(state.statistics)
+            parameters = model.maximize(state.statistics, state.parameters)
             statistics = expectation(model.scores(parameters))
             return State(parameters, statistics), statistics.log_evidence + model.log_prior(parameters)
 
@@ -74,47 +57,48 @@ class AbstractLabelEM(AbstractAggregator):
         # A member alone agrees with whatever is made of its answers: the first step believes it, more would drift.
         is_alone = (start.statistics.answer_counts.sum(axis=1) > 0).sum() == 1
         max_iter, tol = (1, None) if is_alone else (self.max_iter, self.tol)
-        n_steps = max_iter * len(reader.chunks)
-        with progress_bar(type(self).__name__, n_steps, is_shown=self.verbose) as reader.on_chunk:
+        with self._progress(reader, max_iter):
             fit = em(step, start, max_iter=max_iter, tol=tol, n_items=predictions.n_items)
-        self.history_, self.n_iter_, self.converged_ = fit.history, len(fit.history), fit.converged
-        self._believe(reader.scored_belief(model.scores(fit.state.parameters), predictions.example()))
-        self._learn(model, fit.state)
+        posterior = reader.scored_posterior(model.scores(fit.state.parameters), predictions.example())
+        self._learn(model, fit.state.parameters)
+        return Outcome(posterior, fit.state.statistics, fit.history, fit.converged)
 
-    def _partial_fit(self, predictions: Predictions, known: IntArray | None) -> None:
+    def _partial_fit(self, predictions: AbstractPredictions, known: IntArray | None) -> Outcome:
         model = self._model(predictions.n_classes)
         reader = self._reader(predictions, known)
         scores = model.scores(self.parameters_)
         batch = reader.expectation(remembers=False)(scores)
         statistics = self.forgetting * self.statistics_ + batch
-        self.history_, self.n_iter_ = [batch.log_evidence + model.log_prior(self.parameters_)], 1
-        self.converged_ = False
-        self._believe(reader.scored_belief(scores, predictions.example()))
-        self._learn(model, State(model.maximize(statistics), statistics))
+        objective = batch.log_evidence + model.log_prior(self.parameters_)
+        posterior = reader.scored_posterior(scores, predictions.example())
+        self._learn(model, model.maximize(statistics, self.parameters_))
+        return Outcome(posterior, statistics, [objective], converged=False)
 
-    def _first_partial_fit(self, predictions: Predictions) -> None:
-        """Steady a stream's beginning: one pseudo-item per class, which every member probably answers right.
+    def _steady_start(self) -> None:
+        """Add one pseudo-item per class, which every member probably answers right.
 
         A first batch may be small and lack classes. Without this, classes that nothing is known of yet could swap.
         """
-        n_classes = predictions.n_classes
+        n_members, n_classes = self.statistics_.answer_counts.shape
         right, wrong = 0.5 + 0.5 / n_classes, 0.5 / n_classes
         table = wrong + (right - wrong) * np.eye(n_classes)
-        counts = np.ones((predictions.n_members, n_classes))
+        counts = np.ones((n_members, n_classes))
         pseudo = Statistics(0.0, np.ones(n_classes), counts, counts[:, :, None] * table, 0.0)
         model = self._model(n_classes)
-        statistics = self.statistics_ + pseudo
-        self._learn(model, State(model.maximize(statistics), statistics))
+        self.statistics_ = self.statistics_ + pseudo
+        self._learn(model, model.maximize(self.statistics_, self.parameters_))
 
-    def _learn(self, model: LabelModel, state: State) -> None:
-        self.parameters_, self.statistics_ = state
-        self.class_prior_, self.confusion_ = model.rates(state.parameters)
+    def _learn(self, model: LabelModel, parameters: Any) -> None:
+        self.parameters_ = parameters
+        self.class_prior_, self.confusion_ = model.rates(parameters)
 
-    def rule(self, predictions: Predictions) -> Rule:
+    def rule(self) -> LinearRule:
         """The softmax of scores that are linear in the labels."""
-        scores = self._model(predictions.n_classes).scores(self.parameters_)
-        no_weights = np.ones(predictions.n_members)
-        return Rule(1.0, scores, no_weights, reads_labels=True, chunk_size=self.chunk_size)
+        self._check_is_fitted()
+        n_members, n_classes = len(self.members_), len(self.classes_)
+        scores = self._model(n_classes).scores(self.parameters_)
+        is_label = np.ones(n_members, dtype=bool)
+        return LinearRule(np.ones(n_members), is_label, 1.0, scores, chunk_size=self.chunk_size)
 
-    def _reader(self, predictions: Predictions, known: IntArray | None) -> Any:
+    def _reader(self, predictions: AbstractPredictions, known: IntArray | None) -> AbstractReader:
         return open_reader(predictions.harden(), chunk_size=self.chunk_size, known=known)

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, final
+from typing import ClassVar, final
 
 import numpy as np
 
 from consilience.aggregators.pooling import AbstractPool
-from consilience.answering.rule import Rule
-
-if TYPE_CHECKING:
-    from consilience.data.predictions import Predictions
+from consilience.answering.linear import LinearRule
 
 
 @final
@@ -23,6 +20,7 @@ class MajorityVote(AbstractPool):
     [[0.5, 0.5]]
     """
 
-    def rule(self, predictions: Predictions) -> Rule:
-        """The average of the votes."""
-        return Rule(0.0, None, np.ones(predictions.n_members), reads_labels=True)
+    command: ClassVar[str] = "majority-vote"
+
+    def _rule(self, n_members: int) -> LinearRule:
+        return LinearRule(np.ones(n_members), np.ones(n_members, dtype=bool))

@@ -1,16 +1,20 @@
-"""What the methods that only pool predictions have in common: the posterior is given, the rest is counted."""
+"""What the methods that only pool predictions have in common: the posterior is given, the rest is counted under it."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from abc import abstractmethod
+from typing import TYPE_CHECKING, ClassVar
 
-from consilience.aggregators.base import AbstractAggregator
-from consilience.data.predictions import Predictions
+from consilience.aggregators.base import AbstractAggregator, Outcome
+from consilience.answering.learned import STATISTICS
 from consilience.maths.rates import smoothed_rates
-from consilience.passes.reader import Reader
+from consilience.passes.reader import open_reader
 from consilience.passes.responsibilities import clamp
 
 if TYPE_CHECKING:
+    from consilience.answering.learned import Learned
+    from consilience.answering.linear import LinearRule
+    from consilience.data.predictions import AbstractPredictions
     from consilience.maths.statistics import Statistics
     from consilience.system.arrays import Array, IntArray
 
@@ -18,24 +22,31 @@ if TYPE_CHECKING:
 class AbstractPool(AbstractAggregator):
     """A posterior that needs no fit; class prior and confusion matrices are counted under it."""
 
-    def _fit(self, predictions: Predictions, known: IntArray | None) -> None:
-        self._posterior_values = clamp(self._posterior(predictions), known)
-        self.history_, self.n_iter_, self.converged_ = [], 0, True
-        self._learn(_label_statistics(predictions, self.posterior_))
+    learned: ClassVar[Learned] = {"statistics_": STATISTICS, "class_prior_": "k", "confusion_": "mkk"}
 
-    def _partial_fit(self, predictions: Predictions, known: IntArray | None) -> None:
-        self._posterior_values = clamp(self._posterior(predictions), known)
-        self._learn(self.statistics_ + _label_statistics(predictions, self.posterior_))
+    @abstractmethod
+    def _rule(self, n_members: int) -> LinearRule:
+        """How items are answered that have so many members."""
 
-    def _learn(self, statistics: Statistics) -> None:
-        self.statistics_ = statistics
+    def rule(self) -> LinearRule:
+        """How any items are answered."""
+        self._check_is_fitted()
+        return self._rule(len(self.members_))
+
+    def _fit(self, predictions: AbstractPredictions, known: IntArray | None) -> Outcome:
+        posterior, statistics = self._counted(predictions, known)
+        return self._learn(posterior, statistics)
+
+    def _partial_fit(self, predictions: AbstractPredictions, known: IntArray | None) -> Outcome:
+        posterior, statistics = self._counted(predictions, known)
+        return self._learn(posterior, self.statistics_ + statistics)
+
+    def _counted(self, predictions: AbstractPredictions, known: IntArray | None) -> tuple[Array, Statistics]:
+        """The posterior, and how often each member calls class k class j under it."""
+        posterior = clamp(self._rule(predictions.n_members).posterior(predictions), known)
+        return posterior, open_reader(predictions.harden()).statistics(posterior)
+
+    def _learn(self, posterior: Array, statistics: Statistics) -> Outcome:
         self.class_prior_ = statistics.class_counts / statistics.class_counts.sum()
         self.confusion_ = smoothed_rates(statistics.sums, 0)
-
-
-def _label_statistics(predictions: Predictions, posterior: Array) -> Statistics:
-    """How often, under this posterior, each member calls class k class j."""
-    if not isinstance(predictions, Predictions):  # on a cluster
-        total: Statistics = predictions.total_statistics(posterior)
-        return total
-    return Reader(predictions.harden()).statistics(posterior)
+        return Outcome(posterior, statistics)

@@ -1,39 +1,53 @@
-"""Reading a saved aggregator back."""
+"""All aggregators by name. Loading, the command line, comparison, experiments and checks read them here.
+
+Every subclass of `AbstractAggregator` enters by being defined, yours too. So a new method is one file.
+"""
 
 from __future__ import annotations
 
+import inspect
 import os
 from typing import TYPE_CHECKING
 
-from consilience.aggregators.average import Average
-from consilience.aggregators.bayesian_combination import BayesianClassifierCombination
-from consilience.aggregators.consensus.consensus import Consensus
-from consilience.aggregators.dawid_skene import DawidSkene
-from consilience.aggregators.majority_vote import MajorityVote
-from consilience.aggregators.soft_dawid_skene import SoftDawidSkene
 from consilience.answering import saving
-from consilience.answering.saved import reason_to_refuse
+from consilience.answering.learned import reason_to_refuse
 from consilience.system.errors import InvalidPredictions
 
 if TYPE_CHECKING:
     from consilience.aggregators.base import AbstractAggregator
 
-METHODS: dict[str, type[AbstractAggregator]] = {
-    method.__name__: method
-    for method in (Average, MajorityVote, DawidSkene, BayesianClassifierCombination, SoftDawidSkene, Consensus)
-}
+_DEFINED: dict[str, type[AbstractAggregator]] = {}
+
+
+def register(kind: type[AbstractAggregator]) -> None:
+    """Remember a class; one that is defined again, as in a notebook, takes the place of the first."""
+    _DEFINED[kind.__name__] = kind
+
+
+def classes() -> dict[str, type[AbstractAggregator]]:
+    """The aggregators that can be fitted, by the names of their classes."""
+    return {name: kind for name, kind in _DEFINED.items() if not inspect.isabstract(kind)}
+
+
+def commands() -> dict[str, type[AbstractAggregator]]:
+    """Those that declare a name for the command line, by that name, from the plainest to the recommended."""
+    own = ((vars(kind).get("command"), kind) for kind in classes().values())
+    return {command: kind for command, kind in own if command is not None}
 
 
 def load(path: str | os.PathLike[str]) -> AbstractAggregator:
     """The aggregator that `save` wrote to a file."""
     name, parameters, learned = saving.read(path)
-    if name not in METHODS:
-        raise InvalidPredictions(f"{os.fspath(path)} holds {name!r}; expected one of {list(METHODS)}")
-    method = METHODS[name]
-    reason = reason_to_refuse(name, learned)
+    known = classes()
+    if name not in known:
+        raise InvalidPredictions(
+            f"{os.fspath(path)} holds {name!r}; expected one of {list(known)}. "
+            "A class of your own must be defined before its file is loaded"
+        )
+    reason = reason_to_refuse(name, known[name].declared(), learned)
     if reason is None:
         try:
-            return method.from_saved(parameters, learned)
+            return known[name].from_saved(parameters, learned)
         except (TypeError, ValueError) as error:  # parameters that it does not have, or that make no sense
             reason = str(error)
     raise InvalidPredictions(f"{os.fspath(path)} is not a file that consilience saved: {reason}")

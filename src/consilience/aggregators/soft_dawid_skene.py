@@ -7,30 +7,32 @@ them without labels. Equation numbers are the paper's.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from copy import copy
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, final
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, final
 
 import numpy as np
 
-from consilience.aggregators.base import AbstractAggregator
-from consilience.aggregators.parameters import check_loop, read_class_prior
-from consilience.answering.rule import Rule
-from consilience.data.predictions import Predictions
+from consilience.aggregators.base import Outcome
+from consilience.aggregators.iterative import AbstractIterative, read_class_prior
+from consilience.answering.learned import STATISTICS, Learned, Number, Record, Shape
+from consilience.answering.linear import LinearRule
 from consilience.maths.adamw import Moments, adamw_step
 from consilience.maths.dirichlet import log_normalizer, maximum_likelihood, mean_log
 from consilience.maths.em import em
+from consilience.maths.model import Scores, State
 from consilience.maths.rates import log_rates, pseudo_answers, smoothed_rates
-from consilience.maths.statistics import Statistics
-from consilience.passes.kernels import Scores
-from consilience.passes.readers import open_reader
+from consilience.passes.reader import open_reader
 from consilience.system.errors import InvalidPredictions
 from consilience.system.options import check_number
-from consilience.system.progress import progress_bar
 from consilience.system.threads import in_order, n_threads
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
+    from consilience.data.predictions import AbstractPredictions
+    from consilience.maths.statistics import Statistics
+    from consilience.passes.reader import AbstractReader
     from consilience.system.arrays import Array, FloatArray, IntArray
 
 ROW_NUMBERS = 2**14
@@ -93,8 +95,11 @@ class DirichletModel:
                 total += np.vdot(sums + pseudo_answers(len(sums), self.smoothing), log_rates(table))
         return float(total)
 
-    def maximize(self, statistics: Statistics, emissions: Emissions) -> None:
-        """The class prior (eq. 6), some way up Q for the soft members, all the way up for the hard ones."""
+    def maximize(self, statistics: Statistics, emissions: Emissions) -> Emissions:
+        """The class prior (eq. 6), some way up Q for the soft members, all the way up for the hard ones.
+
+        It climbs from these emissions and overwrites them.
+        """
         hard = ~self.is_soft
         if hard.any():
             emissions.table[hard] = smoothed_rates(statistics.sums[hard], self.smoothing)
@@ -113,6 +118,7 @@ class DirichletModel:
         if self.solver == "adamw":
             emissions.moments.n_steps += self.optimizer_steps
         emissions.class_prior = self.estimate_class_prior(statistics)
+        return emissions
 
     def _soft_parts(self, n_classes: int) -> list[slice]:
         """Rows (members × true) of soft members that are fitted together: all of a small table, few of a large one.
@@ -159,15 +165,8 @@ class DirichletModel:
         concentration[is_seen] = maximum_likelihood(means, concentration[is_seen], floor=self.floor)
 
 
-class State(NamedTuple):
-    """Emissions, and the statistics of the averaged responsibilities they were fitted to."""
-
-    emissions: Emissions
-    statistics: Statistics
-
-
 @final
-class SoftDawidSkene(AbstractAggregator):
+class SoftDawidSkene(AbstractIterative):
     """Soft Dawid-Skene: EM with Dirichlet emissions, started from the average and kept near it.
 
     Each iteration computes the posterior P under the current parameters, averages it into the responsibilities,
@@ -232,7 +231,16 @@ class SoftDawidSkene(AbstractAggregator):
     log_normalizers_: FloatArray
     moments_: Moments
 
-    _saved_kinds: ClassVar[dict[str, type[Any]]] = {"statistics_": Statistics, "moments_": Moments}
+    command: ClassVar[str] = "soft-dawid-skene"
+    learned: ClassVar[Learned] = {
+        "weight_": Number(most=1),
+        "statistics_": STATISTICS,
+        "is_soft_": Shape("m", kind="b"),
+        "class_prior_": "k",
+        "moments_": Record(Moments, {"first": Shape("mkk", is_signed=True), "second": "mkk", "n_steps": Number()}),
+        "table_": "mkk",
+        "log_normalizers_": Shape("mk", is_signed=True),
+    }
 
     def __init__(
         self,
@@ -286,12 +294,20 @@ class SoftDawidSkene(AbstractAggregator):
         As in the fit, the average weighs 1 - `weight_` and the E step's posterior `weight_`; with `pure=True` it is the
         E step's alone, which is overconfident.
         """
-        aligned = self.aligned(predictions)
-        return self.rule(aligned, pure=pure).posterior(aligned)
+        method, aligned = self.pure() if pure else self, self.aligned(predictions)
+        return method.rule().posterior(aligned)
+
+    def pure(self) -> SoftDawidSkene:
+        """The same fit, answering new items by the E step alone, as the paper's eq. 3 does."""
+        self._check_is_fitted()
+        alone = copy(self)
+        alone.weight_ = 1.0
+        alone._posterior = None  # noqa: SLF001 - that of the fit is not what this one answers
+        return alone
 
     # ---- fitting ------------------------------------------------------------------------------------------
 
-    def _fit(self, predictions: Predictions, known: IntArray | None) -> None:
+    def _fit(self, predictions: AbstractPredictions, known: IntArray | None) -> Outcome:
         model = self._model(predictions.is_soft, predictions.n_classes)
         reader = self._reader(predictions, known)
         averages = self._averages(predictions, known)
@@ -299,13 +315,12 @@ class SoftDawidSkene(AbstractAggregator):
 
         def step(state: State, iteration: int) -> tuple[State, float]:
             weight = self._averaging_at(iteration)
-            expected = expectation(model.scores(state.emissions), averaging=weight)
-            statistics = state.statistics.averaged(expected, weight)
-            model.maximize(statistics, state.emissions)
-            return State(state.emissions, statistics), model.objective(state.emissions, statistics)
+            expected = expectation(model.scores(state.parameters), averaging=weight)
+            statistics = state.statistics.averaged_into(expected, weight)
+            emissions = model.maximize(statistics, state.parameters)
+            return State(emissions, statistics), model.objective(emissions, statistics)
 
-        n_steps = (self.max_iter + 1) * len(reader.chunks)  # and a pass for the average's statistics
-        with progress_bar(type(self).__name__, n_steps, is_shown=self.verbose) as reader.on_chunk:
+        with self._progress(reader, self.max_iter + 1):  # and a pass for the average's statistics
             fit = em(
                 step,
                 State(self._start(model, predictions, known), reader.average_statistics(averages)),
@@ -313,12 +328,12 @@ class SoftDawidSkene(AbstractAggregator):
                 tol=self.tol,
                 n_items=predictions.n_items,
             )
-        self.history_, self.n_iter_, self.converged_ = fit.history, len(fit.history), fit.converged
-        self._believe(expectation.belief(averages))
-        self.weight_ = 1 - float(np.prod([1 - self._averaging_at(i) for i in range(self.n_iter_)]))
-        self._learn(model, fit.state)
+        posterior = expectation.posterior(averages)
+        self.weight_ = 1 - float(np.prod([1 - self._averaging_at(i) for i in range(len(fit.history))]))
+        self._learn(model, fit.state.parameters)
+        return Outcome(posterior, fit.state.statistics, fit.history, fit.converged)
 
-    def _start(self, model: DirichletModel, predictions: Predictions, known: IntArray | None) -> Emissions:
+    def _start(self, model: DirichletModel, predictions: AbstractPredictions, known: IntArray | None) -> Emissions:
         """One M step of Dawid-Skene from the shares of votes."""
         reader = open_reader(predictions.harden(), chunk_size=self.chunk_size, known=known)
         statistics = reader.average_statistics(reader)
@@ -334,25 +349,25 @@ class SoftDawidSkene(AbstractAggregator):
             table[hard], log_normalizers[hard] = smoothed_rates(statistics.sums[hard], self.smoothing), 0.0
         return Emissions(model.estimate_class_prior(statistics), table, log_normalizers, Moments.zero(table.shape))
 
-    def _partial_fit(self, predictions: Predictions, known: IntArray | None) -> None:
+    def _partial_fit(self, predictions: AbstractPredictions, known: IntArray | None) -> Outcome:
         model = self._model(self.is_soft_, predictions.n_classes)
-        self._check_kinds(predictions)
         reader = self._reader(predictions, known)
         averages = self._averages(predictions, known)
         expectation = reader.expectation(remembers=True)
         expected = expectation(model.scores(self._emissions()), averaging=self.weight_)
         batch = (1 - self.weight_) * reader.average_statistics(averages) + self.weight_ * expected
         statistics = self.forgetting * self.statistics_ + batch
-        self._believe(expectation.belief(averages))
-        emissions = self._emissions().copy()  # so that nothing is half-learned where this is interrupted
-        model.maximize(statistics, emissions)
-        self.history_, self.n_iter_, self.converged_ = [model.objective(emissions, statistics)], 1, False
-        self._learn(model, State(emissions, statistics))
+        posterior = expectation.posterior(averages)
+        # A copy, so that nothing is half-learned where this is interrupted.
+        emissions = model.maximize(statistics, self._emissions().copy())
+        objective = model.objective(emissions, statistics)
+        self._learn(model, emissions)
+        return Outcome(posterior, statistics, [objective], converged=False)
 
-    def _learn(self, model: DirichletModel, state: State) -> None:
-        self.statistics_, self.is_soft_ = state.statistics, model.is_soft
-        self.class_prior_, self.moments_ = state.emissions.class_prior, state.emissions.moments
-        self.table_, self.log_normalizers_ = state.emissions.table, state.emissions.log_normalizers
+    def _learn(self, model: DirichletModel, emissions: Emissions) -> None:
+        self.is_soft_ = model.is_soft
+        self.class_prior_, self.moments_ = emissions.class_prior, emissions.moments
+        self.table_, self.log_normalizers_ = emissions.table, emissions.log_normalizers
 
     @property
     def concentration_(self) -> FloatArray:
@@ -366,26 +381,19 @@ class SoftDawidSkene(AbstractAggregator):
 
     # ---- using what was learned ---------------------------------------------------------------------------
 
-    def rule(self, predictions: Predictions, *, pure: bool = False) -> Rule:
-        """The average and one E step, weighed as in the fit, or the E step alone."""
-        self._check_kinds(predictions)
-        scores = self._model(self.is_soft_, predictions.n_classes).scores(self._emissions())
-        weight = 1.0 if pure else self.weight_
-        equal = np.ones(predictions.n_members)
-        return Rule(weight, scores, equal, log_floor=self.floor, chunk_size=self.chunk_size)
-
-    def _gave_labels(self) -> npt.NDArray[np.bool_]:
-        return ~self.is_soft_
+    def rule(self) -> LinearRule:
+        """The average and one E step, weighed as in the fit."""
+        self._check_is_fitted()
+        scores = self._model(self.is_soft_, len(self.classes_)).scores(self._emissions())
+        equal = np.ones(len(self.members_))
+        return LinearRule(equal, ~self.is_soft_, self.weight_, scores, log_floor=self.floor, chunk_size=self.chunk_size)
 
     def _emissions(self) -> Emissions:
         return Emissions(self.class_prior_, self.table_, self.log_normalizers_, self.moments_)
 
-    def _check_kinds(self, predictions: Predictions) -> None:
+    def _check_answers(self, predictions: AbstractPredictions) -> None:
         """Raise where a member fitted on probabilities now gives labels, or the other way round."""
-        hard = [] if predictions.hard is None else np.unique(predictions.hard.members).tolist()
-        soft = [member.position for member in predictions.soft if len(member.answered())]
-        if not isinstance(predictions, Predictions):  # on a cluster, where everyone gives probabilities
-            soft = list(range(predictions.n_members))
+        soft, hard = predictions.answering()
         for positions, was_soft, now in ((soft, False, "probabilities"), (hard, True, "labels")):
             for position in positions:
                 if self.is_soft_[position] == was_soft:
@@ -396,10 +404,10 @@ class SoftDawidSkene(AbstractAggregator):
 
     # ---- options ------------------------------------------------------------------------------------------
 
-    def _reader(self, predictions: Predictions, known: IntArray | None) -> Any:
+    def _reader(self, predictions: AbstractPredictions, known: IntArray | None) -> AbstractReader:
         return open_reader(predictions, log_floor=self.floor, chunk_size=self.chunk_size, known=known)
 
-    def _averages(self, predictions: Predictions, known: IntArray | None) -> Any:
+    def _averages(self, predictions: AbstractPredictions, known: IntArray | None) -> AbstractReader:
         return open_reader(predictions, chunk_size=self.chunk_size, known=known)
 
     def _model(self, is_soft: npt.NDArray[np.bool_], n_classes: int) -> DirichletModel:
@@ -419,9 +427,10 @@ class SoftDawidSkene(AbstractAggregator):
             return float(self.averaging)
         return max((start, value) for start, value in self.averaging.items() if start <= iteration)[1]
 
-    def _check_parameters(self, predictions: Predictions) -> None:
-        check_loop(self)
-        read_class_prior(self.class_prior, predictions.n_classes)
+    def _check_parameters(self, n_members: int, n_classes: int) -> None:
+        del n_members
+        self._check_loop()
+        read_class_prior(self.class_prior, n_classes)
         check_number("optimizer_steps", self.optimizer_steps, least=1, integer=True)
         for name in ("learning_rate", "weight_decay", "smoothing"):
             check_number(name, getattr(self, name))

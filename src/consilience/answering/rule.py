@@ -1,99 +1,108 @@
-"""How a fitted aggregator answers: part average, part softmax of linear scores, and what labels correct in it."""
+"""A rule answers items from frozen numbers: all that is left of a fit when it is used."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from abc import ABC, abstractmethod
 from functools import partial
-from typing import TYPE_CHECKING, final
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-import numpy as np
-
-from consilience.answering.correction import ANSWER_FLOOR, FLOOR, Correction
-from consilience.data.predictions import Predictions
-from consilience.passes.reader import ReadChunk, Reader, pool, posterior_rows
-from consilience.passes.responsibilities import as_rows, dense, log_joint, settled, softmax
-from consilience.system.arrays import Array, FloatArray, like, namespace
+from consilience.passes.reader import ReadChunk, Reader
+from consilience.passes.responsibilities import dense, settled
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from consilience.passes.belief import Belief
-    from consilience.passes.kernels import Scores
+    import numpy as np
+    import numpy.typing as npt
+
+    from consilience.answering.onnx import Graph, Rows
+    from consilience.answering.torch_module import TorchForm
+    from consilience.data.predictions import AbstractPredictions, Predictions
+    from consilience.passes.lazy_posterior import LazyPosterior
+    from consilience.system.arrays import Array, FloatArray
 
 
-@final
-@dataclass(frozen=True, slots=True, eq=False)
-class Rule:
-    """The posterior of an item is `(1 - weight) · average + weight · softmax(scores)`, or a correction of it.
+class Names(NamedTuple):
+    """What a rule is of, for those who use it elsewhere."""
 
-    Every method of the project is of this form. It is all that is needed to answer for new items, to explain an
-    answer, or to answer somewhere else.
+    aggregator: str
+    members: list[Any]
+    classes: list[Any]
+
+
+class Evidence(NamedTuple):
+    """What speaks for one class against another, in nats; it adds up to the log-odds exactly."""
+
+    prior: float
+    by_probability: FloatArray  # (members, classes): of each probability, or label, a member gave
+    normalizer: FloatArray  # (members,): of having answered at all
+
+
+class AbstractExplained(ABC):
+    """One item, answered by a rule."""
+
+    log_posterior: FloatArray  # (classes,)
+
+    @abstractmethod
+    def evidence(self, first: int, second: int) -> Evidence:
+        """What speaks for the first class against the second."""
+
+
+class AbstractRule(ABC):
+    """How items are answered. Each kind of rule brings its own explanation, torch module and ONNX graph.
+
+    Attributes
+    ----------
+    is_label : (members,), whose most probable class alone counts
+    chunk_size : items at a time; None chooses
     """
 
-    weight: float
-    scores: Scores | None  # None where weight is 0
-    member_weights: FloatArray  # (members,), of the average
-    reads_labels: bool = False  # whether probabilities count as their most probable class
-    log_floor: float | None = None  # scores are linear in log max(probability, log_floor); None: in probabilities
-    chunk_size: int | None = None
-    correction: Correction | None = None  # by what labels taught
+    is_label: npt.NDArray[np.bool_]
+    chunk_size: int | None
 
-    def posterior(self, predictions: Predictions) -> Array:
+    def posterior(self, predictions: AbstractPredictions) -> Array:
         """The posterior (items, classes)."""
-        if not isinstance(predictions, Predictions):  # on a cluster, where each block gets its own
-            return predictions.map_rows(self.posterior)
-        return self.belief(predictions).to_array()
+        return self.lazy_posterior(predictions).to_array()
 
-    def belief(self, predictions: Predictions, known: Array | None = None, noise: float = 0.0) -> Belief:
-        """The posterior, computed when it is asked for, given what is known of some items (see `settled`)."""
-        if not isinstance(predictions, Predictions):
-            return predictions.map_belief(partial(_settled_posterior, self, noise), known)
-        answers = predictions.harden() if self.reads_labels else predictions
-        reader = Reader(answers, chunk_size=self.chunk_size)
-        mixed = self._mixed(reader)
-        corrected = None if self.correction is None else _corrected(self.correction, reader)
+    def lazy_posterior(
+        self, predictions: AbstractPredictions, known: Array | None = None, noise: float = 0.0
+    ) -> LazyPosterior:
+        """The posterior given what is known of some items (see `settled`)."""
+        return predictions.answer(partial(_lazy_posterior, self, noise), known)
 
-        def rows(chunk: ReadChunk) -> Array:
-            found = mixed(chunk)
-            found = found if corrected is None else corrected(chunk, dense(found))
-            return found if known is None else settled(dense(found), known[chunk.chunk.start : chunk.chunk.stop], noise)
+    @abstractmethod
+    def answer(self, reader: Reader) -> Callable[[ReadChunk], Array]:
+        """What gives the answers (items, classes), perhaps sparse, to each chunk of a reader of probabilities."""
 
-        return reader.belief(rows, predictions.example())
+    @abstractmethod
+    def explained(self, one: Predictions) -> AbstractExplained:
+        """The only item of some predictions, with what tips its answer."""
 
-    def _mixed(self, averages: Reader) -> Callable[[ReadChunk], Array]:
-        """The rows (items, classes) of a chunk, perhaps sparse, before any correction."""
-        answers, example = averages.predictions, averages.predictions.example()
-        if self.scores is None or self.weight == 0:
-            return lambda chunk: pool(chunk, self.member_weights, example)
-        scored = averages
-        if self.log_floor is not None:
-            scored = Reader(answers, log_floor=self.log_floor, chunk_size=self.chunk_size)
-        layer = scored.layer(self.scores)
+    @property
+    @abstractmethod
+    def needs_double(self) -> bool:
+        """Whether single precision would show in the posterior."""
 
-        def rows(chunk: ReadChunk) -> Array:
-            pure = posterior_rows(scored.chunks[chunk.place], layer, example)
-            if self.weight == 1:
-                return pure
-            return (1 - self.weight) * pool(chunk, self.member_weights, example) + self.weight * dense(pure)
+    @property
+    def n_numbers(self) -> int:
+        """How many numbers an exported rule holds, about."""
+        return 0
 
-        return rows
+    @abstractmethod
+    def draw(self, graph: Graph, rows: Rows) -> str:
+        """Draw the rule into an ONNX graph; the name of the posterior (batch, classes)."""
+
+    @abstractmethod
+    def torch_form(self) -> TorchForm:
+        """The rule for torch: its numbers, and how they answer."""
 
 
-def _settled_posterior(rule: Rule, noise: float, block: Predictions, known: Array | None = None) -> Array:
-    return rule.belief(block, known, noise).to_array()
+def _lazy_posterior(rule: AbstractRule, noise: float, block: Predictions, known: Any) -> LazyPosterior:
+    reader = Reader(block.harden() if rule.is_label.all() else block, chunk_size=rule.chunk_size)
+    answer = rule.answer(reader)
 
+    def rows(chunk: ReadChunk) -> Array:
+        found = answer(chunk)
+        return found if known is None else settled(dense(found), known[chunk.items], noise)
 
-def _corrected(correction: Correction, reader: Reader) -> Callable[[ReadChunk, Array], Array]:
-    """What a correction makes of the answers (items, classes) to a chunk."""
-    predictions = reader.predictions
-    example = predictions.example()
-    logs = Reader(predictions, log_floor=FLOOR, chunk_size=reader.chunk_size)
-    layer = logs.layer(correction.scores(predictions))
-
-    def rows(chunk: ReadChunk, answers: Array) -> Array:
-        xp = namespace(answers)
-        scores = log_joint(logs.chunks[chunk.place].features(), None, layer, example)
-        floored = xp.log(xp.maximum(answers, like(np.array(ANSWER_FLOOR), answers)))
-        return as_rows(softmax(scores + correction.sharpness * xp.matrix_transpose(floored)).values, example)
-
-    return rows
+    return reader.lazy_posterior(rows, block.example())

@@ -86,16 +86,6 @@ def _flat(values: dict[str, Any]) -> list[tuple[str, Any]]:
     return flat
 
 
-def nested(values: dict[str, Any], kinds: dict[str, type[Any]]) -> dict[str, Any]:
-    """The inverse of flattening: dotted names gathered into the data classes that `kinds` gives by name."""
-    result = {key: value for key, value in values.items() if "." not in key}
-    for name, kind in kinds.items():
-        parts = {key.removeprefix(f"{name}."): value for key, value in values.items() if key.startswith(f"{name}.")}
-        if parts:
-            result[name] = kind(**{key: value[()] if is_array(value) else value for key, value in parts.items()})
-    return result
-
-
 def _to_json(value: Any) -> Any:
     if isinstance(value, np.generic):
         return value.item()

@@ -1,17 +1,40 @@
-"""A fitted aggregator as a torch module. This file alone imports torch at its top: import it where torch is wanted."""
+"""A fitted aggregator as a torch module. This file imports torch at its top: import it only where torch is wanted."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, final
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple, final
 
-import numpy as np
 import torch
 from torch import nn
 
-from consilience.answering.correction import ANSWER_FLOOR, FLOOR
+from consilience.answering.corrected import ANSWER_FLOOR, FLOOR
 
 if TYPE_CHECKING:
-    from consilience.answering.frozen import FrozenRule
+    from collections.abc import Callable, Mapping
+
+    from consilience.answering.corrected import Correction
+    from consilience.answering.rule import AbstractRule, Names
+
+Tensor = Any  # torch is not followed by the type checker
+
+
+class TorchRows(NamedTuple):
+    """What the members said: rows without NaN, and flags of those that count."""
+
+    given: Tensor  # (members, batch, classes), zero where missing
+    are_logits: bool
+    votes: Tensor | None  # one-hot, where there are members of whom only the most probable class counts
+    is_label: Tensor  # (members, 1, 1): who these members are
+    probabilities: Tensor  # of those members the votes
+    is_answer: Tensor  # (members, batch, 1)
+
+
+class TorchForm(NamedTuple):
+    """A rule for torch: numbers by name, which become buffers, and how they answer (batch, classes)."""
+
+    numbers: dict[str, Any]
+    answer: Callable[[Mapping[str, Tensor], TorchRows], Tensor]
 
 
 @final
@@ -29,44 +52,33 @@ class Fusion(nn.Module):  # type: ignore[misc]  # torch is not followed by the t
     members, classes : names, in the order of the axes
     """
 
-    def __init__(self, rule: FrozenRule, *, logits: bool = False, dtype: Any = None) -> None:
+    def __init__(self, rule: AbstractRule, names: Names, *, logits: bool = False, dtype: Any = None) -> None:
         super().__init__()
-        self.members, self.classes, self.logits = rule.members, rule.classes, logits
-        self._aggregator, self._averages_logs = rule.aggregator, rule.averages_logs
-        self._is_soft, self._is_hard = not rule.is_label.all(), bool(rule.is_label.any())
-        self._takes_logs = rule.floor is not None
-        layer = rule.layer()
-        self._has_scores, self._has_average = layer is not None, layer is None or rule.weight < 1
+        self._aggregator, self.members, self.classes = names
+        self.logits = logits
+        self._has_soft, self._has_labels = not rule.is_label.all(), bool(rule.is_label.any())
         self.register_buffer("is_label", torch.tensor(rule.is_label)[:, None, None])
-        numbers = {
-            "weight": rule.weight,
-            "member_weights": rule.member_weights[:, None, None],
-            "log_floor": -np.inf if rule.floor is None else np.log(rule.floor),  # half precision has no 1e-10
-        }
-        if layer is not None:
-            numbers |= {"table": layer.table, "bias": layer.bias, "log_prior": layer.log_prior}
-        self._is_corrected = rule.correction is not None
-        if rule.correction is not None:
-            numbers |= {
-                "sharpness": rule.correction.sharpness,
-                "correction_bias": rule.correction.bias,
-                "correction_table": rule.correction_table(),
-            }
         if dtype is None:
-            dtype = torch.float64 if layer is not None and layer.needs_double else torch.get_default_dtype()
-        for name, values in numbers.items():
+            dtype = torch.float64 if rule.needs_double else torch.get_default_dtype()
+        form = rule.torch_form()
+        self._numbers, self._answer = list(form.numbers), form.answer
+        for name, values in form.numbers.items():
             self.register_buffer(name, torch.tensor(values, dtype=dtype))
 
-    def forward(self, predictions: Any) -> Any:
+    def forward(self, predictions: Tensor) -> Tensor:
         """The posterior (batch, classes)."""
         self._check_shape(predictions)
         with torch.autocast(predictions.device.type, enabled=False):
-            dtype = torch.promote_types(predictions.dtype, torch.promote_types(self.weight.dtype, torch.float32))
+            numbers = {name: getattr(self, name) for name in self._numbers}
+            buffers = next(iter(numbers.values())).dtype
+            dtype = torch.promote_types(predictions.dtype, torch.promote_types(buffers, torch.float32))
             given = predictions.to(dtype)
             is_missing = given.isnan().any(dim=2, keepdim=True)
-            posterior = self._posterior(given.masked_fill(is_missing, 0), (~is_missing).to(dtype))
+            rows = self._read(given.masked_fill(is_missing, 0), (~is_missing).to(dtype))
+            # Buffers may be narrower than what is computed in.
+            posterior = self._answer({name: number.to(dtype) for name, number in numbers.items()}, rows)
             is_silent = is_missing.all(dim=0)
-            # Integers, such as one-hot rows, have no room for probabilities.
+            # Integers, such as one-hot rows, cannot hold probabilities.
             answer = predictions.dtype if predictions.is_floating_point() else dtype
             return posterior.masked_fill(is_silent, torch.nan).to(answer)
 
@@ -75,70 +87,46 @@ class Fusion(nn.Module):  # type: ignore[misc]  # torch is not followed by the t
         kind = "logits" if self.logits else "probabilities"
         return f"{self._aggregator}, {len(self.members)} members × batch × {len(self.classes)} classes of {kind}"
 
-    def _check_shape(self, predictions: Any) -> None:
+    def _check_shape(self, predictions: Tensor) -> None:
         shape = tuple(predictions.shape)
         if len(shape) != 3 or (shape[0], shape[2]) != (len(self.members), len(self.classes)):
             raise ValueError(
                 f"predictions must be ({len(self.members)} members, batch, {len(self.classes)} classes); got {shape}"
             )
 
-    def _posterior(self, given: Any, is_answer: Any) -> Any:
-        """The rule, for rows without NaN and flags (members, batch, 1) of those that count."""
-        probabilities, logs = self._read(given)
-        posterior = self._mixed(probabilities, logs, is_answer)
-        return self._corrected(posterior, probabilities, is_answer) if self._is_corrected else posterior
-
-    def _corrected(self, posterior: Any, probabilities: Any, is_answer: Any) -> Any:
-        """What labels taught, on top."""
-        logs = probabilities.clamp(min=FLOOR).log()
-        sharpness, bias, table = (
-            self._number(part, posterior) for part in (self.sharpness, self.correction_bias, self.correction_table)
-        )
-        features = (logs * is_answer).transpose(0, 1).flatten(start_dim=1)
-        return torch.softmax(sharpness * posterior.clamp(min=ANSWER_FLOOR).log() + features @ table + bias, dim=1)
-
-    def _mixed(self, probabilities: Any, logs: Any, is_answer: Any) -> Any:
-        """(1 - weight) · average + weight · softmax(scores), or the half of it that counts."""
-        pooled = self._average(logs if self._averages_logs else probabilities, is_answer) if self._has_average else 0
-        if not self._has_scores:
-            return torch.softmax(pooled, dim=1) if self._averages_logs else pooled
-        weight = self._number(self.weight, probabilities)
-        return (1 - weight) * pooled + weight * torch.softmax(self._scores(logs, is_answer), dim=1)
-
-    def _read(self, given: Any) -> tuple[Any, Any]:
-        """Each row as probabilities and as logarithms; where only the most probable class counts, one-hot in both."""
-        if not self._is_hard:
-            return self._read_soft(given)
-        votes = nn.functional.one_hot(given.argmax(dim=2), len(self.classes)).to(given.dtype)
-        if not self._is_soft:
-            return votes, votes
-        probabilities, logs = self._read_soft(given)
-        return torch.where(self.is_label, votes, probabilities), torch.where(self.is_label, votes, logs)
-
-    def _read_soft(self, given: Any) -> tuple[Any, Any]:
-        """Probabilities, and what scores are linear in: their floored logarithms, or where no floor is, themselves."""
-        if not self._takes_logs:
+    def _read(self, given: Tensor, is_answer: Tensor) -> TorchRows:
+        votes = None
+        if self._has_labels:
+            votes = nn.functional.one_hot(given.argmax(dim=2), len(self.classes)).to(given.dtype)
+        probabilities = votes
+        if self._has_soft:
             probabilities = torch.softmax(given, dim=2) if self.logits else given
-            return probabilities, probabilities
-        log_floor = self._number(self.log_floor, given)
-        if self.logits:
-            logs = torch.log_softmax(given, dim=2)
-            return logs.exp(), torch.maximum(logs, log_floor)
-        # Floored before the logarithm, whose gradient at zero is infinite.
-        return given, torch.maximum(given, log_floor.exp()).log()
+            probabilities = probabilities if votes is None else torch.where(self.is_label, votes, probabilities)
+        return TorchRows(given, self.logits, votes, self.is_label, probabilities, is_answer)
 
-    def _average(self, rows: Any, is_answer: Any) -> Any:
-        """The mean of the rows of each item, weighed among those who answered."""
-        weights = self._number(self.member_weights, rows) * is_answer
-        return (weights * rows).sum(dim=0) / weights.sum(dim=0)
 
-    def _scores(self, rows: Any, is_answer: Any) -> Any:
-        """The linear layer (batch, classes)."""
-        features = (rows * is_answer).transpose(0, 1).flatten(start_dim=1)
-        table, bias, log_prior = (self._number(part, rows) for part in (self.table, self.bias, self.log_prior))
-        return features @ table + is_answer[:, :, 0].T @ bias + log_prior
+def side_by_side(rows: Tensor, is_answer: Tensor) -> Tensor:
+    """The rows of all members of an item as one (batch, members × classes), zero where missing."""
+    return (rows * is_answer).transpose(0, 1).flatten(start_dim=1)
 
-    @staticmethod
-    def _number(buffer: Any, example: Any) -> Any:
-        """A buffer in the precision that is computed in, which may be wider than its own."""
-        return buffer.to(example.dtype)
+
+def corrected_form(form: TorchForm, correction: Correction) -> TorchForm:
+    """Another form's answers, corrected by what labels taught."""
+    numbers = {
+        "sharpness": correction.sharpness,
+        "correction_bias": correction.bias,
+        "correction_table": correction.table(),
+    }
+    return TorchForm(form.numbers | numbers, _CorrectedAnswer(form.answer))
+
+
+@final
+@dataclass(frozen=True)
+class _CorrectedAnswer:
+    before: Callable[[Mapping[str, Tensor], TorchRows], Tensor]
+
+    def __call__(self, numbers: Mapping[str, Tensor], rows: TorchRows) -> Tensor:
+        logs = side_by_side(rows.probabilities.clamp(min=FLOOR).log(), rows.is_answer)
+        floored = self.before(numbers, rows).clamp(min=ANSWER_FLOOR).log()
+        scores = numbers["sharpness"] * floored + logs @ numbers["correction_table"] + numbers["correction_bias"]
+        return torch.softmax(scores, dim=1)

@@ -5,28 +5,16 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from consilience.aggregators import (
-    Average,
-    BayesianClassifierCombination,
-    Consensus,
-    DawidSkene,
-    MajorityVote,
-    SoftDawidSkene,
-)
+from consilience.aggregators.registry import commands
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from consilience.aggregators.base import AbstractAggregator
 
-METHODS: dict[str, Callable[..., AbstractAggregator]] = {
-    "consensus": Consensus,
-    "soft-dawid-skene": SoftDawidSkene,
-    "dawid-skene": DawidSkene,
-    "bcc": BayesianClassifierCombination,
-    "average": Average,
-    "majority-vote": MajorityVote,
-}
+METHODS = dict(reversed(commands().items()))
+"""The recommended one first."""
+
 DEFAULT = "consensus"
 
 

@@ -78,6 +78,32 @@ def check_classes_fit(n_classes: int, expected: int) -> None:
         raise InvalidPredictions(f"predictions must have the {expected} classes of the fit; got {n_classes}")
 
 
+def check_sizes(predictions: Any, n_members: int, n_classes: int) -> None:
+    """Raise where arrays have other members or classes than a fit; what has names is matched by name, later.
+
+    This comes first, since rows with a class too few do not sum to 1, which would be true but no help.
+    """
+    sizes = _sizes(predictions)
+    if sizes is not None:
+        check_members_fit(sizes[0], n_members)
+        check_classes_fit(sizes[1], n_classes)
+
+
+def _sizes(predictions: Any) -> tuple[int, int] | None:
+    """The members and classes of arrays, where they can be counted before they are read."""
+    if isinstance(predictions, list | tuple):
+        shapes = {_shape(part) for part in predictions}
+        shape = shapes.pop() if len(shapes) == 1 else ()
+        return (len(predictions), shape[1]) if len(shape) == 2 else None
+    shape = _shape(predictions)
+    return (shape[0], shape[2]) if len(shape) == 3 else None
+
+
+def _shape(array: Any) -> tuple[int, ...]:
+    shape = getattr(array, "shape", ())
+    return tuple(shape) if isinstance(shape, tuple) else ()  # what is delayed has a delayed shape
+
+
 def moved(
     member: SoftMember, position: int, item_map: IntArray | None, class_map: IntArray | None, n_classes: int
 ) -> SoftMember:

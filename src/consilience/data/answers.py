@@ -42,11 +42,11 @@ class SoftMember:
         first, last = np.searchsorted(self.items, [start, stop])
         return replace(self, rows=self.rows[int(first) : int(last), :], items=self.items[first:last] - start)
 
-    def take(self, positions: IntArray, n_items: int) -> SoftMember:
+    def take(self, positions: IntArray) -> SoftMember:
         """The rows that answer the items at these positions, in their order."""
         if self.items is None:
             return replace(self, rows=take(self.rows, positions, axis=0))
-        answers, items = _answers_of(self.items, positions, n_items)
+        answers, items = _answers_of(self.items, positions)
         return replace(self, rows=take(self.rows, answers, axis=0), items=items)
 
     def answered(self) -> IntArray:
@@ -81,9 +81,9 @@ class HardAnswers:
         first, last = np.searchsorted(self.items, [start, stop])
         return HardAnswers(self.items[first:last] - start, self.members[first:last], self.labels[first:last])
 
-    def take(self, positions: IntArray, n_items: int) -> HardAnswers:
+    def take(self, positions: IntArray) -> HardAnswers:
         """The answers to the items at these positions, in their order."""
-        answers, items = _answers_of(self.items, positions, n_items)
+        answers, items = _answers_of(self.items, positions)
         return HardAnswers(items, self.members[answers], self.labels[answers])
 
 
@@ -105,10 +105,10 @@ def merge_answers(parts: Sequence[HardAnswers]) -> HardAnswers:
     return HardAnswers(items[order], members[order], labels[order])
 
 
-def _answers_of(items: IntArray, positions: IntArray, n_items: int) -> tuple[IntArray, IntArray]:
+def _answers_of(items: IntArray, positions: IntArray) -> tuple[IntArray, IntArray]:
     """The answers to the items at these positions, and which of the positions each one answers."""
-    starts = np.searchsorted(items, np.arange(n_items + 1))
-    counts = np.diff(starts)[positions]
+    starts = np.searchsorted(items, positions)
+    counts = np.searchsorted(items, positions, side="right") - starts
     new_items = np.repeat(np.arange(len(positions)), counts)
     within = np.arange(len(new_items)) - np.repeat(np.cumsum(counts) - counts, counts)
-    return np.repeat(starts[:-1][positions], counts) + within, new_items
+    return np.repeat(starts, counts) + within, new_items

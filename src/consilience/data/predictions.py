@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, final
+from typing import Any, Self, TypeVar, final
 
 import numpy as np
+import numpy.typing as npt
 
 from consilience.data.alignment import (
     check_classes_fit,
@@ -54,8 +56,44 @@ class Chunk:
     hard: HardAnswers | None
 
 
+Result = TypeVar("Result")
+
+
+class AbstractPredictions(HasAxes, ABC):
+    """What each member says of each item, wherever that lies: on this machine, or on a cluster (`passes.cluster`)."""
+
+    @property
+    @abstractmethod
+    def is_soft(self) -> npt.NDArray[np.bool_]:
+        """Which members give probabilities; the others give labels."""
+
+    @abstractmethod
+    def answering(self) -> tuple[list[int], list[int]]:
+        """The members with answers: those who gave probabilities, and those who gave labels."""
+
+    @abstractmethod
+    def example(self) -> Array:
+        """An empty array of the library, device and precision that item-sized results are given in."""
+
+    @abstractmethod
+    def take(self, items: Any) -> Predictions:
+        """The items at these positions, on this machine."""
+
+    @abstractmethod
+    def harden(self) -> Self:
+        """The same answers as labels: each member's most probable class, the lowest index winning a tie."""
+
+    @abstractmethod
+    def aligned(self, members: Sequence[Any], classes: Sequence[Any]) -> Self:
+        """The same answers on the axes of an earlier fit."""
+
+    @abstractmethod
+    def answer(self, rule: Callable[[Predictions, Any], Result], known: Any = None) -> Result:
+        """What a rule answers, given what is `known` of the items: applied where the items lie."""
+
+
 @final
-class Predictions(HasAxes):
+class Predictions(AbstractPredictions):
     """What each member says of each item: probabilities or labels, with names, some of it missing.
 
     Parameters
@@ -315,11 +353,16 @@ class Predictions(HasAxes):
     # ---- what they are ------------------------------------------------------------------------------------
 
     @property
-    def is_soft(self) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+    def is_soft(self) -> npt.NDArray[np.bool_]:
         """Which members give probabilities; the others give labels."""
         flags = np.zeros(self.n_members, dtype=bool)
         flags[[member.position for member in self.soft]] = True
         return flags
+
+    def answering(self) -> tuple[list[int], list[int]]:
+        """The members with answers: those who gave probabilities, and those who gave labels."""
+        soft = [member.position for member in self.soft if len(member.answered())]
+        return soft, [] if self.hard is None else np.unique(self.hard.members).tolist()
 
     def __repr__(self) -> str:
         """Sizes, and how much of it is hard labels."""
@@ -388,8 +431,8 @@ class Predictions(HasAxes):
                 f"items must be a slice, positions from 0 to {self.n_items - 1} or a mask, of at least 1 item; "
                 f"got {' '.join(repr(items).split())[:80]}"
             )
-        soft = tuple(member.take(positions, self.n_items) for member in self.soft)
-        hard = None if self.hard is None else self.hard.take(positions, self.n_items)
+        soft = tuple(member.take(positions) for member in self.soft)
+        hard = None if self.hard is None else self.hard.take(positions)
         is_repeated = len(np.unique(positions)) < len(positions)
         names = None if is_repeated else [self.axes.items.name(int(place)) for place in positions]
         return _assembled(soft, hard, self.axes._replace(items=Axis("item", len(positions), names)))
@@ -400,6 +443,10 @@ class Predictions(HasAxes):
             return self
         parts = [member.harden() for member in self.soft] + ([] if self.hard is None else [self.hard])
         return _assembled((), merge_answers(parts), self.axes)
+
+    def answer(self, rule: Callable[[Predictions, Any], Result], known: Any = None) -> Result:
+        """What a rule answers, given what is `known` of the items."""
+        return rule(self, known)
 
     def widened(self, n_classes: int) -> Predictions:
         """The same labels among more classes than were said."""

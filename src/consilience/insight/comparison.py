@@ -8,15 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from consilience.aggregators import (
-    Average,
-    BayesianClassifierCombination,
-    Consensus,
-    DawidSkene,
-    MajorityVote,
-    SoftDawidSkene,
-)
+from consilience.aggregators import Average
 from consilience.aggregators.base import AbstractAggregator, check_is_aggregator, fitted_copy
+from consilience.aggregators.registry import commands
 from consilience.data.labels import known_labels
 from consilience.data.predictions import Predictions, as_predictions
 from consilience.metrics.scores import accuracy, brier_score, calibration_error, nll
@@ -68,18 +62,8 @@ def compare(
 
 def default_aggregators(predictions: Predictions) -> dict[str, AbstractAggregator]:
     """Every method that applies, by name."""
-    methods: dict[str, AbstractAggregator] = {
-        "Average": Average(),
-        "Average (geometric)": Average(kind="geometric"),
-        "MajorityVote": MajorityVote(),
-        "DawidSkene": DawidSkene(),
-        "BayesianClassifierCombination": BayesianClassifierCombination(),
-        "SoftDawidSkene": SoftDawidSkene(),
-        "Consensus": Consensus(),
-    }
-    if predictions.hard is not None:
-        del methods["Average (geometric)"]  # labels have no logarithms to average
-    return methods
+    variants = (named for kind in commands().values() for named in kind().variants().items())
+    return {name: method for name, method in variants if method.applies_to(predictions)}
 
 
 def _converged(fitted: AbstractAggregator) -> str:

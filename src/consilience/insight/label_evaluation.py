@@ -152,7 +152,7 @@ class _Labelled(NamedTuple):
         for left_out in range(fold.max() + 1):
             taught, asked = np.flatnonzero(seen(left_out)), np.flatnonzero(fold == left_out)
             others = self.model.aligned(self.items.take(asked))
-            rule = self.model.rule(others)
+            rule = self.model.rule()
             if len(taught):
                 rule = self.model.rule_taught(self.items.take(taught), self._labels(taught))
             answers[asked] = to_numpy(rule.posterior(others))

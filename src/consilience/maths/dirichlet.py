@@ -14,6 +14,10 @@ if TYPE_CHECKING:
 
 LARGEST = 1e6
 """No concentration is fitted beyond this: a single row, or identical ones, would send it to infinity."""
+
+DIGITS_LOST = 0.005
+"""A difference that is smaller than this part of what is subtracted has lost more than two digits."""
+
 ROUNDING = 4e-15
 """Steps that lose no more of the likelihood than this may still be better: close to its maximum it is only noise."""
 
@@ -32,13 +36,18 @@ def log_normalizer(concentration: FloatArray) -> FloatArray:
 
 
 def mean_log(concentration: FloatArray) -> FloatArray:
-    """E log c = ψ(π_l) - ψ(Σ_l π_l): what the logarithms of Dirichlet rows average to."""
-    result = np.asarray(digamma(concentration) - digamma(concentration.sum(axis=-1, keepdims=True)))
-    # Where one concentration is most of the sum, its difference is all rounding: of 1e12 and 1, it is 1e-12.
-    largest, rest = split_largest(concentration)
-    value = np.take_along_axis(concentration, largest, axis=-1)
-    plain = np.take_along_axis(result, largest, axis=-1)
-    np.put_along_axis(result, largest, np.where(rest < value, -digamma_gap(value, rest), plain), axis=-1)
+    """E log c = ψ(π_l) - ψ(Σ_l π_l): the mean logarithms of Dirichlet rows."""
+    of_total = digamma(concentration.sum(axis=-1, keepdims=True))
+    result = np.asarray(digamma(concentration) - of_total)
+    # Where one concentration is nearly the whole sum, little but rounding is left: of 1e12 and 1 it should be -1e-12.
+    # The largest concentration has the smallest difference, so it alone tells.
+    is_lost = -result.max(axis=-1) < DIGITS_LOST * (1 + np.abs(of_total[..., 0]))
+    if is_lost.any():
+        rows, corrected = concentration[is_lost], result[is_lost]
+        largest, rest = split_largest(rows)
+        value = np.take_along_axis(rows, largest, axis=-1)
+        np.put_along_axis(corrected, largest, -digamma_gap(value, rest), axis=-1)
+        result[is_lost] = corrected
     return result
 
 

@@ -1,12 +1,13 @@
-"""The loop of expectation-maximization: one `step` after another until it is told to stop."""
+"""The loop of expectation-maximization: repeat `step` until the objective settles."""
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Generic, TypeVar, final
 
 from sklearn.exceptions import ConvergenceWarning
+
+from consilience.system.warning import warn
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -46,13 +47,9 @@ def em(
             converged = True
             break
     if tol is not None and not converged:
-        _warn_unconverged(max_iter, tol)
+        warn(
+            f"the objective still changes by {tol:g} or more per item after {max_iter} iterations; "
+            "raise max_iter or tol",
+            ConvergenceWarning,
+        )
     return Fit(state, history, converged)
-
-
-def _warn_unconverged(max_iter: int, tol: float) -> None:
-    warnings.warn(
-        f"the objective still changes by {tol:g} or more per item after {max_iter} iterations; raise max_iter or tol",
-        ConvergenceWarning,
-        stacklevel=5,
-    )

@@ -24,8 +24,8 @@ class Statistics:
     sums: FloatArray  # (members, true, predicted): Σ_i t_ik x_imj, x probabilities, their logarithms or one-hot labels
     log_evidence: float  # Σ_i log Σ_k p(x_i, k), up to a constant of the data
 
-    def averaged(self, new: Statistics, weight: float) -> Statistics:
-        """`(1 - weight) * self + weight * new`, in the room of `new`, which is not to be used afterwards."""
+    def averaged_into(self, new: Statistics, weight: float) -> Statistics:
+        """`(1 - weight) * self + weight * new`. It is written into `new`, which must not be used afterwards."""
         _average_in_place(self.class_counts, new.class_counts, weight)
         _average_in_place(self.answer_counts, new.answer_counts, weight)
         _average_in_place(self.sums, new.sums, weight)

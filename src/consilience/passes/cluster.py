@@ -8,15 +8,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from operator import add, itemgetter
-from typing import TYPE_CHECKING, Any, final
+from typing import TYPE_CHECKING, Any, TypeVar, cast, final
 
 import numpy as np
 
-from consilience.data.axes import Axes, Axis, HasAxes
-from consilience.data.predictions import Predictions
-from consilience.passes.belief import Belief
-from consilience.passes.kernels import Scores
-from consilience.passes.reader import Expectation, Reader
+from consilience.data.axes import Axes, Axis
+from consilience.data.predictions import AbstractPredictions, Predictions
+from consilience.maths.model import Scores
+from consilience.passes.lazy_posterior import LazyPosterior
+from consilience.passes.reader import AbstractExpectation, AbstractReader, Expectation, Reader, open_reader
 from consilience.system.arrays import Array, FloatArray, IntArray, to_numpy
 from consilience.system.errors import InvalidPredictions
 
@@ -26,12 +26,14 @@ if TYPE_CHECKING:
     from consilience.maths.statistics import Statistics
     from consilience.passes.agreement import Agreement
 
+Result = TypeVar("Result")
+
 N_ATTEMPTS = 4
 """How often a pass's data may be lost with a worker before the fit gives up."""
 
 
 @final
-class ClusterPredictions(HasAxes):
+class ClusterPredictions(AbstractPredictions):
     """Predictions (members, items, classes) whose blocks of items lie on the workers of a cluster.
 
     Made of a Dask array, or of a list of delayed blocks or futures, each (members, some items, classes). The client is
@@ -74,15 +76,9 @@ class ClusterPredictions(HasAxes):
         """Every member gives probabilities."""
         return np.ones(self.n_members, dtype=bool)
 
-    @property
-    def soft(self) -> tuple[Any, ...]:
-        """Nothing of the items is on this machine."""
-        return ()
-
-    @property
-    def hard(self) -> None:
-        """Nobody gives labels."""
-        return
+    def answering(self) -> tuple[list[int], list[int]]:
+        """Every member gives probabilities."""
+        return list(range(self.n_members)), []
 
     def harden(self) -> ClusterPredictions:
         """The same answers as labels, on the workers."""
@@ -111,35 +107,26 @@ class ClusterPredictions(HasAxes):
         """Item-sized results are Dask arrays of NumPy's."""
         return np.empty(0)
 
-    def total_statistics(self, posterior: Any) -> Statistics:
-        """How often, under a posterior with the same blocks, each member calls class k class j."""
-        rows = self.client.compute(posterior.to_delayed().ravel().tolist())
-        parts = [
-            self.client.submit(_label_statistics, block, part) for block, part in zip(self.blocks, rows, strict=True)
-        ]
-        total: Statistics = tree_sum(self.client, parts)
-        return total
-
-    def map_rows(self, function: Callable[..., Array], by_item: Array | None = None) -> Any:
-        """A Dask array (items, classes) of what a function makes of each block, left on the workers."""
-        return _as_dask(self._mapped(function, by_item), self)
-
-    def map_belief(self, function: Callable[..., Array], by_item: Array | None = None) -> Belief:
-        """The same as a posterior; the function gets a block, and its part of an array (items, …) where given."""
-        return _belief(self._mapped(function, by_item), self)
-
-    def _mapped(self, function: Callable[..., Array], by_item: Array | None) -> list[Any]:
-        (sent,) = self.client.scatter([function], broadcast=True, hash=False)
-        if by_item is None:
-            return [self.client.submit(_apply, sent, block) for block in self.blocks]
+    def answer(self, rule: Callable[[Predictions, Any], Result], known: Any = None) -> Result:
+        """The posterior that a rule gives each block, left on the workers."""
+        (sent,) = self.client.scatter([rule], broadcast=True, hash=False)
         places = zip(self.blocks, self.starts, self.starts[1:], strict=False)
-        return [self.client.submit(_apply, sent, block, by_item[first:last]) for block, first, last in places]
+        rows = [
+            self.client.submit(_answered, sent, block, None if known is None else known[first:last])
+            for block, first, last in places
+        ]
+        return cast("Result", _remote_posterior(rows, self))
+
+
+def as_cluster_predictions(predictions: Any) -> ClusterPredictions:
+    """Predictions on a cluster as they are, or made of a Dask array or of a list of blocks."""
+    return predictions if isinstance(predictions, ClusterPredictions) else ClusterPredictions(predictions)
 
 
 @final
 @dataclass(eq=False)
-class ClusterReader:
-    """What `Reader` is to predictions on this machine."""
+class ClusterReader(AbstractReader):
+    """Reads each block on the worker that has it; the statistics are added up there."""
 
     predictions: ClusterPredictions
     log_floor: float | None = None
@@ -157,10 +144,13 @@ class ClusterReader:
             for block, first, last in zip(self.predictions.blocks, starts, starts[1:], strict=False)
         ]
 
-    @property
-    def n_classes(self) -> int:
-        """How many classes there are."""
-        return self.predictions.n_classes
+    def statistics(self, responsibilities: Any) -> Statistics:
+        """The statistics of responsibilities (items, classes) in a Dask array with the same blocks."""
+        client = self.predictions.client
+        rows = client.compute(responsibilities.to_delayed().ravel().tolist())
+        parts = zip(self.chunks, rows, strict=True)
+        total: Statistics = tree_sum(client, [client.submit(Reader.statistics, own, part) for own, part in parts])
+        return total
 
     def average_statistics(self, averages: ClusterReader, member_weights: FloatArray | None = None) -> Statistics:
         """The statistics of the (weighted) mean of the answers as another reader of the same items sees them."""
@@ -180,16 +170,28 @@ class ClusterReader:
         """Passes over these items."""
         return ClusterExpectation(self, remembers=remembers)
 
-    def scored_belief(self, scores: Scores, _: Array) -> Belief:
+    def scored_posterior(self, scores: Scores, _: Array) -> LazyPosterior:
         """The softmax of the scores."""
         client = self.predictions.client
         (sent,) = client.scatter([scores], broadcast=True, hash=False)
-        return _belief([client.submit(Reader.posterior, chunk, sent) for chunk in self.chunks], self.predictions)
+        rows = [client.submit(Reader.posterior, chunk, sent) for chunk in self.chunks]
+        return _remote_posterior(rows, self.predictions)
+
+
+@open_reader.register(ClusterPredictions)
+def _(
+    predictions: ClusterPredictions,
+    *,
+    log_floor: float | None = None,
+    chunk_size: int | None = None,
+    known: IntArray | None = None,
+) -> ClusterReader:
+    return ClusterReader(predictions, log_floor=log_floor, chunk_size=chunk_size, known=known)
 
 
 @final
-class ClusterExpectation:
-    """What `Expectation` is to predictions on this machine: each block's share of the posterior stays with it.
+class ClusterExpectation(AbstractExpectation):
+    """Passes over all blocks; each block's share of the posterior stays on its worker.
 
     A worker that dies takes blocks and their shares with it. Dask computes the blocks anew; the shares are brought
     up to date by repeating the passes so far for them, whose scores are kept for that on the client.
@@ -239,11 +241,12 @@ class ClusterExpectation:
             for scores, averaging in self._passes[:-1]:
                 self._advance(scores, averaging)
 
-    def belief(self, averages: ClusterReader) -> Belief:
+    def posterior(self, averages: ClusterReader) -> LazyPosterior:
         """What the passes have made of the average of the answers."""
         submit = self.reader.predictions.client.submit
         parts = zip(averages.chunks, self._states, strict=True)
-        return _belief([submit(_averaged_rows, own, state) for own, state in parts], self.reader.predictions)
+        rows = [submit(_averaged_rows, own, state) for own, state in parts]
+        return _remote_posterior(rows, self.reader.predictions)
 
 
 def tree_sum(client: Any, parts: list[Any]) -> Any:
@@ -265,8 +268,8 @@ def _validated(array: Array, start: int) -> Predictions:
     return Predictions(array, items=range(start, start + array.shape[1]))
 
 
-def _apply(function: Callable[..., Array], block: Predictions, *by_item: Array) -> Array:
-    return function(block, *by_item)
+def _answered(rule: Callable[[Predictions, Any], LazyPosterior], block: Predictions, known: Any) -> Array:
+    return rule(block, known).to_array()
 
 
 def _item(block: Predictions, place: int) -> Array:
@@ -288,11 +291,7 @@ def _advance(state: Expectation, scores: Scores, averaging: float) -> tuple[Expe
 
 
 def _averaged_rows(averages: Reader, state: Expectation) -> Array:
-    return state.belief(averages).to_array()
-
-
-def _label_statistics(block: Predictions, posterior: Array) -> Statistics:
-    return Reader(block.harden()).statistics(posterior)
+    return state.posterior(averages).to_array()
 
 
 # ---- Dask's own ways --------------------------------------------------------------------------------------
@@ -341,14 +340,14 @@ def _as_dask(futures: list[Any], predictions: ClusterPredictions) -> Any:
     )
 
 
-def _belief(futures: list[Any], predictions: ClusterPredictions) -> Belief:
+def _remote_posterior(futures: list[Any], predictions: ClusterPredictions) -> LazyPosterior:
     rows = _as_dask(futures, predictions)
 
     def chunks() -> Iterator[tuple[int, int, Array]]:
         for future, first, last in zip(futures, predictions.starts, predictions.starts[1:], strict=False):
             yield int(first), int(last), future.result()
 
-    return Belief(is_large=False, to_array=lambda: rows, chunks=chunks, is_remote=True)
+    return LazyPosterior(lambda: rows, chunks, is_large=False, is_remote=True)
 
 
 def _dtype(rows: Array) -> Any:

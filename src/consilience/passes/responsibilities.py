@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from scipy import sparse
 
+from consilience.passes.kernels import LabelFeatures
 from consilience.system.arrays import Array, FloatArray, IntArray, is_numpy, is_sparse, like, like_array, namespace
 
 if TYPE_CHECKING:
     from consilience.passes.kernels import Features, Layer, Responsibilities
+    from consilience.passes.reader import ReadChunk
 
 SPARSE_FROM = 64
 """From so many classes on, responsibilities that vanish are left out."""
@@ -149,3 +151,37 @@ def sparse_where_it_pays(responsibilities: Array) -> Responsibilities:
         return responsibilities
     is_dense = np.count_nonzero(responsibilities) > 0.1 * responsibilities.size
     return responsibilities if is_dense else sparse.csr_array(responsibilities)
+
+
+# ---- one chunk --------------------------------------------------------------------------------------------
+
+
+def posterior_rows(chunk: ReadChunk, layer: Layer, example: Array) -> Array:
+    """The posterior of a chunk's items as rows (items, classes), sparse where nothing is lost by it."""
+    scores = log_joint(chunk.features(), chunk.known, layer, example)
+    # What is left out in single precision may be 1e-8, which is worth knowing; in double precision it is 1e-19.
+    is_double = is_numpy(scores) and scores.dtype == np.float64
+    values = (expected_from(scores) if is_double else softmax(scores)).values
+    return values.T if is_sparse(values) else as_rows(values, example)
+
+
+def pooled(chunk: ReadChunk, member_weights: FloatArray, example: Array) -> Responsibilities:
+    """The same as `pool` (classes, items), sparse where that pays: shares of votes among a thousand classes."""
+    features = chunk.features()
+    votes = features[0]
+    are_plain = len(features) == 1 and chunk.known is None and chunk.n_classes >= SPARSE_FROM
+    if are_plain and isinstance(votes, LabelFeatures):
+        return votes.shares(member_weights)
+    rows = pool(chunk, member_weights, example)
+    return sparse_where_it_pays(namespace(rows).matrix_transpose(rows))
+
+
+def pool(chunk: ReadChunk, member_weights: FloatArray, example: Array) -> Array:
+    """The weighted mean of the features of each item (items, classes), one-hot where the class is known."""
+    pooled = [features.pool(member_weights) for features in chunk.features()]
+    total, weight = (like_array(part, example) for part in pooled[0])
+    for part, part_weight in pooled[1:]:
+        total += like_array(part, example)
+        weight = weight + like_array(part_weight, example)
+    total /= weight
+    return clamp(total, chunk.known)

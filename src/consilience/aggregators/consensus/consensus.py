@@ -2,32 +2,35 @@
 
 from __future__ import annotations
 
-import warnings
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self, final
 
 import numpy as np
 
-from consilience.aggregators.base import AbstractAggregator
+from consilience.aggregators.base import Outcome
 from consilience.aggregators.consensus.credibility import credibility
 from consilience.aggregators.consensus.label_correction import MOST_NUMBERS, LabelledItems, learn_correction
 from consilience.aggregators.consensus.opinion_weights import MOST_MEMBERS, copies, pool_weights, skills
-from consilience.aggregators.parameters import check_loop
-from consilience.answering.correction import Correction
-from consilience.answering.rule import Rule
+from consilience.aggregators.iterative import AbstractIterative
+from consilience.answering.corrected import CorrectedRule, Correction
+from consilience.answering.learned import STATISTICS, Learned, Number, Record, Shape
+from consilience.answering.linear import LinearRule
 from consilience.data.labels import known_truths, which_known
 from consilience.data.predictions import Predictions
 from consilience.maths.em import em
-from consilience.maths.statistics import Statistics
+from consilience.maths.model import Scores, State
 from consilience.passes.agreement import Agreement
-from consilience.passes.kernels import Scores
-from consilience.passes.readers import open_reader
+from consilience.passes.reader import open_reader
 from consilience.system.arrays import to_numpy
 from consilience.system.options import check_number
-from consilience.system.progress import progress_bar
+from consilience.system.warning import warn
 
 if TYPE_CHECKING:
+    from consilience.answering.rule import AbstractRule
     from consilience.data.axes import Axes
+    from consilience.data.predictions import AbstractPredictions
+    from consilience.maths.statistics import Statistics
+    from consilience.passes.reader import AbstractReader
     from consilience.system.arrays import Array, FloatArray
 
 FEW_ANSWERS = 10.0
@@ -35,6 +38,9 @@ FEW_ANSWERS = 10.0
 
 MANY_OF_ONE = 5
 """So many labels, all of one class, are worth a warning: they were hardly drawn at random."""
+
+
+AGREEMENT = Record(Agreement, {"products": "gg", "counts": "gg", "confidences": "g", "answers": "g"})
 
 
 @final
@@ -48,7 +54,7 @@ class TranslationModel:
     powers: FloatArray  # (members,): b
     smoothing: float
 
-    def rates(self, statistics: Statistics) -> FloatArray:
+    def maximize(self, statistics: Statistics, _: FloatArray | None = None) -> FloatArray:
         """Confusion matrices (members, true, predicted): what each member says of each class, in the mean.
 
         Rows are shrunk to those of a member who errs evenly, by `smoothing` of an average class's answers and one more.
@@ -77,24 +83,16 @@ class Panel(NamedTuple):
     credibility: FloatArray
 
     @classmethod
-    def of(cls, agreement: Agreement, votes: Agreement, predictions: Predictions) -> Panel:
+    def of(cls, agreement: Agreement, votes: Agreement, n_members: int, n_classes: int) -> Panel:
         """Weights and credibility from agreement; of too many members to compare, all the same."""
-        n_members, n_classes = predictions.n_members, predictions.n_classes
         if len(agreement.counts) != n_members:
             return cls(agreement, votes, np.full(n_members, 1 / n_members), np.ones(n_members))
         weights, sameness = pool_weights(agreement, votes, n_classes), copies(agreement, n_classes)
         return cls(agreement, votes, weights, credibility(agreement, votes, weights, sameness, n_classes))
 
 
-class State(NamedTuple):
-    """Confusion matrices, and the statistics of the responsibilities they were counted under."""
-
-    rates: FloatArray
-    statistics: Statistics
-
-
 @final
-class Consensus(AbstractAggregator):
+class Consensus(AbstractIterative):
     """The recommended label-free method: a weighted average, corrected by what members' answers have come to mean.
 
     1. **Weights.** How much each pair of members agrees tells who is useless and who repeats whom; the others weigh
@@ -161,12 +159,29 @@ class Consensus(AbstractAggregator):
     correction_: Correction | None
     labelled_: LabelledItems | None
 
-    _saved_kinds: ClassVar[dict[str, type[Any]]] = {
-        "statistics_": Statistics,
-        "agreement_": Agreement,
-        "vote_agreement_": Agreement,
-        "correction_": Correction,
-        "labelled_": LabelledItems,
+    command: ClassVar[str] = "consensus"
+    learned: ClassVar[Learned] = {
+        "agreement_": AGREEMENT,
+        "vote_agreement_": AGREEMENT,
+        "member_weights_": "m",
+        "member_credibility_": "m",
+        "confusion_": "mkk",
+        "statistics_": STATISTICS,
+        "correction_": Record(
+            Correction,
+            {
+                "sharpness": Number(is_signed=True),
+                "bias": Shape("k", is_signed=True),
+                "weights": Shape("mkk", is_signed=True),
+            },
+            is_optional=True,
+        ),
+        "labelled_": Record(
+            LabelledItems,
+            {"said": Shape("lmk", may_miss=True), "targets": "lk", "noise": "l", "weights": "l"},
+            is_optional=True,
+        ),
+        "class_prior_": "k",
     }
 
     def __init__(
@@ -194,50 +209,49 @@ class Consensus(AbstractAggregator):
 
     # ---- fitting ------------------------------------------------------------------------------------------
 
-    def _fit(self, predictions: Predictions, known: Array | None) -> None:
+    def _fit(self, predictions: AbstractPredictions, known: Array | None) -> Outcome:
         reader = self._reader(predictions)
-        n_steps = (self.max_iter + 1) * len(reader.chunks)  # and a pass for the average's statistics
-        with progress_bar(type(self).__name__, n_steps, is_shown=self.verbose) as reader.on_chunk:
+        with self._progress(reader, self.max_iter + 1):  # and a pass for the average's statistics
             votes = _agreement(self._reader(predictions.harden()))
-            panel = Panel.of(_agreement(reader), votes, predictions)
+            panel = Panel.of(_agreement(reader), votes, predictions.n_members, predictions.n_classes)
             average = reader.average_statistics(reader, panel.weights)
             model, weight = self._model(panel, average), self._weight(average.answer_counts)
             expectation = reader.expectation(remembers=False)
 
             def step(state: State, _: int) -> tuple[State, float]:
-                expected = expectation(model.scores(state.rates))
+                expected = expectation(model.scores(state.parameters))
                 evidence = expected.log_evidence
-                statistics = average.averaged(expected, weight)
-                return State(model.rates(statistics), statistics), evidence
+                statistics = average.averaged_into(expected, weight)
+                return State(model.maximize(statistics), statistics), evidence
 
-            start = State(model.rates(average), average)
+            start = State(model.maximize(average), average)
             fit = em(step, start, max_iter=self.max_iter, tol=self.tol, n_items=predictions.n_items)
         labelled = self._labelled(predictions, known)
-        rule = self._corrected(self._rule(panel, fit.state), labelled, predictions.classes)
-        self._believe(rule.belief(predictions, known, self.label_noise))
-        self.history_, self.n_iter_, self.converged_ = fit.history, len(fit.history), fit.converged
-        self._learn(panel, fit.state, rule.correction, labelled)
+        rule = _corrected(self._rule(panel, fit.state), labelled, predictions.classes)
+        posterior = rule.lazy_posterior(predictions, known, self.label_noise)
+        self._learn(panel, fit.state, rule, labelled)
+        return Outcome(posterior, fit.state.statistics, fit.history, fit.converged)
 
-    def _partial_fit(self, predictions: Predictions, known: Array | None) -> None:
+    def _partial_fit(self, predictions: AbstractPredictions, known: Array | None) -> Outcome:
         reader = self._reader(predictions)
         before = self._model(self._panel, self.statistics_)
         expected = reader.expectation(remembers=False)(before.scores(self.confusion_))
         evidence = expected.log_evidence
         agreement = self.forgetting * self.agreement_ + _agreement(reader)
         votes = self.forgetting * self.vote_agreement_ + _agreement(self._reader(predictions.harden()))
-        panel = Panel.of(agreement, votes, predictions)
+        panel = Panel.of(agreement, votes, predictions.n_members, predictions.n_classes)
         average = reader.average_statistics(reader, panel.weights)
         n_answers = self.forgetting * self.statistics_.answer_counts + average.answer_counts
-        batch = average.averaged(expected, self._weight(n_answers))
+        batch = average.averaged_into(expected, self._weight(n_answers))
         statistics = self.forgetting * self.statistics_ + batch
-        state = State(before.rates(statistics), statistics)
+        state = State(before.maximize(statistics), statistics)
         labelled = self._more_labelled(self.forgetting, predictions, known)
+        plain = self._rule(panel, state)
         # Corrections take a moment to learn, so that batches without labels leave them as they are.
-        rule = replace(self._rule(panel, state), correction=self.correction_)
-        rule = rule if known is None else self._corrected(rule, labelled, predictions.classes)
-        self._believe(rule.belief(predictions, known, self.label_noise))
-        self.history_, self.n_iter_, self.converged_ = [evidence], 1, False
-        self._learn(panel, state, rule.correction, labelled)
+        rule = self._with_correction(plain) if known is None else _corrected(plain, labelled, predictions.classes)
+        posterior = rule.lazy_posterior(predictions, known, self.label_noise)
+        self._learn(panel, state, rule, labelled)
+        return Outcome(posterior, statistics, [evidence], converged=False)
 
     def add_labels(self, predictions: Any, labels: Any) -> Self:
         """Learn from labels that arrive late: what members said of those items, and what is known of them now.
@@ -249,24 +263,23 @@ class Consensus(AbstractAggregator):
         items, known = self._aligned_with(labels, predictions)
         if known is not None:
             labelled = self._more_labelled(1.0, items, known)
-            rule = self._corrected(self.rule(items), labelled, self.classes_)
-            self.correction_, self.labelled_ = rule.correction, labelled
+            rule = _corrected(self._plain_rule(), labelled, self.classes_)
+            self.correction_, self.labelled_ = _correction_of(rule), labelled
         return self
 
-    def rule_taught(self, predictions: Any, labels: Any) -> Rule:
+    def rule_taught(self, predictions: Any, labels: Any) -> AbstractRule:
         """How items are answered after learning from these labels alone; what is learned here stays as it is."""
         items, known = self._aligned_with(labels, predictions)
-        return self._corrected(self.rule(items), self._labelled(items, known), self.classes_)
+        return _corrected(self._plain_rule(), self._labelled(items, known), self.classes_)
 
-    def _labelled(self, predictions: Predictions, known: Array | None) -> LabelledItems | None:
+    def _labelled(self, predictions: AbstractPredictions, known: Array | None) -> LabelledItems | None:
         """The items of which something is known, as far as that can correct anything."""
         if known is None:
             return None
         if predictions.n_members * predictions.n_classes > MOST_NUMBERS:
-            warnings.warn(
+            warn(
                 f"labels only settle their own items where members × classes are over {MOST_NUMBERS:,}; "
-                f"got {predictions.n_members} × {predictions.n_classes}",
-                stacklevel=4,
+                f"got {predictions.n_members} × {predictions.n_classes}"
             )
             return None
         items = np.flatnonzero(which_known(known))
@@ -277,37 +290,18 @@ class Consensus(AbstractAggregator):
         noise = np.full(len(items), 0.0 if is_soft else self.label_noise)
         return LabelledItems(said, targets, noise, np.ones(len(items)))
 
-    def _more_labelled(self, factor: float, predictions: Predictions, known: Array | None) -> LabelledItems | None:
-        new = self._labelled(predictions, known)
+    def _more_labelled(self, factor: float, items: AbstractPredictions, known: Array | None) -> LabelledItems | None:
+        new = self._labelled(items, known)
         if self.labelled_ is None or new is None:
             return new if self.labelled_ is None else factor * self.labelled_
         return factor * self.labelled_ + new
 
-    @staticmethod
-    def _corrected(rule: Rule, labelled: LabelledItems | None, classes: list[Any]) -> Rule:
-        """The rule with what labels correct in it, and nothing that earlier ones did.
-
-        Labels of one class alone would teach that there is no other.
-        """
-        rule = replace(rule, correction=None)
-        taught = [] if labelled is None else labelled.targets.argmax(axis=1).tolist()
-        if labelled is None or len(set(taught)) < 2:
-            if len(taught) >= MANY_OF_ONE:
-                warnings.warn(
-                    "labels teach nothing of other items where all are of one class; "
-                    f"all {len(taught)} are {classes[taught[0]]!r}",
-                    stacklevel=4,
-                )
-            return rule
-        answers = to_numpy(rule.posterior(Predictions(labelled.said.transpose(1, 0, 2))))
-        return replace(rule, correction=learn_correction(labelled, answers))
-
-    def _learn(self, panel: Panel, state: State, correction: Correction | None, labelled: LabelledItems | None) -> None:
-        """Take it for what is known: at the end, so that nothing is half-learned where a fit is interrupted."""
+    def _learn(self, panel: Panel, state: State, rule: AbstractRule, labelled: LabelledItems | None) -> None:
+        """Keep all of it: at the end, so that nothing is half-learned where a fit is interrupted."""
         self.agreement_, self.vote_agreement_, self.member_weights_, self.member_credibility_ = panel
-        self.confusion_, self.statistics_ = state
-        self.correction_, self.labelled_ = correction, labelled
-        self.class_prior_ = self.statistics_.class_counts / self.statistics_.class_counts.sum()
+        self.confusion_ = state.parameters
+        self.correction_, self.labelled_ = _correction_of(rule), labelled
+        self.class_prior_ = state.statistics.class_counts / state.statistics.class_counts.sum()
 
     def _weight(self, answer_counts: FloatArray) -> float:
         """Nothing corrects a member alone: it agrees with whatever is made of its answers."""
@@ -335,15 +329,23 @@ class Consensus(AbstractAggregator):
 
     # ---- using what was learned ---------------------------------------------------------------------------
 
-    def rule(self, predictions: Predictions) -> Rule:
-        """The weighted average and the corrected posterior; how they are weighed does not depend on the items."""
-        del predictions
-        rule = self._rule(self._panel, State(self.confusion_, self.statistics_))
-        return replace(rule, correction=self.correction_)
+    def rule(self) -> AbstractRule:
+        """The weighted average and the corrected posterior, and what labels taught."""
+        return self._with_correction(self._plain_rule())
 
-    def _rule(self, panel: Panel, state: State) -> Rule:
-        scores = self._model(panel, state.statistics).scores(state.rates)
-        return Rule(self._weight(state.statistics.answer_counts), scores, panel.weights, chunk_size=self.chunk_size)
+    def _plain_rule(self) -> LinearRule:
+        """The rule without what labels taught."""
+        self._check_is_fitted()
+        return self._rule(self._panel, State(self.confusion_, self.statistics_))
+
+    def _rule(self, panel: Panel, state: State) -> LinearRule:
+        scores = self._model(panel, state.statistics).scores(state.parameters)
+        is_label = np.zeros(len(panel.weights), dtype=bool)
+        weight = self._weight(state.statistics.answer_counts)
+        return LinearRule(panel.weights, is_label, weight, scores, chunk_size=self.chunk_size)
+
+    def _with_correction(self, rule: LinearRule) -> AbstractRule:
+        return rule if self.correction_ is None else CorrectedRule(rule, self.correction_)
 
     @property
     def _panel(self) -> Panel:
@@ -351,26 +353,46 @@ class Consensus(AbstractAggregator):
 
     # ---- options ------------------------------------------------------------------------------------------
 
-    def _reader(self, predictions: Predictions) -> Any:
+    def _reader(self, predictions: AbstractPredictions) -> AbstractReader:
         return open_reader(predictions, chunk_size=self.chunk_size)
 
     def _known(self, labels: Any, axes: Axes) -> Any:
         """Labels as positions of classes, soft ones as rows."""
         return known_truths(labels, axes)
 
-    def _check_parameters(self, predictions: Predictions) -> None:
-        del predictions
-        check_loop(self)
+    def _check_parameters(self, n_members: int, n_classes: int) -> None:
+        del n_members, n_classes
+        self._check_loop()
         check_number("weight", self.weight, most=1)
         check_number("evidence", self.evidence)
         check_number("smoothing", self.smoothing)
         check_number("label_noise", self.label_noise, most=0.5)
 
 
-def _agreement(reader: Any) -> Agreement:
-    """How much members agree; of nobody where there are too many to compare each with each."""
-    agreement: Agreement = reader.agreement() if reader.predictions.n_members <= MOST_MEMBERS else Agreement.zero(0)
-    return agreement
+def _agreement(reader: AbstractReader) -> Agreement:
+    """How much members agree; that of no members where there are too many to compare each with each."""
+    return reader.agreement() if reader.predictions.n_members <= MOST_MEMBERS else Agreement.zero(0)
+
+
+def _corrected(rule: LinearRule, labelled: LabelledItems | None, classes: list[Any]) -> AbstractRule:
+    """The rule with what these labels correct in it.
+
+    Labels of one class alone would teach that there is no other.
+    """
+    taught = [] if labelled is None else labelled.targets.argmax(axis=1).tolist()
+    if labelled is None or len(set(taught)) < 2:
+        if len(taught) >= MANY_OF_ONE:
+            warn(
+                "labels teach nothing of other items where all are of one class; "
+                f"all {len(taught)} are {classes[taught[0]]!r}"
+            )
+        return rule
+    answers = to_numpy(rule.posterior(Predictions(labelled.said.transpose(1, 0, 2))))
+    return CorrectedRule(rule, learn_correction(labelled, answers))
+
+
+def _correction_of(rule: AbstractRule) -> Correction | None:
+    return rule.correction if isinstance(rule, CorrectedRule) else None
 
 
 def _accuracies(agreement: Agreement, votes: Agreement, n_classes: int) -> FloatArray:

@@ -9,7 +9,7 @@ import numpy as np
 from scipy.optimize import minimize, minimize_scalar
 from scipy.special import softmax
 
-from consilience.answering.correction import ANSWER_FLOOR, FLOOR, Correction
+from consilience.answering.corrected import ANSWER_FLOOR, FLOOR, Correction
 
 if TYPE_CHECKING:
     import numpy.typing as npt

@@ -1,0 +1,153 @@
+"""What known labels correct in the answers of a rule: one more linear layer, and a softmax."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, final
+
+import numpy as np
+from scipy.special import log_softmax
+
+from consilience.answering.linear.evidence import item_features
+from consilience.answering.rule import AbstractExplained, AbstractRule, Evidence
+from consilience.maths.model import Scores
+from consilience.passes.reader import ReadChunk, Reader
+from consilience.passes.responsibilities import as_rows, dense, log_joint, softmax
+from consilience.system.arrays import Array, like, namespace
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    import numpy.typing as npt
+
+    from consilience.answering.onnx import Graph, Rows
+    from consilience.answering.torch_module import TorchForm
+    from consilience.data.predictions import Predictions
+    from consilience.system.arrays import FloatArray
+
+FLOOR = 1e-4
+"""A correction does not tell smaller probabilities apart: members differ by orders of magnitude in what they call
+nearly impossible, and a few labels cannot tell whether that means anything."""
+
+ANSWER_FLOOR = 1e-6
+"""The same for the answers that are corrected."""
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class Correction:
+    """The corrected posterior is softmax(`sharpness` · log answer + `bias` + Σ_m `weights`[m] · log max(x_m, FLOOR)).
+
+    Each row of weights sums to zero. So a member counts by how its logarithms differ from their mean, and a member who
+    did not answer does not count.
+    """
+
+    sharpness: float
+    bias: FloatArray  # (true,)
+    weights: FloatArray  # (members, true, predicted)
+
+    def scores(self, predictions: Predictions) -> Scores:
+        """The linear layer on the logarithms of these predictions; a label is the logarithm of a one-hot row."""
+        weights = self.weights
+        if predictions.hard is not None:
+            voters = np.unique(predictions.hard.members)
+            weights = weights.copy()
+            weights[voters] *= -np.log(FLOOR)
+        return Scores(self.bias, weights, np.zeros(weights.shape[:2]))
+
+    def table(self) -> FloatArray:
+        """The weights as (members × predicted, true), for logarithms floored at `FLOOR`, one-hot rows among them."""
+        return np.asarray(self.weights.transpose(0, 2, 1).reshape(-1, len(self.bias)))
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class CorrectedRule(AbstractRule):
+    """Another rule's answers, corrected by what labels taught."""
+
+    rule: AbstractRule
+    correction: Correction
+
+    @property
+    def is_label(self) -> npt.NDArray[np.bool_]:  # type: ignore[override]  # the inner rule's
+        """Whose most probable class alone counts."""
+        return self.rule.is_label
+
+    @property
+    def chunk_size(self) -> int | None:  # type: ignore[override]  # the inner rule's
+        """Items at a time."""
+        return self.rule.chunk_size
+
+    def answer(self, reader: Reader) -> Callable[[ReadChunk], Array]:
+        """What gives the corrected answers (items, classes) to each chunk."""
+        correction, example = self.correction, reader.predictions.example()
+        before = self.rule.answer(reader)
+        logs = Reader(reader.predictions, log_floor=FLOOR, chunk_size=reader.chunk_size)
+        layer = logs.layer(correction.scores(reader.predictions))
+
+        def rows(chunk: ReadChunk) -> Array:
+            answers = dense(before(chunk))
+            xp = namespace(answers)
+            scores = log_joint(logs.chunks[chunk.place].features(), None, layer, example)
+            floored = xp.log(xp.maximum(answers, like(np.array(ANSWER_FLOOR), answers)))
+            return as_rows(softmax(scores + correction.sharpness * xp.matrix_transpose(floored)).values, example)
+
+        return rows
+
+    def explained(self, one: Predictions) -> ExplainedCorrection:
+        """The only item of some predictions, with what tips its answer."""
+        return ExplainedCorrection(self.rule.explained(one), self.correction, one)
+
+    @property
+    def needs_double(self) -> bool:
+        """Whether single precision would show in the posterior."""
+        return self.rule.needs_double
+
+    @property
+    def n_numbers(self) -> int:
+        """How many numbers the inner rule holds; a correction is only learned where it is small."""
+        return self.rule.n_numbers
+
+    def draw(self, graph: Graph, rows: Rows) -> str:
+        """Draw both into an ONNX graph; the name of the posterior."""
+        correction, table = self.correction, self.correction.table()
+        floored = graph.apply("Log", graph.apply("Max", self.rule.draw(graph, rows), ANSWER_FLOOR))
+        sharpened = graph.apply("Add", graph.apply("Mul", correction.sharpness, floored), correction.bias)
+        logs = graph.apply("Log", graph.apply("Max", rows.probabilities, FLOOR))
+        scores = graph.apply("MatMul", graph.side_by_side(logs, rows.is_answer, len(table)), table)
+        return graph.apply("Softmax", graph.apply("Add", sharpened, scores), axis=1)
+
+    def torch_form(self) -> TorchForm:
+        """The corrected rule for torch."""
+        from consilience.answering.torch_module import corrected_form  # noqa: PLC0415 - torch is an extra
+
+        return corrected_form(self.rule.torch_form(), self.correction)
+
+
+@final
+class ExplainedCorrection(AbstractExplained):
+    """One item, answered by a corrected rule."""
+
+    def __init__(self, before: AbstractExplained, correction: Correction, one: Predictions) -> None:
+        self._before, self._sharpness = before, correction.sharpness
+        self._scores = correction.scores(one)
+        self._logs, _ = item_features(Reader(one, log_floor=FLOOR))
+        sharpened = correction.sharpness * np.maximum(before.log_posterior, np.log(ANSWER_FLOOR))
+        taught = self._scores.log_prior + (self._scores.weights * self._logs[:, None, :]).sum(axis=(0, 2))
+        self.log_posterior = np.asarray(log_softmax(sharpened + taught))
+
+    def evidence(self, first: int, second: int) -> Evidence:
+        """What spoke for the first class against the second before, sharpened, and what labels taught."""
+        prior, by_probability, normalizer = self._before.evidence(first, second)
+        stretch, taught = self._stretch(first, second), self._scores
+        return Evidence(
+            stretch * prior + float(taught.log_prior[first] - taught.log_prior[second]),
+            stretch * by_probability + (taught.weights[:, first] - taught.weights[:, second]) * self._logs,
+            stretch * normalizer,
+        )
+
+    def _stretch(self, first: int, second: int) -> float:
+        """What the log-odds before the correction are multiplied by: sharpened, and floored where next to zero."""
+        log_pair = self._before.log_posterior[[first, second]]
+        gap, floored = np.diff(log_pair)[0], np.diff(np.maximum(log_pair, np.log(ANSWER_FLOOR)))[0]
+        return float(self._sharpness * (floored / gap if gap != 0 else 1.0))

@@ -1,0 +1,169 @@
+"""What an aggregator declares that it learns, and whether the values in a file can be that.
+
+A file may come from anybody. Nothing gets into an aggregator that it does not declare, in the shape that it declares.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeAlias, final
+
+import numpy as np
+
+from consilience.maths.statistics import Statistics
+from consilience.system.arrays import is_array
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable
+
+LARGEST = 1e100
+"""Beyond it sums overflow; NaN is not below it either."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """An array, by the letters of its axes: m members, i items, k classes, l labelled items, g all members or none."""
+
+    axes: str
+    is_signed: bool = False
+    may_miss: bool = False  # whether NaN may stand where somebody did not answer
+    kind: str = "f"  # NumPy's letter: floating point or boolean
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Number:
+    """A number, and the most that it may be."""
+
+    most: float = LARGEST
+    is_signed: bool = False
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Record:
+    """A data class of arrays and numbers; None where it is optional and there is none."""
+
+    kind: type[Any]
+    fields: Mapping[str, str | Shape | Number]
+    is_optional: bool = False
+
+
+Learned: TypeAlias = Mapping[str, str | Shape | Number | Record]
+"""What is learned, by attribute. A text stands for the shape of an array without negative numbers."""
+
+STATISTICS = Record(
+    Statistics,
+    {
+        "n_items": Number(),
+        "class_counts": "k",
+        "answer_counts": "mk",
+        "sums": Shape("mkk", is_signed=True),
+        "log_evidence": Number(is_signed=True),
+    },
+)
+
+ITERATIONS: Learned = {"n_iter_": Number(), "converged_": Number(most=1)}
+NAMES = {"members_": 1, "items_": 0, "classes_": 2}
+"""The least number of each."""
+
+ALWAYS = ("history_", *ITERATIONS, "members_", "classes_")
+OPTIONAL = ("items_", "posterior_")
+
+
+def nested(values: Mapping[str, Any], declared: Learned) -> dict[str, Any]:
+    """The values of a file, dotted names gathered into the records that they are fields of."""
+    result = {key: value for key, value in values.items() if "." not in key}
+    for name, record in declared.items():
+        parts = {key.removeprefix(f"{name}."): value for key, value in values.items() if key.startswith(f"{name}.")}
+        if parts and isinstance(record, Record):
+            result[name] = record.kind(**{key: value[()] if is_array(value) else value for key, value in parts.items()})
+    return result
+
+
+def reason_to_refuse(aggregator: str, declared: Learned, learned: Mapping[str, Any]) -> str | None:
+    """What is wrong with the values that an aggregator is said to have learned; None where nothing is."""
+    required = {*ALWAYS, *declared}
+    found = {name.split(".")[0] for name in learned}
+    if unknown := found - required - {*OPTIONAL}:
+        return f"{aggregator} does not learn {min(unknown)!r}"
+    if missing := required - found:
+        return f"it lacks {min(missing)!r}"
+    optional = {name for name, kind in declared.items() if isinstance(kind, Record) and kind.is_optional}
+    learned = {name: value for name, value in learned.items() if name not in optional or value is not None}
+    shapes, numbers = _flat({"posterior_": "ik", **declared, **ITERATIONS})
+    if unknown := learned.keys() - {*shapes, *numbers, *NAMES, "history_"}:
+        return f"{aggregator} does not learn {min(unknown)!r}"
+    return _wrong_names(learned) or _wrong_numbers(learned, numbers) or _wrong_arrays(learned, shapes)
+
+
+def _flat(declared: Learned) -> tuple[dict[str, Shape], dict[str, Number]]:
+    """The arrays and the numbers, the fields of a record under dotted names."""
+    flat: dict[str, str | Shape | Number] = {}
+    for name, kind in declared.items():
+        if isinstance(kind, Record):
+            flat |= {f"{name}.{field}": value for field, value in kind.fields.items()}
+        else:
+            flat[name] = kind
+    shapes = {name: Shape(kind) if isinstance(kind, str) else kind for name, kind in flat.items()}
+    return (
+        {name: kind for name, kind in shapes.items() if isinstance(kind, Shape)},
+        {name: kind for name, kind in shapes.items() if isinstance(kind, Number)},
+    )
+
+
+def _wrong_names(learned: Mapping[str, Any]) -> str | None:
+    for name, least in NAMES.items():
+        values = learned.get(name, [] if name == "items_" else None)
+        if not isinstance(values, list) or len(values) < least:
+            return f"{name!r} is no list of names"
+        if not all(isinstance(value, str | int | float | None) for value in values) or not _are_distinct(values):
+            return f"{name!r} are no distinct names"
+    return None
+
+
+def _are_distinct(values: list[Hashable]) -> bool:
+    return len(set(values)) == len(values)
+
+
+def _wrong_numbers(learned: Mapping[str, Any], numbers: Mapping[str, Number]) -> str | None:
+    history = learned.get("history_")
+    if not isinstance(history, list) or not all(_is_number(value) for value in history):
+        return "'history_' is no list of numbers"
+    for name, number in numbers.items():
+        value = learned.get(name, 0)
+        if not _is_number(value) or value > number.most or (value < 0 and not number.is_signed):
+            return f"{name!r} is no number that it can be, {value!r}"
+    return None
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and abs(value) < LARGEST
+
+
+def _wrong_arrays(learned: Mapping[str, Any], shapes: Mapping[str, Shape]) -> str | None:
+    sizes = {"m": len(learned["members_"]), "k": len(learned["classes_"])}
+    if "items_" in learned:
+        sizes["i"] = len(learned["items_"])
+    for name, shape in shapes.items():
+        if name not in learned:
+            continue
+        array, letters = learned[name], shape.axes
+        if not is_array(array) or array.dtype.kind != shape.kind or not _are_finite(array, shape.may_miss):
+            return f"{name!r} is no array of finite numbers"
+        if not shape.is_signed and (array < 0).any():
+            return f"{name!r} has negative numbers"
+        allowed = [sizes | {"g": size} for size in {sizes["m"], 0}] if "g" in letters else [sizes]
+        if array.ndim != len(letters) or array.shape not in [
+            tuple(size.get(letter, array.shape[place]) for place, letter in enumerate(letters)) for size in allowed
+        ]:
+            return f"{name!r} has the shape {array.shape}, which its members and classes do not have"
+        sizes |= {letter: array.shape[place] for place, letter in enumerate(letters) if letter == "l"}
+    return None
+
+
+def _are_finite(array: Any, may_miss: bool) -> bool:
+    is_fine = np.abs(array) < np.float64(LARGEST)
+    return bool((is_fine | np.isnan(array) if may_miss else is_fine).all())

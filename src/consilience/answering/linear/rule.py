@@ -1,0 +1,140 @@
+"""How a linear rule answers: part average, part softmax of linear scores."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple, final
+
+import numpy as np
+
+from consilience.answering.linear.evidence import ExplainedLinear
+from consilience.answering.rule import AbstractRule
+from consilience.passes.reader import ReadChunk, Reader
+from consilience.passes.responsibilities import dense, pool, posterior_rows
+from consilience.system.arrays import Array, FloatArray, namespace
+from consilience.system.errors import InvalidPredictions
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    import numpy.typing as npt
+
+    from consilience.answering.onnx import Graph, Rows
+    from consilience.answering.torch_module import TorchForm
+    from consilience.data.predictions import Predictions
+    from consilience.maths.model import Scores
+
+SINGLE_LIMIT = 256
+"""Scores of up to this size, times their weight, do in single precision: softmax has slopes of at most 1/4, so that
+rounding by 2⁻²⁴ of a score and of its rival moves the posterior by less than 1e-5."""
+
+
+class LinearLayer(NamedTuple):
+    """Scores as `features @ table + is_answer @ bias + log_prior`, on features (items, members × predicted)."""
+
+    table: FloatArray  # (members × predicted, true)
+    bias: FloatArray  # (members, true)
+    log_prior: FloatArray  # (true,)
+    needs_double: bool  # whether single precision would show in the posterior
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class LinearRule(AbstractRule):
+    """The posterior of an item is `(1 - weight) · average + weight · softmax(scores)`.
+
+    The average weighs the members who answered by `member_weights`. With `averages_logs` it averages logarithms and
+    takes their softmax: a geometric mean. Scores are linear in log max(probability, log_floor), without a floor in the
+    probabilities, and in one-hot rows of members who give labels.
+    """
+
+    member_weights: FloatArray  # (members,)
+    is_label: npt.NDArray[np.bool_]
+    weight: float = 0.0
+    scores: Scores | None = None  # None where weight is 0
+    log_floor: float | None = None
+    averages_logs: bool = False
+    chunk_size: int | None = None
+
+    def answer(self, reader: Reader) -> Callable[[ReadChunk], Array]:
+        """What gives the answers (items, classes) to each chunk."""
+        answers, example = reader.predictions, reader.predictions.example()
+        scored = reader
+        if self.log_floor is not None:
+            scored = Reader(answers, log_floor=self.log_floor, chunk_size=self.chunk_size)
+        if self.averages_logs:
+            _check_has_logs(answers)
+            return lambda chunk: _softmax(pool(scored.chunks[chunk.place], self.member_weights, example))
+        if self.scores is None or self.weight == 0:
+            return lambda chunk: pool(chunk, self.member_weights, example)
+        layer = scored.layer(self.scores)
+
+        def rows(chunk: ReadChunk) -> Array:
+            pure = posterior_rows(scored.chunks[chunk.place], layer, example)
+            if self.weight == 1:
+                return pure
+            return (1 - self.weight) * pool(chunk, self.member_weights, example) + self.weight * dense(pure)
+
+        return rows
+
+    def explained(self, one: Predictions) -> ExplainedLinear:
+        """The only item of some predictions, with what tips its answer."""
+        return ExplainedLinear(self, one)
+
+    # ---- elsewhere ----------------------------------------------------------------------------------------
+
+    def layer(self) -> LinearLayer | None:
+        """The scores, less what all classes have in common, since softmax does not see it and precision suffers.
+
+        Left out is the least weight of a logarithm, which is negative, and the largest of a label: what is likely then
+        scores near zero, where rounding is fine. Weights of probabilities are so small that it does not matter.
+        """
+        if self.scores is None or self.weight == 0:
+            return None
+        weights = self.scores.weights
+        least, largest = weights.min(axis=1, keepdims=True), weights.max(axis=1, keepdims=True)
+        weights = weights - np.where(self.is_label[:, None, None], largest, least)
+        bias = self.scores.bias - self.scores.bias.mean(axis=1, keepdims=True)
+        log_prior = self.scores.log_prior - self.scores.log_prior.max()
+        needs_double = self.weight * self._largest_score(weights, bias) > SINGLE_LIMIT
+        return LinearLayer(weights.transpose(0, 2, 1).reshape(-1, len(log_prior)), bias, log_prior, needs_double)
+
+    def _largest_score(self, weights: FloatArray, bias: FloatArray) -> float:
+        """How large the scores of an item can get, all probabilities but one being at the floor."""
+        by_label = np.abs(weights).max(axis=2)
+        by_logs = by_label if self.log_floor is None else -np.log(self.log_floor) * weights.sum(axis=2)
+        return float((np.where(self.is_label[:, None], by_label, by_logs) + np.abs(bias)).sum(axis=0).max())
+
+    @property
+    def needs_double(self) -> bool:
+        """Whether single precision would show in the posterior."""
+        layer = self.layer()
+        return layer is not None and layer.needs_double
+
+    @property
+    def n_numbers(self) -> int:
+        """How many numbers the scores hold."""
+        return 0 if self.scores is None else self.scores.weights.size
+
+    def draw(self, graph: Graph, rows: Rows) -> str:
+        """Draw the rule into an ONNX graph; the name of the posterior."""
+        from consilience.answering.linear.onnx import draw_linear  # noqa: PLC0415 - only who exports pays for it
+
+        return draw_linear(self, graph, rows)
+
+    def torch_form(self) -> TorchForm:
+        """The rule for torch."""
+        from consilience.answering.linear.torch_form import linear_form  # noqa: PLC0415 - torch is an extra
+
+        return linear_form(self)
+
+
+def _check_has_logs(predictions: Predictions) -> None:
+    if predictions.hard is not None and len(predictions.hard.items):
+        raise InvalidPredictions("the geometric mean needs probabilities; some members give labels")
+
+
+def _softmax(logs: Array) -> Array:
+    xp = namespace(logs)
+    exponentials = xp.exp(logs - xp.max(logs, axis=1, keepdims=True))
+    return exponentials / xp.sum(exponentials, axis=1, keepdims=True)
