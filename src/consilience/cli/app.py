@@ -15,7 +15,7 @@ from sklearn.exceptions import ConvergenceWarning
 import consilience
 from consilience.aggregators import Consensus, load
 from consilience.cli import screen
-from consilience.cli.methods import DEFAULT, METHODS, make_method
+from consilience.cli.methods import DEFAULT, make_method, method_names
 from consilience.cli.summary import summarize
 from consilience.data.labels import known_labels
 from consilience.experiments.demo import n_steps as n_demo_steps
@@ -67,7 +67,7 @@ Files = Annotated[
         show_default=False,
     ),
 ]
-Method = Annotated[str, typer.Option("--method", "-m", help=f"One of {', '.join(METHODS)}.")]
+Method = Annotated[str, typer.Option("--method", "-m", help=f"One of {', '.join(method_names())}.")]
 Options = Annotated[
     list[str] | None,
     typer.Option("--option", help="A parameter of the method, NAME=VALUE, such as max_iter=50. Repeatable."),

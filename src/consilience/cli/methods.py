@@ -12,17 +12,20 @@ if TYPE_CHECKING:
 
     from consilience.aggregators.base import AbstractAggregator
 
-METHODS = dict(reversed(commands().items()))
-"""The recommended one first."""
-
 DEFAULT = "consensus"
+
+
+def method_names() -> list[str]:
+    """The names of all methods, the recommended one first."""
+    return list(reversed(commands()))
 
 
 def make_method(name: str, options: Sequence[str] = (), *, verbose: bool = False) -> AbstractAggregator:
     """The aggregator of a name, with options such as `max_iter=50`, whose values are JSON or plain text."""
-    if name not in METHODS:
-        raise ValueError(f"--method must be one of {', '.join(METHODS)}; got {name!r}")
-    method = METHODS[name]()
+    known_methods = commands()
+    if name not in known_methods:
+        raise ValueError(f"--method must be one of {', '.join(method_names())}; got {name!r}")
+    method = known_methods[name]()
     known = method.get_params()
     for option in options:
         key, equals, value = option.partition("=")
