@@ -12,9 +12,8 @@ import numpy as np
 
 from consilience.metrics.inputs import read_posterior_and_labels
 from consilience.metrics.reliability import bin_edges, bin_of, confidence_and_correctness
-from consilience.metrics.scores import brier_of_items, nll_of_items
+from consilience.metrics.scores import METRICS, brier_of_items, nll_of_items
 
-METRICS = ("accuracy", "nll", "brier", "ece", "ece debiased")
 IS_RATIO = np.array([False, True, True, False, False])
 """NLL and Brier scores of sets differ by orders of magnitude, so they are compared by ratio; the rest in points."""
 

@@ -19,7 +19,7 @@ from consilience.aggregators import (
 from consilience.aggregators.base import AbstractAggregator, check_is_aggregator, fitted_copy
 from consilience.data.labels import known_labels
 from consilience.data.predictions import Predictions, as_predictions
-from consilience.metrics.scores import accuracy, brier_score, calibration_error, nll
+from consilience.metrics.scores import METRICS, accuracy, brier_score, calibration_error, nll
 from consilience.system.arrays import to_numpy
 from consilience.system.tables import Table
 
@@ -104,13 +104,14 @@ def _named(
 
 
 def _scores(posterior: FloatArray, labels: Any, n_bins: int) -> dict[str, float]:
-    return {
-        "accuracy": accuracy(posterior, labels),
-        "nll": nll(posterior, labels),
-        "brier": brier_score(posterior, labels),
-        "ece": calibration_error(posterior, labels, n_bins=n_bins),
-        "ece debiased": calibration_error(posterior, labels, n_bins=n_bins, debiased=True),
-    }
+    values = (
+        accuracy(posterior, labels),
+        nll(posterior, labels),
+        brier_score(posterior, labels),
+        calibration_error(posterior, labels, n_bins=n_bins),
+        calibration_error(posterior, labels, n_bins=n_bins, debiased=True),
+    )
+    return dict(zip(METRICS, values, strict=True))
 
 
 def _without_labels(posterior: FloatArray, average: Any, predictions: Predictions) -> dict[str, float]:

@@ -30,6 +30,9 @@ if TYPE_CHECKING:
 
 __all__ = ["accuracy", "brier_score", "calibration_error", "evaluate", "nll", "reliability_curve"]
 
+METRICS = ("accuracy", "nll", "brier", "ece", "ece debiased")
+"""Their names wherever scores are listed; ECE is the expected calibration error."""
+
 LEAST_PROBABILITY = 1e-12
 """The floor under the logarithm of `nll`: one item costs at most 27.6 nats."""
 
@@ -142,7 +145,7 @@ def evaluate(
             draws = resampled[:, place] - resampled[:, place].mean() + value
             low, high = np.quantile(draws, [(1 - level) / 2, (1 + level) / 2])
         top = 1.0 if name == "accuracy" else np.inf
-        bottom = -np.inf if name == "calibration_error_debiased" else 0.0
+        bottom = -np.inf if name == "ece debiased" else 0.0
         estimates[name] = Estimate(value, float(np.clip(low, bottom, top)), float(np.clip(high, bottom, top)))
     return Evaluation(estimates, n_items)
 
@@ -152,9 +155,6 @@ def _positions(labels: Any, classes: Sequence[Any], posterior: Any) -> IntArray:
     n_items, n_classes = posterior.shape if posterior.ndim == 2 else read_posterior(posterior).shape
     known = known_labels(labels, Axes(Axis("member", 1), Axis("item", n_items), Axis("class", n_classes, classes)))
     return np.full(n_items, -1) if known is None else known
-
-
-METRICS = ("accuracy", "nll", "brier_score", "calibration_error", "calibration_error_debiased")
 
 
 class _ItemScores(NamedTuple):
