@@ -11,7 +11,7 @@ from consilience.aggregators.base import fitted_copy
 from consilience.aggregators.consensus.label_correction import MOST_NUMBERS
 from consilience.data.labels import known_truths, which_known
 from consilience.data.predictions import as_predictions
-from consilience.metrics.scores import LEAST_PROBABILITY, METRICS, Estimate
+from consilience.metrics.scores import METRICS, Estimate, ItemScores
 from consilience.system.arrays import to_numpy
 from consilience.system.errors import InvalidPredictions
 from consilience.system.tables import Table
@@ -115,7 +115,7 @@ def evaluate_labels(
         labelled.cross_validated(fold, lambda left_out: (fold != left_out) & is_first_half),
         labelled.cross_validated(fold, lambda left_out: fold != left_out),
     )
-    scores = np.stack([_scores(rows, labelled.targets) for rows in answers])  # (three, items, metrics)
+    scores = np.stack([ItemScores.of(rows, targets).values for rows in answers])  # (three, items, metrics)
     before, half, after = (dict(zip(METRICS[:3], row, strict=True)) for row in scores.mean(axis=1).tolist())
     weights = rng.multinomial(len(items), np.full(len(items), 1 / len(items)), size=N_BOOTSTRAP) / len(items)
     gain, last = (_difference(scores[2] - scores[other], weights) for other in (0, 1))
@@ -161,13 +161,6 @@ class _Labelled(NamedTuple):
         rows = self.targets[taught]
         is_sure = bool((rows.max(axis=1) == 1).all())
         return [self.model.classes_[k] for k in rows.argmax(axis=1)] if is_sure else rows
-
-
-def _scores(posterior: FloatArray, targets: FloatArray) -> FloatArray:
-    """(items, metrics); of a soft label what is expected under it."""
-    right = targets[np.arange(len(targets)), posterior.argmax(axis=1)]
-    nll = -(targets * np.log(np.maximum(posterior, LEAST_PROBABILITY))).sum(axis=1)
-    return np.stack([right, nll, ((posterior - targets) ** 2).sum(axis=1)], axis=1)
 
 
 def _difference(scores: FloatArray, weights: FloatArray) -> dict[str, Estimate]:
