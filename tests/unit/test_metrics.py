@@ -189,6 +189,13 @@ def test_wrong_input(metric, posterior, labels, message):
         metric(posterior, labels)
 
 
+def test_the_posterior_of_predictions_in_half_precision_is_scored():
+    posterior, labels = np.float32([[0.5, 0.502], [0.25, 0.745]]), [0, 1]
+    assert accuracy(posterior, labels) == 0.5
+    with pytest.raises(cs.InvalidPredictions, match=r"item 0 .* sums to 1.02"):
+        accuracy(posterior + np.float32(0.009), labels)
+
+
 def test_wrong_options():
     with pytest.raises(ValueError, match="n_bins must be an integer of at least 1; got 0"):
         calibration_error([[1.0, 0.0]], [0], n_bins=0)

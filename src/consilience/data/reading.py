@@ -26,6 +26,8 @@ from consilience.system.untrusted import UNREADABLE, read_npy
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+SUM_TOLERANCE, HALF_TOLERANCE = 1e-3, 1e-2
+"""How far from 1 a row of probabilities may sum, and how far in half precision."""
 
 MOST_CLASSES, MOST_EMPTY = 100_000, 1_000_000
 """A label beyond the first, or a position of an item or member so far beyond the number of answers, is a mistake or a
@@ -188,7 +190,7 @@ def softmax(logits: Array, member: int) -> Array:
             f"a missing prediction must be NaN for every class; item {row} of member {member} is NaN for "
             f"{n_missing[row]} of {wide.shape[1]}"
         )
-    if are_probabilities(wide):
+    if wide.shape[0] and bool(xp.all(are_probabilities(logits))):
         raise InvalidPredictions(
             f"logits must not be probabilities already; every row of member {member} sums to 1: use Predictions(…)"
         )
@@ -203,12 +205,23 @@ def softmax(logits: Array, member: int) -> Array:
     return exponentials / xp.sum(exponentials, axis=1, keepdims=True)
 
 
-def are_probabilities(matrix: Array) -> bool:
-    """Whether there are rows, and all of them are probabilities: what nobody's logits are by chance."""
-    xp = namespace(matrix)
+def are_probabilities(rows: Array, tolerance: float | None = None) -> Array:
+    """Which rows (…, classes) are probabilities: none is negative, and they sum to 1 as nearly as their precision can.
+
+    Rows that were widened since they were read need the `tolerance` of what they were; a row with a NaN is none.
+    """
+    xp = namespace(rows)
+    wide = xp.astype(rows, working_dtype(rows), copy=False)
     with np.errstate(over="ignore", invalid="ignore"):
-        is_row = (xp.min(matrix, axis=1) >= 0) & (xp.abs(xp.sum(matrix, axis=1) - 1) < 1e-6)
-    return bool(matrix.shape[0]) and bool(xp.all(is_row))
+        distance = xp.abs(xp.sum(wide, axis=-1) - 1)
+        return (xp.min(wide, axis=-1) >= 0) & (distance <= (tolerance or sum_tolerance(rows)))
+
+
+def sum_tolerance(given: Array) -> float:
+    """How far from 1 rows of this precision may sum."""
+    xp = namespace(given)
+    is_half = xp.isdtype(given.dtype, "real floating") and xp.finfo(given.dtype).bits == 16
+    return HALF_TOLERANCE if is_half else SUM_TOLERANCE
 
 
 def normalized(matrix: Array) -> Array:

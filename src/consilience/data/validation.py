@@ -9,16 +9,14 @@ import numpy as np
 
 from consilience.data.answers import HardAnswers, SoftMember, parts_of
 from consilience.data.axes import PLURAL
-from consilience.system.arrays import namespace, to_numpy, working_dtype
+from consilience.data.reading import SUM_TOLERANCE, are_probabilities
+from consilience.system.arrays import to_numpy
 from consilience.system.errors import InvalidPredictions
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from consilience.data.axes import Axes
-
-SUM_TOLERANCE = 1e-3
-"""How far from 1 a row of probabilities may sum (ten times as far in half precision)."""
 
 
 def validated(soft: tuple[SoftMember, ...], hard: HardAnswers | None, axes: Axes) -> tuple[SoftMember, ...]:
@@ -53,16 +51,11 @@ def _check_rows(member: SoftMember, soft: tuple[SoftMember, ...], axes: Axes) ->
 
 def _suspect_rows(member: SoftMember) -> Iterator[tuple[int, np.ndarray[Any, Any], np.ndarray[Any, Any]]]:
     """Some rows at a time, those that are not plainly probabilities: where the part starts, the rows, their places."""
-    xp = namespace(member.rows)
-    tolerance = SUM_TOLERANCE if xp.finfo(member.rows.dtype).bits > 16 else 10 * SUM_TOLERANCE
     for start, part in parts_of(member.rows):
-        rows = xp.astype(part, working_dtype(part), copy=False)
-        # A comparison with NaN is false, so a row with any NaN is suspect too.
-        with np.errstate(over="ignore", invalid="ignore"):
-            is_good = (xp.min(rows, axis=1) >= 0) & (xp.abs(xp.sum(rows, axis=1) - 1) <= tolerance)
-        if not bool(xp.all(is_good)):
-            suspects = np.flatnonzero(~to_numpy(is_good))
-            yield start, to_numpy(rows)[suspects], suspects
+        suspects = np.flatnonzero(~to_numpy(are_probabilities(part)))
+        if len(suspects):
+            rows = to_numpy(part)[suspects]
+            yield start, rows.astype(np.result_type(rows, np.float32)), suspects
 
 
 def _refuse_row(row: np.ndarray[Any, Any], where: str, n_more: int, soft: tuple[SoftMember, ...]) -> NoReturn:
@@ -88,9 +81,7 @@ def _hint_at_axes(soft: tuple[SoftMember, ...]) -> str:
     if all(member.items is None for member in soft):
         block = np.stack([to_numpy(next(parts_of(member.rows))[1]) for member in soft])
         for axis, name in ((0, "first"), (1, "second")):
-            with np.errstate(over="ignore", invalid="ignore"):
-                sums = block.sum(axis=axis)
-            if np.allclose(sums, 1, atol=SUM_TOLERANCE):
+            if are_probabilities(np.moveaxis(block, axis, -1)).all():
                 return f". The {name} axis does: the order of axes is (members, items, classes)"
         return ". Use normalize=True to rescale on purpose"
     return ""
