@@ -10,10 +10,10 @@ from scipy.special import digamma, gammaln
 
 from consilience.aggregators.label_em import AbstractLabelEM
 from consilience.aggregators.parameters import check_loop, read_class_prior
+from consilience.data.reading import check_number
 from consilience.maths.dirichlet import kullback_leibler, mean_log
 from consilience.maths.statistics import Statistics
 from consilience.passes.kernels import Scores
-from consilience.system.options import check_number
 
 if TYPE_CHECKING:
     from collections.abc import Callable

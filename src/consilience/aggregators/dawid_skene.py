@@ -9,10 +9,10 @@ import numpy as np
 
 from consilience.aggregators.label_em import AbstractLabelEM
 from consilience.aggregators.parameters import check_loop, read_class_prior
+from consilience.data.reading import check_number
 from consilience.maths.rates import log_rates, pseudo_answers, smoothed_rates
 from consilience.maths.statistics import Statistics
 from consilience.passes.kernels import Scores
-from consilience.system.options import check_number
 
 if TYPE_CHECKING:
     from consilience.data.predictions import Predictions

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from consilience.system.options import check_number
+from consilience.data.reading import check_number
 
 if TYPE_CHECKING:
     from consilience.system.arrays import FloatArray

@@ -16,6 +16,7 @@ from consilience.aggregators.base import AbstractAggregator
 from consilience.aggregators.parameters import check_loop, read_class_prior
 from consilience.answering.rule import Rule
 from consilience.data.predictions import Predictions
+from consilience.data.reading import check_number
 from consilience.maths.adamw import Moments, adamw_step
 from consilience.maths.dirichlet import log_normalizer, maximum_likelihood, mean_log
 from consilience.maths.em import em
@@ -24,7 +25,6 @@ from consilience.maths.statistics import Statistics
 from consilience.passes.kernels import Scores
 from consilience.passes.readers import open_reader
 from consilience.system.errors import InvalidPredictions
-from consilience.system.options import check_number
 from consilience.system.progress import progress_bar
 from consilience.system.threads import in_order, n_threads
 

@@ -11,11 +11,11 @@ import numpy as np
 
 from consilience.data.axes import Axes, Axis
 from consilience.data.labels import known_labels
+from consilience.data.reading import check_number
 from consilience.metrics.inputs import read_posterior, read_posterior_and_labels
 from consilience.metrics.reliability import bin_edges, bin_of, binned_gap
 from consilience.system.arrays import plain_numpy
 from consilience.system.errors import InvalidPredictions
-from consilience.system.options import check_number
 from consilience.system.tables import Table
 
 if TYPE_CHECKING:

@@ -17,13 +17,13 @@ from consilience.answering.correction import Correction
 from consilience.answering.rule import Rule
 from consilience.data.labels import known_truths, which_known
 from consilience.data.predictions import Predictions
+from consilience.data.reading import check_number
 from consilience.maths.em import em
 from consilience.maths.statistics import Statistics
 from consilience.passes.agreement import Agreement
 from consilience.passes.kernels import Scores
 from consilience.passes.readers import open_reader
 from consilience.system.arrays import to_numpy
-from consilience.system.options import check_number
 from consilience.system.progress import progress_bar
 
 if TYPE_CHECKING:
