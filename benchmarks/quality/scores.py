@@ -11,17 +11,13 @@ from typing import NamedTuple
 import numpy as np
 
 from consilience.metrics.inputs import read_posterior_and_labels
-from consilience.metrics.reliability import bin_edges, bin_of, confidence_and_correctness
-from consilience.metrics.scores import brier_of_items, nll_of_items
+from consilience.metrics.scores import METRICS, ItemScores
 
-METRICS = ("accuracy", "nll", "brier", "ece", "ece debiased")
 IS_RATIO = np.array([False, True, True, False, False])
 """NLL and Brier scores of sets differ by orders of magnitude, so they are compared by ratio; the rest in points."""
 
 MARGINS = np.array([0.2, np.log(1.02), np.log(1.02), 0.5, 0.5])
 """Less is a tie: .2 points of accuracy, a factor of 1.02, half a point of calibration error."""
-
-N_BINS = 15
 
 
 def item_weights(n_items: int, n_draws: int, seed: int = 0) -> np.ndarray:
@@ -32,17 +28,8 @@ def item_weights(n_items: int, n_draws: int, seed: int = 0) -> np.ndarray:
 
 def scores(posterior: np.ndarray, labels: np.ndarray, weights: np.ndarray) -> np.ndarray:
     """(1 + draws, metrics); NLL with a floor of 1e-12, ECE of the top label in 15 equal bins, plain and debiased."""
-    probabilities, truth = read_posterior_and_labels(posterior, labels)
-    confidence, is_right = confidence_and_correctness(probabilities, truth)
-    items = np.stack([is_right, nll_of_items(probabilities, truth), brier_of_items(probabilities, truth)], axis=1)
-    gaps = is_right - confidence
-    bins = bin_of(confidence, bin_edges(confidence, N_BINS, "uniform"))
-    totals = weights @ (gaps[:, None] * (bins[:, None] == np.arange(N_BINS)))
-    weighted = weights * gaps
-    without = np.sign(totals[:, bins] - weighted)  # the sign of a bin's gap as the bin's other items see it
-    plain = np.abs(totals).sum(axis=1)
-    debiased = (without * weighted).sum(axis=1)
-    return np.column_stack([weights @ items, plain, debiased]) / len(truth)
+    items = ItemScores.of(*read_posterior_and_labels(posterior, labels))
+    return np.array([list(items.means(draw).values()) for draw in weights])
 
 
 def changes(those: np.ndarray, yardstick: np.ndarray) -> np.ndarray:

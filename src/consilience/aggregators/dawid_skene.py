@@ -10,9 +10,9 @@ import numpy as np
 from consilience.aggregators.iterative import read_class_prior
 from consilience.aggregators.label_em import AbstractLabelEM
 from consilience.answering.learned import STATISTICS, Learned, Record
+from consilience.data.reading import check_number
 from consilience.maths.model import Scores
 from consilience.maths.rates import log_rates, pseudo_answers, smoothed_rates
-from consilience.system.options import check_number
 
 if TYPE_CHECKING:
     from consilience.maths.statistics import Statistics

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from consilience.aggregators.base import AbstractAggregator
-from consilience.system.options import check_number
+from consilience.data.reading import check_number
 from consilience.system.progress import progress_bar
 
 if TYPE_CHECKING:

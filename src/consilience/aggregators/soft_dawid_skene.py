@@ -17,6 +17,7 @@ from consilience.aggregators.base import Outcome
 from consilience.aggregators.iterative import AbstractIterative, read_class_prior
 from consilience.answering.learned import STATISTICS, Learned, Number, Record, Shape
 from consilience.answering.linear import LinearRule
+from consilience.data.reading import check_number
 from consilience.maths.adamw import Moments, adamw_step
 from consilience.maths.dirichlet import log_normalizer, maximum_likelihood, mean_log
 from consilience.maths.em import em
@@ -24,7 +25,6 @@ from consilience.maths.model import Scores, State
 from consilience.maths.rates import log_rates, pseudo_answers, smoothed_rates
 from consilience.passes.reader import open_reader
 from consilience.system.errors import InvalidPredictions
-from consilience.system.options import check_number
 from consilience.system.threads import in_order, n_threads
 
 if TYPE_CHECKING:

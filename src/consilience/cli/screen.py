@@ -13,6 +13,7 @@ from rich import markup
 from rich.console import Console
 
 from consilience.cli.summary import MOST_MEMBERS
+from consilience.metrics.scores import METRICS
 from consilience.system.tables import Table
 
 out = Console(highlight=False, emoji=False)
@@ -21,8 +22,7 @@ err = Console(stderr=True, highlight=False, emoji=False)
 CONTROL = re.compile("[\\x00-\\x1f\\x7f-\\x9f\\u200e\\u200f\\u202a-\\u202e\\u2066-\\u2069\\ud800-\\udfff]")
 """What a terminal obeys rather than shows: names come from files that anybody may have written."""
 
-SHORT = {"brier_score": "brier", "calibration_error": "ece", "calibration_error_debiased": "ece debiased"}
-LOWER_IS_BETTER = {"nll", "brier", "ece", "ece debiased"}
+LOWER_IS_BETTER = set(METRICS) - {"accuracy"}
 
 
 def visible(text: str) -> str:
@@ -161,6 +161,5 @@ def _print_changed(changed: dict[str, Any]) -> None:
 
 
 def _print_scores(scores: dict[str, dict[str, float]]) -> None:
-    metrics = {SHORT.get(metric, metric): metric for metric in next(iter(scores.values()))}
-    values = {short: [row[metric] for row in scores.values()] for short, metric in metrics.items()}
+    values = {metric: [row[metric] for row in scores.values()] for metric in METRICS}
     print_table(Table({"method": list(scores), **values}), "Scored on the labels")

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from consilience.data.axes import is_missing, some
+from consilience.data.reading import are_probabilities, sum_tolerance
 from consilience.system.arrays import FloatArray, IntArray, check_is_dense, is_array, plain_numpy, to_numpy
 from consilience.system.errors import InvalidPredictions
 
@@ -66,16 +67,14 @@ def known_rows(labels: Any, axes: Axes) -> FloatArray | None:
     if rows.shape != shape:
         raise InvalidPredictions(f"soft labels must be (items, classes) = {shape}; got {rows.shape}")
     is_unknown = np.isnan(rows).all(axis=1)
-    with np.errstate(over="ignore", invalid="ignore"):
-        total = rows.sum(axis=1)
-    is_wrong = ~is_unknown & ~((np.abs(total - 1) < 1e-3) & (rows >= 0).all(axis=1))
+    is_wrong = ~is_unknown & ~are_probabilities(rows, sum_tolerance(labels))
     if is_wrong.any():
         place = int(np.argmax(is_wrong))
         raise InvalidPredictions(
             "soft labels must be probabilities that sum to 1, or NaN throughout where unknown; "
             f"{axes.items.describe(place)} has {rows[place].tolist()}"
         )
-    return None if is_unknown.all() else np.asarray(rows / total[:, None])
+    return None if is_unknown.all() else np.asarray(rows / rows.sum(axis=1, keepdims=True))
 
 
 def known_truths(labels: Any, axes: Axes) -> IntArray | FloatArray | None:

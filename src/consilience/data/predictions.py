@@ -24,7 +24,9 @@ from consilience.data.axes import Axes, Axis, HasAxes, listed, some
 from consilience.data.frames import read_answers
 from consilience.data.reading import (
     axis_of_positions,
+    check_every_item_is_answered,
     check_length,
+    check_number,
     check_shapes,
     floats,
     integers,
@@ -32,12 +34,11 @@ from consilience.data.reading import (
     normalized,
     number_of_classes,
     softmax,
+    validated,
 )
 from consilience.data.torch_members import Activation, run_models
-from consilience.data.validation import check_every_item_is_answered, validated
 from consilience.system.arrays import Array, FloatArray, IntArray, like, namespace, to_numpy, working_dtype
 from consilience.system.errors import InvalidPredictions
-from consilience.system.options import check_number
 from consilience.system.threads import n_threads
 
 LONG_PASS, LEAST_PART = 2**24, 2048

@@ -1,13 +1,15 @@
-"""Reading what the user gave: arrays of any library, lists, mappings; one matrix (items, classes) per member."""
+"""Reading what the user gave, and checking it, once: arrays of any library, lists, mappings; labels, options."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
+from consilience.data.answers import HardAnswers, SoftMember, parts_of
 from consilience.data.axes import PLURAL, Axis, listed
 from consilience.system.arrays import (
     Array,
@@ -24,8 +26,12 @@ from consilience.system.errors import InvalidPredictions
 from consilience.system.untrusted import UNREADABLE, read_npy
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
+    from consilience.data.axes import Axes
+
+SUM_TOLERANCE, HALF_TOLERANCE = 1e-3, 1e-2
+"""How far from 1 a row of probabilities may sum, and how far in half precision."""
 
 MOST_CLASSES, MOST_EMPTY = 100_000, 1_000_000
 """A label beyond the first, or a position of an item or member so far beyond the number of answers, is a mistake or a
@@ -179,7 +185,7 @@ def softmax(logits: Array, member: int) -> Array:
     xp = namespace(logits)
     wide = xp.astype(logits, working_dtype(logits), copy=False)
     if not wide.shape[1]:
-        return wide  # validation counts the classes
+        return wide  # `validated` counts the classes
     n_missing = to_numpy(xp.sum(xp.astype(xp.isnan(wide), xp.int32), axis=1))
     is_partial = (n_missing > 0) & (n_missing < wide.shape[1])
     if is_partial.any():
@@ -188,7 +194,7 @@ def softmax(logits: Array, member: int) -> Array:
             f"a missing prediction must be NaN for every class; item {row} of member {member} is NaN for "
             f"{n_missing[row]} of {wide.shape[1]}"
         )
-    if are_probabilities(wide):
+    if wide.shape[0] and bool(xp.all(are_probabilities(logits))):
         raise InvalidPredictions(
             f"logits must not be probabilities already; every row of member {member} sums to 1: use Predictions(…)"
         )
@@ -203,21 +209,13 @@ def softmax(logits: Array, member: int) -> Array:
     return exponentials / xp.sum(exponentials, axis=1, keepdims=True)
 
 
-def are_probabilities(matrix: Array) -> bool:
-    """Whether there are rows, and all of them are probabilities: what nobody's logits are by chance."""
-    xp = namespace(matrix)
-    with np.errstate(over="ignore", invalid="ignore"):
-        is_row = (xp.min(matrix, axis=1) >= 0) & (xp.abs(xp.sum(matrix, axis=1) - 1) < 1e-6)
-    return bool(matrix.shape[0]) and bool(xp.all(is_row))
-
-
 def normalized(matrix: Array) -> Array:
     """Each row divided by its sum."""
     xp = namespace(matrix)
     wide = xp.astype(matrix, working_dtype(matrix), copy=False)
     if not wide.shape[1]:
         return wide
-    # Only rows of counts can be rescaled; left as they are, validation names the others.
+    # Only rows of counts can be rescaled; left as they are, `validated` names the others.
     largest, least = xp.max(wide, axis=1, keepdims=True), xp.min(wide, axis=1, keepdims=True)
     is_count = xp.isfinite(largest) & (largest > 0) & (least >= 0)
     # Divided by the largest first, since the sum of huge counts overflows.
@@ -225,3 +223,137 @@ def normalized(matrix: Array) -> Array:
     with np.errstate(over="ignore", invalid="ignore"):
         sums = xp.sum(scaled, axis=1, keepdims=True)
     return scaled / xp.where(is_count, sums, xp.ones_like(sums))
+
+
+# ---- checks ------------------------------------------------------------------------------------------------
+
+
+def are_probabilities(rows: Array, tolerance: float | None = None) -> Array:
+    """Which rows (…, classes) are probabilities: none is negative, and they sum to 1 as nearly as their precision can.
+
+    Rows that were widened since they were read need the `tolerance` of what they were; a row with a NaN is none.
+    """
+    xp = namespace(rows)
+    wide = xp.astype(rows, working_dtype(rows), copy=False)
+    with np.errstate(over="ignore", invalid="ignore"):
+        distance = xp.abs(xp.sum(wide, axis=-1) - 1)
+        return (xp.min(wide, axis=-1) >= 0) & (distance <= (tolerance or sum_tolerance(rows)))
+
+
+def sum_tolerance(given: Array) -> float:
+    """How far from 1 rows of this precision may sum."""
+    xp = namespace(given)
+    is_half = xp.isdtype(given.dtype, "real floating") and xp.finfo(given.dtype).bits == 16
+    return HALF_TOLERANCE if is_half else SUM_TOLERANCE
+
+
+def validated(soft: tuple[SoftMember, ...], hard: HardAnswers | None, axes: Axes) -> tuple[SoftMember, ...]:
+    """The soft members, each with its promise of completeness; raises where an answer is wrong."""
+    for axis, least in zip(axes, (1, 1, 2), strict=True):
+        if axis.size < least:
+            noun = axis.kind if least == 1 else PLURAL[axis.kind]
+            raise InvalidPredictions(f"predictions need at least {least} {noun}; got {axis.size}")
+    checked = tuple(
+        member if member.is_complete else replace(member, is_complete=_check_rows(member, soft, axes))
+        for member in soft
+    )
+    if hard is not None:
+        _check_answers(hard, axes)
+    return checked
+
+
+def _check_rows(member: SoftMember, soft: tuple[SoftMember, ...], axes: Axes) -> bool:
+    """Whether no row is missing; raises where a row is neither probabilities nor missing."""
+    is_complete = True
+    for start, rows, suspects in _suspect_rows(member):
+        is_missing = np.isnan(rows).all(axis=1)
+        is_complete = is_complete and not is_missing.any()
+        if not is_missing.all():
+            first = int(np.argmin(is_missing))
+            place = start + int(suspects[first])
+            item = place if member.items is None else int(member.items[place])
+            where = f"{axes.items.describe(item)} of {axes.members.describe(member.position)}"
+            _refuse_row(rows[first], where, int((~is_missing).sum()) - 1, soft)
+    return is_complete
+
+
+def _suspect_rows(member: SoftMember) -> Iterator[tuple[int, np.ndarray[Any, Any], np.ndarray[Any, Any]]]:
+    """Some rows at a time, those that are not plainly probabilities: where the part starts, the rows, their places."""
+    for start, part in parts_of(member.rows):
+        suspects = np.flatnonzero(~to_numpy(are_probabilities(part)))
+        if len(suspects):
+            rows = to_numpy(part)[suspects]
+            yield start, rows.astype(np.result_type(rows, np.float32)), suspects
+
+
+def _refuse_row(row: np.ndarray[Any, Any], where: str, n_more: int, soft: tuple[SoftMember, ...]) -> NoReturn:
+    more = f" ({n_more} more such rows follow)" if n_more else ""
+    if np.isnan(row).any():
+        n_missing = int(np.isnan(row).sum())
+        raise InvalidPredictions(
+            f"a missing prediction must be NaN for every class; {where} is NaN for {n_missing} of {len(row)}{more}"
+        )
+    if row.min() < 0 or row.max() > 1 + SUM_TOLERANCE:
+        worst = row.min() if row.min() < 0 else row.max()
+        raise InvalidPredictions(
+            f"probabilities must be from 0 to 1; {where} has {worst:.6g}{more}. "
+            "Logits go through Predictions.from_logits, counts through normalize=True"
+        )
+    raise InvalidPredictions(
+        f"probabilities must sum to 1 over classes; {where} sums to {row.sum():.6g}{more}{_hint_at_axes(soft)}"
+    )
+
+
+def _hint_at_axes(soft: tuple[SoftMember, ...]) -> str:
+    """What to say where the rows do not sum to 1 but another axis does."""
+    if all(member.items is None for member in soft):
+        block = np.stack([to_numpy(next(parts_of(member.rows))[1]) for member in soft])
+        for axis, name in ((0, "first"), (1, "second")):
+            if are_probabilities(np.moveaxis(block, axis, -1)).all():
+                return f". The {name} axis does: the order of axes is (members, items, classes)"
+        return ". Use normalize=True to rescale on purpose"
+    return ""
+
+
+def _check_answers(hard: HardAnswers, axes: Axes) -> None:
+    is_wrong = (hard.labels < 0) | (hard.labels >= axes.classes.size)
+    if is_wrong.any():
+        first = int(np.argmax(is_wrong))
+        raise InvalidPredictions(
+            f"labels must be from 0 to {axes.classes.size - 1}, or -1 where missing; "
+            f"{axes.items.describe(int(hard.items[first]))} of "
+            f"{axes.members.describe(int(hard.members[first]))} has {hard.labels[first]}"
+        )
+
+
+def check_every_item_is_answered(soft: tuple[SoftMember, ...], hard: HardAnswers | None, axes: Axes) -> None:
+    """Raise where nobody answers an item."""
+    if any(member.is_complete and member.items is None for member in soft):
+        return
+    is_answered = np.zeros(axes.items.size, dtype=bool)
+    for member in soft:
+        is_answered[member.answered()] = True
+    if hard is not None:
+        is_answered[hard.items] = True
+    if not is_answered.all():
+        n_others = int((~is_answered).sum()) - 1
+        raise InvalidPredictions(
+            "each item needs an answer of at least one member; "
+            f"{axes.items.describe(int(np.argmin(is_answered)))} has none"
+            f"{f', nor have {n_others} others' if n_others else ''}. "
+            "Use partial=True for predictions that concatenate puts beside others"
+        )
+
+
+def check_number(name: str, value: Any, *, least: float = 0.0, most: float = np.inf, integer: bool = False) -> None:
+    """Raise where the value is not a number of the range (ends included).
+
+    >>> check_number("max_iter", 0, least=1, integer=True)
+    Traceback (most recent call last):
+    ValueError: max_iter must be an integer of at least 1; got 0
+    """
+    kinds = (int, np.integer) if integer else (int, float, np.integer, np.floating)
+    if isinstance(value, bool) or not isinstance(value, kinds) or not (np.isfinite(value) and least <= value <= most):
+        noun = "an integer" if integer else "a number"
+        bounds = f"of at least {least:g}" if most == np.inf else f"from {least:g} to {most:g}"
+        raise ValueError(f"{name} must be {noun} {bounds}; got {value!r}")

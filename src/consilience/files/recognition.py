@@ -9,7 +9,7 @@ import numpy as np
 
 from consilience.data.axes import is_missing, some
 from consilience.data.predictions import Predictions
-from consilience.data.validation import SUM_TOLERANCE
+from consilience.data.reading import are_probabilities
 from consilience.files.contents import AXIS_NAMES, INTEGER, ITEM, MEMBER, Arrays, Contents, read_contents
 from consilience.system.errors import InvalidPredictions
 from consilience.system.tables import Table
@@ -243,9 +243,7 @@ def _sum_to_one(columns: list[list[Any]]) -> bool:
     except (TypeError, ValueError, OverflowError):
         return False
     rows = rows[~np.isnan(rows).all(axis=1)]
-    with np.errstate(over="ignore", invalid="ignore"):
-        is_row = (rows >= 0).all(axis=1) & (np.abs(rows.sum(axis=1) - 1) <= SUM_TOLERANCE)
-    return bool(len(rows) and is_row.all() and (rows % 1 != 0).any())
+    return bool(len(rows) and are_probabilities(rows).all() and (rows % 1 != 0).any())
 
 
 def _without_index(table: Table) -> Table:

@@ -13,7 +13,7 @@ from consilience.aggregators.base import AbstractAggregator, check_is_aggregator
 from consilience.aggregators.registry import commands
 from consilience.data.labels import known_labels
 from consilience.data.predictions import Predictions, as_predictions
-from consilience.metrics.scores import accuracy, brier_score, calibration_error, nll
+from consilience.metrics.scores import score
 from consilience.system.arrays import to_numpy
 from consilience.system.tables import Table
 
@@ -46,7 +46,7 @@ def compare(
         fitted = fitted_copy(aggregator, data)
         seconds = time.perf_counter() - started
         posterior = to_numpy(fitted.posterior_).astype(np.float64)
-        scores = {} if known is None else _scores(posterior[known >= 0], known[known >= 0], n_bins)
+        scores = {} if known is None else score(posterior[known >= 0], known[known >= 0], n_bins=n_bins)
         rows.append(
             {
                 "method": name,
@@ -85,16 +85,6 @@ def _named(
     for method in named.values():
         check_is_aggregator(method, "each of aggregators")
     return named
-
-
-def _scores(posterior: FloatArray, labels: Any, n_bins: int) -> dict[str, float]:
-    return {
-        "accuracy": accuracy(posterior, labels),
-        "nll": nll(posterior, labels),
-        "brier": brier_score(posterior, labels),
-        "ece": calibration_error(posterior, labels, n_bins=n_bins),
-        "ece debiased": calibration_error(posterior, labels, n_bins=n_bins, debiased=True),
-    }
 
 
 def _without_labels(posterior: FloatArray, average: Any, predictions: Predictions) -> dict[str, float]:

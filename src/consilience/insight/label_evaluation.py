@@ -11,7 +11,7 @@ from consilience.aggregators.base import fitted_copy
 from consilience.aggregators.consensus.label_correction import MOST_NUMBERS
 from consilience.data.labels import known_truths, which_known
 from consilience.data.predictions import as_predictions
-from consilience.metrics.scores import LEAST_PROBABILITY, Estimate
+from consilience.metrics.scores import METRICS, Estimate, ItemScores
 from consilience.system.arrays import to_numpy
 from consilience.system.errors import InvalidPredictions
 from consilience.system.tables import Table
@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
     from consilience.data.predictions import Predictions
     from consilience.system.arrays import FloatArray, IntArray
-
-METRICS = ("accuracy", "nll", "brier_score")
 
 FEW = 50
 """Of fewer labels, that half of them made no difference which could be seen says nothing of more."""
@@ -47,7 +45,7 @@ class LabelEvaluation(NamedTuple):
         columns: dict[str, list[Any]] = {name: list(values.values()) for name, values in scores.items()}
         columns["all against none"] = [_between(estimate) for estimate in self.gain.values()]
         columns["all against half"] = [_between(estimate) for estimate in self.last_gain.values()]
-        return Table({"metric": list(METRICS), **columns})
+        return Table({"metric": list(self.before), **columns})
 
     def sentence(self) -> str:
         """What the labels brought, and whether more are likely to."""
@@ -117,8 +115,8 @@ def evaluate_labels(
         labelled.cross_validated(fold, lambda left_out: (fold != left_out) & is_first_half),
         labelled.cross_validated(fold, lambda left_out: fold != left_out),
     )
-    scores = np.stack([_scores(rows, labelled.targets) for rows in answers])  # (three, items, metrics)
-    before, half, after = (dict(zip(METRICS, row, strict=True)) for row in scores.mean(axis=1).tolist())
+    scores = np.stack([ItemScores.of(rows, targets).values for rows in answers])  # (three, items, metrics)
+    before, half, after = (dict(zip(METRICS[:3], row, strict=True)) for row in scores.mean(axis=1).tolist())
     weights = rng.multinomial(len(items), np.full(len(items), 1 / len(items)), size=N_BOOTSTRAP) / len(items)
     gain, last = (_difference(scores[2] - scores[other], weights) for other in (0, 1))
     return LabelEvaluation(len(items), before, half, after, gain, last)
@@ -165,18 +163,11 @@ class _Labelled(NamedTuple):
         return [self.model.classes_[k] for k in rows.argmax(axis=1)] if is_sure else rows
 
 
-def _scores(posterior: FloatArray, targets: FloatArray) -> FloatArray:
-    """(items, metrics); of a soft label what is expected under it."""
-    right = targets[np.arange(len(targets)), posterior.argmax(axis=1)]
-    nll = -(targets * np.log(np.maximum(posterior, LEAST_PROBABILITY))).sum(axis=1)
-    return np.stack([right, nll, ((posterior - targets) ** 2).sum(axis=1)], axis=1)
-
-
 def _difference(scores: FloatArray, weights: FloatArray) -> dict[str, Estimate]:
     """The mean difference of each metric, and what chance may have done to it."""
     ends = np.quantile(weights @ scores, [(1 - LEVEL) / 2, (1 + LEVEL) / 2], axis=0)
     rows = np.column_stack([scores.mean(axis=0), *ends]).tolist()
-    return {name: Estimate(*row) for name, row in zip(METRICS, rows, strict=True)}
+    return {name: Estimate(*row) for name, row in zip(METRICS[:3], rows, strict=True)}
 
 
 def _between(estimate: Estimate) -> str:

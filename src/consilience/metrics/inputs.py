@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from consilience.data.reading import HALF_TOLERANCE, are_probabilities
 from consilience.system.arrays import plain_numpy
 from consilience.system.errors import InvalidPredictions
 
@@ -19,14 +20,15 @@ def read_posterior(posterior: Any, name: str = "posterior") -> FloatArray:
     if array.dtype.kind not in "fiub" or array.ndim != 2 or 0 in array.shape:
         raise InvalidPredictions(f"{name} must be numbers (items, classes); got {array.dtype} of shape {array.shape}")
     values = array.astype(np.float64, copy=False)
-    with np.errstate(over="ignore", invalid="ignore"):
-        sums = values.sum(axis=1)
-    is_good = (values.min(axis=1) >= 0) & (np.abs(sums - 1) <= 1e-2)
+    # The posterior of half-precision predictions comes in single precision, but its rows sum to 1 no better.
+    is_good = are_probabilities(values, HALF_TOLERANCE)
     if not is_good.all():
         row = int(np.argmin(is_good))
+        with np.errstate(over="ignore", invalid="ignore"):
+            total = values[row].sum()
         raise InvalidPredictions(
             f"{name} must be probabilities that sum to 1; item {row} has a least value of "
-            f"{values[row].min():.6g} and sums to {sums[row]:.6g}"
+            f"{values[row].min():.6g} and sums to {total:.6g}"
         )
     return values
 

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 
+from consilience.data.reading import check_number
 from consilience.metrics.inputs import read_posterior
 from consilience.system.arrays import plain_numpy
 from consilience.system.errors import InvalidPredictions
-from consilience.system.options import check_number
 
 if TYPE_CHECKING:
     from consilience.system.arrays import FloatArray

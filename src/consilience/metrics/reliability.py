@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
+from consilience.data.reading import check_number
 from consilience.metrics.inputs import read_posterior_and_labels
-from consilience.system.options import check_number
 
 if TYPE_CHECKING:
     from consilience.system.arrays import FloatArray, IntArray

@@ -3,24 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple, final
 
 import numpy as np
 
 from consilience.data.axes import Axes, Axis
 from consilience.data.labels import known_labels
+from consilience.data.reading import check_number
 from consilience.metrics.inputs import read_posterior, read_posterior_and_labels
-from consilience.metrics.reliability import (
-    bin_edges,
-    bin_of,
-    binned_gap,
-    calibration_error,
-    confidence_and_correctness,
-    reliability_curve,
-)
+from consilience.metrics.reliability import bin_edges, bin_of, binned_gap
 from consilience.system.arrays import plain_numpy
 from consilience.system.errors import InvalidPredictions
-from consilience.system.options import check_number
 from consilience.system.tables import Table
 
 if TYPE_CHECKING:
@@ -28,7 +23,8 @@ if TYPE_CHECKING:
 
     from consilience.system.arrays import FloatArray, IntArray
 
-__all__ = ["accuracy", "brier_score", "calibration_error", "evaluate", "nll", "reliability_curve"]
+METRICS = ("accuracy", "nll", "brier", "ece", "ece debiased")
+"""Their names wherever scores are listed; ECE is the expected calibration error."""
 
 LEAST_PROBABILITY = 1e-12
 """The floor under the logarithm of `nll`: one item costs at most 27.6 nats."""
@@ -40,8 +36,7 @@ def accuracy(posterior: Any, labels: Any) -> float:
     >>> accuracy([[0.9, 0.1], [0.8, 0.2]], [0, 1])
     0.5
     """
-    _, is_right = confidence_and_correctness(posterior, labels)
-    return float(is_right.mean())
+    return score(posterior, labels)["accuracy"]
 
 
 def nll(posterior: Any, labels: Any) -> float:
@@ -50,7 +45,7 @@ def nll(posterior: Any, labels: Any) -> float:
     >>> round(nll([[0.5, 0.5]], [1]), 4)
     0.6931
     """
-    return float(nll_of_items(*read_posterior_and_labels(posterior, labels)).mean())
+    return score(posterior, labels)["nll"]
 
 
 def brier_score(posterior: Any, labels: Any) -> float:
@@ -59,7 +54,51 @@ def brier_score(posterior: Any, labels: Any) -> float:
     >>> brier_score([[0.5, 0.5]], [1])
     0.5
     """
-    return float(brier_of_items(*read_posterior_and_labels(posterior, labels)).mean())
+    return score(posterior, labels)["brier"]
+
+
+def score(posterior: Any, labels: Any, *, n_bins: int = 15) -> dict[str, float]:
+    """All metrics by name, without intervals; the calibration errors are of `n_bins` bins of equal width."""
+    return ItemScores.of(*read_posterior_and_labels(posterior, labels), n_bins).means()
+
+
+@dataclass(frozen=True, eq=False)
+class ItemScores:
+    """What each item adds to each metric."""
+
+    values: FloatArray  # (items, 3): 1 where the answer is right, NLL, Brier score
+    confidence: FloatArray  # (items,): the probability of the answer
+    n_bins: int = 15
+
+    @classmethod
+    def of(cls, posterior: FloatArray, truth: Any, n_bins: int = 15) -> ItemScores:
+        """`truth` has the true class of each item, or the probabilities of all classes (items, classes)."""
+        items, answer = np.arange(len(posterior)), posterior.argmax(axis=1)
+        if truth.ndim == 2:
+            right = truth[items, answer]
+            loss = -(truth * np.log(np.maximum(posterior, LEAST_PROBABILITY))).sum(axis=1)
+            distance = ((posterior - truth) ** 2).sum(axis=1)
+        else:
+            of_truth = posterior[items, truth]
+            right = answer == truth
+            loss = -np.log(np.maximum(of_truth, LEAST_PROBABILITY))
+            distance = (posterior**2).sum(axis=1) - 2 * of_truth + 1
+        return cls(np.stack([right, loss, distance], axis=1), posterior.max(axis=1), n_bins)
+
+    def means(self, weights: Any = None) -> dict[str, float]:
+        """All metrics by name, each item counted `weights` times (once by default)."""
+        plain = (
+            [column.mean() for column in self.values.T] if weights is None else weights @ self.values / weights.sum()
+        )
+        gaps = self.values[:, 0] - self.confidence
+        errors = (
+            binned_gap(self._bins, gaps, self.n_bins, debiased=debiased, weights=weights) for debiased in (False, True)
+        )
+        return dict(zip(METRICS, map(float, [*plain, *errors]), strict=True))
+
+    @cached_property
+    def _bins(self) -> IntArray:
+        return bin_of(self.confidence, bin_edges(self.confidence, self.n_bins, "uniform"))
 
 
 class Estimate(NamedTuple):
@@ -129,20 +168,21 @@ def evaluate(
         raise InvalidPredictions("labels must be known for at least one item; all are -1")
     if truth.ndim == 1 and truth.shape == values.shape[:1]:
         values, truth = values[is_known], truth[is_known]
-    items = _ItemScores.of(values, truth, n_bins)
-    n_items = len(items.bins)
+    items = ItemScores.of(*read_posterior_and_labels(values, truth), n_bins)
+    n_items = len(items.confidence)
     rng = np.random.default_rng(seed)
-    resampled = np.array(
-        [items.means(np.bincount(rng.integers(n_items, size=n_items), minlength=n_items)) for _ in range(n_bootstrap)]
-    )
+    resampled = [
+        items.means(np.bincount(rng.integers(n_items, size=n_items), minlength=n_items)) for _ in range(n_bootstrap)
+    ]
     estimates = {}
-    for place, (name, value) in enumerate(zip(METRICS, items.means(), strict=True)):
+    # With weights of 1, so that the estimate is rounded as the draws are.
+    for name, value in items.means(np.ones(n_items)).items():
         low, high = value, value
         if n_bootstrap:
-            draws = resampled[:, place] - resampled[:, place].mean() + value
-            low, high = np.quantile(draws, [(1 - level) / 2, (1 + level) / 2])
+            draws = np.array([means[name] for means in resampled])
+            low, high = np.quantile(draws - draws.mean() + value, [(1 - level) / 2, (1 + level) / 2])
         top = 1.0 if name == "accuracy" else np.inf
-        bottom = -np.inf if name == "calibration_error_debiased" else 0.0
+        bottom = -np.inf if name == "ece debiased" else 0.0
         estimates[name] = Estimate(value, float(np.clip(low, bottom, top)), float(np.clip(high, bottom, top)))
     return Evaluation(estimates, n_items)
 
@@ -152,44 +192,3 @@ def _positions(labels: Any, classes: Sequence[Any], posterior: Any) -> IntArray:
     n_items, n_classes = posterior.shape if posterior.ndim == 2 else read_posterior(posterior).shape
     known = known_labels(labels, Axes(Axis("member", 1), Axis("item", n_items), Axis("class", n_classes, classes)))
     return np.full(n_items, -1) if known is None else known
-
-
-METRICS = ("accuracy", "nll", "brier_score", "calibration_error", "calibration_error_debiased")
-
-
-class _ItemScores(NamedTuple):
-    """What each item adds to each metric."""
-
-    scores: FloatArray  # (items, 3): right, nll, brier
-    gaps: FloatArray  # (items,): right - confidence
-    bins: Any
-    n_bins: int
-
-    @classmethod
-    def of(cls, posterior: Any, labels: Any, n_bins: int) -> _ItemScores:
-        probabilities, truth = read_posterior_and_labels(posterior, labels)
-        confidence, is_right = confidence_and_correctness(probabilities, truth)
-        scores = (is_right, nll_of_items(probabilities, truth), brier_of_items(probabilities, truth))
-        bins = bin_of(confidence, bin_edges(confidence, n_bins, "uniform"))
-        return cls(np.stack(scores, axis=1), is_right - confidence, bins, n_bins)
-
-    def means(self, weights: Any = None) -> list[float]:
-        """The metrics in the order of METRICS, each item counted `weights` times."""
-        counts = np.ones(len(self.bins)) if weights is None else weights
-        plain = (counts @ self.scores / counts.sum()).tolist()
-        gaps = [
-            binned_gap(self.bins, self.gaps, self.n_bins, debiased=debiased, weights=counts)
-            for debiased in (False, True)
-        ]
-        return [*plain, *gaps]
-
-
-def nll_of_items(probabilities: FloatArray, truth: Any) -> FloatArray:
-    """What each item adds to the negative log-likelihood."""
-    return np.asarray(-np.log(np.maximum(probabilities[np.arange(len(truth)), truth], LEAST_PROBABILITY)))
-
-
-def brier_of_items(probabilities: FloatArray, truth: Any) -> FloatArray:
-    """What each item adds to the Brier score."""
-    right = probabilities[np.arange(len(truth)), truth]
-    return np.asarray((probabilities**2).sum(axis=1) - 2 * right + 1)

@@ -8,7 +8,7 @@ import numpy as np
 
 from consilience.data.answers import NUMBERS_AT_ONCE, parts_of
 from consilience.metrics.reliability import ReliabilityCurve, curve_of
-from consilience.metrics.scores import brier_of_items, nll_of_items
+from consilience.metrics.scores import METRICS, ItemScores
 from consilience.passes.reader import Reader
 from consilience.system.arrays import to_numpy
 
@@ -27,8 +27,7 @@ class Verdicts(NamedTuple):
     confidence: FloatArray  # its probability
     margin: FloatArray  # by how much it leads
     truth: IntArray  # -1 where unknown
-    nll: FloatArray  # NaN where the truth is unknown
-    brier: FloatArray  # likewise
+    values: FloatArray  # (items, 3): as `ItemScores` has them; NaN where the truth is unknown
 
     @property
     def is_right(self) -> FloatArray:
@@ -37,17 +36,11 @@ class Verdicts(NamedTuple):
 
     def scores(self) -> dict[str, float] | None:
         """Accuracy, NLL, Brier score and calibration error on the items whose truth is known; None where none is."""
-        curve = self.curve()
-        if curve is None:
-            return None
         is_known = self.truth >= 0
-        gaps = np.where(curve.n_items > 0, curve.n_items * np.abs(curve.accuracy - curve.confidence), 0)
-        return {
-            "accuracy": float(self.is_right[is_known].mean()),
-            "nll": float(self.nll[is_known].mean()),
-            "brier": float(self.brier[is_known].mean()),
-            "ece": float(gaps.sum() / curve.n_items.sum()),
-        }
+        if not is_known.any():
+            return None
+        means = ItemScores(self.values[is_known], self.confidence[is_known]).means()
+        return {name: means[name] for name in METRICS[:4]}
 
     def curve(self) -> ReliabilityCurve | None:
         """Confidence against accuracy on the items whose truth is known; None where none is."""
@@ -73,10 +66,9 @@ def _read(rows: FloatArray, truth: IntArray) -> Verdicts:
     ordered = np.partition(rows, -2, axis=1)
     first, second = np.minimum(ordered[:, -1], 1), ordered[:, -2]
     is_known = truth >= 0
-    nll, brier = np.full(len(rows), np.nan), np.full(len(rows), np.nan)
-    nll[is_known] = nll_of_items(rows[is_known], truth[is_known])
-    brier[is_known] = brier_of_items(rows[is_known], truth[is_known])
-    return Verdicts(rows.argmax(axis=1), first, first - second, truth, nll, brier)
+    values = np.full((len(rows), 3), np.nan)
+    values[is_known] = ItemScores.of(rows[is_known], truth[is_known]).values
+    return Verdicts(rows.argmax(axis=1), first, first - second, truth, values)
 
 
 def parts_of_average(predictions: Predictions) -> Iterator[Array]:

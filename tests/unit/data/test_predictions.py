@@ -213,6 +213,14 @@ def test_half_precision_has_its_own_tolerance():
     assert cs.Average().fit(rows).posterior_.dtype == np.float32
 
 
+@pytest.mark.parametrize("coarse", [lambda rows: rows.round(4), np.float16], ids=["four digits", "half precision"])
+def test_coarse_probabilities_are_not_taken_for_logits(coarse):
+    rows = coarse(np.random.default_rng(0).dirichlet(np.ones(5), size=(2, 200)))
+    assert np.abs(rows.astype(float).sum(axis=2) - 1).max() > 1e-6
+    with pytest.raises(cs.InvalidPredictions, match="must not be probabilities already"):
+        cs.Predictions.from_logits(rows)
+
+
 def test_masked_arrays_are_missing():
     masked = np.ma.masked_array(GOOD, mask=np.isclose(GOOD, 0.9) | np.isclose(GOOD, 0.1))
     assert np.isnan(cs.Predictions(masked).to_array()[0, 0]).all()

@@ -27,7 +27,7 @@ def test_before_is_the_label_free_score(confused):
     assert found.n_labels == 50
     assert found.before["accuracy"] == cs.metrics.accuracy(posterior, truth[:50])
     assert found.before["nll"] == pytest.approx(cs.metrics.nll(posterior, truth[:50]))
-    assert found.before["brier_score"] == pytest.approx(cs.metrics.brier_score(posterior, truth[:50]))
+    assert found.before["brier"] == pytest.approx(cs.metrics.brier_score(posterior, truth[:50]))
     assert found.gain["nll"].value == pytest.approx(found.after["nll"] - found.before["nll"])
     assert found.last_gain["nll"].value == pytest.approx(found.after["nll"] - found.half["nll"])
 

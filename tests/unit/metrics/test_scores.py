@@ -110,8 +110,8 @@ def test_evaluate_gives_every_metric_with_an_interval_around_it():
     result = evaluate(posterior, labels)
     assert result["accuracy"].value == accuracy(posterior, labels)
     assert result["nll"].value == pytest.approx(nll(posterior, labels))
-    assert result["brier_score"].value == pytest.approx(brier_score(posterior, labels))
-    assert result["calibration_error"].value == pytest.approx(calibration_error(posterior, labels))
+    assert result["brier"].value == pytest.approx(brier_score(posterior, labels))
+    assert result["ece"].value == pytest.approx(calibration_error(posterior, labels))
     for estimate in result.values():
         assert estimate.low < estimate.value < estimate.high
     assert "400 labelled items" in repr(result)
@@ -125,7 +125,7 @@ def test_intervals_are_those_of_five_hundred_draws_from_seed_0():
     assert dict(given) == dict(evaluate(posterior, labels, n_bins=15, n_bootstrap=500, level=0.95, seed=0))
     for other in ({"n_bootstrap": 501}, {"level": 0.9}, {"seed": 1}):
         assert given["nll"].low != evaluate(posterior, labels, **other)["nll"].low
-    assert given["calibration_error"] != evaluate(posterior, labels, n_bins=16)["calibration_error"]
+    assert given["ece"] != evaluate(posterior, labels, n_bins=16)["ece"]
     without = evaluate(posterior, labels, n_bootstrap=0)["nll"]
     assert without.low == without.value == without.high == given["nll"].value
 
@@ -139,8 +139,8 @@ def test_intervals_stay_where_values_can_be():
     assert 0.9 < result["accuracy"].value < result["accuracy"].high <= 1
     wide = evaluate(np.stack([confidence, 1 - confidence], axis=1), labels, level=0.9999)
     assert wide["accuracy"].high == 1
-    assert wide["calibration_error"].low == 0
-    assert wide["calibration_error_debiased"].low < 0
+    assert wide["ece"].low == 0
+    assert wide["ece debiased"].low < 0
     assert wide["nll"].high < np.inf
 
 
@@ -187,6 +187,13 @@ def test_evaluate_understands_names():
 def test_wrong_input(metric, posterior, labels, message):
     with pytest.raises(cs.InvalidPredictions, match=message):
         metric(posterior, labels)
+
+
+def test_the_posterior_of_predictions_in_half_precision_is_scored():
+    posterior, labels = np.float32([[0.5, 0.502], [0.25, 0.745]]), [0, 1]
+    assert accuracy(posterior, labels) == 0.5
+    with pytest.raises(cs.InvalidPredictions, match=r"item 0 .* sums to 1.02"):
+        accuracy(posterior + np.float32(0.009), labels)
 
 
 def test_wrong_options():

@@ -17,12 +17,12 @@ from consilience.answering.learned import STATISTICS, Learned, Number, Record, S
 from consilience.answering.linear import LinearRule
 from consilience.data.labels import known_truths, which_known
 from consilience.data.predictions import Predictions
+from consilience.data.reading import check_number
 from consilience.maths.em import em
 from consilience.maths.model import Scores, State
 from consilience.passes.agreement import Agreement
 from consilience.passes.reader import open_reader
 from consilience.system.arrays import to_numpy
-from consilience.system.options import check_number
 from consilience.system.warning import warn
 
 if TYPE_CHECKING:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -12,14 +12,16 @@ from consilience.experiments.catalog.run import Cell, Where
 from consilience.experiments.corruptions import CORRUPTIONS
 from consilience.experiments.datasets import CORRUPTED
 from consilience.experiments.methods import aggregators, posterior
-from consilience.experiments.scoring import scores
 from consilience.experiments.shifts import Condition
 from consilience.experiments.tasks import TASKS
+from consilience.metrics.reliability import calibration_error
+from consilience.metrics.scores import score
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from consilience.experiments.catalog.run import Run, Scores
+    from consilience.system.arrays import FloatArray
 
 ANGLES = tuple(range(0, 181, 15))
 SEVERITIES = (1, 2, 3, 4, 5)
@@ -85,3 +87,10 @@ def _scored(run: Run, where: Where, method: str) -> Scores:
         make = aggregators(TASKS[where.condition.task].preset)[method]
         rows = posterior(make(), Predictions(run.predictions(where.condition, where.seeds)))
     return {method: scores(rows, labels)}
+
+
+def scores(rows: FloatArray, labels: Any) -> dict[str, float]:
+    """The usual scores, the calibration error in the usual 15 bins and in the paper's 300."""
+    found = score(rows, labels)
+    found["ece 15"], found["ece 300"] = found.pop("ece"), calibration_error(rows, labels, n_bins=300)
+    return found

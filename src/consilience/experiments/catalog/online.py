@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from consilience.data.predictions import Predictions
-from consilience.experiments.catalog.grids import ANGLES, SEVERITIES
+from consilience.experiments.catalog.grids import ANGLES, SEVERITIES, scores
 from consilience.experiments.catalog.run import Cell, Where
 from consilience.experiments.methods import aggregators, fitted, posterior
-from consilience.experiments.scoring import scores
 from consilience.experiments.shifts import Condition
 from consilience.experiments.tasks import TASKS
 from consilience.system.arrays import to_numpy
