@@ -1,6 +1,7 @@
 """`consilience reproduce` as it is typed."""
 
 import sys
+from contextlib import suppress
 
 import pytest
 
@@ -9,7 +10,7 @@ pytest.importorskip("matplotlib")
 
 from consilience.cli import main
 from consilience.experiments.results import read_rows
-from consilience.system.progress import counter
+from consilience.system.progress import show_progress
 
 from small_data import write_mnist
 
@@ -66,18 +67,28 @@ def test_bad_input_ends_in_one_sentence(run, words, message):
 
 
 def test_the_bar_counts(capsys):
-    with counter("nothing", is_shown=False) as told:
-        told.expect(3)
-        told.finish()
+    with show_progress("nothing", is_shown=False) as progress:
+        progress.expect(3)
+        progress.finish()
     assert capsys.readouterr().err == ""
-    with counter("cells", is_shown=True) as told:
-        told.expect(2)
-        told.expect(1)
-        told.begin("the second cell")
-        told.finish()
-        told.finish()
+    with suppress(KeyboardInterrupt), show_progress("cells", is_shown=True) as progress:
+        progress.expect(2)
+        progress.expect(1)
+        progress.begin("the second cell")
+        progress.finish()
+        progress.finish()
+        raise KeyboardInterrupt
     shown = capsys.readouterr().err
     assert "the second cell" in shown and "2/3" in shown
+
+
+def test_the_bar_of_finished_work_is_full(capsys):
+    with show_progress("fit", 5, is_shown=True) as progress:
+        progress.begin("the last step needed")
+        progress.finish()
+    progress.finish()  # nothing is drawn any more
+    shown = capsys.readouterr().err
+    assert "fit" in shown and "1/1" in shown and "2/" not in shown
 
 
 def test_files_in_the_place_of_folders_are_told_before_the_work(tmp_path, monkeypatch):

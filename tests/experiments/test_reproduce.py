@@ -20,7 +20,7 @@ from consilience.experiments.store import Store
 from consilience.experiments.tables import blocks, latex, markdown
 from consilience.experiments.tallies import cells_of_rows, cells_of_summaries, tally
 from consilience.experiments.tasks import TASKS, Task
-from consilience.system.progress import Counter
+from consilience.system.progress import Progress
 
 from small_data import write_by_class, write_cifar, write_mnist
 
@@ -83,7 +83,7 @@ def test_from_members_to_tables(store, tmp_path):
     assert "imagenet" not in text  # of which the paper prints numbers, but not of this
 
 
-class Told(Counter):
+class Told(Progress):
     """Remembers what it is told; dies of it where it is asked to."""
 
     def __init__(self, dies_at=None):
@@ -104,12 +104,12 @@ class Told(Counter):
 
 def test_a_run_that_is_killed_goes_on(store, tmp_path, monkeypatch):
     with pytest.raises(KeyboardInterrupt):
-        run("mnist-rotation", store, tmp_path, counter=Told(dies_at=12))
+        run("mnist-rotation", store, tmp_path, progress=Told(dies_at=12))
     assert not (tmp_path / "out").exists() and not list(tmp_path.rglob("*.part"))
     n_kept = len(list((tmp_path / "work" / "cells").rglob("*.json")))
     assert n_kept > 0
     told = Told()
-    run("mnist-rotation", store, tmp_path, counter=told)
+    run("mnist-rotation", store, tmp_path, progress=told)
     assert told.expected == told.finished == 2 * 8  # members were there: cells alone
     first = (tmp_path / "out" / "mnist-rotation.csv").read_text()
     monkeypatch.setattr(grids, "posterior", lambda *_: pytest.fail("a finished cell was computed again"))

@@ -12,7 +12,7 @@ from consilience.answering.rule import Rule
 from consilience.maths.em import em
 from consilience.maths.statistics import Statistics
 from consilience.passes.readers import open_reader
-from consilience.system.progress import progress_bar
+from consilience.system.progress import show_progress
 
 if TYPE_CHECKING:
     from consilience.data.predictions import Predictions
@@ -75,7 +75,8 @@ class AbstractLabelEM(AbstractAggregator):
         is_alone = (start.statistics.answer_counts.sum(axis=1) > 0).sum() == 1
         max_iter, tol = (1, None) if is_alone else (self.max_iter, self.tol)
         n_steps = max_iter * len(reader.chunks)
-        with progress_bar(type(self).__name__, n_steps, is_shown=self.verbose) as reader.on_chunk:
+        with show_progress(type(self).__name__, n_steps, is_shown=self.verbose) as progress:
+            reader.on_chunk = progress.finish
             fit = em(step, start, max_iter=max_iter, tol=tol, n_items=predictions.n_items)
         self.history_, self.n_iter_, self.converged_ = fit.history, len(fit.history), fit.converged
         self._believe(reader.scored_belief(model.scores(fit.state.parameters), predictions.example()))

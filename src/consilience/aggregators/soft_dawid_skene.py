@@ -25,7 +25,7 @@ from consilience.passes.kernels import Scores
 from consilience.passes.readers import open_reader
 from consilience.system.errors import InvalidPredictions
 from consilience.system.options import check_number
-from consilience.system.progress import progress_bar
+from consilience.system.progress import show_progress
 from consilience.system.threads import in_order, n_threads
 
 if TYPE_CHECKING:
@@ -305,7 +305,8 @@ class SoftDawidSkene(AbstractAggregator):
             return State(state.emissions, statistics), model.objective(state.emissions, statistics)
 
         n_steps = (self.max_iter + 1) * len(reader.chunks)  # and a pass for the average's statistics
-        with progress_bar(type(self).__name__, n_steps, is_shown=self.verbose) as reader.on_chunk:
+        with show_progress(type(self).__name__, n_steps, is_shown=self.verbose) as progress:
+            reader.on_chunk = progress.finish
             fit = em(
                 step,
                 State(self._start(model, predictions, known), reader.average_statistics(averages)),

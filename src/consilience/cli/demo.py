@@ -10,10 +10,10 @@ from consilience.cli.methods import DEFAULT, make_method
 from consilience.cli.options import Json
 from consilience.cli.outputs import write_page
 from consilience.cli.summary import summarize
-from consilience.experiments.demo import Shift, n_steps, run
+from consilience.experiments.demo import Shift, run
 from consilience.files.writing import check_writable
 from consilience.system.arrays import to_numpy
-from consilience.system.progress import steps
+from consilience.system.progress import show_progress
 from consilience.system.tables import Table
 
 
@@ -29,8 +29,8 @@ def command(
     About a minute. Labels score the answers; no method sees them.
     """
     check_writable(output, (".html",))
-    with steps("demo", n_steps(), is_shown=screen.err.is_terminal) as on_step:
-        shifts = run(on_step)
+    with show_progress("demo", is_shown=screen.err.is_terminal) as progress:
+        shifts = run(progress)
     last = shifts[-1]
     aggregator = make_method(DEFAULT).fit(last.predictions)
     write_page(output, last.predictions, aggregator, last.labels)

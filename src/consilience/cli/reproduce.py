@@ -8,7 +8,7 @@ import typer
 from consilience.cli import screen
 from consilience.system.errors import InvalidPredictions
 from consilience.system.extras import extra
-from consilience.system.progress import counter
+from consilience.system.progress import show_progress
 
 _PER_TASK = " One number for all, or TASK=NUMBER; may be repeated."
 
@@ -68,7 +68,7 @@ def command(
         if not task:
             raise InvalidPredictions(f"weights must be TASK=FOLDER; got {folder!r}")
         take_members(task, Path(folder), work_dir, store.scale(task))
-    with counter(experiment, is_shown=screen.err.is_terminal) as counted:
+    with show_progress(experiment, is_shown=screen.err.is_terminal) as progress:
         written, notes = reproduce(
             experiment,
             store,
@@ -76,7 +76,7 @@ def command(
             tasks=None if tasks is None else tasks.split(","),
             with_laplace=laplace,
             jobs=jobs,
-            counter=counted,
+            progress=progress,
         )
     for note in notes:
         screen.print_text(note)

@@ -24,7 +24,7 @@ from consilience.passes.kernels import Scores
 from consilience.passes.readers import open_reader
 from consilience.system.arrays import to_numpy
 from consilience.system.options import check_number
-from consilience.system.progress import progress_bar
+from consilience.system.progress import show_progress
 
 if TYPE_CHECKING:
     from consilience.data.axes import Axes
@@ -197,7 +197,8 @@ class Consensus(AbstractAggregator):
     def _fit(self, predictions: Predictions, known: Array | None) -> None:
         reader = self._reader(predictions)
         n_steps = (self.max_iter + 1) * len(reader.chunks)  # and a pass for the average's statistics
-        with progress_bar(type(self).__name__, n_steps, is_shown=self.verbose) as reader.on_chunk:
+        with show_progress(type(self).__name__, n_steps, is_shown=self.verbose) as progress:
+            reader.on_chunk = progress.finish
             votes = _agreement(self._reader(predictions.harden()))
             panel = Panel.of(_agreement(reader), votes, predictions)
             average = reader.average_statistics(reader, panel.weights)
