@@ -9,10 +9,9 @@ pytest.importorskip("torch")
 pytest.importorskip("matplotlib")
 
 from consilience.cli import main
-from consilience.experiments.results import read_rows
 from consilience.system.progress import show_progress
 
-from small_data import write_mnist
+from small_data import read_rows, write_mnist
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ from consilience.experiments import catalog, tasks
 from consilience.experiments.catalog import EXPERIMENTS, confusion, example, grids, online, out_of_distribution
 from consilience.experiments.catalog.run import Run
 from consilience.experiments.reproduce import reproduce
-from consilience.experiments.results import Row, best_of, paper_summaries, read_rows, summarized, write_rows
+from consilience.experiments.results import Row, best_of, paper_summaries, summarized, write_rows
 from consilience.experiments.scales import Scale, Scales, read_scales
 from consilience.experiments.shifts import Condition
 from consilience.experiments.store import Store
@@ -22,7 +22,7 @@ from consilience.experiments.tallies import cells_of_rows, cells_of_summaries, t
 from consilience.experiments.tasks import TASKS, Task
 from consilience.system.progress import Progress
 
-from small_data import write_by_class, write_cifar, write_mnist
+from small_data import read_rows, write_by_class, write_cifar, write_mnist
 
 
 @pytest.fixture
