@@ -2,6 +2,7 @@
 
 import sys
 from contextlib import suppress
+from types import SimpleNamespace
 
 import pytest
 
@@ -90,16 +91,19 @@ def test_the_bar_of_finished_work_is_full(capsys):
     assert "fit" in shown and "1/1" in shown and "2/" not in shown
 
 
-def test_files_in_the_place_of_folders_are_told_before_the_work(tmp_path, monkeypatch):
-    from typer.testing import CliRunner
-
-    import consilience as cs
-    from consilience.cli.app import app
-
+def test_files_in_the_place_of_folders_are_told_before_the_work(run, tmp_path):
     (tmp_path / "afile").write_text("x", encoding="utf-8")
     for option in ("--output", "--work-dir"):
-        result = CliRunner().invoke(app, ["reproduce", "clean", option, str(tmp_path / "afile")])
-        assert isinstance(result.exception, cs.InvalidPredictions)
-        assert str(result.exception).startswith(f"{option} must be a folder; ")
-    result = CliRunner().invoke(app, ["reproduce", "clean", "--jobs", "0"])
-    assert result.exit_code == 2
+        code, _, err = run("clean", option, "afile")
+        assert (code, err) == (2, f"consilience: {option} must be a folder; afile is a file\n")
+    assert run("clean", "--jobs", "0")[0] == 2
+
+
+def test_data_that_cannot_be_had_are_told_with_what_to_do(run, tmp_path, monkeypatch):
+    def fail(*_, **__):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setitem(sys.modules, "pooch", SimpleNamespace(retrieve=fail))
+    code, _, err = run("clean", "--tasks", "mnist,cifar10", "--data-dir", "data")
+    sentence = "mnist is not in data/mnist and could not be downloaded (OSError); put train-images-idx3-ubyte.gz there"
+    assert (code, err) == (2, f"consilience: {sentence}; without it: --tasks cifar10\n")

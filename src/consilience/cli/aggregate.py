@@ -18,10 +18,10 @@ from consilience.data.labels import known_labels
 from consilience.data.predictions import Predictions
 from consilience.files import write_posterior
 from consilience.files.recognition import Columns
-from consilience.files.writing import check_writable
+from consilience.files.writing import check_posterior_path
 from consilience.insight.label_evaluation import evaluate_labels
 from consilience.system.arrays import to_numpy
-from consilience.system.errors import InvalidPredictions
+from consilience.system.atomic import check_writable
 
 MOST_EVALUATED, QUICK_FOLDS = 2000, 5
 """What at most so many labels bought is told, from so many folds: a matter of seconds."""
@@ -62,15 +62,13 @@ def command(
     `consilience aggregate vit.npy resnet.npy swin.npy -o fused.npz --report report.html`
     """
     if output is not None:
-        check_writable(output)
+        check_posterior_path(output)
     for path, suffix in ((save, ".npz"), (report, ".html")):
         if path is not None:
             check_writable(path, (suffix,))
     check_places([output, save, report], [*files, labels, known, model])
     if model is not None and (known is not None or option or method != DEFAULT):
-        raise InvalidPredictions(
-            "--model answers with what was learned; --method, --option and --known do not go with it"
-        )
+        raise ValueError("--model answers with what was learned; --method, --option and --known do not go with it")
     predictions = predictions_of(files, columns, logits=logits, quiet=json)
     truth = labels_of(labels, predictions, files, columns)
     known_labels(truth, predictions.axes)  # what is wrong with them is said before anything is written

@@ -11,8 +11,8 @@ from consilience.cli.options import Json
 from consilience.cli.outputs import write_page
 from consilience.cli.summary import summarize
 from consilience.experiments.demo import Shift, run
-from consilience.files.writing import check_writable
 from consilience.system.arrays import to_numpy
+from consilience.system.atomic import check_writable
 from consilience.system.progress import show_progress
 from consilience.system.tables import Table
 

@@ -11,7 +11,6 @@ from consilience.cli.methods import DEFAULT
 from consilience.cli.options import Files, Json, Logits, Method, MethodOptions, Model
 from consilience.files.recognition import Columns
 from consilience.insight.explanation import explain
-from consilience.system.errors import InvalidPredictions
 
 
 @with_columns
@@ -55,4 +54,4 @@ def _named(text: str, names: list[Any], option: str) -> Any:
     for name in names:
         if str(name) == text:
             return name
-    raise InvalidPredictions(f"{option} must be one of {', '.join(map(str, names[:5]))}, …; got {text!r}")
+    raise ValueError(f"{option} must be one of {', '.join(map(str, names[:5]))}, …; got {text!r}")

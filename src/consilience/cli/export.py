@@ -8,7 +8,7 @@ import typer
 from consilience.aggregators import load
 from consilience.cli import screen
 from consilience.cli.outputs import check_places
-from consilience.files.writing import check_writable
+from consilience.system.atomic import check_writable
 
 
 def command(

@@ -6,7 +6,6 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from consilience.cli import screen
-from consilience.system.errors import InvalidPredictions
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -23,7 +22,7 @@ def check_places(outputs: list[Path | None], inputs: list[str | Path | None]) ->
             continue
         place = os.path.realpath(path)
         if place in taken:
-            raise InvalidPredictions(f"each output must be a file of its own; {path} is also {taken[place]}")
+            raise ValueError(f"each output must be a file of its own; {path} is also {taken[place]}")
         taken[place] = f"{path}, another output"
 
 

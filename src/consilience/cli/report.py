@@ -12,7 +12,7 @@ from consilience.cli.methods import DEFAULT
 from consilience.cli.options import Files, Labels, Logits, Method, MethodOptions, Model
 from consilience.cli.outputs import check_places, write_page
 from consilience.files.recognition import Columns
-from consilience.files.writing import check_writable
+from consilience.system.atomic import check_writable
 
 
 @with_columns

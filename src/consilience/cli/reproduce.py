@@ -6,7 +6,6 @@ from typing import Annotated
 import typer
 
 from consilience.cli import screen
-from consilience.system.errors import InvalidPredictions
 from consilience.system.extras import extra
 from consilience.system.progress import show_progress
 
@@ -61,12 +60,12 @@ def command(
         return
     for option, place in (("--output", output), ("--work-dir", work_dir)):  # before hours of work, not after
         if place.exists() and not place.is_dir():
-            raise InvalidPredictions(f"{option} must be a folder; {place} is a file")
+            raise NotADirectoryError(f"{option} must be a folder; {place} is a file")
     asked = {"epochs": epochs, "subset": subset, "n_members": members, "n_items": items}
     store = Store(data_dir, work_dir, read_scales(TASKS, {name: values or [] for name, values in asked.items()}))
     for task, folder in read_choices(TASKS, "weights", weights or []).items():
         if not task:
-            raise InvalidPredictions(f"weights must be TASK=FOLDER; got {folder!r}")
+            raise ValueError(f"weights must be TASK=FOLDER; got {folder!r}")
         take_members(task, Path(folder), work_dir, store.scale(task))
     with show_progress(experiment, is_shown=screen.err.is_terminal) as progress:
         written, notes = reproduce(

@@ -15,8 +15,8 @@ from consilience.data.labels import known_labels
 from consilience.data.predictions import Predictions
 from consilience.files import write_table
 from consilience.files.recognition import Columns
-from consilience.files.writing import check_writable
 from consilience.insight.suggestion import suggest
+from consilience.system.atomic import check_writable
 from consilience.system.tables import Table
 
 

@@ -72,10 +72,10 @@ def _train(run: Run, jobs: int | None) -> None:
         run.progress.begin(f"data of {task}")
         try:
             TASKS[task].images(store.data_dir, train=False)
-        except (InvalidPredictions, ImportError, OSError) as error:
+        except (ValueError, ImportError, OSError) as error:
             others = [name for name in run.tasks if name != task]
             hint = f"; without it: --tasks {','.join(others)}" if others else ""
-            raise InvalidPredictions(f"{error}{hint}") from error
+            raise OSError(f"{error}{hint}") from error
     missing = {task: missing_members(task, store.work_dir, store.scale(task)) for task in run.tasks}
     run.progress.expect(sum(map(len, missing.values())))
     for task, seeds in missing.items():

@@ -10,7 +10,6 @@ from consilience.experiments.downloads import fetch
 from consilience.experiments.laplace import why_not
 from consilience.experiments.results import Row
 from consilience.experiments.tasks import TASKS
-from consilience.system.errors import InvalidPredictions
 from consilience.system.progress import Progress
 
 if TYPE_CHECKING:
@@ -97,7 +96,7 @@ class Run:
     def has_data(self, name: str, otherwise: str) -> bool:
         """Whether a data set is there or could be had; where not, a note says what happens instead."""
         folder = self.store.data_dir / name
-        with suppress(InvalidPredictions, ImportError):  # no network, or nothing to download with
+        with suppress(ConnectionError, ImportError):  # no network, or nothing to download with
             if not folder.exists():
                 self.progress.begin(f"downloading {name}")
                 fetch(name, self.store.data_dir)
