@@ -1,6 +1,8 @@
 """`consilience reproduce` as it is typed."""
 
 import sys
+from contextlib import suppress
+from types import SimpleNamespace
 
 import pytest
 
@@ -8,10 +10,9 @@ pytest.importorskip("torch")
 pytest.importorskip("matplotlib")
 
 from consilience.cli import main
-from consilience.experiments.results import read_rows
-from consilience.system.progress import counter
+from consilience.system.progress import show_progress
 
-from small_data import write_mnist
+from small_data import read_rows, write_mnist
 
 
 @pytest.fixture
@@ -66,30 +67,43 @@ def test_bad_input_ends_in_one_sentence(run, words, message):
 
 
 def test_the_bar_counts(capsys):
-    with counter("nothing", is_shown=False) as told:
-        told.expect(3)
-        told.finish()
+    with show_progress("nothing", is_shown=False) as progress:
+        progress.expect(3)
+        progress.finish()
     assert capsys.readouterr().err == ""
-    with counter("cells", is_shown=True) as told:
-        told.expect(2)
-        told.expect(1)
-        told.begin("the second cell")
-        told.finish()
-        told.finish()
+    with suppress(KeyboardInterrupt), show_progress("cells", is_shown=True) as progress:
+        progress.expect(2)
+        progress.expect(1)
+        progress.begin("the second cell")
+        progress.finish()
+        progress.finish()
+        raise KeyboardInterrupt
     shown = capsys.readouterr().err
     assert "the second cell" in shown and "2/3" in shown
 
 
-def test_files_in_the_place_of_folders_are_told_before_the_work(tmp_path, monkeypatch):
-    from typer.testing import CliRunner
+def test_the_bar_of_finished_work_is_full(capsys):
+    with show_progress("fit", 5, is_shown=True) as progress:
+        progress.begin("the last step needed")
+        progress.finish()
+    progress.finish()  # nothing is drawn any more
+    shown = capsys.readouterr().err
+    assert "fit" in shown and "1/1" in shown and "2/" not in shown
 
-    import consilience as cs
-    from consilience.cli.app import app
 
+def test_files_in_the_place_of_folders_are_told_before_the_work(run, tmp_path):
     (tmp_path / "afile").write_text("x", encoding="utf-8")
     for option in ("--output", "--work-dir"):
-        result = CliRunner().invoke(app, ["reproduce", "clean", option, str(tmp_path / "afile")])
-        assert isinstance(result.exception, cs.InvalidPredictions)
-        assert str(result.exception).startswith(f"{option} must be a folder; ")
-    result = CliRunner().invoke(app, ["reproduce", "clean", "--jobs", "0"])
-    assert result.exit_code == 2
+        code, _, err = run("clean", option, "afile")
+        assert (code, err) == (2, f"consilience: {option} must be a folder; afile is a file\n")
+    assert run("clean", "--jobs", "0")[0] == 2
+
+
+def test_data_that_cannot_be_had_are_told_with_what_to_do(run, tmp_path, monkeypatch):
+    def fail(*_, **__):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setitem(sys.modules, "pooch", SimpleNamespace(retrieve=fail))
+    code, _, err = run("clean", "--tasks", "mnist,cifar10", "--data-dir", "data")
+    sentence = "mnist is not in data/mnist and could not be downloaded (OSError); put train-images-idx3-ubyte.gz there"
+    assert (code, err) == (2, f"consilience: {sentence}; without it: --tasks cifar10\n")

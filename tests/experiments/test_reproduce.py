@@ -13,16 +13,16 @@ from consilience.experiments import catalog, tasks
 from consilience.experiments.catalog import EXPERIMENTS, confusion, example, grids, online, out_of_distribution
 from consilience.experiments.catalog.run import Run
 from consilience.experiments.reproduce import reproduce
-from consilience.experiments.results import Row, best_of, paper_summaries, read_rows, summarized, write_rows
+from consilience.experiments.results import Row, best_of, paper_summaries, summarized, write_rows
 from consilience.experiments.scales import Scale, Scales, read_scales
 from consilience.experiments.shifts import Condition
 from consilience.experiments.store import Store
 from consilience.experiments.tables import blocks, latex, markdown
 from consilience.experiments.tallies import cells_of_rows, cells_of_summaries, tally
 from consilience.experiments.tasks import TASKS, Task
-from consilience.system.progress import Counter
+from consilience.system.progress import Progress
 
-from small_data import write_by_class, write_cifar, write_mnist
+from small_data import read_rows, write_by_class, write_cifar, write_mnist
 
 
 @pytest.fixture
@@ -44,7 +44,7 @@ def store(tmp_path, monkeypatch):
 
 def no_network(name, data_dir):
     if not (data_dir / name).exists():
-        raise cs.InvalidPredictions(f"{name} is not there")
+        raise ConnectionError(f"{name} is not there")
 
 
 def small(task):
@@ -83,7 +83,7 @@ def test_from_members_to_tables(store, tmp_path):
     assert "imagenet" not in text  # of which the paper prints numbers, but not of this
 
 
-class Told(Counter):
+class Told(Progress):
     """Remembers what it is told; dies of it where it is asked to."""
 
     def __init__(self, dies_at=None):
@@ -104,12 +104,12 @@ class Told(Counter):
 
 def test_a_run_that_is_killed_goes_on(store, tmp_path, monkeypatch):
     with pytest.raises(KeyboardInterrupt):
-        run("mnist-rotation", store, tmp_path, counter=Told(dies_at=12))
+        run("mnist-rotation", store, tmp_path, progress=Told(dies_at=12))
     assert not (tmp_path / "out").exists() and not list(tmp_path.rglob("*.part"))
     n_kept = len(list((tmp_path / "work" / "cells").rglob("*.json")))
     assert n_kept > 0
     told = Told()
-    run("mnist-rotation", store, tmp_path, counter=told)
+    run("mnist-rotation", store, tmp_path, progress=told)
     assert told.expected == told.finished == 2 * 8  # members were there: cells alone
     first = (tmp_path / "out" / "mnist-rotation.csv").read_text()
     monkeypatch.setattr(grids, "posterior", lambda *_: pytest.fail("a finished cell was computed again"))
@@ -206,9 +206,7 @@ def test_bad_names(store, tmp_path):
     few = Store(store.data_dir, store.work_dir, Scales(Scale(n_members=2)))
     with pytest.raises(cs.InvalidPredictions, match="an ensemble of 3 needs as many members; mnist has 2"):
         run("cost", few, tmp_path)
-    with pytest.raises(
-        cs.InvalidPredictions, match="cifar10 is not there; without it: --tasks mnist,cifar100,imagenet"
-    ):
+    with pytest.raises(OSError, match="cifar10 is not there; without it: --tasks mnist,cifar100,imagenet"):
         run("clean", store, tmp_path)
 
 

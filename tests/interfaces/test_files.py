@@ -324,9 +324,9 @@ def test_nothing_is_left_where_writing_fails(tmp_path, monkeypatch):
 
 def test_outputs_are_checked_before_the_work(tmp_path):
     aggregator = cs.Average().fit(ARRAY)
-    with pytest.raises(cs.InvalidPredictions, match=re.escape("must end in one of .npz .npy .csv")):
+    with pytest.raises(ValueError, match=re.escape("must end in one of .npz .npy .csv")):
         write_posterior(tmp_path / "out.xlsx", aggregator, aggregator.posterior_, aggregator.items_)
-    with pytest.raises(cs.InvalidPredictions, match="directory must exist"):
+    with pytest.raises(FileNotFoundError, match="directory must exist"):
         write_posterior(tmp_path / "no" / "out.npz", aggregator, aggregator.posterior_, aggregator.items_)
 
 

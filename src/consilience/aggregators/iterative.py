@@ -9,7 +9,7 @@ import numpy as np
 
 from consilience.aggregators.base import AbstractAggregator
 from consilience.data.reading import check_number
-from consilience.system.progress import progress_bar
+from consilience.system.progress import show_progress
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -30,7 +30,9 @@ class AbstractIterative(AbstractAggregator):
     @contextmanager
     def _progress(self, reader: AbstractReader, n_passes: int) -> Iterator[None]:
         """Show how many chunks of so many passes are done, where the user wants to see it."""
-        with progress_bar(type(self).__name__, n_passes * len(reader.chunks), is_shown=self.verbose) as reader.on_chunk:
+        n_chunks = n_passes * len(reader.chunks)
+        with show_progress(type(self).__name__, n_chunks, is_shown=self.verbose) as progress:
+            reader.on_chunk = progress.finish
             yield
 
     def _check_loop(self) -> None:

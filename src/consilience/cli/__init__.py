@@ -9,8 +9,6 @@ from contextlib import suppress
 
 def main() -> None:
     """Run `consilience`; bad input ends in one sentence and exit code 2."""
-    from consilience.system.errors import InvalidPredictions  # noqa: PLC0415 - as below
-
     try:
         from consilience.cli.app import app  # noqa: PLC0415 - so that a failing import is reported like the rest
 
@@ -26,7 +24,7 @@ def main() -> None:
         _fail(f"{where}{error.strerror or error}")
     except MemoryError as error:
         _fail(f"the predictions must fit in memory; they do not ({error or 'no more is known'})")
-    except (InvalidPredictions, ValueError, ImportError) as error:
+    except (ValueError, ImportError) as error:
         _fail(str(error))
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import math
 import re
-from typing import Any
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import rich.table
@@ -15,6 +16,9 @@ from rich.console import Console
 from consilience.cli.summary import MOST_MEMBERS
 from consilience.metrics.scores import METRICS
 from consilience.system.tables import Table
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 out = Console(highlight=False, emoji=False)
 err = Console(stderr=True, highlight=False, emoji=False)
@@ -37,6 +41,16 @@ def visible(text: str) -> str:
 def escape(text: str) -> str:
     """The text as it is, for a console that reads markup."""
     return markup.escape(visible(text))
+
+
+@contextmanager
+def waiting(what: str) -> Iterator[None]:
+    """A sign of life on a terminal."""
+    try:
+        with err.status(what):
+            yield
+    finally:
+        err.show_cursor()  # also where Ctrl-C came while it was being hidden
 
 
 def print_text(text: str) -> None:

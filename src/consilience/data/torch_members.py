@@ -12,7 +12,7 @@ import numpy as np
 from consilience.data.reading import HALF_TOLERANCE, are_probabilities, softmax
 from consilience.system.errors import InvalidPredictions
 from consilience.system.extras import extra
-from consilience.system.progress import progress_bar
+from consilience.system.progress import show_progress
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -41,13 +41,13 @@ def run_models(
     with (
         torch.inference_mode(),
         _evaluating(members.values(), torch),
-        progress_bar("running models", _length(loader), is_shown=verbose, after=1.0) as advance,
+        show_progress("running models", _length(loader), is_shown=verbose, after=1.0) as progress,
     ):
         for batch in loader:
             for name, output in _answers(members, batch, device, torch):
                 batches[name].append(_column_pair(output, name) if activation == "sigmoid" else output)
             _check_batch(batches)
-            advance()
+            progress.finish()
     if not next(iter(batches.values())):
         raise InvalidPredictions("loader must give at least one batch; got none")
     return {name: _activated(batches.pop(name), activation, place, name) for place, name in enumerate(members)}

@@ -13,10 +13,9 @@ import numpy as np
 
 from consilience.data.predictions import Predictions
 from consilience.insight.comparison import compare
+from consilience.system.progress import Progress
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     import numpy.typing as npt
 
     from consilience.system.arrays import FloatArray
@@ -34,13 +33,8 @@ class Shift(NamedTuple):
     scores: Table
 
 
-def n_steps() -> int:
-    """How many steps the demo announces."""
-    return len(untrained_members()) + len(ANGLES)
-
-
-def run(on_step: Callable[[str], None] = lambda _: None) -> list[Shift]:
-    """Train, rotate, fuse, score; `on_step` is told before each step what comes."""
+def run(progress: Progress | None = None) -> list[Shift]:
+    """Train, rotate, fuse, score; report progress."""
     from sklearn.datasets import load_digits  # noqa: PLC0415 - only the demo needs it
     from sklearn.model_selection import train_test_split  # noqa: PLC0415
 
@@ -48,15 +42,19 @@ def run(on_step: Callable[[str], None] = lambda _: None) -> list[Shift]:
     images = images / images.max()
     train, test, train_labels, truth = train_test_split(images, labels, test_size=0.5, random_state=0, stratify=labels)
     members = untrained_members()
+    progress = progress or Progress()
+    progress.expect(len(members) + len(ANGLES))
     for name, member in members.items():
-        on_step(f"training: {name}")
+        progress.begin(f"training: {name}")
         _fit(member, train, train_labels)
+        progress.finish()
     shifts = []
     for angle in ANGLES:
-        on_step(f"fusing: {angle}°")
+        progress.begin(f"fusing: {angle}°")
         turned = rotated(test, angle)
         predictions = Predictions({name: member.predict_proba(turned) for name, member in members.items()})
         shifts.append(Shift(angle, predictions, truth, compare(predictions, truth)))
+        progress.finish()
     return shifts
 
 

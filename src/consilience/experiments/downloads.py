@@ -5,7 +5,6 @@ from __future__ import annotations
 import tarfile
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from consilience.system.errors import InvalidPredictions
 from consilience.system.extras import extra
 
 if TYPE_CHECKING:
@@ -87,7 +86,7 @@ def fetch(name: str, data_dir: Path) -> None:
                 source.url, f"md5:{source.md5}", path=data_dir / name, fname=source.url.split("/")[-1]
             )
         except Exception as error:  # no network, another file, a full disk: pooch and requests have many
-            raise InvalidPredictions(
+            raise ConnectionError(
                 f"{name} is not in {data_dir / name} and could not be downloaded ({type(error).__name__}); "
                 f"put {source.url.split('/')[-1]} there"
             ) from error
@@ -104,5 +103,5 @@ def _unpack(path: str, folder: Path) -> None:
         members = archive.getmembers()
         for member in members:
             if not (member.isfile() or member.isdir()) or not (inside / member.name).resolve().is_relative_to(inside):
-                raise InvalidPredictions(f"{path} must hold files inside its folder alone; it has {member.name!r}")
+                raise ValueError(f"{path} must hold files inside its folder alone; it has {member.name!r}")
         archive.extractall(folder, members, **filters)  # noqa: S202 - all of them were looked at

@@ -1,27 +1,24 @@
-"""Trained members, kept in a folder: those that are there are not trained again.
-
-python -m consilience.experiments.members mnist --data-dir DATA --work-dir WORK --members 9
-"""
+"""Trained members, kept in a folder: those that are there are not trained again."""
 
 from __future__ import annotations
 
-import argparse
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from multiprocessing import get_context
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import torch
 
-from consilience.experiments.scales import PAPER_MEMBERS, Scale
 from consilience.experiments.tasks import TASKS
 from consilience.experiments.training import load_network, train_member
 from consilience.system.threads import n_threads
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
     from torch import nn
+
+    from consilience.experiments.scales import Scale
 
 
 def member_path(work_dir: Path, task: str, scale: Scale, seed: int) -> Path:
@@ -77,23 +74,3 @@ def missing_members(task: str, work_dir: Path, scale: Scale) -> list[int]:
 def _train_alone(task: str, seed: int, data_dir: Path, work_dir: Path, scale: Scale) -> None:
     torch.set_num_threads(1)
     get_member(task, seed, data_dir, work_dir, scale)
-
-
-def main() -> None:
-    """Train members from the command line, ahead of an experiment."""
-    parser = argparse.ArgumentParser(description=main.__doc__)
-    parser.add_argument("task", choices=list(TASKS))
-    parser.add_argument("--data-dir", type=Path, required=True)
-    parser.add_argument("--work-dir", type=Path, required=True)
-    parser.add_argument("--members", type=int, default=PAPER_MEMBERS)
-    parser.add_argument("--epochs", type=int)
-    parser.add_argument("--subset", type=int)
-    parser.add_argument("--jobs", type=int)
-    options = parser.parse_args()
-    scale = Scale(options.epochs, options.subset, options.members)
-    seeds = missing_members(options.task, options.work_dir, scale)
-    train_members(options.task, seeds, options.data_dir, options.work_dir, scale=scale, jobs=options.jobs)
-
-
-if __name__ == "__main__":
-    main()

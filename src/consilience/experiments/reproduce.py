@@ -13,7 +13,7 @@ from consilience.experiments.tables import latex, markdown
 from consilience.experiments.tasks import TASKS
 from consilience.system.atomic import whole_file
 from consilience.system.errors import InvalidPredictions
-from consilience.system.progress import Counter
+from consilience.system.progress import Progress
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -32,7 +32,7 @@ def reproduce(
     tasks: Sequence[str] | None = None,
     with_laplace: bool = True,
     jobs: int | None = None,
-    counter: Counter | None = None,
+    progress: Progress | None = None,
 ) -> tuple[list[Path], list[str]]:
     """Run an experiment, going on where an earlier run stopped; the files that were written, and what there is to say.
 
@@ -42,10 +42,10 @@ def reproduce(
     if name not in EXPERIMENTS:
         raise InvalidPredictions(f"the experiment must be one of {', '.join(EXPERIMENTS)}; got {name!r}")
     experiment = EXPERIMENTS[name]
-    run = Run(store, _tasks_of(experiment, tasks), with_laplace, counter or Counter())
+    run = Run(store, _tasks_of(experiment, tasks), with_laplace, progress or Progress())
     _train(run, jobs)
     rows = list(run.rows(name, list(experiment.cells(run))))
-    run.counter.begin("writing tables and figures")
+    run.progress.begin("writing tables and figures")
     out_dir.mkdir(parents=True, exist_ok=True)
     also = experiment.also_write(run, out_dir)
     written = [*_write_tables(name, rows, out_dir, run.notes), *_draw_figures(experiment, rows, out_dir), *also]
@@ -69,18 +69,18 @@ def _train(run: Run, jobs: int | None) -> None:
             raise InvalidPredictions(
                 f"an ensemble of {SIZE} needs as many members; {task} has {store.scale(task).n_members}"
             )
-        run.counter.begin(f"data of {task}")
+        run.progress.begin(f"data of {task}")
         try:
             TASKS[task].images(store.data_dir, train=False)
-        except (InvalidPredictions, ImportError, OSError) as error:
+        except (ValueError, ImportError, OSError) as error:
             others = [name for name in run.tasks if name != task]
             hint = f"; without it: --tasks {','.join(others)}" if others else ""
-            raise InvalidPredictions(f"{error}{hint}") from error
+            raise OSError(f"{error}{hint}") from error
     missing = {task: missing_members(task, store.work_dir, store.scale(task)) for task in run.tasks}
-    run.counter.expect(sum(map(len, missing.values())))
+    run.progress.expect(sum(map(len, missing.values())))
     for task, seeds in missing.items():
         if seeds:
-            run.counter.begin(f"training {task}")
+            run.progress.begin(f"training {task}")
             train_members(
                 task,
                 seeds,
@@ -88,7 +88,7 @@ def _train(run: Run, jobs: int | None) -> None:
                 store.work_dir,
                 scale=store.scale(task),
                 jobs=jobs,
-                on_member=run.counter.finish,
+                on_member=run.progress.finish,
             )
 
 

@@ -66,13 +66,6 @@ def write_rows(path: Path, rows: Iterable[Row]) -> None:
         file.write(text.getvalue().encode())
 
 
-def read_rows(path: Path) -> list[Row]:
-    """The rows of a file that `write_rows` wrote."""
-    with path.open(encoding="utf-8", newline="") as file:
-        kinds = {"severity": float, "size": int, "ensemble": int, "value": float}
-        return [Row(*(kinds.get(name, str)(row[name]) for name in Row._fields)) for row in csv.DictReader(file)]
-
-
 def summarized(rows: Iterable[Row]) -> dict[Key, Summary]:
     """Mean and standard deviation over ensembles."""
     values: dict[Key, list[float]] = defaultdict(list)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-import os
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
@@ -12,31 +11,23 @@ import numpy as np
 
 from consilience.files.formulas import with_quote
 from consilience.system.arrays import to_numpy
-from consilience.system.atomic import whole_file
+from consilience.system.atomic import check_writable, whole_file
 from consilience.system.errors import InvalidPredictions
 from consilience.system.extras import extra
 from consilience.system.tables import Table
 
 if TYPE_CHECKING:
+    import os
     from collections.abc import Callable
 
     from consilience.aggregators.base import AbstractAggregator
 
 
-def check_writable(path: str | os.PathLike[str], formats: tuple[str, ...] | None = None) -> None:
-    """Raise where a posterior cannot be written to this path: better before the work than after it."""
-    target = Path(path)
-    known = tuple(WRITERS) if formats is None else formats
-    if target.suffix.lower() not in known:
-        raise InvalidPredictions(f"the output must end in one of {' '.join(known)}; got {target.name!r}")
-    if not target.absolute().parent.is_dir():
-        raise InvalidPredictions(f"the output's directory must exist; {target.absolute().parent} does not")
-    if target.is_dir():
-        raise InvalidPredictions(f"the output must be a file; {target} is a directory")
-    if not os.access(target.absolute().parent, os.W_OK):
-        raise InvalidPredictions(f"the output's directory must be writable; {target.absolute().parent} is not")
+def check_posterior_path(path: str | os.PathLike[str]) -> None:
+    """Raise if a posterior cannot be written to this path."""
+    check_writable(path, WRITERS)
     for suffix, library in ((".parquet", "pyarrow"), (".safetensors", "safetensors")):
-        if target.suffix.lower() == suffix:
+        if Path(path).suffix.lower() == suffix:
             extra(library, name=suffix[1:], use=f"writing {suffix} files")
 
 
@@ -47,7 +38,7 @@ def write_posterior(
 
     An `.npz` file also has the members' confusion matrices. No format holds Python objects.
     """
-    check_writable(path)
+    check_posterior_path(path)
     taken = [name for name in aggregator.classes_ if str(name) in ("item", "label")]
     if taken and Path(path).suffix.lower() in (".csv", ".parquet"):
         raise InvalidPredictions(

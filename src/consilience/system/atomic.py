@@ -10,7 +10,21 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterator
+
+
+def check_writable(path: str | os.PathLike[str], formats: Collection[str]) -> None:
+    """Raise if no file of these formats can be written to this path, so that it is known before the work."""
+    target = Path(path)
+    folder = target.absolute().parent
+    if target.suffix.lower() not in formats:
+        raise ValueError(f"the output must end in one of {' '.join(formats)}; got {target.name!r}")
+    if not folder.is_dir():
+        raise FileNotFoundError(f"the output's directory must exist; {folder} does not")
+    if target.is_dir():
+        raise IsADirectoryError(f"the output must be a file; {target} is a directory")
+    if not os.access(folder, os.W_OK):
+        raise PermissionError(f"the output's directory must be writable; {folder} is not")
 
 
 @contextmanager

@@ -1,102 +1,77 @@
-"""A bar for fits that take a while."""
+"""A progress bar for work that takes a while."""
 
 from __future__ import annotations
 
 from contextlib import contextmanager, suppress
 from time import monotonic
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
-    from rich.progress import Progress, TaskID
-
-
-@contextmanager
-def progress_bar(name: str, n_steps: int | None, *, is_shown: bool, after: float = 0.0) -> Iterator[Callable[[], None]]:
-    """A function to call after each of the steps; it draws a bar on the terminal where that is wanted.
-
-    The bar appears once so many seconds have passed. Where nobody knows the number of steps, it counts them.
-    """
-    if not is_shown:
-        yield lambda: None
-        return
-    with _bar() as bar:
-        start, task = monotonic(), bar.add_task(name, total=n_steps)
-
-        def advance() -> None:
-            if not bar.live.is_started and monotonic() - start >= after:
-                bar.start()
-            bar.advance(task)
-
-        yield advance
-        bar.update(task, total=bar.tasks[0].completed)  # a fit that settled early is complete
+    from rich.progress import Progress as Bar  # Progress is a class of ours
 
 
-@contextmanager
-def steps(name: str, n_steps: int, *, is_shown: bool) -> Iterator[Callable[[str], None]]:
-    """A function to call before each of the steps with what it is about."""
-    if not is_shown:
-        yield lambda _: None
-        return
-    with _bar() as bar:
-        bar.start()
-        task = bar.add_task(name, total=n_steps, completed=-1)
-        yield lambda what: bar.update(task, advance=1, description=what)
-        bar.update(task, completed=n_steps, description=name)
+class Progress:
+    """Takes reports of how far some work has come. They are discarded when no bar is shown."""
 
-
-class Counter:
-    """What a long run tells of itself: how much there is to do, what is being done, and that a part of it is done.
-
-    Told to nobody, unless it has a bar to tell it to.
-    """
-
-    def __init__(self, bar: Progress | None = None, task: TaskID | None = None) -> None:
-        self._bar, self._task = bar, task
+    def __init__(self, bar: Bar | None = None, *, after: float = 0.0) -> None:
+        self._bar, self._start = bar, monotonic() + after
 
     def expect(self, n_parts: int) -> None:
-        """So many more parts."""
-        self._update(lambda bar, task: {"total": (bar.tasks[task].total or 0) + n_parts})
+        """Say that there are so many more parts to do."""
+        if bar := self._visible():
+            bar.update(bar.task_ids[0], total=(bar.tasks[0].total or 0) + n_parts)
 
     def begin(self, what: str) -> None:
-        """Now this is being done."""
-        self._update(lambda _, __: {"description": what})
+        """Say what is being done now."""
+        if bar := self._visible():
+            bar.update(bar.task_ids[0], description=what)
 
     def finish(self) -> None:
-        """One part is done."""
-        self._update(lambda _, __: {"advance": 1})
+        """Say that one part is done."""
+        if bar := self._visible():
+            bar.advance(bar.task_ids[0])
 
-    def _update(self, change: Callable[[Progress, TaskID], dict[str, Any]]) -> None:
-        if self._bar is not None and self._task is not None:
-            self._bar.update(self._task, **change(self._bar, self._task))
+    def _visible(self) -> Bar | None:
+        """The bar, which appears when its time has come."""
+        if self._bar is not None and not self._bar.live.is_started and monotonic() >= self._start:
+            self._bar.start()
+        return self._bar
 
 
 @contextmanager
-def counter(name: str, *, is_shown: bool) -> Iterator[Counter]:
-    """A counter, with a bar on the terminal where that is wanted."""
+def show_progress(name: str, n_parts: int | None = None, *, is_shown: bool, after: float = 0.0) -> Iterator[Progress]:
+    """Show a bar while some work lasts, if `is_shown`; it appears at the first report after so many seconds.
+
+    When nobody knows the number of parts, the bar counts those that are done.
+    """
     if not is_shown:
-        yield Counter()
+        yield Progress()
         return
     with _bar() as bar:
-        bar.start()
-        yield Counter(bar, bar.add_task(name, total=None))
+        task = bar.add_task(name, total=n_parts)
+        yield Progress(bar, after=after)
+        # Work that needs fewer parts than expected, such as a fit that settles early, is complete too.
+        bar.update(task, total=bar.tasks[0].completed, description=name)
 
 
 @contextmanager
-def _bar() -> Iterator[Progress]:
-    """A bar to be started, on standard error, for standard output is for results; it stops when all is over."""
+def _bar() -> Iterator[Bar]:
+    """A bar that is not started yet, on standard error, because standard output is for results."""
     from rich.console import Console  # noqa: PLC0415 - only who wants a bar pays for it
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeRemainingColumn  # noqa: PLC0415
+    from rich.progress import BarColumn, MofNCompleteColumn, TimeRemainingColumn  # noqa: PLC0415
+    from rich.progress import Progress as Bar  # noqa: PLC0415
 
     columns = ("{task.description}", BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    bar = Progress(*columns, console=Console(stderr=True))
+    bar = Bar(*columns, console=Console(stderr=True))
     try:
         yield bar
     finally:
         if bar.live.is_started:
             try:
-                with suppress(IndexError):  # of rich, where Ctrl-C came while the bar was being started
+                with suppress(IndexError):  # rich raises it if Ctrl-C comes while the bar is being started
                     bar.stop()
             finally:
                 bar.console.show_cursor()
+        bar.disable = True  # a report that comes later must not start it again

@@ -1,4 +1,7 @@
 import multiprocessing
+import os
+import subprocess
+import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 
@@ -6,7 +9,7 @@ import numpy as np
 import pytest
 
 import consilience as cs
-from consilience.system.threads import in_order, n_threads, one_thread_per_product
+from consilience.system.threads import in_order, one_thread_per_product
 
 from simulate import softmax_members
 
@@ -39,7 +42,16 @@ def test_products_stay_on_their_thread_for_a_while():
 
     with one_thread_per_product():
         assert {library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas"} == {1}
-    assert n_threads() >= 1
+
+
+@pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="Linux alone binds processes to cores")
+def test_there_are_as_many_threads_as_cores_that_may_be_used():
+    script = (
+        "import os; from consilience.system.threads import n_threads; before = n_threads(); "
+        "os.sched_setaffinity(0, {min(os.sched_getaffinity(0))}); print(before, n_threads())"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == [str(len(os.sched_getaffinity(0))), "1"]
 
 
 def test_several_threads_inside_leave_the_limit_as_it_was():

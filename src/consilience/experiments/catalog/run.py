@@ -10,8 +10,7 @@ from consilience.experiments.downloads import fetch
 from consilience.experiments.laplace import why_not
 from consilience.experiments.results import Row
 from consilience.experiments.tasks import TASKS
-from consilience.system.errors import InvalidPredictions
-from consilience.system.progress import Counter
+from consilience.system.progress import Progress
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -59,7 +58,7 @@ class Run:
     store: Store
     tasks: tuple[str, ...]
     with_laplace: bool = True
-    counter: Counter = field(default_factory=Counter)
+    progress: Progress = field(default_factory=Progress)
     notes: list[str] = field(default_factory=list)
     _last: dict[tuple[Any, ...], npt.NDArray[np.float32]] = field(default_factory=dict)
 
@@ -79,7 +78,7 @@ class Run:
     def _remembered(self, kind: str, condition: Condition, seeds: list[int]) -> npt.NDArray[np.float32]:
         key = (kind, condition, *seeds)
         if key not in self._last:
-            self.counter.begin(f"{kind} look at {condition}")
+            self.progress.begin(f"{kind} look at {condition}")
             read = self.store.predictions if kind == "members" else self.store.laplace_predictions
             array = read(condition, seeds)
             if len(self._last) == 2:  # in- and out-of-distribution are needed together
@@ -97,9 +96,9 @@ class Run:
     def has_data(self, name: str, otherwise: str) -> bool:
         """Whether a data set is there or could be had; where not, a note says what happens instead."""
         folder = self.store.data_dir / name
-        with suppress(InvalidPredictions, ImportError):  # no network, or nothing to download with
+        with suppress(ConnectionError, ImportError):  # no network, or nothing to download with
             if not folder.exists():
-                self.counter.begin(f"downloading {name}")
+                self.progress.begin(f"downloading {name}")
                 fetch(name, self.store.data_dir)
         is_there = folder.is_dir() and any(folder.iterdir())
         if not is_there:
@@ -113,12 +112,12 @@ class Run:
 
     def rows(self, experiment: str, cells: list[Cell]) -> Iterator[Row]:
         """The rows of cells, those of an earlier run as they were."""
-        self.counter.expect(len(cells))
+        self.progress.expect(len(cells))
         for cell in cells:
-            self.counter.begin(cell.name)
+            self.progress.begin(cell.name)
             task = cell.where.condition.task
             found = self.store.cell(task, cell.name, cell.compute)
-            self.counter.finish()
+            self.progress.finish()
             yield from _rows(experiment, cell.where, found, str(self.store.scale(task)))
 
 

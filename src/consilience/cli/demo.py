@@ -1,0 +1,56 @@
+"""`consilience demo`."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from consilience.cli import screen
+from consilience.cli.methods import DEFAULT, make_method
+from consilience.cli.options import Json
+from consilience.cli.outputs import write_page
+from consilience.cli.summary import summarize
+from consilience.experiments.demo import Shift, run
+from consilience.system.arrays import to_numpy
+from consilience.system.atomic import check_writable
+from consilience.system.progress import show_progress
+from consilience.system.tables import Table
+
+
+def command(
+    *,
+    output: Annotated[Path, typer.Option("--report", help="Where the report of the last shift goes.")] = Path(
+        "consilience-demo.html"
+    ),
+    json: Json = False,
+) -> None:
+    """Train an ensemble on scikit-learn's digits, rotate the test digits, and let every method fuse it.
+
+    About a minute. Labels score the answers; no method sees them.
+    """
+    check_writable(output, (".html",))
+    with show_progress("demo", is_shown=screen.err.is_terminal) as progress:
+        shifts = run(progress)
+    last = shifts[-1]
+    aggregator = make_method(DEFAULT).fit(last.predictions)
+    write_page(output, last.predictions, aggregator, last.labels)
+    if json:
+        screen.print_json({str(shift.angle): shift.scores.rows() for shift in shifts} | {"written": [str(output)]})
+        return
+    _print_scores(shifts)
+    screen.out.print(f"\nThe digits rotated by {last.angle}°, as they look without labels")
+    # What the fitted model answers, as the report has it; so both say the same.
+    answers = to_numpy(aggregator.predict_proba(last.predictions))
+    screen.print_summary(summarize(last.predictions, aggregator, answers))
+    screen.print_text(f"Wrote {output}: open it in a browser")
+
+
+def _print_scores(shifts: list[Shift]) -> None:
+    """A table for each metric, with a row for each method and a column for each angle."""
+    last = shifts[-1]
+    n_members, n_items = last.predictions.n_members, last.predictions.n_items
+    screen.out.print(f"{n_members} classifiers and {n_items} test digits, rotated further and further; no labels used")
+    for metric, better in (("accuracy", "higher"), ("nll", "lower"), ("ece", "lower")):
+        methods = {"method": last.scores["method"]}
+        columns = {f"{shift.angle}°": shift.scores[metric] for shift in shifts}
+        screen.print_table(Table(methods | columns), f"{metric} ({better} is better)", best=better)

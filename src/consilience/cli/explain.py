@@ -1,0 +1,57 @@
+"""`consilience explain`."""
+
+from typing import Annotated, Any
+
+import typer
+
+from consilience.cli import screen
+from consilience.cli.columns import with_columns
+from consilience.cli.inputs import fitted, predictions_of
+from consilience.cli.methods import DEFAULT
+from consilience.cli.options import Files, Json, Logits, Method, MethodOptions, Model
+from consilience.files.recognition import Columns
+from consilience.insight.explanation import explain
+
+
+@with_columns
+def command(
+    files: Files,
+    *,
+    item: Annotated[str, typer.Option("--item", help="The item's name, or its number where items have no names.")],
+    against: Annotated[
+        str | None,
+        typer.Option("--against", help="The class to compare the answer with; the second by default."),
+    ] = None,
+    method: Method = DEFAULT,
+    option: MethodOptions = None,
+    logits: Logits = False,
+    model: Model = None,
+    json: Json = False,
+    columns: Columns,
+) -> None:
+    """Say why an item got its answer: what each member said, and what tipped it."""
+    predictions = predictions_of(files, columns, logits=logits, quiet=json)
+    name = _named(item, predictions.items, "--item")
+    other = None if against is None else _named(against, predictions.classes, "--against")
+    explanation = explain(fitted(predictions, method, option, model), predictions, name, against=other)
+    if json:
+        screen.print_json(
+            {
+                "item": explanation.item,
+                "winner": explanation.winner,
+                "runner_up": explanation.runner_up,
+                "log_odds": explanation.log_odds,
+                "prior": explanation.prior,
+                "members": explanation.to_table().rows(),
+            }
+        )
+    else:
+        screen.print_text(repr(explanation))
+
+
+def _named(text: str, names: list[Any], option: str) -> Any:
+    """The name that reads like the text: names may be numbers."""
+    for name in names:
+        if str(name) == text:
+            return name
+    raise ValueError(f"{option} must be one of {', '.join(map(str, names[:5]))}, …; got {text!r}")

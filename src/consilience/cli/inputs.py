@@ -1,0 +1,65 @@
+"""What commands read: predictions, labels, and a saved model or a method to fit."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from sklearn.exceptions import ConvergenceWarning
+
+from consilience.aggregators import load
+from consilience.cli import screen
+from consilience.cli.methods import make_method
+from consilience.files import read_labels, read_predictions
+from consilience.files.contents import TABLE_FORMATS
+from consilience.system.errors import InvalidPredictions
+
+if TYPE_CHECKING:
+    from consilience.aggregators.base import AbstractAggregator
+    from consilience.data.predictions import Predictions
+    from consilience.files.recognition import Columns
+
+
+def predictions_of(files: list[str], columns: Columns, *, logits: bool, quiet: bool = False) -> Predictions:
+    """The predictions in some files; unless `quiet`, standard error says how each file was understood."""
+    with screen.waiting("reading"):
+        source = read_predictions(files, logits=logits, columns=columns)
+    if not quiet:
+        screen.print_found(source.found)
+    return source.predictions
+
+
+def labels_of(source: str | None, predictions: Predictions, files: list[str], columns: Columns) -> Any:
+    """Labels from a file; refused where it does not name items and tables, whose items are sorted by name, do."""
+    if source is None:
+        return None
+    # Archives and tables may hold both; a lone array is one or the other.
+    if Path(source).suffix.lower() == ".npy" and os.path.realpath(source) in map(os.path.realpath, files):
+        raise InvalidPredictions(
+            f"labels must be in a file of their own; {source} is also read as predictions, which would see them"
+        )
+    labels = read_labels(source, columns=columns)
+    has_tables = any(Path(file).suffix.lower() in TABLE_FORMATS for file in files)
+    if has_tables and not isinstance(labels, dict) and predictions.items != list(range(predictions.n_items)):
+        raise InvalidPredictions(
+            f"{source} must have a column of items beside the labels: items of tables are matched by name"
+        )
+    return labels
+
+
+def fitted(
+    predictions: Predictions, method: str, options: list[str] | None, model: Path | None = None, known: Any = None
+) -> AbstractAggregator:
+    """A saved model, or a method fitted to these predictions."""
+    if model is not None:
+        return load(model)
+    aggregator = make_method(method, options or [], verbose=screen.err.is_terminal)
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always", UserWarning)
+        warnings.simplefilter("ignore", ConvergenceWarning)  # the summary says it
+        aggregator.fit(predictions, known)
+    for warning in told:  # as a sentence, without the line of code that it came from
+        screen.err.print(f"! {warning.message}", markup=False, highlight=False, soft_wrap=True)
+    return aggregator

@@ -1,0 +1,40 @@
+"""Arguments and options that several commands share."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from consilience.cli.methods import method_names
+
+Files = Annotated[
+    list[str],
+    typer.Argument(
+        metavar="FILE...",
+        help="Predictions: one file for all members or one per member. **.npy .npz .safetensors**: arrays (members, "
+        "items, classes) or (items, classes); FILE:KEY picks one of several. **.csv .tsv .parquet**: long tables with "
+        "columns item, member and label (or one probability column per class), or one member's probabilities with a "
+        "column per class. Files that name items are matched by name.",
+        show_default=False,
+    ),
+]
+Method = Annotated[str, typer.Option("--method", "-m", help=f"One of {', '.join(method_names())}.")]
+MethodOptions = Annotated[
+    list[str] | None,
+    typer.Option("--option", help="A parameter of the method, NAME=VALUE, such as max_iter=50. Repeatable."),
+]
+Logits = Annotated[bool, typer.Option("--logits", help="The arrays are logits or log-probabilities.")]
+Labels = Annotated[
+    str | None,
+    typer.Option("--labels", help="True labels, only to score the answers with. -1 or empty where unknown."),
+]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON document instead of tables.")]
+ItemColumn = Annotated[str | None, typer.Option("--item-column", help="The tables' column of items.")]
+MemberColumn = Annotated[str | None, typer.Option("--member-column", help="The tables' column of members.")]
+LabelColumn = Annotated[str | None, typer.Option("--label-column", help="The tables' column of labels.")]
+Model = Annotated[
+    Path | None,
+    typer.Option(
+        "--model", readable=False, help="Answer with a model that `aggregate --save` wrote instead of fitting one."
+    ),  # the reader says whether it can be read, in the same words as of other files
+]

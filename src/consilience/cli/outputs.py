@@ -1,0 +1,34 @@
+"""What commands write: files that are no input, and the page of a report."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+from consilience.cli import screen
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from consilience.aggregators.base import AbstractAggregator
+    from consilience.data.predictions import Predictions
+
+
+def check_places(outputs: list[Path | None], inputs: list[str | Path | None]) -> None:
+    """Raise where two outputs are one file, or an output is one of the files that are read."""
+    taken = {os.path.realpath(path): str(path) for path in inputs if path is not None}
+    for path in outputs:
+        if path is None:
+            continue
+        place = os.path.realpath(path)
+        if place in taken:
+            raise ValueError(f"each output must be a file of its own; {path} is also {taken[place]}")
+        taken[place] = f"{path}, another output"
+
+
+def write_page(path: Path, predictions: Predictions, aggregator: AbstractAggregator, labels: Any) -> None:
+    """Write the report of a fit."""
+    from consilience.report import write_report  # noqa: PLC0415 - only who wants a page pays for it
+
+    with screen.waiting("writing the report"):
+        write_report(path, predictions, aggregator, labels)

@@ -1,0 +1,83 @@
+"""`consilience reproduce`."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from consilience.cli import screen
+from consilience.system.extras import extra
+from consilience.system.progress import show_progress
+
+_PER_TASK = " One number for all, or TASK=NUMBER; may be repeated."
+
+
+def command(
+    experiment: Annotated[str, typer.Argument(help="One of the paper's experiments; `list` names them.")],
+    *,
+    data_dir: Annotated[Path, typer.Option("--data-dir", help="Where the data sets are.")] = Path("data"),
+    work_dir: Annotated[Path, typer.Option("--work-dir", help="Where members, predictions and cells are kept.")] = Path(
+        "work"
+    ),
+    output: Annotated[Path, typer.Option("--output", "-o", help="The folder for tables and figures.")] = Path(
+        "results"
+    ),
+    tasks: Annotated[str | None, typer.Option("--tasks", help="Only these of its data sets: mnist,cifar10.")] = None,
+    members: Annotated[
+        list[str] | None,
+        typer.Option("--members", help="Networks per data set (9); three make an ensemble." + _PER_TASK),
+    ] = None,
+    epochs: Annotated[
+        list[str] | None, typer.Option("--epochs", help="Other than the paper's number of epochs." + _PER_TASK)
+    ] = None,
+    subset: Annotated[
+        list[str] | None, typer.Option("--subset", help="Train on so many images only." + _PER_TASK)
+    ] = None,
+    items: Annotated[
+        list[str] | None, typer.Option("--items", help="Score so many test images only." + _PER_TASK)
+    ] = None,
+    weights: Annotated[
+        list[str] | None,
+        typer.Option("--weights", metavar="TASK=FOLDER", help="Published networks to take instead of training."),
+    ] = None,
+    jobs: Annotated[
+        int | None, typer.Option("--jobs", min=1, help="Networks to train at a time; one per core.")
+    ] = None,
+    laplace: Annotated[bool, typer.Option(help="Whether probabilistic ensembling (PE) takes part.")] = True,
+) -> None:
+    """Run an experiment of the paper, going on where an earlier run was stopped."""
+    extra("torch", name="experiments", use="reproduce")
+    from consilience.experiments.catalog import EXPERIMENTS  # noqa: PLC0415 - needs the extra
+    from consilience.experiments.published import take_members  # noqa: PLC0415
+    from consilience.experiments.reproduce import reproduce  # noqa: PLC0415
+    from consilience.experiments.scales import read_choices, read_scales  # noqa: PLC0415
+    from consilience.experiments.store import Store  # noqa: PLC0415
+    from consilience.experiments.tasks import TASKS  # noqa: PLC0415
+
+    if experiment == "list":
+        for name, entry in EXPERIMENTS.items():
+            screen.out.print(f"{name:16} {entry.what}: {', '.join(entry.tasks)}", markup=False)
+        return
+    for option, place in (("--output", output), ("--work-dir", work_dir)):  # before hours of work, not after
+        if place.exists() and not place.is_dir():
+            raise NotADirectoryError(f"{option} must be a folder; {place} is a file")
+    asked = {"epochs": epochs, "subset": subset, "n_members": members, "n_items": items}
+    store = Store(data_dir, work_dir, read_scales(TASKS, {name: values or [] for name, values in asked.items()}))
+    for task, folder in read_choices(TASKS, "weights", weights or []).items():
+        if not task:
+            raise ValueError(f"weights must be TASK=FOLDER; got {folder!r}")
+        take_members(task, Path(folder), work_dir, store.scale(task))
+    with show_progress(experiment, is_shown=screen.err.is_terminal) as progress:
+        written, notes = reproduce(
+            experiment,
+            store,
+            output,
+            tasks=None if tasks is None else tasks.split(","),
+            with_laplace=laplace,
+            jobs=jobs,
+            progress=progress,
+        )
+    for note in notes:
+        screen.print_text(note)
+    for path in written:
+        screen.print_text(f"Wrote {path}")
