@@ -28,12 +28,14 @@ class Agreement:
     counts: FloatArray  # (members, members): how often both answered; who answers an item twice counts twice
     confidences: FloatArray  # (members,): Σ max_j x_imj over its answers
     answers: FloatArray  # (members,): how many there are
+    totals: FloatArray  # (members, classes): Σ_i x_im
 
     @classmethod
-    def zero(cls, n_members: int) -> Agreement:
-        """Of no items."""
+    def zero(cls, n_members: int, n_classes: int) -> Agreement:
+        """The agreement on zero items."""
         pairs, members = (n_members, n_members), (n_members,)
-        return cls(np.zeros(pairs), np.zeros(pairs), np.zeros(members), np.zeros(members))
+        rows = np.zeros((n_members, n_classes))
+        return cls(np.zeros(pairs), np.zeros(pairs), np.zeros(members), np.zeros(members), rows)
 
     def __add__(self, other: Agreement) -> Agreement:
         return Agreement(
@@ -41,16 +43,18 @@ class Agreement:
             self.counts + other.counts,
             self.confidences + other.confidences,
             self.answers + other.answers,
+            self.totals + other.totals,
         )
 
     def __rmul__(self, factor: float) -> Agreement:
-        parts = (self.products, self.counts, self.confidences, self.answers)
+        parts = (self.products, self.counts, self.confidences, self.answers, self.totals)
         return Agreement(*(factor * part for part in parts))
 
     def among(self, members: IntArray) -> Agreement:
         """That of some members."""
         pairs = np.ix_(members, members)
-        return Agreement(self.products[pairs], self.counts[pairs], self.confidences[members], self.answers[members])
+        of_each = (self.confidences[members], self.answers[members], self.totals[members])
+        return Agreement(self.products[pairs], self.counts[pairs], *of_each)
 
     @property
     def mean_confidence(self) -> FloatArray:
@@ -58,14 +62,28 @@ class Agreement:
         has_answered = self.answers > 0
         return np.divide(self.confidences, self.answers, out=np.ones_like(self.answers), where=has_answered)
 
-    def beyond_chance(self, n_classes: int) -> FloatArray:
-        """The mean products (members, members) on a scale where blind guesses get 0 and equal labels 1.
+    @property
+    def shares(self) -> FloatArray:
+        """How often each member says each class (members, classes), one answer more being spread over all classes."""
+        n_classes = self.totals.shape[1]
+        return (self.totals + 1 / n_classes) / (self.answers[:, None] + 1)
 
-        The diagonal is what members claim of themselves: that of a member who is sure is 1. Pairs who never met get 0.
+    @property
+    def chance(self) -> FloatArray:
+        """What the mean products (members, members) would be if members answered blindly, each with its own shares."""
+        return np.asarray(self.shares @ self.shares.T)
+
+    def beyond_chance(self) -> FloatArray:
+        """The mean products (members, members) on a scale where blind answers get 0 and equal labels 1.
+
+        Blind answers agree as often as the members' shares make them: two who always say the frequent class agree,
+        and that tells nothing. The diagonal is what members claim of themselves: that of a member who is sure is 1.
+        Pairs who never met get 0.
         """
+        chance = self.chance
         met = self.counts > 0  # however little is left of it: a stream may forget all but a fraction of an item
-        means = np.divide(self.products, self.counts, out=np.full_like(self.products, 1 / n_classes), where=met)
-        return (n_classes * means - 1) / (n_classes - 1)
+        means = np.divide(self.products, self.counts, out=chance.copy(), where=met)
+        return (means - chance) / np.maximum(1 - chance, 1e-6)
 
 
 class Laid(NamedTuple):
@@ -75,11 +93,12 @@ class Laid(NamedTuple):
     answers: Any  # (members, items × classes), dense or sparse; of those who answered an item twice, the sum
     n_answers: Any  # (members, items)
     confidences: FloatArray  # (members,)
+    totals: FloatArray  # (members, classes)
 
 
-def agreement_of(features: tuple[Features, ...], n_members: int, n_items: int) -> Agreement:
+def agreement_of(features: tuple[Features, ...], n_members: int, n_items: int, n_classes: int) -> Agreement:
     """The agreement of the members on the items of a chunk."""
-    total = Agreement.zero(n_members)
+    total = Agreement.zero(n_members, n_classes)
     parts = _laid_out(features, n_items)
     for first, one in enumerate(parts):
         for other in parts[first:]:
@@ -87,7 +106,7 @@ def agreement_of(features: tuple[Features, ...], n_members: int, n_items: int) -
             place, mirrored = np.ix_(one.positions, other.positions), np.ix_(other.positions, one.positions)
             total.products[place], total.counts[place] = products, counts
             total.products[mirrored], total.counts[mirrored] = products.T, counts.T
-        total.confidences[one.positions] = one.confidences
+        total.confidences[one.positions], total.totals[one.positions] = one.confidences, one.totals
         n_answers = one.n_answers if is_sparse(one.n_answers) else to_numpy(one.n_answers)
         total.answers[one.positions] = n_answers.sum(axis=1)
     return total
@@ -106,14 +125,16 @@ def _of_dense(features: DenseFeatures, n_items: int) -> Laid:
     rows = xp.permute_dims(xp.reshape(features.values, (n_items, n_members, -1)), (1, 0, 2))
     n_answers = np.ones((n_members, n_items)) if features.is_answer is None else features.is_answer
     confidences = to_numpy(xp.max(rows, axis=2)).sum(axis=1, dtype=np.float64)  # missing rows are zero
-    return Laid(features.positions, xp.reshape(rows, (n_members, -1)), n_answers, confidences)
+    totals = to_numpy(xp.sum(xp.astype(rows, xp.float64, copy=False), axis=1))
+    return Laid(features.positions, xp.reshape(rows, (n_members, -1)), n_answers, confidences, totals)
 
 
 def _of_some(features: list[AnsweredFeatures]) -> Laid:
     answers = np.stack([(part.incidence @ part.values).ravel() for part in features])
     n_answers = np.stack([(part.incidence @ part.is_answer).ravel() for part in features])
     confidences = np.array([part.values.max(axis=1).sum(dtype=np.float64) for part in features])
-    return Laid(np.array([part.position for part in features]), answers, n_answers, confidences)
+    totals = np.stack([part.values.sum(axis=0, dtype=np.float64) for part in features])
+    return Laid(np.array([part.position for part in features]), answers, n_answers, confidences, totals)
 
 
 def _of_labels(features: LabelFeatures, n_items: int) -> Laid:
@@ -126,6 +147,7 @@ def _of_labels(features: LabelFeatures, n_items: int) -> Laid:
         sparse.csr_array(answers, shape=(n_members, n_items * n_classes)),
         sparse.csr_array((entries.data, (member, entries.row)), shape=(n_members, n_items)),
         np.bincount(member, weights=entries.data, minlength=n_members).astype(np.float64),
+        np.asarray(features.matrix.sum(axis=0), dtype=np.float64).reshape(n_members, n_classes),
     )
 
 

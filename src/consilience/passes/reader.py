@@ -245,11 +245,11 @@ class Reader(AbstractReader):
 
     def agreement(self) -> Agreement:
         """How much members agree with each other on these items."""
-        n_members = self.predictions.n_members
-        total = Agreement.zero(n_members)
+        n_members, n_classes = self.predictions.n_members, self.predictions.n_classes
+        total = Agreement.zero(n_members, n_classes)
 
         def visit(chunk: ReadChunk) -> Agreement:
-            return agreement_of(chunk.features(), n_members, chunk.n_items)
+            return agreement_of(chunk.features(), n_members, chunk.n_items, n_classes)
 
         with self._product_threads():
             for part in in_order(visit, self.chunks, self.n_workers):

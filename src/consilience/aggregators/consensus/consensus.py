@@ -40,7 +40,7 @@ MANY_OF_ONE = 5
 """So many labels, all of one class, are worth a warning: they were hardly drawn at random."""
 
 
-AGREEMENT = Record(Agreement, {"products": "gg", "counts": "gg", "confidences": "g", "answers": "g"})
+AGREEMENT = Record(Agreement, {"products": "gg", "counts": "gg", "confidences": "g", "answers": "g", "totals": "gk"})
 
 
 @final
@@ -83,12 +83,12 @@ class Panel(NamedTuple):
     credibility: FloatArray
 
     @classmethod
-    def of(cls, agreement: Agreement, votes: Agreement, n_members: int, n_classes: int) -> Panel:
+    def of(cls, agreement: Agreement, votes: Agreement, n_members: int) -> Panel:
         """Weights and credibility from agreement; of too many members to compare, all the same."""
         if len(agreement.counts) != n_members:
             return cls(agreement, votes, np.full(n_members, 1 / n_members), np.ones(n_members))
-        weights, sameness = pool_weights(agreement, votes, n_classes), copies(agreement, n_classes)
-        return cls(agreement, votes, weights, credibility(agreement, votes, weights, sameness, n_classes))
+        weights, sameness = pool_weights(agreement, votes), copies(agreement)
+        return cls(agreement, votes, weights, credibility(agreement, votes, weights, sameness))
 
 
 @final
@@ -213,7 +213,7 @@ class Consensus(AbstractIterative):
         reader = self._reader(predictions)
         with self._progress(reader, self.max_iter + 1):  # and a pass for the average's statistics
             votes = _agreement(self._reader(predictions.harden()))
-            panel = Panel.of(_agreement(reader), votes, predictions.n_members, predictions.n_classes)
+            panel = Panel.of(_agreement(reader), votes, predictions.n_members)
             average = reader.average_statistics(reader, panel.weights)
             model, weight = self._model(panel, average), self._weight(average.answer_counts)
             expectation = reader.expectation(remembers=False)
@@ -239,7 +239,7 @@ class Consensus(AbstractIterative):
         evidence = expected.log_evidence
         agreement = self.forgetting * self.agreement_ + _agreement(reader)
         votes = self.forgetting * self.vote_agreement_ + _agreement(self._reader(predictions.harden()))
-        panel = Panel.of(agreement, votes, predictions.n_members, predictions.n_classes)
+        panel = Panel.of(agreement, votes, predictions.n_members)
         average = reader.average_statistics(reader, panel.weights)
         n_answers = self.forgetting * self.statistics_.answer_counts + average.answer_counts
         batch = average.averaged_into(expected, self._weight(n_answers))
@@ -325,7 +325,7 @@ class Consensus(AbstractIterative):
         """
         if len(self.vote_agreement_.counts) != len(self.member_weights_):
             return None
-        return _accuracies(self.agreement_, self.vote_agreement_, len(self.class_prior_))
+        return _accuracies(self.agreement_, self.vote_agreement_)
 
     # ---- using what was learned ---------------------------------------------------------------------------
 
@@ -371,7 +371,11 @@ class Consensus(AbstractIterative):
 
 def _agreement(reader: AbstractReader) -> Agreement:
     """How much members agree; that of no members where there are too many to compare each with each."""
-    return reader.agreement() if reader.predictions.n_members <= MOST_MEMBERS else Agreement.zero(0)
+    return (
+        reader.agreement()
+        if reader.predictions.n_members <= MOST_MEMBERS
+        else Agreement.zero(0, reader.predictions.n_classes)
+    )
 
 
 def _corrected(rule: LinearRule, labelled: LabelledItems | None, classes: list[Any]) -> AbstractRule:
@@ -395,7 +399,8 @@ def _correction_of(rule: AbstractRule) -> Correction | None:
     return rule.correction if isinstance(rule, CorrectedRule) else None
 
 
-def _accuracies(agreement: Agreement, votes: Agreement, n_classes: int) -> FloatArray:
-    """How often each member's vote is right (members,), if members erred independently."""
-    found = skills(votes, copies(agreement, n_classes), n_classes)
-    return np.asarray(found + (1 - found) / n_classes)
+def _accuracies(agreement: Agreement, votes: Agreement) -> FloatArray:
+    """How often each member's vote is right (members,), if members erred independently; blind votes are by chance."""
+    found = skills(votes, copies(agreement))
+    by_chance = votes.shares @ votes.shares.mean(axis=0)
+    return np.asarray(found + (1 - found) * by_chance)

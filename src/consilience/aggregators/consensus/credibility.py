@@ -24,7 +24,7 @@ SURE = 1 - 1e-6
 
 
 def credibility(
-    probabilities: Agreement, votes: Agreement, member_weights: FloatArray, sameness: FloatArray, n_classes: int
+    probabilities: Agreement, votes: Agreement, member_weights: FloatArray, sameness: FloatArray
 ) -> FloatArray:
     """What the evidence of each member's probabilities is to be multiplied by (members,), from `LEAST` to 1.
 
@@ -37,13 +37,13 @@ def credibility(
     confidence = probabilities.mean_confidence
     claims = confidence < SURE
     weights = np.where(claims, member_weights, 0.0)
-    shown = _shown_errors(votes, weights, sameness, n_classes) if claims.sum() > 1 else 0.0
+    shown = _shown_errors(votes, weights, sameness) if claims.sum() > 1 else 0.0
     claimed = weights @ (1 - confidence) / max(weights.sum(), 1e-12)
     ratio = (claimed + ROUNDING) / (shown + ROUNDING)
     return np.where(claims, np.clip(ratio**STEEPNESS, LEAST, 1), 1.0)
 
 
-def _shown_errors(votes: Agreement, weights: FloatArray, sameness: FloatArray, n_classes: int) -> float:
+def _shown_errors(votes: Agreement, weights: FloatArray, sameness: FloatArray) -> float:
     """How often members err at least, if errors are independent; zero where too little is known to tell.
 
     They agree beyond chance by the square of their skill then. Copies bear no witness, and what chance may have done
@@ -56,5 +56,6 @@ def _shown_errors(votes: Agreement, weights: FloatArray, sameness: FloatArray, n
     agreement = (pairs * votes.products).sum() / met
     n_meetings = met**2 / (2 * (pairs**2 * votes.counts).sum())  # each pair is there twice
     at_most = min(agreement + np.sqrt((agreement * (1 - agreement) + 1 / n_meetings) / n_meetings), 1.0)
-    skill = np.sqrt(max((n_classes * at_most - 1) / (n_classes - 1), 0.0))
-    return float((1 - skill) * (1 - 1 / n_classes))
+    chance = (pairs * votes.counts * votes.chance).sum() / met
+    skill = np.sqrt(max((at_most - chance) / max(1 - chance, 1e-6), 0.0))
+    return float((1 - skill) * (1 - chance))

@@ -35,7 +35,7 @@ MOST_MEMBERS = 512
 """Beyond so many members the table of pairs would be larger than what is to be learned from it."""
 
 
-def pool_weights(probabilities: Agreement, votes: Agreement, n_classes: int) -> FloatArray:
+def pool_weights(probabilities: Agreement, votes: Agreement) -> FloatArray:
     """The weights (members,) of an average, summing to 1, from the agreement in probabilities and in votes.
 
     Whoever is about as good as the second best has a full weight, others have less in proportion to their skill, and
@@ -49,22 +49,22 @@ def pool_weights(probabilities: Agreement, votes: Agreement, n_classes: int) -> 
     if is_heard.sum() > 1:
         heard = np.flatnonzero(is_heard)
         probabilities, votes = probabilities.among(heard), votes.among(heard)
-        sameness = copies(probabilities, n_classes)
-        found = skills(votes, sameness, n_classes)
-        n_copies = (sameness * _excess(votes, found, n_classes)).sum(axis=1)
+        sameness = copies(probabilities)
+        found = skills(votes, sameness)
+        n_copies = (sameness * _excess(votes, found)).sum(axis=1)
         shares = np.minimum(1, found / _second_best(found, n_copies)) / n_copies
         weights[is_heard] = np.maximum(shares / shares.sum(), LEAST_SHARE / len(shares))
     return np.asarray(weights / weights.sum())
 
 
-def _excess(votes: Agreement, found: FloatArray, n_classes: int) -> FloatArray:
+def _excess(votes: Agreement, found: FloatArray) -> FloatArray:
     """Whether two members agree where their skills leave room to disagree, from 0 to 1; 1 with oneself.
 
     Two who are always right have to agree, and are no copies for it. Skills are known within some hundredths, so a room
     of a tenth is none.
     """
     explained = np.outer(found, found)
-    filled = (votes.beyond_chance(n_classes) - explained) / (1 - explained + 0.1)
+    filled = (votes.beyond_chance() - explained) / (1 - explained + 0.1)
     excess = np.clip((filled - 0.4) / 0.25, 0, 1)
     np.fill_diagonal(excess, 1)
     return np.asarray(excess)
@@ -77,7 +77,7 @@ def _second_best(found: FloatArray, n_copies: FloatArray) -> float:
     return float(found[order[min(int(np.searchsorted(rank, 2 - 1e-9)), len(order) - 1)]])
 
 
-def skills(votes: Agreement, sameness: FloatArray, n_classes: int) -> FloatArray:
+def skills(votes: Agreement, sameness: FloatArray) -> FloatArray:
     """How often beyond chance each member's vote is right, if members erred independently.
 
     Then members m and n agree beyond chance as often as α_m α_n: off its diagonal the table of agreement has rank one.
@@ -85,7 +85,7 @@ def skills(votes: Agreement, sameness: FloatArray, n_classes: int) -> FloatArray
     below by its square. Copies say little of each other and count once as judges. Where little is known, a member is as
     good as the median member is borne out by its best partner.
     """
-    table, met = votes.beyond_chance(n_classes), votes.counts
+    table, met = votes.beyond_chance(), votes.counts
     met_enough = np.where(np.eye(len(table)), 0, met / (met + FEW_ITEMS))
     trust = (1 - DOUBT * sameness) * met_enough / sameness.sum(axis=1)
     borne_out = np.sqrt(np.maximum(table * met_enough, 0).max(axis=1))[np.diag(met) > 0]  # nobody silent bears witness
@@ -99,9 +99,9 @@ def skills(votes: Agreement, sameness: FloatArray, n_classes: int) -> FloatArray
     return found
 
 
-def copies(probabilities: Agreement, n_classes: int) -> FloatArray:
+def copies(probabilities: Agreement) -> FloatArray:
     """How far two members (members, members) are one: 0 up to a cosine of `ALIKE`, 1 for those who say the same."""
-    table, met = probabilities.beyond_chance(n_classes), probabilities.counts
+    table, met = probabilities.beyond_chance(), probabilities.counts
     lengths = np.sqrt(np.maximum(np.outer(np.diag(table), np.diag(table)), 0))
     cosines = np.divide(table, lengths, out=np.zeros_like(table), where=lengths > 1e-3)
     sameness = np.clip((cosines - ALIKE) / (1 - ALIKE), 0, 1) * met / (met + FEW_ITEMS)
