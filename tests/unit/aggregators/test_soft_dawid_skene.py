@@ -1,4 +1,4 @@
-"""Fast = slow: against loops, enumeration, and PyTorch's autograd."""
+"""Soft Dawid-Skene against PyTorch's autograd, enumeration and loops."""
 
 import numpy as np
 import pytest
@@ -8,80 +8,7 @@ from consilience.passes.reader import Reader
 
 import reference
 from assertions import assert_never_falls
-from simulate import diagonal_confusion, labels_from_confusion, softmax_members
-
-
-@pytest.fixture
-def labels(rng):
-    confusion = diagonal_confusion([0.9, 0.7, 0.6, 0.5], 3)
-    table, _ = labels_from_confusion(rng, confusion, [0.5, 0.3, 0.2], 60)
-    table[rng.random(table.shape) < 0.2] = -1
-    table[0, (table < 0).all(axis=0)] = 0
-    return table
-
-
-@pytest.mark.parametrize("smoothing", [0.0, 0.01, 1.0])
-@pytest.mark.parametrize("n_iter", [1, 7])
-def test_dawid_skene_is_the_loops(labels, smoothing, n_iter):
-    ds = cs.DawidSkene(smoothing=smoothing, max_iter=n_iter, tol=None).fit(cs.Predictions.from_labels(labels, 3))
-    posterior, prior, confusion, log_likelihood = reference.dawid_skene(labels, 3, n_iter, smoothing)
-    np.testing.assert_allclose(ds.posterior_, posterior, atol=1e-12)
-    np.testing.assert_allclose(ds.class_prior_, prior, atol=1e-12)
-    np.testing.assert_allclose(ds.confusion_, confusion, atol=1e-12)
-    penalty = (smoothing * (1 + np.eye(3)) * np.log(np.maximum(confusion, 1e-300))).sum() if smoothing else 0
-    penalty += smoothing * np.log(prior).sum()
-    assert ds.history_[-1] == pytest.approx(log_likelihood + penalty, rel=1e-12)
-
-
-def test_last_objective_belongs_to_the_parameters_returned(labels):
-    predictions = cs.Predictions.from_labels(labels, 3)
-    ds = cs.DawidSkene(smoothing=0, max_iter=4, tol=None).fit(predictions)
-    total = 0.0
-    for i in range(labels.shape[1]):
-        joint = ds.class_prior_.copy()
-        for m in range(len(labels)):
-            if labels[m, i] >= 0:
-                joint *= ds.confusion_[m, :, labels[m, i]]
-        total += np.log(joint.sum())
-        np.testing.assert_allclose(ds.posterior_[i], joint / joint.sum(), atol=1e-12)
-    assert ds.history_[-1] == pytest.approx(total, rel=1e-12)
-
-
-def test_bcc_history_is_the_true_bound(labels):
-    bcc = cs.BayesianClassifierCombination(max_iter=5, tol=None).fit(cs.Predictions.from_labels(labels, 3))
-    expected = reference.elbo(
-        labels, bcc.posterior_, bcc.parameters_.confusion, bcc.parameters_.classes, 1 + np.eye(3), np.ones(3)
-    )
-    assert bcc.history_[-1] == pytest.approx(expected, rel=1e-10)
-
-
-@pytest.mark.parametrize(
-    "method",
-    [
-        cs.DawidSkene(max_iter=50, tol=None),
-        cs.DawidSkene(smoothing=0, max_iter=50, tol=None),
-        cs.DawidSkene(class_prior=[0.2, 0.3, 0.5], max_iter=50, tol=None),
-        cs.BayesianClassifierCombination(max_iter=50, tol=None),
-        cs.BayesianClassifierCombination(class_prior="uniform", max_iter=50, tol=None),
-    ],
-    ids=repr,
-)
-@pytest.mark.parametrize("is_semi_supervised", [False, True])
-def test_objectives_never_fall(labels, method, is_semi_supervised):
-    known = np.full(labels.shape[1], -1)
-    known[:5] = 0 if is_semi_supervised else -1
-    assert_never_falls(method.fit(cs.Predictions.from_labels(labels, 3), known).history_)
-
-
-def test_dawid_skene_becomes_bcc_as_items_grow(rng):
-    """With many items the priors are washed out, and both are the maximum-likelihood rates."""
-    labels, _ = labels_from_confusion(rng, diagonal_confusion([0.8, 0.7, 0.9], 3), [0.5, 0.3, 0.2], 20_000)
-    predictions = cs.Predictions.from_labels(labels, 3)
-    ds, bcc = cs.DawidSkene(smoothing=0).fit(predictions), cs.BayesianClassifierCombination().fit(predictions)
-    np.testing.assert_allclose(ds.confusion_, bcc.confusion_, atol=5e-3)
-
-
-# ---- Soft Dawid-Skene -------------------------------------------------------------------------------------
+from simulate import softmax_members
 
 
 def assert_is_autograds(array, schedule, steps, smoothing, tolerance=1e-8):
@@ -195,16 +122,6 @@ def test_exact_em_climbs_the_likelihood(rng):
     assert_never_falls(evidence)
 
 
-def test_hard_members_are_dawid_skenes(rng):
-    """With hard members alone, no averaging and no floor in sight, Soft Dawid-Skene is Dawid-Skene."""
-    labels, _ = labels_from_confusion(rng, diagonal_confusion([0.9, 0.7, 0.6], 3), [0.5, 0.3, 0.2], 100)
-    predictions = cs.Predictions.from_labels(labels, 3)
-    soft = cs.SoftDawidSkene(averaging=1, max_iter=6, smoothing=0.0).fit(predictions)
-    hard = cs.DawidSkene(max_iter=6, smoothing=0.0, tol=None).fit(predictions)
-    np.testing.assert_allclose(soft.posterior_, hard.posterior_, atol=1e-9)
-    assert np.isnan(soft.concentration_).all()
-
-
 def test_polyak_averages_of_posteriors_and_of_statistics_agree(rng):
     array, _ = softmax_members(rng, [3, 2, 1], n_items=70, n_classes=4, missing=0.1)
     predictions = cs.Predictions(array)
@@ -219,3 +136,46 @@ def test_online_rule_nearly_reproduces_the_fit(shared):
     sds = cs.SoftDawidSkene().fit(array)
     assert sds.weight_ == pytest.approx(1 - 0.999**100)
     assert np.abs(sds.predict_proba(array) - sds.posterior_).max() < 0.02
+
+
+@pytest.fixture(scope="module")
+def array():
+    return softmax_members(np.random.default_rng(0), [3, 2, 1], n_items=40, n_classes=3)[0]
+
+
+def test_paper_presets():
+    assert cs.SoftDawidSkene.paper("mnist").get_params() == cs.SoftDawidSkene().get_params()
+    assert cs.SoftDawidSkene.paper("cifar100").averaging == {0: 1e-5, 100: 1e-3}
+    imagenet = cs.SoftDawidSkene.paper("imagenet")
+    assert (imagenet.max_iter, imagenet.optimizer_steps) == (25, 1)
+    with pytest.raises(ValueError, match="name must be one of .*; got 'svhn'"):
+        cs.SoftDawidSkene.paper("svhn")
+
+
+def test_schedule_weighs_what_its_steps_weigh(array):
+    sds = cs.SoftDawidSkene(averaging={0: 0.1, 5: 0.01}, max_iter=9).fit(array)
+    assert sds.weight_ == pytest.approx(1 - 0.9**5 * 0.99**4)
+
+
+def test_rows_of_nan_stand_for_a_missing_person(array):
+    people = cs.Predictions.from_labels(array[:1].argmax(axis=2), 3)
+    sds = cs.SoftDawidSkene(max_iter=3).fit(cs.Predictions.concatenate([array, people]))
+    absent = np.concatenate([array, np.full_like(array[:1], np.nan)])
+    silent = cs.Predictions.from_labels(np.full((1, 40), -1), 3, partial=True)
+    expected = sds.predict_proba(cs.Predictions.concatenate([array, silent]))
+    np.testing.assert_allclose(sds.predict_proba(absent), expected, atol=1e-12)
+
+
+ARRAY, TRUTH = softmax_members(np.random.default_rng(0), [3, 2, 1], n_items=80, n_classes=3)
+
+
+def test_a_pure_fit_answers_by_the_e_step_alone():
+    fitted = cs.SoftDawidSkene(max_iter=5).fit(ARRAY)
+    pure = fitted.pure()
+    np.testing.assert_array_equal(pure.predict_proba(ARRAY), fitted.predict_proba(ARRAY, pure=True))
+    average = cs.Average().fit(ARRAY).posterior_
+    mixed = (1 - fitted.weight_) * average + fitted.weight_ * pure.predict_proba(ARRAY)
+    np.testing.assert_allclose(fitted.predict_proba(ARRAY), mixed, rtol=1e-12)
+    assert fitted.weight_ < 1
+    with pytest.raises(AttributeError, match="has no posterior_"):
+        _ = pure.posterior_
