@@ -2,8 +2,13 @@
 
 import numpy as np
 import pytest
+from scipy import stats
 
 import consilience as cs
+from consilience.aggregators.soft_dawid_skene import DirichletModel, Emissions, _lend_to_silent_classes
+from consilience.maths.adamw import Moments
+from consilience.maths.dirichlet import log_normalizer
+from consilience.maths.statistics import Statistics
 from consilience.passes.reader import Reader
 
 import reference
@@ -78,8 +83,6 @@ def test_sds_is_autograd_on_real_prompts(shared):
 
 def test_sds_posterior_is_enumeration(rng):
     """The pure posterior of new items is Bayes' rule with SciPy's Dirichlet densities."""
-    from scipy import stats
-
     array, _ = softmax_members(rng, [2, 1], n_items=40, n_classes=3)
     sds = cs.SoftDawidSkene(max_iter=5, averaging=0.5).fit(array)
     rows = array[:, :4]
@@ -166,16 +169,132 @@ def test_rows_of_nan_stand_for_a_missing_person(array):
     np.testing.assert_allclose(sds.predict_proba(absent), expected, atol=1e-12)
 
 
-ARRAY, TRUTH = softmax_members(np.random.default_rng(0), [3, 2, 1], n_items=80, n_classes=3)
-
-
-def test_a_pure_fit_answers_by_the_e_step_alone():
-    fitted = cs.SoftDawidSkene(max_iter=5).fit(ARRAY)
+def test_a_pure_fit_answers_by_the_e_step_alone(array):
+    fitted = cs.SoftDawidSkene(max_iter=5).fit(array)
     pure = fitted.pure()
-    np.testing.assert_array_equal(pure.predict_proba(ARRAY), fitted.predict_proba(ARRAY, pure=True))
-    average = cs.Average().fit(ARRAY).posterior_
-    mixed = (1 - fitted.weight_) * average + fitted.weight_ * pure.predict_proba(ARRAY)
-    np.testing.assert_allclose(fitted.predict_proba(ARRAY), mixed, rtol=1e-12)
+    np.testing.assert_array_equal(pure.predict_proba(array), fitted.predict_proba(array, pure=True))
+    average = cs.Average().fit(array).posterior_
+    mixed = (1 - fitted.weight_) * average + fitted.weight_ * pure.predict_proba(array)
+    np.testing.assert_allclose(fitted.predict_proba(array), mixed, rtol=1e-12)
     assert fitted.weight_ < 1
     with pytest.raises(AttributeError, match="has no posterior_"):
         _ = pure.posterior_
+
+
+# ---- the mathematics --------------------------------------------------------------------------------------
+
+
+def dirichlet_model(is_soft, **options):
+    defaults = {"class_prior": None, "solver": "adamw", "optimizer_steps": 3, "learning_rate": 0.01}
+    defaults |= {"weight_decay": 1e-4, "smoothing": 0.5, "floor": 1e-10}
+    return DirichletModel(np.asarray(is_soft), **defaults | options)
+
+
+def emissions_of(rng, n_members=2, n_classes=3):
+    table = rng.uniform(0.2, 3, size=(n_members, n_classes, n_classes))
+    prior = rng.dirichlet(np.ones(n_classes))
+    return Emissions(prior, table, log_normalizer(table), Moments.zero(table.shape))
+
+
+def statistics_of(array, posterior):
+    return Reader(cs.Predictions(array), log_floor=1e-10).statistics(posterior)
+
+
+def test_scores_are_log_densities_up_to_what_all_classes_share(rng):
+    emissions, row = emissions_of(rng), rng.dirichlet(np.ones(3), size=2)
+    log_prior, weights, bias = dirichlet_model([True, True]).scores(emissions)
+    found = log_prior + np.einsum("mkj,mj->k", weights, np.log(row)) + bias.sum(axis=0)
+    densities = [
+        np.log(emissions.class_prior[k]) + sum(stats.dirichlet.logpdf(row[m], emissions.table[m, k]) for m in (0, 1))
+        for k in range(3)
+    ]
+    np.testing.assert_allclose(np.diff(found), np.diff(densities), rtol=1e-9)
+
+
+def test_a_step_does_not_depend_on_the_number_of_items(rng):
+    """All items given twice move the concentrations as all items given once."""
+    array, _ = softmax_members(rng, [2, 1], n_items=30, n_classes=3)
+    posterior = array.mean(axis=0)
+    once, twice = (
+        dirichlet_model([True, True]).maximize(statistics, emissions)
+        for statistics, emissions in (
+            (statistics_of(array, posterior), emissions_of(np.random.default_rng(1))),
+            (2 * statistics_of(array, posterior), emissions_of(np.random.default_rng(1))),
+        )
+    )
+    np.testing.assert_allclose(twice.table, once.table, rtol=1e-12)
+    np.testing.assert_allclose(twice.class_prior, posterior.mean(axis=0), rtol=1e-12)
+    np.testing.assert_allclose(once.log_normalizers, log_normalizer(once.table), rtol=1e-12)
+    assert once.moments.n_steps == 3
+
+
+def test_members_beside_each_other_are_fitted_as_alone(rng, monkeypatch):
+    """Rows do not depend on each other, however many are treated at once."""
+    array, _ = softmax_members(rng, [2, 1, 1], n_items=30, n_classes=3)
+    whole = cs.SoftDawidSkene(max_iter=3, averaging=0.2).fit(array).table_
+    monkeypatch.setattr("consilience.aggregators.soft_dawid_skene.ROW_NUMBERS", 6)
+    np.testing.assert_array_equal(cs.SoftDawidSkene(max_iter=3, averaging=0.2).fit(array).table_, whole)
+
+
+@pytest.mark.parametrize(
+    ("is_soft", "at_once", "parts"),
+    [
+        ([True, True], 100, [(0, 6)]),
+        ([True, True], 4, [(0, 4), (4, 6)]),
+        ([True, False], 100, [(0, 3)]),
+        ([False, True], 2, [(3, 5), (5, 6)]),
+        ([False, False], 2, []),
+    ],
+)
+def test_soft_rows_are_treated_once_and_hard_ones_never(monkeypatch, is_soft, at_once, parts):
+    monkeypatch.setattr("consilience.aggregators.soft_dawid_skene.ROW_NUMBERS", 3 * at_once)
+    assert [(part.start, part.stop) for part in dirichlet_model(is_soft)._soft_parts(3)] == parts
+
+
+def test_classes_that_nobody_votes_for_are_lent_the_average_row():
+    """By hand: two classes with votes, of which the member has 3 right and 1 wrong on average."""
+    sums = np.array([[[4.0, 1, 0], [1.0, 2, 0], [0, 0, 0]]])
+    statistics = Statistics(8.0, np.array([5.0, 3, 0]), sums.sum(axis=2), sums, 0.0)
+    lent = _lend_to_silent_classes(statistics)
+    np.testing.assert_allclose(lent[0], [[4, 1, 0], [1, 2, 0], [0.5, 0.5, 3]])
+    everyone = Statistics(8.0, np.array([5.0, 3, 1]), sums.sum(axis=2), sums, 0.0)
+    assert _lend_to_silent_classes(everyone) is sums
+
+
+def test_an_exact_step_leaves_rows_that_less_than_one_item_speaks_for(rng):
+    model, emissions = dirichlet_model([True, True], solver="exact"), emissions_of(rng)
+    before, array = emissions.table.copy(), rng.dirichlet(np.ones(3), size=(2, 20))
+    posterior = np.zeros((20, 3))
+    posterior[:, 0], posterior[:, 1] = 0.99, 0.01  # a fifth of an item for class 1, nothing for class 2
+    after = model.maximize(statistics_of(array, posterior), emissions).table
+    np.testing.assert_array_equal(after[:, 1:], before[:, 1:])
+    assert (after[:, 0] != before[:, 0]).all()
+
+
+def test_a_batch_that_is_interrupted_teaches_nothing(array, monkeypatch):
+    sds = cs.SoftDawidSkene(max_iter=2).fit(array)
+    before = sds.table_.copy()
+
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(DirichletModel, "objective", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        sds.partial_fit(array)
+    np.testing.assert_array_equal(sds.table_, before)
+    assert sds.statistics_.n_items == array.shape[1] and sds.moments_.n_steps == 10
+
+
+def test_members_answer_as_they_did_in_the_fit(array):
+    people = cs.Predictions.from_labels(array[:1].argmax(axis=2), 3, members=["p"])
+    mixed = cs.Predictions.concatenate([cs.Predictions(array, members=list("abc")), people])
+    sds = cs.SoftDawidSkene(max_iter=2).fit(mixed)
+    assert sds.is_soft_.tolist() == [True, True, True, False]
+    assert np.isnan(sds.concentration_[3]).all() and not np.isnan(sds.concentration_[:3]).any()
+    np.testing.assert_allclose(sds.confusion_.sum(axis=2), 1, rtol=1e-12)
+    with pytest.raises(cs.InvalidPredictions, match="member 'p' must answer as it did in the fit, by labels; got prob"):
+        sds.predict_proba(cs.Predictions(array[:1], members=["p"]))
+    with pytest.raises(
+        cs.InvalidPredictions, match="member 'a' must answer as it did in the fit, by probabilities; got"
+    ):
+        sds.predict_proba(cs.Predictions.from_labels([[0]], 3, members=["a"]))
