@@ -7,15 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeAlias, final
+from typing import Any, TypeAlias, final
 
 import numpy as np
 
 from consilience.maths.statistics import Statistics
 from consilience.system.arrays import is_array
-
-if TYPE_CHECKING:
-    from collections.abc import Hashable
 
 LARGEST = 1e100
 """Beyond it sums overflow; NaN is not below it either."""
@@ -119,13 +116,9 @@ def _wrong_names(learned: Mapping[str, Any]) -> str | None:
         values = learned.get(name, [] if name == "items_" else None)
         if not isinstance(values, list) or len(values) < least:
             return f"{name!r} is no list of names"
-        if not all(isinstance(value, str | int | float | None) for value in values) or not _are_distinct(values):
+        if not all(isinstance(value, str | int | float | None) for value in values) or len({*values}) < len(values):
             return f"{name!r} are no distinct names"
     return None
-
-
-def _are_distinct(values: list[Hashable]) -> bool:
-    return len(set(values)) == len(values)
 
 
 def _wrong_numbers(learned: Mapping[str, Any], numbers: Mapping[str, Number]) -> str | None:
