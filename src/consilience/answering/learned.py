@@ -1,6 +1,6 @@
-"""What an aggregator declares that it learns, and whether the values in a file can be that.
+"""What an aggregator declares that it learns, and the check of a file against that declaration.
 
-A file may come from anybody. Nothing gets into an aggregator that it does not declare, in the shape that it declares.
+A file may come from anybody, so only declared attributes of the declared shapes get into an aggregator.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from consilience.maths.statistics import Statistics
 from consilience.system.arrays import is_array
 
 LARGEST = 1e100
-"""Beyond it sums overflow; NaN is not below it either."""
+"""Numbers must be smaller, so that sums do not overflow. NaN fails this comparison too."""
 
 
 @final
@@ -71,7 +71,7 @@ OPTIONAL = ("items_", "posterior_")
 
 
 def nested(values: Mapping[str, Any], declared: Learned) -> dict[str, Any]:
-    """The values of a file, dotted names gathered into the records that they are fields of."""
+    """The values of a file, with the fields of each record (dotted names) put together."""
     result = {key: value for key, value in values.items() if "." not in key}
     for name, record in declared.items():
         parts = {key.removeprefix(f"{name}."): value for key, value in values.items() if key.startswith(f"{name}.")}
@@ -81,7 +81,7 @@ def nested(values: Mapping[str, Any], declared: Learned) -> dict[str, Any]:
 
 
 def reason_to_refuse(aggregator: str, declared: Learned, learned: Mapping[str, Any]) -> str | None:
-    """What is wrong with the values that an aggregator is said to have learned; None where nothing is."""
+    """The reason why an aggregator cannot have learned these values; None where it can."""
     required = {*ALWAYS, *declared}
     found = {name.split(".")[0] for name in learned}
     if unknown := found - required - {*OPTIONAL}:
