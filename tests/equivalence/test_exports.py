@@ -1,21 +1,16 @@
 """What leaves the library answers as `predict_proba` does: the torch module, and the ONNX graph in ONNX Runtime."""
 
-import copy
-import json
 import sys
 
 import numpy as np
 import pytest
-from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
 import consilience as cs
-from consilience.answering.linear import LinearRule
+from exports import DOUBLE, N_CLASSES, SINGLE, awkward_items, exported, fitted, logits_of, run_onnx
 
 from simulate import softmax_members
 
-SINGLE, DOUBLE = 1e-5, 1e-10
-N_MEMBERS, N_CLASSES = 4, 5
 EXACT = {"solver": "exact", "averaging": {0: 0, 1: 1}, "max_iter": 2}
 METHODS = [
     (cs.Average(), {}),
@@ -32,40 +27,6 @@ METHODS = [
     (cs.SoftDawidSkene(**EXACT), {}),
 ]
 every_method = pytest.mark.parametrize(("method", "options"), METHODS, ids=repr)
-
-
-def awkward_items(rng, dtype):
-    """New items: members missing, probabilities of 0 and 1, rows whose largest entries tie."""
-    array, _ = softmax_members(rng, [4, 3, 2, 1], 60, N_CLASSES, missing=0.3)
-    array[:2, :6] = np.eye(N_CLASSES)[[[0, 1, 2, 3, 4, 0], [0, 2, 2, 1, 4, 3]]]
-    array[:, 6] = 1 / N_CLASSES
-    array[2, 7] = [0, 0.5, 0, 0.5, 0]
-    array[1:, 8] = np.nan
-    array[0, 9:12] = np.nan
-    array[3, 9:12] = [0.1, 0.2, 0.3, 0.4, 0]
-    return array.astype(dtype)
-
-
-def fitted(method, rng, *, pure=False):
-    model = clone(method).fit(softmax_members(rng, [4, 3, 2, 1], 200, N_CLASSES)[0])
-    return model.pure() if pure else model
-
-
-def run_onnx(path, array):
-    session = pytest.importorskip("onnxruntime").InferenceSession(path)
-    return session.run(["posterior", "label"], {"predictions": np.asarray(array, dtype=np.float32)})
-
-
-def exported(aggregator, path, **options):
-    pytest.importorskip("onnx")
-    aggregator.to_onnx(path, **options)
-    return path
-
-
-def logits_of(array):
-    """Logits, shifted item by item, of these probabilities."""
-    with np.errstate(divide="ignore"):
-        return np.log(array) + np.arange(array.shape[1])[:, None]
 
 
 # ---- equality with predict_proba --------------------------------------------------------------------------
@@ -173,19 +134,6 @@ def test_single_precision_is_left_where_it_would_show(rng):
     assert large.to_torch(dtype=torch.float32).table.dtype == torch.float32
 
 
-def test_what_all_classes_share_is_left_out_of_the_scores_alone(rng):
-    scores = fitted(cs.SoftDawidSkene(), rng).rule().scores
-    layer = LinearRule(np.ones(N_MEMBERS), np.zeros(4, bool), 1.0, scores).layer()
-    features = rng.normal(size=(N_MEMBERS, N_CLASSES))
-    full = scores.log_prior + np.einsum("mkj,mj->k", scores.weights, features) + scores.bias.sum(axis=0)
-    shifted = features.ravel() @ layer.table + layer.bias.sum(axis=0) + layer.log_prior
-    np.testing.assert_allclose(np.diff(shifted), np.diff(full), atol=1e-10)
-    # What is likely scores near zero: least weights of logarithms, which are negative, and largest of labels.
-    np.testing.assert_allclose(layer.table.min(axis=1), 0, atol=1e-15)
-    labels = fitted(cs.DawidSkene(), rng).rule().layer()
-    np.testing.assert_allclose(labels.table.max(axis=1), 0, atol=1e-15)
-
-
 # ---- the torch module -------------------------------------------------------------------------------------
 
 
@@ -201,120 +149,6 @@ def test_gradients_flow_to_logits(rng):
             assert torch.autograd.gradcheck(module, logits, fast_mode=True)
             (gradient,) = torch.autograd.grad(posterior[:, 0].sum(), logits)
             assert (gradient.abs().amax(dim=(1, 2)) > 0).all()
-
-
-def test_gradients_are_finite_at_the_edges(rng):
-    torch = pytest.importorskip("torch")
-    for method in (cs.SoftDawidSkene(), cs.Average(kind="geometric")):
-        new = torch.tensor(awkward_items(rng, np.float32), requires_grad=True)
-        fitted(method, rng).to_torch()(new).square().sum().backward()
-        assert torch.isfinite(new.grad).all()
-        assert (new.grad[new.isnan()] == 0).all()
-
-
-def test_other_precisions(rng):
-    torch = pytest.importorskip("torch")
-    aggregator = fitted(cs.SoftDawidSkene(averaging=0.05), rng)
-    new = torch.tensor(awkward_items(rng, np.float32))
-    module = aggregator.to_torch()
-    expected = module(new)
-    for narrow in (torch.float16, torch.bfloat16):
-        given = copy.deepcopy(module).to(narrow)(new.to(narrow))
-        assert given.dtype == narrow
-        torch.testing.assert_close(given.float(), expected, atol=0.02, rtol=0)
-        with torch.autocast("cpu", dtype=narrow):
-            torch.testing.assert_close(module(new), expected, atol=0, rtol=0)
-
-
-def test_compiled_exported_and_saved(rng, tmp_path):
-    torch = pytest.importorskip("torch")
-    aggregator = fitted(cs.SoftDawidSkene(), rng)
-    module = aggregator.to_torch()
-    new = torch.tensor(awkward_items(rng, np.float32))
-    expected = module(new)
-    assert torch.equal(torch.compile(module, backend="eager", fullgraph=True)(new).nan_to_num(), expected.nan_to_num())
-    batch = torch.export.Dim("batch")
-    program = torch.export.export(module, (new[:, :7].contiguous(),), dynamic_shapes=({1: batch},))
-    torch.testing.assert_close(program.module()(new), expected)
-    torch.save(module, tmp_path / "module.pt")
-    torch.testing.assert_close(torch.load(tmp_path / "module.pt", weights_only=False)(new), expected)
-    other = fitted(cs.SoftDawidSkene(averaging=0.05), np.random.default_rng(1)).to_torch()
-    assert not torch.allclose(other(new), expected)
-    other.load_state_dict(module.state_dict())
-    torch.testing.assert_close(other(new), expected)
-
-
-def test_nothing_of_the_module_is_trained(rng):
-    torch = pytest.importorskip("torch")
-    module = fitted(cs.SoftDawidSkene(), rng).to_torch()
-    assert list(module.parameters()) == []
-    assert (module.members, module.classes) == ([0, 1, 2, 3], [0, 1, 2, 3, 4])
-    assert repr(module) == "Fusion(SoftDawidSkene, 4 members × batch × 5 classes of probabilities)"
-    assert module(torch.empty(4, 0, 5)).shape == (0, 5)
-    with pytest.raises(ValueError, match=r"must be \(4 members, batch, 5 classes\); got \(3, 2, 5\)"):
-        module(torch.rand(3, 2, 5))
-
-
-# ---- the ONNX graph ---------------------------------------------------------------------------------------
-
-
-def test_the_file_says_what_it_is(rng, tmp_path):
-    onnx = pytest.importorskip("onnx")
-    array, _ = softmax_members(rng, [3, 2], 50, 3)
-    names = {"members": ["vit", 7], "classes": ["chat", "été", ("a", 1)]}
-    aggregator = cs.DawidSkene().fit(cs.Predictions(array, **names))
-    model = onnx.load(exported(aggregator, tmp_path / "model.onnx", logits=True))
-    onnx.checker.check_model(model, full_check=True)
-    facts = {entry.key: entry.value for entry in model.metadata_props}
-    assert (facts["aggregator"], facts["consilience"], facts["input"]) == ("DawidSkene", cs.__version__, "logits")
-    assert json.loads(facts["members"]) == ["vit", 7]
-    assert json.loads(facts["classes"]) == ["chat", "été", ["a", 1]]
-    assert model.opset_import[0].version >= 17
-    (given,) = model.graph.input
-    dimensions = [dimension.dim_param or dimension.dim_value for dimension in given.type.tensor_type.shape.dim]
-    assert (given.name, dimensions) == ("predictions", [2, "batch", 3])
-    assert [output.name for output in model.graph.output] == ["posterior", "label"]
-
-
-def test_batches_of_any_size(rng, tmp_path):
-    path = exported(fitted(cs.SoftDawidSkene(), rng), tmp_path / "model.onnx")
-    new = awkward_items(rng, np.float32)
-    whole, labels = run_onnx(path, new)
-    np.testing.assert_allclose(run_onnx(path, new[:, 5:6])[0], whole[5:6], atol=1e-6)
-    posterior, label = run_onnx(path, new[:, :0])
-    assert posterior.shape == (0, N_CLASSES) and label.shape == (0,)
-
-
-def test_a_thousand_classes(rng, tmp_path):
-    array, _ = softmax_members(rng, [12, 10, 8], 300, 1000)
-    array = array.astype(np.float32)
-    aggregator = cs.SoftDawidSkene.paper("imagenet").set_params(max_iter=2).fit(array)
-    path = exported(aggregator, tmp_path / "model.onnx")
-    assert path.stat().st_size < 12.2e6  # 3 × 1000² numbers of single precision are 12 MB
-    np.testing.assert_allclose(run_onnx(path, array)[0], aggregator.predict_proba(array.astype(float)), atol=SINGLE)
-
-
-def test_a_file_that_would_be_too_large(rng, tmp_path, monkeypatch):
-    pytest.importorskip("onnx")
-    monkeypatch.setattr("consilience.answering.onnx.MOST_BYTES", 399)
-    with pytest.raises(ValueError, match=r"must stay below 2 GiB; 4 members × 5² classes take 0.0 GiB"):
-        fitted(cs.SoftDawidSkene(), rng).to_onnx(tmp_path / "model.onnx")
-
-
-def test_a_failed_export_leaves_the_old_file(rng, tmp_path, monkeypatch):
-    onnx = pytest.importorskip("onnx")
-    aggregator = fitted(cs.SoftDawidSkene(), rng)
-    path = exported(aggregator, tmp_path / "model.onnx")
-    before = path.read_bytes()
-
-    def fail(_):
-        raise OSError("the disk is full")
-
-    monkeypatch.setattr(onnx.ModelProto, "SerializeToString", fail, raising=False)
-    with pytest.raises(OSError, match="the disk is full"):
-        aggregator.pure().to_onnx(path)
-    assert path.read_bytes() == before
-    assert [entry.name for entry in tmp_path.iterdir()] == ["model.onnx"]
 
 
 # ---- what the user is told --------------------------------------------------------------------------------

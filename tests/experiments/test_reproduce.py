@@ -1,7 +1,5 @@
 """Experiments from start to end on data made here; what is finished is not computed again."""
 
-from types import SimpleNamespace
-
 import numpy as np
 import pytest
 
@@ -10,15 +8,12 @@ pytest.importorskip("matplotlib")
 
 import consilience as cs
 from consilience.experiments import catalog, tasks
-from consilience.experiments.catalog import EXPERIMENTS, confusion, example, grids, online, out_of_distribution
-from consilience.experiments.catalog.run import Run
+from consilience.experiments.catalog import EXPERIMENTS, confusion, example, grids, online
 from consilience.experiments.reproduce import reproduce
-from consilience.experiments.results import Row, best_of, paper_summaries, summarized, write_rows
+from consilience.experiments.results import Row, summarized
 from consilience.experiments.scales import Scale, Scales, read_scales
 from consilience.experiments.shifts import Condition
 from consilience.experiments.store import Store
-from consilience.experiments.tables import blocks, latex, markdown
-from consilience.experiments.tallies import cells_of_rows, cells_of_summaries, tally
 from consilience.experiments.tasks import TASKS, Task
 from consilience.system.progress import Progress
 
@@ -183,21 +178,6 @@ def test_foreign_items(store, tmp_path):
     assert note == "mnist against notmnist is left out: notmnist is not in the data directory."
 
 
-def test_a_share_of_the_items_is_replaced():
-    inside, outside = np.zeros((2, 10, 3), np.float32), np.ones((2, 4, 3), np.float32)
-    for share, n_foreign in ((0.3, 3), (0.5, 5)):
-        mixed, is_foreign = out_of_distribution.mixture(inside, outside, share, seed=0)
-        assert is_foreign.sum() == n_foreign and np.array_equal(mixed[0, :, 0] == 1, is_foreign)
-
-
-def test_what_does_not_fit_is_said(store, monkeypatch):
-    monkeypatch.setitem(TASKS, "imagenet", SimpleNamespace(n_classes=1000, n_features=2048))
-    under_way = Run(store, ("imagenet",))
-    assert not under_way.has_laplace("imagenet") and not under_way.has_laplace("imagenet")
-    (note,) = under_way.notes
-    assert note.startswith("PE is left out for imagenet: Jacobians of 1,000 outputs by 2,049,000 weights take 7.6 GiB")
-
-
 def test_bad_names(store, tmp_path):
     with pytest.raises(cs.InvalidPredictions, match="the experiment must be one of mnist-rotation"):
         run("nope", store, tmp_path)
@@ -210,13 +190,6 @@ def test_bad_names(store, tmp_path):
         run("clean", store, tmp_path)
 
 
-def test_true_confusion_matrices():
-    array = np.eye(3, dtype=np.float32)[[[0, 1, 1, 0]]]
-    found = confusion.true_confusion(array, np.array([0, 0, 1, 1]))
-    np.testing.assert_allclose(found[0, :2], [[0.5, 0.5, 0], [0.5, 0.5, 0]])
-    assert np.isnan(found[0, 2]).all()
-
-
 def test_every_experiment_names_its_tasks():
     assert all(set(experiment.tasks) <= set(TASKS) for experiment in EXPERIMENTS.values())
 
@@ -226,51 +199,3 @@ def rows_of(values):
         Row("x", "t", "s", severity, 3, ensemble, method, "nll", value, "tiny")
         for (method, severity, ensemble), value in values.items()
     ]
-
-
-def test_tables_print_means_deviations_and_the_best(tmp_path):
-    rows = rows_of({("EA", 1, 0): 1.0, ("EA", 1, 1): 3.0, ("SDS", 1, 0): 1.0, ("SDS", 1, 1): 2.0})
-    (block,) = blocks(rows)
-    assert (block.metrics, block.columns, block.methods) == (["nll"], ["nll"], ["EA", "SDS"])
-    assert "| SDS | **1.500** ± 0.707 |" in markdown("x", rows) and "| EA | 2.000 ± 1.414 |" in markdown("x", rows)
-    assert r"SDS & \textbf{1.500} $\pm$ 0.707 \\" in latex("x", rows)
-    write_rows(tmp_path / "r.csv", rows)
-    assert sorted(read_rows(tmp_path / "r.csv")) == sorted(rows)
-
-
-def test_tables_have_a_column_for_each_severity_where_there_are_several():
-    rows = rows_of({("EA", 1, 0): 1.0, ("EA", 2, 0): 3.0, ("DS", 1, 0): 0.5})
-    (block,) = blocks(rows)
-    assert (block.title, block.columns, block.methods) == ("t, s: nll", ["1", "2"], ["DS", "EA"])
-    assert "| DS | **0.500** | – |" in markdown("x", rows)
-
-
-def test_wins_are_counted_over_all_cells():
-    values = {("EA", s, 0): 1.0 for s in range(4)} | {("SDS", s, 0): v for s, v in enumerate((0.5, 1.0002, 2, 0.9))}
-    cells = cells_of_rows(rows_of(values | {("DS", 3, 0): 0.8}))["nll"]
-    assert tally(cells, "nll", "SDS", ["EA"])[:3] == (2, 1, 1)
-    assert tally(cells, "nll", "EA", ["SDS"])[:3] == (1, 1, 2)
-    assert tally(cells, "nll", "SDS", ["EA", "DS", "SDS"])[:3] == (1, 1, 2)  # the best of the others
-    assert tally(cells, "accuracy", "SDS", ["EA"])[:3] == (1, 1, 2)
-
-
-def test_the_best_debiased_error_is_the_one_closest_to_0():
-    assert best_of("ece debiased", [-0.02, 0.003, 0.01]) == [False, True, False]
-    assert best_of("ece 15", [0.02, 0.003, 0.01]) == [False, True, False]
-    assert best_of("accuracy", [0.9, 0.8, float("nan")]) == [True, False, False]
-    cells = {(0,): {"EA": 0.003, "SDS": -0.02}}
-    assert tally(cells, "ece debiased", "SDS", ["EA"])[:3] == (0, 0, 1)
-
-
-def test_a_gap_of_just_a_tie_is_one():
-    pairs = [(0.9934, 0.9939), (0.9939, 0.9934), (0.563, 0.5635), (0.1, 0.1005), (0.9934, 0.99391)]
-    cells = {(place,): {"EA": one, "SDS": other} for place, (one, other) in enumerate(pairs)}
-    assert tally(cells, "accuracy", "SDS", ["EA"])[:3] == (1, 4, 0)
-
-
-def test_the_papers_numbers_are_there():
-    everything = paper_summaries("imagenet-c", "imagenet-c-sizes", "cifar100-c-sizes")
-    assert len(paper_summaries("imagenet-c")) == 1200 and len(everything) == 1248 - 8  # frost of 3 members is in two
-    assert {key.shift for key in paper_summaries("imagenet-c")} == set(catalog.grids.CORRUPTIONS)
-    wins = tally(cells_of_summaries(paper_summaries("imagenet-c"))["ece 300"], "ece 300", "SDS", ["EA"])
-    assert sum(wins[:3]) == 75

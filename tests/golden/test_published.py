@@ -45,16 +45,6 @@ def test_error_rates_of_crowds(crowd, name):
         assert error == pytest.approx(by_em, abs=0.5)
 
 
-def test_two_members_by_hand():
-    """One E step from the shares of votes, on two items, computed on paper."""
-    ds = cs.DawidSkene(smoothing=0, max_iter=1, tol=None).fit(cs.Predictions.from_labels([[0, 1], [0, 0]]))
-    # Shares: item 0 (1, 0), item 1 (1/2, 1/2). Prior 3/4, 1/4. Member 0: class 0 → (2/3, 1/3), class 1 → (0, 1).
-    np.testing.assert_allclose(ds.class_prior_, [0.75, 0.25])
-    np.testing.assert_allclose(ds.confusion_, [[[2 / 3, 1 / 3], [0, 1]], [[1, 0], [1, 0]]])
-    np.testing.assert_allclose(ds.posterior_, [[1, 0], [0.5, 0.5]], atol=1e-300)
-    assert ds.history_[-1] == pytest.approx(np.log(0.75 * 2 / 3) + np.log(0.75 / 3 + 0.25))
-
-
 def test_real_networks_under_shift(shared):
     data = shared("cifar10_resnets.npz")
     predictions = cs.Predictions.from_logits(data["jpeg_logits"], members=data["members"])

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 import consilience as cs
+from consilience.aggregators import registry
 
 DOCS = Path(__file__).parents[2] / "docs"
 
@@ -80,3 +81,20 @@ def test_docstrings_are_made_plain_to_the_parser():
     assert rewritten(shared) == "One.\n\nParameters\n----------\na\n    Both.\nb\n    Both.\nc\n    Alone."
     attributes = "One.\n\nAttributes\n----------\nx_ : (items,), of all\n    of them\n"
     assert rewritten(attributes) == "One.\n\nAttributes\n----------\nx_\n    (items,), of all\n    of them\n"
+
+
+def test_the_page_on_adding_an_aggregator_runs(tmp_path, monkeypatch, capsys):
+    """An aggregator is one class: what the page says and prints is true."""
+    monkeypatch.chdir(tmp_path)
+    page = (DOCS / "add-an-aggregator.md").read_text(encoding="utf-8")
+    names = {"__name__": "page"}
+    try:
+        for code in re.findall(r"^```python[^\n]*\n(.*?)^```", page, re.MULTILINE | re.DOTALL):
+            exec(code, names)  # noqa: S102 - our own page
+        printed = capsys.readouterr().out
+        assert "✓ order_of_members" in printed and "✓ chunks" not in printed
+        assert registry.commands()["agreement-average"] is names["AgreementAverage"]
+    finally:
+        for name in ("AgreementAverage", "FirstMember"):
+            registry._DEFINED.pop(name, None)
+    assert list(tmp_path.iterdir()) == []

@@ -93,20 +93,6 @@ def test_wrong_arguments(method, message, array):
         method.fit(array)
 
 
-def test_paper_presets():
-    assert cs.SoftDawidSkene.paper("mnist").get_params() == cs.SoftDawidSkene().get_params()
-    assert cs.SoftDawidSkene.paper("cifar100").averaging == {0: 1e-5, 100: 1e-3}
-    imagenet = cs.SoftDawidSkene.paper("imagenet")
-    assert (imagenet.max_iter, imagenet.optimizer_steps) == (25, 1)
-    with pytest.raises(ValueError, match="name must be one of .*; got 'svhn'"):
-        cs.SoftDawidSkene.paper("svhn")
-
-
-def test_schedule_weighs_what_its_steps_weigh(array):
-    sds = cs.SoftDawidSkene(averaging={0: 0.1, 5: 0.01}, max_iter=9).fit(array)
-    assert sds.weight_ == pytest.approx(1 - 0.9**5 * 0.99**4)
-
-
 def test_convergence_is_reported(array):
     with pytest.warns(ConvergenceWarning, match="still changes by 1e-12 or more per item after 2 iterations"):
         unconverged = cs.DawidSkene(max_iter=2, tol=1e-12).fit(array)
@@ -148,26 +134,9 @@ def test_geometric_mean_needs_logarithms():
         cs.Average(kind="geometric").fit(cs.Predictions.from_labels([[0, 1]]))
 
 
-def test_rows_of_nan_stand_for_a_missing_person(array):
-    people = cs.Predictions.from_labels(array[:1].argmax(axis=2), 3)
-    sds = cs.SoftDawidSkene(max_iter=3).fit(cs.Predictions.concatenate([array, people]))
-    absent = np.concatenate([array, np.full_like(array[:1], np.nan)])
-    silent = cs.Predictions.from_labels(np.full((1, 40), -1), 3, partial=True)
-    expected = sds.predict_proba(cs.Predictions.concatenate([array, silent]))
-    np.testing.assert_allclose(sds.predict_proba(absent), expected, atol=1e-12)
-
-
 def test_batches_check_their_arguments_and_renew_the_history(array):
     ds = cs.DawidSkene().partial_fit(array)
     ds.partial_fit(array)
     assert (len(ds.history_), ds.n_iter_, ds.converged_) == (1, 1, False)
     with pytest.raises(ValueError, match="forgetting must be a number from 0 to 1; got 5"):
         ds.set_params(forgetting=5).partial_fit(array)
-
-
-def test_weights_and_missing_members(array):
-    weighted = cs.Average(weights=[3, 1, 1]).fit(array)
-    np.testing.assert_allclose(weighted.posterior_, np.einsum("m,mik->ik", [0.6, 0.2, 0.2], array))
-    absent = array.copy()
-    absent[0] = np.nan
-    np.testing.assert_allclose(weighted.predict_proba(absent), array[1:].mean(axis=0))

@@ -1,3 +1,5 @@
+"""A saved aggregator comes back whole, and only one that is known does."""
+
 import json
 
 import numpy as np
@@ -39,61 +41,25 @@ def test_the_posterior_can_be_left_out(saved, tmp_path):
     np.testing.assert_array_equal(loaded.predict_proba(ARRAY), fitted.predict_proba(ARRAY))
 
 
-def test_no_pickle_inside(saved):
-    with np.load(saved[1], allow_pickle=False) as archive:
-        assert all(archive[key].dtype != object for key in archive.files)
-        header = json.loads(archive["header"].tobytes())
-    assert (header["format"], header["version"]) == ("consilience aggregator", 1)
-
-
 def test_a_failed_save_leaves_the_old_file(saved):
     fitted, path = saved
     before = path.read_bytes()
-    for name in (object(), ("a", 1)):
-        fitted.items_ = [name]
-        with pytest.raises(cs.InvalidPredictions, match="must be text or numbers to be saved; got"):
-            fitted.save(path)
+    fitted.items_ = [object()]
+    with pytest.raises(cs.InvalidPredictions, match="must be text or numbers to be saved; got"):
+        fitted.save(path)
     assert path.read_bytes() == before
     assert [entry.name for entry in path.parent.iterdir()] == [path.name]
 
 
-def write_header(path, **changes):
+def test_an_aggregator_that_is_none_is_not_loaded(tmp_path):
     header = {
         "format": "consilience aggregator",
         "version": 1,
-        "aggregator": "Average",
+        "aggregator": "os.system",
         "parameters": {},
         "learned": {},
     }
-    text = json.dumps(header | changes)
-    with path.open("wb") as file:
-        np.savez(file, header=np.frombuffer(text.encode(), dtype=np.uint8))
-
-
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        ({"version": 99}, "has format version 99; expected 1"),
-        ({"format": "other"}, "is not a file that consilience saved: its format is 'other'"),
-        ({"aggregator": "os.system"}, "holds 'os.system'; expected one of"),
-    ],
-)
-def test_other_headers(tmp_path, changes, message):
-    write_header(tmp_path / "f", **changes)
-    with pytest.raises(cs.InvalidPredictions, match=message):
+    with (tmp_path / "f").open("wb") as file:
+        np.savez(file, header=np.frombuffer(json.dumps(header).encode(), dtype=np.uint8))
+    with pytest.raises(cs.InvalidPredictions, match=r"holds 'os.system'; expected one of"):
         cs.load(tmp_path / "f")
-
-
-def test_files_that_are_not_ours(tmp_path, saved):
-    pickled = tmp_path / "pickled.npy"
-    np.save(pickled, np.array([{}], dtype=object))
-    np.save(tmp_path / "array.npy", np.zeros(3))
-    np.savez(tmp_path / "arrays.npz", x=np.zeros(3))
-    (tmp_path / "empty").write_bytes(b"")
-    (tmp_path / "text").write_text("hello")
-    (tmp_path / "cut").write_bytes(saved[1].read_bytes()[:500])
-    for name in ("pickled.npy", "array.npy", "arrays.npz", "empty", "text", "cut"):
-        with pytest.raises(cs.InvalidPredictions, match="is not a file that consilience saved"):
-            cs.load(tmp_path / name)
-    with pytest.raises(FileNotFoundError):
-        cs.load(tmp_path / "missing")

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 
 class Outcome(NamedTuple):
-    """What comes of a fit, or of one more batch, beside what a method keeps in attributes of its own."""
+    """The result of a fit or of one more batch, without the attributes that the method sets itself."""
 
     posterior: LazyPosterior | Array  # (items, classes)
     statistics: Statistics  # all that was learned from
@@ -236,7 +236,7 @@ class AbstractAggregator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-le
         return known_labels(labels, axes)
 
     def _steady_start(self) -> None:
-        """What a stream does after the fit to its first batch."""
+        """Called by `partial_fit` after the fit to the first batch of a stream."""
 
     def _check_parameters(self, n_members: int, n_classes: int) -> None:
         """Raise where a constructor argument makes no sense, alone or for so many members and classes."""
@@ -294,14 +294,14 @@ EVERY_METHOD: Learned = {"statistics_": STATISTICS, "class_prior_": "k"}
 
 
 def check_is_aggregator(value: Any, name: str = "aggregator") -> None:
-    """Raise where something else stands in the place of an aggregator."""
+    """Raise if the value is not an aggregator."""
     if not isinstance(value, AbstractAggregator):
         got = f"the class {value.__name__}" if isinstance(value, type) else type(value).__name__
         raise ValueError(f"{name} must be one of consilience's, such as Consensus(); got {got}")  # noqa: TRY004 - as for other arguments
 
 
 def fitted_copy(aggregator: AbstractAggregator, predictions: Predictions, labels: Any = None) -> AbstractAggregator:
-    """A copy of an aggregator, fitted; that it did not converge is left for the caller to tell."""
+    """A fitted copy of an aggregator, without a warning where it did not converge."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         fitted: AbstractAggregator = clone(aggregator).fit(predictions, labels)

@@ -1,4 +1,4 @@
-"""What the methods that iterate have in common: when they stop, what they forget, how many items a chunk has."""
+"""The base of methods that iterate: their shared arguments and the progress bar."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the methods that learn confusion matrices from hard labels have in common."""
+"""The base of methods that learn confusion matrices from hard labels by EM."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class AbstractLabelEM(AbstractIterative):
             return State(parameters, statistics), statistics.log_evidence + model.log_prior(parameters)
 
         start = State(None, reader.average_statistics(reader))
-        # A member alone agrees with whatever is made of its answers: the first step believes it, more would drift.
+        # One member alone always agrees with its own estimate. The first step believes it; more steps would drift.
         is_alone = (start.statistics.answer_counts.sum(axis=1) > 0).sum() == 1
         max_iter, tol = (1, None) if is_alone else (self.max_iter, self.tol)
         with self._progress(reader, max_iter):

@@ -1,4 +1,4 @@
-"""What the methods that only pool predictions have in common: the posterior is given, the rest is counted under it."""
+"""The base of methods that only pool predictions: the posterior needs no fit, and counts follow from it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What known labels correct in the answers of a rule: one more linear layer, and a softmax."""
+"""A rule whose answers are corrected by what known labels taught: one more linear layer and a softmax."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ class CorrectedRule(AbstractRule):
 
     @property
     def is_label(self) -> npt.NDArray[np.bool_]:  # type: ignore[override]  # the inner rule's
-        """Whose most probable class alone counts."""
+        """The members of whom only the most probable class counts."""
         return self.rule.is_label
 
     @property
@@ -79,7 +79,7 @@ class CorrectedRule(AbstractRule):
         return self.rule.chunk_size
 
     def answer(self, reader: Reader) -> Callable[[ReadChunk], Array]:
-        """What gives the corrected answers (items, classes) to each chunk."""
+        """A function from each chunk to its corrected posterior (items, classes)."""
         correction, example = self.correction, reader.predictions.example()
         before = self.rule.answer(reader)
         logs = Reader(reader.predictions, log_floor=FLOOR, chunk_size=reader.chunk_size)

@@ -1,24 +1,21 @@
-"""What an aggregator declares that it learns, and whether the values in a file can be that.
+"""What an aggregator declares that it learns, and the check of a file against that declaration.
 
-A file may come from anybody. Nothing gets into an aggregator that it does not declare, in the shape that it declares.
+A file may come from anybody, so only declared attributes of the declared shapes get into an aggregator.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeAlias, final
+from typing import Any, TypeAlias, final
 
 import numpy as np
 
 from consilience.maths.statistics import Statistics
 from consilience.system.arrays import is_array
 
-if TYPE_CHECKING:
-    from collections.abc import Hashable
-
 LARGEST = 1e100
-"""Beyond it sums overflow; NaN is not below it either."""
+"""Numbers must be smaller, so that sums do not overflow. NaN fails this comparison too."""
 
 
 @final
@@ -74,7 +71,7 @@ OPTIONAL = ("items_", "posterior_")
 
 
 def nested(values: Mapping[str, Any], declared: Learned) -> dict[str, Any]:
-    """The values of a file, dotted names gathered into the records that they are fields of."""
+    """The values of a file, with the fields of each record (dotted names) put together."""
     result = {key: value for key, value in values.items() if "." not in key}
     for name, record in declared.items():
         parts = {key.removeprefix(f"{name}."): value for key, value in values.items() if key.startswith(f"{name}.")}
@@ -84,7 +81,7 @@ def nested(values: Mapping[str, Any], declared: Learned) -> dict[str, Any]:
 
 
 def reason_to_refuse(aggregator: str, declared: Learned, learned: Mapping[str, Any]) -> str | None:
-    """What is wrong with the values that an aggregator is said to have learned; None where nothing is."""
+    """The reason why an aggregator cannot have learned these values; None where it can."""
     required = {*ALWAYS, *declared}
     found = {name.split(".")[0] for name in learned}
     if unknown := found - required - {*OPTIONAL}:
@@ -119,13 +116,9 @@ def _wrong_names(learned: Mapping[str, Any]) -> str | None:
         values = learned.get(name, [] if name == "items_" else None)
         if not isinstance(values, list) or len(values) < least:
             return f"{name!r} is no list of names"
-        if not all(isinstance(value, str | int | float | None) for value in values) or not _are_distinct(values):
+        if not all(isinstance(value, str | int | float | None) for value in values) or len({*values}) < len(values):
             return f"{name!r} are no distinct names"
     return None
-
-
-def _are_distinct(values: list[Hashable]) -> bool:
-    return len(set(values)) == len(values)
 
 
 def _wrong_numbers(learned: Mapping[str, Any], numbers: Mapping[str, Number]) -> str | None:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from consilience.answering.rule import AbstractRule, Names
 
 OPSET, IR_VERSION = 17, 8
-"""Of 2022: what runtimes of the last years read."""
+"""Versions of 2022, which runtimes of recent years can read."""
 
 MOST_BYTES = 2**31 - 2**20
 """A file of protocol buffers has less than 2 GiB."""

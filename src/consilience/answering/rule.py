@@ -1,4 +1,4 @@
-"""A rule answers items from frozen numbers: all that is left of a fit when it is used."""
+"""A rule computes the posterior of items from the numbers that a fit has learned."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class Names(NamedTuple):
-    """What a rule is of, for those who use it elsewhere."""
+    """The names that are exported with a rule."""
 
     aggregator: str
     members: list[Any]
@@ -53,7 +53,7 @@ class AbstractRule(ABC):
 
     Attributes
     ----------
-    is_label : (members,), whose most probable class alone counts
+    is_label : (members,), whether only a member's most probable class counts
     chunk_size : items at a time; None chooses
     """
 
@@ -72,7 +72,7 @@ class AbstractRule(ABC):
 
     @abstractmethod
     def answer(self, reader: Reader) -> Callable[[ReadChunk], Array]:
-        """What gives the answers (items, classes), perhaps sparse, to each chunk of a reader of probabilities."""
+        """A function from each chunk of this reader to its posterior (items, classes), which may be sparse."""
 
     @abstractmethod
     def explained(self, one: Predictions) -> AbstractExplained:

@@ -71,6 +71,8 @@ class Axis:
 
     def position_of(self, name: Any) -> int:
         """Where a name stands; raises where it does not."""
+        if self._names is None and isinstance(name, int | np.integer) and 0 <= name < self.size:
+            return int(name)  # without a table of all positions
         try:
             return self.positions[name]
         except (KeyError, TypeError):

@@ -428,7 +428,10 @@ class Predictions(AbstractPredictions):
     def take(self, items: Any) -> Predictions:
         """The items at these positions (a slice, integers or a mask), in their order, with their names."""
         try:
-            positions = np.arange(self.n_items)[items if isinstance(items, slice) else np.asarray(items)]
+            if isinstance(items, slice):
+                positions = np.arange(*items.indices(self.n_items))
+            else:
+                positions = np.arange(self.n_items)[np.asarray(items)]
         except (IndexError, ValueError):
             positions = np.empty(0, dtype=np.intp)
         if positions.ndim != 1 or not positions.size:

@@ -32,7 +32,7 @@ class Row(NamedTuple):
 
 
 class Key(NamedTuple):
-    """What a mean over independent ensembles is of."""
+    """What identifies a mean over independent ensembles."""
 
     task: str
     shift: str
@@ -90,7 +90,7 @@ def best_of(metric: str, values: Sequence[float], digits: int = 3) -> list[bool]
 
 
 def goodness(metric: str, value: float) -> float:
-    """More of it is better."""
+    """The value of a metric, transformed so that more is better."""
     if metric in ZERO_IS_BEST:
         return -abs(value)
     return value if metric in HIGHER_IS_BETTER else -value

@@ -1,4 +1,4 @@
-"""At which scale each task is done: the paper's, or smaller by so many epochs, images and members."""
+"""The scale of each task: the paper's, or fewer epochs, images and members."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What experiments keep: predictions of members and finished cells, each in a file that is whole or absent."""
+"""Experiments keep members' predictions and finished cells, each in a file that is either whole or absent."""
 
 from __future__ import annotations
 

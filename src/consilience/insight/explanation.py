@@ -82,7 +82,8 @@ def explain(aggregator: AbstractAggregator, predictions: Any, item: Any, *, agai
     """
     check_is_aggregator(aggregator)
     everything = read_anywhere(predictions)
-    one = aggregator.aligned(everything.take([everything.axes.items.position_of(item)]))
+    place = everything.axes.items.position_of(item)
+    one = aggregator.aligned(everything.take(slice(place, place + 1)))  # a slice does not count all items
     explained = aggregator.rule().explained(one)
     log_posterior = explained.log_posterior
     first, second = _contenders(log_posterior, one, against)

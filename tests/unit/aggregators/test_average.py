@@ -5,6 +5,8 @@ import pytest
 
 import consilience as cs
 
+from simulate import softmax_members
+
 ARRAY = np.array(
     [
         [[0.9, 0.1], [0.6, 0.4], [1.0, 0.0]],
@@ -74,3 +76,16 @@ def test_weights_that_are_none(weights):
 def test_weights_that_are_none_for_one_member():
     with pytest.raises(ValueError, match=r"^weights must be a positive number for each of the 1 members; got 'x'$"):
         cs.Average(weights="x").fit(ARRAY[:1])
+
+
+@pytest.fixture(scope="module")
+def array():
+    return softmax_members(np.random.default_rng(0), [3, 2, 1], n_items=40, n_classes=3)[0]
+
+
+def test_weights_and_missing_members(array):
+    weighted = cs.Average(weights=[3, 1, 1]).fit(array)
+    np.testing.assert_allclose(weighted.posterior_, np.einsum("m,mik->ik", [0.6, 0.2, 0.2], array))
+    absent = array.copy()
+    absent[0] = np.nan
+    np.testing.assert_allclose(weighted.predict_proba(absent), array[1:].mean(axis=0))

@@ -89,23 +89,6 @@ def test_a_rule_knows_who_counts_by_labels_alone(method):
     assert rule.is_label.tolist() == [reads_labels] * 3
 
 
-@pytest.mark.parametrize("method", [cs.DawidSkene(), cs.BayesianClassifierCombination()], ids=repr)
-def test_a_stream_of_labels_begins_with_an_item_per_class(method):
-    """By hand: after the fit, each member answers an item of each class, right with probability 1/2 + 1/2K."""
-    votes = np.array([[0, 0, 1, 1, 0], [0, 1, 1, 1, 0], [0, 0, 1, 0, 0]])
-    predictions = cs.Predictions.from_labels(votes, 3)
-    fitted, streamed = clone(method).fit(predictions), clone(method).partial_fit(predictions)
-    table = np.full((3, 3), 1 / 6) + np.eye(3) / 2
-    for own, before, added in (
-        (streamed.statistics_.sums, fitted.statistics_.sums, np.broadcast_to(table, (3, 3, 3))),
-        (streamed.statistics_.answer_counts, fitted.statistics_.answer_counts, np.ones((3, 3))),
-        (streamed.statistics_.class_counts, fitted.statistics_.class_counts, np.ones(3)),
-    ):
-        np.testing.assert_allclose(own, before + added, rtol=1e-12)
-    assert streamed.statistics_.n_items == 5
-    assert streamed.statistics_.log_evidence == fitted.statistics_.log_evidence
-
-
 @pytest.mark.parametrize(
     "method", [cs.DawidSkene(), cs.BayesianClassifierCombination(), cs.SoftDawidSkene(), cs.Consensus()], ids=repr
 )
@@ -114,31 +97,8 @@ def test_a_batch_of_a_stream_is_one_step(method):
     assert (streamed.n_iter_, streamed.converged_, len(streamed.history_)) == (1, False, 1)
 
 
-@pytest.mark.parametrize("method", [cs.DawidSkene(), cs.BayesianClassifierCombination()], ids=repr)
-def test_a_member_alone_is_believed(method):
-    votes = np.array([[0, 0, 1, 2, 0, 1]])
-    alone = clone(method).fit(cs.Predictions.from_labels(votes, 3))
-    assert (alone.n_iter_, alone.converged_) == (1, False)
-    silent = clone(method).fit(cs.Predictions.from_labels(np.concatenate([votes, np.full((1, 6), -1)]), 3))
-    assert silent.n_iter_ == 1
-    for fitted in (alone, silent):
-        assert fitted.posterior_.argmax(axis=1).tolist() == votes[0].tolist()
-
-
 @pytest.mark.parametrize("method", [cs.DawidSkene(), cs.BayesianClassifierCombination(), cs.SoftDawidSkene()], ids=repr)
 def test_a_uniform_prior_stays_uniform_in_a_stream(method):
     fixed = clone(method).set_params(class_prior="uniform")
     streamed = fixed.partial_fit(ARRAY[:, :40]).partial_fit(ARRAY[:, 40:])
     np.testing.assert_allclose(streamed.class_prior_, 1 / 3)
-
-
-def test_a_pure_fit_answers_by_the_e_step_alone():
-    fitted = cs.SoftDawidSkene(max_iter=5).fit(ARRAY)
-    pure = fitted.pure()
-    np.testing.assert_array_equal(pure.predict_proba(ARRAY), fitted.predict_proba(ARRAY, pure=True))
-    average = cs.Average().fit(ARRAY).posterior_
-    mixed = (1 - fitted.weight_) * average + fitted.weight_ * pure.predict_proba(ARRAY)
-    np.testing.assert_allclose(fitted.predict_proba(ARRAY), mixed, rtol=1e-12)
-    assert fitted.weight_ < 1
-    with pytest.raises(AttributeError, match="has no posterior_"):
-        _ = pure.posterior_

@@ -94,3 +94,16 @@ def test_repr_is_a_readable_table():
     assert text.splitlines()[0] == "item 0: cat (0.600) over dog (0.400), +0.41 nats"
     assert [line.split()[0] for line in text.splitlines()[1:]] == ["member", "(class", "vit", "cnn"]
     assert "cat 0.80, dog 0.20" in text
+
+
+def test_one_item_of_a_crowd_costs_no_table_of_all_items():
+    """Names of items that are their positions are not looked up; a slice of the answers is all that is read."""
+    crowd = cs.Predictions.from_labels(np.tile([[0], [1], [1]], 1000))
+    fitted = cs.DawidSkene(max_iter=3, tol=None).fit(crowd)
+    for item in (999, np.int64(999)):
+        found = cs.explain(fitted, crowd, item)
+        np.testing.assert_allclose(found.posterior, fitted.predict_proba(crowd)[999], rtol=1e-12)
+    assert "positions" not in vars(crowd.axes.items)
+    for wrong in (1000, -1, "x"):
+        with pytest.raises(cs.InvalidPredictions, match=r"item must be one of the 1000 items \[0, 1, .*; got"):
+            cs.explain(fitted, crowd, wrong)

@@ -57,7 +57,7 @@ class LinearRule(AbstractRule):
     chunk_size: int | None = None
 
     def answer(self, reader: Reader) -> Callable[[ReadChunk], Array]:
-        """What gives the answers (items, classes) to each chunk."""
+        """A function from each chunk to its posterior (items, classes)."""
         answers, example = reader.predictions, reader.predictions.example()
         scored = reader
         if self.log_floor is not None:
@@ -84,10 +84,10 @@ class LinearRule(AbstractRule):
     # ---- elsewhere ----------------------------------------------------------------------------------------
 
     def layer(self) -> LinearLayer | None:
-        """The scores, less what all classes have in common, since softmax does not see it and precision suffers.
+        """The scores without what all classes have in common: softmax ignores it, and it costs precision.
 
-        Left out is the least weight of a logarithm, which is negative, and the largest of a label: what is likely then
-        scores near zero, where rounding is fine. Weights of probabilities are so small that it does not matter.
+        For logarithms, which are negative, the smallest weight is subtracted; for labels the largest. Likely classes
+        then score near zero, where rounding is fine. Weights of probabilities are too small to matter.
         """
         if self.scores is None or self.weight == 0:
             return None

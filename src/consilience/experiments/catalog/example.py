@@ -140,8 +140,8 @@ def _habits(row: FloatArray, said: npt.NDArray[np.float32], seed: int) -> str:
 def _terms(found: _Answers, item: int, wrong: int, seeds: list[int]) -> list[str]:
     """The posterior odds split by member and term, for eq. 3 alone and for the answer that was given."""
     lines = []
-    for title, options in (("Eq. 3 alone", {"pure": True}), ("The answer, mixed with the average", {})):
-        why = explain(found.model, Predictions(found.array), item, against=wrong, **options)
+    for title, model in (("Eq. 3 alone", found.model.pure()), ("The answer, mixed with the average", found.model)):
+        why = explain(model, Predictions(found.array), item, against=wrong)
         odds = f"{title}: log-odds of {why.winner} over {why.runner_up} {why.log_odds:+.2f}"
         lines += [f"{odds} nats, of which the class prior has {why.prior:+.2f}.", ""]
         lines += ["| member | Σ (π - 1) log c (A.1) | normalizer | both |", "|---|---|---|---|"]

@@ -1,4 +1,4 @@
-"""What an experiment is: cells, each of which is computed once and gives rows; and what running one has at hand."""
+"""An experiment consists of cells. Each cell is computed once and gives rows; `Run` provides what cells need."""
 
 from __future__ import annotations
 

@@ -163,3 +163,246 @@ def test_accuracies_are_estimated_from_agreement():
     copied = cs.Predictions.from_labels(votes[[0, 1, 2, 3, 4, 5, 5, 5]], 4)
     found = cs.Consensus().fit(copied).estimated_accuracy_
     np.testing.assert_allclose(found, accuracies[[0, 1, 2, 3, 4, 5, 5, 5]], atol=0.05)
+
+
+@pytest.fixture
+def confused(rng):
+    """Two of three members take class 3 for class 2: nothing but labels can tell."""
+    truth = rng.integers(5, size=1500)
+    said = np.stack([truth, *[np.where(truth == 3, 2, truth)] * 2])
+    return cs.Predictions.from_logits(1.5 * np.eye(5)[said] + rng.normal(size=(3, 1500, 5))), truth
+
+
+def first(labels, n):
+    return np.where(np.arange(len(labels)) < n, labels, -1)
+
+
+def test_labels_correct_the_items_without(confused):
+    predictions, truth = confused
+    accuracies = [
+        cs.metrics.accuracy(cs.Consensus().fit(predictions, known).posterior_[400:], truth[400:])
+        for known in (None, *(first(truth, n) for n in (25, 100, 400)))
+    ]
+    assert accuracies[0] < accuracies[2] - 0.03
+    assert accuracies[1] > accuracies[0] - 0.01
+    assert accuracies[3] > accuracies[2]
+
+
+def test_labels_that_mean_nothing_do_little_harm(confused, rng):
+    """The negative control: 50 labels of chance."""
+    predictions, truth = confused
+    nonsense = first(rng.integers(5, size=1500), 50)
+    plain, misled = (cs.Consensus().fit(predictions, known).posterior_[50:] for known in (None, nonsense))
+    assert cs.metrics.accuracy(misled, truth[50:]) > cs.metrics.accuracy(plain, truth[50:]) - 0.05
+
+
+def test_no_labels_is_the_label_free_method(confused):
+    predictions, _ = confused
+    plain, none_known = cs.Consensus().fit(predictions), cs.Consensus().fit(predictions, np.full(1500, -1))
+    assert plain.correction_ is none_known.correction_ is None
+    np.testing.assert_array_equal(plain.posterior_, none_known.posterior_)
+
+
+@pytest.mark.parametrize("n_labels", [1, 2, 3])
+def test_a_few_labels_hardly_move_anything(confused, n_labels):
+    predictions, truth = confused
+    plain, told = (cs.Consensus().fit(predictions, known).posterior_ for known in (None, first(truth, n_labels)))
+    assert (plain[n_labels:].argmax(axis=1) == told[n_labels:].argmax(axis=1)).mean() > 0.9
+
+
+def test_a_class_without_labels_is_not_lost(confused):
+    predictions, truth = confused
+    known = np.where((np.arange(1500) < 300) & (truth != 4), truth, -1)
+    posterior = cs.Consensus().fit(predictions, known).posterior_[300:]
+    assert (posterior[truth[300:] == 4].argmax(axis=1) == 4).mean() > 0.5
+
+
+def test_late_labels_are_the_same_as_early_ones(confused):
+    predictions, truth = confused
+    early = cs.Consensus().fit(predictions, first(truth, 100))
+    late = cs.Consensus().fit(predictions)
+    for part in (slice(0, 30), slice(30, 100)):
+        assert late.add_labels(predictions.take(part), truth[part]) is late
+    np.testing.assert_allclose(late.predict_proba(predictions), early.predict_proba(predictions), atol=1e-9)
+    before = late.correction_
+    assert late.add_labels(predictions.take(slice(0, 3)), [-1, -1, -1]).correction_ is before
+
+
+def test_an_item_labelled_again_counts_once(confused):
+    predictions, truth = confused
+    model = cs.Consensus().fit(predictions, first(truth, 20))
+    once = model.predict_proba(predictions)
+    for _ in range(3):
+        model.add_labels(predictions.take(slice(0, 20)), truth[:20])
+    assert len(model.labelled_.weights) == 20
+    np.testing.assert_allclose(model.predict_proba(predictions), once, atol=1e-9)
+
+
+@pytest.mark.parametrize("form", ["names", "positions", "soft"])
+def test_labels_stand_as_their_predictions_do(rng, form):
+    """Classes in another order than in the fit."""
+    array, truth = softmax_members(rng, [2, 2, 1], n_items=300, n_classes=3)
+    order, late = [2, 0, 1], slice(0, 60)
+    model = cs.Consensus().fit(cs.Predictions(array, members=list("abc"), classes=list("xyz")))
+    turned = cs.Predictions(array[:, late][:, :, order], members=list("abc"), classes=[*"zxy"])
+    labels = {
+        "names": np.array(list("xyz"))[truth[late]],
+        "positions": np.argsort(order)[truth[late]],
+        "soft": np.eye(3)[truth[late]][:, order],
+    }[form]
+    plain = cs.Consensus().fit(array, first(truth, 60)).predict_proba(array)
+    np.testing.assert_allclose(model.add_labels(turned, labels).predict_proba(array), plain, atol=1e-9)
+    streamed = cs.Consensus().partial_fit(cs.Predictions(array, members=list("abc"), classes=list("xyz")))
+    streamed.partial_fit(turned, labels)
+    np.testing.assert_array_equal(streamed.labelled_.targets.argmax(axis=1), truth[late])
+
+
+def test_right_labels_of_sure_members_do_no_harm(rng):
+    """Calibrated and right on 98 %: nothing is to be corrected, however many labels say so."""
+    base = 60 * rng.normal(size=(2000, 10))
+    posterior = np.exp(base - base.max(axis=1, keepdims=True))
+    posterior /= posterior.sum(axis=1, keepdims=True)
+    truth = (posterior.cumsum(axis=1) > rng.random((2000, 1))).argmax(axis=1)
+    predictions = cs.Predictions.from_logits(base + 0.3 * rng.normal(size=(4, 2000, 10)))
+    losses = [
+        cs.metrics.nll(cs.Consensus().fit(predictions, known).posterior_[500:], truth[500:])
+        for known in (None, first(truth, 100), first(truth, 500))
+    ]
+    assert losses[1] < 1.05 * losses[0] and losses[2] < 1.02 * losses[0]
+
+
+def test_stating_the_noise_helps(rng):
+    truth = rng.integers(4, size=3000)
+    predictions = cs.Predictions.from_logits(5 * np.eye(4)[truth] + 2 * rng.normal(size=(3, 3000, 4)))
+    wrong = rng.random(3000) < 0.2
+    noisy = first(np.where(wrong, (truth + rng.integers(1, 4, size=3000)) % 4, truth), 400)
+    ignored, stated = (
+        cs.metrics.nll(cs.Consensus(label_noise=noise).fit(predictions, noisy).posterior_[400:], truth[400:])
+        for noise in (0.0, 0.2)
+    )
+    assert stated < ignored
+
+
+def test_one_wrong_label_changes_nothing_else(confused):
+    predictions, _ = confused
+    plain = cs.Consensus().fit(predictions).posterior_
+    item = plain.max(axis=1).argmax()
+    labels = np.full(1500, -1)
+    labels[item] = plain[item].argmin()
+    told = cs.Consensus().fit(predictions, labels).posterior_
+    np.testing.assert_allclose(np.delete(told, item, axis=0), np.delete(plain, item, axis=0), atol=1e-9)
+
+
+def test_soft_labels_of_nothing_are_none(confused):
+    predictions, _ = confused
+    assert cs.Consensus().fit(predictions, np.full((1500, 5), np.nan)).correction_ is None
+
+
+def test_half_precision_takes_labels(rng):
+    array, truth = softmax_members(rng, [2, 2], n_items=60, n_classes=4)
+    fitted = cs.Consensus().fit(array.astype(np.float16), first(truth, 20))
+    assert fitted.correction_ is not None
+
+
+def test_streams_learn_from_labels_when_they_come(confused):
+    predictions, truth = confused
+    streamed = cs.Consensus()
+    for start in range(0, 900, 300):
+        labels = first(truth[start : start + 300], 100) if start == 300 else None
+        streamed.partial_fit(predictions.take(slice(start, start + 300)), labels)
+        assert (streamed.correction_ is None) == (start == 0)
+    plain = cs.Consensus().fit(predictions.take(slice(0, 900)))
+    rest = predictions.take(slice(900, 1500))
+    scores = [cs.metrics.accuracy(model.predict_proba(rest), truth[900:]) for model in (plain, streamed)]
+    assert scores[1] > scores[0] + 0.02
+
+
+def test_a_stream_of_labels_ends_where_one_fit_does(confused):
+    """Each batch learns from all labels so far, and not on top of what earlier ones corrected."""
+    predictions, truth = confused
+    streamed = cs.Consensus()
+    for start in range(0, 1200, 300):
+        streamed.partial_fit(predictions.take(slice(start, start + 300)), first(truth[start : start + 300], 30))
+    known = np.where((np.arange(1200) % 300) < 30, truth[:1200], -1)
+    whole = cs.Consensus().fit(predictions.take(slice(0, 1200)), known)
+    rest = predictions.take(slice(1200, 1500))
+    losses = [cs.metrics.nll(model.predict_proba(rest), truth[1200:]) for model in (whole, streamed)]
+    assert losses[1] == pytest.approx(losses[0], rel=0.05)
+
+
+def test_labels_of_one_class_teach_nothing(confused):
+    predictions, truth = confused
+    known = np.where((np.arange(1500) < 200) & (truth == 4), truth, -1)
+    with pytest.warns(UserWarning, match=r"where all are of one class; all \d+ are 4"):
+        fitted = cs.Consensus().fit(predictions, known)
+    assert fitted.correction_ is None
+    np.testing.assert_array_equal(fitted.predict_proba(predictions), cs.Consensus().fit(predictions).posterior_)
+
+
+def test_streams_forget_labels(confused):
+    predictions, truth = confused
+    streamed = cs.Consensus(forgetting=0.5).partial_fit(predictions.take(slice(0, 50)), truth[:50])
+    streamed.partial_fit(predictions.take(slice(50, 60)), truth[50:60])
+    np.testing.assert_allclose(streamed.labelled_.weights, [0.5] * 50 + [1.0] * 10)
+    for _ in range(10):
+        streamed.partial_fit(predictions.take(slice(60, 70)))
+    assert len(streamed.labelled_.weights) == 0
+
+
+def test_soft_labels_that_are_sure_are_labels(confused):
+    predictions, truth = confused
+    rows = np.full((1500, 5), np.nan)
+    rows[:80] = np.eye(5)[truth[:80]]
+    soft, hard = (cs.Consensus().fit(predictions, known) for known in (rows, first(truth, 80)))
+    np.testing.assert_allclose(soft.posterior_, hard.posterior_, atol=1e-12)
+
+
+def test_soft_labels_are_the_answer_to_their_items(confused):
+    predictions, truth = confused
+    rows = np.full((1500, 5), np.nan)
+    rows[:80] = 0.9 * np.eye(5)[truth[:80]] + 0.02
+    fitted = cs.Consensus().fit(predictions, rows)
+    np.testing.assert_allclose(fitted.posterior_[:80], rows[:80], atol=1e-12)
+    np.testing.assert_allclose(fitted.labelled_.targets, rows[:80], atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        (np.full((10, 3), 1 / 3), r"soft labels must be \(items, classes\) = \(10, 4\); got \(10, 3\)"),
+        (np.full((10, 4), 0.5), r"soft labels must be probabilities that sum to 1.*item 0 has \[0.5"),
+        (np.tile([1.5, -0.5, 0, 0], (10, 1)), "item 0 has"),
+        (np.tile([0.5, np.nan, 0.25, 0.25], (10, 1)), "NaN throughout where unknown"),
+    ],
+)
+def test_wrong_soft_labels(rng, rows, message):
+    array, _ = softmax_members(rng, [2, 2], n_items=10, n_classes=4)
+    with pytest.raises(cs.InvalidPredictions, match=message):
+        cs.Consensus().fit(array, rows)
+
+
+def test_with_noise_members_may_outvote_a_label(confused):
+    predictions, truth = confused
+    labels = first(truth, 200)
+    unanimous = np.flatnonzero((predictions.to_array().argmax(axis=2) == truth).all(axis=0)[:200])
+    labels[unanimous[0]] = (truth[unanimous[0]] + 1) % 5
+    sure, doubting = (cs.Consensus(label_noise=noise).fit(predictions, labels) for noise in (0.0, 0.3))
+    item = unanimous[0]
+    assert sure.posterior_[item].argmax() == labels[item]
+    assert doubting.posterior_[item].argmax() == truth[item]
+    np.testing.assert_allclose(doubting.posterior_.sum(axis=1), 1, atol=1e-12)
+
+
+def test_noise_is_a_share(rng):
+    array, _ = softmax_members(rng, [2, 2], n_items=10, n_classes=4)
+    with pytest.raises(ValueError, match="label_noise must be"):
+        cs.Consensus(label_noise=0.7).fit(array)
+
+
+def test_too_many_members_to_correct(rng, monkeypatch):
+    monkeypatch.setattr("consilience.aggregators.consensus.consensus.MOST_NUMBERS", 10)
+    array, truth = softmax_members(rng, [2, 2, 2], n_items=30, n_classes=4)
+    with pytest.warns(UserWarning, match=r"only settle their own items where members × classes are over 10; got 3 × 4"):
+        fitted = cs.Consensus().fit(array, first(truth, 5))
+    assert fitted.correction_ is None
+    np.testing.assert_array_equal(fitted.posterior_[:5], np.eye(4)[truth[:5]])

@@ -65,3 +65,13 @@ def test_every_task_knows_its_source():
     from consilience.experiments.tasks import TASKS
 
     assert set(TASKS) - {"imagenet"} <= set(downloads.SOURCES)  # ImageNet has to be asked for
+
+
+def test_a_folder_that_cannot_be_written_to_is_no_matter_of_predictions(tmp_path, monkeypatch):
+    def refuse(*_, **__):
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setitem(sys.modules, "pooch", SimpleNamespace(retrieve=refuse))
+    with pytest.raises(OSError, match=r"mnist is not in .* could not be downloaded \(PermissionError\)") as failure:
+        fetch("mnist", tmp_path)
+    assert not isinstance(failure.value, ValueError)

@@ -1,0 +1,34 @@
+"""Appendix F: learn on a fifth of the items, answer the rest."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+pytest.importorskip("torch")
+
+import consilience as cs
+from consilience.experiments.catalog import online
+from consilience.experiments.catalog.run import Where
+from consilience.experiments.shifts import Condition
+
+from simulate import softmax_members
+
+
+def test_the_rest_is_answered_by_what_a_fifth_taught(rng):
+    array, labels = softmax_members(rng, [2, 1, 1], n_items=100, n_classes=3)
+    run = SimpleNamespace(
+        predictions=lambda *_: array, store=SimpleNamespace(labels=lambda _: labels), tasks=("mnist",)
+    )
+    found = online._scores(run, Where(Condition("mnist", "rotation", 30), [0, 1, 2], ensemble=4))
+    order = np.random.default_rng(4).permutation(100)
+    learned, rest = np.sort(order[:20]), np.sort(order[20:])
+    model = cs.SoftDawidSkene.paper("mnist").fit(array[:, learned])
+    for method, rows in {
+        "EA": array[:, rest].mean(axis=0),
+        "SDS": cs.SoftDawidSkene.paper("mnist").fit(array[:, rest]).posterior_,
+        "SDS online": model.predict_proba(array[:, rest]),
+        "SDS online pure": model.pure().predict_proba(array[:, rest]),
+    }.items():
+        assert found[method]["nll"] == pytest.approx(cs.metrics.nll(rows, labels[rest]), rel=1e-9)
+    assert found["SDS online"]["nll"] != found["SDS online pure"]["nll"]

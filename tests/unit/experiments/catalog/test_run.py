@@ -1,0 +1,82 @@
+"""An experiment under way: ensembles, what is remembered, notes, and cells that become rows."""
+
+import numpy as np
+import pytest
+
+pytest.importorskip("torch")
+
+from consilience.experiments.catalog import run as module
+from consilience.experiments.catalog.run import Cell, Run, Where
+from consilience.experiments.results import Row
+from consilience.experiments.scales import Scale, Scales
+from consilience.experiments.shifts import Condition
+from consilience.experiments.store import Store
+
+
+@pytest.fixture
+def store(tmp_path):
+    return Store(tmp_path / "data", tmp_path / "work", Scales(Scale(1, None, 7)))
+
+
+class Asked:
+    """A store that remembers what it was asked for."""
+
+    def __init__(self):
+        self.conditions = []
+
+    def predictions(self, condition, seeds):
+        self.conditions.append(str(condition))
+        return np.full((len(seeds), 1, 2), len(self.conditions))
+
+
+def test_ensembles_share_no_member_and_leave_out_the_rest(store):
+    assert Run(store, ("mnist",)).ensembles("mnist") == [[0, 1, 2], [3, 4, 5]]
+
+
+def test_two_conditions_are_remembered():
+    """In- and out-of-distribution are needed together: a third condition takes the place of the oldest."""
+    store = Asked()
+    run = Run(store, ("mnist",))
+    first, second, third = (Condition("mnist", "rotation", angle) for angle in (0, 15, 30))
+    for condition in (first, second, first, second, third, second, first):
+        run.predictions(condition, [0, 1])
+    assert store.conditions == [str(first), str(second), str(third), str(first)]
+
+
+def test_what_does_not_fit_is_said_once(store):
+    under_way = Run(store, ("imagenet",))
+    assert not under_way.has_laplace("imagenet") and not under_way.has_laplace("imagenet")
+    (note,) = under_way.notes
+    assert note.startswith("PE is left out for imagenet: Jacobians of 1,000 outputs by 2,049,000 weights take 7.6 GiB")
+    assert under_way.has_laplace("mnist") and not Run(store, ("mnist",), with_laplace=False).has_laplace("mnist")
+
+
+@pytest.mark.parametrize("error", [ConnectionError("no network"), ImportError("no pooch")])
+def test_data_that_cannot_be_had_are_left_out_with_a_note(store, monkeypatch, error):
+    def fail(*_):
+        raise error
+
+    monkeypatch.setattr(module, "fetch", fail)
+    run = Run(store, ("mnist",))
+    assert not run.has_data("svhn", "a pair is left out")
+    assert run.notes == ["a pair is left out: svhn is not in the data directory."]
+    (store.data_dir / "svhn").mkdir(parents=True)
+    assert not run.has_data("svhn", "a pair is left out")  # an empty folder holds no data
+    (store.data_dir / "svhn" / "test_32x32.mat").write_bytes(b"x")
+    assert run.has_data("svhn", "a pair is left out")
+
+
+def test_cells_become_rows_and_are_computed_once(store):
+    def compute():
+        return {"EA": {"nll": 0.5}, "SDS": {"nll": 0.25, "accuracy": 1}}
+
+    where = Where(Condition("mnist", "fashion-mnist"), [3, 4, 5], ensemble=1, severity=0.2)
+    run = Run(store, ("mnist",))
+    rows = list(run.rows("ood", [Cell(where, "a/cell", compute)]))
+    scale = "1 epoch, 7 members, all test images"
+    assert rows[1:] == [
+        Row("ood", "mnist", "fashion-mnist", 0.2, 3, 1, "SDS", "nll", 0.25, scale),
+        Row("ood", "mnist", "fashion-mnist", 0.2, 3, 1, "SDS", "accuracy", 1.0, scale),
+    ]
+    again = list(run.rows("ood", [Cell(where, "a/cell", lambda: pytest.fail("computed again"))]))
+    assert again == rows

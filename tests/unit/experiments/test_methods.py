@@ -1,0 +1,32 @@
+"""The methods of the paper's tables, with the paper's settings."""
+
+import warnings
+
+import numpy as np
+import pytest
+
+pytest.importorskip("torch")
+
+import consilience as cs
+from consilience.experiments.methods import PAPER, aggregators, posterior
+
+
+def test_every_method_of_the_paper_is_there_with_its_settings():
+    made = {name: make() for name, make in aggregators("cifar100").items()}
+    assert set(PAPER) - set(made) == {"PE"}  # which needs the networks
+    assert made["SDS"].get_params() == cs.SoftDawidSkene.paper("cifar100").get_params()
+    assert made["DS"].get_params() == cs.DawidSkene(smoothing=0, tol=None, max_iter=100).get_params()
+    assert made["SDS default"].get_params() == cs.SoftDawidSkene().get_params()
+
+
+def test_a_default_that_is_the_papers_is_not_listed_twice():
+    assert "SDS default" not in aggregators("mnist")
+
+
+def test_posteriors_are_double_and_silent_about_convergence(rng):
+    array = rng.dirichlet(np.ones(3), size=(3, 50)).astype(np.float32)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        rows = posterior(cs.DawidSkene(max_iter=1, tol=1e-12), cs.Predictions(array))
+    assert rows.dtype == np.float64 and rows.shape == (50, 3)
+    np.testing.assert_allclose(rows.sum(axis=1), 1, atol=1e-6)

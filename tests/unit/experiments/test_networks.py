@@ -1,0 +1,35 @@
+"""The architectures have as many parameters as those they are named for."""
+
+import pytest
+
+torch = pytest.importorskip("torch")
+
+from consilience.experiments import networks
+
+
+@pytest.mark.parametrize(
+    ("make", "n_parameters", "size"),
+    [
+        (networks.mnist_network, 1_199_882, (1, 28, 28)),
+        (lambda: networks.resnet18(1000), 11_689_512, (3, 64, 64)),  # torchvision's count
+        (lambda: networks.resnet50(1000), 25_557_032, (3, 64, 64)),  # torchvision's count
+        (lambda: networks.wide_resnet(100), 36_546_980, (3, 32, 32)),  # 36.5 million, and biases of convolutions
+    ],
+    ids=["mnist", "resnet18", "resnet50", "wide-resnet-28-10"],
+)
+def test_architectures(make, n_parameters, size):
+    network = make().eval()
+    assert sum(parameter.numel() for parameter in network.parameters()) == n_parameters
+    with torch.inference_mode():
+        assert network(torch.zeros(1, *size)).ndim == 2
+
+
+@pytest.mark.parametrize("stride", [1, 2])
+@pytest.mark.parametrize("size", [1, 2, 3])
+def test_conv3x3_is_a_padded_convolution(stride, size):
+    ours = networks.Conv3x3(4, 5, stride)
+    x = torch.randn(7, 4, size, size, requires_grad=True)
+    theirs = torch.nn.functional.conv2d(x, ours.weight, stride=stride, padding=1)
+    torch.testing.assert_close(ours(x), theirs)
+    gradients = [torch.autograd.grad((y**2).sum(), (x, ours.weight)) for y in (ours(x), theirs)]
+    torch.testing.assert_close(*gradients)

@@ -1,0 +1,28 @@
+"""Weights that others published become members."""
+
+import pytest
+
+torch = pytest.importorskip("torch")
+
+import consilience as cs
+from consilience.experiments import networks
+from consilience.experiments.members import member_path
+from consilience.experiments.published import take_members
+from consilience.experiments.scales import Scale
+
+
+def test_published_weights_become_members(tmp_path):
+    network = networks.mnist_network()
+    wrapped = {f"module.{name}": value for name, value in network.state_dict().items()}
+    torch.save({"state_dict": wrapped, "epoch": 3}, tmp_path / "b.pth.tar")
+    torch.save(network.state_dict(), tmp_path / "a.pt")
+    take_members("mnist", tmp_path, tmp_path / "work", Scale(n_members=2))
+    for seed in (0, 1):
+        kept = torch.load(member_path(tmp_path / "work", "mnist", Scale(), seed), weights_only=True)
+        torch.testing.assert_close(kept["0.weight"], network.state_dict()["0.weight"])
+    with pytest.raises(cs.InvalidPredictions, match="must hold 3 files of weights; it has 2"):
+        take_members("mnist", tmp_path, tmp_path / "work", Scale(n_members=3))
+    with pytest.raises(cs.InvalidPredictions, match="leave out --epochs"):
+        take_members("mnist", tmp_path, tmp_path / "work", Scale(epochs=3))
+    with pytest.raises(cs.InvalidPredictions, match="must hold the weights of cifar10's network"):
+        take_members("cifar10", tmp_path, tmp_path / "work", Scale(n_members=2))
