@@ -64,7 +64,7 @@ def test_confusion_matrices_are_the_loops(case, smoothing, rng):
 
 
 def known_of(fitted):
-    return fitted.member_weights_, copies(fitted.agreement_, len(fitted.classes_))
+    return fitted.member_weights_, copies(fitted.agreement_)
 
 
 @pytest.mark.parametrize("n_iter", [1, 6])

@@ -136,7 +136,7 @@ ACCURACIES = np.array([0.9, 0.8, 0.7, 0.6, 0.5])
 
 
 def skills_of(labels, n_classes):
-    return skills(Reader(cs.Predictions.from_labels(labels, n_classes)).agreement(), np.eye(len(labels)), n_classes)
+    return skills(Reader(cs.Predictions.from_labels(labels, n_classes)).agreement(), np.eye(len(labels)))
 
 
 @pytest.mark.parametrize("draw", range(5))

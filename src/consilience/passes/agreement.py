@@ -64,9 +64,9 @@ class Agreement:
 
     @property
     def shares(self) -> FloatArray:
-        """How often each member says each class (members, classes), one answer more being spread over all classes."""
-        n_classes = self.totals.shape[1]
-        return (self.totals + 1 / n_classes) / (self.answers[:, None] + 1)
+        """How often each member says each class (members, classes); even shares of a member without answers."""
+        even = np.full_like(self.totals, 1 / self.totals.shape[1])
+        return np.divide(self.totals, self.answers[:, None], out=even, where=self.answers[:, None] > 0)
 
     @property
     def chance(self) -> FloatArray:

@@ -131,8 +131,8 @@ def test_a_member_who_falls_silent_keeps_its_place(array):
     for _ in range(20):
         streamed.partial_fit(cs.Predictions(silent, partial=True))
     assert 0 < streamed.agreement_.counts[2, 2] < 1e-3
-    assert streamed.agreement_.beyond_chance(4)[2, 2] == pytest.approx(
-        cs.Consensus().fit(array).agreement_.beyond_chance(4)[2, 2]
+    assert streamed.agreement_.beyond_chance()[2, 2] == pytest.approx(
+        cs.Consensus().fit(array).agreement_.beyond_chance()[2, 2]
     )
     assert np.isfinite(streamed.predict_proba(array)).all()
     assert streamed.member_weights_[2] < streamed.member_weights_[0] == streamed.member_weights_[1]

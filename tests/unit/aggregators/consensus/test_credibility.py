@@ -10,21 +10,22 @@ from consilience.passes.agreement import Agreement
 from simulate import softmax_members
 
 
-def agreeing(share, n_members=3, n_items=1000):
-    """Votes of members who agree on that share of the items."""
+def agreeing(share, n_members=3, n_items=1000, n_classes=4):
+    """Votes of members who agree on that share of the items, and say each class as often as the others."""
     counts = np.full((n_members, n_members), float(n_items))
     products = share * counts
     np.fill_diagonal(products, n_items)
-    return Agreement(products, counts, np.full(n_members, float(n_items)), np.full(n_members, float(n_items)))
+    answers = np.full(n_members, float(n_items))
+    return Agreement(products, counts, answers, answers, np.full((n_members, n_classes), n_items / n_classes))
 
 
-def believed(sureness, share, n_items=1000, weights=None, n_classes=4):
+def believed(sureness, share, n_items=1000, weights=None):
     """The credibility of members who are so sure, and agree on that share of the items."""
     sureness = np.array(sureness)
     votes = agreeing(share, len(sureness), n_items)
-    probabilities = Agreement(votes.products, votes.counts, sureness * n_items, votes.answers)
+    probabilities = Agreement(votes.products, votes.counts, sureness * n_items, votes.answers, votes.totals)
     weights = np.full(len(sureness), 1 / len(sureness)) if weights is None else np.array(weights)
-    return credibility(probabilities, votes, weights, np.eye(len(sureness)), n_classes)
+    return credibility(probabilities, votes, weights, np.eye(len(sureness)))
 
 
 @pytest.mark.parametrize("sureness", [0.3, 0.6, 0.8])
@@ -80,9 +81,9 @@ def test_who_weighs_little_claims_little():
 
 def test_who_has_not_answered_claims_nothing():
     votes = agreeing(0.4)
-    probabilities = Agreement(votes.products, votes.counts, 0.9 * votes.answers, votes.answers.copy())
+    probabilities = Agreement(votes.products, votes.counts, 0.9 * votes.answers, votes.answers.copy(), votes.totals)
     probabilities.answers[2] = 0
-    assert credibility(probabilities, votes, np.full(3, 1 / 3), np.eye(3), 4)[2] == 1
+    assert credibility(probabilities, votes, np.full(3, 1 / 3), np.eye(3))[2] == 1
 
 
 @pytest.mark.parametrize(("sharpness", "is_believed"), [(1, True), (4, False)])

@@ -22,7 +22,7 @@ def votes_of(array):
 
 
 def weights_of(array):
-    return pool_weights(agreement_of(array), votes_of(array), array.shape[2])
+    return pool_weights(agreement_of(array), votes_of(array))
 
 
 @st.composite
@@ -52,13 +52,13 @@ def any_answers(draw):
 @settings(max_examples=150)
 def test_weights_are_weights_whatever_the_answers(array, forgotten):
     agreement, votes = forgotten * agreement_of(array), forgotten * votes_of(array)
-    weights = pool_weights(agreement, votes, array.shape[2])
+    weights = pool_weights(agreement, votes)
     assert np.isfinite(weights).all() and weights.sum() == pytest.approx(1)
     n_heard = max((np.diag(agreement.counts) > 0).sum(), 1)
     assert (weights >= 0.9 * LEAST_SHARE / (n_heard + len(weights))).all()
-    sameness = copies(agreement, array.shape[2])
+    sameness = copies(agreement)
     assert ((sameness >= 0) & (sameness <= 1)).all() and (np.diag(sameness) == 1).all()
-    found = skills(votes, sameness, array.shape[2])
+    found = skills(votes, sameness)
     assert ((found > 0) & (found <= 1)).all()
 
 
@@ -80,8 +80,8 @@ def test_what_is_nearly_forgotten_keeps_its_scale(rng):
     """A stream may leave a hundredth of an item: means are those of the items, not of a hundredth of them."""
     agreement = agreement_of(softmax_members(rng, [3, 2, 1], 50, 4, missing=0.3)[0])
     faded = 1e-6 * agreement
-    np.testing.assert_allclose(faded.beyond_chance(4), agreement.beyond_chance(4), rtol=1e-12)
-    assert (Agreement.zero(3).beyond_chance(4) == 0).all()
+    np.testing.assert_allclose(faded.beyond_chance(), agreement.beyond_chance(), rtol=1e-12)
+    assert (Agreement.zero(3).beyond_chance() == 0).all()
 
 
 def test_better_members_weigh_more(rng):
