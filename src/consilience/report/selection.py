@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import chain
+from itertools import zip_longest
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -39,15 +39,17 @@ def members_to_show(n_answers: IntArray, accuracy: FloatArray, most: int) -> Int
     known = np.flatnonzero(is_known)
     by_accuracy = known[np.argsort(-accuracy[known], kind="stable")]
     rankings = [np.argsort(-n_answers, kind="stable"), by_accuracy, by_accuracy[::-1]]
-    return np.sort(first_of_each(rankings, most))
+    return np.sort(np.array(list(first_of_each(rankings, most)), dtype=np.intp))
 
 
-def first_of_each(rankings: Sequence[IntArray], most: int) -> IntArray:
-    """The first of each ranking in turn, each once, at most so many."""
-    longest = max(len(ranking) for ranking in rankings)
-    rounds = ((ranking[place] for ranking in rankings if place < len(ranking)) for place in range(longest))
-    chosen = dict.fromkeys(int(position) for position in chain.from_iterable(rounds))
-    return np.array(list(chosen)[:most], dtype=np.intp)
+def first_of_each(rankings: Sequence[IntArray], most: int) -> dict[int, int]:
+    """The first of each ranking in turn, each position once, at most so many; and which ranking brought it."""
+    found: dict[int, int] = {}
+    for turn in zip_longest(*(ranking[:most] for ranking in rankings)):
+        for number, position in enumerate(turn):
+            if position is not None and len(found) < most:
+                found.setdefault(int(position), number)
+    return found
 
 
 def classes_to_show(mistakes: FloatArray) -> IntArray:
@@ -83,21 +85,7 @@ def items_to_show(consensus: Verdicts, average: Verdicts, against: FloatArray, m
     n_changed = min(len(changed), max(int(np.ceil(SHARE_OF_CHANGED * most)), most - len(others)))
     uncertain = others[np.argsort(consensus.margin[others], kind="stable")]
     disputed = others[np.lexsort((consensus.margin[others], -against[others]))]
-    rest = _alternating({"uncertain": uncertain, "disputed": disputed}, most - n_changed)
-    positions = [*changed[:n_changed].tolist(), *rest]
-    return ShownItems(
-        np.array(positions, dtype=np.intp), ["changed"] * n_changed + list(rest.values()), int(is_changed.sum())
-    )
-
-
-def _alternating(rankings: dict[str, IntArray], most: int) -> dict[int, str]:
-    """At most so many items, the first of each ranking in turn, and the name of the ranking that brought each."""
-    found: dict[int, str] = {}
-    for turn in zip(*rankings.values(), strict=True):
-        for name, position in zip(rankings, turn, strict=True):
-            if len(found) < most:
-                found.setdefault(int(position), name)
-        if len(found) == most:
-            break
-    order = list(rankings)
-    return dict(sorted(found.items(), key=lambda entry: order.index(entry[1])))
+    found = first_of_each([uncertain, disputed], most - n_changed)
+    rest = sorted(found, key=lambda position: found[position])
+    reasons = ["changed"] * n_changed + [("uncertain", "disputed")[found[position]] for position in rest]
+    return ShownItems(np.array([*changed[:n_changed], *rest], dtype=np.intp), reasons, len(changed))
