@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+from itertools import chain
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
@@ -18,7 +19,7 @@ from consilience.system.tables import Table
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from consilience.aggregators.base import AbstractAggregator
 
@@ -53,12 +54,14 @@ def write_table(path: str | os.PathLike[str], table: Table) -> None:
     """A table as CSV; what is None is empty."""
     check_writable(path, (".csv",))
     with whole_file(path) as file:
-        text = io.TextIOWrapper(file, encoding="utf-8", newline="")
-        writer = csv.writer(text)
-        writer.writerow(table.columns)
-        writer.writerows(row.values() for row in table.rows())
-        text.flush()
-        text.detach()
+        _write_rows(file, [table.columns, *(row.values() for row in table.rows())])
+
+
+def _write_rows(file: IO[bytes], rows: Iterable[Iterable[Any]]) -> None:
+    text = io.TextIOWrapper(file, encoding="utf-8", newline="")
+    csv.writer(text).writerows(rows)
+    text.flush()
+    text.detach()
 
 
 def _answers(aggregator: AbstractAggregator, rows: Any) -> list[Any]:
@@ -96,13 +99,9 @@ def _table(aggregator: AbstractAggregator, rows: Any, items: list[Any]) -> Table
 
 
 def _write_csv(file: IO[bytes], aggregator: AbstractAggregator, rows: Any, items: list[Any]) -> None:
-    text = io.TextIOWrapper(file, encoding="utf-8", newline="")
-    writer = csv.writer(text)
-    writer.writerow(["item", "label", *map(with_quote, aggregator.classes_)])
-    for item, label, row in zip(items, _answers(aggregator, rows), rows.tolist(), strict=True):
-        writer.writerow([with_quote(item), with_quote(label), *row])
-    text.flush()
-    text.detach()
+    header = ["item", "label", *map(with_quote, aggregator.classes_)]
+    answers = zip(items, _answers(aggregator, rows), rows.tolist(), strict=True)
+    _write_rows(file, chain([header], ([with_quote(item), with_quote(label), *row] for item, label, row in answers)))
 
 
 def _write_parquet(file: IO[bytes], aggregator: AbstractAggregator, rows: Any, items: list[Any]) -> None:
