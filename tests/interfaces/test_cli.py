@@ -13,40 +13,8 @@ import numpy as np
 import pytest
 
 import consilience as cs
-from consilience.cli import main
 
 N_ITEMS = 200
-
-
-@pytest.fixture
-def run(monkeypatch, capsys, tmp_path):
-    """Run a command in an empty folder: exit code, standard output, standard error."""
-    monkeypatch.chdir(tmp_path)
-
-    def command(*words):
-        monkeypatch.setattr(sys, "argv", ["consilience", *map(str, words)])
-        try:
-            main()
-        except SystemExit as leaving:
-            code = leaving.code or 0
-        else:
-            code = 0
-        printed = capsys.readouterr()
-        return code, printed.out, printed.err
-
-    return command
-
-
-@pytest.fixture
-def arrays(tmp_path):
-    """Three members of 200 items and three classes, one file each, and the truth."""
-    rng = np.random.default_rng(0)
-    truth = rng.integers(3, size=N_ITEMS)
-    for name, skill in (("good", 3.0), ("fair", 1.5), ("poor", 0.3)):
-        logits = rng.normal(size=(N_ITEMS, 3)) + skill * np.eye(3)[truth]
-        np.save(tmp_path / f"{name}.npy", np.exp(logits) / np.exp(logits).sum(axis=1, keepdims=True))
-    np.save(tmp_path / "truth.npy", truth)
-    return ["good.npy", "fair.npy", "poor.npy"]
 
 
 def test_aggregate_says_whom_to_trust(run, arrays):

@@ -19,6 +19,7 @@ from consilience.data.predictions import Predictions
 from consilience.files import write_posterior
 from consilience.files.recognition import Columns
 from consilience.files.writing import check_posterior_path
+from consilience.insight.analysis import Analysis
 from consilience.insight.label_evaluation import evaluate_labels
 from consilience.system.arrays import to_numpy
 from consilience.system.atomic import check_writable
@@ -74,15 +75,15 @@ def command(
     known_labels(truth, predictions.axes)  # what is wrong with them is said before anything is written
     known_truth = labels_of(known, predictions, files, columns)
     aggregator = fitted(predictions, method, option, model, known_truth)
-    predictions = aggregator.aligned(predictions)  # a model may have its classes in another order
-    posterior = to_numpy(aggregator.posterior_ if model is None else aggregator.predict_proba(predictions))
+    analysis = Analysis(predictions, aggregator)
+    posterior = to_numpy(aggregator.posterior_ if model is None else analysis.posterior)
     if output is not None:
         write_posterior(output, aggregator, posterior, predictions.items)
     if save is not None:
         aggregator.save(save)
+    summary = summarize(analysis, posterior, truth, known_truth)
     if report is not None:
-        write_page(report, predictions, aggregator, truth)
-    summary = summarize(predictions, aggregator, posterior, truth, known_truth)
+        write_page(report, analysis, truth)
     summary |= _gain(aggregator, predictions, known_truth)
     written = [str(path) for path in (output, save, report) if path is not None]
     if json:

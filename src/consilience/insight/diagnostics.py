@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple, final
 import numpy as np
 from scipy import sparse
 
-from consilience.aggregators.average import Average
 from consilience.aggregators.base import AbstractAggregator, check_is_aggregator, fitted_copy
 from consilience.aggregators.dawid_skene import DawidSkene
 from consilience.data.predictions import Predictions, as_predictions
@@ -109,13 +108,15 @@ def diagnose(predictions: Any, aggregator: AbstractAggregator | None = None) -> 
     data = as_predictions(predictions)
     if hasattr(method, "members_"):
         data = method.aligned(data)
-        return diagnosis_under(data, method, method.predict_proba(data))
-    method = fitted_copy(method, data)
-    return diagnosis_under(data, method, method.posterior_)
+        posterior = method.predict_proba(data)
+    else:
+        method = fitted_copy(method, data)
+        posterior = method.posterior_
+    return diagnosis_under(data, method, posterior, Reader(data).pool())
 
 
-def diagnosis_under(data: Predictions, method: AbstractAggregator, posterior: Array) -> Diagnosis:
-    """The diagnosis under a posterior (items, classes) that a fitted method gave, on the axes of its fit."""
+def diagnosis_under(data: Predictions, method: AbstractAggregator, posterior: Array, average: Array) -> Diagnosis:
+    """The diagnosis, given the posterior (items, classes) of a fitted method and the members' average."""
     consensus = _Consensus.of(data, method, posterior)
     compared = _most_active(consensus.answers, data.n_members)
     pairs = _Pairs.of(consensus, compared)
@@ -133,7 +134,7 @@ def diagnosis_under(data: Predictions, method: AbstractAggregator, posterior: Ar
         effective_members=pairs.effective_number(),
         warnings=[
             *_trust_warnings(data, consensus, report),
-            *([] if is_taught else _class_warnings(data, consensus)),
+            *([] if is_taught else _class_warnings(data, consensus, average)),
             *_weight_warnings(data, consensus, method),
             *([] if is_taught else _takeover_warnings(data, report)),
             *_copy_warnings(data, compared, pairs, report),
@@ -344,11 +345,11 @@ def _weight_warnings(predictions: Predictions, consensus: _Consensus, method: Ab
     return warnings
 
 
-def _class_warnings(predictions: Predictions, consensus: _Consensus) -> list[str]:
+def _class_warnings(predictions: Predictions, consensus: _Consensus, average: Array) -> list[str]:
     n_items, n_classes = predictions.n_items, predictions.n_classes
     votes = np.bincount(consensus.answers.labels, minlength=n_classes)
     chosen = np.bincount(consensus.chosen, minlength=n_classes)
-    averaged = np.bincount(position_of_largest(Average().fit(predictions).posterior_), minlength=n_classes)
+    averaged = np.bincount(position_of_largest(average), minlength=n_classes)
     silent = [str(predictions.classes[k]) for k in np.flatnonzero(votes == 0)]
     warnings: list[str] = []
     if silent:

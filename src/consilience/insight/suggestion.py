@@ -16,16 +16,17 @@ from typing import TYPE_CHECKING, Any, NamedTuple, final, overload
 import numpy as np
 
 from consilience.aggregators import Consensus
-from consilience.aggregators.base import AbstractAggregator, fitted_copy
 from consilience.data.answers import parts_of
 from consilience.data.labels import known_truths, which_known
 from consilience.data.predictions import Predictions, as_predictions
+from consilience.insight.analysis import Analysis
 from consilience.system.arrays import to_numpy
 from consilience.system.tables import Table
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
+    from consilience.aggregators.base import AbstractAggregator
     from consilience.system.arrays import Array, FloatArray, IntArray
 
 EVEN_SHARE = 0.25
@@ -121,20 +122,15 @@ def suggest(
     if isinstance(n, bool) or not hasattr(n, "__index__") or operator.index(n) < 1:
         raise ValueError(f"n must be a whole number of at least 1; got {n!r}")
     given = as_predictions(predictions)
-    method = Consensus() if aggregator is None else aggregator
     known = known_truths(labels, given.axes)
     is_known = np.zeros(given.n_items, dtype=bool) if known is None else which_known(known)
-    if not hasattr(method, "members_"):
-        method = fitted_copy(method, given, labels)
-    data = method.aligned(given)
-    return suggestions_under(data, method.predict_proba(data), operator.index(n), is_known, seed)
+    analysis = Analysis(given, Consensus() if aggregator is None else aggregator, labels)
+    return suggestions_under(analysis, operator.index(n), is_known, seed)
 
 
-def suggestions_under(
-    predictions: Predictions, posterior: Array, n: int, is_known: npt.NDArray[np.bool_], seed: int = 0
-) -> Suggestions:
-    """The same given the answers to all items (items, classes), and which of them are known."""
-    outlook = _Outlook.of(posterior)
+def suggestions_under(analysis: Analysis, n: int, is_known: npt.NDArray[np.bool_], seed: int = 0) -> Suggestions:
+    """The items to label first under an analysis, without those that are known."""
+    predictions, outlook = analysis.predictions, _Outlook.of(analysis.posterior)
     chosen = _chosen(outlook, n, is_known, np.random.default_rng(seed))
     if len(chosen) == 0:
         return Suggestions([])

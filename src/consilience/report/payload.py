@@ -4,24 +4,22 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from consilience.aggregators import Consensus
-from consilience.aggregators.base import check_is_aggregator, fitted_copy
+from consilience.aggregators.base import check_is_aggregator
 from consilience.data.answers import parts_of
-from consilience.data.labels import known_labels, on_classes
-from consilience.data.predictions import Predictions, as_predictions
-from consilience.insight.diagnostics import diagnosis_under
+from consilience.data.predictions import as_predictions
+from consilience.insight.analysis import Analysis
 from consilience.insight.suggestion import suggestions_under
 from consilience.report.items import ItemSection, Judged
 from consilience.report.members import MemberSection
 from consilience.report.rounding import rounded, text
-from consilience.report.verdicts import Verdicts, parts_of_average, verdicts_of
+from consilience.report.verdicts import Verdicts, verdicts_of
 
 if TYPE_CHECKING:
     from consilience.aggregators.base import AbstractAggregator
+    from consilience.data.predictions import Predictions
     from consilience.insight.diagnostics import Diagnosis
-    from consilience.system.arrays import Array, IntArray
+    from consilience.system.arrays import IntArray
 
 MOST_SUGGESTED = 10
 """Items that are suggested to be labelled."""
@@ -35,39 +33,36 @@ def report_payload(
     title: str | None = None,
     most_items: int = 300,
 ) -> dict[str, Any]:
-    """What `write_report` shows, ready for JSON.
+    """What `write_report` shows, ready for JSON. An `Analysis` may take the place of predictions and aggregator.
 
     The consensus is `aggregator.predict_proba` of the predictions, which is also what explanations explain.
     """
-    given = as_predictions(predictions)
-    _check_options(aggregator, title, most_items)
-    method = Consensus() if aggregator is None else aggregator
-    is_fitted = hasattr(method, "members_")
-    if not is_fitted:
-        method = fitted_copy(method, given)
-    data = method.aligned(given)
-    truth = _truth(labels, given, data)
-    posterior = method.predict_proba(data)
-    diagnosis = diagnosis_under(data, method, posterior)
+    analysis = predictions
+    if not isinstance(analysis, Analysis):
+        given = as_predictions(predictions)
+        _check_options(aggregator, title, most_items)
+        analysis = Analysis(given, Consensus() if aggregator is None else aggregator)
+    data, truth = analysis.predictions, analysis.truth(labels)
     answers = data.harden().hard
     assert answers is not None  # noqa: S101 - hardened predictions are hard
-    consensus = verdicts_of((rows for _, rows in parts_of(posterior)), truth)
-    judged = Judged.of(consensus, verdicts_of(parts_of_average(data), truth), answers)
-    members = MemberSection(data, answers, diagnosis, truth)
-    items = ItemSection(method, data, posterior, judged, most_items).to_dict()
+    consensus, average = (
+        verdicts_of((part for _, part in parts_of(rows)), truth) for rows in (analysis.posterior, analysis.average)
+    )
+    judged = Judged.of(consensus, average, answers)
+    members = MemberSection(data, answers, analysis.diagnosis, truth)
     payload = {
         "title": title or f"What {data.n_members} members say of {data.n_items:,} items",
-        "method": {**_method(method), "fitted_here": not is_fitted},
+        "method": {**_method(analysis.method), "fitted_here": analysis.is_fitted_here},
         "sizes": _sizes(data, truth, len(answers.items)),
         "classes": [text(name) for name in data.classes],
-        "summary": _summary(judged, diagnosis),
-        "warnings": list(diagnosis.warnings),
+        "summary": _summary(judged, analysis.diagnosis),
+        "warnings": list(analysis.diagnosis.warnings),
         "confusion": members.confusion(),
         "card": members.card(),
         "calibration": _calibration(judged, members),
         "agreement": members.agreement(),
-        "suggestions": _suggestions(data, posterior, truth),
-        "items": items,
+        "suggestions": _suggestions(analysis, truth),
+        "items": ItemSection(analysis, judged, most_items).to_dict(),
     }
     return {**payload, "member_names": _names_of_members(payload, data)}
 
@@ -79,14 +74,6 @@ def _check_options(aggregator: AbstractAggregator | None, title: str | None, mos
         raise ValueError(f"title must be text; got {title!r}")
     if isinstance(most_items, bool) or not isinstance(most_items, int) or most_items < 1:
         raise ValueError(f"most_items must be a whole number of at least 1; got {most_items!r}")
-
-
-def _truth(labels: Any, given: Predictions, aligned: Predictions) -> IntArray:
-    """Known truths as positions on the axes of the fit, -1 where unknown."""
-    # Positions of classes are the caller's; without names, they and the fit's are the same.
-    axes = given.axes if given.axes.classes.is_named else aligned.axes
-    known = on_classes(known_labels(labels, axes), axes, aligned.classes)
-    return np.full(given.n_items, -1) if known is None else np.asarray(known)
 
 
 def _method(aggregator: AbstractAggregator) -> dict[str, Any]:
@@ -124,9 +111,9 @@ def _summary(judged: Judged, diagnosis: Diagnosis) -> dict[str, Any]:
     }
 
 
-def _suggestions(data: Predictions, posterior: Array, truth: IntArray) -> list[dict[str, Any]]:
+def _suggestions(analysis: Analysis, truth: IntArray) -> list[dict[str, Any]]:
     """The items to label first, of those whose truth is unknown."""
-    places = {name: place for place, name in enumerate(data.classes)}
+    places = {name: place for place, name in enumerate(analysis.predictions.classes)}
     return [
         {
             "name": text(row.item),
@@ -134,7 +121,7 @@ def _suggestions(data: Predictions, posterior: Array, truth: IntArray) -> list[d
             "probability": rounded(row.probability),
             "why": text(row.why),
         }
-        for row in suggestions_under(data, posterior, MOST_SUGGESTED, truth >= 0)
+        for row in suggestions_under(analysis, MOST_SUGGESTED, truth >= 0)
     ]
 
 

@@ -6,17 +6,15 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from consilience.data.answers import NUMBERS_AT_ONCE, parts_of
+from consilience.data.answers import parts_of
 from consilience.metrics.reliability import ReliabilityCurve, curve_of
 from consilience.metrics.scores import METRICS, ItemScores
-from consilience.passes.reader import Reader
 from consilience.system.arrays import to_numpy
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable
 
     from consilience.data.answers import SoftMember
-    from consilience.data.predictions import Predictions
     from consilience.system.arrays import Array, FloatArray, IntArray
 
 
@@ -69,13 +67,6 @@ def _read(rows: FloatArray, truth: IntArray) -> Verdicts:
     values = np.full((len(rows), 3), np.nan)
     values[is_known] = ItemScores.of(rows[is_known], truth[is_known]).values
     return Verdicts(rows.argmax(axis=1), first, first - second, truth, values)
-
-
-def parts_of_average(predictions: Predictions) -> Iterator[Array]:
-    """The plain average of the members (items, classes), some items at a time."""
-    step = max(1, NUMBERS_AT_ONCE // predictions.n_classes)
-    for start in range(0, predictions.n_items, step):
-        yield Reader(predictions.take(slice(start, start + step))).pool()
 
 
 def member_verdicts(member: SoftMember, truth: IntArray) -> Verdicts | None:
