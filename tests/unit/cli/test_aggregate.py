@@ -1,11 +1,13 @@
-"""`consilience aggregate`: the summary and the report share one analysis."""
+"""`consilience aggregate`: one analysis for summary and report, what labels bought, and nothing half done."""
 
 from collections import Counter
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 import consilience as cs
+from consilience.cli.aggregate import _gain
 from consilience.insight import diagnostics, explanation
 from consilience.passes.reader import Reader
 
@@ -49,3 +51,21 @@ def test_summary_and_report_compute_everything_once(run, members, counts):
     explained = {name: n for name, n in counts.items() if isinstance(name, tuple)}
     assert counts["average"] == counts["diagnosis"] == 1
     assert len(explained) == N_ITEMS and set(explained.values()) == {1}
+
+
+def test_nothing_is_written_where_labels_are_wrong(run, arrays):
+    Path("bad.csv").write_text("item,label\n0,elephant\n", encoding="utf-8")
+    code, _, err = run("aggregate", *arrays, "-o", "out.npz", "--save", "model.npz", "--labels", "bad.csv")
+    assert code == 2 and "elephant" in err and not Path("out.npz").exists() and not Path("model.npz").exists()
+    code, _, err = run("aggregate", *arrays, "--model", "model.npz", "-m", "bcc")
+    assert code == 2 and "do not go with it" in err
+
+
+@pytest.mark.parametrize(
+    ("method", "known"),
+    [(cs.DawidSkene(tol=None), [0, 1, -1, -1]), (cs.Consensus(), [0, -1, -1, -1]), (cs.Consensus(), None)],
+    ids=["no correction", "one label", "no labels"],
+)
+def test_where_labels_cannot_be_evaluated_nothing_is_said_of_them(method, known):
+    predictions = cs.Predictions(np.random.default_rng(0).dirichlet(np.ones(2), size=(3, 4)))
+    assert _gain(method.fit(predictions, known), predictions, known) == {}
