@@ -1,4 +1,4 @@
-"""The items' part of a report: the most telling ones, each with what tipped its answer."""
+"""The items of a report: the most informative ones, each with an explanation of its answer."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ if TYPE_CHECKING:
     from consilience.system.arrays import FloatArray, IntArray
 
 FEW_CLASSES, MOST_CLASSES = 12, 10
-"""Of so few classes an explanation shows all probabilities; of more, those that matter, at most so many."""
+"""Up to the first number of classes, all probabilities are shown; beyond it, at most the second number."""
 
 MOST_MEMBERS, MOST_PARTS = 30, 2
-"""Members whose evidence is shown one by one, and parts of it that are named."""
+"""How many members are shown per item, and how many parts of each one's evidence."""
 
 
 class Judged(NamedTuple):
-    """All items as consensus and average answer them."""
+    """The answers of consensus and average to all items."""
 
     consensus: Verdicts
     average: Verdicts
@@ -34,7 +34,7 @@ class Judged(NamedTuple):
 
     @classmethod
     def of(cls, consensus: Verdicts, average: Verdicts, answers: HardAnswers) -> Judged:
-        """The two verdicts, and how many of the members' answers go against the first."""
+        """Count each item's answers, and those that contradict the consensus."""
         n_items = len(consensus.chosen)
         contradicts = answers.items[answers.labels != consensus.chosen[answers.items]]
         return cls(
@@ -46,7 +46,7 @@ class Judged(NamedTuple):
 
 
 class ItemSection:
-    """What a report says of the items."""
+    """The items that a report shows."""
 
     def __init__(self, analysis: Analysis, judged: Judged, most: int) -> None:
         against = judged.n_against / np.maximum(judged.n_answers, 1)
@@ -55,10 +55,10 @@ class ItemSection:
         self.posterior = to_numpy(analysis.posterior)
 
     def to_dict(self) -> dict[str, Any]:
-        """The items shown, the most telling first, and how many there are of which kind."""
+        """The items shown, with their explanations, and how many there are of each kind."""
         positions, reasons, _ = self.shown
         classes, averaged = self.analysis.predictions.classes, self.judged.average.chosen[positions]
-        # Why not the average's answer, where the two differ; else, why not the second.
+        # Changed answers are explained against the average's answer, others against the second class.
         against = [classes[k] if why == "changed" else None for k, why in zip(averaged, reasons, strict=True)]
         explanations = self.analysis.explanations(positions, against)
         return {
@@ -84,7 +84,7 @@ class ItemSection:
         }
 
     def _why(self, position: int, explanation: Explanation) -> dict[str, Any]:
-        """What tipped the answer from the rival to the winner."""
+        """The evidence for the winner over its rival, and the probabilities of the classes that matter."""
         average, truth = self.analysis.average[position], int(self.judged.consensus.truth[position])
         places = {name: k for k, name in enumerate(explanation.classes)}
         winner, rival = places[explanation.winner], places[explanation.runner_up]
@@ -106,13 +106,13 @@ class ItemSection:
 
 
 def _most_telling(explanation: Explanation) -> IntArray:
-    """The members who answered, those who moved the answer most first."""
+    """The members who answered, ordered by how much they moved the answer."""
     order = np.argsort(-np.abs(explanation.by_member), kind="stable")
     return np.asarray(order[~np.isnan(explanation.said[order, 0])])
 
 
 def _classes_to_show(explanation: Explanation, average: FloatArray, always: list[int]) -> IntArray:
-    """All classes where they are few; else those contending, and the most probable in anybody's eyes."""
+    """All classes if they are few; else those in `always` and the most probable ones, to the methods or a member."""
     n_classes = len(explanation.classes)
     if n_classes <= FEW_CLASSES:
         return np.arange(n_classes)
@@ -124,7 +124,7 @@ def _classes_to_show(explanation: Explanation, average: FloatArray, always: list
 
 
 def _evidence(explanation: Explanation, member: int, classes: IntArray) -> dict[str, Any]:
-    """One member's probabilities, its nats, and the parts they mostly come from (-1: having answered at all)."""
+    """One member's probabilities, its nats, and the largest parts of those (-1 stands for having answered at all)."""
     parts = np.append(explanation.by_probability[member], explanation.normalizer[member])
     top = np.argsort(-np.abs(parts), kind="stable")[:MOST_PARTS]
     n_classes = len(explanation.classes)

@@ -1,4 +1,4 @@
-"""All that a report shows, as one dictionary of plain numbers, lists and text: what the page embeds as JSON."""
+"""Everything a report shows, as one dictionary that the page embeds as JSON."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from consilience.system.arrays import IntArray
 
 MOST_SUGGESTED = 10
-"""Items that are suggested to be labelled."""
+"""How many items to label are suggested."""
 
 
 def report_payload(
@@ -33,15 +33,14 @@ def report_payload(
     title: str | None = None,
     most_items: int = 300,
 ) -> dict[str, Any]:
-    """What `write_report` shows, ready for JSON. An `Analysis` may take the place of predictions and aggregator.
+    """Compute what `write_report` shows. An `Analysis` may replace predictions and aggregator.
 
-    The consensus is `aggregator.predict_proba` of the predictions, which is also what explanations explain.
+    The consensus is the aggregator's `predict_proba`. The explanations explain the same.
     """
+    _check_options(aggregator, title, most_items)
     analysis = predictions
     if not isinstance(analysis, Analysis):
-        given = as_predictions(predictions)
-        _check_options(aggregator, title, most_items)
-        analysis = Analysis(given, Consensus() if aggregator is None else aggregator)
+        analysis = Analysis(as_predictions(predictions), Consensus() if aggregator is None else aggregator)
     data, truth = analysis.predictions, analysis.truth(labels)
     answers = data.harden().hard
     assert answers is not None  # noqa: S101 - hardened predictions are hard
@@ -112,7 +111,7 @@ def _summary(judged: Judged, diagnosis: Diagnosis) -> dict[str, Any]:
 
 
 def _suggestions(analysis: Analysis, truth: IntArray) -> list[dict[str, Any]]:
-    """The items to label first, of those whose truth is unknown."""
+    """The items to label first, among those without a known label."""
     places = {name: place for place, name in enumerate(analysis.predictions.classes)}
     return [
         {
@@ -130,7 +129,7 @@ def _plain(verdicts: Verdicts) -> dict[str, float]:
 
 
 def _changes(consensus: Verdicts, average: Verdicts) -> dict[str, int]:
-    """What became of the changed items with a known truth: wrong made right, right made wrong, wrong both times."""
+    """Count the changed items with a known label: now right, now wrong, wrong both times."""
     is_changed = (consensus.chosen != average.chosen) & (consensus.truth >= 0)
     is_right, was_right = consensus.is_right.astype(bool), average.is_right.astype(bool)
     return {
@@ -141,7 +140,7 @@ def _changes(consensus: Verdicts, average: Verdicts) -> dict[str, int]:
 
 
 def _calibration(judged: Judged, members: MemberSection) -> dict[str, Any]:
-    """Histograms of confidence, and reliability where labels are known: consensus, average, members with figures."""
+    """Confidence histograms, and reliability if labels are known, of consensus, average and the members drawn."""
     drawn = [(m, members.verdicts.get(m)) for m in members.drawn.tolist()]
     return {
         "panels": [
@@ -171,7 +170,7 @@ def _panel(verdicts: Verdicts) -> dict[str, Any]:
 
 
 def _names_of_members(payload: dict[str, Any], data: Predictions) -> dict[str, str]:
-    """The names of the members that are shown somewhere, by position: of a crowd, few are."""
+    """The names of the members that are shown somewhere, by position. Most members of a crowd are not."""
     sections = (payload["card"]["rows"], payload["confusion"]["members"])
     evidence = (part for row in payload["items"]["rows"] for part in row["why"]["members"])
     shown = {entry["member"] for section in (*sections, evidence) for entry in section}

@@ -1,4 +1,4 @@
-"""What of a large ensemble is shown: the most telling members, classes and items, and how many are not."""
+"""Choose the members, classes and items of a large ensemble that a report shows."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ if TYPE_CHECKING:
     from consilience.system.arrays import FloatArray, IntArray
 
 MOST_CLASSES, TELLING_CLASSES = 30, 20
-"""A confusion matrix of more classes than the first is shown for so many as the second, those most confused."""
+"""A confusion matrix with more classes than the first number shows the second number of them."""
 
 ENOUGH_ANSWERS = 20
-"""Members with fewer answers are neither best nor worst, unless all have fewer: three right answers are luck."""
+"""Members with fewer answers do not count as best or worst, unless all have fewer: three right answers are luck."""
 
 SHARE_OF_CHANGED = 0.6
-"""The part of the items shown that those which differ from the average may take, where there are others to show."""
+"""The largest share of changed items among those shown, if there are others to show."""
 
 
 class ShownItems(NamedTuple):
-    """The items shown, in order, and why each one is; then how many there are of each kind."""
+    """The items shown, in order, why each is shown, and how many items changed in all."""
 
     positions: IntArray
     reasons: list[str]
@@ -32,7 +32,7 @@ class ShownItems(NamedTuple):
 
 
 def members_to_show(n_answers: IntArray, accuracy: FloatArray, most: int) -> IntArray:
-    """All members where they are few; else a third each with most answers, estimated best, and estimated worst."""
+    """All members if they are few; else a third each: most answers, best and worst estimated accuracy."""
     if len(n_answers) <= most:
         return np.arange(len(n_answers))
     is_known = (n_answers >= min(ENOUGH_ANSWERS, n_answers.max())) & ~np.isnan(accuracy)
@@ -43,7 +43,7 @@ def members_to_show(n_answers: IntArray, accuracy: FloatArray, most: int) -> Int
 
 
 def first_of_each(rankings: Sequence[IntArray], most: int) -> dict[int, int]:
-    """The first of each ranking in turn, each position once, at most so many; and which ranking brought it."""
+    """Take from each ranking in turn until `most` positions are found; map each to the number of its ranking."""
     found: dict[int, int] = {}
     for turn in zip_longest(*(ranking[:most] for ranking in rankings)):
         for number, position in enumerate(turn):
@@ -53,11 +53,11 @@ def first_of_each(rankings: Sequence[IntArray], most: int) -> dict[int, int]:
 
 
 def classes_to_show(mistakes: FloatArray) -> IntArray:
-    """All classes where they are few; else those of the most frequent mistakes (true, said), in their order."""
+    """All classes if they are few; else those of the most frequent mistakes (true, predicted)."""
     n_classes = len(mistakes)
     if n_classes <= MOST_CLASSES:
         return np.arange(n_classes)
-    # So many mistakes cannot all lie among fewer classes than are wanted, so these suffice.
+    # So many cells cannot all lie among fewer classes than wanted, so these are enough.
     largest = largest_cells(mistakes, TELLING_CLASSES**2)
     named = dict.fromkeys(int(k) for cell in largest for k in cell)
     rest = (k for k in range(n_classes) if k not in named)
@@ -65,7 +65,7 @@ def classes_to_show(mistakes: FloatArray) -> IntArray:
 
 
 def largest_cells(table: FloatArray, most: int) -> list[tuple[int, int]]:
-    """The cells of a square table with the largest values off the diagonal, the largest first; none that are zero."""
+    """The positive cells off the diagonal of a square table, the largest first, at most so many."""
     values = np.where(np.eye(len(table), dtype=bool), 0, table).ravel()
     most = min(most, values.size)
     candidates = np.argpartition(-values, most - 1)[:most]
@@ -74,7 +74,7 @@ def largest_cells(table: FloatArray, most: int) -> list[tuple[int, int]]:
 
 
 def items_to_show(consensus: Verdicts, average: Verdicts, against: FloatArray, most: int) -> ShownItems:
-    """The items answered differently from the average, the most decided first; then the most uncertain and disputed.
+    """First the changed items, by decreasing margin; then the most uncertain and the most disputed others.
 
     `against` is the share of an item's answers that contradict the consensus.
     """
