@@ -34,7 +34,7 @@ def command(
         shifts = run(progress)
     last = shifts[-1]
     analysis = Analysis(last.predictions, make_method(DEFAULT).fit(last.predictions))
-    # The summary shows what the fitted model answers, as the report does; so both say the same.
+    # The summary shows `predict_proba`, as the report does, so that both agree.
     summary = summarize(analysis, to_numpy(analysis.posterior))
     write_page(output, analysis, last.labels)
     if json:

@@ -1,4 +1,4 @@
-"""What commands write: files that are no input, and the page of a report."""
+"""Check where commands write, and write reports."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def check_places(outputs: list[Path | None], inputs: list[str | Path | None]) -> None:
-    """Raise where two outputs are one file, or an output is one of the files that are read."""
+    """Raise if two outputs are the same file, or an output is also an input."""
     taken = {os.path.realpath(path): str(path) for path in inputs if path is not None}
     for path in outputs:
         if path is None:

@@ -1,4 +1,4 @@
-"""What a fit found, in plain values: for the screen, and for machines as JSON."""
+"""The summary of a fit in plain values, for the screen and for JSON."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ MOST_CHANGED, MOST_PAIRS, MOST_MEMBERS = 10, 5, 20
 
 
 def summarize(analysis: Analysis, posterior: FloatArray, labels: Any = None, given: Any = None) -> dict[str, Any]:
-    """Whom to trust on what, where members disagree, which items changed against averaging, and the scores.
+    """Summarize members, pairs that disagree, items answered differently from the average, and scores.
 
-    Items whose labels were `given` to the fit are neither listed nor scored: their answers are those labels.
+    Items whose labels were `given` to the fit are neither listed nor scored, because their answers are those labels.
     """
     predictions, aggregator, diagnosis = analysis.predictions, analysis.method, analysis.diagnosis
     is_own = analysis.truth(given) < 0
@@ -76,7 +76,7 @@ def _disagreement(agreement: FloatArray, members: list[Any]) -> list[dict[str, A
 
 
 def _changed(analysis: Analysis, posterior: FloatArray, is_own: npt.NDArray[np.bool_]) -> dict[str, Any]:
-    """The items answered differently from the average, those first where the consensus is surest."""
+    """The items answered differently from the average, the surest answers first."""
     average, classes = analysis.average, analysis.predictions.classes
     chosen, plain = posterior.argmax(axis=1), average.argmax(axis=1)
     places = np.flatnonzero((chosen != plain) & is_own)
