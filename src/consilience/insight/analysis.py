@@ -28,7 +28,7 @@ MOST_KEPT = 20
 class Analysis:
     """What a method says of predictions. Each part is computed when it is first used, and then kept.
 
-    A method that is not fitted stays so: a copy is fitted, with the labels. `predictions` are on the axes of the fit.
+    If the method is not fitted, a copy of it is, with the labels. `predictions` are on the axes of the fit.
     """
 
     def __init__(self, predictions: Predictions, method: AbstractAggregator, labels: Any = None) -> None:
@@ -64,10 +64,8 @@ class Analysis:
         if not len(items):
             return
         taken = self.predictions.take(items)
-        for place, key in enumerate(zip(items.tolist(), against, strict=True)):
-            why = self._explanations.get(key) or explain(
-                self.method, taken, taken.axes.items.name(place), against=key[1]
-            )
+        for name, key in zip(taken.items, zip(items.tolist(), against, strict=True), strict=True):
+            why = self._explanations.get(key) or explain(self.method, taken, name, against=key[1])
             if len(self._explanations) < MOST_KEPT:
                 self._explanations[key] = why
             yield why
