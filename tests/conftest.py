@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +11,7 @@ import pytest
 from hypothesis import settings
 
 import consilience as cs
+from consilience.cli import main
 
 settings.register_profile("patient", deadline=None)  # how long a case takes says more of the machine than of the code
 settings.load_profile("patient")
@@ -61,3 +63,34 @@ def crowd(shared):
         return predictions, gold
 
     return read
+
+
+@pytest.fixture
+def run(monkeypatch, capsys, tmp_path):
+    """Run a command in an empty folder: exit code, standard output, standard error."""
+    monkeypatch.chdir(tmp_path)
+
+    def command(*words):
+        monkeypatch.setattr(sys, "argv", ["consilience", *map(str, words)])
+        try:
+            main()
+        except SystemExit as leaving:
+            code = leaving.code or 0
+        else:
+            code = 0
+        printed = capsys.readouterr()
+        return code, printed.out, printed.err
+
+    return command
+
+
+@pytest.fixture
+def arrays(tmp_path):
+    """Three members of 200 items and three classes, one file each, and the truth."""
+    rng = np.random.default_rng(0)
+    truth = rng.integers(3, size=200)
+    for name, skill in (("good", 3.0), ("fair", 1.5), ("poor", 0.3)):
+        logits = rng.normal(size=(200, 3)) + skill * np.eye(3)[truth]
+        np.save(tmp_path / f"{name}.npy", np.exp(logits) / np.exp(logits).sum(axis=1, keepdims=True))
+    np.save(tmp_path / "truth.npy", truth)
+    return ["good.npy", "fair.npy", "poor.npy"]

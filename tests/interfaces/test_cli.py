@@ -1,6 +1,5 @@
 """The command line: what it prints, what it writes, and how it fails."""
 
-import csv
 import json
 import os
 import signal
@@ -13,40 +12,8 @@ import numpy as np
 import pytest
 
 import consilience as cs
-from consilience.cli import main
 
 N_ITEMS = 200
-
-
-@pytest.fixture
-def run(monkeypatch, capsys, tmp_path):
-    """Run a command in an empty folder: exit code, standard output, standard error."""
-    monkeypatch.chdir(tmp_path)
-
-    def command(*words):
-        monkeypatch.setattr(sys, "argv", ["consilience", *map(str, words)])
-        try:
-            main()
-        except SystemExit as leaving:
-            code = leaving.code or 0
-        else:
-            code = 0
-        printed = capsys.readouterr()
-        return code, printed.out, printed.err
-
-    return command
-
-
-@pytest.fixture
-def arrays(tmp_path):
-    """Three members of 200 items and three classes, one file each, and the truth."""
-    rng = np.random.default_rng(0)
-    truth = rng.integers(3, size=N_ITEMS)
-    for name, skill in (("good", 3.0), ("fair", 1.5), ("poor", 0.3)):
-        logits = rng.normal(size=(N_ITEMS, 3)) + skill * np.eye(3)[truth]
-        np.save(tmp_path / f"{name}.npy", np.exp(logits) / np.exp(logits).sum(axis=1, keepdims=True))
-    np.save(tmp_path / "truth.npy", truth)
-    return ["good.npy", "fair.npy", "poor.npy"]
 
 
 def test_aggregate_says_whom_to_trust(run, arrays):
@@ -105,39 +72,6 @@ def test_what_known_labels_bought_is_told(run, arrays):
     assert "labels" not in json.loads(run("aggregate", *arrays, "--json")[1])
 
 
-def rows_of(path):
-    with Path(path).open(encoding="utf-8", newline="") as file:
-        return list(csv.DictReader(file))
-
-
-def fill_in(path, truth):
-    """Somebody labels all items of a file but the last; the items labelled."""
-    rows = rows_of(path)
-    for row in rows[:-1]:
-        row["label"] = truth[int(row["item"])]
-    with Path(path).open("w", encoding="utf-8", newline="") as file:
-        writer = csv.DictWriter(file, list(rows[0]))
-        writer.writeheader()
-        writer.writerows(rows)
-    return [int(row["item"]) for row in rows[:-1]]
-
-
-def test_suggestions_are_filled_in_and_given_back(run, arrays):
-    truth = np.load("truth.npy")
-    code, out, _ = run("suggest", *arrays, "-n", 12, "-o", "labels.csv")
-    assert code == 0 and "Label these 12 first" in out and "members disagree" in " ".join(out.split())
-    assert list(rows_of("labels.csv")[0]) == ["item", "answer", "probability", "why", "label"]
-    known = fill_in("labels.csv", truth)
-    code, out, _ = run("suggest", *arrays, "-n", 5, "--known", "labels.csv", "-o", "labels.csv", "--json")
-    suggested = [row["item"] for row in json.loads(out)["suggestions"]]
-    assert code == 0 and len(suggested) == 5 and not set(suggested) & set(known)
-    written = rows_of("labels.csv")
-    assert {int(r["item"]): int(r["label"]) for r in written if r["label"]} == {item: truth[item] for item in known}
-    assert [int(row["item"]) for row in written if not row["label"]] == suggested
-    run("aggregate", *arrays, "--known", "labels.csv", "-o", "out.npy")
-    np.testing.assert_array_equal(np.load("out.npy")[known].argmax(axis=1), truth[known])
-
-
 def test_a_saved_model_answers_new_items(run, arrays):
     run("aggregate", *arrays, "--save", "model.npz", "-m", "bcc")
     np.save("new.npy", np.stack(fitted_data())[:, :7])
@@ -167,61 +101,12 @@ def test_a_model_may_know_its_classes_in_another_order(run, tmp_path):
     assert again["members"][0]["reliable on"] == first["members"][0]["reliable on"]
 
 
-def test_nothing_is_written_where_labels_are_wrong(run, arrays):
-    Path("bad.csv").write_text("item,label\n0,elephant\n", encoding="utf-8")
-    code, _, err = run("aggregate", *arrays, "-o", "out.npz", "--save", "model.npz", "--labels", "bad.csv")
-    assert code == 2 and "elephant" in err and not Path("out.npz").exists() and not Path("model.npz").exists()
-    code, _, err = run("aggregate", *arrays, "--model", "model.npz", "-m", "bcc")
-    assert code == 2 and "do not go with it" in err
-
-
-def test_labels_of_tables_need_names(run, tmp_path):
-    """Items of long tables are sorted by name, so that labels in the order of the file would be another item's."""
-    lines = "".join(f"t{i},w{w},{'yes' if i % 2 else 'no'}\n" for i in range(12) for w in range(3))
-    (tmp_path / "crowd.csv").write_text(f"task,worker,label\n{lines}", encoding="utf-8")
-    (tmp_path / "gold.csv").write_text(
-        "gold\n" + "".join("yes\n" if i % 2 else "no\n" for i in range(12)), encoding="utf-8"
-    )
-    code, _, err = run("aggregate", "crowd.csv", "--labels", "gold.csv")
-    assert code == 2 and "must have a column of items beside the labels" in " ".join(err.split())
-    named = "task,gold\n" + "".join(f"t{i},{'yes' if i % 2 else 'no'}\n" for i in range(12))
-    (tmp_path / "gold.csv").write_text(named, encoding="utf-8")
-    code, out, _ = run("aggregate", "crowd.csv", "--labels", "gold.csv", "--json")
-    assert code == 0 and json.loads(out)["scores"]["Average"]["accuracy"] == 1
-
-
-def test_compare_fits_a_narrow_screen(run, arrays):
-    code, out, _ = run("compare", *arrays, "--labels", "truth.npy")
-    assert code == 0 and "…" not in out and max(len(line) for line in out.splitlines()) <= 80
-
-
-def test_export_writes_what_a_server_runs(run, arrays):
-    runtime = pytest.importorskip("onnxruntime")
-    pytest.importorskip("onnx")
-    run("aggregate", *arrays, "--save", "model.npz")
-    code, out, _ = run("export", "model.npz", "-o", "model.onnx")
-    assert code == 0 and "Wrote model.onnx" in out
-    block = np.stack(fitted_data()).astype(np.float32)
-    (posterior,) = runtime.InferenceSession("model.onnx").run(["posterior"], {"predictions": block})
-    np.testing.assert_allclose(posterior, cs.load("model.npz").predict_proba(block), atol=1e-5)
-
-
 def test_reports_are_written_by_two_commands(run, arrays):
     code, out, _ = run("report", *arrays, "-o", "page.html", "--labels", "truth.npy")
     assert code == 0 and "Wrote page.html" in out
     assert Path("page.html").read_text(encoding="utf-8").startswith("<!doctype html>")
     assert run("aggregate", *arrays, "--report", "again.html", "--labels", "truth.npy")[0] == 0
     assert Path("again.html").stat().st_size == pytest.approx(Path("page.html").stat().st_size, rel=0.01)
-
-
-def test_options_reach_the_method(run, arrays):
-    options = ("--option", "max_iter=3", "--option", 'averaging={"0": 0.5}')
-    code, out, _ = run("aggregate", *arrays, "-m", "soft-dawid-skene", *options, "--json")
-    assert code == 0 and json.loads(out)["iterations"] == 3
-    run("aggregate", *arrays, "--option", "weight=0.1", "-o", "out.npy")
-    np.testing.assert_array_equal(np.load("out.npy"), cs.Consensus(weight=0.1).fit(fitted_data()).posterior_)
-    code, _, err = run("aggregate", *arrays, "--option", "nope=3")
-    assert code == 2 and "--option must be NAME=VALUE with one of chunk_size, evidence" in " ".join(err.split())
 
 
 def test_people_and_names(run, tmp_path):
@@ -278,14 +163,6 @@ def test_bad_input_ends_in_one_sentence(run, arrays, words, message):
     assert listed() == before
 
 
-def test_usage_errors_and_help(run):
-    assert run("aggregate")[0] == 2
-    code, out, _ = run("--help")
-    assert code == 0 and all(name in out for name in ("aggregate", "compare", "evaluate", "explain", "report", "demo"))
-    code, out, _ = run("--version")
-    assert out.strip() == f"consilience {cs.__version__}"
-
-
 @pytest.mark.skipif(os.name == "nt", reason="signals are POSIX's")
 def test_an_interrupted_command_leaves_nothing(tmp_path, arrays):
     big = np.random.default_rng(0).dirichlet(np.ones(50), size=(3, 20_000)).astype(np.float32)
@@ -311,25 +188,3 @@ def test_an_interrupted_command_leaves_nothing(tmp_path, arrays):
     _, err = process.communicate(timeout=30)
     assert process.returncode == 130 and b"Traceback" not in err
     assert sorted(path.name for path in tmp_path.iterdir()) == before
-
-
-def test_labels_that_were_given_are_not_scored(run, tmp_path):
-    """Their answers are the labels themselves, right or wrong."""
-    rng = np.random.default_rng(0)
-    truth = rng.integers(3, size=120)
-    np.save(tmp_path / "members.npy", rng.dirichlet(np.ones(3), size=(3, 120)))
-    np.save(tmp_path / "truth.npy", truth)
-    np.save(tmp_path / "known.npy", np.where(np.arange(120) < 60, truth, -1))
-    words = ["--labels", "truth.npy", "--known", "known.npy", "--method", "dawid-skene", "--json"]
-    code, out, _ = run("aggregate", "members.npy", *words)
-    summary = json.loads(out)
-    assert code == 0
-    assert summary["scores"]["DawidSkene"]["accuracy"] < 0.6
-    assert min(row["item"] for row in summary["changed"]["surest"]) >= 60
-
-
-def test_what_a_fit_warns_of_is_a_sentence(run, arrays, tmp_path):
-    np.save(tmp_path / "ones.npy", np.where(np.arange(N_ITEMS) < 10, 1, -1))
-    code, _, err = run("aggregate", *arrays, "--known", "ones.npy")
-    assert code == 0 and "UserWarning" not in err
-    assert "! labels teach nothing of other items where all are of one class; all 10 are 1" in " ".join(err.split())

@@ -10,12 +10,12 @@ from contextlib import suppress
 def main() -> None:
     """Run `consilience`; bad input ends in one sentence and exit code 2."""
     try:
-        from consilience.cli.app import app  # noqa: PLC0415 - so that a failing import is reported like the rest
+        from consilience.cli.app import app  # noqa: PLC0415 - so that a failing import is reported like other errors
 
         try:
             app(prog_name="consilience")
         finally:
-            sys.stdout.flush()  # a full disk is said here, not by a traceback at the very end
+            sys.stdout.flush()  # reports a full disk here instead of in a traceback at exit
     except KeyboardInterrupt:
         sys.exit(130)
     except OSError as error:
@@ -29,7 +29,7 @@ def main() -> None:
 
 
 def _drop_output() -> None:
-    """Let what cannot be written to standard output go, or Python would try again, and complain, when it ends."""
+    """Discard output that cannot be written, or Python would try again at exit and print a traceback."""
     with suppress(OSError, ValueError), open(os.devnull, "wb") as nowhere:  # noqa: PTH123 - no path to speak of
         try:
             sys.stdout.flush()
@@ -38,7 +38,7 @@ def _drop_output() -> None:
 
 
 def _fail(sentence: str) -> None:
-    from rich.console import Console  # noqa: PLC0415 - only where something is to be said
+    from rich.console import Console  # noqa: PLC0415 - only errors need it
 
     from consilience.cli.screen import visible  # noqa: PLC0415
 

@@ -19,12 +19,13 @@ from consilience.data.predictions import Predictions
 from consilience.files import write_posterior
 from consilience.files.recognition import Columns
 from consilience.files.writing import check_posterior_path
+from consilience.insight.analysis import Analysis
 from consilience.insight.label_evaluation import evaluate_labels
 from consilience.system.arrays import to_numpy
 from consilience.system.atomic import check_writable
 
 MOST_EVALUATED, QUICK_FOLDS = 2000, 5
-"""What at most so many labels bought is told, from so many folds: a matter of seconds."""
+"""The gain from labels is estimated for at most so many of them, with so many folds, so that it takes seconds."""
 
 
 @with_columns
@@ -71,18 +72,18 @@ def command(
         raise ValueError("--model answers with what was learned; --method, --option and --known do not go with it")
     predictions = predictions_of(files, columns, logits=logits, quiet=json)
     truth = labels_of(labels, predictions, files, columns)
-    known_labels(truth, predictions.axes)  # what is wrong with them is said before anything is written
+    known_labels(truth, predictions.axes)  # raises before anything is written
     known_truth = labels_of(known, predictions, files, columns)
     aggregator = fitted(predictions, method, option, model, known_truth)
-    predictions = aggregator.aligned(predictions)  # a model may have its classes in another order
-    posterior = to_numpy(aggregator.posterior_ if model is None else aggregator.predict_proba(predictions))
+    analysis = Analysis(predictions, aggregator)
+    posterior = to_numpy(aggregator.posterior_ if model is None else analysis.posterior)
     if output is not None:
         write_posterior(output, aggregator, posterior, predictions.items)
     if save is not None:
         aggregator.save(save)
+    summary = summarize(analysis, posterior, truth, known_truth)
     if report is not None:
-        write_page(report, predictions, aggregator, truth)
-    summary = summarize(predictions, aggregator, posterior, truth, known_truth)
+        write_page(report, analysis, truth)
     summary |= _gain(aggregator, predictions, known_truth)
     written = [str(path) for path in (output, save, report) if path is not None]
     if json:
@@ -94,7 +95,7 @@ def command(
 
 
 def _gain(aggregator: AbstractAggregator, predictions: Predictions, known: Any) -> dict[str, Any]:
-    """What the labels bought; nothing where that cannot be told, or would take far longer than the fit."""
+    """What the labels gained; empty if that cannot be estimated, or would take far longer than the fit."""
     labels = known_labels(known, predictions.axes)
     n_labels = 0 if labels is None else int((labels >= 0).sum())
     if not isinstance(aggregator, Consensus) or not 2 <= n_labels <= MOST_EVALUATED or aggregator.correction_ is None:

@@ -10,7 +10,7 @@ from consilience.files.recognition import Columns
 
 
 def with_columns(command: Callable[..., None]) -> Callable[..., None]:
-    """Offer --item-column, --member-column and --label-column in place of the parameter `columns`."""
+    """Replace the parameter `columns` of a command by --item-column, --member-column and --label-column."""
     own = [parameter for parameter in signature(command).parameters.values() if parameter.name != "columns"]
     offered = signature(_columns).parameters
 

@@ -11,6 +11,7 @@ from consilience.cli.options import Json
 from consilience.cli.outputs import write_page
 from consilience.cli.summary import summarize
 from consilience.experiments.demo import Shift, run
+from consilience.insight.analysis import Analysis
 from consilience.system.arrays import to_numpy
 from consilience.system.atomic import check_writable
 from consilience.system.progress import show_progress
@@ -32,16 +33,16 @@ def command(
     with show_progress("demo", is_shown=screen.err.is_terminal) as progress:
         shifts = run(progress)
     last = shifts[-1]
-    aggregator = make_method(DEFAULT).fit(last.predictions)
-    write_page(output, last.predictions, aggregator, last.labels)
+    analysis = Analysis(last.predictions, make_method(DEFAULT).fit(last.predictions))
+    # The summary shows `predict_proba`, as the report does, so that both agree.
+    summary = summarize(analysis, to_numpy(analysis.posterior))
+    write_page(output, analysis, last.labels)
     if json:
         screen.print_json({str(shift.angle): shift.scores.rows() for shift in shifts} | {"written": [str(output)]})
         return
     _print_scores(shifts)
     screen.out.print(f"\nThe digits rotated by {last.angle}°, as they look without labels")
-    # What the fitted model answers, as the report has it; so both say the same.
-    answers = to_numpy(aggregator.predict_proba(last.predictions))
-    screen.print_summary(summarize(last.predictions, aggregator, answers))
+    screen.print_summary(summary)
     screen.print_text(f"Wrote {output}: open it in a browser")
 
 

@@ -50,7 +50,7 @@ def command(
 
 
 def _named(text: str, names: list[Any], option: str) -> Any:
-    """The name that reads like the text: names may be numbers."""
+    """Find the name that is written like the text. Names may be numbers."""
     for name in names:
         if str(name) == text:
             return name

@@ -1,4 +1,4 @@
-"""What commands read: predictions, labels, and a saved model or a method to fit."""
+"""Read what commands need: predictions, labels, and a saved or newly fitted model."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def predictions_of(files: list[str], columns: Columns, *, logits: bool, quiet: bool = False) -> Predictions:
-    """The predictions in some files; unless `quiet`, standard error says how each file was understood."""
+    """Read predictions from files. Unless `quiet`, print to standard error how each file was understood."""
     with screen.waiting("reading"):
         source = read_predictions(files, logits=logits, columns=columns)
     if not quiet:
@@ -32,10 +32,10 @@ def predictions_of(files: list[str], columns: Columns, *, logits: bool, quiet: b
 
 
 def labels_of(source: str | None, predictions: Predictions, files: list[str], columns: Columns) -> Any:
-    """Labels from a file; refused where it does not name items and tables, whose items are sorted by name, do."""
+    """Read labels from a file. If predictions come from tables, whose items are sorted, the labels must name items."""
     if source is None:
         return None
-    # Archives and tables may hold both; a lone array is one or the other.
+    # Archives and tables may hold predictions and labels; a single array cannot.
     if Path(source).suffix.lower() == ".npy" and os.path.realpath(source) in map(os.path.realpath, files):
         raise InvalidPredictions(
             f"labels must be in a file of their own; {source} is also read as predictions, which would see them"
@@ -58,8 +58,8 @@ def fitted(
     aggregator = make_method(method, options or [], verbose=screen.err.is_terminal)
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always", UserWarning)
-        warnings.simplefilter("ignore", ConvergenceWarning)  # the summary says it
+        warnings.simplefilter("ignore", ConvergenceWarning)  # the summary reports it
         aggregator.fit(predictions, known)
-    for warning in told:  # as a sentence, without the line of code that it came from
+    for warning in told:  # the message alone, without the line of code
         screen.err.print(f"! {warning.message}", markup=False, highlight=False, soft_wrap=True)
     return aggregator

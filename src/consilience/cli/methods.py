@@ -21,7 +21,7 @@ def method_names() -> list[str]:
 
 
 def make_method(name: str, options: Sequence[str] = (), *, verbose: bool = False) -> AbstractAggregator:
-    """The aggregator of a name, with options such as `max_iter=50`, whose values are JSON or plain text."""
+    """Make the aggregator of a name, with options such as `max_iter=50`. Values are JSON or plain text."""
     known_methods = commands()
     if name not in known_methods:
         raise ValueError(f"--method must be one of {', '.join(method_names())}; got {name!r}")
@@ -44,7 +44,7 @@ def _parsed(value: str) -> Any:
         return value
     if not isinstance(parsed, dict):
         return parsed
-    # A schedule such as {"0": 0.001} has iterations for keys.
+    # The keys of a schedule such as {"0": 0.001} are iterations.
     if not all(key.isdecimal() for key in parsed):
         raise ValueError(f'--option must have a schedule like {{"0": 0.001}}, by iteration; got {value!r}')
     return {int(key): number for key, number in parsed.items()}

@@ -36,5 +36,5 @@ Model = Annotated[
     Path | None,
     typer.Option(
         "--model", readable=False, help="Answer with a model that `aggregate --save` wrote instead of fitting one."
-    ),  # the reader says whether it can be read, in the same words as of other files
+    ),  # the reader reports unreadable files, as for predictions
 ]

@@ -1,4 +1,4 @@
-"""What commands write: files that are no input, and the page of a report."""
+"""Check where commands write, and write reports."""
 
 from __future__ import annotations
 
@@ -10,12 +10,11 @@ from consilience.cli import screen
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from consilience.aggregators.base import AbstractAggregator
-    from consilience.data.predictions import Predictions
+    from consilience.insight.analysis import Analysis
 
 
 def check_places(outputs: list[Path | None], inputs: list[str | Path | None]) -> None:
-    """Raise where two outputs are one file, or an output is one of the files that are read."""
+    """Raise if two outputs are the same file, or an output is also an input."""
     taken = {os.path.realpath(path): str(path) for path in inputs if path is not None}
     for path in outputs:
         if path is None:
@@ -26,9 +25,9 @@ def check_places(outputs: list[Path | None], inputs: list[str | Path | None]) ->
         taken[place] = f"{path}, another output"
 
 
-def write_page(path: Path, predictions: Predictions, aggregator: AbstractAggregator, labels: Any) -> None:
-    """Write the report of a fit."""
-    from consilience.report import write_report  # noqa: PLC0415 - only who wants a page pays for it
+def write_page(path: Path, analysis: Analysis, labels: Any) -> None:
+    """Write the report of an analysis."""
+    from consilience.report import write_report  # noqa: PLC0415 - only commands that write a report load it
 
     with screen.waiting("writing the report"):
-        write_report(path, predictions, aggregator, labels)
+        write_report(path, analysis, labels=labels)

@@ -12,6 +12,7 @@ from consilience.cli.methods import DEFAULT
 from consilience.cli.options import Files, Labels, Logits, Method, MethodOptions, Model
 from consilience.cli.outputs import check_places, write_page
 from consilience.files.recognition import Columns
+from consilience.insight.analysis import Analysis
 from consilience.system.atomic import check_writable
 
 
@@ -32,5 +33,5 @@ def command(
     check_places([output], [*files, labels, model])
     predictions = predictions_of(files, columns, logits=logits)
     truth = labels_of(labels, predictions, files, columns)
-    write_page(output, predictions, fitted(predictions, method, option, model), truth)
+    write_page(output, Analysis(predictions, fitted(predictions, method, option, model)), truth)
     screen.print_text(f"Wrote {output}")

@@ -58,7 +58,7 @@ def command(
         for name, entry in EXPERIMENTS.items():
             screen.out.print(f"{name:16} {entry.what}: {', '.join(entry.tasks)}", markup=False)
         return
-    for option, place in (("--output", output), ("--work-dir", work_dir)):  # before hours of work, not after
+    for option, place in (("--output", output), ("--work-dir", work_dir)):  # before hours of work
         if place.exists() and not place.is_dir():
             raise NotADirectoryError(f"{option} must be a folder; {place} is a file")
     asked = {"epochs": epochs, "subset": subset, "n_members": members, "n_items": items}

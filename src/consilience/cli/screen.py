@@ -1,4 +1,4 @@
-"""Summaries on the terminal."""
+"""Print summaries and tables to the terminal."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ out = Console(highlight=False, emoji=False)
 err = Console(stderr=True, highlight=False, emoji=False)
 
 CONTROL = re.compile("[\\x00-\\x1f\\x7f-\\x9f\\u200e\\u200f\\u202a-\\u202e\\u2066-\\u2069\\ud800-\\udfff]")
-"""What a terminal obeys rather than shows: names come from files that anybody may have written."""
+"""Control characters. Names come from files that anybody may have written, and a terminal would obey them."""
 
 LOWER_IS_BETTER = set(METRICS) - {"accuracy"}
 
 
 def visible(text: str) -> str:
-    r"""The text with every control character spelled out.
+    r"""Spell out every control character of a text.
 
     >>> print(visible("cat\x1b[2J"))
     cat\x1b[2J
@@ -39,30 +39,30 @@ def visible(text: str) -> str:
 
 
 def escape(text: str) -> str:
-    """The text as it is, for a console that reads markup."""
+    """Escape a text so that the console prints it as it is."""
     return markup.escape(visible(text))
 
 
 @contextmanager
 def waiting(what: str) -> Iterator[None]:
-    """A sign of life on a terminal."""
+    """Show a spinner on a terminal while something runs."""
     try:
         with err.status(what):
             yield
     finally:
-        err.show_cursor()  # also where Ctrl-C came while it was being hidden
+        err.show_cursor()  # also if Ctrl-C comes while the spinner hides it
 
 
 def print_text(text: str) -> None:
-    """Some lines as they are."""
+    """Print lines of text without markup."""
     for line in text.split("\n"):
         out.print(visible(line), markup=False)
 
 
 def print_json(value: Any) -> None:
-    """For machines: one JSON document on standard output, without NaN, which JSON does not have."""
+    """Print one JSON document to standard output. NaN becomes null, because JSON has no NaN."""
     text = json.dumps(_plain(value), ensure_ascii=False, indent=1)
-    for line in text.split("\n"):  # control characters of ASCII are escaped already, and line breaks among them
+    for line in text.split("\n"):  # json.dumps has escaped the ASCII control characters
         print(CONTROL.sub(lambda found: f"\\u{ord(found[0]):04x}", line))  # noqa: T201 - the console would wrap it
 
 
@@ -79,13 +79,13 @@ def _plain(value: Any) -> Any:
 
 
 def print_found(found: list[str]) -> None:
-    """How the files were understood."""
+    """Print how the files were understood."""
     for line in found:
         err.print(f"[dim]{escape(line)}[/dim]")
 
 
 def print_table(table: Table, title: str | None = None, *, best: str | None = None) -> None:
-    """A table, the best of each score in bold: of known ones, or of all numbers where `best` is "higher" or "lower"."""
+    """Print a table with the best scores in bold. `best` ("higher" or "lower") makes all columns of numbers scores."""
     if title is not None:
         out.print(f"\n[bold]{escape(title)}[/bold]")
     grid = rich.table.Table()
@@ -115,7 +115,7 @@ def _cell(value: Any, *, is_best: bool) -> str:
 
 
 def print_summary(summary: dict[str, Any]) -> None:
-    """Whom to trust on what, where members disagree, what changed, the scores, the warnings."""
+    """Print the members, the pairs that disagree, the changed items, the scores and the warnings."""
     out.print(
         f"[bold]{summary['method']}[/bold] of {summary['n_members']:,} members on {summary['n_items']:,} items "
         f"and {summary['n_classes']:,} classes; {summary['effective_members']:.1f} effective members"

@@ -62,7 +62,7 @@ def command(
 
 
 def _to_fill_in(predictions: Predictions, known: Any, suggested: Table) -> Table:
-    """What is known and what is suggested, in one table with a column for labels."""
+    """List known labels and suggested items in one table with a column for labels."""
     labels = known_labels(known, predictions.axes)
     places = [] if labels is None else np.flatnonzero(labels >= 0).tolist()
     item, label = predictions.axes.items.name, predictions.axes.classes.name

@@ -1,4 +1,4 @@
-"""What a fit found, in plain values: for the screen, and for machines as JSON."""
+"""The summary of a fit in plain values, for the screen and for JSON."""
 
 from __future__ import annotations
 
@@ -6,39 +6,25 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from consilience.aggregators import Average
-from consilience.data.labels import known_labels
-from consilience.insight.diagnostics import diagnose
-from consilience.insight.explanation import explain
 from consilience.metrics.scores import evaluate
-from consilience.system.arrays import to_numpy
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from consilience.aggregators.base import AbstractAggregator
-    from consilience.data.predictions import Predictions
+    from consilience.insight.analysis import Analysis
     from consilience.system.arrays import FloatArray
 
 MOST_CHANGED, MOST_PAIRS, MOST_MEMBERS = 10, 5, 20
 """How many changed items, pairs of members and members are listed."""
 
 
-def summarize(
-    predictions: Predictions,
-    aggregator: AbstractAggregator,
-    posterior: FloatArray,
-    labels: Any = None,
-    given: Any = None,
-) -> dict[str, Any]:
-    """Whom to trust on what, where members disagree, which items changed against averaging, and the scores.
+def summarize(analysis: Analysis, posterior: FloatArray, labels: Any = None, given: Any = None) -> dict[str, Any]:
+    """Summarize members, pairs that disagree, items answered differently from the average, and scores.
 
-    Items whose labels were `given` to the fit are neither listed nor scored: their answers are those labels.
+    Items whose labels were `given` to the fit are neither listed nor scored, because their answers are those labels.
     """
-    taught = known_labels(given, predictions.axes)
-    is_own = np.ones(predictions.n_items, dtype=bool) if taught is None else taught < 0
-    diagnosis = diagnose(predictions, aggregator)
-    average = to_numpy(Average().fit(predictions).posterior_)
+    predictions, aggregator, diagnosis = analysis.predictions, analysis.method, analysis.diagnosis
+    is_own = analysis.truth(given) < 0
     summary: dict[str, Any] = {
         "method": type(aggregator).__name__,
         "n_members": predictions.n_members,
@@ -52,19 +38,18 @@ def summarize(
             for row, table in zip(diagnosis.members.rows(), diagnosis.confusion, strict=True)
         ],
         "disagreement": _disagreement(diagnosis.agreement, diagnosis.compared),
-        "changed": _changed(predictions, aggregator, posterior, average, is_own),
+        "changed": _changed(analysis, posterior, is_own),
         "warnings": list(diagnosis.warnings),
     }
     if summary["converged"] is False:
         summary["warnings"].append(
             f"the fit had not settled after {aggregator.n_iter_} iterations; raise max_iter or tol"
         )
-    known = known_labels(labels, predictions.axes)
-    known = None if known is None else np.where(is_own, known, -1)
-    if known is not None and (known >= 0).any():
+    known = np.where(is_own, analysis.truth(labels), -1)
+    if (known >= 0).any():
         summary["scores"] = {
             name: {metric: estimate.value for metric, estimate in evaluate(rows, known, n_bootstrap=0).items()}
-            for name, rows in ((summary["method"], posterior), ("Average", average))
+            for name, rows in ((summary["method"], posterior), ("Average", analysis.average))
         }
     return summary
 
@@ -90,29 +75,22 @@ def _disagreement(agreement: FloatArray, members: list[Any]) -> list[dict[str, A
     ]
 
 
-def _changed(
-    predictions: Predictions,
-    aggregator: AbstractAggregator,
-    posterior: FloatArray,
-    average: FloatArray,
-    is_own: npt.NDArray[np.bool_],
-) -> dict[str, Any]:
-    """The items answered differently from the average, those first where the consensus is surest."""
+def _changed(analysis: Analysis, posterior: FloatArray, is_own: npt.NDArray[np.bool_]) -> dict[str, Any]:
+    """The items answered differently from the average, the surest answers first."""
+    average, classes = analysis.average, analysis.predictions.classes
     chosen, plain = posterior.argmax(axis=1), average.argmax(axis=1)
     places = np.flatnonzero((chosen != plain) & is_own)
     surest = places[np.argsort(-posterior[places, chosen[places]], kind="stable")][:MOST_CHANGED]
-    classes = predictions.classes
+    explanations = analysis.explanations(surest, [classes[plain[place]] for place in surest])
     listed = []
-    for place in surest:
-        item = predictions.axes.items.name(int(place))
-        why = explain(aggregator, predictions, item, against=classes[plain[place]])
+    for place, why in zip(surest, explanations, strict=True):
         tipped = int(np.argmax(why.by_member))
         listed.append(
             {
-                "item": item,
-                "average": {"class": classes[plain[place]], "probability": float(average[place, plain[place]])},
+                "item": why.item,
+                "average": {"class": why.runner_up, "probability": float(average[place, plain[place]])},
                 "consensus": {"class": classes[chosen[place]], "probability": float(posterior[place, chosen[place]])},
                 "tipped by": {"member": str(why.members[tipped]), "nats": float(why.by_member[tipped])},
             }
         )
-    return {"count": len(places), "share": len(places) / predictions.n_items, "surest": listed}
+    return {"count": len(places), "share": len(places) / analysis.predictions.n_items, "surest": listed}

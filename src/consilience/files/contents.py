@@ -1,4 +1,4 @@
-"""What a file holds, as arrays or as a table, whatever its format. Files are data: nothing in them is executed."""
+"""Read a file of any format as arrays or as a table. Nothing in a file is ever executed."""
 
 from __future__ import annotations
 
@@ -35,30 +35,30 @@ TABLE_FORMATS = {".csv": "CSV table", ".tsv": "TSV table", ".parquet": "Parquet 
 
 ITEM = ("item", "task", "item_id", "task_id", "id", "example", "question", "document", "image", "index")
 MEMBER = ("member", "worker", "annotator", "model", "judge", "rater", "labeler", "user", "worker_id", "annotator_id")
-"""Names that columns and arrays of these meanings go by, in order of preference."""
+"""Usual names of columns and arrays with these meanings, in order of preference."""
 
-INTEGER = re.compile(r"-?(0|[1-9]\d{0,17})")  # 007 is a name, and so is what no 64-bit integer holds
+INTEGER = re.compile(r"-?(0|[1-9]\d{0,17})")  # 007 is a name, and so is a number too large for 64 bits
 NUMBER = re.compile(r"[-+]?((0|[1-9]\d{0,17})(\.\d*)?|\.\d+)([eE][-+]?\d+)?|nan|NaN|[-+]?inf")
 
 MOST_COLUMNS = 100_000
-"""A table of more columns is no table of answers."""
+"""Tables with more columns are refused."""
 
 MOST_CELLS, CELLS_PER_BYTE = 2**24, 64
-"""A Parquet table may claim so many cells, or so many for each byte of the file where that is more."""
+"""The most cells a Parquet table may claim: the first number, or the second per byte of the file if that is more."""
 
 
 class Contents(NamedTuple):
-    """A file's arrays by name (the only one of a `.npy` file has the name of the file), or its table."""
+    """A file's arrays by name, or its table. The array of a `.npy` file is named after the file."""
 
     path: Path
-    key: str | None  # the entry that was asked for
+    key: str | None  # the entry asked for
     format: str  # in words
     arrays: Arrays | None
     table: Table | None
 
 
 def read_contents(source: str) -> Contents:
-    """The contents of FILE, or of FILE:KEY, which picks one array of many or all whose names start with KEY/."""
+    """Read FILE, or the part of FILE:KEY: the array KEY, or all arrays whose names start with KEY/."""
     path, key = _split(source)
     suffix = path.suffix.lower()
     if suffix not in ARRAY_FORMATS | TABLE_FORMATS:
@@ -74,7 +74,7 @@ def read_contents(source: str) -> Contents:
 
 
 def _split(source: str) -> tuple[Path, str | None]:
-    """FILE and KEY of FILE:KEY; a colon elsewhere is part of the name."""
+    """Split FILE:KEY. Any other colon is part of the file's name."""
     for suffix in ARRAY_FORMATS | TABLE_FORMATS:
         head, colon, key = source.rpartition(f"{suffix}:")
         if colon and key and not Path(source).exists():
@@ -124,7 +124,7 @@ def _check_archive(names: list[str], path: Path, key: str | None) -> None:
 
 
 def _is_wanted(name: str, key: str | None) -> bool:
-    """Whether an entry of an archive is to be read: nothing is unpacked that nobody asked for."""
+    """Whether to read an entry of an archive. The others are never unpacked."""
     return key is None or name == key or name.startswith(f"{key}/") or name in AXIS_NAMES
 
 
@@ -151,19 +151,19 @@ def _read_table(path: Path, suffix: str) -> Table:
 
 def _read_parquet(path: Path) -> Table:
     parquet = extra("pyarrow.parquet", name="parquet", use="reading .parquet files")
-    path.open("rb").close()  # so that a missing file is called that
+    path.open("rb").close()  # raises the usual error if the file is missing
     try:
         with parquet.ParquetFile(path, memory_map=True) as file:
             _check_parquet(file, path.stat().st_size)
             texts = [column.path for column in file.schema if column.physical_type == "BYTE_ARRAY"]
         with parquet.ParquetFile(path, memory_map=True, read_dictionary=texts) as file:
             return Table({name: _parquet_column(file.read([name]).column(0)) for name in file.schema.names})
-    except Exception as error:  # pyarrow has many
+    except Exception as error:  # pyarrow raises many kinds
         raise InvalidPredictions(f"{path} must be a Parquet table of text and numbers; {reason_of(error)}") from error
 
 
 def _check_parquet(file: Any, n_bytes: int) -> None:
-    """Raise where a table is not flat, or claims to hold far more than it could: run lengths cost nothing to claim."""
+    """Raise if a table is not flat, or claims far more cells than its size allows: run lengths can claim any number."""
     metadata = file.metadata
     for column in file.schema:
         if "." in column.path or column.max_repetition_level or column.physical_type == "INT96":
@@ -179,7 +179,7 @@ def _check_parquet(file: Any, n_bytes: int) -> None:
 
 
 def _parquet_column(column: Any) -> list[Any]:
-    """The values; a text that stands in many rows is held once."""
+    """The values of a column. Equal texts share one string."""
     values: list[Any] = []
     for chunk in column.chunks:
         if hasattr(chunk, "dictionary"):
@@ -222,9 +222,9 @@ def _read_csv(path: Path, delimiter: str) -> Table:
 
 
 def _typed(name: str, texts: Sequence[str]) -> list[Any]:
-    """A column of integers or numbers where all texts are such, else the texts; None where empty.
+    """Convert a column to integers or numbers if all texts are such; empty cells become None.
 
-    Items and members are integers or texts: as numbers, 1.1 and 1.10 would be the same.
+    Items and members become integers or stay texts: as numbers, 1.1 and 1.10 would be the same.
     """
     given = {text for text in texts if text}
     is_name = name.lower() in (*ITEM, *MEMBER)

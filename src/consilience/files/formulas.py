@@ -1,16 +1,16 @@
-"""Names in CSV files that a spreadsheet would take for formulas, and run."""
+"""Quote names in CSV files that a spreadsheet would run as formulas."""
 
 from __future__ import annotations
 
 import re
 
 FORMULA = re.compile("'*[=+\\-@\t\r\n\uff1d\uff0b\uff0d\uff20]")
-"""How a cell begins that some spreadsheet computes; the last four are the first ones at full width. Quotes before it
-count, so that every name comes back as it was."""
+"""The beginning of a cell that some spreadsheet computes, also at full width. Quotes before it count, so that every
+name is read back unchanged."""
 
 
 def with_quote(value: object) -> object:
-    """A value as a cell: text that reads like a formula gets an apostrophe in front, and is text.
+    """Put an apostrophe before a text that reads like a formula, so that it stays text.
 
     >>> with_quote("=1+1"), with_quote("cat"), with_quote(-1)
     ("'=1+1", 'cat', -1)
@@ -19,7 +19,7 @@ def with_quote(value: object) -> object:
 
 
 def without_quote(text: str) -> str:
-    """The inverse.
+    """Undo `with_quote`.
 
     >>> without_quote("'=1+1"), without_quote("'cat'")
     ('=1+1', "'cat'")

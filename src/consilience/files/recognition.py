@@ -1,4 +1,4 @@
-"""What files mean: which of their arrays or columns are predictions, labels or names."""
+"""Recognise which arrays or columns of a file are predictions, labels or names."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ if TYPE_CHECKING:
 
 LABEL = ("label", "answer", "vote", "response", "annotation", "prediction", "class", "verdict")
 TRUTH = ("labels", "gold", "truth", "true", "target", "targets", "y", *LABEL)
-"""Names that columns and arrays of these meanings go by, in order of preference."""
+"""Usual names of columns and arrays with these meanings, in order of preference."""
 
 
 class Source(NamedTuple):
-    """Predictions, and how the files were understood, a line for each."""
+    """Predictions, and one line per file on how it was understood."""
 
     predictions: Predictions
     found: list[str]
 
 
 class Columns(NamedTuple):
-    """The names of the columns that hold item, member and label, where the user says so."""
+    """The columns of items, members and labels that the user named."""
 
     item: str | None = None
     member: str | None = None
@@ -38,11 +38,11 @@ class Columns(NamedTuple):
 
 
 UNNAMED = ("", "Unnamed: 0", "__index_level_0__")
-"""What pandas calls the column of an index that has no name: in CSV, in CSV read and written again, in Parquet."""
+"""The names pandas gives an index without a name: in CSV, in CSV read and written again, in Parquet."""
 
 
 def read_predictions(sources: Sequence[str], *, logits: bool = False, columns: Columns | None = None) -> Source:
-    """The predictions in some files: one file for all members, one per member, or any mixture."""
+    """Read predictions from one file for all members, one file per member, or a mixture."""
     if not sources:
         raise InvalidPredictions("expected at least one file of predictions; got none")
     named = columns or Columns()
@@ -56,7 +56,7 @@ def read_predictions(sources: Sequence[str], *, logits: bool = False, columns: C
 
 
 def read_labels(source: str, *, columns: Columns | None = None) -> Any:
-    """Known truths as `fit` and `evaluate` take them: one per item, or by item where the file names items."""
+    """Read labels as `fit` and `evaluate` take them: one per item, or a mapping if the file names items."""
     contents = read_contents(source)
     if contents.arrays is not None:
         candidates = _labels_in(contents.arrays)
@@ -83,7 +83,7 @@ def read_labels(source: str, *, columns: Columns | None = None) -> Any:
 
 
 def read_posterior(source: str, *, columns: Columns | None = None) -> Predictions:
-    """A posterior (items, classes), with names where the file has them, as predictions of one member."""
+    """Read a posterior (items, classes), with its names if it has any, as predictions of one member."""
     contents = read_contents(source)
     part, _ = _recognised(contents, logits=False, columns=columns or Columns(), is_alone=True)
     if part.n_members != 1:
@@ -104,7 +104,7 @@ def _recognised(contents: Contents, *, logits: bool, columns: Columns, is_alone:
 
 
 def _without_answers(contents: Contents) -> Contents:
-    """What `write_posterior` wrote, less all but the posterior and its names."""
+    """If `write_posterior` wrote the file, keep only the posterior and its names."""
     if contents.arrays is not None and "posterior" in contents.arrays:
         kept = {name: array for name, array in contents.arrays.items() if name in ("posterior", "items", "classes")}
         return contents._replace(arrays=kept)
@@ -118,19 +118,19 @@ def _without_answers(contents: Contents) -> Contents:
 
 
 def _side_by_side(parts: list[Predictions], sources: Sequence[str]) -> Predictions:
-    """The members of all files; where files do not name items or classes, these must be as many in each."""
-    for axis, unit in (("items", "items"), ("classes", "classes")):
+    """Join the members of all files. Files that do not name items or classes must have equally many."""
+    for axis in ("items", "classes"):
         sizes = [getattr(part.axes, axis).size for part in parts if not getattr(part.axes, axis).is_named]
         if len(set(sizes)) > 1 and all(part.hard is None for part in parts):
             listing = ", ".join(
                 f"{source} has {getattr(p.axes, axis).size}" for source, p in zip(sources, parts, strict=True)
             )
-            raise InvalidPredictions(f"files must have the same {unit} where they do not name them; {listing}")
+            raise InvalidPredictions(f"files must have the same {axis} where they do not name them; {listing}")
     return Predictions.concatenate(_with_all_classes(parts))
 
 
 def _with_all_classes(parts: list[Predictions]) -> list[Predictions]:
-    """The parts, those of labels without names counting as many classes as the others: a member may never say one."""
+    """Give labels without class names as many classes as the other parts: a member may never use the last class."""
     n_classes = max((part.n_classes for part in parts if not part.axes.classes.is_named), default=0)
     return [
         part if part.soft or part.axes.classes.is_named or part.n_classes == n_classes else part.widened(n_classes)
@@ -177,14 +177,14 @@ def _kind(name: str, logits: bool) -> str:
 
 
 def _answers_in(arrays: Arrays) -> tuple[Any, Any, Any] | None:
-    """Item, member and label of a list of answers, where three arrays have such names."""
+    """The items, members and labels of a list of answers, if three arrays have such names."""
     flat = Table({name: [] for name, array in arrays.items() if array.ndim == 1})
     found = [_column(flat, None, names) for names in (ITEM, MEMBER, LABEL)]
     return None if None in found else tuple(arrays[name] for name in found if name is not None)  # type: ignore[return-value]
 
 
 def _labels_in(arrays: Arrays) -> Arrays:
-    """The arrays that may be labels: those called so, else all that are flat."""
+    """The arrays that may be labels: those named so, else all with one dimension."""
     flat = {name: array for name, array in arrays.items() if array.ndim == 1 and name not in AXIS_NAMES}
     called = {name: array for name, array in flat.items() if name.lower() in TRUTH}
     return called or flat
@@ -225,9 +225,9 @@ NOT_FOUND = object()
 
 
 def _item_of_probabilities(table: Table) -> Any:
-    """The column of items, or None for no such column, of a table whose other columns all sum to 1 in each row.
+    """The column of items (None if there is none) of a table whose other columns sum to 1 in each row.
 
-    Those are classes then, whatever they are called: a class may be an `image`, a `user` or a `model`.
+    Those columns are classes, whatever their names: a class may be called `image`, `user` or `model`.
     """
     for item in dict.fromkeys((_column(table, None, (*ITEM, *UNNAMED)), None)):
         others = [table[name] for name in table.columns if name != item]
@@ -237,7 +237,7 @@ def _item_of_probabilities(table: Table) -> Any:
 
 
 def _sum_to_one(columns: list[list[Any]]) -> bool:
-    """Whether these are probabilities, one-hot rows excepted: those may be labels of members. Texts may be numbers."""
+    """Whether columns are probabilities. If all rows are one-hot they may be labels, and do not count."""
     try:
         rows = np.array(columns, dtype=np.float64).T
     except (TypeError, ValueError, OverflowError):
@@ -247,9 +247,9 @@ def _sum_to_one(columns: list[list[Any]]) -> bool:
 
 
 def _without_index(table: Table) -> Table:
-    """The table without an index that only counts its rows beside a column of items, or where every row is an answer.
+    """Drop an unnamed index if another column names the items, or if it only numbers the answers of a long table.
 
-    An index without a name is never a class or a member: it names the items, or nothing.
+    An index without a name is never a class or a member. It names the items, or nothing.
     """
     item, member = _column(table, None, ITEM), _column(table, None, MEMBER)
     dropped = [
@@ -261,7 +261,7 @@ def _without_index(table: Table) -> Table:
 
 
 def _long(table: Table, item: str, member: str, label: str | None) -> tuple[Predictions, str]:
-    """One answer per row: a label, or one probability per class where there is no label."""
+    """One answer per row: a label, or one probability per class if there is no label."""
     table = _with_whole_names(table, (item, member, label))
     others = [name for name in table.columns if name not in (item, member, label)]
     numbers = [name for name in others if _is_numeric(table[name])]
@@ -331,26 +331,26 @@ def _label_columns(table: Table, columns: dict[str, str], items: list[Any] | Non
 
 
 def _whole_names(columns: Sequence[Any]) -> list[Any]:
-    """Headers as class names: integers where all are such, as labels in the cells of a table would be."""
+    """Headers as class names: integers if all are such, to match labels in the cells of a table."""
     are_whole = all(INTEGER.fullmatch(str(name)) for name in columns)
     return [int(name) for name in columns] if are_whole else list(columns)
 
 
 def _with_whole_names(table: Table, roles: tuple[str | None, ...]) -> Table:
-    """The table with integers for the headers of its numeric columns, where all of those are such."""
+    """Turn the headers of the numeric columns into integers, if all of them are such."""
     numbers = [name for name in table.columns if name not in roles and _is_numeric(table[name])]
     new = dict(zip(numbers, _whole_names(numbers), strict=True))
     return Table({new.get(name, name): table[name] for name in table.columns})
 
 
 def _column(table: Table, wanted: str | None, names: Sequence[str]) -> str | None:
-    """The column that was asked for, or the first whose name means what is looked for."""
+    """The column the user named, or the one with the first of the usual names."""
     if wanted is not None:
         if wanted not in table.columns:
             raise InvalidPredictions(f"expected the column {wanted!r}; the table has {some(table.columns)}")
         return wanted
-    by_name = {column.lower(): column for column in reversed(table.columns)}  # of two, the first
-    by_name |= {column: column for column in table.columns}  # and rather one that is written so
+    by_name = {column.lower(): column for column in reversed(table.columns)}  # the first of two
+    by_name |= {column: column for column in table.columns}  # an exact match comes before another case
     return next((by_name[name] for name in names if name in by_name), None)
 
 
@@ -361,6 +361,6 @@ def _is_numeric(values: list[Any]) -> bool:
 
 
 def _are_labels(columns: list[list[Any]]) -> bool:
-    """Whether columns of numbers are members' labels: whole numbers that are not one-hot rows of probabilities."""
+    """Whether columns of numbers are labels: whole numbers whose rows are not all one-hot."""
     is_whole = all(is_missing(value) or isinstance(value, int) for values in columns for value in values)
     return is_whole and not all(sorted(row)[-2:] == [0, 1] for row in zip(*columns, strict=True) if None not in row)

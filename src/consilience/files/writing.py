@@ -1,9 +1,10 @@
-"""Posteriors in files, which appear whole or not at all."""
+"""Write posteriors and tables to files, which appear whole or not at all."""
 
 from __future__ import annotations
 
 import csv
 import io
+from itertools import chain
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
@@ -18,7 +19,7 @@ from consilience.system.tables import Table
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from consilience.aggregators.base import AbstractAggregator
 
@@ -34,7 +35,7 @@ def check_posterior_path(path: str | os.PathLike[str]) -> None:
 def write_posterior(
     path: str | os.PathLike[str], aggregator: AbstractAggregator, posterior: Any, items: list[Any]
 ) -> None:
-    """The posterior of some items, the answers, and the names, in the format that the path's suffix says.
+    """Write the posterior of some items, the answers and the names, in the format of the path's suffix.
 
     An `.npz` file also has the members' confusion matrices. No format holds Python objects.
     """
@@ -50,15 +51,17 @@ def write_posterior(
 
 
 def write_table(path: str | os.PathLike[str], table: Table) -> None:
-    """A table as CSV; what is None is empty."""
+    """Write a table as CSV. None becomes an empty cell."""
     check_writable(path, (".csv",))
     with whole_file(path) as file:
-        text = io.TextIOWrapper(file, encoding="utf-8", newline="")
-        writer = csv.writer(text)
-        writer.writerow(table.columns)
-        writer.writerows(row.values() for row in table.rows())
-        text.flush()
-        text.detach()
+        _write_rows(file, [table.columns, *(row.values() for row in table.rows())])
+
+
+def _write_rows(file: IO[bytes], rows: Iterable[Iterable[Any]]) -> None:
+    text = io.TextIOWrapper(file, encoding="utf-8", newline="")
+    csv.writer(text).writerows(rows)
+    text.flush()
+    text.detach()
 
 
 def _answers(aggregator: AbstractAggregator, rows: Any) -> list[Any]:
@@ -89,26 +92,18 @@ def _write_npy(file: IO[bytes], _: AbstractAggregator, rows: Any, __: list[Any])
     np.save(file, rows, allow_pickle=False)
 
 
-def _table(aggregator: AbstractAggregator, rows: Any, items: list[Any]) -> Table:
-    """Item, answer, and a column of probabilities for each class."""
-    columns = {"item": items, "label": _answers(aggregator, rows)}
-    return Table(columns | {str(name): rows[:, place].tolist() for place, name in enumerate(aggregator.classes_)})
-
-
 def _write_csv(file: IO[bytes], aggregator: AbstractAggregator, rows: Any, items: list[Any]) -> None:
-    text = io.TextIOWrapper(file, encoding="utf-8", newline="")
-    writer = csv.writer(text)
-    writer.writerow(["item", "label", *map(with_quote, aggregator.classes_)])
-    for item, label, row in zip(items, _answers(aggregator, rows), rows.tolist(), strict=True):
-        writer.writerow([with_quote(item), with_quote(label), *row])
-    text.flush()
-    text.detach()
+    header = ["item", "label", *map(with_quote, aggregator.classes_)]
+    answers = zip(items, _answers(aggregator, rows), rows.tolist(), strict=True)
+    _write_rows(file, chain([header], ([with_quote(item), with_quote(label), *row] for item, label, row in answers)))
 
 
 def _write_parquet(file: IO[bytes], aggregator: AbstractAggregator, rows: Any, items: list[Any]) -> None:
     import pyarrow.parquet as pq  # noqa: PLC0415 - an extra
 
-    pq.write_table(_table(aggregator, rows, items).to_frame("pyarrow"), file)
+    columns = {"item": items, "label": _answers(aggregator, rows)}
+    columns |= {str(name): rows[:, place].tolist() for place, name in enumerate(aggregator.classes_)}
+    pq.write_table(Table(columns).to_frame("pyarrow"), file)
 
 
 def _write_safetensors(file: IO[bytes], aggregator: AbstractAggregator, rows: Any, _: list[Any]) -> None:

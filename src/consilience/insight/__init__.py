@@ -1,4 +1,4 @@
-"""What can be said of members, items and methods: comparison, diagnosis, explanation, suggestions, checks.
+"""Compare and check methods, diagnose members, explain answers, and suggest items to label.
 
 It imports from `aggregators` and the rooms below it.
 """

@@ -1,4 +1,4 @@
-"""What must hold of every aggregator, ours or yours: `check_aggregator` runs it all.
+"""Check what must hold for every aggregator, ours or yours: `check_aggregator` runs all checks.
 
 Each check is a function whose docstring is the property. It gets an unfitted aggregator and random generator, and
 raises AssertionError where the property does not hold.
@@ -49,7 +49,7 @@ def check_aggregator(aggregator: AbstractAggregator, *, seed: int = 0) -> list[s
 
 
 class DoesNotApplyError(Exception):
-    """A check has nothing to check: the aggregator does not have what it is about."""
+    """Raised by a check that does not apply to the aggregator."""
 
 
 def check_probabilities_sum_to_one(aggregator: AbstractAggregator, rng: np.random.Generator) -> None:
@@ -167,7 +167,7 @@ def check_statistics_add_up(aggregator: AbstractAggregator, rng: np.random.Gener
 
 
 def check_objective_never_falls(aggregator: AbstractAggregator, rng: np.random.Generator) -> None:
-    """Where theory says so (the method sets `objective_never_falls`), it holds, known labels or not."""
+    """The objective never falls if the method sets `objective_never_falls`, with or without known labels."""
     if not getattr(aggregator, "objective_never_falls", False):
         raise DoesNotApplyError
     array = _simulate(rng, missing=0.1)

@@ -1,4 +1,4 @@
-"""Every method on the same predictions, in one table."""
+"""Compare all methods on the same predictions in one table."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def compare(
     aggregators: Mapping[str, AbstractAggregator] | Sequence[AbstractAggregator] | None = None,
     n_bins: int = 15,
 ) -> Table:
-    """One row per method: how it scores where labels are known, and what can be said without them.
+    """Fit every method and return one row for each: its scores, and what is known without labels.
 
     Labels only score; no fit sees them. Without labels the columns are: `confidence`, the mean probability of the
     answer (the accuracy a method claims); `entropy` in nats; `changed`, the share of items it answers differently from
@@ -67,7 +67,7 @@ def default_aggregators(predictions: Predictions) -> dict[str, AbstractAggregato
 
 
 def _converged(fitted: AbstractAggregator) -> str:
-    """Whether the objective settled; a method told to make so many iterations is not asked."""
+    """Whether the objective settled; empty for a method with a fixed number of iterations."""
     if getattr(fitted, "tol", None) is None:
         return ""
     return "yes" if fitted.converged_ else "no"

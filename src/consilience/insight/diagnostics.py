@@ -1,4 +1,4 @@
-"""What can be said of members and classes without a single label."""
+"""Diagnose members and classes without labels."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple, final
 import numpy as np
 from scipy import sparse
 
-from consilience.aggregators.average import Average
 from consilience.aggregators.base import AbstractAggregator, check_is_aggregator, fitted_copy
 from consilience.aggregators.dawid_skene import DawidSkene
 from consilience.data.predictions import Predictions, as_predictions
@@ -27,17 +26,17 @@ MOST_COMPARED = 500
 """Pairs are compared among the members with the most answers, at most this many of them."""
 
 COPY_CORRELATION, COPY_AGREEMENT, COPY_ITEMS = 0.9, 0.95, 50
-"""Members who correlate more than this beyond what the consensus explains, and agree more than this, on at least so
-many items, are called copies: among thousands of pairs, some agree on fewer by chance."""
+"""Copies correlate more than this beyond what the consensus explains, and agree more than this, on at least so many
+items. On fewer items, some of thousands of pairs agree by chance."""
 
 ENOUGH, FEW, MANY = 20, 5, 200
-"""The fewest items, and dissents, that a warning may rest on; so many items without a difference make copies."""
+"""The fewest items and the fewest dissents for a warning; members who never differ on so many items are copies."""
 
 LITTLE_WEIGHT = 0.25
-"""Of an equal weight, what a member must weigh less than to be warned of; of fewer than three nothing can be said."""
+"""Members with less than this share of an equal weight are warned of, if there are at least three members."""
 
 MOST_SHOWN, MOST_EQUAL = 10, 50
-"""How many warnings of a kind are given, and among how many members equal probabilities are looked for."""
+"""At most so many warnings of a kind; at most so many members are checked for equal probabilities."""
 
 
 @final
@@ -99,29 +98,31 @@ class Diagnosis:
 
 
 def diagnose(predictions: Any, aggregator: AbstractAggregator | None = None) -> Diagnosis:
-    """What the members' answers say of the members, under the consensus of an aggregator.
+    """Diagnose the members under the consensus of an aggregator.
 
-    The aggregator is fitted here, without labels, unless it already is; by default it is Dawid-Skene, which estimates
-    members' accuracies from their agreement. Where members share their errors, all estimates are too high.
+    If the aggregator is not fitted, a copy is, without labels. The default is Dawid-Skene, which estimates members'
+    accuracies from their agreement. Where members share their errors, all estimates are too high.
     """
     method = DawidSkene() if aggregator is None else aggregator
     check_is_aggregator(method)
     data = as_predictions(predictions)
     if hasattr(method, "members_"):
         data = method.aligned(data)
-        return diagnosis_under(data, method, method.predict_proba(data))
-    method = fitted_copy(method, data)
-    return diagnosis_under(data, method, method.posterior_)
+        posterior = method.predict_proba(data)
+    else:
+        method = fitted_copy(method, data)
+        posterior = method.posterior_
+    return diagnosis_under(data, method, posterior, Reader(data).pool())
 
 
-def diagnosis_under(data: Predictions, method: AbstractAggregator, posterior: Array) -> Diagnosis:
-    """The diagnosis under a posterior (items, classes) that a fitted method gave, on the axes of its fit."""
+def diagnosis_under(data: Predictions, method: AbstractAggregator, posterior: Array, average: Array) -> Diagnosis:
+    """Diagnose the members under the posterior (items, classes) of a fitted method, given their average."""
     consensus = _Consensus.of(data, method, posterior)
     compared = _most_active(consensus.answers, data.n_members)
     pairs = _Pairs.of(consensus, compared)
     report = _member_report(data, consensus, method)
     dependence = pairs.dependence()
-    # What labels taught may well go against the average, or with one member: that is no cause for alarm.
+    # A method that learned from labels may rightly differ from the average, or follow one member.
     is_taught = getattr(method, "correction_", None) is not None
     return Diagnosis(
         members=report,
@@ -133,7 +134,7 @@ def diagnosis_under(data: Predictions, method: AbstractAggregator, posterior: Ar
         effective_members=pairs.effective_number(),
         warnings=[
             *_trust_warnings(data, consensus, report),
-            *([] if is_taught else _class_warnings(data, consensus)),
+            *([] if is_taught else _class_warnings(data, consensus, average)),
             *_weight_warnings(data, consensus, method),
             *([] if is_taught else _takeover_warnings(data, report)),
             *_copy_warnings(data, compared, pairs, report),
@@ -154,7 +155,7 @@ class _Consensus(NamedTuple):
     @classmethod
     def of(cls, predictions: Predictions, method: AbstractAggregator, posterior: Array) -> _Consensus:
         labels = predictions.harden()
-        values = to_numpy(posterior)  # as precise as it came: in double precision a large one would be a large copy
+        values = to_numpy(posterior)  # keeps its precision: in double, a large one would be a large copy
         counts = Reader(labels).statistics(values).sums
         assert labels.hard is not None  # noqa: S101 - hardened predictions are hard
         has_settled = method.converged_ or getattr(method, "tol", None) is None
@@ -177,7 +178,7 @@ def _member_report(predictions: Predictions, consensus: _Consensus, method: Abst
     dissents = _dissents(consensus, predictions).astype(float)
     pairs = np.unique(np.stack([answers.members, answers.items]), axis=1)[0]
     estimated = mean(consensus.posterior[answers.items, answers.labels])
-    # A posterior that is mostly an average is too modest to tell how good members are; who knows better says so.
+    # A posterior that is mostly an average underestimates accuracies; some methods have their own estimates.
     told = getattr(method, "estimated_accuracy_", None)
     if told is not None:
         estimated = np.where(n_answers > 0, told, np.nan)
@@ -197,10 +198,10 @@ def _member_report(predictions: Predictions, consensus: _Consensus, method: Abst
 
 
 def _dissents(consensus: _Consensus, predictions: Predictions) -> npt.NDArray[np.bool_]:
-    """Which answers go against the only most frequent answer of the item's other answers.
+    """Which answers contradict the plurality of the item's other answers, if that is a single class.
 
-    An answer that is itself among its item's favourites leaves the others with the remaining ones; any other answer
-    leaves the favourites as they are. It goes against them where exactly one is left.
+    Without an answer that is among its item's favourites, the other favourites lead; without any other answer, the
+    favourites stay as they are. The answer is a dissent if exactly one class then leads.
     """
     answers, n_classes = consensus.answers, predictions.n_classes
     cells, place, votes = np.unique(answers.items * n_classes + answers.labels, return_inverse=True, return_counts=True)
@@ -232,11 +233,11 @@ def _most_active(answers: HardAnswers, n_members: int) -> IntArray:
 
 
 class _Pairs(NamedTuple):
-    """Counts over the items that two members both answered."""
+    """Counts over the items that both members of a pair answered."""
 
     common: FloatArray  # (members, members)
     same: FloatArray  # the same label
-    expected: FloatArray  # the same label, were answers independent given the true class
+    expected: FloatArray  # the same label, if answers were independent given the true class
 
     @classmethod
     def of(cls, consensus: _Consensus, compared: IntArray) -> _Pairs:
@@ -245,7 +246,7 @@ class _Pairs(NamedTuple):
         is_in = place[consensus.answers.members] >= 0
         items, labels = consensus.answers.items[is_in], consensus.answers.labels[is_in]
         members = place[consensus.answers.members[is_in]]
-        # The last of several answers of one member to one item stands for all of them.
+        # If a member answered an item several times, the last answer counts.
         last = np.unique(np.stack([items, members])[:, ::-1], axis=1, return_index=True)[1]
         keep = len(items) - 1 - last
         items, labels, members = items[keep], labels[keep], members[keep]
@@ -272,9 +273,9 @@ class _Pairs(NamedTuple):
         return np.where(self.common > 0, self.same / np.maximum(self.common, 1), np.nan)
 
     def dependence(self) -> FloatArray:
-        """The correlation of one-hot answers beyond what the true class explains; 0 where few items are common.
+        """The correlation of one-hot answers beyond what the true class explains; 0 if few items are common.
 
-        Members who never differ give no evidence that they are independent: their correlation is 1.
+        It is 1 for members who never differ, because nothing shows that they are independent.
         """
         excess = (self.same - self.expected) / np.maximum(self.common, 1)
         own = np.diagonal(excess)
@@ -318,7 +319,7 @@ def _trust_warnings(predictions: Predictions, consensus: _Consensus, report: Tab
 
 
 def _weight_warnings(predictions: Predictions, consensus: _Consensus, method: AbstractAggregator) -> list[str]:
-    """Members whom the method all but leaves out, and whether they seem to have their classes in another order."""
+    """Warn of members with almost no weight, and say if their classes seem to be in another order."""
     weights = getattr(method, "member_weights_", None)
     if weights is None or len(weights) < 3:
         return []
@@ -326,7 +327,7 @@ def _weight_warnings(predictions: Predictions, consensus: _Consensus, method: Ab
     n_answers = np.bincount(consensus.answers.members, minlength=len(weights))
     is_doubtful = (weights < LITTLE_WEIGHT / len(weights)) & (n_answers >= MANY)
     for member in np.flatnonzero(is_doubtful)[:MOST_SHOWN]:
-        # By the classes chosen: the posterior itself may be modest, and blur what is confused with what.
+        # Counts use the chosen classes, because an unsure posterior would blur the confusions.
         own = consensus.answers.members == member
         counts = np.zeros_like(consensus.counts[member])
         np.add.at(counts, (consensus.chosen[consensus.answers.items[own]], consensus.answers.labels[own]), 1)
@@ -344,11 +345,11 @@ def _weight_warnings(predictions: Predictions, consensus: _Consensus, method: Ab
     return warnings
 
 
-def _class_warnings(predictions: Predictions, consensus: _Consensus) -> list[str]:
+def _class_warnings(predictions: Predictions, consensus: _Consensus, average: Array) -> list[str]:
     n_items, n_classes = predictions.n_items, predictions.n_classes
     votes = np.bincount(consensus.answers.labels, minlength=n_classes)
     chosen = np.bincount(consensus.chosen, minlength=n_classes)
-    averaged = np.bincount(position_of_largest(Average().fit(predictions).posterior_), minlength=n_classes)
+    averaged = np.bincount(position_of_largest(average), minlength=n_classes)
     silent = [str(predictions.classes[k]) for k in np.flatnonzero(votes == 0)]
     warnings: list[str] = []
     if silent:
@@ -367,7 +368,7 @@ def _class_warnings(predictions: Predictions, consensus: _Consensus) -> list[str
 
 
 def _takeover_warnings(predictions: Predictions, report: Table) -> list[str]:
-    """Members whom the consensus follows against the others more often than not."""
+    """Warn of members whom the consensus follows against the others in most dissents."""
     if predictions.n_members < 3:
         return []
     return [
@@ -379,7 +380,7 @@ def _takeover_warnings(predictions: Predictions, report: Table) -> list[str]:
 
 
 def _copy_warnings(predictions: Predictions, compared: IntArray, pairs: _Pairs, report: Table) -> list[str]:
-    # Members who hardly ever dissent give no evidence of copying, however alike they are.
+    # Members who hardly ever dissent give no evidence of copying, however similar they are.
     n_dissents = np.array(report["dissents"])[compared]
     may_tell = (n_dissents >= FEW) & (pairs.common.diagonal() >= ENOUGH)
     agrees = (pairs.same >= COPY_AGREEMENT * pairs.common) & (pairs.common >= COPY_ITEMS)
@@ -395,7 +396,7 @@ def _copy_warnings(predictions: Predictions, compared: IntArray, pairs: _Pairs, 
 
 
 def _have_equal_rows(predictions: Predictions, compared: IntArray) -> npt.NDArray[np.bool_]:
-    """Which members, of those who answer everything by probabilities, give the first items the same ones."""
+    """Which members with probabilities for all items give equal ones to the first items."""
     is_equal = np.zeros((len(compared), len(compared)), dtype=bool)
     place = {int(position): number for number, position in enumerate(compared)}
     rows = [

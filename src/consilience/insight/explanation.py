@@ -1,4 +1,4 @@
-"""Why this class and not that one: the evidence of each member, and of each probability it gave."""
+"""Explain an answer: the evidence of each member, and of each probability it gave."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Explanation:
     classes: list[Any]
 
     def to_table(self) -> Table:
-        """One row per member who answered, the most telling first."""
+        """One row per member who answered, the strongest evidence first."""
         is_silent = np.asarray(np.isnan(self.said).any(axis=1))
         order = [m for m in np.argsort(-np.abs(self.by_member), kind="stable") if not is_silent[m]]
         return Table(
@@ -58,14 +58,14 @@ class Explanation:
         return ", ".join(f"{self.classes[k]} {row[k]:.2f}" for k in top if row[k] > 0)
 
     def _mostly(self, member: int) -> str:
-        """What of its answer moved the posterior most: probabilities, and having answered at all."""
+        """The parts of a member's answer that moved the posterior most."""
         row = np.append(self.by_probability[member], self.normalizer[member])
         names = [*self.classes, "(answering)"]
         top = [place for place in np.argsort(-np.abs(row), kind="stable")[:3] if abs(row[place]) > 0.005]
         return ", ".join(f"{names[place]} {row[place]:+.2f}" for place in top)
 
     def __repr__(self) -> str:
-        """The answer in a line, then who tipped it."""
+        """The answer in a line, then the members' evidence."""
         places = {name: place for place, name in enumerate(self.classes)}
         first, second = (self.posterior[places[name]] for name in (self.winner, self.runner_up))
         return (
@@ -75,10 +75,10 @@ class Explanation:
 
 
 def explain(aggregator: AbstractAggregator, predictions: Any, item: Any, *, against: Any = None) -> Explanation:
-    """What tips the answer of a fitted aggregator to one item.
+    """Explain the answer of a fitted aggregator to one item.
 
-    Explained is `aggregator.predict_proba` of that item, for the most probable class over the second (over the class
-    `against`, where given). `SoftDawidSkene.pure()` explains eq. 3 alone, as the paper's appendix C does.
+    It explains `aggregator.predict_proba`: why the most probable class leads the second, or the class `against` if
+    given. `SoftDawidSkene.pure()` explains eq. 3 alone, as the paper's appendix C does.
     """
     check_is_aggregator(aggregator)
     everything = read_anywhere(predictions)

@@ -1,4 +1,4 @@
-"""What known labels bought, as the labelled items themselves can tell, and whether more of them are worth it."""
+"""Estimate from the labelled items what known labels gained, and whether more are worth it."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ if TYPE_CHECKING:
     from consilience.system.arrays import FloatArray, IntArray
 
 FEW = 50
-"""Of fewer labels, that half of them made no difference which could be seen says nothing of more."""
+"""With fewer labels, no visible difference between half and all says nothing about more."""
 
 N_BOOTSTRAP, LEVEL = 1000, 0.95
 
 
 @final
 class LabelEvaluation(NamedTuple):
-    """Scores of labelled items that were answered without their own labels; mappings are from metric to value."""
+    """Scores of labelled items that were answered without their own labels, by metric."""
 
     n_labels: int
     before: dict[str, float]  # no labels at all
@@ -48,7 +48,7 @@ class LabelEvaluation(NamedTuple):
         return Table({"metric": list(self.before), **columns})
 
     def sentence(self) -> str:
-        """What the labels brought, and whether more are likely to."""
+        """Say what the labels gained, and whether more are likely to help."""
         points = Estimate(*(100 * value for value in self.gain["accuracy"]))
         brought = (
             f"{self.n_labels} labels change accuracy by {points.value:+.1f} points ({points.low:+.1f} to "
@@ -71,22 +71,22 @@ class LabelEvaluation(NamedTuple):
 def evaluate_labels(
     predictions: Any, labels: Any, aggregator: Consensus | None = None, *, n_folds: int = 10, seed: int = 0
 ) -> LabelEvaluation:
-    """What the labels bought: labelled items answered without labels, with half of the others', and with all.
+    """Score the labelled items without labels, with half of the other labels, and with all of them.
 
-    Consensus is fitted once, without labels. Then each fold of the labelled items is answered by what the labels of the
-    other folds correct. Intervals are of differences on the same items, by bootstrap. All of it is about items like
-    those labelled: where hard items were chosen to be labelled, scores of all items are better.
+    Consensus is fitted once, without labels. Each fold of the labelled items is then answered with a correction learned
+    from the other folds. Bootstrap intervals are of differences on the same items. The scores hold for items like the
+    labelled ones: if hard items were labelled, other items score better.
 
     Parameters
     ----------
     predictions, labels
         As `Consensus.fit` takes them; at least two labels.
     aggregator
-        Consensus with other parameters; a copy is fitted.
+        A Consensus with other parameters. A copy is fitted.
     n_folds
-        At most so many; each takes about as long as learning from the labels twice.
+        The most folds. Each takes about as long as learning from the labels twice.
     seed
-        Of the folds, of the half and of the bootstrap.
+        The seed of the folds, the half and the bootstrap.
 
     Examples
     --------
@@ -123,7 +123,7 @@ def evaluate_labels(
 
 
 def _known(labels: Any, data: Predictions) -> tuple[IntArray, FloatArray]:
-    """The labelled items, and what is known of them as rows (items, classes)."""
+    """The labelled items, and their labels as rows (items, classes)."""
     if data.n_members * data.n_classes > MOST_NUMBERS:
         raise InvalidPredictions(
             f"labels correct other items where members × classes are at most {MOST_NUMBERS:,}; "
@@ -138,14 +138,14 @@ def _known(labels: Any, data: Predictions) -> tuple[IntArray, FloatArray]:
 
 
 class _Labelled(NamedTuple):
-    """A model without labels, and the items that have some."""
+    """A model fitted without labels, and the labelled items."""
 
     model: Consensus
     items: Predictions
     targets: FloatArray  # (items, classes)
 
     def cross_validated(self, fold: IntArray, seen: Callable[[int], Any]) -> FloatArray:
-        """What each fold is answered after learning from the items that it may see."""
+        """Answer each fold after learning from the items that it may see."""
         answers = np.empty(self.targets.shape)
         for left_out in range(fold.max() + 1):
             taught, asked = np.flatnonzero(seen(left_out)), np.flatnonzero(fold == left_out)
@@ -157,14 +157,14 @@ class _Labelled(NamedTuple):
         return answers
 
     def _labels(self, taught: IntArray) -> Any:
-        """Names where labels are sure, so that Consensus makes of them what its `label_noise` says."""
+        """Class names if all labels are certain, so that Consensus applies its `label_noise`; else rows."""
         rows = self.targets[taught]
         is_sure = bool((rows.max(axis=1) == 1).all())
         return [self.model.classes_[k] for k in rows.argmax(axis=1)] if is_sure else rows
 
 
 def _difference(scores: FloatArray, weights: FloatArray) -> dict[str, Estimate]:
-    """The mean difference of each metric, and what chance may have done to it."""
+    """The mean difference of each metric, with a bootstrap interval."""
     ends = np.quantile(weights @ scores, [(1 - LEVEL) / 2, (1 + LEVEL) / 2], axis=0)
     rows = np.column_stack([scores.mean(axis=0), *ends]).tolist()
     return {name: Estimate(*row) for name, row in zip(METRICS[:3], rows, strict=True)}

@@ -1,9 +1,9 @@
 """Which items to label first.
 
-Labels of the most disputed items alone teach little: they say nothing of the other items, and what holds for them need
-not hold elsewhere. Few labels of that kind are worse than as many drawn at random. So all items are laid side by side,
-similar ones together, each as wide as it is uncertain and a little wider; the line is cut into cells of equal width, as
-many as labels are wanted or known; and cells without a label give one item each.
+Labels of only the most disputed items teach little, because what holds for them need not hold for the others. A few of
+these labels are worse than as many random ones. So all items are put on a line, similar ones together. Each item takes
+some space, and uncertain items take more. The line is cut into as many equal cells as labels are wanted or known, and
+each cell without a label gives one item.
 """
 
 from __future__ import annotations
@@ -16,33 +16,34 @@ from typing import TYPE_CHECKING, Any, NamedTuple, final, overload
 import numpy as np
 
 from consilience.aggregators import Consensus
-from consilience.aggregators.base import AbstractAggregator, fitted_copy
 from consilience.data.answers import parts_of
 from consilience.data.labels import known_truths, which_known
 from consilience.data.predictions import Predictions, as_predictions
+from consilience.insight.analysis import Analysis
 from consilience.system.arrays import to_numpy
 from consilience.system.tables import Table
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
+    from consilience.aggregators.base import AbstractAggregator
     from consilience.system.arrays import Array, FloatArray, IntArray
 
 EVEN_SHARE = 0.25
-"""Of an item's chance to be suggested, what all have alike; the rest grows with the entropy of its answer."""
+"""The part of an item's chance that is the same for all; the rest grows with the entropy of its answer."""
 
 GOLDEN = (5**0.5 - 1) / 2
-"""Multiples of it, less their whole parts, are spread evenly wherever one stops."""
+"""The fractional parts of its multiples are spread evenly, however many are taken."""
 
 MOST_NAMED, MOST_ANSWERS = 6, 3
-"""Of more voters only numbers are told, and so many of the answers they give."""
+"""Up to the first number of voters are named; at most the second number of answers is listed."""
 
 UNSURE = 0.2
-"""A second class with such a probability is worth telling."""
+"""A second class with at least this probability is named."""
 
 
 class Suggestion(NamedTuple):
-    """An item to label, what is made of it now, and why a label would tell something."""
+    """An item to label, its answer so far, and why a label would help."""
 
     item: Any
     position: int
@@ -53,7 +54,7 @@ class Suggestion(NamedTuple):
 
 @final
 class Suggestions(Sequence[Suggestion]):
-    """Items to label, the first ones first; prints as a table."""
+    """Items to label, in order; prints as a table."""
 
     def __init__(self, rows: Sequence[Suggestion]) -> None:
         self._rows = list(rows)
@@ -75,7 +76,7 @@ class Suggestions(Sequence[Suggestion]):
 
     @property
     def positions(self) -> IntArray:
-        """Where the items stand among the predictions."""
+        """The items' positions among the predictions."""
         return np.array([row.position for row in self], dtype=np.intp)
 
     def to_table(self) -> Table:
@@ -90,24 +91,24 @@ class Suggestions(Sequence[Suggestion]):
 def suggest(
     predictions: Any, n: int, labels: Any = None, *, aggregator: AbstractAggregator | None = None, seed: int = 0
 ) -> Suggestions:
-    """The items to label first, `n` at once: disputed ones rather than others, but some of every kind.
+    """Suggest `n` items to label: mostly uncertain ones, but some of every kind.
 
-    An item's kind is its answer, the class that comes second, and how uncertain the answer is. All is drawn by `seed`,
-    and the beginning of the list is as mixed as the whole of it. Over a random choice that gains little, and with
-    ten labels next to nothing (the guide has figures).
+    The kind of an item is its answer, its second class, and how uncertain the answer is. The first items of the list
+    are as mixed as the whole list. Compared with a random choice this gains little, and with ten labels almost nothing
+    (the guide has figures).
 
     Parameters
     ----------
     predictions
         Whatever `Predictions` takes.
     n
-        How many items; all that are left, where they are fewer.
+        How many items. If fewer are left, all of them are suggested.
     labels
-        What is known already, as `fit` takes it. Those items are not suggested, nor others much like them.
+        Known labels, as `fit` takes them. Those items are not suggested, nor others much like them.
     aggregator
-        Fitted, or else a copy is fitted here, with the labels; `Consensus()` by default.
+        `Consensus()` by default. If it is not fitted, a copy is, with the labels.
     seed
-        Another one gives other items.
+        Another seed gives other items.
 
     Examples
     --------
@@ -121,20 +122,15 @@ def suggest(
     if isinstance(n, bool) or not hasattr(n, "__index__") or operator.index(n) < 1:
         raise ValueError(f"n must be a whole number of at least 1; got {n!r}")
     given = as_predictions(predictions)
-    method = Consensus() if aggregator is None else aggregator
     known = known_truths(labels, given.axes)
     is_known = np.zeros(given.n_items, dtype=bool) if known is None else which_known(known)
-    if not hasattr(method, "members_"):
-        method = fitted_copy(method, given, labels)
-    data = method.aligned(given)
-    return suggestions_under(data, method.predict_proba(data), operator.index(n), is_known, seed)
+    analysis = Analysis(given, Consensus() if aggregator is None else aggregator, labels)
+    return suggestions_under(analysis, operator.index(n), is_known, seed)
 
 
-def suggestions_under(
-    predictions: Predictions, posterior: Array, n: int, is_known: npt.NDArray[np.bool_], seed: int = 0
-) -> Suggestions:
-    """The same given the answers to all items (items, classes), and which of them are known."""
-    outlook = _Outlook.of(posterior)
+def suggestions_under(analysis: Analysis, n: int, is_known: npt.NDArray[np.bool_], seed: int = 0) -> Suggestions:
+    """Suggest items given an analysis, and which items are known."""
+    predictions, outlook = analysis.predictions, _Outlook.of(analysis.posterior)
     chosen = _chosen(outlook, n, is_known, np.random.default_rng(seed))
     if len(chosen) == 0:
         return Suggestions([])
@@ -149,7 +145,7 @@ def suggestions_under(
 
 
 class _Outlook(NamedTuple):
-    """What is made of each item, one entry each."""
+    """The answers so far. Each array has one entry per item."""
 
     answer: IntArray
     second: IntArray
@@ -159,7 +155,7 @@ class _Outlook(NamedTuple):
 
     @classmethod
     def of(cls, posterior: Array) -> _Outlook:
-        """Some rows at a time: of a million items, temporary arrays stay small."""
+        """Read some rows at a time, so that temporary arrays stay small."""
         parts = (_Outlook._of_rows(to_numpy(rows).astype(np.float64)) for _, rows in parts_of(posterior))
         return cls(*(np.concatenate(column) for column in zip(*parts, strict=True)))
 
@@ -168,7 +164,7 @@ class _Outlook(NamedTuple):
         places = np.arange(len(rows))
         entropy = -(rows * np.log(np.maximum(rows, 1e-12))).sum(axis=1)
         answer, probability = rows.argmax(axis=1), rows.max(axis=1)
-        rows[places, answer] = -1  # a copy: the second is the first of the others
+        rows[places, answer] = -1  # rows are a copy; the second is the best of the others
         second = rows.argmax(axis=1)
         return cls(answer, second, probability, rows[places, second], entropy)
 
@@ -178,21 +174,21 @@ class _Outlook(NamedTuple):
 
 
 def _chosen(outlook: _Outlook, n: int, is_known: npt.NDArray[np.bool_], rng: np.random.Generator) -> IntArray:
-    """Positions of the items to label, in order: one of each cell that has no label, as far as cells go."""
+    """Positions of the items to label, in order: one from each cell without a label, then others."""
     n_items, n_known = len(is_known), int(is_known.sum())
     n = min(n, n_items - n_known)
     width = EVEN_SHARE + (1 - EVEN_SHARE) * outlook.entropy / max(outlook.entropy.mean(), 1e-12)
     line = np.lexsort((rng.random(n_items), width, outlook.second, outlook.answer))
     ends = np.cumsum(width[line])
-    n_cells = n + n_known  # so that, wherever the known items are, there are enough without
+    n_cells = n + n_known  # enough cells without a label, wherever the known items are
     size = ends[-1] / n_cells
     cell = np.minimum(((ends - width[line] / 2) / size).astype(np.intp), n_cells - 1)
     is_free = np.ones(n_cells, dtype=bool)
     is_free[cell[is_known[line]]] = False
-    points = (np.arange(n_cells) + rng.random()) * size  # as far apart as can be
+    points = (np.arange(n_cells) + rng.random()) * size  # evenly spaced
     found = line[np.minimum(np.searchsorted(ends, points[is_free]), n_items - 1)]
     found = found[~is_known[found]]
-    found = found[np.sort(np.unique(found, return_index=True)[1])]  # an item may be wider than a cell
+    found = found[np.sort(np.unique(found, return_index=True)[1])]  # an item may span several cells
     found = found[np.argsort(np.arange(len(found)) * GOLDEN % 1, kind="stable")][:n]
     return np.concatenate([found, _others(width, is_known, found, n - len(found), rng)])
 
@@ -200,7 +196,7 @@ def _chosen(outlook: _Outlook, n: int, is_known: npt.NDArray[np.bool_], rng: np.
 def _others(
     width: FloatArray, is_known: npt.NDArray[np.bool_], found: IntArray, n: int, rng: np.random.Generator
 ) -> IntArray:
-    """So many of the items that are left, with chances as their widths."""
+    """Draw `n` of the remaining items with chances proportional to their widths."""
     is_left = ~is_known
     is_left[found] = False
     left = np.flatnonzero(is_left)
@@ -213,7 +209,7 @@ def _others(
 
 
 def _reasons(predictions: Predictions, outlook: _Outlook) -> list[str]:
-    """What makes each item worth a label, in a few words."""
+    """Say in a few words why each item is worth a label."""
     answers = predictions.harden().hard
     assert answers is not None  # noqa: S101 - hardened predictions are hard
     voters: list[dict[int, list[int]]] = [defaultdict(list) for _ in range(predictions.n_items)]

@@ -1,3 +1,3 @@
-"""What the members said and what became of it, as one HTML page that needs nothing but a browser."""
+"""The report of a fit: one HTML page that needs nothing but a browser."""
 
 from consilience.report.page import write_report as write_report

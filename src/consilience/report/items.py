@@ -1,4 +1,4 @@
-"""The items' part of a report: the most telling ones, each with what tipped its answer."""
+"""The items of a report: the most informative ones, each with an explanation of its answer."""
 
 from __future__ import annotations
 
@@ -6,29 +6,26 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from consilience.insight.explanation import explain
-from consilience.passes.reader import Reader
 from consilience.report.rounding import rounded, text
 from consilience.report.selection import items_to_show
 from consilience.system.arrays import to_numpy
 
 if TYPE_CHECKING:
-    from consilience.aggregators.base import AbstractAggregator
     from consilience.data.answers import HardAnswers
-    from consilience.data.predictions import Predictions
+    from consilience.insight.analysis import Analysis
     from consilience.insight.explanation import Explanation
     from consilience.report.verdicts import Verdicts
-    from consilience.system.arrays import Array, FloatArray, IntArray
+    from consilience.system.arrays import FloatArray, IntArray
 
 FEW_CLASSES, MOST_CLASSES = 12, 10
-"""Of so few classes an explanation shows all probabilities; of more, those that matter, at most so many."""
+"""Up to the first number of classes, all probabilities are shown; beyond it, at most the second number."""
 
 MOST_MEMBERS, MOST_PARTS = 30, 2
-"""Members whose evidence is shown one by one, and parts of it that are named."""
+"""How many members are shown per item, and how many parts of each one's evidence."""
 
 
 class Judged(NamedTuple):
-    """All items as consensus and average answer them."""
+    """The answers of consensus and average to all items."""
 
     consensus: Verdicts
     average: Verdicts
@@ -37,7 +34,7 @@ class Judged(NamedTuple):
 
     @classmethod
     def of(cls, consensus: Verdicts, average: Verdicts, answers: HardAnswers) -> Judged:
-        """The two verdicts, and how many of the members' answers go against the first."""
+        """Count each item's answers, and those that contradict the consensus."""
         n_items = len(consensus.chosen)
         contradicts = answers.items[answers.labels != consensus.chosen[answers.items]]
         return cls(
@@ -49,34 +46,33 @@ class Judged(NamedTuple):
 
 
 class ItemSection:
-    """What a report says of the items."""
+    """The items that a report shows."""
 
-    def __init__(
-        self, aggregator: AbstractAggregator, predictions: Predictions, posterior: Array, judged: Judged, most: int
-    ) -> None:
+    def __init__(self, analysis: Analysis, judged: Judged, most: int) -> None:
         against = judged.n_against / np.maximum(judged.n_answers, 1)
         self.shown = items_to_show(judged.consensus, judged.average, against, most)
-        self.aggregator, self.judged, self.n_items = aggregator, judged, predictions.n_items
-        self.predictions = predictions.take(self.shown.positions)
-        self.consensus = to_numpy(posterior)[self.shown.positions]  # (items shown, classes)
-        self.average = to_numpy(Reader(self.predictions).pool())
+        self.analysis, self.judged = analysis, judged
+        self.posterior = to_numpy(analysis.posterior)
 
     def to_dict(self) -> dict[str, Any]:
-        """The items shown, the most telling first, and how many there are of which kind."""
-        reasons = self.shown.reasons
+        """The items shown, with their explanations, and how many there are of each kind."""
+        positions, reasons, _ = self.shown
+        classes, averaged = self.analysis.predictions.classes, self.judged.average.chosen[positions]
+        # Changed answers are explained against the average's answer, others against the second class.
+        against = [classes[k] if why == "changed" else None for k, why in zip(averaged, reasons, strict=True)]
+        explanations = self.analysis.explanations(positions, against)
         return {
-            "total": self.n_items,
+            "total": self.analysis.predictions.n_items,
             "changed": self.shown.n_changed,
             "reasons": {reason: reasons.count(reason) for reason in ("changed", "uncertain", "disputed")},
-            "rows": [self._row(place) for place in range(len(reasons))],
+            "rows": [self._row(*row) for row in zip(positions.tolist(), reasons, explanations, strict=True)],
         }
 
-    def _row(self, place: int) -> dict[str, Any]:
-        position = int(self.shown.positions[place])
+    def _row(self, position: int, reason: str, explanation: Explanation) -> dict[str, Any]:
         consensus, average, n_answers, n_against = self.judged
         return {
-            "name": text(self.predictions.axes.items.name(place)),
-            "reason": self.shown.reasons[place],
+            "name": text(explanation.item),
+            "reason": reason,
             "chosen": int(consensus.chosen[position]),
             "confidence": rounded(consensus.confidence[position]),
             "average": int(average.chosen[position]),
@@ -84,18 +80,15 @@ class ItemSection:
             "truth": int(consensus.truth[position]),
             "answers": int(n_answers[position]),
             "against": int(n_against[position]),
-            "why": self._why(place, int(average.chosen[position]), int(consensus.truth[position])),
+            "why": self._why(position, explanation),
         }
 
-    def _why(self, place: int, averaged: int, truth: int) -> dict[str, Any]:
-        """What tipped the answer: against the average's where the two differ, else against the second."""
-        item = self.predictions.axes.items.name(place)
-        is_changed = self.shown.reasons[place] == "changed"
-        against = self.predictions.classes[averaged] if is_changed else None
-        explanation = explain(self.aggregator, self.predictions, item, against=against)
+    def _why(self, position: int, explanation: Explanation) -> dict[str, Any]:
+        """The evidence for the winner over its rival, and the probabilities of the classes that matter."""
+        average, truth = self.analysis.average[position], int(self.judged.consensus.truth[position])
         places = {name: k for k, name in enumerate(explanation.classes)}
         winner, rival = places[explanation.winner], places[explanation.runner_up]
-        classes = _classes_to_show(explanation, self.average[place], [winner, rival, truth])
+        classes = _classes_to_show(explanation, average, [winner, rival, truth])
         order = _most_telling(explanation)
         return {
             "winner": winner,
@@ -103,8 +96,8 @@ class ItemSection:
             "log_odds": rounded(explanation.log_odds, 3),
             "prior": rounded(explanation.prior, 3),
             "classes": classes.tolist(),
-            "consensus": rounded(self.consensus[place, classes]),
-            "average": rounded(self.average[place, classes]),
+            "consensus": rounded(self.posterior[position, classes]),
+            "average": rounded(average[classes]),
             "members": [_evidence(explanation, m, classes) for m in order[:MOST_MEMBERS].tolist()],
             "silent": int(np.isnan(explanation.said[:, 0]).sum()),
             "others": len(order[MOST_MEMBERS:]),
@@ -113,13 +106,13 @@ class ItemSection:
 
 
 def _most_telling(explanation: Explanation) -> IntArray:
-    """The members who answered, those who moved the answer most first."""
+    """The members who answered, ordered by how much they moved the answer."""
     order = np.argsort(-np.abs(explanation.by_member), kind="stable")
     return np.asarray(order[~np.isnan(explanation.said[order, 0])])
 
 
 def _classes_to_show(explanation: Explanation, average: FloatArray, always: list[int]) -> IntArray:
-    """All classes where they are few; else those contending, and the most probable in anybody's eyes."""
+    """All classes if they are few; else those in `always` and the most probable ones, to the methods or a member."""
     n_classes = len(explanation.classes)
     if n_classes <= FEW_CLASSES:
         return np.arange(n_classes)
@@ -131,7 +124,7 @@ def _classes_to_show(explanation: Explanation, average: FloatArray, always: list
 
 
 def _evidence(explanation: Explanation, member: int, classes: IntArray) -> dict[str, Any]:
-    """One member's probabilities, its nats, and the parts they mostly come from (-1: having answered at all)."""
+    """One member's probabilities, its nats, and the largest parts of those (-1 stands for having answered at all)."""
     parts = np.append(explanation.by_probability[member], explanation.normalizer[member])
     top = np.argsort(-np.abs(parts), kind="stable")[:MOST_PARTS]
     n_classes = len(explanation.classes)

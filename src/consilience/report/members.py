@@ -1,4 +1,4 @@
-"""The members' part of a report: the card, the confusion matrices, and who agrees with whom."""
+"""The members of a report: one row each, their confusion matrices, and how much they agree."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     from consilience.system.arrays import FloatArray, IntArray
 
 MOST_ON_CARD, MOST_DRAWN, MOST_AGREEING, MOST_PAIRS = 60, 12, 30, 6
-"""Members on the card, with figures of their own, and in the table of agreement; mistakes named of each member."""
+"""How many members have a row, have figures, and are compared in pairs; how many mistakes each one shows."""
 
 
 class MemberSection:
-    """What a report says of the members, under the diagnosis of their answers."""
+    """The members that a report shows."""
 
     def __init__(self, predictions: Predictions, answers: HardAnswers, diagnosis: Diagnosis, truth: IntArray) -> None:
         self.predictions, self.diagnosis, self.truth = predictions, diagnosis, truth
@@ -58,9 +58,9 @@ class MemberSection:
         }
 
     def confusion(self) -> dict[str, Any]:
-        """The confusion matrices of the members drawn, all of it or the classes that are confused most.
+        """The confusion matrices of the members drawn, of all classes or those confused most.
 
-        They are the consensus's own counts: an aggregator's `confusion_` has its prior and smoothing in it.
+        They come from the diagnosis, because an aggregator's `confusion_` includes its prior and smoothing.
         """
         counts = self.diagnosis.counts[self.drawn]
         rates = counts / np.maximum(counts.sum(axis=2, keepdims=True), 1)
@@ -95,7 +95,7 @@ class MemberSection:
 
 
 def _submatrix(table: FloatArray, classes: IntArray) -> FloatArray:
-    """The rows and columns of some classes, and where they are not all, a column for what is said of the others."""
+    """The rows and columns of some classes. If classes are left out, a last column sums over them."""
     part = table[np.ix_(classes, classes)]
     if len(classes) == len(table):
         return part
@@ -104,7 +104,7 @@ def _submatrix(table: FloatArray, classes: IntArray) -> FloatArray:
 
 
 def _accuracies(answers: HardAnswers, truth: IntArray, n_members: int) -> FloatArray:
-    """How often each member is right, of its answers to items with a known truth; NaN where there are none."""
+    """Each member's accuracy on the items with a known label; NaN if it answered none of them."""
     is_known = truth[answers.items] >= 0
     members = answers.members[is_known]
     is_right = (answers.labels == truth[answers.items])[is_known].astype(np.float64)

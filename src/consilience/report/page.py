@@ -1,10 +1,9 @@
-"""The page: a template, a style sheet, scripts and one payload, put together into a single file.
+"""Build the page: a template, a style sheet, scripts and one payload in a single file that fetches nothing.
 
-Nothing is fetched: the page works from a memory stick. The figures are heat maps, bars and one kind of line, which a
-hundred lines of SVG and a few table cells draw; a plotting library would be larger than the rest of the page, and
-writes style elements that the content security policy below forbids. That policy allows the scripts and styles of this
-package by their hashes and nothing else, and no string may become markup; so no name in the data can do harm, even if
-one slipped past the escaping.
+The figures are heat maps, bars and one kind of line, drawn by a hundred lines of SVG and a few table cells. A plotting
+library would be larger than the rest of the page, and writes style elements that the content security policy forbids.
+That policy allows only the scripts and styles of this package, by their hashes, and no string may become markup. So no
+name in the data can do harm, even if the escaping missed one.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ if TYPE_CHECKING:
 
 STYLE = "report.css"
 SCRIPTS = ("elements.js", "charts.js", "tables.js", "sections.js", "items.js", "report.js")
-"""In the order in which they build on each other."""
+"""Each script uses only those before it."""
 
 
 def write_report(
@@ -40,23 +39,22 @@ def write_report(
     title: str | None = None,
     most_items: int = 300,
 ) -> Path:
-    """Write what the members said and what became of it as one HTML page; its path.
+    """Write the report of a fit as one HTML page, and return its path.
 
     Parameters
     ----------
     path
-        Where to write; a file that is there already is replaced.
+        Where to write. An existing file is replaced.
     predictions
         Whatever `Predictions` takes.
     aggregator
-        Fitted, or else a copy is fitted here without labels; `Consensus()` by default. The page shows
-        its `predict_proba` of the predictions.
+        `Consensus()` by default. If it is not fitted, a copy is, without labels. The page shows its `predict_proba`.
     labels
-        Known truths as names or positions of classes, -1 or None where unknown. They only score.
+        Known labels as names or positions of classes, -1 or None where unknown. They only score.
     title
         The heading.
     most_items
-        How many items are listed, each with its explanation; the figures are of all items.
+        How many items are listed with explanations. The figures always show all items.
 
     Examples
     --------
@@ -67,14 +65,14 @@ def write_report(
     """
     payload = report_payload(predictions, aggregator, labels, title=title, most_items=most_items)
     target = Path(path)
-    # A lone surrogate in a title has no encoding; everything else is ASCII or escaped.
+    # Only the title is neither ASCII nor escaped, and a lone surrogate in it cannot be encoded.
     with whole_file(target) as file:
         file.write(page(payload).encode("utf-8", errors="replace"))
     return target
 
 
 def page(payload: dict[str, Any]) -> str:
-    """The HTML of a payload."""
+    """Build the HTML of a payload."""
     assets = files("consilience.report") / "assets"
     read = {name: (assets / name).read_text(encoding="utf-8") for name in ("report.html", STYLE, *SCRIPTS)}
     scripts = [read[name] for name in SCRIPTS]
@@ -88,7 +86,7 @@ def page(payload: dict[str, Any]) -> str:
 
 
 def embedded(payload: dict[str, Any]) -> str:
-    r"""The payload as JSON without a character that means anything to HTML.
+    r"""Encode the payload as JSON without any character that HTML interprets.
 
     >>> embedded({"name": "</script>"})
     '{"name":"\\u003c/script\\u003e"}'
@@ -98,13 +96,13 @@ def embedded(payload: dict[str, Any]) -> str:
 
 
 def _policy(style: str, scripts: list[str]) -> str:
-    """A content security policy under which the page may do nothing but run these scripts and apply this style."""
+    """Build a content security policy that allows these scripts and this style, and nothing else."""
     return "; ".join(
         [
             "default-src 'none'",
             f"script-src {' '.join(map(_hash, scripts))}",
             f"style-src {_hash(style)}",
-            "img-src data:",  # an empty icon, so that no browser asks for one
+            "img-src data:",  # an empty icon, so that browsers request none
             "base-uri 'none'",
             "form-action 'none'",
             "require-trusted-types-for 'script'",

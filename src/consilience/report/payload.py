@@ -1,30 +1,28 @@
-"""All that a report shows, as one dictionary of plain numbers, lists and text: what the page embeds as JSON."""
+"""Everything a report shows, as one dictionary that the page embeds as JSON."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from consilience.aggregators import Consensus
-from consilience.aggregators.base import check_is_aggregator, fitted_copy
+from consilience.aggregators.base import check_is_aggregator
 from consilience.data.answers import parts_of
-from consilience.data.labels import known_labels, on_classes
-from consilience.data.predictions import Predictions, as_predictions
-from consilience.insight.diagnostics import diagnosis_under
+from consilience.data.predictions import as_predictions
+from consilience.insight.analysis import Analysis
 from consilience.insight.suggestion import suggestions_under
 from consilience.report.items import ItemSection, Judged
 from consilience.report.members import MemberSection
 from consilience.report.rounding import rounded, text
-from consilience.report.verdicts import Verdicts, parts_of_average, verdicts_of
+from consilience.report.verdicts import Verdicts, verdicts_of
 
 if TYPE_CHECKING:
     from consilience.aggregators.base import AbstractAggregator
+    from consilience.data.predictions import Predictions
     from consilience.insight.diagnostics import Diagnosis
-    from consilience.system.arrays import Array, IntArray
+    from consilience.system.arrays import IntArray
 
 MOST_SUGGESTED = 10
-"""Items that are suggested to be labelled."""
+"""How many items to label are suggested."""
 
 
 def report_payload(
@@ -35,39 +33,35 @@ def report_payload(
     title: str | None = None,
     most_items: int = 300,
 ) -> dict[str, Any]:
-    """What `write_report` shows, ready for JSON.
+    """Compute what `write_report` shows. An `Analysis` may replace predictions and aggregator.
 
-    The consensus is `aggregator.predict_proba` of the predictions, which is also what explanations explain.
+    The consensus is the aggregator's `predict_proba`. The explanations explain the same.
     """
-    given = as_predictions(predictions)
     _check_options(aggregator, title, most_items)
-    method = Consensus() if aggregator is None else aggregator
-    is_fitted = hasattr(method, "members_")
-    if not is_fitted:
-        method = fitted_copy(method, given)
-    data = method.aligned(given)
-    truth = _truth(labels, given, data)
-    posterior = method.predict_proba(data)
-    diagnosis = diagnosis_under(data, method, posterior)
+    analysis = predictions
+    if not isinstance(analysis, Analysis):
+        analysis = Analysis(as_predictions(predictions), Consensus() if aggregator is None else aggregator)
+    data, truth = analysis.predictions, analysis.truth(labels)
     answers = data.harden().hard
     assert answers is not None  # noqa: S101 - hardened predictions are hard
-    consensus = verdicts_of((rows for _, rows in parts_of(posterior)), truth)
-    judged = Judged.of(consensus, verdicts_of(parts_of_average(data), truth), answers)
-    members = MemberSection(data, answers, diagnosis, truth)
-    items = ItemSection(method, data, posterior, judged, most_items).to_dict()
+    consensus, average = (
+        verdicts_of((part for _, part in parts_of(rows)), truth) for rows in (analysis.posterior, analysis.average)
+    )
+    judged = Judged.of(consensus, average, answers)
+    members = MemberSection(data, answers, analysis.diagnosis, truth)
     payload = {
         "title": title or f"What {data.n_members} members say of {data.n_items:,} items",
-        "method": {**_method(method), "fitted_here": not is_fitted},
+        "method": {**_method(analysis.method), "fitted_here": analysis.is_fitted_here},
         "sizes": _sizes(data, truth, len(answers.items)),
         "classes": [text(name) for name in data.classes],
-        "summary": _summary(judged, diagnosis),
-        "warnings": list(diagnosis.warnings),
+        "summary": _summary(judged, analysis.diagnosis),
+        "warnings": list(analysis.diagnosis.warnings),
         "confusion": members.confusion(),
         "card": members.card(),
         "calibration": _calibration(judged, members),
         "agreement": members.agreement(),
-        "suggestions": _suggestions(data, posterior, truth),
-        "items": items,
+        "suggestions": _suggestions(analysis, truth),
+        "items": ItemSection(analysis, judged, most_items).to_dict(),
     }
     return {**payload, "member_names": _names_of_members(payload, data)}
 
@@ -79,14 +73,6 @@ def _check_options(aggregator: AbstractAggregator | None, title: str | None, mos
         raise ValueError(f"title must be text; got {title!r}")
     if isinstance(most_items, bool) or not isinstance(most_items, int) or most_items < 1:
         raise ValueError(f"most_items must be a whole number of at least 1; got {most_items!r}")
-
-
-def _truth(labels: Any, given: Predictions, aligned: Predictions) -> IntArray:
-    """Known truths as positions on the axes of the fit, -1 where unknown."""
-    # Positions of classes are the caller's; without names, they and the fit's are the same.
-    axes = given.axes if given.axes.classes.is_named else aligned.axes
-    known = on_classes(known_labels(labels, axes), axes, aligned.classes)
-    return np.full(given.n_items, -1) if known is None else np.asarray(known)
 
 
 def _method(aggregator: AbstractAggregator) -> dict[str, Any]:
@@ -124,9 +110,9 @@ def _summary(judged: Judged, diagnosis: Diagnosis) -> dict[str, Any]:
     }
 
 
-def _suggestions(data: Predictions, posterior: Array, truth: IntArray) -> list[dict[str, Any]]:
-    """The items to label first, of those whose truth is unknown."""
-    places = {name: place for place, name in enumerate(data.classes)}
+def _suggestions(analysis: Analysis, truth: IntArray) -> list[dict[str, Any]]:
+    """The items to label first, among those without a known label."""
+    places = {name: place for place, name in enumerate(analysis.predictions.classes)}
     return [
         {
             "name": text(row.item),
@@ -134,7 +120,7 @@ def _suggestions(data: Predictions, posterior: Array, truth: IntArray) -> list[d
             "probability": rounded(row.probability),
             "why": text(row.why),
         }
-        for row in suggestions_under(data, posterior, MOST_SUGGESTED, truth >= 0)
+        for row in suggestions_under(analysis, MOST_SUGGESTED, truth >= 0)
     ]
 
 
@@ -143,7 +129,7 @@ def _plain(verdicts: Verdicts) -> dict[str, float]:
 
 
 def _changes(consensus: Verdicts, average: Verdicts) -> dict[str, int]:
-    """What became of the changed items with a known truth: wrong made right, right made wrong, wrong both times."""
+    """Count the changed items with a known label: now right, now wrong, wrong both times."""
     is_changed = (consensus.chosen != average.chosen) & (consensus.truth >= 0)
     is_right, was_right = consensus.is_right.astype(bool), average.is_right.astype(bool)
     return {
@@ -154,7 +140,7 @@ def _changes(consensus: Verdicts, average: Verdicts) -> dict[str, int]:
 
 
 def _calibration(judged: Judged, members: MemberSection) -> dict[str, Any]:
-    """Histograms of confidence, and reliability where labels are known: consensus, average, members with figures."""
+    """Confidence histograms, and reliability if labels are known, of consensus, average and the members drawn."""
     drawn = [(m, members.verdicts.get(m)) for m in members.drawn.tolist()]
     return {
         "panels": [
@@ -184,7 +170,7 @@ def _panel(verdicts: Verdicts) -> dict[str, Any]:
 
 
 def _names_of_members(payload: dict[str, Any], data: Predictions) -> dict[str, str]:
-    """The names of the members that are shown somewhere, by position: of a crowd, few are."""
+    """The names of the members that are shown somewhere, by position. Most members of a crowd are not."""
     sections = (payload["card"]["rows"], payload["confusion"]["members"])
     evidence = (part for row in payload["items"]["rows"] for part in row["why"]["members"])
     shown = {entry["member"] for section in (*sections, evidence) for entry in section}

@@ -1,4 +1,4 @@
-"""Numbers as JSON holds them: as precise as a reader can see, and nothing where there is none."""
+"""Prepare numbers and names for JSON."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 
 LONGEST_NAME = 200
-"""Of a longer name the beginning is shown."""
+"""Longer names are cut."""
 
 
 def rounded(values: Any, digits: int = 4) -> Any:
-    """A number or an array of them as (nested lists of) plain numbers, None for what is not finite.
+    """Round a number or an array to plain numbers in nested lists. What is not finite becomes None.
 
     >>> rounded([[0.123456, float("nan")]])
     [[0.1235, None]]
@@ -23,6 +23,6 @@ def rounded(values: Any, digits: int = 4) -> Any:
 
 
 def text(name: Any) -> str:
-    """A name as text, cut where it is too long to show."""
+    """A name as text, cut if it is too long."""
     words = str(name)
     return words if len(words) <= LONGEST_NAME else words[: LONGEST_NAME - 1] + "…"

@@ -1,8 +1,8 @@
-"""What of a large ensemble is shown: the most telling members, classes and items, and how many are not."""
+"""Choose the members, classes and items of a large ensemble that a report shows."""
 
 from __future__ import annotations
 
-from itertools import chain
+from itertools import zip_longest
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -14,17 +14,17 @@ if TYPE_CHECKING:
     from consilience.system.arrays import FloatArray, IntArray
 
 MOST_CLASSES, TELLING_CLASSES = 30, 20
-"""A confusion matrix of more classes than the first is shown for so many as the second, those most confused."""
+"""A confusion matrix with more classes than the first number shows the second number of them."""
 
 ENOUGH_ANSWERS = 20
-"""Members with fewer answers are neither best nor worst, unless all have fewer: three right answers are luck."""
+"""Members with fewer answers do not count as best or worst, unless all have fewer: three right answers are luck."""
 
 SHARE_OF_CHANGED = 0.6
-"""The part of the items shown that those which differ from the average may take, where there are others to show."""
+"""The largest share of changed items among those shown, if there are others to show."""
 
 
 class ShownItems(NamedTuple):
-    """The items shown, in order, and why each one is; then how many there are of each kind."""
+    """The items shown, in order, why each is shown, and how many items changed in all."""
 
     positions: IntArray
     reasons: list[str]
@@ -32,30 +32,32 @@ class ShownItems(NamedTuple):
 
 
 def members_to_show(n_answers: IntArray, accuracy: FloatArray, most: int) -> IntArray:
-    """All members where they are few; else a third each with most answers, estimated best, and estimated worst."""
+    """All members if they are few; else a third each: most answers, best and worst estimated accuracy."""
     if len(n_answers) <= most:
         return np.arange(len(n_answers))
     is_known = (n_answers >= min(ENOUGH_ANSWERS, n_answers.max())) & ~np.isnan(accuracy)
     known = np.flatnonzero(is_known)
     by_accuracy = known[np.argsort(-accuracy[known], kind="stable")]
     rankings = [np.argsort(-n_answers, kind="stable"), by_accuracy, by_accuracy[::-1]]
-    return np.sort(first_of_each(rankings, most))
+    return np.sort(np.array(list(first_of_each(rankings, most)), dtype=np.intp))
 
 
-def first_of_each(rankings: Sequence[IntArray], most: int) -> IntArray:
-    """The first of each ranking in turn, each once, at most so many."""
-    longest = max(len(ranking) for ranking in rankings)
-    rounds = ((ranking[place] for ranking in rankings if place < len(ranking)) for place in range(longest))
-    chosen = dict.fromkeys(int(position) for position in chain.from_iterable(rounds))
-    return np.array(list(chosen)[:most], dtype=np.intp)
+def first_of_each(rankings: Sequence[IntArray], most: int) -> dict[int, int]:
+    """Take from each ranking in turn until `most` positions are found; map each to the number of its ranking."""
+    found: dict[int, int] = {}
+    for turn in zip_longest(*(ranking[:most] for ranking in rankings)):
+        for number, position in enumerate(turn):
+            if position is not None and len(found) < most:
+                found.setdefault(int(position), number)
+    return found
 
 
 def classes_to_show(mistakes: FloatArray) -> IntArray:
-    """All classes where they are few; else those of the most frequent mistakes (true, said), in their order."""
+    """All classes if they are few; else those of the most frequent mistakes (true, predicted)."""
     n_classes = len(mistakes)
     if n_classes <= MOST_CLASSES:
         return np.arange(n_classes)
-    # So many mistakes cannot all lie among fewer classes than are wanted, so these suffice.
+    # So many cells cannot all lie among fewer classes than wanted, so these are enough.
     largest = largest_cells(mistakes, TELLING_CLASSES**2)
     named = dict.fromkeys(int(k) for cell in largest for k in cell)
     rest = (k for k in range(n_classes) if k not in named)
@@ -63,7 +65,7 @@ def classes_to_show(mistakes: FloatArray) -> IntArray:
 
 
 def largest_cells(table: FloatArray, most: int) -> list[tuple[int, int]]:
-    """The cells of a square table with the largest values off the diagonal, the largest first; none that are zero."""
+    """The positive cells off the diagonal of a square table, the largest first, at most so many."""
     values = np.where(np.eye(len(table), dtype=bool), 0, table).ravel()
     most = min(most, values.size)
     candidates = np.argpartition(-values, most - 1)[:most]
@@ -72,7 +74,7 @@ def largest_cells(table: FloatArray, most: int) -> list[tuple[int, int]]:
 
 
 def items_to_show(consensus: Verdicts, average: Verdicts, against: FloatArray, most: int) -> ShownItems:
-    """The items answered differently from the average, the most decided first; then the most uncertain and disputed.
+    """First the changed items, by decreasing margin; then the most uncertain and the most disputed others.
 
     `against` is the share of an item's answers that contradict the consensus.
     """
@@ -83,21 +85,7 @@ def items_to_show(consensus: Verdicts, average: Verdicts, against: FloatArray, m
     n_changed = min(len(changed), max(int(np.ceil(SHARE_OF_CHANGED * most)), most - len(others)))
     uncertain = others[np.argsort(consensus.margin[others], kind="stable")]
     disputed = others[np.lexsort((consensus.margin[others], -against[others]))]
-    rest = _alternating({"uncertain": uncertain, "disputed": disputed}, most - n_changed)
-    positions = [*changed[:n_changed].tolist(), *rest]
-    return ShownItems(
-        np.array(positions, dtype=np.intp), ["changed"] * n_changed + list(rest.values()), int(is_changed.sum())
-    )
-
-
-def _alternating(rankings: dict[str, IntArray], most: int) -> dict[int, str]:
-    """At most so many items, the first of each ranking in turn, and the name of the ranking that brought each."""
-    found: dict[int, str] = {}
-    for turn in zip(*rankings.values(), strict=True):
-        for name, position in zip(rankings, turn, strict=True):
-            if len(found) < most:
-                found.setdefault(int(position), name)
-        if len(found) == most:
-            break
-    order = list(rankings)
-    return dict(sorted(found.items(), key=lambda entry: order.index(entry[1])))
+    found = first_of_each([uncertain, disputed], most - n_changed)
+    rest = sorted(found, key=lambda position: found[position])
+    reasons = ["changed"] * n_changed + [("uncertain", "disputed")[found[position]] for position in rest]
+    return ShownItems(np.array([*changed[:n_changed], *rest], dtype=np.intp), reasons, len(changed))

@@ -1,4 +1,4 @@
-"""One pass over rows of probabilities: what a report needs of each item, without keeping the rows."""
+"""Read rows of probabilities once, and keep what a report needs of each item."""
 
 from __future__ import annotations
 
@@ -6,22 +6,20 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from consilience.data.answers import NUMBERS_AT_ONCE, parts_of
+from consilience.data.answers import parts_of
 from consilience.metrics.reliability import ReliabilityCurve, curve_of
 from consilience.metrics.scores import METRICS, ItemScores
-from consilience.passes.reader import Reader
 from consilience.system.arrays import to_numpy
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable
 
     from consilience.data.answers import SoftMember
-    from consilience.data.predictions import Predictions
     from consilience.system.arrays import Array, FloatArray, IntArray
 
 
 class Verdicts(NamedTuple):
-    """The answers to items, one entry each."""
+    """The answers to items. Each array has one entry per item."""
 
     chosen: IntArray  # the most probable class
     confidence: FloatArray  # its probability
@@ -31,11 +29,11 @@ class Verdicts(NamedTuple):
 
     @property
     def is_right(self) -> FloatArray:
-        """1 where the answer is right; 0 where it is wrong or the truth unknown."""
+        """1 where the answer is right; 0 where it is wrong or the truth is unknown."""
         return np.asarray(self.chosen == self.truth, dtype=np.float64)
 
     def scores(self) -> dict[str, float] | None:
-        """Accuracy, NLL, Brier score and calibration error on the items whose truth is known; None where none is."""
+        """Accuracy, NLL, Brier score and calibration error on the items with a known truth; None if there are none."""
         is_known = self.truth >= 0
         if not is_known.any():
             return None
@@ -43,17 +41,17 @@ class Verdicts(NamedTuple):
         return {name: means[name] for name in METRICS[:4]}
 
     def curve(self) -> ReliabilityCurve | None:
-        """Confidence against accuracy on the items whose truth is known; None where none is."""
+        """Confidence against accuracy on the items with a known truth; None if there are none."""
         is_known = self.truth >= 0
         return curve_of(self.confidence[is_known], self.is_right[is_known]) if is_known.any() else None
 
     def histogram(self) -> list[int]:
-        """How many answers have each confidence, in the bins of the curve."""
+        """The number of answers in each confidence bin of the curve."""
         return [int(n_items) for n_items in curve_of(self.confidence, self.is_right).n_items]
 
 
 def verdicts_of(parts: Iterable[Array], truth: IntArray) -> Verdicts:
-    """The verdicts of rows (items, classes) that come some at a time; `truth` has one entry per row."""
+    """The verdicts of rows (items, classes) that come in parts; `truth` has one entry per row."""
     read, start = [], 0
     for rows in parts:
         stop = start + len(rows)
@@ -71,15 +69,8 @@ def _read(rows: FloatArray, truth: IntArray) -> Verdicts:
     return Verdicts(rows.argmax(axis=1), first, first - second, truth, values)
 
 
-def parts_of_average(predictions: Predictions) -> Iterator[Array]:
-    """The plain average of the members (items, classes), some items at a time."""
-    step = max(1, NUMBERS_AT_ONCE // predictions.n_classes)
-    for start in range(0, predictions.n_items, step):
-        yield Reader(predictions.take(slice(start, start + step))).pool()
-
-
 def member_verdicts(member: SoftMember, truth: IntArray) -> Verdicts | None:
-    """The verdicts of a member who gives probabilities; None where it never answers."""
+    """The verdicts of a member who gives probabilities; None if it never answers."""
     items = np.arange(len(truth)) if member.items is None else member.items
     is_present = np.isin(items, member.answered())
     if not is_present.any():

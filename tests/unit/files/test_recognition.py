@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import consilience as cs
-from consilience.files import read_labels, read_posterior, read_predictions, write_posterior
+from consilience.files import read_labels, read_posterior, read_predictions
 from consilience.files.recognition import Columns
 from consilience.system.tables import Table
 
@@ -172,16 +172,6 @@ def test_wide_tables_of_labels_keep_their_order(tmp_path):
     assert predictions.items == ["z", "a"]
 
 
-@pytest.mark.parametrize("suffix", ["npz", "csv", "parquet", "safetensors"])
-def test_what_was_written_is_read_as_one_member(tmp_path, suffix):
-    pytest.importorskip({"parquet": "pyarrow", "safetensors": "safetensors"}.get(suffix, "numpy"))
-    aggregator = cs.DawidSkene(max_iter=3, tol=None).fit(ARRAY)
-    write_posterior(tmp_path / f"out.{suffix}", aggregator, aggregator.posterior_, aggregator.items_)
-    predictions, _ = soft(tmp_path / f"out.{suffix}")
-    assert predictions.n_members == 1
-    np.testing.assert_allclose(predictions.to_array()[0], aggregator.posterior_)
-
-
 def test_columns_can_be_named(tmp_path):
     path = text(tmp_path / "a.csv", "q,who,said\n1,ann,x\n1,bob,y\n2,ann,y\n")
     predictions, _ = soft(path, columns=Columns("q", "who", "said"))
@@ -233,20 +223,6 @@ def test_one_sentence_says_what_is_wrong(tmp_path, name, content, message):
         soft(tmp_path / name)
 
 
-def test_python_objects_are_never_loaded(tmp_path):
-    class Bomb:
-        def __reduce__(self):
-            return (open, (str(tmp_path / "boom"), "w"))
-
-    np.save(tmp_path / "a.npy", np.array([Bomb()], dtype=object), allow_pickle=True)
-    np.savez(tmp_path / "a.npz", x=np.array([Bomb()], dtype=object))
-    (tmp_path / "boom").unlink(missing_ok=True)  # saving calls it too
-    for name in ("a.npy", "a.npz"):
-        with pytest.raises(cs.InvalidPredictions, match="Python objects, which are never loaded"):
-            soft(tmp_path / name)
-    assert not (tmp_path / "boom").exists()
-
-
 def test_files_that_do_not_fit_together(tmp_path):
     np.save(tmp_path / "a.npy", ARRAY[0])
     np.save(tmp_path / "b.npy", ARRAY[0][:4])
@@ -262,31 +238,6 @@ def test_contradicting_labels_are_refused(tmp_path):
         read_labels(str(text(tmp_path / "y.csv", "item,label\na,x\na,x\na,y\n")))
 
 
-def test_classes_named_like_columns_are_refused_in_tables(tmp_path):
-    aggregator = cs.Average().fit(cs.Predictions(ARRAY, classes=["item", "b", "c"]))
-    with pytest.raises(cs.InvalidPredictions, match="a table has a column 'item' already"):
-        write_posterior(tmp_path / "out.csv", aggregator, aggregator.posterior_, aggregator.items_)
-
-
-def test_archives_that_claim_or_hide_too_much(tmp_path):
-    import zipfile
-
-    header = (
-        b"\x93NUMPY\x01\x00v\x00"
-        + b"{'descr': '<f8', 'fortran_order': False, 'shape': (9999999999999, 3), }".ljust(117)
-        + b"\n"
-    )
-    with zipfile.ZipFile(tmp_path / "a.npz", "w") as archive:
-        archive.writestr("x.npy", header)
-        archive.writestr("text.txt", "hello")
-    with pytest.raises(cs.InvalidPredictions, match="must be a NumPy archive"):
-        soft(tmp_path / "a.npz")
-    np.savez(tmp_path / "b.npz", x=ARRAY)
-    (tmp_path / "b.npz").rename(tmp_path / "b.npy")
-    with pytest.raises(cs.InvalidPredictions, match="must be a NumPy array"):
-        soft(tmp_path / "b.npy")
-
-
 def test_labels(tmp_path):
     np.save(tmp_path / "y.npy", np.array([0, 1, 2]))
     assert read_labels(str(tmp_path / "y.npy")).tolist() == [0, 1, 2]
@@ -298,69 +249,7 @@ def test_labels(tmp_path):
         read_labels(str(save(tmp_path / "q.npz", a=np.arange(3), b=np.arange(3))))
 
 
-@pytest.mark.parametrize("suffix", ["npz", "npy", "csv", "parquet", "safetensors"])
-def test_a_posterior_comes_back(tmp_path, suffix):
-    pytest.importorskip({"parquet": "pyarrow", "safetensors": "safetensors"}.get(suffix, "numpy"))
-    predictions = cs.Predictions(ARRAY, items=list("abcde"), classes=["x", "y", "z"])
-    aggregator = cs.SoftDawidSkene(max_iter=3).fit(predictions)
-    path = tmp_path / f"out.{suffix}"
-    write_posterior(path, aggregator, aggregator.posterior_, predictions.items)
-    back = read_posterior(str(path))
-    np.testing.assert_allclose(back.to_array()[0], aggregator.posterior_, rtol=1e-15)
-    if suffix in ("npz", "csv", "parquet"):
-        assert (back.items, back.classes) == (predictions.items, predictions.classes)
-    assert list(tmp_path.iterdir()) == [path]
-
-
-def test_nothing_is_left_where_writing_fails(tmp_path, monkeypatch):
-    aggregator = cs.Average().fit(ARRAY)
-    monkeypatch.setattr(np, "savez_compressed", lambda *_, **__: (_ for _ in ()).throw(OSError("disk full")))
-    (tmp_path / "out.npz").write_bytes(b"before")
-    with pytest.raises(OSError, match="disk full"):
-        write_posterior(tmp_path / "out.npz", aggregator, aggregator.posterior_, aggregator.items_)
-    assert [path.name for path in tmp_path.iterdir()] == ["out.npz"]
-    assert (tmp_path / "out.npz").read_bytes() == b"before"
-
-
-def test_outputs_are_checked_before_the_work(tmp_path):
-    aggregator = cs.Average().fit(ARRAY)
-    with pytest.raises(ValueError, match=re.escape("must end in one of .npz .npy .csv")):
-        write_posterior(tmp_path / "out.xlsx", aggregator, aggregator.posterior_, aggregator.items_)
-    with pytest.raises(FileNotFoundError, match="directory must exist"):
-        write_posterior(tmp_path / "no" / "out.npz", aggregator, aggregator.posterior_, aggregator.items_)
-
-
-def test_a_table_has_no_entries(tmp_path):
-    (tmp_path / "p.csv").write_text("item,member,label\n1,a,x\n", encoding="utf-8")
-    with pytest.raises(cs.InvalidPredictions, match=r"a table has no entries to pick one of; got '.*p\.csv:a'"):
-        soft(f"{tmp_path / 'p.csv'}:a")
-
-
-def test_tables_that_are_far_too_wide_or_name_a_column_twice(tmp_path, monkeypatch):
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    from consilience.files import contents
-
-    monkeypatch.setattr(contents, "MOST_COLUMNS", 3)
-    wide = tmp_path / "wide.csv"
-    wide.write_text("item,a,b,c\n1,.2,.3,.5\n", encoding="utf-8")
-    with pytest.raises(cs.InvalidPredictions, match=r"wide\.csv must have at most 3 columns; it has 4"):
-        soft(wide)
-    columns = [pa.array([0.5])] * 4
-    pq.write_table(pa.table(columns, names=list("abcd")), tmp_path / "wide.parquet")
-    with pytest.raises(cs.InvalidPredictions, match="it has 4 columns, and at most 3 are read"):
-        soft(tmp_path / "wide.parquet")
-    pq.write_table(pa.table(columns[:2], names=["a", "a"]), tmp_path / "twice.parquet")
-    with pytest.raises(cs.InvalidPredictions, match="the column 'a' is there twice"):
-        soft(tmp_path / "twice.parquet")
-
-
-def test_headers_of_the_second_version_and_names_as_bytes(tmp_path):
-    with (tmp_path / "p.npy").open("wb") as file:
-        np.lib.format.write_array(file, ARRAY, version=(2, 0))
-    predictions, _ = soft(tmp_path / "p.npy")
-    np.testing.assert_array_equal(predictions.to_array(), ARRAY)
+def test_names_as_bytes(tmp_path):
     names = np.array([f"klass {place}".encode() for place in range(ARRAY.shape[2])])
     predictions, _ = soft(save(tmp_path / "n.npz", probabilities=ARRAY, classes=names))
     assert predictions.classes == [f"klass {place}" for place in range(ARRAY.shape[2])]

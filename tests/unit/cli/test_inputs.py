@@ -1,0 +1,56 @@
+"""What commands read: labels matched by name, saved models, and warnings as sentences."""
+
+import json
+
+import numpy as np
+import pytest
+
+import consilience as cs
+from consilience.cli.inputs import fitted, labels_of, predictions_of
+from consilience.files.recognition import Columns
+
+
+def test_labels_of_tables_need_names(run, tmp_path):
+    """Items of long tables are sorted by name, so that labels in the order of the file would be another item's."""
+    lines = "".join(f"t{i},w{w},{'yes' if i % 2 else 'no'}\n" for i in range(12) for w in range(3))
+    (tmp_path / "crowd.csv").write_text(f"task,worker,label\n{lines}", encoding="utf-8")
+    (tmp_path / "gold.csv").write_text(
+        "gold\n" + "".join("yes\n" if i % 2 else "no\n" for i in range(12)), encoding="utf-8"
+    )
+    code, _, err = run("aggregate", "crowd.csv", "--labels", "gold.csv")
+    assert code == 2 and "must have a column of items beside the labels" in " ".join(err.split())
+    named = "task,gold\n" + "".join(f"t{i},{'yes' if i % 2 else 'no'}\n" for i in range(12))
+    (tmp_path / "gold.csv").write_text(named, encoding="utf-8")
+    code, out, _ = run("aggregate", "crowd.csv", "--labels", "gold.csv", "--json")
+    assert code == 0 and json.loads(out)["scores"]["Average"]["accuracy"] == 1
+
+
+def test_what_a_fit_warns_of_is_a_sentence(run, arrays, tmp_path):
+    np.save(tmp_path / "ones.npy", np.where(np.arange(200) < 10, 1, -1))
+    code, _, err = run("aggregate", *arrays, "--known", "ones.npy")
+    assert code == 0 and "UserWarning" not in err
+    assert "! labels teach nothing of other items where all are of one class; all 10 are 1" in " ".join(err.split())
+
+
+def test_how_files_were_understood_is_said_unless_quiet(arrays, tmp_path, capsys):
+    files = [str(tmp_path / name) for name in arrays]
+    predictions = predictions_of(files, Columns(), logits=False, quiet=True)
+    assert predictions.members == ["good", "fair", "poor"] and capsys.readouterr().err == ""
+    predictions_of(files[:1], Columns(), logits=False)
+    assert "NumPy array, probabilities (items, classes)" in " ".join(capsys.readouterr().err.split())
+
+
+def test_one_array_is_not_both_predictions_and_labels(tmp_path):
+    path = str(tmp_path / "y.npy")
+    np.save(path, np.array([[0, 1], [1, 1]]))
+    predictions = predictions_of([path], Columns(), logits=False, quiet=True)
+    assert labels_of(None, predictions, [path], Columns()) is None
+    with pytest.raises(cs.InvalidPredictions, match="labels must be in a file of their own"):
+        labels_of(path, predictions, [path], Columns())
+
+
+def test_a_saved_model_is_loaded_and_not_fitted(tmp_path):
+    rows = np.random.default_rng(0).dirichlet(np.ones(2), size=(3, 20))
+    cs.DawidSkene().fit(rows).save(tmp_path / "model.npz")
+    model = fitted(cs.Predictions(rows[:, :5]), "average", None, tmp_path / "model.npz")
+    assert isinstance(model, cs.DawidSkene) and len(model.items_) == 20

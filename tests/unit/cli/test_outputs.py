@@ -1,0 +1,34 @@
+"""Outputs are files of their own, and a report says what it says elsewhere."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import consilience as cs
+from consilience.cli.outputs import check_places, write_page
+from consilience.insight.analysis import Analysis
+from consilience.report import write_report
+
+
+def test_places_that_differ_pass(tmp_path):
+    assert check_places([tmp_path / "a.npz", None, tmp_path / "b.html"], ["c.npy", None]) is None
+
+
+def test_an_output_must_not_replace_an_input(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(ValueError, match=r"each output must be a file of its own; .*a\.npz is also \./a\.npz"):
+        check_places([tmp_path / "a.npz"], ["./a.npz"])
+
+
+def test_two_outputs_must_not_be_one_file():
+    with pytest.raises(ValueError, match=r"a\.npz is also a\.npz, another output"):
+        check_places([Path("a.npz"), Path("a.npz")], [])
+
+
+def test_the_page_is_that_of_write_report(tmp_path):
+    predictions = cs.Predictions(np.random.default_rng(0).dirichlet(np.ones(3), size=(3, 20)))
+    method, truth = cs.DawidSkene().fit(predictions), np.arange(20) % 3
+    write_page(tmp_path / "page.html", Analysis(predictions, method), truth)
+    write_report(tmp_path / "report.html", predictions, method, truth)
+    assert (tmp_path / "page.html").read_bytes() == (tmp_path / "report.html").read_bytes()

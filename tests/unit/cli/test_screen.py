@@ -1,0 +1,100 @@
+"""What is printed: names without control characters, JSON without NaN, the best score in bold."""
+
+import json
+
+import numpy as np
+import pytest
+
+from consilience.cli import screen
+from consilience.metrics.scores import METRICS
+from consilience.system.tables import Table
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"), [("cat\x1b[2J", "cat\\x1b[2J"), ("a\nb", "a\\nb"), ("\u202egod", "\\u202egod")]
+)
+def test_control_characters_are_spelled_out(text, shown):
+    assert screen.visible(text) == shown
+    assert screen.visible("Łódź 猫") == "Łódź 猫"
+
+
+def test_markup_in_names_is_text(capsys):
+    screen.print_table(Table({"member": ["[bold]x[/bold]"], "n": [3]}), "[red]names[/red]")
+    out = capsys.readouterr().out
+    assert "[bold]x[/bold]" in out and "[red]names[/red]" in out
+
+
+def test_json_has_plain_numbers_and_no_nan(capsys):
+    value = {
+        1: np.float32(0.5),
+        "n": np.int64(3),
+        "none": float("nan"),
+        "inf": [np.inf],
+        "name": "\x9b[2J",
+        "other": {2},
+    }
+    screen.print_json(value)
+    out = capsys.readouterr().out
+    assert json.loads(out) == {"1": 0.5, "n": 3, "none": None, "inf": [None], "name": "\x9b[2J", "other": "{2}"}
+    assert "\x9b" not in out
+
+
+@pytest.mark.parametrize(
+    ("name", "better", "expected"),
+    [
+        ("accuracy", None, 0.9),
+        ("nll", None, 0.2),
+        ("seconds", None, None),
+        ("15°", "higher", 0.9),
+        ("15°", "lower", 0.2),
+    ],
+)
+def test_the_best_of_a_column(name, better, expected):
+    assert screen._best(name, [0.2, float("nan"), 0.9], better) == expected
+    assert screen._best(name, [0.2], better) is None
+
+
+def summary(**changes):
+    member = {
+        "member": "a",
+        "coverage": 1.0,
+        "agreement": 0.5,
+        "dissents": 0,
+        "dissents won": np.nan,
+        "confuses most": "",
+    }
+    return {
+        "method": "Average",
+        "n_members": 2,
+        "n_items": 1000,
+        "n_classes": 3,
+        "effective_members": 1.25,
+        "members": [member, member | {"member": "b", "agreement": 0.75, "dissents": 4, "dissents won": 0.25}],
+        "disagreement": [{"members": ["a", "b"], "agreement": 0.5}],
+        "changed": {"count": 0, "share": 0.0, "surest": []},
+        "warnings": ["look"],
+    } | changes
+
+
+def test_a_summary_lists_the_most_agreeing_members_first(capsys):
+    screen.print_summary(summary())
+    out = capsys.readouterr().out
+    assert "Average of 2 members on 1,000 items and 3 classes; 1.2 effective members" in out
+    assert out.index("75.0%") < out.index("50.0%") and "25% of 4" in out
+    assert "Least agreement: a and b 50%" in out
+    assert "No item is answered differently from plain averaging." in out and "! look" in out
+
+
+def test_a_summary_lists_changed_items_and_scores(capsys):
+    row = {
+        "item": "i7",
+        "average": {"class": "cat", "probability": 0.5},
+        "consensus": {"class": "dog", "probability": 0.625},
+        "tipped by": {"member": "b", "nats": 1.5},
+    }
+    scores = {"Average": dict.fromkeys(METRICS, 0.125)}
+    screen.print_summary(summary(changed={"count": 12, "share": 0.012, "surest": [row]}, scores=scores))
+    out = capsys.readouterr().out
+    assert "12 items (1.2%) are answered differently from plain averaging" in out
+    assert "cat 0.50" in out and "dog 0.62" in out and "b (+1.50 nats)" in out
+    assert "Scored on the labels" in out and "0.1250" in out

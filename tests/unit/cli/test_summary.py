@@ -1,0 +1,90 @@
+"""The summary of a fit: which items and labels it counts, and the few members, pairs and items it lists."""
+
+import json
+
+import numpy as np
+import pytest
+from sklearn.exceptions import ConvergenceWarning
+
+import consilience as cs
+from consilience.cli.summary import MOST_CHANGED, MOST_PAIRS, _disagreement, _reliable, summarize
+from consilience.insight.analysis import Analysis
+
+from simulate import softmax_members
+
+
+def test_labels_that_were_given_are_not_scored(run, tmp_path):
+    """Their answers are the labels themselves, right or wrong."""
+    rng = np.random.default_rng(0)
+    truth = rng.integers(3, size=120)
+    np.save(tmp_path / "members.npy", rng.dirichlet(np.ones(3), size=(3, 120)))
+    np.save(tmp_path / "truth.npy", truth)
+    np.save(tmp_path / "known.npy", np.where(np.arange(120) < 60, truth, -1))
+    words = ["--labels", "truth.npy", "--known", "known.npy", "--method", "dawid-skene", "--json"]
+    code, out, _ = run("aggregate", "members.npy", *words)
+    summary = json.loads(out)
+    assert code == 0
+    assert summary["scores"]["DawidSkene"]["accuracy"] < 0.6
+    assert min(row["item"] for row in summary["changed"]["surest"]) >= 60
+
+
+@pytest.fixture
+def analysis():
+    array, truth = softmax_members(np.random.default_rng(0), [3, 0.4, 0.4], 150, 3)
+    predictions = cs.Predictions(array, classes=["cat", "dog", "fox"])
+    return Analysis(predictions, cs.DawidSkene().fit(predictions)), truth
+
+
+def test_changed_items_are_those_the_average_answers_otherwise(analysis):
+    analysis, _ = analysis
+    summary = summarize(analysis, analysis.posterior)
+    is_changed = analysis.posterior.argmax(axis=1) != analysis.average.argmax(axis=1)
+    changed = summary["changed"]
+    assert changed["count"] == is_changed.sum() > MOST_CHANGED == len(changed["surest"])
+    assert changed["share"] == is_changed.mean()
+    assert all(is_changed[row["item"]] for row in changed["surest"])
+    chances = [row["consensus"]["probability"] for row in changed["surest"]]
+    assert chances == sorted(chances, reverse=True) and chances[0] == analysis.posterior[is_changed].max()
+    for row in changed["surest"]:
+        why = cs.explain(analysis.method, analysis.predictions, row["item"], against=row["average"]["class"])
+        assert row["tipped by"]["nats"] == why.by_member.max()
+
+
+def test_scores_need_labels(analysis):
+    analysis, truth = analysis
+    assert "scores" not in summarize(analysis, analysis.posterior)
+    scores = summarize(analysis, analysis.posterior, truth)["scores"]
+    assert scores["DawidSkene"]["accuracy"] == cs.metrics.accuracy(analysis.posterior, truth)
+    assert scores["Average"]["nll"] == pytest.approx(cs.metrics.nll(analysis.average, truth))
+    assert "scores" not in summarize(analysis, analysis.posterior, truth, truth)  # all of them were given
+
+
+def test_label_positions_are_those_of_the_callers_classes(analysis):
+    analysis, truth = analysis
+    order = [2, 0, 1]
+    other = cs.Predictions(analysis.predictions.to_array()[:, :, order], classes=["fox", "cat", "dog"])
+    again = Analysis(other, analysis.method)
+    positions = np.argsort(order)[truth]
+    expected = summarize(analysis, analysis.posterior, truth)["scores"]["DawidSkene"]
+    assert summarize(again, again.posterior, positions)["scores"]["DawidSkene"] == pytest.approx(expected)
+
+
+def test_a_fit_that_has_not_settled_is_warned_of(analysis):
+    predictions = analysis[0].predictions
+    with pytest.warns(ConvergenceWarning, match="after 1 iterations"):
+        hasty = Analysis(predictions, cs.DawidSkene(max_iter=1).fit(predictions))
+    summary = summarize(hasty, hasty.posterior)
+    assert summary["converged"] is False
+    assert summary["warnings"][-1] == "the fit had not settled after 1 iterations; raise max_iter or tol"
+
+
+def test_the_classes_a_member_recognizes_best():
+    confusion = np.array([[0.5, 0.5, 0], [0.1, 0.9, 0], [np.nan, np.nan, np.nan]])
+    assert _reliable(confusion, ["cat", "dog", "fox"]) == "dog 90%, cat 50%"
+
+
+def test_pairs_that_agree_least_come_first_and_strangers_are_left_out():
+    agreement = np.array([[1, 0.9, 0.4], [0.9, 1, np.nan], [0.4, np.nan, 1]])
+    pairs = _disagreement(agreement, ["a", "b", "c"])
+    assert pairs == [{"members": ["a", "c"], "agreement": 0.4}, {"members": ["a", "b"], "agreement": 0.9}]
+    assert len(_disagreement(np.full((9, 9), 0.5), list("abcdefghi"))) == MOST_PAIRS

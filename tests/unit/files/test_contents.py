@@ -1,0 +1,117 @@
+"""Files are read as arrays or a table, and a file that is neither is refused in one sentence."""
+
+import zipfile
+
+import numpy as np
+import pytest
+
+import consilience as cs
+from consilience.files import contents
+from consilience.files.contents import read_contents
+
+ARRAY = np.random.default_rng(0).dirichlet(np.ones(3), size=(2, 5))
+
+
+def text(path, content):
+    path.write_text(content, encoding="utf-8")
+    return str(path)
+
+
+def test_python_objects_are_never_loaded(tmp_path):
+    class Bomb:
+        def __reduce__(self):
+            return (open, (str(tmp_path / "boom"), "w"))
+
+    np.save(tmp_path / "a.npy", np.array([Bomb()], dtype=object), allow_pickle=True)
+    np.savez(tmp_path / "a.npz", x=np.array([Bomb()], dtype=object))
+    (tmp_path / "boom").unlink(missing_ok=True)  # saving calls it too
+    for name in ("a.npy", "a.npz"):
+        with pytest.raises(cs.InvalidPredictions, match="Python objects, which are never loaded"):
+            read_contents(str(tmp_path / name))
+    assert not (tmp_path / "boom").exists()
+
+
+def test_archives_that_claim_or_hide_too_much(tmp_path):
+    header = (
+        b"\x93NUMPY\x01\x00v\x00"
+        + b"{'descr': '<f8', 'fortran_order': False, 'shape': (9999999999999, 3), }".ljust(117)
+        + b"\n"
+    )
+    with zipfile.ZipFile(tmp_path / "a.npz", "w") as archive:
+        archive.writestr("x.npy", header)
+        archive.writestr("text.txt", "hello")
+    with pytest.raises(cs.InvalidPredictions, match="must be a NumPy archive"):
+        read_contents(str(tmp_path / "a.npz"))
+    np.savez(tmp_path / "b.npz", x=ARRAY)
+    (tmp_path / "b.npz").rename(tmp_path / "b.npy")
+    with pytest.raises(cs.InvalidPredictions, match="must be a NumPy array"):
+        read_contents(str(tmp_path / "b.npy"))
+
+
+def test_a_table_has_no_entries(tmp_path):
+    (tmp_path / "p.csv").write_text("item,member,label\n1,a,x\n", encoding="utf-8")
+    with pytest.raises(cs.InvalidPredictions, match=r"a table has no entries to pick one of; got '.*p\.csv:a'"):
+        read_contents(f"{tmp_path / 'p.csv'}:a")
+
+
+def test_tables_that_are_far_too_wide_or_name_a_column_twice(tmp_path, monkeypatch):
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    monkeypatch.setattr(contents, "MOST_COLUMNS", 3)
+    wide = tmp_path / "wide.csv"
+    wide.write_text("item,a,b,c\n1,.2,.3,.5\n", encoding="utf-8")
+    with pytest.raises(cs.InvalidPredictions, match=r"wide\.csv must have at most 3 columns; it has 4"):
+        read_contents(str(wide))
+    columns = [pa.array([0.5])] * 4
+    pq.write_table(pa.table(columns, names=list("abcd")), tmp_path / "wide.parquet")
+    with pytest.raises(cs.InvalidPredictions, match="it has 4 columns, and at most 3 are read"):
+        read_contents(str(tmp_path / "wide.parquet"))
+    pq.write_table(pa.table(columns[:2], names=["a", "a"]), tmp_path / "twice.parquet")
+    with pytest.raises(cs.InvalidPredictions, match="the column 'a' is there twice"):
+        read_contents(str(tmp_path / "twice.parquet"))
+
+
+def test_headers_of_the_second_version(tmp_path):
+    with (tmp_path / "p.npy").open("wb") as file:
+        np.lib.format.write_array(file, ARRAY, version=(2, 0))
+    np.testing.assert_array_equal(read_contents(str(tmp_path / "p.npy")).arrays["p"], ARRAY)
+
+
+def test_a_column_is_of_whole_numbers_of_numbers_or_of_texts(tmp_path):
+    table = read_contents(text(tmp_path / "a.csv", "count,share,name\n1,.5,007\n2,1e-3,b\n,,\n")).table
+    assert table["count"] == [1, 2, None] and table["share"] == [0.5, 0.001, None]
+    assert table["name"] == ["007", "b", None]
+
+
+def test_items_and_members_are_never_fractions(tmp_path):
+    table = read_contents(text(tmp_path / "a.csv", "item,worker,score\n1.1,1e2,1.1\n1.10,100,1.10\n")).table
+    assert table["item"] == ["1.1", "1.10"] and table["worker"] == ["1e2", "100"]
+    assert table["score"] == [1.1, 1.1]
+
+
+def test_a_key_picks_an_array_or_a_group_and_nothing_else_is_read(tmp_path):
+    path = tmp_path / "p.npz"
+    np.savez(path, **{"rte/item": [0, 1], "rte/label": [1, 0], "clean": ARRAY, "classes": np.array(["x", "y", "z"])})
+    assert list(read_contents(f"{path}:rte").arrays) == ["item", "label"]
+    assert sorted(read_contents(f"{path}:clean").arrays) == ["classes", "clean"]
+    assert read_contents(f"{path}:clean").key == "clean"
+
+
+def test_a_colon_may_be_part_of_a_name(tmp_path):
+    np.save(tmp_path / "odd.npy:x.npy", ARRAY)
+    found = read_contents(str(tmp_path / "odd.npy:x.npy"))
+    assert found.key is None and list(found.arrays) == ["odd.npy:x"]
+
+
+@pytest.mark.parametrize("mark", [";", "|", "\t"])
+def test_another_separator_is_named(tmp_path, mark):
+    path = text(tmp_path / "a.csv", mark.join(["item", "label"]) + "\n")
+    with pytest.raises(cs.InvalidPredictions, match="must have its columns separated by ','; its header"):
+        read_contents(path)
+
+
+def test_a_saved_model_is_no_file_of_predictions(tmp_path):
+    cs.Average().fit(ARRAY).save(tmp_path / "model.npz")
+    with pytest.raises(cs.InvalidPredictions, match="it is a saved model: name it after --model"):
+        read_contents(str(tmp_path / "model.npz"))

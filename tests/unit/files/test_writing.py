@@ -1,0 +1,77 @@
+"""What was written is read as it was, and a file appears whole or not at all."""
+
+import re
+
+import numpy as np
+import pytest
+
+import consilience as cs
+from consilience.files import read_posterior, read_predictions, write_posterior, write_table
+from consilience.system.tables import Table
+
+ARRAY = np.random.default_rng(0).dirichlet(np.ones(3), size=(2, 5))
+
+
+@pytest.mark.parametrize("suffix", ["npz", "csv", "parquet", "safetensors"])
+def test_what_was_written_is_read_as_one_member(tmp_path, suffix):
+    pytest.importorskip({"parquet": "pyarrow", "safetensors": "safetensors"}.get(suffix, "numpy"))
+    aggregator = cs.DawidSkene(max_iter=3, tol=None).fit(ARRAY)
+    write_posterior(tmp_path / f"out.{suffix}", aggregator, aggregator.posterior_, aggregator.items_)
+    predictions = read_predictions([str(tmp_path / f"out.{suffix}")]).predictions
+    assert predictions.n_members == 1
+    np.testing.assert_allclose(predictions.to_array()[0], aggregator.posterior_)
+
+
+@pytest.mark.parametrize("suffix", ["npz", "npy", "csv", "parquet", "safetensors"])
+def test_a_posterior_comes_back(tmp_path, suffix):
+    pytest.importorskip({"parquet": "pyarrow", "safetensors": "safetensors"}.get(suffix, "numpy"))
+    predictions = cs.Predictions(ARRAY, items=list("abcde"), classes=["x", "y", "z"])
+    aggregator = cs.SoftDawidSkene(max_iter=3).fit(predictions)
+    path = tmp_path / f"out.{suffix}"
+    write_posterior(path, aggregator, aggregator.posterior_, predictions.items)
+    back = read_posterior(str(path))
+    np.testing.assert_allclose(back.to_array()[0], aggregator.posterior_, rtol=1e-15)
+    if suffix in ("npz", "csv", "parquet"):
+        assert (back.items, back.classes) == (predictions.items, predictions.classes)
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_classes_named_like_columns_are_refused_in_tables(tmp_path):
+    aggregator = cs.Average().fit(cs.Predictions(ARRAY, classes=["item", "b", "c"]))
+    with pytest.raises(cs.InvalidPredictions, match="a table has a column 'item' already"):
+        write_posterior(tmp_path / "out.csv", aggregator, aggregator.posterior_, aggregator.items_)
+
+
+def test_nothing_is_left_where_writing_fails(tmp_path, monkeypatch):
+    aggregator = cs.Average().fit(ARRAY)
+    monkeypatch.setattr(np, "savez_compressed", lambda *_, **__: (_ for _ in ()).throw(OSError("disk full")))
+    (tmp_path / "out.npz").write_bytes(b"before")
+    with pytest.raises(OSError, match="disk full"):
+        write_posterior(tmp_path / "out.npz", aggregator, aggregator.posterior_, aggregator.items_)
+    assert [path.name for path in tmp_path.iterdir()] == ["out.npz"]
+    assert (tmp_path / "out.npz").read_bytes() == b"before"
+
+
+def test_outputs_are_checked_before_the_work(tmp_path):
+    aggregator = cs.Average().fit(ARRAY)
+    with pytest.raises(ValueError, match=re.escape("must end in one of .npz .npy .csv")):
+        write_posterior(tmp_path / "out.xlsx", aggregator, aggregator.posterior_, aggregator.items_)
+    with pytest.raises(FileNotFoundError, match="directory must exist"):
+        write_posterior(tmp_path / "no" / "out.npz", aggregator, aggregator.posterior_, aggregator.items_)
+
+
+def test_a_table_is_written_with_empty_cells_for_none(tmp_path):
+    write_table(tmp_path / "t.csv", Table({"item": ["a", 2], "label": [None, "x,y"]}))
+    assert (tmp_path / "t.csv").read_bytes() == b'item,label\r\na,\r\n2,"x,y"\r\n'
+    with pytest.raises(ValueError, match=re.escape("must end in one of .csv")):
+        write_table(tmp_path / "t.parquet", Table({"item": ["a"]}))
+
+
+def test_names_that_read_like_formulas_are_quoted(tmp_path):
+    predictions = cs.Predictions(ARRAY, items=["=1+1", "b", "c", "d", "e"], classes=["-x", "y", "z"])
+    aggregator = cs.Average().fit(predictions)
+    write_posterior(tmp_path / "out.csv", aggregator, aggregator.posterior_, predictions.items)
+    first, second = (tmp_path / "out.csv").read_text(encoding="utf-8").splitlines()[:2]
+    assert first == "item,label,'-x,y,z" and second.startswith("'=1+1,")
+    back = read_posterior(str(tmp_path / "out.csv"))
+    assert (back.items, back.classes) == (predictions.items, predictions.classes)

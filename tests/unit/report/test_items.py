@@ -1,0 +1,48 @@
+"""The items of a report: which they are, and the evidence for each answer."""
+
+import numpy as np
+import pytest
+
+import consilience as cs
+from consilience.insight.analysis import Analysis
+from consilience.report.items import Judged
+from consilience.report.payload import report_payload
+from consilience.report.verdicts import verdicts_of
+
+EXPLAINED = [cs.Consensus(), cs.SoftDawidSkene(), cs.DawidSkene(), cs.MajorityVote(), cs.Average()]
+
+
+def test_every_item_is_there_once_and_says_why(payload):
+    rows = payload["items"]["rows"]
+    assert len({row["name"] for row in rows}) == len(rows) == 300
+    assert sum(payload["items"]["reasons"].values()) == 300
+    disputed = [row["against"] / row["answers"] for row in rows if row["reason"] == "disputed"]
+    assert max(disputed) == max(row["against"] / row["answers"] for row in rows if row["reason"] != "changed")
+
+
+@pytest.mark.parametrize("method", EXPLAINED, ids=repr)
+def test_evidence_adds_up_to_the_log_odds(digits, method):
+    rows = report_payload(digits[0], method, most_items=40)["items"]["rows"]
+    for row in rows:
+        why = row["why"]
+        total = why["prior"] + why["others_nats"] + sum(part["nats"] for part in why["members"])
+        assert why["log_odds"] == pytest.approx(total, abs=0.005)
+        assert why["winner"] == row["chosen"]
+        if row["reason"] == "changed":
+            assert why["rival"] == row["average"]
+
+
+def test_answers_against_the_consensus_are_counted():
+    rows = np.array([[0.9, 0.1], [0.2, 0.8]])
+    verdicts = verdicts_of([rows], np.array([-1, -1]))
+    answers = cs.Predictions.from_labels([[0, 0], [1, -1], [0, 1]], 2).hard
+    judged = Judged.of(verdicts, verdicts, answers)
+    assert judged.n_answers.tolist() == [3, 2] and judged.n_against.tolist() == [1, 1]
+
+
+def test_probabilities_shown_are_those_of_both_methods(digits, fitted, payload):
+    analysis = Analysis(digits[0], fitted)
+    for row in payload["items"]["rows"][:5]:
+        item, why = int(row["name"]), row["why"]
+        np.testing.assert_allclose(why["consensus"], analysis.posterior[item, why["classes"]], atol=5e-5)
+        np.testing.assert_allclose(why["average"], analysis.average[item, why["classes"]], atol=5e-5)

@@ -1,0 +1,32 @@
+"""Numbers and names as JSON holds them."""
+
+import json
+
+import numpy as np
+import pytest
+
+from consilience.report.rounding import LONGEST_NAME, rounded, text
+
+
+@pytest.mark.parametrize(
+    ("value", "digits", "expected"),
+    [(0.123456, 4, 0.1235), (0.123456, 2, 0.12), (1, 4, 1.0), (np.nan, 4, None), (-np.inf, 4, None)],
+)
+def test_numbers_keep_some_digits(value, digits, expected):
+    assert rounded(value, digits) == expected
+
+
+def test_arrays_become_nested_lists_for_json():
+    values = rounded(np.array([[1 / 3, np.inf], [2, 0]], dtype=np.float32))
+    assert json.dumps(values, allow_nan=False) == "[[0.3333, null], [2.0, 0.0]]"
+
+
+def test_zero_has_no_sign():
+    assert str(rounded(-0.00001)) == "0.0"
+
+
+def test_long_names_are_cut_to_the_longest_that_is_shown():
+    assert text("x" * LONGEST_NAME) == "x" * LONGEST_NAME
+    cut = text("x" * (LONGEST_NAME + 1))
+    assert len(cut) == LONGEST_NAME and cut.endswith("x…")
+    assert text(7) == "7"
