@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, final
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, final
 
 import numpy as np
 from scipy.special import digamma, gammaln
 
 from consilience.aggregators.iterative import read_class_prior
 from consilience.aggregators.label_em import AbstractLabelEM
-from consilience.answering.learned import STATISTICS, Learned, Record
+from consilience.answering.learned import SILENCE, STATISTICS, Learned, Record
 from consilience.data.reading import check_number
 from consilience.maths.dirichlet import kullback_leibler, mean_log
 from consilience.maths.model import Scores
@@ -90,7 +90,7 @@ class BayesianClassifierCombination(AbstractLabelEM):
         Pseudo-counts of right and wrong answers in each confusion matrix.
     class_prior_count
         Pseudo-count of each class.
-    class_prior, max_iter, tol, forgetting, chunk_size, verbose
+    class_prior, missing, max_iter, tol, forgetting, chunk_size, verbose
         As for `DawidSkene`.
 
     Examples
@@ -104,6 +104,7 @@ class BayesianClassifierCombination(AbstractLabelEM):
     command: ClassVar[str] = "bcc"
     learned: ClassVar[Learned] = {
         "parameters_": Record(Counts, {"classes": "k", "confusion": "mkk"}),
+        "silence_": SILENCE,
         "statistics_": STATISTICS,
         "class_prior_": "k",
         "confusion_": "mkk",
@@ -116,6 +117,7 @@ class BayesianClassifierCombination(AbstractLabelEM):
         off_diagonal_prior: float = 1,
         class_prior_count: float = 1,
         class_prior: Any = None,
+        missing: Literal["auto", "ignored", "informative"] = "auto",
         max_iter: int = 200,
         tol: float | None = 1e-6,
         forgetting: float = 1.0,
@@ -126,6 +128,7 @@ class BayesianClassifierCombination(AbstractLabelEM):
         self.off_diagonal_prior = off_diagonal_prior
         self.class_prior_count = class_prior_count
         self.class_prior = class_prior
+        self.missing = missing
         self.max_iter = max_iter
         self.tol = tol
         self.forgetting = forgetting

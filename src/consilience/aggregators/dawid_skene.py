@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, final
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, final
 
 import numpy as np
 
 from consilience.aggregators.iterative import read_class_prior
 from consilience.aggregators.label_em import AbstractLabelEM
-from consilience.answering.learned import STATISTICS, Learned, Record
+from consilience.answering.learned import SILENCE, STATISTICS, Learned, Record
 from consilience.data.reading import check_number
 from consilience.maths.model import Scores
 from consilience.maths.rates import log_rates, pseudo_answers, smoothed_rates
@@ -81,6 +81,11 @@ class DawidSkene(AbstractLabelEM):
         maximum likelihood of 1979, in which a rate of zero forbids a class for ever.
     class_prior
         None: estimated. "uniform" or one probability per class: fixed.
+    missing
+        Whether it tells something that a member does not answer. "ignored": no. "informative": yes, each member
+        answers items of each class at a rate of its own, as labelling functions do that say one class or nothing;
+        who is not asked then counts as silent. "auto": "informative" where most answers are of members who name
+        no more than a third of the classes and leave items out.
     max_iter, tol
         At most so many iterations; fewer when the objective changes by less than `tol` per item.
     forgetting
@@ -89,6 +94,10 @@ class DawidSkene(AbstractLabelEM):
         Items at a time; None chooses.
     verbose
         Show a progress bar.
+
+    Attributes
+    ----------
+    silence_ : how often members answer, `answering` (members, true); None where missing answers are ignored
 
     Examples
     --------
@@ -101,6 +110,7 @@ class DawidSkene(AbstractLabelEM):
     command: ClassVar[str] = "dawid-skene"
     learned: ClassVar[Learned] = {
         "parameters_": Record(Rates, {"class_prior": "k", "confusion": "mkk"}),
+        "silence_": SILENCE,
         "statistics_": STATISTICS,
         "class_prior_": "k",
         "confusion_": "mkk",
@@ -111,6 +121,7 @@ class DawidSkene(AbstractLabelEM):
         *,
         smoothing: float = 0.01,
         class_prior: Any = None,
+        missing: Literal["auto", "ignored", "informative"] = "auto",
         max_iter: int = 100,
         tol: float | None = 1e-6,
         forgetting: float = 1.0,
@@ -119,6 +130,7 @@ class DawidSkene(AbstractLabelEM):
     ) -> None:
         self.smoothing = smoothing
         self.class_prior = class_prior
+        self.missing = missing
         self.max_iter = max_iter
         self.tol = tol
         self.forgetting = forgetting

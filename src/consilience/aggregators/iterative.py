@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from consilience.aggregators.base import AbstractAggregator
 from consilience.data.reading import check_number
+from consilience.maths.silence import Silence, keeps_silent
 from consilience.system.progress import show_progress
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from consilience.maths.statistics import Statistics
     from consilience.passes.reader import AbstractReader
     from consilience.system.arrays import FloatArray
 
@@ -26,6 +28,8 @@ class AbstractIterative(AbstractAggregator):
     forgetting: float
     chunk_size: int | None
     verbose: bool
+    missing: Literal["auto", "ignored", "informative"] = "ignored"
+    silence_: Silence | None = None
 
     @contextmanager
     def _progress(self, reader: AbstractReader, n_passes: int) -> Iterator[None]:
@@ -43,6 +47,12 @@ class AbstractIterative(AbstractAggregator):
         check_number("forgetting", self.forgetting, most=1)
         if self.chunk_size is not None:
             check_number("chunk_size", self.chunk_size, least=1, integer=True)
+        if self.missing not in ("auto", "ignored", "informative"):
+            raise ValueError(f"missing must be 'auto', 'ignored' or 'informative'; got {self.missing!r}")
+
+    def _minds_silence(self, statistics: Statistics) -> bool:
+        """Whether it counts who does not answer."""
+        return self.missing == "informative" or (self.missing == "auto" and keeps_silent(statistics))
 
 
 def read_class_prior(class_prior: Any, n_classes: int) -> FloatArray | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol
 
 import numpy as np
 
@@ -11,7 +11,8 @@ from consilience.aggregators.base import Outcome
 from consilience.aggregators.iterative import AbstractIterative
 from consilience.answering.linear import LinearRule
 from consilience.maths.em import em
-from consilience.maths.model import Model, State
+from consilience.maths.model import Model, Scores, State
+from consilience.maths.silence import Silence, heard
 from consilience.maths.statistics import Statistics
 from consilience.passes.reader import open_reader
 
@@ -31,6 +32,26 @@ class LabelModel(Model, Protocol):
         """The class prior and the confusion matrices that the parameters stand for."""
 
 
+class Fitted(NamedTuple):
+    """The parameters of a model, and how often members answer where silence counts."""
+
+    parameters: Any
+    silence: Silence | None
+
+    @classmethod
+    def to(cls, statistics: Statistics, model: LabelModel, *, minds_silence: bool) -> Fitted:
+        """What is most probable given the statistics."""
+        return cls(model.maximize(statistics, None), Silence.of(statistics) if minds_silence else None)
+
+    def scores(self, model: LabelModel) -> Scores:
+        """The linear layer of the E step."""
+        return heard(model.scores(self.parameters), self.silence)
+
+    def log_prior(self, model: LabelModel) -> float:
+        """What the objective adds to the evidence of the items."""
+        return model.log_prior(self.parameters) + (0.0 if self.silence is None else self.silence.log_prior())
+
+
 class AbstractLabelEM(AbstractIterative):
     """EM on the members' labels, from the shares of votes; probabilities count as their most probable class."""
 
@@ -48,30 +69,32 @@ class AbstractLabelEM(AbstractIterative):
         reader = self._reader(predictions, known)
         expectation = reader.expectation(remembers=False)
 
-        def step(state: State, _: int) -> tuple[State, float]:
-            parameters = model.maximize(state.statistics, state.parameters)
-            statistics = expectation(model.scores(parameters))
-            return State(parameters, statistics), statistics.log_evidence + model.log_prior(parameters)
-
         start = State(None, reader.average_statistics(reader))
+        minds_silence = self._minds_silence(start.statistics)
+
+        def step(state: State, _: int) -> tuple[State, float]:
+            fitted = Fitted.to(state.statistics, model, minds_silence=minds_silence)
+            statistics = expectation(fitted.scores(model))
+            return State(fitted, statistics), statistics.log_evidence + fitted.log_prior(model)
+
         # One member alone always agrees with its own estimate. The first step believes it; more steps would drift.
         is_alone = (start.statistics.answer_counts.sum(axis=1) > 0).sum() == 1
         max_iter, tol = (1, None) if is_alone else (self.max_iter, self.tol)
         with self._progress(reader, max_iter):
             fit = em(step, start, max_iter=max_iter, tol=tol, n_items=predictions.n_items)
-        posterior = reader.scored_posterior(model.scores(fit.state.parameters), predictions.example())
+        posterior = reader.scored_posterior(fit.state.parameters.scores(model), predictions.example())
         self._learn(model, fit.state.parameters)
         return Outcome(posterior, fit.state.statistics, fit.history, fit.converged)
 
     def _partial_fit(self, predictions: AbstractPredictions, known: IntArray | None) -> Outcome:
         model = self._model(predictions.n_classes)
         reader = self._reader(predictions, known)
-        scores = model.scores(self.parameters_)
-        batch = reader.expectation(remembers=False)(scores)
+        before = Fitted(self.parameters_, self.silence_)
+        batch = reader.expectation(remembers=False)(before.scores(model))
         statistics = self.forgetting * self.statistics_ + batch
-        objective = batch.log_evidence + model.log_prior(self.parameters_)
-        posterior = reader.scored_posterior(scores, predictions.example())
-        self._learn(model, model.maximize(statistics, self.parameters_))
+        objective = batch.log_evidence + before.log_prior(model)
+        posterior = reader.scored_posterior(before.scores(model), predictions.example())
+        self._learn(model, Fitted.to(statistics, model, minds_silence=self.silence_ is not None))
         return Outcome(posterior, statistics, [objective], converged=False)
 
     def _steady_start(self) -> None:
@@ -86,17 +109,17 @@ class AbstractLabelEM(AbstractIterative):
         pseudo = Statistics(0.0, np.ones(n_classes), counts, counts[:, :, None] * table, 0.0)
         model = self._model(n_classes)
         self.statistics_ = self.statistics_ + pseudo
-        self._learn(model, model.maximize(self.statistics_, self.parameters_))
+        self._learn(model, Fitted.to(self.statistics_, model, minds_silence=self.silence_ is not None))
 
-    def _learn(self, model: LabelModel, parameters: Any) -> None:
-        self.parameters_ = parameters
-        self.class_prior_, self.confusion_ = model.rates(parameters)
+    def _learn(self, model: LabelModel, fitted: Fitted) -> None:
+        self.parameters_, self.silence_ = fitted
+        self.class_prior_, self.confusion_ = model.rates(fitted.parameters)
 
     def rule(self) -> LinearRule:
         """The softmax of scores that are linear in the labels."""
         self._check_is_fitted()
         n_members, n_classes = len(self.members_), len(self.classes_)
-        scores = self._model(n_classes).scores(self.parameters_)
+        scores = Fitted(self.parameters_, self.silence_).scores(self._model(n_classes))
         is_label = np.ones(n_members, dtype=bool)
         return LinearRule(np.ones(n_members), is_label, 1.0, scores, chunk_size=self.chunk_size)
 

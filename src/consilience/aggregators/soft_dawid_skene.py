@@ -15,7 +15,7 @@ import numpy as np
 
 from consilience.aggregators.base import Outcome
 from consilience.aggregators.iterative import AbstractIterative, read_class_prior
-from consilience.answering.learned import STATISTICS, Learned, Number, Record, Shape
+from consilience.answering.learned import SILENCE, STATISTICS, Learned, Number, Record, Shape
 from consilience.answering.linear import LinearRule
 from consilience.data.reading import check_number
 from consilience.maths.adamw import Moments, adamw_step
@@ -23,6 +23,7 @@ from consilience.maths.dirichlet import log_normalizer, maximum_likelihood, mean
 from consilience.maths.em import em
 from consilience.maths.model import Scores, State
 from consilience.maths.rates import log_rates, pseudo_answers, smoothed_rates
+from consilience.maths.silence import Silence, heard
 from consilience.passes.reader import open_reader
 from consilience.system.errors import InvalidPredictions
 from consilience.system.threads import in_order, n_threads
@@ -197,6 +198,8 @@ class SoftDawidSkene(AbstractIterative):
         The least probability under the logarithm, the least concentration, and the least class prior.
     class_prior
         None: estimated. "uniform" or one probability per class: fixed.
+    missing
+        As for `DawidSkene`.
     solver
         "adamw" as in the paper. "exact" maximizes Q over the concentrations in every M step (Newton's method on all
         rows at once). One exact M step from the average and then one E step, `SoftDawidSkene(solver="exact",
@@ -234,6 +237,7 @@ class SoftDawidSkene(AbstractIterative):
     command: ClassVar[str] = "soft-dawid-skene"
     learned: ClassVar[Learned] = {
         "weight_": Number(most=1),
+        "silence_": SILENCE,
         "statistics_": STATISTICS,
         "is_soft_": Shape("m", kind="b"),
         "class_prior_": "k",
@@ -255,6 +259,7 @@ class SoftDawidSkene(AbstractIterative):
         floor: float = 1e-10,
         tol: float | None = None,
         class_prior: Any = None,
+        missing: Literal["auto", "ignored", "informative"] = "auto",
         solver: Literal["adamw", "exact"] = "adamw",
         smoothing: float = 0.01,
         forgetting: float = 1.0,
@@ -271,6 +276,7 @@ class SoftDawidSkene(AbstractIterative):
         self.floor = floor
         self.tol = tol
         self.class_prior = class_prior
+        self.missing = missing
         self.solver = solver
         self.smoothing = smoothing
         self.forgetting = forgetting
@@ -313,9 +319,14 @@ class SoftDawidSkene(AbstractIterative):
         averages = self._averages(predictions, known)
         expectation = reader.expectation(remembers=True)
 
+        votes = self._votes(predictions, known)
+        minds_silence, start = self._minds_silence(votes), self._start(model, votes)
+        del votes  # as large as the fit itself
+
         def step(state: State, iteration: int) -> tuple[State, float]:
             weight = self._averaging_at(iteration)
-            expected = expectation(model.scores(state.parameters), averaging=weight)
+            silence = Silence.of(state.statistics) if minds_silence else None
+            expected = expectation(heard(model.scores(state.parameters), silence), averaging=weight)
             statistics = state.statistics.averaged_into(expected, weight)
             emissions = model.maximize(statistics, state.parameters)
             return State(emissions, statistics), model.objective(emissions, statistics)
@@ -323,23 +334,26 @@ class SoftDawidSkene(AbstractIterative):
         with self._progress(reader, self.max_iter + 1):  # and a pass for the average's statistics
             fit = em(
                 step,
-                State(self._start(model, predictions, known), reader.average_statistics(averages)),
+                State(start, reader.average_statistics(averages)),
                 max_iter=self.max_iter,
                 tol=self.tol,
                 n_items=predictions.n_items,
             )
         posterior = expectation.posterior(averages)
         self.weight_ = 1 - float(np.prod([1 - self._averaging_at(i) for i in range(len(fit.history))]))
-        self._learn(model, fit.state.parameters)
+        self._learn(model, fit.state, minds_silence=minds_silence)
         return Outcome(posterior, fit.state.statistics, fit.history, fit.converged)
 
-    def _start(self, model: DirichletModel, predictions: AbstractPredictions, known: IntArray | None) -> Emissions:
-        """One M step of Dawid-Skene from the shares of votes."""
+    def _votes(self, predictions: AbstractPredictions, known: IntArray | None) -> Statistics:
+        """The statistics of the votes under the shares of votes."""
         reader = open_reader(predictions.harden(), chunk_size=self.chunk_size, known=known)
-        statistics = reader.average_statistics(reader)
+        return reader.average_statistics(reader)
+
+    def _start(self, model: DirichletModel, statistics: Statistics) -> Emissions:
+        """One M step of Dawid-Skene from the shares of votes."""
         counts = _lend_to_silent_classes(statistics) if self.guard_silent_classes else statistics.sums
         n_answers = statistics.answer_counts.sum(axis=1)[:, None, None]
-        automatic = AUTO_SMOOTHING * n_answers / predictions.n_classes**2
+        automatic = AUTO_SMOOTHING * n_answers / len(statistics.class_counts) ** 2
         table = counts + (automatic if isinstance(self.init_smoothing, str) else self.init_smoothing)
         table /= np.maximum(table.sum(axis=-1, keepdims=True), self.floor)
         np.maximum(table, self.floor, out=table)
@@ -354,18 +368,20 @@ class SoftDawidSkene(AbstractIterative):
         reader = self._reader(predictions, known)
         averages = self._averages(predictions, known)
         expectation = reader.expectation(remembers=True)
-        expected = expectation(model.scores(self._emissions()), averaging=self.weight_)
+        expected = expectation(heard(model.scores(self._emissions()), self.silence_), averaging=self.weight_)
         batch = (1 - self.weight_) * reader.average_statistics(averages) + self.weight_ * expected
         statistics = self.forgetting * self.statistics_ + batch
         posterior = expectation.posterior(averages)
         # A copy, so that nothing is half-learned where this is interrupted.
         emissions = model.maximize(statistics, self._emissions().copy())
         objective = model.objective(emissions, statistics)
-        self._learn(model, emissions)
+        self._learn(model, State(emissions, statistics), minds_silence=self.silence_ is not None)
         return Outcome(posterior, statistics, [objective], converged=False)
 
-    def _learn(self, model: DirichletModel, emissions: Emissions) -> None:
+    def _learn(self, model: DirichletModel, state: State, *, minds_silence: bool) -> None:
+        emissions: Emissions = state.parameters
         self.is_soft_ = model.is_soft
+        self.silence_ = Silence.of(state.statistics) if minds_silence else None
         self.class_prior_, self.moments_ = emissions.class_prior, emissions.moments
         self.table_, self.log_normalizers_ = emissions.table, emissions.log_normalizers
 
@@ -384,7 +400,7 @@ class SoftDawidSkene(AbstractIterative):
     def rule(self) -> LinearRule:
         """The average and one E step, weighed as in the fit."""
         self._check_is_fitted()
-        scores = self._model(self.is_soft_, len(self.classes_)).scores(self._emissions())
+        scores = heard(self._model(self.is_soft_, len(self.classes_)).scores(self._emissions()), self.silence_)
         equal = np.ones(len(self.members_))
         return LinearRule(equal, ~self.is_soft_, self.weight_, scores, log_floor=self.floor, chunk_size=self.chunk_size)
 

@@ -11,6 +11,7 @@ from typing import Any, TypeAlias, final
 
 import numpy as np
 
+from consilience.maths.silence import Silence
 from consilience.maths.statistics import Statistics
 from consilience.system.arrays import is_array
 
@@ -41,7 +42,7 @@ class Number:
 @final
 @dataclass(frozen=True, slots=True)
 class Record:
-    """A data class of arrays and numbers; None where it is optional and there is none."""
+    """A data class of arrays and numbers; None, or absent from a file, where it is optional."""
 
     kind: type[Any]
     fields: Mapping[str, str | Shape | Number]
@@ -61,6 +62,8 @@ STATISTICS = Record(
         "log_evidence": Number(is_signed=True),
     },
 )
+
+SILENCE = Record(Silence, {"answering": "mk", "usual": "m"}, is_optional=True)
 
 ITERATIONS: Learned = {"n_iter_": Number(), "converged_": Number(most=1)}
 NAMES = {"members_": 1, "items_": 0, "classes_": 2}
@@ -86,9 +89,9 @@ def reason_to_refuse(aggregator: str, declared: Learned, learned: Mapping[str, A
     found = {name.split(".")[0] for name in learned}
     if unknown := found - required - {*OPTIONAL}:
         return f"{aggregator} does not learn {min(unknown)!r}"
-    if missing := required - found:
-        return f"it lacks {min(missing)!r}"
     optional = {name for name, kind in declared.items() if isinstance(kind, Record) and kind.is_optional}
+    if missing := required - found - optional:
+        return f"it lacks {min(missing)!r}"
     learned = {name: value for name, value in learned.items() if name not in optional or value is not None}
     shapes, numbers = _flat({"posterior_": "ik", **declared, **ITERATIONS})
     if unknown := learned.keys() - {*shapes, *numbers, *NAMES, "history_"}:
