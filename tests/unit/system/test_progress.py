@@ -59,10 +59,14 @@ def test_work_that_is_quick_shows_nothing(capsys):
 
 
 def test_an_error_in_the_work_comes_through_and_ends_the_bar():
-    with (
-        pytest.raises(ZeroDivisionError),
-        show_progress("work", 2, is_shown=True) as progress,
-    ):
-        progress.finish()
-        1 / 0  # noqa: B018 - it is the error
-    assert not progress._bar.live.is_started and progress._bar.disable
+    shown = []
+
+    def work():
+        with show_progress("work", 2, is_shown=True) as progress:
+            shown.append(progress._bar)
+            progress.finish()
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        work()
+    assert not shown[0].live.is_started and shown[0].disable
