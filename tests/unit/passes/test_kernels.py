@@ -1,5 +1,7 @@
 """Scores, sums and pools of each kind of features, against loops over items, members and classes."""
 
+from itertools import pairwise
+
 import array_api_strict
 import numpy as np
 import pytest
@@ -39,7 +41,7 @@ def complete(position, rows, items=None, *, is_complete=True):
 def case(make=np.asarray):
     """A chunk with members of every kind, and its answers (member, item, row).
 
-    Members 0 and 2 answer everything, 1 but for two items; 4 answers some items, one of them twice; 3 and 5 give labels.
+    Members 0 and 2 answer every item, 1 all but two, 4 some (one of them twice); 3 and 5 give labels.
     """
     rng = np.random.default_rng(0)
     rows = rng.dirichlet(np.full(N_CLASSES, 0.5), size=(3, N_ITEMS))
@@ -128,7 +130,8 @@ def test_statistics_are_the_loops(make, form, log_floor):
 def test_pools_are_the_loops(make):
     features, answers, _ = read(make)
     weights = np.array([0.5, 1.0, 2.0, 0.25, 3.0, 0.1])
-    total, behind = (sum(to_numpy(part) for part in parts) for parts in zip(*(f.pool(weights) for f in features)))
+    pools = [part.pool(weights) for part in features]
+    total, behind = (sum(to_numpy(part) for part in parts) for parts in zip(*pools, strict=True))
     expected = reference.weighted_average(answers, weights, N_ITEMS, N_CLASSES)
     np.testing.assert_allclose(total / behind, expected, rtol=1e-12)
 
@@ -185,7 +188,7 @@ def test_chunks_add_up():
     rows, hard_positions = responsibilities_of(), np.array([3, 5])
     whole, parts = Accumulator(N_MEMBERS, N_CLASSES), Accumulator(N_MEMBERS, N_CLASSES)
     for total, edges in ((whole, [0, N_ITEMS]), (parts, [0, 1, 4, N_ITEMS])):
-        for start, stop in zip(edges, edges[1:], strict=False):
+        for start, stop in pairwise(edges):
             soft = tuple(member.between(start, stop) for member in chunk.soft)
             piece = Chunk(start, stop, soft, chunk.hard.between(start, stop))
             features = read_features(piece, N_CLASSES, hard_positions, np.empty(0), log_floor=None)

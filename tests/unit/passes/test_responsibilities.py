@@ -131,8 +131,12 @@ OLD, NEW = np.array([[0.5, 0.0], [0.5, 1.0]]), np.array([[1.0, 0.25], [0.0, 0.75
 
 @pytest.mark.parametrize(
     ("rest", "new"),
-    [(np.array, np.array), (np.array, sparse.csr_array), (sparse.csr_array, sparse.csr_array)]
-    + [(torch.tensor, torch.tensor)],
+    [
+        (np.array, np.array),
+        (np.array, sparse.csr_array),
+        (sparse.csr_array, sparse.csr_array),
+        (torch.tensor, torch.tensor),
+    ],
     ids=["dense", "sparse into dense", "sparse", "torch"],
 )
 @pytest.mark.parametrize("averaging", [0.0, 0.3, 1.0])
