@@ -99,10 +99,12 @@ def test_rows_that_need_not_move_are_not_copied():
 
 
 def test_two_answers_to_an_item_keep_their_order():
-    member = SoftMember(0, ROWS, np.array([1, 1]), is_complete=True)
+    """A hundred answers to two items: short lists are sorted in place by any method."""
+    rows = np.random.default_rng(0).dirichlet(np.ones(3), size=100)
+    member = SoftMember(0, rows, np.repeat([0, 1], 50), is_complete=True)
     there = moved(member, 0, np.array([8, 3]), None, 3)
-    assert there.items.tolist() == [3, 3]
-    np.testing.assert_array_equal(there.rows, ROWS)
+    assert there.items.tolist() == [3] * 50 + [8] * 50
+    np.testing.assert_array_equal(there.rows, np.concatenate([rows[50:], rows[:50]]))
 
 
 def test_probabilities_of_some_classes_are_refused():
