@@ -156,7 +156,7 @@ def array_of_names(names: Sequence[Any]) -> npt.NDArray[Any]:
     kinds = {type(name) for name in names}
     if len(kinds) == 1 and kinds <= {str, bool, int, float}:
         plain = np.asarray(names)
-        if kinds == {float} or plain.dtype.kind != "f":  # as large integers are
+        if kinds == {float} or (plain.dtype.kind != "f" and plain.tolist() == list(names)):  # 2**63 and "a\0" are not
             return plain
     array = np.empty(len(names), dtype=object)
     for place, name in enumerate(names):

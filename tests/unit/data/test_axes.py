@@ -87,6 +87,7 @@ def test_an_array_of_names_holds_each_name_as_it_is(names):
 def test_names_of_one_kind_need_no_array_of_objects():
     assert [array_of_names(names).dtype.kind for names in (["a"], [1], [0.5], [True])] == ["U", "i", "f", "b"]
     assert array_of_names([2**63, 1]).tolist() == [2**63, 1]  # NumPy alone makes floats of them
+    assert array_of_names(["a\0", "a"]).tolist() == ["a\0", "a"]  # and one name of these
 
 
 def test_messages_show_up_to_eight_names():
