@@ -60,14 +60,6 @@ def test_one_file_per_member_or_one_for_all(method, array, tmp_path):
         np.testing.assert_allclose(clone(method).fit(source).posterior_, expected, atol=1e-12)
 
 
-def test_files_that_hold_no_numbers(tmp_path):
-    (tmp_path / "text.npy").write_text("hello")
-    np.save(tmp_path / "objects.npy", np.array([{}], dtype=object))
-    for name in ("text.npy", "objects.npy"):
-        with pytest.raises(cs.InvalidPredictions, match=f"{name} must be a .npy file of numbers"):
-            cs.Predictions([tmp_path / name])
-
-
 def test_a_progress_bar_where_it_is_wanted(array, capsys):
     cs.DawidSkene(verbose=True).fit(array)
     printed = capsys.readouterr()

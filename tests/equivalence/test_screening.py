@@ -1,10 +1,7 @@
 """Items that are left out of a pass have the responsibilities that scoring them would have given."""
 
-from types import SimpleNamespace
-
 import numpy as np
 import pytest
-from scipy import sparse
 
 import consilience as cs
 from consilience.passes import reader, screening
@@ -81,65 +78,3 @@ def test_ignoring_the_drift_would_be_noticed(monkeypatch):
     wrong = fitted(array)
     monkeypatch.undo()
     assert np.abs(wrong.posterior_ - fitted(array).posterior_).max() > 1e-4
-
-
-def test_settled_items_have_the_lead_that_is_claimed():
-    rng = np.random.default_rng(1)
-    n_items, width = 200, 140
-    x = rng.normal(size=(n_items, width))
-    before, bias = rng.normal(size=(N_CLASSES, width)) * 3, rng.normal(size=N_CLASSES)
-    scores = before @ x.T + bias[:, None]
-    order = np.sort(scores, axis=0)
-    margins = screening.Margins(
-        scores.argmax(axis=0), order[-1] - order[-2], np.linalg.norm(x - x.mean(axis=0), axis=1)
-    )
-    claimed = 0
-    for size in (0.001, 0.003, 0.01, 0.03):
-        change, shift = size * rng.normal(size=before.shape), size * rng.normal(size=N_CLASSES)
-        centred = change - change.mean(axis=0)
-        drift = screening.Drift(centred @ x.mean(axis=0) + shift, np.linalg.norm(centred, axis=1))
-        is_settled = screening._is_settled(margins, drift)
-        new = (before + change) @ x.T + (bias + shift)[:, None]
-        best = new[margins.best, np.arange(n_items)].copy()
-        new[margins.best, np.arange(n_items)] = -np.inf
-        assert (best - new.max(axis=0))[is_settled].min(initial=np.inf) >= screening._least_lead(drift)
-        claimed += is_settled.sum()
-    assert 0 < claimed < 4 * n_items
-
-
-@pytest.mark.parametrize(
-    ("shift", "spread", "lost"),
-    [([-2, 0, 0], [0, 0, 0], 2), ([0, 3, 0], [0, 0, 0], 3), ([0, 0, 0], [1, 0, 0], 4), ([0, 0, 0], [0, 1, 0], 2)],
-    ids=["the best falls", "another rises", "the best is unsure", "another is unsure"],
-)
-def test_a_lead_is_lost_by_what_may_have_moved(shift, spread, lost):
-    drift = screening.Drift(np.array(shift, dtype=float), np.array(spread, dtype=float))
-    lead = screening._least_lead(drift) + lost + np.array([-0.01, 0.01])
-    margins = screening.Margins(np.zeros(2, dtype=np.int32), lead, np.full(2, 2.0))
-    assert screening._is_settled(margins, drift).tolist() == [False, True]
-
-
-def test_items_that_classes_share_have_no_lead():
-    shares = sparse.csr_array(np.array([[1.0, 0.5], [0.0, 0.5], [0.0, 0.0]]))
-    margins = screening._margins(shares, np.array([[9.0, 4.0], [2.0, 3.0], [1.0, 0.0]]), np.ones(2))
-    assert margins.lead.tolist() == [7.0, 0.0] and margins.best[0] == 0
-
-
-def test_drift_is_that_of_the_scores():
-    rng = np.random.default_rng(0)
-    old, new = (
-        SimpleNamespace(
-            dense_weights=rng.normal(size=(300, 8)),
-            dense_total=rng.normal(size=(300, 1)),
-            log_prior=rng.normal(size=(300, 1)),
-        )
-        for _ in range(2)
-    )
-    reference = screening.Reference.__new__(screening.Reference)
-    reference.layer, reference.centre = old, rng.normal(size=8)
-    drift = reference._drift(new)
-    for x in (reference.centre, reference.centre + rng.normal(size=8)):
-        before, after = (layer.dense_weights @ x + (layer.dense_total + layer.log_prior)[:, 0] for layer in (old, new))
-        common = (new.dense_weights - old.dense_weights).mean(axis=0) @ x
-        room = drift.spread * np.linalg.norm(x - reference.centre) + 1e-9
-        assert (np.abs(after - before - common - drift.shift) <= room).all()

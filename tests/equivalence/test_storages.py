@@ -122,23 +122,6 @@ def test_memory_maps_and_read_only_arrays(array, tmp_path):
     )
 
 
-def test_two_halves_have_the_statistics_of_the_whole(array):
-    from consilience.passes.reader import Reader
-
-    predictions = cs.Predictions.concatenate(
-        [array, cs.Predictions.from_labels(np.nan_to_num(array[:1]).argmax(axis=2), 4)]
-    )
-    posterior = cs.Average().fit_predict_proba(predictions)
-    whole = Reader(predictions, log_floor=1e-10).statistics(posterior)
-    halves = [
-        Reader(predictions.take(part), log_floor=1e-10).statistics(posterior[part])
-        for part in (slice(0, 33), slice(33, None))
-    ]
-    total = halves[0] + halves[1]
-    for name in ("n_items", "class_counts", "answer_counts", "sums", "log_evidence"):
-        np.testing.assert_allclose(getattr(total, name), getattr(whole, name), rtol=1e-12)
-
-
 def test_large_data_is_read_anew_with_the_same_result(array, monkeypatch):
     expected = cs.SoftDawidSkene(max_iter=5).fit_predict_proba(array)
     monkeypatch.setattr("consilience.passes.reader.CACHED_NUMBERS", 0)

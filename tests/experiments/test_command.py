@@ -1,7 +1,6 @@
 """`consilience reproduce` as it is typed."""
 
 import sys
-from contextlib import suppress
 from types import SimpleNamespace
 
 import pytest
@@ -10,7 +9,6 @@ pytest.importorskip("torch")
 pytest.importorskip("matplotlib")
 
 from consilience.cli import main
-from consilience.system.progress import show_progress
 
 from small_data import read_rows, write_mnist
 
@@ -64,31 +62,6 @@ def test_a_small_run(run, tmp_path):
 def test_bad_input_ends_in_one_sentence(run, words, message):
     code, _, err = run(*words)
     assert code == 2 and message in " ".join(err.split()) and "Traceback" not in err
-
-
-def test_the_bar_counts(capsys):
-    with show_progress("nothing", is_shown=False) as progress:
-        progress.expect(3)
-        progress.finish()
-    assert capsys.readouterr().err == ""
-    with suppress(KeyboardInterrupt), show_progress("cells", is_shown=True) as progress:
-        progress.expect(2)
-        progress.expect(1)
-        progress.begin("the second cell")
-        progress.finish()
-        progress.finish()
-        raise KeyboardInterrupt
-    shown = capsys.readouterr().err
-    assert "the second cell" in shown and "2/3" in shown
-
-
-def test_the_bar_of_finished_work_is_full(capsys):
-    with show_progress("fit", 5, is_shown=True) as progress:
-        progress.begin("the last step needed")
-        progress.finish()
-    progress.finish()  # nothing is drawn any more
-    shown = capsys.readouterr().err
-    assert "fit" in shown and "1/1" in shown and "2/" not in shown
 
 
 def test_files_in_the_place_of_folders_are_told_before_the_work(run, tmp_path):

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def joined_members(axes: Sequence[Axis]) -> list[Any] | None:
-    """The members' names one after the other; those of a part without names get its number in front."""
+    """The members' names, part after part; in a part without names they are `part.member`, such as `1.0`."""
     if not any(axis.is_named for axis in axes):
         return None
     names: list[Any] = []
@@ -30,8 +30,8 @@ def joined_members(axes: Sequence[Axis]) -> list[Any] | None:
 def joined_axis(axes: Sequence[Axis]) -> Axis:
     """All names in order of first appearance.
 
-    A part without names counts 0, 1, 2, …; the names of the others must then be such numbers, since matching
-    names with places by guess would pair the wrong items.
+    A part without names counts 0, 1, 2, …. The names of the other parts must then be such numbers: guessing which
+    name belongs to which place could pair the wrong items.
     """
     kind = axes[0].kind
     unnamed = [axis for axis in axes if not axis.is_named]
@@ -79,9 +79,9 @@ def check_classes_fit(n_classes: int, expected: int) -> None:
 
 
 def check_sizes(predictions: Any, n_members: int, n_classes: int) -> None:
-    """Raise where arrays have other members or classes than a fit; what has names is matched by name, later.
+    """Raise if arrays have other members or classes than a fit; data with names is matched by name, later.
 
-    This comes first, since rows with a class too few do not sum to 1, which would be true but no help.
+    This is checked first: otherwise the error would say that the rows, which lack a class, do not sum to 1.
     """
     sizes = _sizes(predictions)
     if sizes is not None:

@@ -27,7 +27,7 @@ class SoftMember:
     """The probability rows of one member.
 
     `items` says which item each row answers, in rising order; None means row i answers item i. `is_complete`
-    promises that no row is missing (all NaN).
+    means that no row is missing (all NaN).
     """
 
     position: int
@@ -88,7 +88,7 @@ class HardAnswers:
 
 
 def parts_of(rows: Array) -> Iterator[tuple[int, Array]]:
-    """Some rows at a time, so that temporary arrays stay small: where each part starts, and its rows."""
+    """The rows in parts, so that temporary arrays stay small: the position of the first row, and the rows."""
     n_rows, n_classes = rows.shape
     step = max(1, NUMBERS_AT_ONCE // n_classes)
     for start in range(0, n_rows, step):
@@ -106,7 +106,7 @@ def merge_answers(parts: Sequence[HardAnswers]) -> HardAnswers:
 
 
 def _answers_of(items: IntArray, positions: IntArray) -> tuple[IntArray, IntArray]:
-    """The answers to the items at these positions, and which of the positions each one answers."""
+    """The answers to the items at these positions, and the index of the position that each one answers."""
     starts = np.searchsorted(items, positions)
     counts = np.searchsorted(items, positions, side="right") - starts
     new_items = np.repeat(np.arange(len(positions)), counts)

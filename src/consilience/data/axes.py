@@ -95,7 +95,7 @@ class Axes(NamedTuple):
 
 
 class HasAxes:
-    """What has names along three axes: they come back out, and are counted."""
+    """Gives the names along three axes, and their numbers."""
 
     axes: Axes
 
@@ -139,7 +139,7 @@ def is_missing(value: Any) -> bool:
 
 
 def listed(kind: str, names: Iterable[Any]) -> list[Any]:
-    """The names as Python objects: NumPy's strings and integers compare, hash and print like their own."""
+    """The names as a list, with NumPy's strings and integers as plain Python ones, which print better."""
     if isinstance(names, str):
         raise InvalidPredictions(
             f"{PLURAL[kind]}: names must be a list, one per place on the axis; got the string {names!r}"
@@ -150,7 +150,7 @@ def listed(kind: str, names: Iterable[Any]) -> list[Any]:
 
 
 def array_of_names(names: Sequence[Any]) -> npt.NDArray[Any]:
-    """The names as an array in which each is still itself; NumPy alone makes text of the 1 in [1, "a"].
+    """The names as an array that keeps their types; NumPy alone makes text of the 1 in [1, "a"].
 
     >>> array_of_names([1, "a"]).tolist(), array_of_names([("a", "b"), ("c", "d")]).shape
     ([1, 'a'], (2,))
@@ -158,7 +158,7 @@ def array_of_names(names: Sequence[Any]) -> npt.NDArray[Any]:
     kinds = {type(name) for name in names}
     if len(kinds) == 1 and kinds <= {str, bool, int, float}:
         plain = np.asarray(names)
-        if kinds == {float} or plain.dtype.kind != "f":  # as large integers are
+        if kinds == {float} or (plain.dtype.kind != "f" and plain.tolist() == list(names)):  # 2**63 and "a\0" are not
             return plain
     array = np.empty(len(names), dtype=object)
     for place, name in enumerate(names):

@@ -1,4 +1,4 @@
-"""Reading what the user gave, and checking it, once: arrays of any library, lists, mappings; labels, options."""
+"""Reads and checks the user's input once: arrays of any library, lists, mappings, labels and options."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ SUM_TOLERANCE, HALF_TOLERANCE = 1e-3, 1e-2
 """How far from 1 a row of probabilities may sum, and how far in half precision."""
 
 MOST_CLASSES, MOST_EMPTY = 100_000, 1_000_000
-"""A label beyond the first, or a position of an item or member so far beyond the number of answers, is a mistake or a
-name rather than a position: it would ask for room that nobody has."""
+"""A label of at least MOST_CLASSES is a mistake or a name, not a position. So is an item or member of at least
+MOST_EMPTY plus a thousand times the number of answers. Arrays of that size would not fit in memory."""
 
 
 def member_matrices(values: Any) -> list[Array]:
@@ -45,7 +45,7 @@ def member_matrices(values: Any) -> list[Array]:
         values = [_opened(part) for part in values]
     if not is_array(values) and isinstance(values, Sequence) and any(is_array(part) for part in values):
         return [floats(part) for part in values]
-    # Each is refused for what it is: NumPy would forget the columns of frames, whose order may differ.
+    # Each part gets its own error: NumPy would drop the columns of frames, whose order may differ.
     if isinstance(values, list | tuple) and any(is_sparse(part) or hasattr(part, "columns") for part in values):
         return [floats(part) for part in values]
     if values is None or (isinstance(values, Sequence) and not values):
@@ -120,7 +120,7 @@ def floats(values: Any) -> Array:
     is_narrow = xp.isdtype(values.dtype, "real floating") and xp.finfo(values.dtype).bits <= 64
     with np.errstate(
         over="ignore", invalid="ignore"
-    ):  # of extended precision: what becomes infinite is refused as such
+    ):  # extended precision may overflow; infinite values are refused later
         return values if is_narrow else xp.astype(values, xp.float64)
 
 
@@ -143,7 +143,7 @@ def integers(values: Any, name: str) -> IntArray:
 
 
 def number_of_classes(given: Any, names: list[Any] | None, labels: IntArray) -> int:
-    """How many classes there are: as many as said, or named, or as the labels count."""
+    """The number of classes: the given number, else the number of names, else one more than the largest label."""
     if given is not None:
         if isinstance(given, bool) or not isinstance(given, int | np.integer) or given < 2:
             raise InvalidPredictions(f"n_classes must be a whole number of at least 2; got {given!r}")
@@ -204,7 +204,7 @@ def softmax(logits: Array, member: int) -> Array:
         raise InvalidPredictions(
             f"logits must have a finite largest value; item {row} of member {member} has {float(largest[row, 0])}"
         )
-    with np.errstate(over="ignore"):  # what is further below the largest than numbers go has no probability
+    with np.errstate(over="ignore"):  # differences may overflow to -inf, whose probability is 0
         exponentials = xp.exp(wide - largest)
     return exponentials / xp.sum(exponentials, axis=1, keepdims=True)
 
@@ -215,7 +215,7 @@ def normalized(matrix: Array) -> Array:
     wide = xp.astype(matrix, working_dtype(matrix), copy=False)
     if not wide.shape[1]:
         return wide
-    # Only rows of counts can be rescaled; left as they are, `validated` names the others.
+    # Only rows of counts can be rescaled. The others stay as they are, and `validated` reports them.
     largest, least = xp.max(wide, axis=1, keepdims=True), xp.min(wide, axis=1, keepdims=True)
     is_count = xp.isfinite(largest) & (largest > 0) & (least >= 0)
     # Divided by the largest first, since the sum of huge counts overflows.
@@ -229,9 +229,9 @@ def normalized(matrix: Array) -> Array:
 
 
 def are_probabilities(rows: Array, tolerance: float | None = None) -> Array:
-    """Which rows (…, classes) are probabilities: none is negative, and they sum to 1 as nearly as their precision can.
+    """Which rows (…, classes) are probabilities: not negative, with a sum of 1 within the tolerance of their precision.
 
-    Rows that were widened since they were read need the `tolerance` of what they were; a row with a NaN is none.
+    Rows that were widened since need the `tolerance` of their first precision. A row with a NaN is not one.
     """
     xp = namespace(rows)
     wide = xp.astype(rows, working_dtype(rows), copy=False)
@@ -248,7 +248,7 @@ def sum_tolerance(given: Array) -> float:
 
 
 def validated(soft: tuple[SoftMember, ...], hard: HardAnswers | None, axes: Axes) -> tuple[SoftMember, ...]:
-    """The soft members, each with its promise of completeness; raises where an answer is wrong."""
+    """The soft members, marked as complete where no row is missing; raises if an answer is wrong."""
     for axis, least in zip(axes, (1, 1, 2), strict=True):
         if axis.size < least:
             noun = axis.kind if least == 1 else PLURAL[axis.kind]
@@ -278,7 +278,7 @@ def _check_rows(member: SoftMember, soft: tuple[SoftMember, ...], axes: Axes) ->
 
 
 def _suspect_rows(member: SoftMember) -> Iterator[tuple[int, np.ndarray[Any, Any], np.ndarray[Any, Any]]]:
-    """Some rows at a time, those that are not plainly probabilities: where the part starts, the rows, their places."""
+    """The rows that are not probabilities, part by part: where the part starts, the rows, and their places in it."""
     for start, part in parts_of(member.rows):
         suspects = np.flatnonzero(~to_numpy(are_probabilities(part)))
         if len(suspects):
@@ -305,7 +305,7 @@ def _refuse_row(row: np.ndarray[Any, Any], where: str, n_more: int, soft: tuple[
 
 
 def _hint_at_axes(soft: tuple[SoftMember, ...]) -> str:
-    """What to say where the rows do not sum to 1 but another axis does."""
+    """The end of the message when rows do not sum to 1: another axis may, or the rows need rescaling."""
     if all(member.items is None for member in soft):
         block = np.stack([to_numpy(next(parts_of(member.rows))[1]) for member in soft])
         for axis, name in ((0, "first"), (1, "second")):

@@ -1,4 +1,4 @@
-"""The mathematics that needs no items: EM and its statistics, Dirichlet distributions, AdamW, rates.
+"""The mathematics that does not touch items: EM and its statistics, Dirichlet distributions, AdamW, rates.
 
 Arrays here are small, NumPy and double precision. It imports from `system`.
 """

@@ -28,7 +28,7 @@ class Moments:
         return cls(np.zeros(shape), np.zeros(shape), 0)
 
     def of_rows(self, rows: slice) -> Moments:
-        """The memory of some rows of the values, sharing theirs."""
+        """The memory of some rows of the values, as a view."""
         width = self.first.shape[-1]
         return Moments(self.first.reshape(-1, width)[rows], self.second.reshape(-1, width)[rows], self.n_steps)
 
@@ -36,7 +36,7 @@ class Moments:
 def adamw_step(
     values: FloatArray, gradient: FloatArray, moments: Moments, *, learning_rate: float, weight_decay: float
 ) -> None:
-    """Move the values one step down the gradient, decayed, and note it in the moments."""
+    """Decay the values, move them one step down the gradient, and update the moments, all in place."""
     moments.n_steps = int(moments.n_steps) + 1
     moments.first *= FIRST_DECAY
     moments.first += (1 - FIRST_DECAY) * gradient
@@ -44,7 +44,7 @@ def adamw_step(
     gradient *= 1 - SECOND_DECAY
     moments.second *= SECOND_DECAY
     moments.second += gradient
-    scale = np.sqrt(moments.second, out=gradient)  # the gradient's room, which is not needed any more
+    scale = np.sqrt(moments.second, out=gradient)  # written over the gradient, which is no longer needed
     scale /= np.sqrt(1 - SECOND_DECAY**moments.n_steps)
     scale += EPSILON
     step = np.divide(moments.first, scale, out=scale)

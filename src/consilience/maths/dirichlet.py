@@ -13,13 +13,13 @@ if TYPE_CHECKING:
     from consilience.system.arrays import FloatArray
 
 LARGEST = 1e6
-"""No concentration is fitted beyond this: a single row, or identical ones, would send it to infinity."""
+"""The largest concentration that is fitted: for a single row, or identical rows, the best one is infinite."""
 
 DIGITS_LOST = 0.005
-"""A difference that is smaller than this part of what is subtracted has lost more than two digits."""
+"""A difference smaller than this fraction of the numbers subtracted has lost more than two digits."""
 
 ROUNDING = 4e-15
-"""Steps that lose no more of the likelihood than this may still be better: close to its maximum it is only noise."""
+"""A step may lower the likelihood by this fraction: close to its maximum such changes are rounding."""
 
 
 def log_normalizer(concentration: FloatArray) -> FloatArray:
@@ -40,7 +40,7 @@ def mean_log(concentration: FloatArray) -> FloatArray:
     of_total = digamma(concentration.sum(axis=-1, keepdims=True))
     result = np.asarray(digamma(concentration) - of_total)
     # Where one concentration is nearly the whole sum, little but rounding is left: of 1e12 and 1 it should be -1e-12.
-    # The largest concentration has the smallest difference, so it alone tells.
+    # The largest concentration has the smallest difference, so only that one is checked.
     is_lost = -result.max(axis=-1) < DIGITS_LOST * (1 + np.abs(of_total[..., 0]))
     if is_lost.any():
         rows, corrected = concentration[is_lost], result[is_lost]

@@ -36,10 +36,10 @@ def em(
     """Repeat `step`, which gives the next state and its objective, until the objective settles.
 
     The objective is that of the state returned with it. It has settled when it changes by less than `tol` per item;
-    with `tol=None` all `max_iter` steps are made and nothing is said of convergence.
+    with `tol=None` all `max_iter` steps are made, without a warning.
     """
     state, history, converged = start, [], False
-    del start  # statistics of a thousand classes are large, and nobody needs these any more
+    del start  # frees memory: statistics of a thousand classes are large
     for iteration in range(max_iter):
         state, objective = step(state, iteration)
         history.append(objective)

@@ -10,13 +10,13 @@ if TYPE_CHECKING:
     from consilience.system.arrays import FloatArray
 
 SMALLEST = np.finfo(np.float64).tiny
-"""What a rate of zero counts as under the logarithm: it forbids a class unless all classes are forbidden."""
+"""Replaces a rate of zero under the logarithm: the class is then ruled out unless all classes are."""
 
 
 def pseudo_answers(n_classes: int, smoothing: float) -> FloatArray:
     """The answers (true, predicted) that smoothing adds: `smoothing` to each cell, twice that on the diagonal.
 
-    The diagonal tells a class that nobody has shown yet from another such class.
+    Because of the diagonal, two classes that nobody has named yet are still told apart.
     """
     return smoothing * (1 + np.eye(n_classes))
 

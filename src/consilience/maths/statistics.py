@@ -1,4 +1,4 @@
-"""`Statistics`: all that an M step needs to know of the items. They form a vector space."""
+"""`Statistics`: all that an M step needs to know about the items. They form a vector space."""
 
 from __future__ import annotations
 

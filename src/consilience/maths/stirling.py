@@ -1,4 +1,4 @@
-"""Differences of gamma functions of large numbers: most of them cancels, which Stirling's series does beforehand.
+"""Differences of gamma functions of large numbers. Their large terms cancel; Stirling's series leaves them out.
 
 log Γ(x) = (x - 1/2) log x - x + log √(2π) + Σ_n B_2n / (2n (2n - 1) x^(2n - 1)), and ψ is its derivative.
 """
@@ -14,14 +14,14 @@ if TYPE_CHECKING:
     from consilience.system.arrays import FloatArray, IntArray
 
 BERNOULLI = (1 / 6, -1 / 30, 1 / 42, -1 / 30, 5 / 66, -691 / 2730)
-"""B_2, B_4, …: from 10 on, what is left out of the series is less than rounding."""
+"""B_2, B_4, …: for arguments from 10 on, the rest of the series is smaller than rounding."""
 
 FROM = 10.0
 LARGE_SUM = 1e4
 """Up to this sum plain subtraction is right to 1e-11, and three times as fast."""
 
 FEW_DIGITS_LOST = 0.01
-"""The part of a sum down to which the rest of it may be found by subtraction."""
+"""If the rest of a sum is at least this fraction of it, subtraction finds it accurately enough."""
 
 HALF_LOG_TAU = 0.5 * np.log(2 * np.pi)
 
@@ -59,7 +59,7 @@ def digamma_gap(start: FloatArray, step: FloatArray) -> FloatArray:
 
 
 def correction(values: FloatArray) -> FloatArray:
-    """What Stirling's formula adds up to beyond its first terms, for values from 10 on."""
+    """The sum of Stirling's series Σ_n B_2n / (2n (2n - 1) x^(2n - 1)), for values from 10 on."""
     inverse = 1 / values
     square = inverse * inverse
     total: Any = np.zeros_like(values)
@@ -69,7 +69,7 @@ def correction(values: FloatArray) -> FloatArray:
 
 
 def split_largest(rows: FloatArray) -> tuple[IntArray, FloatArray]:
-    """Where the largest of each row is (…, 1), and the sum of the others (…, 1), added up where they are little."""
+    """The position of the largest of each row (…, 1) and the sum of the others (…, 1), exact even where it is small."""
     largest = np.argmax(rows, axis=-1, keepdims=True)
     total = rows.sum(axis=-1, keepdims=True)
     rest = total - np.take_along_axis(rows, largest, axis=-1)

@@ -1,4 +1,4 @@
-"""Reading what metrics take: a posterior and labels."""
+"""Reads and checks the input of metrics: a posterior and labels."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Calibration: whether an answer given with probability p comes true with frequency p.
 
 Bins are half-open, (low, high]; a confidence of 1 falls in the last one and a confidence of 0 in the first. An empty
-bin weighs nothing, so nothing here is ever NaN but the means of empty bins.
+bin weighs nothing, so only the means of empty bins are NaN.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def reliability_curve(
 def curve_of(
     confidence: FloatArray, is_right: FloatArray, *, n_bins: int = 15, strategy: Strategy = "uniform"
 ) -> ReliabilityCurve:
-    """The same, of the confidence in each answer and 1 where it is right."""
+    """The curve from the confidence in each answer, and 1 where the answer is right."""
     edges = bin_edges(confidence, n_bins, strategy)
     bins = bin_of(confidence, edges)
     count, mean_confidence, accuracy = (

@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 @final
 @dataclass(frozen=True, slots=True, eq=False)
 class Agreement:
-    """Of each pair of members, over the items: `products`[m, n] = Σ_i x_im · x_in, and in how many terms that is.
+    """The agreement of each pair of members: `products`[m, n] = Σ_i x_im · x_in, and the number of terms.
 
-    The rows x are probabilities, or labels as one-hot rows: then a product is 1 where two labels are the same. Of each
-    member alone, how sure it is. Sums of two sets of items add up.
+    The rows x are probabilities, or labels as one-hot rows: then a product is 1 if two labels are equal. The confidence
+    of each member is summed too. The agreement on two sets of items adds up.
     """
 
     products: FloatArray  # (members, members)
@@ -51,14 +51,14 @@ class Agreement:
         return Agreement(*(factor * part for part in parts))
 
     def among(self, members: IntArray) -> Agreement:
-        """That of some members."""
+        """The agreement of some members."""
         pairs = np.ix_(members, members)
         of_each = (self.confidences[members], self.answers[members], self.totals[members])
         return Agreement(self.products[pairs], self.counts[pairs], *of_each)
 
     @property
     def mean_confidence(self) -> FloatArray:
-        """How sure each member is in the mean (members,); 1 of those who give labels, or nothing."""
+        """The mean confidence of each member (members,); 1 for members who give labels, or no answer."""
         has_answered = self.answers > 0
         return np.divide(self.confidences, self.answers, out=np.ones_like(self.answers), where=has_answered)
 
@@ -77,8 +77,8 @@ class Agreement:
         """The mean products (members, members) on a scale where blind answers get 0 and equal labels 1.
 
         Blind answers agree as often as the members' shares make them: two who always say the frequent class agree,
-        and that tells nothing. The diagonal is what members claim of themselves: that of a member who is sure is 1.
-        Pairs who never met get 0.
+        and that tells nothing. The diagonal is a member's agreement with itself, 1 if it is always sure.
+        Pairs without a common item get 0.
         """
         chance = self.chance
         met = self.counts > 0  # however little is left of it: a stream may forget all but a fraction of an item
@@ -87,10 +87,10 @@ class Agreement:
 
 
 class Laid(NamedTuple):
-    """The answers of some members: a row each, so that the products of rows are those of all items."""
+    """The answers of some members, one row each: the product of two rows sums over all items."""
 
     positions: IntArray
-    answers: Any  # (members, items × classes), dense or sparse; of those who answered an item twice, the sum
+    answers: Any  # (members, items × classes), dense or sparse; two answers to an item are added
     n_answers: Any  # (members, items)
     confidences: FloatArray  # (members,)
     totals: FloatArray  # (members, classes)
@@ -113,7 +113,7 @@ def agreement_of(features: tuple[Features, ...], n_members: int, n_items: int, n
 
 
 def _laid_out(features: tuple[Features, ...], n_items: int) -> list[Laid]:
-    """What the members of each kind of features say; of those who answered some items, all together."""
+    """The answers of each kind of features; all members who answered some items are put together."""
     some = [part for part in features if isinstance(part, AnsweredFeatures)]
     parts = [_of_some(some)] if some else []
     parts += [_of_dense(part, n_items) for part in features if isinstance(part, DenseFeatures)]

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 Result = TypeVar("Result")
 
 N_ATTEMPTS = 4
-"""How often a pass's data may be lost with a worker before the fit gives up."""
+"""How often a pass is tried when workers are lost before the fit gives up."""
 
 
 @final
@@ -45,7 +45,7 @@ class ClusterPredictions(AbstractPredictions):
         arrays = self._arrays(blocks)
         shapes = self.client.gather([self.client.submit(_shape, array) for array in arrays])
         is_empty = [shape[1:2] == (0,) for shape in shapes]
-        if not all(is_empty):  # blocks that a filter emptied say nothing
+        if not all(is_empty):  # a filter may have emptied some blocks
             arrays, shapes = (
                 [v for v, e in zip(values, is_empty, strict=True) if not e] for values in (arrays, shapes)
             )
@@ -210,7 +210,7 @@ class ClusterExpectation(AbstractExpectation):
 
     def __call__(self, scores: Scores, *, averaging: float = 1.0) -> Statistics:
         """The statistics of the new responsibilities, which are averaged into the posterior."""
-        scores = Scores(*(table.copy() for table in scores))  # the fit goes on to change its own
+        scores = Scores(*(table.copy() for table in scores))  # the fit will overwrite its own
         if self.remembers:
             self._passes.append((scores, averaging))
         self.kept *= 1 - averaging
@@ -242,7 +242,7 @@ class ClusterExpectation(AbstractExpectation):
                 self._advance(scores, averaging)
 
     def posterior(self, averages: ClusterReader) -> LazyPosterior:
-        """What the passes have made of the average of the answers."""
+        """The posterior after these passes."""
         submit = self.reader.predictions.client.submit
         parts = zip(averages.chunks, self._states, strict=True)
         rows = [submit(_averaged_rows, own, state) for own, state in parts]

@@ -1,4 +1,4 @@
-"""What a chunk of items says, in the form that linear scores need.
+"""The answers to a chunk of items, in the form that linear scores need.
 
 Every model of the project scores class k of item i by a sum over the answers to it,
 `Σ_m weights[m, k] · x_im + bias[m, k]`, and learns from `Σ_i t_ik x_im`. Only x differs: a member's probabilities,
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from consilience.maths.model import Scores
 
 ADDED_AT_ONCE = 512
-"""So many numbers are added one after the other before they join a sum: a sum of a million would drift."""
+"""This many numbers are added one after the other, then the partial sums: a plain sum of a million would drift."""
 
 Responsibilities: TypeAlias = Any
 """(classes, items): an array, or a SciPy sparse array where all but a few entries of each column vanish."""
@@ -57,7 +57,7 @@ class Layer:
         if len(dense):
             stacked = np.empty((n_classes, len(dense), n_classes), dtype=to_numpy(example).dtype)
             for place, position in enumerate(dense):
-                stacked[:, place] = scores.weights[position]  # one by one: in double precision all would be large
+                stacked[:, place] = scores.weights[position]  # one by one: a copy of all in double precision is large
             self.dense_weights = like(stacked.reshape(n_classes, -1), example)  # (true, members × predicted)
             self.dense_bias = like(scores.bias[dense].T, example)  # (true, members)
             self.dense_total = like(scores.bias[dense].sum(axis=0)[:, None], example)  # (true, 1)
@@ -233,7 +233,7 @@ def _dense_features(members: list[SoftMember], example: Array, log_floor: float 
 
 
 def _read_into_one(members: list[SoftMember], dtype: Any, log_floor: float | None) -> tuple[Array, Array | None]:
-    """What `_read_rows` gives, side by side, with few temporary arrays: reading is what costs beside the products."""
+    """The result of `_read_rows` for all members, side by side, with few temporary arrays to save time."""
     n_items, n_classes = members[0].rows.shape
     values = np.empty((n_items, len(members) * n_classes), dtype=dtype)
     is_answer = np.ones((len(members), n_items), dtype=dtype)
@@ -345,7 +345,7 @@ def summarize(features: tuple[Features, ...], responsibilities: Responsibilities
 
 
 def _sums_over_items(responsibilities: Array) -> FloatArray:
-    """Σ_i t_ik (classes,). NumPy adds in pairs along contiguous items alone; elsewhere, some hundreds at a time."""
+    """Σ_i t_ik (classes,). NumPy adds pairwise only along contiguous items; other layouts are added in blocks."""
     if is_numpy(responsibilities) and not responsibilities.flags.c_contiguous:
         rows = responsibilities.T
         n_whole = len(rows) // ADDED_AT_ONCE * ADDED_AT_ONCE

@@ -1,4 +1,4 @@
-"""Readers visit all items, chunk by chunk; a pass with some scores is the E step of every model.
+"""Readers visit all items, chunk by chunk. A pass with the scores of a model is its E step.
 
 Items lie in memory, on disk or on a cluster. Each place has a reader with the same methods, and `open_reader` chooses.
 """
@@ -46,14 +46,14 @@ CACHED_NUMBERS = 2**23
 """Features of up to this many numbers are kept from one pass to the next; larger ones are read anew."""
 
 LARGE_PRODUCT = 2**24
-"""So many multiplications keep several threads busy."""
+"""From this many multiplications on, a product keeps several threads busy."""
 
 DENSE_NUMBERS = 2**24
-"""A posterior of up to this many numbers is computed at once, and what it is made of is kept dense."""
+"""A posterior of up to this many numbers is computed at once, from dense responsibilities."""
 
 
 def read_anywhere(predictions: Any) -> AbstractPredictions:
-    """Predictions as they are, or made from whatever `Predictions` takes, a Dask array among it."""
+    """Predictions as they are, or made from anything that `Predictions` takes, or from a Dask array."""
     first = predictions[0] if isinstance(predictions, list | tuple) and predictions else predictions
     if not type(first).__module__.startswith(("dask", "distributed", "consilience.passes.cluster")):
         return as_predictions(predictions)
@@ -104,10 +104,10 @@ class AbstractReader(ABC):
 
 
 class AbstractExpectation(ABC):
-    """E steps, one after the other: statistics come back; of responsibilities, what the posterior needs is kept.
+    """A sequence of E steps. Each returns statistics and keeps what the posterior needs of the responsibilities.
 
     The posterior T ← (1 - α) T + α P starts as the average of the members. So it is always `kept` · average + rest, and
-    only the rest is stored: few numbers an item where there are many classes.
+    only the rest is stored, which takes few numbers per item when there are many classes.
     """
 
     kept: float
@@ -118,7 +118,7 @@ class AbstractExpectation(ABC):
 
     @abstractmethod
     def posterior(self, averages: Any) -> LazyPosterior:
-        """What the passes have made of the average of the answers, which another reader of the same items sees."""
+        """The posterior after these passes; `averages` reads the same items and gives the average of their answers."""
 
 
 @final
@@ -147,7 +147,7 @@ class ReadChunk:
         return slice(self.chunk.start, self.chunk.stop)
 
     def features(self) -> tuple[Features, ...]:
-        """What the chunk says, read anew unless it is small enough to keep."""
+        """The features of the chunk, read again at each call unless they are small enough to keep."""
         if self._features is not None:
             return self._features
         features = read_features(
@@ -351,7 +351,7 @@ class Expectation(AbstractExpectation):
         return lambda chunk, features: screened.expect(chunk.place, features, chunk.known)
 
     def posterior(self, averages: Reader) -> LazyPosterior:
-        """What the passes have made of the average of the answers, which another reader of the same items sees."""
+        """The posterior after these passes; `averages` reads the same items and gives the average of their answers."""
         weights = np.ones(averages.predictions.n_members)
         example = averages.predictions.example()
 
@@ -364,7 +364,7 @@ class Expectation(AbstractExpectation):
         return averages.lazy_posterior(rows, example)
 
     def copy(self) -> Expectation:
-        """The same passes so far, to go on from without changing this one."""
+        """An independent copy, to continue from without changing this one."""
         new = Expectation(self.reader, remembers=self._remembers)
         new.kept = self.kept
         new.rests = [None if rest is None else 1 * rest for rest in self.rests]

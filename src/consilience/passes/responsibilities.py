@@ -1,4 +1,4 @@
-"""Responsibilities of some items: the softmax of their scores, without what vanishes."""
+"""Responsibilities of some items: the softmax of their scores, without the entries that vanish."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ if TYPE_CHECKING:
     from consilience.passes.reader import ReadChunk
 
 SPARSE_FROM = 64
-"""From so many classes on, responsibilities that vanish are left out."""
+"""From this many classes on, responsibilities that vanish are left out."""
 
 
 class Expected(NamedTuple):
     """The responsibilities (classes, items) of some items, and the logarithm of their evidence."""
 
     values: Responsibilities
-    log_evidence: float | None  # None where not all were scored; it follows from the statistics
+    log_evidence: float | None  # None if not all items were scored; it then follows from the statistics
 
 
 def expected_from(scores: Array) -> Expected:
@@ -47,8 +47,8 @@ def clamp(probabilities: Array, known: IntArray | None) -> Array:
 def settled(probabilities: Array, known: Array | None, noise: float) -> Array:
     """The probabilities (items, classes) given what is known: labels (items,) or rows (items, classes).
 
-    Labels of -1 and rows of NaN are unknown. Known rows are the answer. Labels are too, unless `noise`, the share of
-    labels that are wrong, makes them evidence beside what the members say.
+    Labels of -1 and rows of NaN are unknown. Known rows replace the probabilities. So do labels, unless `noise`, the
+    share of labels that are wrong, is positive: they are then evidence beside the members' answers.
     """
     if known is None or (known.ndim == 1 and noise == 0):
         return clamp(probabilities, known)
@@ -64,7 +64,7 @@ def settled(probabilities: Array, known: Array | None, noise: float) -> Array:
 
 
 def blended(rest: Responsibilities, new: Responsibilities, averaging: float) -> Responsibilities:
-    """(1 - averaging) · rest + averaging · new, in the room of a dense rest; sparse where both are."""
+    """(1 - averaging) · rest + averaging · new, written into `rest` where it is dense; sparse where both are."""
     if averaging == 1:
         return new
     if rest is None:
@@ -117,11 +117,11 @@ def softmax(scores: Array) -> Expected:
 
 
 def sparse_softmax(scores: FloatArray) -> Expected | None:
-    """The softmax without the entries that vanish; None where too many are left for that to pay.
+    """The softmax without the entries that vanish; None if too many entries are left to save time.
 
-    Left out is what is below the rounding error of the largest entry (in double precision, all of it together), so the
-    result is that of the full softmax. Responsibilities are peaked where there are many classes, and what follows then
-    costs little.
+    Entries below the rounding error of the largest are left out (in double precision, even their sum is below it), so
+    the result equals the full softmax. With many classes responsibilities are peaked, and later steps then cost
+    little.
     """
     n_classes, n_items = scores.shape
     shift = scores.max(axis=0)
@@ -157,9 +157,9 @@ def sparse_where_it_pays(responsibilities: Array) -> Responsibilities:
 
 
 def posterior_rows(chunk: ReadChunk, layer: Layer, example: Array) -> Array:
-    """The posterior of a chunk's items as rows (items, classes), sparse where nothing is lost by it."""
+    """The posterior of a chunk's items as rows (items, classes), which may be sparse in double precision."""
     scores = log_joint(chunk.features(), chunk.known, layer, example)
-    # What is left out in single precision may be 1e-8, which is worth knowing; in double precision it is 1e-19.
+    # In single precision entries of 1e-8 would be left out, which users may need; in double precision 1e-19.
     is_double = is_numpy(scores) and scores.dtype == np.float64
     values = (expected_from(scores) if is_double else softmax(scores)).values
     return values.T if is_sparse(values) else as_rows(values, example)

@@ -1,11 +1,11 @@
-"""Which items need no new scores: those whose best class no other can have caught up with.
+"""Finds the items that need no new scores: those whose best class no other class can have overtaken.
 
 Where there are many classes nearly every item has one responsibility of 1, and parameters move little from one pass to
 the next. After a pass over all items (the reference) each item's lead is known: how far its best class is ahead of the
 second. Scores are linear in the features x, so since then the score of class k has moved by `Δw_k · x + Δb_k`, which is
 `Δw_k · c + Δb_k`, known exactly for some centre c, give or take `|Δw_k| |x - c|` (Cauchy and Schwarz). An item whose
-lead survives the worst of that has the same single responsibility as before, up to rounding: the product, which is what
-a pass costs, is left out. Hamerly (2010) does this for k-means.
+lead survives the worst case has the same single responsibility as before, up to rounding, so its product is left out,
+and products are what a pass costs. Hamerly (2010) does this for k-means.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ if TYPE_CHECKING:
 
 
 CLASSES_AT_ONCE = 128
-"""Changes of so many classes' weights are looked at together: those of all would need as much room as the weights."""
+"""The weights of this many classes are compared at a time: all differences would take as much memory as the weights."""
 
 
 class Margins(NamedTuple):
-    """Of each item of a chunk, at the reference."""
+    """The best class of each item of a chunk, and its lead, at the reference."""
 
     best: npt.NDArray[np.int32]  # the class whose responsibility is 1
     lead: FloatArray  # by how much its score is ahead; 0 where several classes share the item
@@ -53,7 +53,7 @@ class Reference:
 
     def __init__(self, layer: Layer, first: tuple[Features, ...], n_chunks: int) -> None:
         self.layer = layer
-        self.centre = _dense(first).values.mean(axis=0)  # any centre will do; one amid the items makes tight bounds
+        self.centre = _dense(first).values.mean(axis=0)  # any centre is correct; the mean makes the bounds tight
         self.margins: list[Margins | None] = [None] * n_chunks
 
     def expect(self, place: int, features: tuple[Features, ...], known: IntArray | None) -> Expected:
@@ -66,7 +66,7 @@ class Reference:
         return expected
 
     def settled(self, layer: Layer) -> list[npt.NDArray[np.bool_] | None]:
-        """Which items of each chunk are as they were, for certain, when another layer scores them; None: no item."""
+        """Which items of each chunk certainly stay as they were under another layer; None where none does."""
         drift = self._drift(layer)
         return [None if margins is None else _is_settled(margins, drift) for margins in self.margins]
 
@@ -75,7 +75,7 @@ class Reference:
         new, old = layer.dense_weights, self.layer.dense_weights
         shift = (layer.dense_total + layer.log_prior - self.layer.dense_total - self.layer.log_prior)[:, 0]
         spread = np.empty_like(shift)
-        common = new.mean(axis=0) - old.mean(axis=0)  # what all classes gain alike changes no lead
+        common = new.mean(axis=0) - old.mean(axis=0)  # a change that all classes share changes no lead
         for start in range(0, len(new), CLASSES_AT_ONCE):
             some = slice(start, start + CLASSES_AT_ONCE)
             change = new[some] - old[some] - common
@@ -114,9 +114,9 @@ class ScreenedPass:
 
 @final
 class Screen:
-    """Chooses between the two: a reference is renewed once the items scored since then add up to all items.
+    """Chooses the kind of pass: a new reference is made once the items scored since the last add up to all items.
 
-    So a screened pass never scores more than it would without a screen, and a useless reference does not last.
+    So a screened pass never scores more items than a full one, and a reference that saves nothing is soon replaced.
     """
 
     def __init__(self, sizes: list[int]) -> None:
@@ -135,7 +135,7 @@ class Screen:
         return self._reference
 
     def copy(self) -> Screen:
-        """A screen to go on with; what a reference has noted does not change any more."""
+        """An independent screen; the reference, which never changes, is shared."""
         new = Screen(self._sizes)
         new._reference, new._n_scored = self._reference, self._n_scored
         return new

@@ -1,7 +1,7 @@
 """The few things every array library does a little differently.
 
 Item-sized arrays stay in the library and on the device they came in (NumPy, torch, anything that speaks the
-array API); parameters and statistics are NumPy float64 on the host. These functions cross the border.
+array API); parameters and statistics are NumPy float64 on the host. These functions convert between the two.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def to_numpy(array: Array) -> npt.NDArray[Any]:
 
 
 def plain_numpy(values: Any, name: str) -> npt.NDArray[Any]:
-    """What the user gave as NumPy, NaN (or -1 among integers) where it is masked; raises where it is no plain array."""
+    """The user's values as NumPy, with NaN (-1 among integers) where they are masked; raises if they are no array."""
     check_is_dense(values, name)
     if isinstance(values, np.ma.MaskedArray):
         return without_mask(values)
@@ -67,7 +67,7 @@ def without_mask(values: Any) -> npt.NDArray[Any]:
 
 
 def check_is_dense(values: Any, name: str) -> None:
-    """Raise of sparse arrays, and of tensors that have no values: their values are not to be had row by row."""
+    """Raise for sparse arrays and for tensors without values: neither can be read row by row."""
     layout = str(getattr(values, "layout", "torch.strided"))
     if is_sparse(values) or layout != "torch.strided":
         raise InvalidPredictions(f"{name} must be a dense array; got a sparse {type(values).__name__}: make it dense")
@@ -88,7 +88,7 @@ def like(values: npt.NDArray[Any], example: Array, *, dtype: Any = None) -> Arra
 
 
 def like_array(array: Array, example: Array) -> Array:
-    """The array itself where it is of the example's library, precision and device, else its values there."""
+    """The array in the library, precision and device of the example; not copied where it is there already."""
     if type(array) is type(example) is np.ndarray:
         return array.astype(example.dtype, copy=False)
     if namespace(array) is not namespace(example):

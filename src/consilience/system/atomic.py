@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def check_writable(path: str | os.PathLike[str], formats: Collection[str]) -> None:
-    """Raise if no file of these formats can be written to this path, so that it is known before the work."""
+    """Raise if no file of these formats can be written to this path; called before any work is done."""
     target = Path(path)
     folder = target.absolute().parent
     if target.suffix.lower() not in formats:
@@ -29,10 +29,10 @@ def check_writable(path: str | os.PathLike[str], formats: Collection[str]) -> No
 
 @contextmanager
 def whole_file(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
-    """A file to write to; it takes the place of what is at the path when all is written, and vanishes otherwise.
+    """A file to write to. It replaces the file at the path once all is written, and is removed after an error.
 
-    A link is followed, as `open` does. A device or a pipe cannot be replaced, only written to. What goes wrong is said
-    of the path that was asked for.
+    A link is followed, as `open` does. A device or a pipe cannot be replaced, only written to. Errors name the path
+    that was asked for.
     """
     target = _place(path)
     try:
@@ -52,14 +52,14 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
 def _beside(target: Path) -> Iterator[IO[bytes]]:
     """A new file in the target's folder that is renamed in the end."""
     part = target.with_name(f".{secrets.token_hex(8)}.part")
-    # Made with the permissions of any new file, so that the kernel takes the umask off: reading the umask means setting
-    # it, for a moment and for all threads.
+    # Created as `open` would, so that the kernel applies the umask. We cannot read the umask without setting it, for a
+    # moment and for all threads.
     handle = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o666)
     try:
         with os.fdopen(handle, "wb") as file:
             yield file
         if target.exists():
-            part.chmod(target.stat().st_mode & 0o777)  # who could read it before still can, and nobody else
+            part.chmod(target.stat().st_mode & 0o777)  # the same people can read it as before
         part.replace(target)
     except BaseException:
         part.unlink(missing_ok=True)

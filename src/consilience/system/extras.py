@@ -7,7 +7,7 @@ from typing import Any
 
 
 def extra(library: str, *, name: str, use: str) -> Any:
-    """The library, or one sentence naming the extra of the package that brings it along.
+    """The library; where it is missing, the error names the extra of the package that installs it.
 
     >>> extra("no_such_library", name="torch", use="to_torch")
     Traceback (most recent call last):

@@ -19,7 +19,7 @@ class Progress:
         self._bar, self._start = bar, monotonic() + after
 
     def expect(self, n_parts: int) -> None:
-        """Say that there are so many more parts to do."""
+        """Add this many parts to the work to do."""
         if bar := self._visible():
             bar.update(bar.task_ids[0], total=(bar.tasks[0].total or 0) + n_parts)
 
@@ -42,9 +42,9 @@ class Progress:
 
 @contextmanager
 def show_progress(name: str, n_parts: int | None = None, *, is_shown: bool, after: float = 0.0) -> Iterator[Progress]:
-    """Show a bar while some work lasts, if `is_shown`; it appears at the first report after so many seconds.
+    """Show a bar during some work, if `is_shown`; it appears at the first report after this many seconds.
 
-    When nobody knows the number of parts, the bar counts those that are done.
+    If the number of parts is unknown, the bar counts those that are done.
     """
     if not is_shown:
         yield Progress()

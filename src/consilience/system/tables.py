@@ -59,7 +59,7 @@ class Table:
         return nw.from_dict(self.to_dict(), backend=library).to_native()
 
     def __repr__(self) -> str:
-        """Aligned text: numbers to the right, the rest to the left; of a long table its first rows."""
+        """Aligned text, numbers to the right and the rest to the left; only the first rows of a long table."""
         texts = [[name, *map(_text, values[:MOST_ROWS])] for name, values in self._columns.items()]
         widths = [max(map(len, column)) for column in texts]
         is_number = [all(isinstance(value, int | float | np.number) for value in v) for v in self._columns.values()]

@@ -27,7 +27,7 @@ def n_threads() -> int:
 def in_order(function: Callable[[Item], Result], items: Iterable[Item], workers: int) -> Iterator[Result]:
     """The results in the order of the items, some being computed ahead on threads.
 
-    Sums over them are then the same to the last bit whatever the number of threads, and few results exist at a time.
+    So sums over them are the same to the last bit for any number of threads, and few results exist at a time.
     """
     if workers <= 1:
         yield from map(function, items)
@@ -41,15 +41,15 @@ def in_order(function: Callable[[Item], Result], items: Iterable[Item], workers:
         while ahead:
             yield ahead.popleft().result()
     finally:
-        for future in ahead:  # where one failed, or nobody wants the rest
+        for future in ahead:  # one failed, or the caller stopped early
             future.cancel()
 
 
 @contextmanager
 def one_thread_per_product() -> Iterator[None]:
-    """While it lasts, matrix products run on the calling thread: chunks already occupy the cores.
+    """Inside this block, matrix products run on the calling thread, because chunks already occupy the cores.
 
-    The limit is the whole process's. Where several threads are in here at once, the first sets it, the last lifts it.
+    The limit applies to the whole process. If several threads enter, the first sets it and the last removes it.
     """
     with _LIMIT.lock:
         _LIMIT.n_inside += 1

@@ -1,4 +1,4 @@
-"""Arrays from files that anybody may have written: data, never code, and never more memory than the file is worth."""
+"""Arrays from files that anybody may have written: no code is run, and memory use is bounded by the file's size."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 MOST_UNPACKED, MOST_EXPANSION = 2**30, 100
-"""An archive may unpack to so many bytes, or to so many times its own size where that is more."""
+"""An archive may unpack to the larger of this many bytes and this many times its own size."""
 
 LONGEST_REASON = 200
-"""Characters of what a library says of a file; some quote half of it."""
+"""How many characters of a library's error message are shown; some quote half of the file."""
 
 UNREADABLE = (
     ValueError,
@@ -42,7 +42,7 @@ UNREADABLE = (
     zipfile.BadZipFile,
     zlib.error,
 )
-"""What NumPy and its libraries raise of files that are truncated, corrupt, encrypted, or claim absurd sizes."""
+"""What NumPy and its libraries raise for files that are truncated, corrupt, encrypted, or claim absurd sizes."""
 
 
 def read_npy(path: str | os.PathLike[str]) -> np.ndarray[Any, Any]:
@@ -54,7 +54,7 @@ def read_npy(path: str | os.PathLike[str]) -> np.ndarray[Any, Any]:
 
 
 def reason_of(error: BaseException) -> str:
-    """Why a file cannot be read, in the words of whoever tried, as far as they make a sentence."""
+    """Why a file cannot be read: the first line of the library's message, shortened."""
     text = next(iter(str(error).splitlines()), "") or type(error).__name__
     return text if len(text) <= LONGEST_REASON else f"{text[:LONGEST_REASON]}…"
 
@@ -86,7 +86,7 @@ def names_in_npz(path: str | os.PathLike[str]) -> list[str]:
 
 
 def check_is_file(path: str | os.PathLike[str]) -> None:
-    """Raise of a directory, and of a pipe or device, which might never end; what is missing is said when opened."""
+    """Raise for a directory, and for a pipe or device, which might never end. Opening reports a missing file."""
     try:
         place = Path(path)
     except TypeError:
@@ -97,14 +97,14 @@ def check_is_file(path: str | os.PathLike[str]) -> None:
 
 
 def check_unpacked(n_bytes: int, n_packed: int) -> None:
-    """Raise where a file claims to hold far more than it could in good faith."""
+    """Raise if a file would unpack to far more than an honest file of its size."""
     most = max(MOST_UNPACKED, MOST_EXPANSION * n_packed)
     if n_bytes > most:
         raise ValueError(f"it would unpack to {n_bytes:,} bytes, and at most {most:,} are accepted of its size")
 
 
 def _read_entry(archive: zipfile.ZipFile, name: str, entry: zipfile.ZipInfo) -> np.ndarray[Any, Any]:
-    """One array; its shape must be that of its bytes, so that no declared shape is believed."""
+    """One array. A declared shape that does not match the number of bytes is refused."""
     if entry.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
         raise ValueError(f"{name!r} is compressed in a way that NumPy does not write")
     with archive.open(entry) as stream:
@@ -132,7 +132,7 @@ def _read_header(stream: IO[bytes]) -> tuple[tuple[int, ...], bool, np.dtype[Any
 
 
 def _as_text(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-    """Names that were stored as bytes as text; raises where text is none, which no other program could take."""
+    """The array with bytes decoded as text; raises for characters that do not exist, which no writer accepts."""
     if array.dtype.kind == "S":
         return np.char.decode(array, "utf-8")
     if array.dtype.kind == "U" and array.size:

@@ -2,7 +2,6 @@ import numpy as np
 import pytest
 
 import consilience as cs
-from consilience.system.tables import Table
 
 from simulate import softmax_members
 
@@ -41,22 +40,3 @@ def test_own_methods():
     assert cs.compare(ARRAY, aggregators=[method])["method"] == ["DawidSkene(max_iter=1, tol=1e-09)"]
     with pytest.raises(ValueError, match="at least one method; got none"):
         cs.compare(ARRAY, aggregators={})
-
-
-@pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow"])
-def test_tables_become_frames(library):
-    frame = Table({"a": ["x", "y"], "b": [1.0, 2.0]}).to_frame(library)
-    assert type(frame).__module__.split(".")[0] == library
-    assert frame.shape == (2, 2)
-
-
-def test_long_tables_print_their_first_rows():
-    assert repr(Table({"n": list(range(50))})).endswith("39\n… and 10 more rows")
-
-
-def test_tables_print_and_escape():
-    table = Table({"name": ["<b>", "long name"], "n": [1, 23], "x": [0.5, float("nan")]})
-    assert repr(table) == "name        n       x\n<b>         1  0.5000\nlong name  23"
-    assert "<td>&lt;b&gt;</td>" in table._repr_html_()
-    with pytest.raises(ValueError, match="equally long"):
-        Table({"a": [1], "b": []})

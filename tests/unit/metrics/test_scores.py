@@ -1,13 +1,9 @@
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from sklearn.metrics import log_loss
 
 import consilience as cs
-from consilience.metrics import accuracy, brier_score, calibration_error, evaluate, nll, reliability_curve
-
-import reference
+from consilience.metrics import accuracy, brier_score, calibration_error, evaluate, nll
 
 
 def draw(seed, n_items=50, n_classes=4):
@@ -32,77 +28,6 @@ def test_brier_is_between_0_and_2_and_nll_has_a_floor():
     sure = np.array([[1.0, 0.0]])
     assert (brier_score(sure, [0]), brier_score(sure, [1])) == (0, 2)
     assert nll(sure, [1]) == pytest.approx(-np.log(1e-12))
-
-
-@given(st.integers(0, 2**32 - 1), st.integers(1, 40))
-def test_calibration_error_is_the_naive_one(seed, n_bins):
-    posterior, labels = draw(seed)
-    expected = reference.calibration_error(posterior, labels, n_bins)
-    assert calibration_error(posterior, labels, n_bins=n_bins) == pytest.approx(expected, abs=1e-12)
-
-
-@pytest.mark.parametrize(("confidence", "place"), [(1.0, 3), (0.75, 2), (0.5, 1), (0.7500001, 3)])
-def test_bins_include_their_upper_edge(confidence, place):
-    curve = reliability_curve([[confidence, 1 - confidence]], [0], n_bins=4)
-    assert curve.n_items.tolist() == [int(b == place) for b in range(4)]
-
-
-def test_calibration_error_over_bins_of_equal_mass():
-    confidence = np.array([0.55, 0.65, 0.9, 0.95])
-    posterior, labels = np.stack([confidence, 1 - confidence], axis=1), [1, 0, 0, 1]
-    found = calibration_error(posterior, labels, n_bins=2, strategy="quantile")
-    assert found == pytest.approx((abs(0.55 + 0.65 - 1) + abs(0.9 + 0.95 - 1)) / 4)
-
-
-def test_sure_and_right_is_perfect_sure_and_wrong_is_one():
-    sure = np.eye(3)
-    for n_bins in (1, 15, 300):
-        assert calibration_error(sure, [0, 1, 2], n_bins=n_bins) == 0
-        assert calibration_error(sure, [1, 2, 0], n_bins=n_bins) == 1
-
-
-def test_equal_mass_bins_have_equal_mass():
-    posterior, labels = draw(2, n_items=1000)
-    curve = reliability_curve(posterior, labels, n_bins=10, strategy="quantile")
-    assert curve.n_items.sum() == 1000
-    assert np.ptp(curve.n_items) <= 2
-    assert reliability_curve(np.full((9, 2), 0.5), np.zeros(9, int), strategy="quantile").n_items.sum() == 9
-
-
-@pytest.mark.parametrize(("n_items", "n_bins", "floor"), [(10_000, 300, 0.044), (10_000, 15, 0.0086)])
-def test_calibrated_predictions_have_a_floor_that_debiasing_removes(n_items, n_bins, floor):
-    plain, debiased = [], []
-    for seed in range(20):
-        rng = np.random.default_rng(seed)
-        confidence = rng.uniform(0.5, 1, size=n_items)
-        posterior = np.stack([confidence, 1 - confidence], axis=1)
-        labels = (rng.random(n_items) > confidence).astype(int)
-        plain.append(calibration_error(posterior, labels, n_bins=n_bins))
-        debiased.append(calibration_error(posterior, labels, n_bins=n_bins, debiased=True))
-    assert np.mean(plain) == pytest.approx(floor, rel=0.35)
-    assert abs(np.mean(debiased)) < 4 * np.std(debiased) / np.sqrt(20) + 1e-4
-    assert np.mean(plain) > 5 * abs(np.mean(debiased))
-
-
-def test_debiasing_leaves_a_real_gap():
-    rng = np.random.default_rng(0)
-    posterior = np.tile([0.9, 0.1], (5000, 1))
-    labels = (rng.random(5000) > 0.7).astype(int)
-    assert calibration_error(posterior, labels, debiased=True) == pytest.approx(0.2, abs=0.03)
-
-
-def test_a_reliability_curve_by_hand():
-    confidence = np.array([0.55, 0.65, 0.9, 0.95])
-    posterior, labels = np.stack([confidence, 1 - confidence], axis=1), [0, 1, 0, 0]
-    curve = reliability_curve(posterior, labels, n_bins=4)
-    assert curve.edges.tolist() == [0, 0.25, 0.5, 0.75, 1]
-    assert curve.n_items.tolist() == [0, 0, 2, 2]
-    assert np.isnan(curve.confidence[:2]).all() and np.isnan(curve.accuracy[:2]).all()
-    assert curve.confidence[2:].tolist() == pytest.approx([0.6, 0.925])
-    assert curve.accuracy[2:].tolist() == [0.5, 1.0]
-    assert len(reliability_curve(posterior, labels).n_items) == 15
-    by_mass = reliability_curve(posterior, labels, n_bins=2, strategy="quantile")
-    assert by_mass.edges.tolist() == [0, 0.65, 1] and by_mass.n_items.tolist() == [2, 2]
 
 
 def test_evaluate_gives_every_metric_with_an_interval_around_it():
@@ -172,35 +97,13 @@ def test_evaluate_understands_names():
         evaluate(posterior[0], named, classes=names)
 
 
-@pytest.mark.parametrize(
-    ("posterior", "labels", "message"),
-    [
-        ([0.5, 0.5], [0], r"numbers \(items, classes\); got float64 of shape \(2,\)"),
-        ([[0.5, 0.6]], [0], "sums to 1.1"),
-        ([[1.5, -0.5]], [0], "least value of -0.5"),
-        ([[0.5, 0.5]], [2], "labels must be from 0 to 1; item 0 has 2"),
-        ([[0.5, 0.5]], [0, 1], r"one for each of the 1 items; got int64 of shape \(2,\)"),
-        ([[0.5, 0.5]], [0.0], "labels must be integers"),
-    ],
-)
-@pytest.mark.parametrize("metric", [accuracy, nll, brier_score, calibration_error])
-def test_wrong_input(metric, posterior, labels, message):
-    with pytest.raises(cs.InvalidPredictions, match=message):
-        metric(posterior, labels)
-
-
-def test_the_posterior_of_predictions_in_half_precision_is_scored():
-    posterior, labels = np.float32([[0.5, 0.502], [0.25, 0.745]]), [0, 1]
-    assert accuracy(posterior, labels) == 0.5
-    with pytest.raises(cs.InvalidPredictions, match=r"item 0 .* sums to 1.02"):
-        accuracy(posterior + np.float32(0.009), labels)
+@pytest.mark.parametrize("metric", [accuracy, nll, brier_score, evaluate])
+def test_wrong_input(metric):
+    with pytest.raises(cs.InvalidPredictions, match="^labels must be from 0 to 1; item 0 has 2$"):
+        metric([[0.5, 0.5]], [2])
 
 
 def test_wrong_options():
-    with pytest.raises(ValueError, match="n_bins must be an integer of at least 1; got 0"):
-        calibration_error([[1.0, 0.0]], [0], n_bins=0)
-    with pytest.raises(ValueError, match="strategy must be 'uniform' or 'quantile'; got 'equal'"):
-        calibration_error([[1.0, 0.0]], [0], strategy="equal")
     with pytest.raises(ValueError, match="level must be a number from 0 to 1; got 95"):
         evaluate([[1.0, 0.0]], [0], level=95)
     with pytest.raises(cs.InvalidPredictions, match=r"^labels must be known for at least one item; all are -1$"):

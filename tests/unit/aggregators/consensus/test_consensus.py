@@ -96,15 +96,6 @@ def test_known_labels_are_kept_to_the_last_bit(array, weight, rng):
     np.testing.assert_array_equal(fitted.posterior_[:20], np.eye(4)[known[:20]])
 
 
-def test_agreement_adds_up(array):
-    predictions = cs.Predictions(array)
-    whole = Reader(predictions).agreement()
-    halves = [Reader(predictions.take(part)).agreement() for part in (slice(0, 25), slice(25, None))]
-    total = halves[0] + 1.0 * halves[1]
-    np.testing.assert_allclose(total.products, whole.products, rtol=1e-12)
-    np.testing.assert_array_equal(total.counts, whole.counts)
-
-
 def test_nothing_is_half_learned(array, monkeypatch):
     fitted = cs.Consensus().partial_fit(array)
     before = {name: value for name, value in vars(fitted).items() if name.endswith("_")}

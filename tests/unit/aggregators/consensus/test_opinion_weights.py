@@ -7,7 +7,6 @@ from hypothesis import strategies as st
 
 import consilience as cs
 from consilience.aggregators.consensus.opinion_weights import LEAST_SHARE, MOST_MEMBERS, copies, pool_weights, skills
-from consilience.passes.agreement import Agreement
 from consilience.passes.reader import Reader
 
 from simulate import softmax_members
@@ -74,14 +73,6 @@ def test_weights_go_with_their_members(array, seed):
 def test_a_silent_member_changes_nothing(array):
     with_silent = weights_of(np.concatenate([array, np.full((1, *array.shape[1:]), np.nan)]))
     np.testing.assert_allclose(with_silent[:-1] / with_silent[:-1].sum(), weights_of(array), atol=1e-12)
-
-
-def test_what_is_nearly_forgotten_keeps_its_scale(rng):
-    """A stream may leave a hundredth of an item: means are those of the items, not of a hundredth of them."""
-    agreement = agreement_of(softmax_members(rng, [3, 2, 1], 50, 4, missing=0.3)[0])
-    faded = 1e-6 * agreement
-    np.testing.assert_allclose(faded.beyond_chance(), agreement.beyond_chance(), rtol=1e-12)
-    assert (Agreement.zero(3).beyond_chance() == 0).all()
 
 
 def test_better_members_weigh_more(rng):

@@ -1,0 +1,109 @@
+"""Rows and labels, cut and taken, against lists of single answers."""
+
+import array_api_strict
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from consilience.data import answers
+from consilience.data.answers import HardAnswers, SoftMember, merge_answers, parts_of
+from consilience.system.arrays import to_numpy
+
+LIBRARIES = [np.asarray, torch.asarray, array_api_strict.asarray]
+ids = ["numpy", "torch", "strict"]
+
+
+def dense(rows, make=np.asarray):
+    return SoftMember(3, make(np.asarray(rows, dtype=float)), None, is_complete=not np.isnan(rows).any())
+
+
+def listed(rows, items):
+    return SoftMember(3, np.asarray(rows, dtype=float), np.asarray(items, dtype=np.intp), is_complete=True)
+
+
+def pairs(member):
+    """(item, row) of each stored row."""
+    items = range(member.rows.shape[0]) if member.items is None else member.items.tolist()
+    return list(zip(items, to_numpy(member.rows).tolist(), strict=True))
+
+
+def triples(hard):
+    return list(zip(hard.items.tolist(), hard.members.tolist(), hard.labels.tolist(), strict=True))
+
+
+ITEMS = st.lists(st.integers(0, 5), max_size=10).map(sorted)
+RANGES = st.tuples(st.integers(0, 6), st.integers(0, 6)).map(sorted)
+
+
+@given(ITEMS, RANGES)
+def test_a_range_of_a_list_of_answers(items, between):
+    start, stop = between
+    rows = [[place, 1 - place] for place in range(len(items))]
+    member = listed(np.reshape(rows, (-1, 2)), items)
+    expected = [(item - start, row) for item, row in zip(items, rows, strict=True) if start <= item < stop]
+    assert pairs(member.between(start, stop)) == expected
+    hard = HardAnswers(*(np.asarray(items, dtype=np.intp) for _ in range(3)))
+    assert triples(hard.between(start, stop)) == [(i - start, i, i) for i in items if start <= i < stop]
+
+
+@given(ITEMS, st.lists(st.integers(0, 5), max_size=8))
+def test_items_taken_from_a_list_of_answers(items, positions):
+    """Each answer to each position, in the order of positions; a position twice has its answers twice."""
+    rows = [[place, 1 - place] for place in range(len(items))]
+    member, wanted = listed(np.reshape(rows, (-1, 2)), items), np.asarray(positions, dtype=np.intp)
+    expected = [
+        (place, row)
+        for place, position in enumerate(positions)
+        for item, row in zip(items, rows, strict=True)
+        if item == position
+    ]
+    assert pairs(member.take(wanted)) == expected
+    hard = HardAnswers(np.asarray(items, dtype=np.intp), np.arange(len(items)), np.arange(len(items)))
+    assert triples(hard.take(wanted)) == [(place, int(row[0]), int(row[0])) for place, row in expected]
+
+
+@pytest.mark.parametrize("make", LIBRARIES, ids=ids)
+def test_dense_rows(make):
+    rows = np.array([[0.1, 0.9], [np.nan, np.nan], [0.5, 0.5], [0.8, 0.2]])
+    member = dense(rows, make)
+    np.testing.assert_array_equal(to_numpy(member.between(1, 3).rows), rows[1:3])
+    np.testing.assert_array_equal(to_numpy(member.take(np.array([3, 0, 3])).rows), rows[[3, 0, 3]])
+    assert member.answered().tolist() == [0, 2, 3]
+    assert triples(member.harden()) == [(0, 3, 1), (2, 3, 0), (3, 3, 0)]  # of a tie the lowest
+
+
+def test_a_range_of_dense_rows_is_a_view():
+    member = dense(np.full((4, 2), 0.5))
+    assert np.shares_memory(member.between(1, 3).rows, member.rows)
+
+
+def test_labels_of_a_list_of_answers_keep_their_items():
+    assert triples(listed([[0.1, 0.9], [0.8, 0.2]], [4, 7]).harden()) == [(4, 3, 1), (7, 3, 0)]
+
+
+def test_a_member_without_rows():
+    empty = dense(np.empty((0, 2)))
+    assert triples(empty.harden()) == [] and empty.answered().tolist() == []
+
+
+def test_parts_cover_all_rows_once(monkeypatch):
+    rows = np.arange(14.0).reshape(7, 2)
+    monkeypatch.setattr(answers, "NUMBERS_AT_ONCE", 7)
+    parts = list(parts_of(rows))
+    assert [start for start, _ in parts] == [0, 3, 6]
+    np.testing.assert_array_equal(np.concatenate([part for _, part in parts]), rows)
+    monkeypatch.setattr(answers, "NUMBERS_AT_ONCE", 1)  # less than a row
+    assert [len(part) for _, part in parts_of(rows)] == [1] * 7
+    peaks = dense(np.eye(3)[[2, 0, 1, 1]])
+    assert peaks.harden().labels.tolist() == [2, 0, 1, 1]
+
+
+def test_merged_answers_are_sorted_by_item_and_then_by_member():
+    parts = [
+        HardAnswers(np.array([0, 2]), np.array([1, 1]), np.array([5, 6])),
+        HardAnswers(np.array([0, 1, 2]), np.array([0, 0, 0]), np.array([7, 8, 9])),
+    ]
+    assert triples(merge_answers(parts)) == [(0, 0, 7), (0, 1, 5), (1, 0, 8), (2, 0, 9), (2, 1, 6)]
+    assert merge_answers(parts).items.dtype == np.intp
