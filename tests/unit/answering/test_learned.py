@@ -93,7 +93,7 @@ def test_what_is_not_is_refused(learned, name, value, reason):
     assert reason_to_refuse("Own", DECLARED, learned | {name: value}).startswith(reason)
 
 
-@pytest.mark.parametrize("name", ["confusion_", "history_", "members_", "share_", "moments_"])
+@pytest.mark.parametrize("name", ["confusion_", "history_", "members_", "share_"])
 def test_what_is_missing_is_named(learned, name):
     del learned[name]
     assert reason_to_refuse("Own", DECLARED, learned) == f"it lacks {name!r}"
@@ -110,3 +110,8 @@ def test_records_are_put_together_again(learned):
     assert found["moments_"] is None and not any("." in name for name in found)
     arrays = {"moments_.first": np.ones(1), "moments_.second": np.ones(1), "moments_.n_steps": np.array(7)}
     assert nested(arrays, DECLARED)["moments_"].n_steps == 7  # a number that was saved as an array
+
+
+def test_what_is_optional_may_be_absent_from_an_older_file(learned):
+    del learned["moments_"]
+    assert reason_to_refuse("Own", DECLARED, learned) is None

@@ -92,7 +92,8 @@ def test_chance_is_0_and_equal_labels_are_1():
 
 
 def test_pairs_who_never_met_are_strangers():
-    apart = [[[0.9, 0.1], [np.nan] * 2], [[np.nan] * 2, [0.9, 0.1]]]
+    sure, gone = [[0.9, 0.1], [0.2, 0.8]], [[np.nan] * 2] * 2
+    apart = [[*sure, *gone], [*gone, *sure]]
     found = of(cs.Predictions(apart)).beyond_chance()
     assert found[0, 1] == found[1, 0] == 0 and found[0, 0] > 0
 
