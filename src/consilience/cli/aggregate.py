@@ -8,10 +8,9 @@ import typer
 from consilience.aggregators import Consensus
 from consilience.aggregators.base import AbstractAggregator
 from consilience.cli import screen
-from consilience.cli.columns import with_columns
 from consilience.cli.inputs import fitted, labels_of, predictions_of
 from consilience.cli.methods import DEFAULT
-from consilience.cli.options import Files, Json, Labels, Logits, Method, MethodOptions, Model
+from consilience.cli.options import Files, Json, Labels, Logits, Method, MethodOptions, Model, with_columns
 from consilience.cli.outputs import check_places, write_page
 from consilience.cli.summary import summarize
 from consilience.data.labels import known_labels

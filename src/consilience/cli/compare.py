@@ -1,9 +1,8 @@
 """`consilience compare`."""
 
 from consilience.cli import screen
-from consilience.cli.columns import with_columns
 from consilience.cli.inputs import labels_of, predictions_of
-from consilience.cli.options import Files, Json, Labels, Logits
+from consilience.cli.options import Files, Json, Labels, Logits, with_columns
 from consilience.files.recognition import Columns
 from consilience.insight.comparison import compare
 from consilience.system.tables import Table

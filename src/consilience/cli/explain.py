@@ -5,10 +5,9 @@ from typing import Annotated, Any
 import typer
 
 from consilience.cli import screen
-from consilience.cli.columns import with_columns
 from consilience.cli.inputs import fitted, predictions_of
 from consilience.cli.methods import DEFAULT
-from consilience.cli.options import Files, Json, Logits, Method, MethodOptions, Model
+from consilience.cli.options import Files, Json, Logits, Method, MethodOptions, Model, with_columns
 from consilience.files.recognition import Columns
 from consilience.insight.explanation import explain
 

@@ -6,10 +6,9 @@ from typing import Annotated
 import typer
 
 from consilience.cli import screen
-from consilience.cli.columns import with_columns
 from consilience.cli.inputs import fitted, labels_of, predictions_of
 from consilience.cli.methods import DEFAULT
-from consilience.cli.options import Files, Labels, Logits, Method, MethodOptions, Model
+from consilience.cli.options import Files, Labels, Logits, Method, MethodOptions, Model, with_columns
 from consilience.cli.outputs import check_places, write_page
 from consilience.files.recognition import Columns
 from consilience.insight.analysis import Analysis

@@ -7,10 +7,9 @@ import numpy as np
 import typer
 
 from consilience.cli import screen
-from consilience.cli.columns import with_columns
 from consilience.cli.inputs import fitted, labels_of, predictions_of
 from consilience.cli.methods import DEFAULT
-from consilience.cli.options import Files, Json, Logits, Method, MethodOptions
+from consilience.cli.options import Files, Json, Logits, Method, MethodOptions, with_columns
 from consilience.data.labels import known_labels
 from consilience.data.predictions import Predictions
 from consilience.files import write_table

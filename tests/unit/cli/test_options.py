@@ -1,11 +1,16 @@
-"""Options that several commands share read alike in all of them."""
+"""Options that several commands share read alike in all of them; tables name their columns by options."""
+
+from inspect import signature
 
 import typer
 from typer.main import get_command
 
 from consilience.cli.app import app
 from consilience.cli.methods import method_names
-from consilience.cli.options import Method
+from consilience.cli.options import Method, with_columns
+from consilience.files.recognition import Columns
+
+NAMES = ["item_column", "member_column", "label_column"]
 
 
 def test_help_names_every_method():
@@ -23,3 +28,33 @@ def test_shared_options_have_one_meaning():
     helps["logits"] -= {"The graph takes logits instead of probabilities."}  # of export, which reads no predictions
     helps["model"] -= {"A model that `aggregate --save` wrote."}  # of export, its argument
     assert len(helps) == 7 and all(len(texts) == 1 for texts in helps.values())
+
+
+def test_options_stand_in_the_place_of_the_parameter():
+    @with_columns
+    def command(files, *, columns, json=False):
+        """Say something."""
+
+    assert list(signature(command).parameters) == ["files", "json", *NAMES]
+    assert command.__doc__ == "Say something."
+
+
+def test_the_command_gets_the_columns():
+    heard = {}
+
+    @with_columns
+    def command(files, *, columns):
+        heard.update(files=files, columns=columns)
+
+    command(files=["a.csv"], item_column="q", member_column=None, label_column="said")
+    assert heard == {"files": ["a.csv"], "columns": Columns("q", None, "said")}
+
+
+def test_tables_are_read_by_the_columns_named(run, tmp_path):
+    rows = "".join(f"{q},w{w},{'yes' if q % 2 else 'no'}\n" for q in range(6) for w in range(3))
+    (tmp_path / "a.csv").write_text(f"q,who,said\n{rows}", encoding="utf-8")
+    named = ("--item-column", "q", "--member-column", "who", "--label-column", "said")
+    code, out, _ = run("aggregate", "a.csv", "-m", "majority-vote", *named)
+    assert code == 0 and "3 members on 6 items and 2 classes" in out
+    code, _, err = run("aggregate", "a.csv", "--item-column", "nope")
+    assert code == 2 and "expected the column 'nope'" in " ".join(err.split())
