@@ -11,7 +11,7 @@ from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
 from consilience.aggregators import registry
 from consilience.answering import saving
-from consilience.answering.learned import ALWAYS, OPTIONAL, STATISTICS, Learned, nested
+from consilience.answering.declaration import ALWAYS, OPTIONAL, STATISTICS, Learned, nested
 from consilience.answering.onnx import write_onnx
 from consilience.answering.rule import AbstractRule, Names
 from consilience.data import learned_frames
@@ -56,7 +56,7 @@ class AbstractAggregator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-le
     confusion_ : (members, true, predicted), rows sum to 1
     statistics_ : what was learned from, in a form that adds up
     history_, n_iter_, converged_ : the objective after each iteration (of the last fit or batch), how many there were,
-        and whether it settled (never said of a fit without `tol`)
+        and whether it settled (False without `tol`)
     members_, items_, classes_ : names
     """
 
@@ -265,7 +265,7 @@ class AbstractAggregator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-le
     def _aligned_with(self, labels: Any, predictions: Any) -> tuple[AbstractPredictions, Any]:
         """Predictions and what is known of their items, both on the axes of the fit.
 
-        Labels stand as the predictions do that they come with: positions and columns are those of their classes.
+        Labels given as positions or columns refer to the classes of the predictions that come with them, not of the fit.
         """
         self._check_is_fitted()
         check_sizes(predictions, len(self.members_), len(self.classes_))

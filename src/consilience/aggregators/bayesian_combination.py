@@ -10,7 +10,7 @@ from scipy.special import digamma, gammaln
 
 from consilience.aggregators.iterative import read_class_prior
 from consilience.aggregators.label_em import AbstractLabelEM
-from consilience.answering.learned import SILENCE, STATISTICS, Learned, Record
+from consilience.answering.declaration import SILENCE, STATISTICS, Learned, Record
 from consilience.data.reading import check_number
 from consilience.maths.dirichlet import kullback_leibler, mean_log
 from consilience.maths.model import Scores

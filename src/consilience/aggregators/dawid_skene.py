@@ -9,7 +9,7 @@ import numpy as np
 
 from consilience.aggregators.iterative import read_class_prior
 from consilience.aggregators.label_em import AbstractLabelEM
-from consilience.answering.learned import SILENCE, STATISTICS, Learned, Record
+from consilience.answering.declaration import SILENCE, STATISTICS, Learned, Record
 from consilience.data.reading import check_number
 from consilience.maths.model import Scores
 from consilience.maths.rates import log_rates, pseudo_answers, smoothed_rates

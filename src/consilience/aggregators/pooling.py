@@ -6,13 +6,13 @@ from abc import abstractmethod
 from typing import TYPE_CHECKING, ClassVar
 
 from consilience.aggregators.base import AbstractAggregator, Outcome
-from consilience.answering.learned import STATISTICS
+from consilience.answering.declaration import STATISTICS
 from consilience.maths.rates import smoothed_rates
 from consilience.passes.reader import open_reader
 from consilience.passes.responsibilities import clamp
 
 if TYPE_CHECKING:
-    from consilience.answering.learned import Learned
+    from consilience.answering.declaration import Learned
     from consilience.answering.linear import LinearRule
     from consilience.data.predictions import AbstractPredictions
     from consilience.maths.statistics import Statistics

@@ -10,7 +10,7 @@ import os
 from typing import TYPE_CHECKING
 
 from consilience.answering import saving
-from consilience.answering.learned import reason_to_refuse
+from consilience.answering.declaration import reason_to_refuse
 from consilience.system.errors import InvalidPredictions
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ import numpy as np
 
 from consilience.aggregators.base import Outcome
 from consilience.aggregators.iterative import AbstractIterative, read_class_prior
-from consilience.answering.learned import SILENCE, STATISTICS, Learned, Number, Record, Shape
+from consilience.answering.declaration import SILENCE, STATISTICS, Learned, Number, Record, Shape
 from consilience.answering.linear import LinearRule
 from consilience.data.reading import check_number
 from consilience.maths.adamw import Moments, adamw_step

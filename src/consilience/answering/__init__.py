@@ -1,4 +1,4 @@
 """How a fitted method answers new items: its rule, also as explanation, torch module, ONNX graph and file.
 
-It imports from `system`, `data`, `maths` and `passes`.
+It may import from `system`, `data`, `maths` and `passes`.
 """

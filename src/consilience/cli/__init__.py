@@ -1,4 +1,7 @@
-"""The command line: parse, call, print."""
+"""The command line: parse, call, print. A command is a file; `app` lists them, the other files are what they share.
+
+It may import from every room.
+"""
 
 from __future__ import annotations
 

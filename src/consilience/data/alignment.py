@@ -1,4 +1,4 @@
-"""Matching the axes of several predictions by name."""
+"""Match members, items and classes by name, of several predictions or with an earlier fit."""
 
 from __future__ import annotations
 
@@ -51,6 +51,20 @@ def joined_axis(axes: Sequence[Axis]) -> Axis:
                 f"beside {unnamed[0].size} without names"
             )
     return unnamed[0]
+
+
+def places_of_members(own: Axis, members: Sequence[Any]) -> IntArray:
+    """Where each member stands among those of a fit: by name, or one after the other where they have none."""
+    if not own.is_named:
+        check_members_fit(own.size, len(members))
+        return np.arange(own.size)
+    place = {name: position for position, name in enumerate(members)}
+    unknown = [name for name in own.names if name not in place]
+    if unknown:
+        is_numbered = list(members) == list(range(len(members)))
+        hint = ": the fit had no names of members, so give all in one array" if is_numbered else ""
+        raise InvalidPredictions(f"members must be among those fitted, {some(members)}; got {unknown[0]!r}{hint}")
+    return np.array([place[name] for name in own.names])
 
 
 def positions_on(own: Axis, target: Axis) -> IntArray | None:

@@ -13,14 +13,14 @@ import numpy.typing as npt
 
 from consilience.data.alignment import (
     check_classes_fit,
-    check_members_fit,
     joined_axis,
     joined_members,
     moved,
+    places_of_members,
     positions_on,
 )
 from consilience.data.answers import NUMBERS_AT_ONCE, HardAnswers, SoftMember, merge_answers
-from consilience.data.axes import Axes, Axis, HasAxes, listed, some
+from consilience.data.axes import Axes, Axis, HasAxes, listed
 from consilience.data.frames import read_answers
 from consilience.data.reading import (
     axis_of_positions,
@@ -465,19 +465,7 @@ class Predictions(AbstractPredictions):
         own = self.axes.members
         if own.is_named and self.axes.classes.is_named and (own.names, self.classes) == (list(members), list(classes)):
             return self
-        if own.is_named:
-            place = {name: position for position, name in enumerate(members)}
-            unknown = [name for name in own.names if name not in place]
-            if unknown:
-                is_numbered = list(members) == list(range(len(members)))
-                hint = ": the fit had no names of members, so give all in one array" if is_numbered else ""
-                raise InvalidPredictions(
-                    f"members must be among those fitted, {some(members)}; got {unknown[0]!r}{hint}"
-                )
-            positions = np.array([place[name] for name in own.names])
-        else:
-            check_members_fit(own.size, len(members))
-            positions = np.arange(own.size)
+        positions = places_of_members(own, members)
         if not self.axes.classes.is_named:
             check_classes_fit(self.n_classes, len(classes))
         target = Axis("class", len(classes), list(classes))

@@ -1,6 +1,6 @@
 """The scikit-learn meta-estimator: classifiers as members.
 
-It imports from `aggregators` and the rooms below it.
+It may import from `aggregators`, `metrics` and the rooms that these build on.
 """
 
 from consilience.ensemble.classifier import EnsembleClassifier as EnsembleClassifier

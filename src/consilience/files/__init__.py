@@ -1,4 +1,7 @@
-"""Predictions, labels and posteriors in files: `.npy .npz .safetensors` of arrays, `.csv .tsv .parquet` of tables."""
+"""Predictions, labels and posteriors in files: `.npy .npz .safetensors` of arrays, `.csv .tsv .parquet` of tables.
+
+It may import from every room but `plots`, `report`, `experiments` and `cli`.
+"""
 
 from consilience.files.recognition import Source as Source
 from consilience.files.recognition import read_labels as read_labels

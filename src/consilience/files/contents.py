@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from consilience.data.axes import some
-from consilience.files.formulas import without_quote
+from consilience.files.spreadsheets import without_quote
 from consilience.system.errors import InvalidPredictions
 from consilience.system.extras import extra
 from consilience.system.tables import Table

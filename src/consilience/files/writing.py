@@ -10,7 +10,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
 
-from consilience.files.formulas import with_quote
+from consilience.files.spreadsheets import with_quote
 from consilience.system.arrays import to_numpy
 from consilience.system.atomic import check_writable, whole_file
 from consilience.system.errors import InvalidPredictions

@@ -1,4 +1,4 @@
 """Compare and check methods, diagnose members, explain answers, and suggest items to label.
 
-It imports from `aggregators` and the rooms below it.
+It may import from `aggregators`, `metrics` and the rooms that these build on.
 """

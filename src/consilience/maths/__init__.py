@@ -1,4 +1,4 @@
-"""The mathematics that does not touch items: EM and its statistics, Dirichlet distributions, AdamW, rates.
+"""The mathematics that does not touch items: EM and its statistics, Dirichlet distributions, AdamW, rates, silence.
 
-Arrays here are small, NumPy and double precision. It imports from `system`.
+Arrays here are small, NumPy and double precision. It may import from `system`.
 """

@@ -1,6 +1,6 @@
 """How good a posterior is, given the truth: scores, calibration, and the detection of foreign items.
 
-It imports from `system` and `data`.
+It may import from `system` and `data`.
 """
 
 from consilience.metrics.reliability import calibration_error as calibration_error

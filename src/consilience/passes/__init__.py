@@ -1,4 +1,4 @@
 """Passes over all items, chunk by chunk: the E step, its kernels, agreement, and readers for memory and clusters.
 
-This is the only room that computes with item-sized arrays. It imports from `system`, `data` and `maths`.
+The fit meets item-sized arrays in this room alone. It may import from `system`, `data` and `maths`.
 """

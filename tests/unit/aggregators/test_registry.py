@@ -7,7 +7,7 @@ from numpy.testing import assert_array_equal
 import consilience as cs
 from consilience.aggregators import registry
 from consilience.aggregators.pooling import AbstractPool
-from consilience.answering.learned import STATISTICS
+from consilience.answering.declaration import STATISTICS
 from consilience.answering.linear import LinearRule
 from consilience.cli.methods import make_method
 

@@ -13,7 +13,7 @@ from consilience.aggregators.consensus.label_correction import MOST_NUMBERS, Lab
 from consilience.aggregators.consensus.opinion_weights import MOST_MEMBERS, copies, pool_weights, skills
 from consilience.aggregators.iterative import AbstractIterative
 from consilience.answering.corrected import CorrectedRule, Correction
-from consilience.answering.learned import STATISTICS, Learned, Number, Record, Shape
+from consilience.answering.declaration import STATISTICS, Learned, Number, Record, Shape
 from consilience.answering.linear import LinearRule
 from consilience.data.labels import known_truths, which_known
 from consilience.data.predictions import Predictions
@@ -106,8 +106,8 @@ class Consensus(AbstractIterative):
        weighted average.
 
     All that needs no labels. Where some are known, a fourth step corrects the answers of the other items too, as far as
-    the labels support it: by member and class, drawn to no correction by as much as cross-validation on the labelled
-    items asks for (`label_correction`). Labels are names or positions of classes (-1 where unknown), or probabilities
+    the labels support it: by member and class, shrunk towards no correction as strongly as cross-validation on the
+    labelled items asks for (`label_correction`). Labels are names or positions of classes (-1 where unknown), or probabilities
     (items, classes), rows of NaN where unknown. They change neither weights nor confusion matrices.
 
     `history_` is the evidence of the translated answers as each pass found it; it settles but need not rise.

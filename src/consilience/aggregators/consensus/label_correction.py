@@ -20,29 +20,29 @@ STRENGTHS = (1000.0, 300.0, 100.0, 30.0, 10.0, 3.0, 1.0)
 """Ridges that are tried beside no correction at all, from strong restraint to hardly any."""
 
 MEMBER_SHARE = 1 / 10
-"""Of a ridge, what restrains one number for each member, how much it is to be believed, rather than each of its
-classes: that is learned from far fewer labels."""
+"""The share of the ridge on each member's one weight of trust. It is small, because one number for each member needs
+far fewer labels than one for each class."""
 
 CLASS_SHARE, LEAST_CLASS_RIDGE = 1 / 30, 1.0
-"""Of a ridge, what restrains how frequent classes are, and at least so much."""
+"""The share of the ridge on the biases of the classes, and the least such ridge."""
 
 STEP = 0.5
-"""By how many nats a weaker restraint has to foretell the labels better than the next stronger one: with ten labels,
-chance alone makes that much difference."""
+"""A weaker ridge is preferred to the next stronger one only if it predicts labels it has not seen better by this many
+nats: with ten labels, chance alone makes that much difference."""
 
 N_FOLDS, FEW_FOLDS = 10, 3
 LITTLE_WORK, MOST_WORK = 2e6, 5e7
-"""Items × features × classes: up to the first all folds are cross-validated, beyond it few, which takes some seconds;
-beyond the second, members are believed more or less as a whole, and their classes are not told apart."""
+"""Work is items × features × classes. Up to `LITTLE_WORK` there are `N_FOLDS` folds; above it `FEW_FOLDS`, which takes
+some seconds; above `MOST_WORK` each member gets one weight, and none for each class."""
 
 SURPRISE = 0.02
-"""So often, a label says nothing of its item: then one surprise decides nothing."""
+"""The share of labels that are taken to be random, so that one unexpected label does not decide."""
 
 SHARPNESS_SPREAD = 0.5
 """How far, as a standard deviation of its logarithm, the sharpness of the answers is expected to be from 1."""
 
 MOST_NUMBERS = 20_000
-"""Members × classes; of more, corrections would be larger than all that labels can tell."""
+"""Above so many members × classes no correction is learned: it would have more numbers than labels can determine."""
 
 FORGOTTEN = 1e-3
 """A labelled item that counts for less is dropped."""
@@ -77,7 +77,7 @@ class LabelledItems:
     def _is_again(self, other: LabelledItems) -> npt.NDArray[np.bool_]:
         """Which items are labelled again there: two items do not get the same probabilities to the last digit.
 
-        Labels of people are often the same, so of items with nothing else all count.
+        Items that have only hard labels often look the same, so they are never taken for repeats.
         """
         later = {said.tobytes() for said in other.said}
         is_soft = np.asarray((self.said > 0) & (self.said < 1)).any(axis=(1, 2))
@@ -119,7 +119,7 @@ class Solution(NamedTuple):
 
 
 def learn_correction(labelled: LabelledItems, answers: FloatArray) -> Correction:
-    """The mean of the corrections of all strengths, each by how well it foretells labels it has not seen.
+    """The average of the corrections of all strengths, weighted by how well each predicts labels it has not seen.
 
     `answers` (items, classes) are what was found without labels. The mean is one of logits, so that it is one linear
     layer. With few labels nothing foretells better than no correction, and answers stay what they are.
@@ -155,7 +155,7 @@ def _centred_logs(said: FloatArray) -> FloatArray:
 
 
 def _reduced(features: FloatArray, n_classes: int) -> tuple[FloatArray, FloatArray | None]:
-    """No more features than items, and the directions they stand for, if others than the features' own.
+    """The features, reduced to one for each item at most, and the projection; None where they were not reduced.
 
     A ridge makes no use of any other direction. Where it would be too much work, there are no features at all.
     """

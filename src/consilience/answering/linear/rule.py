@@ -44,8 +44,8 @@ class LinearRule(AbstractRule):
     """The posterior of an item is `(1 - weight) · average + weight · softmax(scores)`.
 
     The average weighs the members who answered by `member_weights`. With `averages_logs` it averages logarithms and
-    takes their softmax: a geometric mean. Scores are linear in log max(probability, log_floor), without a floor in the
-    probabilities, and in one-hot rows of members who give labels.
+    takes their softmax: a geometric mean. Scores are linear in log max(p, log_floor), or in p itself where there is no
+    floor; for members who give labels, in their one-hot rows.
     """
 
     member_weights: FloatArray  # (members,)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from consilience.answering.learned import STATISTICS, Number, Record, Shape, nested, reason_to_refuse
+from consilience.answering.declaration import STATISTICS, Number, Record, Shape, nested, reason_to_refuse
 from consilience.maths.adamw import Moments
 from consilience.maths.statistics import Statistics
 

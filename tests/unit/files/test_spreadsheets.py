@@ -2,7 +2,7 @@
 
 import pytest
 
-from consilience.files.formulas import with_quote, without_quote
+from consilience.files.spreadsheets import with_quote, without_quote
 
 
 @pytest.mark.parametrize("name", ["=1+1", "+1", "-x", "@sum", "\tx", "\r=", "\uff1dA1", "'=1", "''@"])

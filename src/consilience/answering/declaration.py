@@ -22,7 +22,7 @@ LARGEST = 1e100
 @final
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """An array, by the letters of its axes: m members, i items, k classes, l labelled items, g all members or none."""
+    """An array, by the letters of its axes: m members, i items, k classes, l labelled items, g members, or 0 where they were too many to compare."""
 
     axes: str
     is_signed: bool = False
