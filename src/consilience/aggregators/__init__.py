@@ -1,7 +1,7 @@
 """The methods, one file each, what they share (`base`, `iterative`, `label_em`, `pooling`), and their registry.
 
-A new method is a file here and a line below; `consensus/` is large, and so a folder. It may import from `system`, `data`,
-`maths`, `passes` and `answering`.
+A new method is a file here and a line below; `consensus/` is large, and so a folder. The room may import from `system`,
+`data`, `maths`, `passes` and `answering`.
 """
 
 # In the order of tables: from the plainest method to the recommended one.

@@ -265,7 +265,7 @@ class AbstractAggregator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-le
     def _aligned_with(self, labels: Any, predictions: Any) -> tuple[AbstractPredictions, Any]:
         """Predictions and what is known of their items, both on the axes of the fit.
 
-        Labels given as positions or columns refer to the classes of the predictions that come with them, not of the fit.
+        Labels given as positions or columns refer to the classes of these predictions, not to those of the fit.
         """
         self._check_is_fitted()
         check_sizes(predictions, len(self.members_), len(self.classes_))

@@ -22,7 +22,10 @@ LARGEST = 1e100
 @final
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """An array, by the letters of its axes: m members, i items, k classes, l labelled items, g members, or 0 where they were too many to compare."""
+    """An array, by the letters of its axes.
+
+    They are m members, i items, k classes, l labelled items, and g members, or 0 where they were too many to compare.
+    """
 
     axes: str
     is_signed: bool = False

@@ -4,8 +4,8 @@ Where there are many classes nearly every item has one responsibility of 1, and 
 the next. After a pass over all items (the reference) each item's lead is known: how far its best class is ahead of the
 second. Scores are linear in the features x, so since then the score of class k has moved by `Δw_k · x + Δb_k`. That
 differs from `Δw_k · c + Δb_k`, which is computed once for a centre c, by at most `|Δw_k| |x - c|` (Cauchy and Schwarz).
-An item whose lead survives the worst case has the same single responsibility as before, up to rounding, so its product is left out,
-and products are what a pass costs. Hamerly (2010) does this for k-means.
+An item whose lead survives the worst case has the same single responsibility as before, up to rounding, so its product
+is left out, and products are what a pass costs. Hamerly (2010) does this for k-means.
 """
 
 from __future__ import annotations

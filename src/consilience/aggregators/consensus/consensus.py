@@ -107,8 +107,8 @@ class Consensus(AbstractIterative):
 
     All that needs no labels. Where some are known, a fourth step corrects the answers of the other items too, as far as
     the labels support it: by member and class, shrunk towards no correction as strongly as cross-validation on the
-    labelled items asks for (`label_correction`). Labels are names or positions of classes (-1 where unknown), or probabilities
-    (items, classes), rows of NaN where unknown. They change neither weights nor confusion matrices.
+    labelled items asks for (`label_correction`). Labels are names or positions of classes (-1 where unknown), or
+    probabilities (items, classes), rows of NaN where unknown. They change neither weights nor confusion matrices.
 
     `history_` is the evidence of the translated answers as each pass found it; it settles but need not rise.
     `benchmarks/quality` shows what it gains and where it loses.
