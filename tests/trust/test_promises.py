@@ -25,11 +25,14 @@ def test_commands_run_something(command):
     if module := re.fullmatch(r"\.venv/bin/python -m ((?:tests|benchmarks)\.\S+) .*", command):
         assert (ROOT / f"{module[1].replace('.', '/')}.py").exists()
         return
-    words = re.fullmatch(r"(?:\w+=\S+ )?\.venv/bin/python -m pytest (\S+)(?: -k (?:\"(.+)\"|(\w+)))?", command)
+    words = re.fullmatch(
+        r"(?:\w+=\S+ )?\.venv/bin/python -m pytest (\S+(?: tests/\S+)*)(?: -k (?:\"(.+)\"|(\w+)))?", command
+    )
     assert words is not None
-    tests = re.findall(r"^def (test_\w+)", (ROOT / words[1]).read_text("utf-8"), re.MULTILINE)
-    for word in (words[2] or words[3] or "test").split(" or "):
-        assert any(word in test for test in tests), f"no test is called {word}"
+    for path in words[1].split():
+        tests = re.findall(r"^def (test_\w+)", (ROOT / path).read_text("utf-8"), re.MULTILINE)
+        for word in (words[2] or words[3] or "test").split(" or "):
+            assert any(word in test for test in tests), f"no test in {path} is called {word}"
 
 
 def test_there_are_many_wrong_inputs():
