@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import warnings
 from time import perf_counter
 
 import numpy as np
@@ -20,7 +19,6 @@ def main() -> None:
     parser.add_argument("--panels", type=int, default=200, help="of each kind (default: %(default)s)")
     parser.add_argument("--kinds", nargs="*", default=[*KINDS, "mixture", "altered"])
     arguments = parser.parse_args()
-    warnings.simplefilter("ignore")  # Dawid and Skene's model need not converge to be compared
     print("10th, 50th and 90th percentile over panels; gain: Dawid-Skene's accuracy minus the average's, in points")
     print(" | ".join(["kind", "votes", *Statistics._fields, "gain ≥ 10", "gain ≤ -10", "s / panel"]))
     for kind in arguments.kinds:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import NamedTuple
 
 import numpy as np
+from sklearn.exceptions import ConvergenceWarning
 
 import consilience as cs
 from benchmarks.quality.panel import Panel
@@ -45,7 +47,9 @@ def describe(panel: Panel) -> Statistics:
 
 
 def _accuracy(aggregator: cs.Average | cs.DawidSkene, panel: Panel) -> float:
-    posterior = np.asarray(aggregator.fit(panel.predictions).posterior_)
+    with warnings.catch_warnings():  # a fit need not have converged to be compared
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        posterior = np.asarray(aggregator.fit(panel.predictions).posterior_)
     is_known = panel.truth >= 0
     return float((posterior.argmax(axis=1) == panel.truth)[is_known].mean())
 
