@@ -21,6 +21,9 @@ MOST_ITEMS = 1000
 LEAST_ITEMS = 40
 """A draw of shares with fewer items is made again, and given up after some tries."""
 
+LEAST_OF_A_CLASS = 20
+"""Classes with fewer items are not made the rare one, or the common one."""
+
 Draw = Callable[[Panel, np.random.Generator], Panel | None]
 
 
@@ -77,20 +80,20 @@ def uneven(panel: Panel, rng: np.random.Generator) -> Panel | None:
 def rare(panel: Panel, rng: np.random.Generator) -> Panel | None:
     """Two of the classes, one of them at 1 to 20 % of the items; members are asked to choose between the two."""
     counts = np.bincount(panel.truth[panel.truth >= 0], minlength=panel.n_classes)
-    large = np.flatnonzero(counts >= 20)
+    large = np.flatnonzero(counts >= LEAST_OF_A_CLASS)
     if len(large) < 2:
         return None
     share = np.exp(rng.uniform(np.log(0.01), np.log(0.2)))
     pair = rng.choice(large, 2, replace=False)
     two = only_classes(panel, pair)
-    if two is None or (two.truth == 1).sum() < 20:
+    if two is None or min(np.bincount(two.truth, minlength=2)) < LEAST_OF_A_CLASS:
         return None
     n_common = min((two.truth == 0).sum(), MOST_ITEMS)
-    n_rare = round(share * n_common / (1 - share))
-    if n_rare < 3:
-        n_rare = 3
-    chosen = [rng.choice(np.flatnonzero(two.truth == k), n, replace=False) for k, n in ((0, n_common), (1, n_rare))]
-    return answered(take(two, np.sort(np.concatenate(chosen)))) if n_rare <= (two.truth == 1).sum() else None
+    n_rare = max(3, round(share * n_common / (1 - share)))
+    if n_rare > (two.truth == 1).sum():
+        return None
+    chosen = [rng.choice(np.flatnonzero(two.truth == k), n, replace=False) for k, n in enumerate((n_common, n_rare))]
+    return answered(take(two, np.sort(np.concatenate(chosen))))
 
 
 def _with_shares(panel: Panel, shares: np.ndarray, rng: np.random.Generator) -> Panel | None:
@@ -144,7 +147,7 @@ def few_answers(panel: Panel, rng: np.random.Generator) -> Panel | None:
 
 
 def some_classes(panel: Panel, rng: np.random.Generator) -> Panel | None:
-    """Members who know only some of the classes, each about half, and keep silent where they know none that fits."""
+    """Members who know only some of the classes, each six in ten, and keep silent where they know none that fits."""
     if panel.n_classes < 4:
         return None
     panel = _sized(panel)
@@ -181,8 +184,9 @@ def members_drawn(panel: Panel, rng: np.random.Generator) -> Panel | None:
 
 def copies(panel: Panel, rng: np.random.Generator) -> Panel | None:
     """One member three times."""
+    panel = _sized(panel)
     which = int(rng.integers(panel.n_members))
-    return _with(_sized(panel), lambda one: [one[which], one[which]])
+    return _with(panel, lambda one: [one[which], one[which]])
 
 
 def useless(panel: Panel, rng: np.random.Generator) -> Panel | None:
