@@ -1,68 +1,90 @@
 """Every method on panels of every kind, in one table.
 
-    python -m benchmarks.quality --work-dir WORK [--data-dir DATA] [--shared-dir SHARED]
+    python -m benchmarks.quality --work-dir WORK [--data-dir DATA] [--shared-dir SHARED] [-o results/quality]
 
 Panels are made the first time (networks are trained, half an hour on one core) and kept in the work directory; so are
 scores, and a run that was cut off goes on. `families.toml` says which families are held out: their scores are computed
-only where `--side held-out` asks for them.
+only where `--side held-out` asks for them. `docs/guide/quality.md` explains all of it.
 """
 
 from __future__ import annotations
 
 import argparse
+import time
 from pathlib import Path
 
 from rich.progress import Progress
 
-from benchmarks.quality.families import SIDES
+from benchmarks.quality.families import side_of
 from benchmarks.quality.figure import draw
-from benchmarks.quality.methods import ABLATION, METHODS, YARDSTICK
-from benchmarks.quality.panel import read
-from benchmarks.quality.prepare import prepare
-from benchmarks.quality.run import score_all
-from benchmarks.quality.table import gathered, text, write_json
+from benchmarks.quality.methods import ABLATION, METHODS, PEER_KINDS, PEERS, YARDSTICK
+from benchmarks.quality.prepare import Entry, OnStep, prepare, prepare_generated, sources_at
+from benchmarks.quality.run import Job, score_all
+from benchmarks.quality.table import gathered, methods_of, text, write_json
+
+
+def entries(options: argparse.Namespace, on_step: OnStep, say: OnStep) -> list[Entry]:
+    """The panels of a side, made where they are not there."""
+    if options.side == "generated":
+        return prepare_generated(options.panels, options.work_dir, on_step)
+    sources = sources_at(options.data_dir or options.work_dir / "data", options.shared_dir)
+    for sentence in sources.left_out:
+        say(sentence)
+    return [entry for entry in prepare(sources, options.work_dir, on_step) if side_of(entry.family) == options.side]
+
+
+def jobs_of(some: list[Entry], methods: list[str]) -> list[Job]:
+    """Which methods are run on each panel: peers on some kinds, and on the first draw of each."""
+    ours = [method for method in methods if method not in PEERS]
+    return [(entry.path, methods if is_for_peers(entry) else ours) for entry in some]
+
+
+def is_for_peers(entry: Entry) -> bool:
+    """Whether peers are run on a panel."""
+    _, _, number = entry.path.stem.rpartition("~") if "~" in entry.path.stem else ("", "", "0")
+    return entry.kind in PEER_KINDS and number == "0"
 
 
 def main() -> None:
     """Make what is missing, score, print, write, draw."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--data-dir", type=Path, help="with mnist, fashion-mnist, cifar10; fetched where it can be")
+    parser.add_argument("--data-dir", type=Path, help="with mnist, fashion-mnist, cifar10; fetched where they can be")
     parser.add_argument("--shared-dir", type=Path, help="with panels/ and the other files of real panels")
     parser.add_argument("--work-dir", type=Path, required=True, help="where members, panels and scores are kept")
-    parser.add_argument("--side", choices=["tuning", "held-out"], default="tuning")
-    parser.add_argument("--methods", nargs="+", default=list(METHODS), help="of the registry, or module:function")
+    parser.add_argument("--side", choices=["tuning", "held-out", "generated"], default="tuning")
+    parser.add_argument("--panels", type=int, default=200, help="how many are generated (default: %(default)s)")
+    parser.add_argument("--methods", nargs="+", default=[*METHODS, *PEERS], help="of the registry, or module:function")
+    parser.add_argument("--no-peers", action="store_true", help="only our own methods")
     parser.add_argument("--ablation", action="store_true", help="what each ingredient of Consensus gives, instead")
+    parser.add_argument("--kinds", nargs="+", help="only panels of these kinds")
     parser.add_argument("--jobs", type=int, default=2, help="panels at a time")
     parser.add_argument("-o", "--output", type=Path, help="without ending: .txt, .json and .svg follow")
     options = parser.parse_args()
-    methods = list(dict.fromkeys([YARDSTICK, *(ABLATION if options.ablation else options.methods)]))
+    wanted = [YARDSTICK, *(ABLATION if options.ablation else options.methods)]
+    methods = list(dict.fromkeys(name for name in wanted if not (options.no_peers and name in PEERS)))
     with Progress() as progress:
         bar = progress.add_task("making panels", total=None)
-        folder = prepare(
-            options.data_dir,
-            options.shared_dir,
-            options.work_dir,
-            lambda name: progress.update(bar, description=f"making {name}"),
+        some = entries(
+            options, lambda name: progress.update(bar, description=f"making {name:40.40}"), progress.console.print
         )
-        paths = [path for path in sorted(folder.glob("*.npz")) if SIDES[read(path).family] == options.side]
-        progress.update(bar, description="scoring", total=len(paths), completed=0)
+        some = [entry for entry in some if not options.kinds or entry.kind in options.kinds]
+        progress.update(bar, description="scoring", total=len(some), completed=0)
+        started = time.perf_counter()
         rows = score_all(
-            paths,
-            lambda _: methods,
+            jobs_of(some, methods),
             options.work_dir / "scores.jsonl",
             options.jobs,
             lambda name: progress.update(bar, advance=1, description=f"scored {name:40.40}"),
         )
-    scores = gathered(rows)
-    shown = text(scores, options.side)
-    print(shown)
+        seconds = time.perf_counter() - started
+    shown = text(rows, options.side)
+    print(f"{shown}\n\nscored in {seconds:.0f} seconds")
     if options.output:
         options.output.with_suffix(".txt").write_text(shown + "\n", encoding="utf-8")
-        write_json(scores, options.output.with_suffix(".json"))
-        for method in ("consensus", *methods[-1:]):
-            if method in methods:
-                draw(scores, method, options.output.with_suffix(".svg"))
-                break
+        write_json(rows, options.output.with_suffix(".json"))
+        scores = gathered(rows)
+        shown_method = "consensus" if "consensus" in methods else methods_of(scores)[-1]
+        draw(scores, shown_method, options.output.with_suffix(".svg"))
 
 
 if __name__ == "__main__":

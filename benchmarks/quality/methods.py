@@ -1,4 +1,4 @@
-"""Our methods, as functions from a panel to a posterior (items, classes). None ever sees a label.
+"""All methods, as functions from a panel to a posterior (items, classes). None ever sees a label.
 
 A new one is one line, `METHODS["mine"] = function`, or none at all: `--methods average module:function`.
 """
@@ -14,7 +14,9 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 import consilience as cs
-from benchmarks.quality.panel import Panel
+from benchmarks.quality import peers
+from benchmarks.quality.panel import AS_IT_IS, Panel
+from benchmarks.quality.peers.peer import Peer
 from consilience.aggregators.base import AbstractAggregator
 from consilience.aggregators.consensus.consensus import TranslationModel
 from consilience.maths.model import Scores
@@ -25,7 +27,6 @@ Method = Callable[[Panel], np.ndarray]
 
 YARDSTICK = "average"
 """What the others are compared with."""
-
 
 VOTE = 0.98
 """What a vote counts as a probability where votes are averaged; the rest is spread over all classes. Shares of votes
@@ -123,14 +124,23 @@ ABLATION: dict[str, Method] = {
 """What each ingredient of `Consensus` gives."""
 
 
+PEERS: dict[str, Peer] = {
+    f"crowd-kit {one.name}" if one.library == "crowdkit" else one.name: one for one in peers.PEERS.values()
+}
+"""Other people's methods, by their names in tables: crowd-kit's have the names of ours."""
+
+PEER_KINDS = (AS_IT_IS, "votes", "rare", "few answers")
+"""Peers take so long that they see these kinds alone, and of each panel and kind one draw."""
+
+
 def named(name: str) -> Method:
     """A method of the registry, or `module:function` of anyone's."""
-    everything = METHODS | ABLATION
+    everything: dict[str, Method] = METHODS | ABLATION | PEERS
     if name in everything:
         return everything[name]
     module, found, function = name.partition(":")
     if not found:
-        raise ValueError(f"method must be module:function or one of {', '.join(METHODS)}; got {name!r}")
+        raise ValueError(f"method must be module:function or one of {', '.join([*METHODS, *PEERS])}; got {name!r}")
     method: Method = getattr(import_module(module), function)
     return method
 

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import hashlib
 import json
-import signal
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor, as_completed
-from contextlib import contextmanager
 from functools import cache
-from importlib import import_module
+from importlib.metadata import packages_distributions, version
+from importlib.util import find_spec
+from itertools import starmap
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
@@ -23,83 +23,86 @@ from typing import Any
 import numpy as np
 
 import consilience
-from benchmarks.quality.methods import METHODS, named
+from benchmarks.quality.methods import ABLATION, METHODS, PEERS, named
 from benchmarks.quality.panel import Panel, read
+from benchmarks.quality.peers.run import Runner
+from benchmarks.quality.prepare import fingerprint
 from benchmarks.quality.scores import scores
 
-SECONDS = 60
+SECONDS = 20
 """A peer that takes longer on a panel is left out there, and the row says so."""
 
+MOST_CLASSES = {"soft-dawid-skene": 200, "bcc": 200}
+"""These of ours sum over three or four axes of classes, minutes for a thousand: left out beyond so many."""
+
 Row = dict[str, Any]
+Key = tuple[str, ...]
+Job = tuple[Path, list[str]]
 
 
-def score_all(
-    paths: list[Path], methods: Callable[[Path], list[str]], written: Path, n_jobs: int, on_panel: Callable[[str], None]
-) -> list[Row]:
-    """The rows of all panels, those of an earlier run as they were written."""
+def score_all(jobs: Iterable[Job], written: Path, n_jobs: int, on_panel: Callable[[str], None]) -> list[Row]:
+    """The rows of all panels and methods, those of an earlier run as they were written."""
     earlier = {key_of(row): row for row in read_rows(written)}
-    done = defaultdict(list)
+    done: dict[str, list[Key]] = defaultdict(list)
     for key in earlier:
         done[key[0]].append(key)
-    jobs = [(path, methods(path), done[path.stem]) for path in paths]
-    with (
-        written.open("a", encoding="utf-8") as file,
-        ProcessPoolExecutor(n_jobs, mp_context=get_context("spawn")) as pool,
-    ):
-        waiting = {pool.submit(score_panel, *job): job[0].stem for job in jobs}
-        found: list[Row] = []
-        for future in as_completed(waiting):
-            new, keys = future.result()
+    is_cut_off = written.exists() and not written.read_bytes().endswith(b"\n")
+    found: list[Row] = []
+    with written.open("a", encoding="utf-8") as file:
+        file.write("\n" if is_cut_off else "")
+        for new, keys in _as_they_come([(path, methods, done[path.stem]) for path, methods in jobs], n_jobs):
             file.writelines(json.dumps(row) + "\n" for row in new)
             file.flush()
             known = {key_of(row): row for row in new}
             found += [known[key] if key in known else earlier[key] for key in keys]
-            on_panel(waiting[future])
+            on_panel(keys[0][0])
     return sorted(found, key=lambda row: (row["panel"], row["method"]))
 
 
-def score_panel(path: Path, methods: list[str], earlier: Iterable[tuple[str, ...]]) -> tuple[list[Row], list[Any]]:
+def _as_they_come(calls: list[tuple[Path, list[str], list[Key]]], n_jobs: int) -> Iterator[tuple[list[Row], list[Key]]]:
+    """What `score_panel` returns for each panel, from several processes where more than one job is asked for."""
+    if n_jobs == 1:
+        yield from starmap(score_panel, calls)
+        return
+    with ProcessPoolExecutor(n_jobs, mp_context=get_context("spawn")) as pool:
+        waiting = [pool.submit(score_panel, *call) for call in calls]
+        yield from (future.result() for future in as_completed(waiting))
+
+
+def score_panel(path: Path, methods: list[str], done: Iterable[Key]) -> tuple[list[Row], list[Key]]:
     """The rows of a panel that are new, and the keys of all."""
-    panel, done = read(path), set(earlier)
-    answers = fingerprint(panel)
-    keys = [(panel.name, answers, method, version_of(method)) for method in methods]
-    return [score(panel, *key[1:]) for key in keys if key not in done], keys
+    panel, before = read(path), set(done)
+    answers = answers_of(panel)
+    keys: list[Key] = [(panel.name, answers, method, version_of(method)) for method in methods]
+    return [dict(zip(KEY, key, strict=True)) | score(panel, key[2]) for key in keys if key not in before], keys
 
 
-def score(panel: Panel, answers: str, method: str, version: str) -> Row:
-    """How a method scores on a panel; only the scores see its truth."""
+def score(panel: Panel, method: str) -> Row:
+    """How a method scores on a panel, or why it is left out; only the scores see the truth."""
     base, _, _ = panel.name.partition("~")
-    row: Row = {"panel": panel.name, "answers": answers, "method": method, "version": version}
-    row |= {"base": base, "family": panel.family, "kind": panel.kind, "members": panel.n_members}
+    row: Row = {"base": base, "family": panel.family, "kind": panel.kind, "members": panel.n_members}
     row |= {"items": panel.n_items, "classes": panel.n_classes, "votes": panel.labels is not None}
-    function = named(method)
-    started = time.perf_counter()
-    try:
-        with limited(SECONDS if method not in METHODS else 0):
-            posterior = function(panel)
-    except TimeoutError:
-        return row | {"left out": f"over {SECONDS} seconds"}
-    seconds = time.perf_counter() - started
+    if panel.n_classes > MOST_CLASSES.get(method, panel.n_classes):
+        return row | {"left out": f"takes minutes with more than {MOST_CLASSES[method]} classes"}
+    if method in PEERS:
+        outcome = runner().run(PEERS[method].name, panel)
+        if outcome.posterior is None:
+            return row | {"left out": outcome.reason}
+        posterior, seconds = outcome.posterior, outcome.seconds
+    else:
+        started = time.perf_counter()
+        posterior = named(method)(panel)
+        seconds = time.perf_counter() - started
     return row | {"seconds": seconds, **scores(np.asarray(posterior, dtype=np.float64), panel.truth)}
 
 
-@contextmanager
-def limited(seconds: int) -> Iterator[None]:
-    """Raise TimeoutError after so many seconds; 0 is for ever."""
-
-    def stop(*_: object) -> None:
-        raise TimeoutError
-
-    before = signal.signal(signal.SIGALRM, stop)
-    signal.alarm(seconds)
-    try:
-        yield
-    finally:
-        signal.alarm(0)
-        signal.signal(signal.SIGALRM, before)
+@cache
+def runner() -> Runner:
+    """Where this process runs peers; it ends with the process."""
+    return Runner(limit=SECONDS)
 
 
-def fingerprint(panel: Panel) -> str:
+def answers_of(panel: Panel) -> str:
     """What tells a panel's answers and truth from others of the same name."""
     parts = [part for part in (panel.probabilities, panel.labels, panel.truth) if part is not None]
     return hashlib.sha256(b"".join(np.ascontiguousarray(part).tobytes() for part in parts)).hexdigest()[:16]
@@ -107,13 +110,19 @@ def fingerprint(panel: Panel) -> str:
 
 @cache
 def version_of(method: str) -> str:
-    """What tells a method's code from others of the same name: of ours the source, of peers the release."""
-    if method in METHODS:
-        folder = Path(consilience.__file__).parent
-        rooms = [folder / room for room in ("aggregators", "answering", "data", "maths", "passes", "system")]
-        files = [Path(__file__).with_name("methods.py"), *(path for room in rooms for path in room.rglob("*.py"))]
-        return hashlib.sha256(b"".join(path.read_bytes() for path in sorted(files))).hexdigest()[:16]
-    return str(getattr(named(method), "version", "")) or str(import_module(method.split(":")[0]).__name__)
+    """What tells a method's code from others of the same name: of peers, also their release and the time they have."""
+    here = Path(__file__).parent
+    if method in PEERS:
+        peer = PEERS[method]
+        release = version(packages_distributions()[peer.library][0]) if peer.is_installed else "none"
+        wrapper = here / "peers" / f"{peer.method.__module__.rpartition('.')[2]}.py"
+        return fingerprint([here / "peers" / "peer.py", wrapper], release, f"{SECONDS} s")
+    if method in METHODS or method in ABLATION:
+        package = Path(consilience.__file__).parent
+        rooms = [package / room for room in ("aggregators", "answering", "data", "maths", "passes", "system")]
+        return fingerprint([here / "methods.py", *rooms])
+    module = find_spec(method.partition(":")[0])
+    return fingerprint([Path(module.origin)] if module is not None and module.origin is not None else [])
 
 
 def read_rows(path: Path) -> list[Row]:
@@ -127,6 +136,9 @@ def read_rows(path: Path) -> list[Row]:
     return rows
 
 
-def key_of(row: Row) -> tuple[str, ...]:
+KEY = ("panel", "answers", "method", "version")
+
+
+def key_of(row: Row) -> Key:
     """What a row is of."""
-    return tuple(row[name] for name in ("panel", "answers", "method", "version"))
+    return tuple(row[name] for name in KEY)

@@ -6,7 +6,7 @@ members in common: its panels are not independent of each other, and are one fam
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, replace
 from itertools import cycle, product
 from pathlib import Path
@@ -15,7 +15,7 @@ from zlib import crc32
 import numpy as np
 
 from benchmarks.quality.panel import AS_IT_IS, Panel
-from benchmarks.quality.sources.images import viewed
+from benchmarks.quality.sources.images import STRANGERS, viewed
 from benchmarks.quality.sources.members import Member, said
 
 DATA = ("mnist", "fashion-mnist", "cifar10")
@@ -123,11 +123,19 @@ def ensemble(data: str, kind: str) -> tuple[Member, ...]:
     return tuple(kinds[kind])
 
 
-def network_panels(data_dir: Path, work_dir: Path, on_step: Callable[[str], None]) -> Iterator[Panel]:
+def network_panels(
+    at_hand: Collection[str], data_dir: Path, work_dir: Path, on_step: Callable[[str], None]
+) -> Iterator[Panel]:
     """All panels of the catalog whose data sets are at hand; members are trained the first time."""
     for made in catalog():
-        on_step(made.name)
-        yield make(made, data_dir, work_dir)
+        if needed(made) <= {"digits", *at_hand}:
+            on_step(made.name)
+            yield make(made, data_dir, work_dir)
+
+
+def needed(made: Made) -> set[str]:
+    """The data sets that a panel is made from."""
+    return {made.data, STRANGERS[made.data]} if made.view.startswith("foreign") else {made.data}
 
 
 def make(made: Made, data_dir: Path, work_dir: Path) -> Panel:
