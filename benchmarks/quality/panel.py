@@ -93,7 +93,8 @@ def read(path: Path) -> Panel:
         return Panel(path.stem, family, kind, file["truth"].astype(np.int64), n_classes, **arrays)
 
 
-def read_all(folder: Path) -> Iterator[Panel]:
-    """All panels of a folder, by name."""
+def read_all(folder: Path, kind: str) -> Iterator[Panel]:
+    """All panels of a kind in a folder, by name."""
     for path in sorted(folder.glob("*.npz")):
-        yield read(path)
+        if (panel := read(path)).kind == kind:
+            yield panel
