@@ -17,9 +17,10 @@ from rich.progress import Progress
 
 from benchmarks.quality.families import side_of
 from benchmarks.quality.figure import draw
-from benchmarks.quality.methods import ABLATION, METHODS, PEER_KINDS, PEERS, YARDSTICK
+from benchmarks.quality.jobs import jobs_of
+from benchmarks.quality.methods import ABLATION, METHODS, PEERS, YARDSTICK
 from benchmarks.quality.prepare import Entry, OnStep, prepare, prepare_generated, sources_at
-from benchmarks.quality.run import Job, score_all
+from benchmarks.quality.run import score_all
 from benchmarks.quality.table import gathered, methods_of, text, write_json
 
 
@@ -31,18 +32,6 @@ def entries(options: argparse.Namespace, on_step: OnStep, say: OnStep) -> list[E
     for sentence in sources.left_out:
         say(sentence)
     return [entry for entry in prepare(sources, options.work_dir, on_step) if side_of(entry.family) == options.side]
-
-
-def jobs_of(some: list[Entry], methods: list[str]) -> list[Job]:
-    """Which methods are run on each panel: peers on some kinds, and on the first draw of each."""
-    ours = [method for method in methods if method not in PEERS]
-    return [(entry.path, methods if is_for_peers(entry) else ours) for entry in some]
-
-
-def is_for_peers(entry: Entry) -> bool:
-    """Whether peers are run on a panel."""
-    _, _, number = entry.path.stem.rpartition("~") if "~" in entry.path.stem else ("", "", "0")
-    return entry.kind in PEER_KINDS and number == "0"
 
 
 def main() -> None:

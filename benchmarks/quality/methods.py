@@ -15,7 +15,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 import consilience as cs
 from benchmarks.quality import peers
-from benchmarks.quality.panel import AS_IT_IS, Panel
+from benchmarks.quality.panel import Panel
 from benchmarks.quality.peers.peer import Peer
 from consilience.aggregators.base import AbstractAggregator
 from consilience.aggregators.consensus.consensus import TranslationModel
@@ -125,12 +125,9 @@ ABLATION: dict[str, Method] = {
 
 
 PEERS: dict[str, Peer] = {
-    f"crowd-kit {one.name}" if one.library == "crowdkit" else one.name: one for one in peers.PEERS.values()
+    f"crowd-kit {one.name}" if one.library.startswith("crowdkit") else one.name: one for one in peers.PEERS.values()
 }
 """Other people's methods, by their names in tables: crowd-kit's have the names of ours."""
-
-PEER_KINDS = (AS_IT_IS, "votes", "rare", "few answers")
-"""Peers take so long that they see these kinds alone, and of each panel and kind one draw."""
 
 
 def named(name: str) -> Method:

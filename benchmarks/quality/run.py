@@ -23,21 +23,21 @@ from typing import Any
 import numpy as np
 
 import consilience
+from benchmarks.quality.jobs import Job
 from benchmarks.quality.methods import ABLATION, METHODS, PEERS, named
 from benchmarks.quality.panel import Panel, read
 from benchmarks.quality.peers.run import Runner
 from benchmarks.quality.prepare import fingerprint
 from benchmarks.quality.scores import scores
 
-SECONDS = 20
-"""A peer that takes longer on a panel is left out there, and the row says so."""
+SECONDS = 10
+"""A peer that takes more processor time on a panel is left out there, and the row says so."""
 
 MOST_CLASSES = {"soft-dawid-skene": 200, "bcc": 200}
 """These of ours sum over three or four axes of classes, minutes for a thousand: left out beyond so many."""
 
 Row = dict[str, Any]
 Key = tuple[str, ...]
-Job = tuple[Path, list[str]]
 
 
 def score_all(jobs: Iterable[Job], written: Path, n_jobs: int, on_panel: Callable[[str], None]) -> list[Row]:
@@ -66,7 +66,10 @@ def _as_they_come(calls: list[tuple[Path, list[str], list[Key]]], n_jobs: int) -
         return
     with ProcessPoolExecutor(n_jobs, mp_context=get_context("spawn")) as pool:
         waiting = [pool.submit(score_panel, *call) for call in calls]
-        yield from (future.result() for future in as_completed(waiting))
+        try:
+            yield from (future.result() for future in as_completed(waiting))
+        finally:  # after an error, those that have not begun would be computed for nobody
+            pool.shutdown(cancel_futures=True)
 
 
 def score_panel(path: Path, methods: list[str], done: Iterable[Key]) -> tuple[list[Row], list[Key]]:
@@ -114,12 +117,13 @@ def version_of(method: str) -> str:
     here = Path(__file__).parent
     if method in PEERS:
         peer = PEERS[method]
-        release = version(packages_distributions()[peer.library][0]) if peer.is_installed else "none"
+        package = peer.library.partition(".")[0]
+        release = version(packages_distributions()[package][0]) if peer.is_installed else "none"
         wrapper = here / "peers" / f"{peer.method.__module__.rpartition('.')[2]}.py"
         return fingerprint([here / "peers" / "peer.py", wrapper], release, f"{SECONDS} s")
     if method in METHODS or method in ABLATION:
-        package = Path(consilience.__file__).parent
-        rooms = [package / room for room in ("aggregators", "answering", "data", "maths", "passes", "system")]
+        folder = Path(consilience.__file__).parent
+        rooms = [folder / room for room in ("aggregators", "answering", "data", "maths", "passes", "system")]
         return fingerprint([here / "methods.py", *rooms])
     module = find_spec(method.partition(":")[0])
     return fingerprint([Path(module.origin)] if module is not None and module.origin is not None else [])

@@ -1,8 +1,14 @@
-"""Peers in a process of their own, which is ended where one takes too long."""
+"""Peers in a process of their own, which is ended where one takes too long.
+
+The limit is processor time, so that what a peer is left out of does not depend on what else the machine does.
+"""
 
 from __future__ import annotations
 
 import multiprocessing
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from importlib import import_module
 from multiprocessing.connection import Connection
@@ -14,6 +20,9 @@ import numpy as np
 
 from benchmarks.quality.panel import Panel
 from benchmarks.quality.peers import PEERS
+
+PATIENCE = 10
+"""A process that does not end by itself, in a long call of a library, is ended after so many times the limit."""
 
 
 @final
@@ -29,7 +38,7 @@ class Outcome:
 
 @final
 class Runner:
-    """Runs one peer at a time, each for at most `limit` seconds.
+    """Runs one peer at a time, each for at most `limit` seconds of processor time.
 
     with Runner(limit=600) as runner:
         outcome = runner.run("GLAD", panel)
@@ -50,12 +59,12 @@ class Runner:
         if self._process is None:
             self._start()
         assert self._connection is not None  # noqa: S101 - a started process has one
-        self._connection.send((name, replace(panel, truth=np.full(panel.n_items, -1))))
+        self._connection.send((name, replace(panel, truth=np.full(panel.n_items, -1)), self.limit))
         try:
             failed: Outcome | None = self._connection.recv()  # imports are done
             if failed is not None:
                 return failed
-            if self._connection.poll(self.limit):
+            if self._connection.poll(PATIENCE * self.limit):
                 found: Outcome = self._connection.recv()
                 return found
         except (EOFError, ConnectionError):
@@ -88,7 +97,7 @@ class Runner:
 def _serve(connection: Connection) -> None:
     """Answer requests until the process is ended."""
     while True:
-        name, panel = connection.recv()
+        name, panel, limit = connection.recv()
         try:
             import_module(PEERS[name].library)
         except ImportError as error:
@@ -97,9 +106,27 @@ def _serve(connection: Connection) -> None:
         connection.send(None)
         start = perf_counter()
         try:
-            posterior = PEERS[name](panel)
+            with _limited(limit):
+                posterior = PEERS[name](panel)
+        except TimeoutError:
+            found = Outcome(name, perf_counter() - start, reason=f"takes more than {limit:g} s")
         except Exception as error:  # noqa: BLE001 - whatever a peer raises is its outcome
             found = Outcome(name, perf_counter() - start, reason=f"{type(error).__name__}: {error}")
         else:
             found = Outcome(name, perf_counter() - start, posterior)
         connection.send(found)
+
+
+@contextmanager
+def _limited(seconds: float) -> Iterator[None]:
+    """Raise TimeoutError after so many seconds of this process's time."""
+
+    def stop(*_: object) -> None:
+        raise TimeoutError
+
+    signal.signal(signal.SIGPROF, stop)
+    signal.setitimer(signal.ITIMER_PROF, max(seconds, 1e-3))  # 0 would be never
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0)
