@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test lint format docs bench quality fuzz nightly coverage mutants audit clean
+.PHONY: demo test lint format docs bench quality peers fuzz nightly coverage mutants audit clean
 
 demo: .venv/installed
 	$(BIN)/consilience demo
@@ -38,6 +38,9 @@ PART ?= tuning
 quality: .venv/tested-with
 	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.quality --data-dir $(DATA) --shared-dir $(SHARED) --work-dir $(WORK) \
 		--part $(PART)
+
+# The environment of benchmarks/quality/peers: other people's methods.
+peers: .venv-peers/made
 
 # Damaged files of every format that is read; what fails is kept in tests/trust/corpus.
 MINUTES ?= 10
@@ -92,5 +95,16 @@ audit: .venv/bin/python
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable ".[docs]"
 	touch $@
 
+# torch comes first, so that no peer chooses its version. Without dependencies: they ask for language models and a board
+# for logs, which aggregation does not use.
+PEERS_BIN := .venv-peers/bin
+.venv-peers/made: pyproject.toml constraints.txt benchmarks/quality/peers-requirements.txt
+	$(PYTHON) -m venv .venv-peers
+	$(PEERS_BIN)/python -m pip install --quiet --upgrade pip
+	$(PEERS_BIN)/python -m pip install --quiet --constraint constraints.txt torch==2.13.0
+	$(PEERS_BIN)/python -m pip install --quiet --constraint constraints.txt --editable ".[test]"
+	$(PEERS_BIN)/python -m pip install --quiet --no-deps --requirement benchmarks/quality/peers-requirements.txt
+	touch $@
+
 clean:
-	rm -rf .venv build dist mutants site .coverage* .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf .venv .venv-peers build dist mutants site .coverage* .pytest_cache .mypy_cache .ruff_cache .hypothesis

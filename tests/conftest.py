@@ -16,7 +16,7 @@ from consilience.cli import main
 settings.register_profile("patient", deadline=None)  # how long a case takes says more of the machine than of the code
 settings.load_profile("patient")
 
-SHARED = Path(__file__).resolve().parents[2] / "shared" / "data"
+SHARED = Path(os.environ.get("CONSILIENCE_SHARED", Path(__file__).resolve().parents[2] / "shared" / "data"))
 
 
 def pytest_generate_tests(metafunc):
@@ -48,6 +48,14 @@ def shared():
         return path if path.suffix == ".json" else np.load(path)
 
     return open_data
+
+
+@pytest.fixture(scope="session")
+def shared_dir():
+    """The folder of real data; the test is skipped where there is none."""
+    if not SHARED.is_dir():
+        pytest.skip("needs real data, which is not part of the project")
+    return SHARED
 
 
 @pytest.fixture(scope="session")

@@ -1,82 +1,79 @@
-"""Every method over every real set at hand, in one table.
+"""Every method on panels of every kind, in one table.
 
-    python -m benchmarks.quality --data-dir DATA --shared-dir SHARED --work-dir WORK
+    python -m benchmarks.quality --work-dir WORK [--data-dir DATA] [--shared-dir SHARED] [-o results/quality]
 
-Members are trained and sets are made the first time, half an hour on one core, and kept in the work directory.
-A third of the sets is held out of all tuning: the default part is the other two thirds, and scores of the held-out
-part, and of a fresh one after it, are computed only where `--part` asks for them.
+Panels are made the first time (networks are trained, half an hour on one core) and kept in the work directory; so are
+scores, and a run that was cut off goes on. `families.toml` says which families are held out: their scores are computed
+only where `--side held-out` asks for them. `docs/guide/quality.md` explains all of it.
 """
 
 from __future__ import annotations
 
 import argparse
-import sys
 import time
 from pathlib import Path
 
-import numpy as np
+from rich.progress import Progress
 
-import consilience as cs
-from benchmarks.quality.build import build
-from benchmarks.quality.methods import ABLATION, METHODS, YARDSTICK, Method, named
-from benchmarks.quality.scores import item_weights, scores
-from benchmarks.quality.store import Set, read_sets
-from benchmarks.quality.table import Result, text, write_csv, write_json
-
-
-def run(sets: list[Set], methods: dict[str, Method], n_draws: int) -> list[Result]:
-    """Score all methods on all sets."""
-    results = []
-    for place, one in enumerate(sets, start=1):
-        print(f"\r{place} of {len(sets)}: {one.name:60}", end="", file=sys.stderr, flush=True)
-        results.append(score(one, methods, n_draws))
-    print(file=sys.stderr)
-    return results
+from benchmarks.quality.families import side_of
+from benchmarks.quality.figure import draw
+from benchmarks.quality.jobs import jobs_of
+from benchmarks.quality.methods import ABLATION, METHODS, PEERS, YARDSTICK
+from benchmarks.quality.prepare import Entry, OnStep, prepare, prepare_generated, sources_at
+from benchmarks.quality.run import score_all
+from benchmarks.quality.table import gathered, methods_of, text, write_json
 
 
-def score(one: Set, methods: dict[str, Method], n_draws: int) -> Result:
-    """Score all methods on one set; they see its predictions, and only the scores see its labels."""
-    predictions, is_known = to_predictions(one.predictions), one.labels >= 0
-    weights = item_weights(int(is_known.sum()), n_draws)
-    result = Result(one.entry(), {}, {})
-    for name, method in methods.items():
-        started = time.perf_counter()
-        posterior = method(predictions)
-        result.seconds[name] = time.perf_counter() - started
-        result.scores[name] = scores(posterior[is_known], one.labels[is_known], weights)
-    return result
-
-
-def to_predictions(array: np.ndarray) -> cs.Predictions:
-    """Predictions of probabilities, or of labels where all rows are one-hot, as people's are."""
-    is_missing = np.isnan(array[:, :, 0])
-    if ((array == 0) | (array == 1))[~is_missing].all():
-        return cs.Predictions.from_labels(np.where(is_missing, -1, array.argmax(axis=2)), array.shape[2])
-    return cs.Predictions(array)
+def entries(options: argparse.Namespace, on_step: OnStep, say: OnStep) -> list[Entry]:
+    """The panels of a side, made where they are not there."""
+    if options.side == "generated":
+        return prepare_generated(options.panels, options.work_dir, on_step)
+    sources = sources_at(options.data_dir or options.work_dir / "data", options.shared_dir)
+    for sentence in sources.left_out:
+        say(sentence)
+    return [entry for entry in prepare(sources, options.work_dir, on_step) if side_of(entry.family) == options.side]
 
 
 def main() -> None:
-    """Make what is missing, score, print, write."""
+    """Make what is missing, score, print, write, draw."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--data-dir", type=Path, required=True, help="with mnist, fashion-mnist, cifar10 and notmnist")
-    parser.add_argument("--shared-dir", type=Path, help="with mmlu_prompts.npz, cifar10_resnets.npz and crowd.npz")
-    parser.add_argument("--work-dir", type=Path, required=True, help="where members and sets are kept")
-    parser.add_argument("--methods", nargs="+", default=list(METHODS), help="of the registry, or module:function")
+    parser.add_argument("--data-dir", type=Path, help="with mnist, fashion-mnist, cifar10; fetched where they can be")
+    parser.add_argument("--shared-dir", type=Path, help="with panels/ and the other files of real panels")
+    parser.add_argument("--work-dir", type=Path, required=True, help="where members, panels and scores are kept")
+    parser.add_argument("--side", choices=["tuning", "held-out", "generated"], default="tuning")
+    parser.add_argument("--panels", type=int, default=200, help="how many are generated (default: %(default)s)")
+    parser.add_argument("--methods", nargs="+", default=[*METHODS, *PEERS], help="of the registry, or module:function")
+    parser.add_argument("--no-peers", action="store_true", help="only our own methods")
     parser.add_argument("--ablation", action="store_true", help="what each ingredient of Consensus gives, instead")
-    parser.add_argument("--part", choices=["tuning", "held-out", "fresh", "all"], default="tuning")
-    parser.add_argument("--draws", type=int, default=200, help="bootstrap draws of the items")
-    parser.add_argument("--csv", type=Path, help="a row per set and method")
-    parser.add_argument("--json", type=Path, help="the tables and the rows")
+    parser.add_argument("--kinds", nargs="+", help="only panels of these kinds")
+    parser.add_argument("--jobs", type=int, default=2, help="panels at a time")
+    parser.add_argument("-o", "--output", type=Path, help="without ending: .txt, .json and .svg follow")
     options = parser.parse_args()
-    names = list(ABLATION) if options.ablation else options.methods
-    methods = {name: named(name) for name in dict.fromkeys([YARDSTICK, *names])}
-    folder = build(options.data_dir, options.shared_dir, options.work_dir, lambda name: print(f"making {name}"))
-    results = run(list(read_sets(folder, options.part)), methods, options.draws)
-    print(text(results, options.part))
-    if options.csv:
-        write_csv(results, options.csv)
-    if options.json:
-        write_json(results, options.json)
+    wanted = [YARDSTICK, *(ABLATION if options.ablation else options.methods)]
+    methods = list(dict.fromkeys(name for name in wanted if not (options.no_peers and name in PEERS)))
+    with Progress() as progress:
+        bar = progress.add_task("making panels", total=None)
+        some = entries(
+            options, lambda name: progress.update(bar, description=f"making {name:40.40}"), progress.console.print
+        )
+        some = [entry for entry in some if not options.kinds or entry.kind in options.kinds]
+        progress.update(bar, description="scoring", total=len(some), completed=0)
+        started = time.perf_counter()
+        rows = score_all(
+            jobs_of(some, methods),
+            options.work_dir / "scores.jsonl",
+            options.jobs,
+            lambda name: progress.update(bar, advance=1, description=f"scored {name:40.40}"),
+        )
+        seconds = time.perf_counter() - started
+    shown = text(rows, options.side)
+    print(f"{shown}\n\nscored in {seconds:.0f} seconds")
+    if options.output:
+        options.output.with_suffix(".txt").write_text(shown + "\n", encoding="utf-8")
+        write_json(rows, options.output.with_suffix(".json"))
+        scores = gathered(rows)
+        shown_method = "consensus" if "consensus" in methods else methods_of(scores)[-1]
+        draw(scores, shown_method, options.output.with_suffix(".svg"))
 
 
 if __name__ == "__main__":

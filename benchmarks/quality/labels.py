@@ -1,9 +1,9 @@
 """What a few labels give: learning curves of Consensus, and of what people do with labels otherwise.
 
-    python -m benchmarks.quality.labels --work-dir WORK --part fresh -o results/labels-fresh
+    python -m benchmarks.quality.labels --work-dir WORK --side tuning -o labels-tuning
 
-On each set of a part (made by `python -m benchmarks.quality`) some items are labelled, drawn at random, and all
-methods are scored on the others, against the plain average. Rows are written as they come, and a run goes on where it
+On each panel of a side, as it is (made by `python -m benchmarks.quality`), some items are labelled, drawn at random,
+and all methods are scored on the others, against averaging. Rows are written as they come, and a run goes on where it
 was cut off.
 """
 
@@ -13,7 +13,7 @@ import argparse
 import csv
 import sys
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -24,31 +24,35 @@ from scipy.special import log_softmax, softmax
 from sklearn.linear_model import LogisticRegression
 
 import consilience as cs
-from benchmarks.quality.__main__ import to_predictions
-from benchmarks.quality.scores import IS_RATIO, METRICS, changes, scores
-from benchmarks.quality.store import Set, read_sets
+from benchmarks.quality.families import side_of
+from benchmarks.quality.methods import average
+from benchmarks.quality.panel import AS_IT_IS, Panel, read_all
+from benchmarks.quality.scores import change as change_of
+from benchmarks.quality.scores import readable, scores
+
+METRICS = ("accuracy", "nll", "brier", "ece debiased")
 
 COUNTS = (10, 20, 50, 100, 200, 500)
 
 LEAST_SCORED = 200
-"""So many items with a known truth must be left to score, or the set is left out at that count."""
+"""So many items with a known truth must be left to score, or the panel is left out at that count."""
 
 
 @dataclass(frozen=True, eq=False)
 class Problem:
-    """A set, and what is found in it without labels."""
+    """A panel, and what is found in it without labels."""
 
-    one: Set
+    panel: Panel
 
     @cached_property
     def predictions(self) -> cs.Predictions:
         """What members say."""
-        return to_predictions(self.one.predictions)
+        return self.panel.predictions
 
     @cached_property
     def average(self) -> np.ndarray:
         """The yardstick."""
-        return np.asarray(cs.Average().fit(self.predictions).posterior_, dtype=np.float64)
+        return average(self.panel)
 
     @cached_property
     def consensus(self) -> cs.Consensus:
@@ -57,11 +61,20 @@ class Problem:
 
     @cached_property
     def features(self) -> np.ndarray:
-        """(items, members × classes): centred log-probabilities, those of a missing member the others' mean."""
-        logs = np.log(np.maximum(self.one.predictions.astype(np.float64), 1e-4))
+        """(items, members × classes): centered log-probabilities, those of a missing member the others' mean."""
+        logs = np.log(np.maximum(rows_said(self.panel), 1e-4))
         logs = np.where(np.isnan(logs), np.nanmean(logs, axis=0)[None], logs)
         logs -= logs.mean(axis=2, keepdims=True)
         return logs.transpose(1, 0, 2).reshape(logs.shape[1], -1)
+
+
+def rows_said(panel: Panel) -> np.ndarray:
+    """(members, items, classes): what members say, labels as 0 and 1; NaN where they say nothing."""
+    if panel.probabilities is not None:
+        return panel.probabilities.astype(np.float64)
+    one_hot = np.eye(panel.n_classes)[panel.votes]
+    one_hot[panel.votes < 0] = np.nan
+    return one_hot
 
 
 Method = Callable[[Problem, np.ndarray, np.ndarray], np.ndarray]  # items labelled, labels -> (items, classes)
@@ -118,23 +131,22 @@ METHODS: dict[str, Method] = {
 
 def draw(problem: Problem, n_labels: int, seed: int) -> np.ndarray | None:
     """Items to label, at random among those with a truth; None where too few would be left to score."""
-    known = np.flatnonzero(problem.one.labels >= 0)
+    known = np.flatnonzero(problem.panel.truth >= 0)
     if len(known) < n_labels + LEAST_SCORED:
         return None
     return np.sort(np.random.default_rng([seed, n_labels]).choice(known, n_labels, replace=False))
 
 
 def change(problem: Problem, posterior: np.ndarray, scored: np.ndarray) -> list[float]:
-    """What a posterior changes against the average, on some items."""
-    truth, once = problem.one.labels[scored], np.ones((1, len(scored)))
-    yardstick = scores(problem.average[scored], truth, once)
-    found: list[float] = changes(scores(posterior[scored], truth, once), yardstick)[0].tolist()
-    return found
+    """What a posterior changes against averaging, on some items: by metric, as logarithms of ratios or in points."""
+    truth = problem.panel.truth[scored]
+    those, yardstick = scores(posterior[scored], truth), scores(problem.average[scored], truth)
+    return [change_of(those[metric], yardstick[metric], metric) for metric in METRICS]
 
 
 def rows_of(problem: Problem, n_labels: int, seed: int, names: list[str]) -> dict[str, list[float]]:
     """What each method changes on the items that are not labelled; nothing where too few are left."""
-    items, truth = draw(problem, n_labels, seed), problem.one.labels
+    items, truth = draw(problem, n_labels, seed), problem.panel.truth
     if items is None:
         return {}
     rest = np.setdiff1d(np.flatnonzero(truth >= 0), items)
@@ -146,64 +158,73 @@ Rows = Callable[[Problem, int, int, list[str]], dict[str, list[float]]]
 
 
 def table(path: Path) -> str:
-    """Means over sets, of each set the mean of its draws, by count and method; and the worst set."""
+    """Means over panels, of each panel the mean of its draws, by count and method; and the worst panel."""
     by_count: dict[tuple[int, str], dict[str, list[list[float]]]] = defaultdict(lambda: defaultdict(list))
-    groups: dict[str, str] = {}
-    with path.open(encoding="utf-8") as file:
-        for row in csv.DictReader(file):
-            values = [float(row[metric]) for metric in METRICS]
-            by_count[int(row["labels"]), row["method"]][row["set"]].append(values)
-            groups[row["set"]] = row["group"]
-    lines = []
-    for kind in ("all sets", "shifted sets"):
-        lines += [f"\n{kind}: mean change against the average", HEADER]
-        for (n_labels, method), sets in sorted(by_count.items(), key=lambda entry: entry[0][0]):
-            chosen = {name: np.mean(rows, axis=0) for name, rows in sets.items()}
-            if kind == "shifted sets":
-                chosen = {name: row for name, row in chosen.items() if groups[name].startswith("shifted")}
-            if not chosen:
-                continue
-            means = np.mean(list(chosen.values()), axis=0)
-            means = np.where(IS_RATIO, np.exp(means), means)
-            worst = min(chosen, key=lambda name: chosen[name][0])
-            n_worse = sum(row[0] < -0.5 for row in chosen.values())
-            lines.append(
-                f"{n_labels:6} {method:20} {len(chosen):4} {means[0]:+8.2f} {means[1]:7.3f} {means[2]:7.3f} "
-                f"{means[4]:+8.2f} {n_worse:6} {chosen[worst][0]:+7.1f}  {worst}"
-            )
+    for row in read_rows(path):
+        by_count[int(row["labels"]), row["method"]][row["panel"]].append(values_of(row))
+    lines = ["mean change against averaging", HEADER]
+    for (n_labels, method), panels in sorted(by_count.items(), key=lambda entry: entry[0][0]):
+        changes = {name: np.mean(rows, axis=0) for name, rows in panels.items()}
+        means = readable_means(list(changes.values()))
+        worst = min(changes, key=lambda name: changes[name][0])
+        n_worse = sum(row[0] < -0.5 for row in changes.values())
+        lines.append(
+            f"{n_labels:6} {method:20} {len(changes):6} {means['accuracy']:+8.2f} {means['nll']:7.3f} "
+            f"{means['brier']:7.3f} {means['ece debiased']:+8.2f} {n_worse:6} {changes[worst][0]:+7.1f}  {worst}"
+        )
     return "\n".join(lines)
 
 
-HEADER = "labels method               sets   points   NLL × Brier ×      ECE  worse   worst  where"
+HEADER = "labels method               panels   points   NLL × Brier ×      ECE  worse   worst  where"
 
 
-def done(path: Path) -> set[tuple[str, int, int, str]]:
-    """What an earlier run has written."""
+def readable_means(rows: Sequence[Sequence[float]]) -> dict[str, float]:
+    """Means of changes, as factors or in points."""
+    return {name: readable(float(value), name) for name, value in zip(METRICS, np.mean(rows, axis=0), strict=True)}
+
+
+def read_rows(path: Path) -> list[dict[str, str]]:
+    """What was written."""
     if not path.exists():
-        return set()
+        return []
     with path.open(encoding="utf-8") as file:
-        return {(row["set"], int(row["labels"]), int(row["draw"]), row["method"]) for row in csv.DictReader(file)}
+        return list(csv.DictReader(file))
+
+
+def values_of(row: dict[str, str]) -> list[float]:
+    """The changes of a row, in the order of the metrics."""
+    return [float(row[metric]) for metric in METRICS]
 
 
 def run(options: argparse.Namespace, methods: list[str], rows: Rows) -> Path:
     """Score what is not scored yet, row by row; where it is written."""
     path: Path = options.output.with_suffix(".csv")
-    earlier, is_new = done(path), not path.exists()
+    earlier = {(row["panel"], int(row["labels"]), int(row["draw"]), row["method"]) for row in read_rows(path)}
+    is_new = not path.exists()
     with path.open("a", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)
         if is_new:
-            writer.writerow(["set", "group", "labels", "draw", "method", *METRICS])
-        for one in read_sets(options.work_dir / "sets", options.part):
-            print(f"\r{one.name:60}", end="", file=sys.stderr, flush=True)
-            problem = Problem(one)
+            writer.writerow(["panel", "family", "labels", "draw", "method", *METRICS])
+        for panel in panels_of(options.side, options.work_dir):
+            print(f"\r{panel.name:60}", end="", file=sys.stderr, flush=True)
+            problem = Problem(panel)
             for n_labels in options.counts:
                 for seed in range(options.draws):
-                    left = [name for name in methods if (one.name, n_labels, seed, name) not in earlier]
+                    left = [name for name in methods if (panel.name, n_labels, seed, name) not in earlier]
                     for name, values in (rows(problem, n_labels, seed, left) if left else {}).items():
-                        writer.writerow([one.name, one.group, n_labels, seed, name, *(f"{v:.5f}" for v in values)])
+                        writer.writerow(
+                            [panel.name, panel.family, n_labels, seed, name, *(f"{value:.5f}" for value in values)]
+                        )
                     file.flush()
     print(file=sys.stderr)
     return path
+
+
+def panels_of(side: str, work_dir: Path) -> Iterator[Panel]:
+    """The panels of a side as they are."""
+    for panel in read_all(work_dir / "panels", AS_IT_IS):
+        if side_of(panel.family) == side:
+            yield panel
 
 
 def plot(path: Path, figure: Path) -> None:
@@ -211,21 +232,19 @@ def plot(path: Path, figure: Path) -> None:
     from matplotlib.figure import Figure  # noqa: PLC0415 - an extra; pyplot would keep the figure open
 
     values: dict[tuple[str, int], list[list[float]]] = defaultdict(list)
-    with path.open(encoding="utf-8") as file:
-        for row in csv.DictReader(file):
-            values[row["method"], int(row["labels"])].append([float(row[metric]) for metric in METRICS[:3]])
+    for row in read_rows(path):
+        values[row["method"], int(row["labels"])].append(values_of(row))
     drawn = Figure(figsize=(11, 3.4), layout="constrained")
     axes = drawn.subplots(1, 3)
-    for place, (ax, title) in enumerate(
-        zip(axes, ("accuracy, points more", "NLL, × the average's", "Brier score, × the average's"), strict=True)
-    ):
+    titles = {"accuracy": "accuracy, points more", "nll": "NLL, × averaging's", "brier": "Brier score, × averaging's"}
+    for ax, (metric, title) in zip(axes, titles.items(), strict=True):
         for name in dict.fromkeys(name for name, _ in values):
             counts = sorted(count for other, count in values if other == name)
-            curve = np.array([np.mean(values[name, count], axis=0)[place] for count in counts])
-            ax.plot(counts, np.exp(curve) if IS_RATIO[place] else curve, marker="o", ms=3, label=name)
+            curve = [readable_means(values[name, count])[metric] for count in counts]
+            ax.plot(counts, curve, marker="o", ms=3, label=name)
         ax.set(xscale="log", title=title, xlabel="labels", xticks=counts, xticklabels=map(str, counts))
         ax.minorticks_off()
-        ax.axhline(1 if IS_RATIO[place] else 0, color="0.6", lw=0.8)
+        ax.axhline(readable(0, metric), color="0.6", lw=0.8)
     axes[0].legend(frameon=False, fontsize=8)
     drawn.savefig(figure)
 
@@ -234,7 +253,7 @@ def arguments(description: str | None, counts: tuple[int, ...]) -> argparse.Argu
     """What every command about labels takes."""
     parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--work-dir", type=Path, required=True)
-    parser.add_argument("--part", choices=["tuning", "held-out", "fresh", "all"], default="tuning")
+    parser.add_argument("--side", choices=["tuning", "held-out"], default="tuning")
     parser.add_argument("--counts", type=int, nargs="+", default=list(counts))
     parser.add_argument("--draws", type=int, default=5, help="of the labelled items")
     parser.add_argument("-o", "--output", type=Path, required=True, help="without ending: .csv, .txt and .svg follow")

@@ -1,66 +1,49 @@
-"""Scores of a posterior, and how two posteriors of the same items differ, with what chance may have done to it.
-
-Chance is the choice of items: all methods are scored on the same resampled items, so that what is common to them
-cancels. A score array is (1 + draws, metrics): on the items as they are, then on each draw.
-"""
+"""Scores of a posterior, and what one method's scores are against another's."""
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
+from consilience.metrics import ood
 from consilience.metrics.inputs import read_posterior_and_labels
-from consilience.metrics.scores import METRICS, ItemScores
+from consilience.metrics.scores import ItemScores
 
-IS_RATIO = np.array([False, True, True, False, False])
-"""NLL and Brier scores of sets differ by orders of magnitude, so they are compared by ratio; the rest in points."""
+METRICS = ("accuracy", "nll", "brier", "ece debiased", "auroc")
+"""NLL has a floor of 1e-12; ECE is of the top label in 15 equal bins, debiased; AUROC is that of the confidence for
+the answers that are right."""
 
-MARGINS = np.array([0.2, np.log(1.02), np.log(1.02), 0.5, 0.5])
-"""Less is a tie: .2 points of accuracy, a factor of 1.02, half a point of calibration error."""
+ADDED = {"nll": 0.02, "brier": 0.01}
+"""NLL and Brier scores of panels differ by orders of magnitude, so they are compared by ratio; this is added to both,
+because between next to nothing and even less no ratio means anything. The others are compared in points."""
 
-
-def item_weights(n_items: int, n_draws: int, seed: int = 0) -> np.ndarray:
-    """(1 + draws, items): how often each item counts; once each, then as bootstraps draw them."""
-    drawn = np.random.default_rng(seed).multinomial(n_items, np.full(n_items, 1 / n_items), size=n_draws)
-    return np.concatenate([np.ones((1, n_items)), drawn])
-
-
-def scores(posterior: np.ndarray, labels: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """(1 + draws, metrics); NLL with a floor of 1e-12, ECE of the top label in 15 equal bins, plain and debiased."""
-    items = ItemScores.of(*read_posterior_and_labels(posterior, labels))
-    return np.array([list(items.means(draw).values()) for draw in weights])
+MARGINS = {"accuracy": 0.2, "nll": np.log(1.02), "brier": np.log(1.02), "ece debiased": 0.5, "auroc": 0.5}
+"""Less is a tie: .2 points of accuracy, a factor of 1.02, half a point of calibration error or AUROC."""
 
 
-def changes(those: np.ndarray, yardstick: np.ndarray) -> np.ndarray:
-    """What one method's scores are against another's: log-ratios of NLL and Brier score, points of the others.
-
-    Draws are centered on the change itself, because resampling alone makes a calibration error larger.
-    """
-    with np.errstate(divide="ignore", invalid="ignore"):
-        change = np.where(IS_RATIO, np.log(those / yardstick), 100 * (those - yardstick))
-    if len(change) > 1:
-        change[1:] += change[0] - change[1:].mean(axis=0)
-    return change
-
-
-class Change(NamedTuple):
-    """A change and its interval, in points or as a factor."""
-
-    value: float
-    low: float
-    high: float
+def scores(posterior: np.ndarray, truth: np.ndarray) -> dict[str, float]:
+    """All metrics on the items whose truth is known; AUROC is NaN where all answers are right, or all wrong."""
+    is_known = truth >= 0
+    items = ItemScores.of(*read_posterior_and_labels(posterior[is_known], truth[is_known]))
+    found = items.means()
+    is_right = items.values[:, 0] > 0
+    has_both = is_right.any() and not is_right.all()
+    doubt = 1 - items.confidence
+    found["auroc"] = ood.auroc(doubt[is_right], doubt[~is_right]) if has_both else np.nan
+    return {name: float(found[name]) for name in METRICS}
 
 
-def interval(change: np.ndarray, metric: int, level: float = 0.95) -> Change:
-    """A metric's change in readable units; of several sets: of the mean of their changes."""
-    ends = (
-        np.quantile(change[1:, metric], [(1 - level) / 2, (1 + level) / 2]) if len(change) > 1 else change[:1, metric]
-    )
-    values = (change[0, metric], ends[0], ends[-1])
-    return Change(*(float(np.exp(value) if IS_RATIO[metric] else value) for value in values))
+def change(those: float, yardstick: float, metric: str) -> float:
+    """What a score is against the yardstick's: the logarithm of their ratio, or points more."""
+    if metric in ADDED:
+        return float(np.log((those + ADDED[metric]) / (yardstick + ADDED[metric])))
+    return 100 * (those - yardstick)
 
 
-def gains(change: np.ndarray) -> np.ndarray:
-    """The same changes such that more is better, in units of the margin: above 1 is a win, below -1 a loss."""
-    return change * np.where(np.arange(len(METRICS)) == 0, 1, -1) / MARGINS
+def readable(value: float, metric: str) -> float:
+    """A change as a factor, or in points."""
+    return float(np.exp(value)) if metric in ADDED else value
+
+
+def gain(value: float, metric: str) -> float:
+    """A change such that more is better, in units of the margin: above 1 is a win, below -1 a loss."""
+    return (value if metric in {"accuracy", "auroc"} else -value) / MARGINS[metric]

@@ -1,20 +1,19 @@
 """Whether the items that `suggest` chooses teach more than items drawn at random.
 
-    python -m benchmarks.quality.suggestions --work-dir WORK --part fresh -o results/suggestions-fresh
+    python -m benchmarks.quality.suggestions --work-dir WORK --side tuning -o suggestions-tuning
 
-Half of a set's items, drawn at random, only score. Labels are those of items suggested among the other half, or drawn
+Half of a panel's items, drawn at random, only score. Labels are those of items suggested among the other half, or drawn
 from it; so both are scored on the same items, none of which was chosen for being hard or easy.
 """
 
 from __future__ import annotations
 
-import csv
 from collections import defaultdict
 from pathlib import Path
 
 import numpy as np
 
-from benchmarks.quality.labels import METRICS, Problem, arguments, change, consensus, label_free, run, show
+from benchmarks.quality.labels import Problem, arguments, change, consensus, label_free, read_rows, run, show, values_of
 from consilience.insight.suggestion import suggestions_under
 
 COUNTS = (10, 20, 50, 100)
@@ -27,7 +26,7 @@ NAMES = ["label-free", "random", "suggested"]
 
 def halves(problem: Problem, seed: int) -> tuple[np.ndarray, np.ndarray]:
     """Items to choose from, and items to score."""
-    known = np.flatnonzero(problem.one.labels >= 0)
+    known = np.flatnonzero(problem.panel.truth >= 0)
     mixed = np.random.default_rng([seed, 2]).permutation(known)
     return np.sort(mixed[::2]), np.sort(mixed[1::2])
 
@@ -46,7 +45,7 @@ def rows_of(problem: Problem, n_labels: int, seed: int, names: list[str]) -> dic
     pool, scored = halves(problem, seed)
     if len(pool) < LEAST_LEFT * n_labels:
         return {}
-    chosen, truth = choose(problem, pool, n_labels, seed), problem.one.labels
+    chosen, truth = choose(problem, pool, n_labels, seed), problem.panel.truth
     return {
         name: change(
             problem,
@@ -58,15 +57,14 @@ def rows_of(problem: Problem, n_labels: int, seed: int, names: list[str]) -> dic
 
 
 def table(path: Path) -> str:
-    """By number of labels: both choices against no labels, and against each other, with what sets differ by."""
+    """By number of labels: both choices against no labels, and against each other, with what panels differ by."""
     by_count: dict[int, dict[str, dict[str, list[list[float]]]]] = defaultdict(lambda: defaultdict(dict))
-    with path.open(encoding="utf-8") as file:
-        for row in csv.DictReader(file):
-            sets = by_count[int(row["labels"])][row["set"]]
-            sets.setdefault(row["method"], []).append([float(row[metric]) for metric in METRICS[:3]])
+    for row in read_rows(path):
+        panels = by_count[int(row["labels"])][row["panel"]]
+        panels.setdefault(row["method"], []).append(values_of(row)[:3])
     lines = [HEADER]
-    for n_labels, sets in sorted(by_count.items()):
-        whole = [one for one in sets.values() if set(one) == set(NAMES)]
+    for n_labels, panels in sorted(by_count.items()):
+        whole = [one for one in panels.values() if set(one) == set(NAMES)]
         means = {name: np.array([np.mean(one[name], axis=0) for one in whole]) for name in NAMES}
         pairs = {
             "random against none": means["random"] - means["label-free"],
@@ -79,15 +77,15 @@ def table(path: Path) -> str:
             ratios = "   ".join(f"{np.exp(m):.3f} ± {e:.3f}" for m, e in zip(mean[1:], error[1:], strict=True))
             better, worse = (int((sign * difference[:, 1] < -0.01).sum()) for sign in (1, -1))
             lines.append(
-                f"{n_labels:6} {name:24} {len(difference):4} {mean[0]:+7.2f} ± {error[0]:.2f}   {ratios} "
+                f"{n_labels:6} {name:24} {len(difference):6} {mean[0]:+7.2f} ± {error[0]:.2f}   {ratios} "
                 f"{better:6} {worse:5}"
             )
     return "\n".join(lines)
 
 
 HEADER = (
-    "Means over sets ± the standard error of such a mean; better and worse: sets whose NLL changes by over 1 %\n"
-    "labels choice                   sets          points           NLL ×         Brier × better worse"
+    "Means over panels ± the standard error of such a mean; better and worse: panels whose NLL changes by over 1 %\n"
+    "labels choice                   panels          points           NLL ×         Brier × better worse"
 )
 
 

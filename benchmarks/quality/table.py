@@ -1,136 +1,313 @@
-"""What is printed and written of the scores: means, changes against the average, wins and losses, the worst, groups."""
+"""What is printed and written of the scores: against averaging, by kind of panel and over all.
+
+Draws of the same panel and kind are one panel, whose scores are the means of theirs. A method is compared with
+averaging on the panels that it ran on. A family's change is the mean of its panels', and every family counts the same;
+intervals come from drawing families anew.
+"""
 
 from __future__ import annotations
 
-import csv
 import json
+from collections import Counter, defaultdict
+from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
-from benchmarks.quality.methods import YARDSTICK
-from benchmarks.quality.scores import IS_RATIO, METRICS, changes, gains, interval
+from benchmarks.quality.draws import KINDS
+from benchmarks.quality.methods import METHODS, PEERS, YARDSTICK
+from benchmarks.quality.panel import AS_IT_IS
+from benchmarks.quality.run import Row
+from benchmarks.quality.scores import ADDED, METRICS, change, gain, readable
 from consilience.system.atomic import whole_file
 from consilience.system.tables import Table
 
+N_BOOTSTRAP = 2000
 
-class Result(NamedTuple):
-    """How every method scores on one set."""
-
-    entry: dict[str, str | int]
-    scores: dict[str, np.ndarray]  # by method: (1 + draws, metrics)
-    seconds: dict[str, float]
+ALL = "all kinds"
+TWO_CLASSES = "two classes, as they are"
+AS_VOTES = "votes, as they are"
 
 
-def overview(results: list[Result]) -> Table:
-    """Means over the sets, and the time of all of them."""
-    methods = list(results[0].scores)
-    means = {method: np.mean([result.scores[method][0] for result in results], axis=0) for method in methods}
-    columns = {metric: [float(means[method][place]) for method in methods] for place, metric in enumerate(METRICS)}
-    seconds = [round(sum(result.seconds[method] for result in results)) for method in methods]
-    return Table({"method": methods, **columns, "seconds": seconds})
+class Cell(NamedTuple):
+    """A panel as it is, or all draws of a kind from it."""
+
+    family: str
+    kind: str
+    base: str
+    n_classes: int
+    has_votes: bool  # members give labels, not probabilities
+
+    @property
+    def name(self) -> str:
+        """For tables."""
+        return self.base if self.kind == AS_IT_IS else f"{self.base}, {self.kind}"
 
 
-def contest(results: list[Result], metric: str) -> Table:
-    """A metric against the average, method by method: the mean change, how many sets are won and lost, the worst."""
-    place = METRICS.index(metric)
+class Pair(NamedTuple):
+    """A method's scores in a cell, and averaging's on the same draws; means over the draws that both can score."""
+
+    own: dict[str, float]  # by metric
+    average: dict[str, float]
+    seconds: float
+
+    def change(self, metric: str) -> float:
+        """What the method's score is against averaging's; NaN where there is none."""
+        return change(self.own[metric], self.average[metric], metric)
+
+
+Scores = dict[Cell, dict[str, Pair]]  # by cell and method
+
+
+def gathered(rows: Iterable[Row]) -> Scores:
+    """All pairs; a method that was left out of all draws of a cell is left out of the cell."""
+    by_cell: dict[Cell, dict[str, dict[str, Row]]] = defaultdict(lambda: defaultdict(dict))
+    for row in rows:
+        if "left out" not in row:
+            cell = Cell(row["family"], row["kind"], row["base"], row["classes"], row["votes"])
+            by_cell[cell][row["method"]][row["panel"]] = row
+    return {
+        cell: {method: _pair(draws, methods[YARDSTICK]) for method, draws in methods.items()}
+        for cell, methods in by_cell.items()
+    }
+
+
+def _pair(own: dict[str, Row], average: dict[str, Row]) -> Pair:
+    means: list[dict[str, float]] = [{}, {}]
+    for metric in METRICS:
+        pairs = [(own[panel][metric], average[panel][metric]) for panel in own]
+        known = [pair for pair in pairs if not np.isnan(pair).any()]
+        for place, mean in enumerate(np.mean(known, axis=0) if known else (np.nan, np.nan)):
+            means[place][metric] = float(mean)
+    return Pair(*means, seconds=float(np.mean([row["seconds"] for row in own.values()])))
+
+
+def slices(scores: Scores) -> dict[str, list[Cell]]:
+    """What is looked at together: every kind, some panels as they are, each family of generated ones, and all."""
+    as_they_are = [cell for cell in scores if cell.kind == AS_IT_IS]
+    found = {kind: [cell for cell in scores if cell.kind == kind] for kind in (AS_IT_IS, *KINDS)}
+    found[TWO_CLASSES] = [cell for cell in as_they_are if cell.n_classes == 2]
+    found[AS_VOTES] = [cell for cell in as_they_are if cell.has_votes]
+    for family in sorted({cell.family for cell in scores if cell.family.startswith("generated")}):
+        found[family] = [cell for cell in scores if cell.family == family]
+    found[ALL] = list(scores)
+    return {name: cells for name, cells in found.items() if cells}
+
+
+class Contest(NamedTuple):
+    """One method against averaging in one metric, on some cells."""
+
+    value: float  # points, or a factor
+    low: float
+    high: float
+    n_panels: int
+    won: int
+    lost: int
+    worst: float
+    where: str
+    by_family: dict[str, float]
+
+
+def contest(scores: Scores, method: str, metric: str, cells: Iterable[Cell] | None = None) -> Contest | None:
+    """How a method does against averaging on some cells; None where it was never run.
+
+    Over several kinds, a family's change is the mean of its kinds', so that kinds with many panels count no more.
+    """
+    changes = {
+        cell: scores[cell][method].change(metric)
+        for cell in (scores if cells is None else cells)
+        if method in scores[cell]
+    }
+    changes = {cell: value for cell, value in changes.items() if not np.isnan(value)}
+    if not changes:
+        return None
+    by_family = _family_means(changes)
+    means = np.array(list(by_family.values()))
+    drawn = np.random.default_rng(0).integers(len(means), size=(N_BOOTSTRAP, len(means)))
+    low, high = np.quantile(means[drawn].mean(axis=1), [0.025, 0.975])
+    gains = {cell: gain(value, metric) for cell, value in changes.items()}
+    worst = min(gains, key=gains.__getitem__)
+    return Contest(
+        *(readable(float(value), metric) for value in (means.mean(), low, high)),
+        n_panels=len(changes),
+        won=int(sum(value > 1 for value in gains.values())),
+        lost=int(sum(value < -1 for value in gains.values())),
+        worst=readable(changes[worst], metric),
+        where=worst.name,
+        by_family={family: readable(value, metric) for family, value in by_family.items()},
+    )
+
+
+def _family_means(changes: dict[Cell, float]) -> dict[str, float]:
+    by_kind: dict[str, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
+    for cell, value in changes.items():
+        by_kind[cell.family][cell.kind].append(value)
+    return {family: float(np.mean([np.mean(values) for values in kinds.values()])) for family, kinds in by_kind.items()}
+
+
+def methods_of(scores: Scores) -> list[str]:
+    """The methods there are, without the yardstick: ours first, then others, then peers."""
+    there = {name for methods in scores.values() for name in methods}
+    known = [name for name in (*METHODS, *PEERS) if name in there]
+    others = sorted(there - {*known})
+    ours = [name for name in known if name in METHODS and name != YARDSTICK]
+    return [*ours, *others, *(name for name in known if name in PEERS)]
+
+
+# ---- tables -----------------------------------------------------------------------------------------------
+
+
+def against_averaging(scores: Scores, cells: list[Cell]) -> Table:
+    """Every method on some cells: all metrics, what is won and lost, the worst."""
     rows = []
-    for method in _rivals(results):
-        all_changes = _changes(results, method)
-        change = interval(all_changes.mean(axis=0), place)
-        gain = gains(all_changes)[:, :, place]
-        is_sure = (np.quantile(gain[:, 1:], 0.025, axis=1) > 0) | (np.quantile(gain[:, 1:], 0.975, axis=1) < 0)
-        won, lost = gain[:, 0] > 1, gain[:, 0] < -1
-        worst = int(gain[:, 0].argmin())
+    for method in methods_of(scores):
+        found = {metric: contest(scores, method, metric, cells) for metric in METRICS}
+        points = found["accuracy"]
+        if points is None:
+            continue
+        seconds = [scores[cell][method].seconds for cell in cells if method in scores[cell]]
+        shown = {metric: "" if one is None else _shown(one.value, metric) for metric, one in found.items()}
         rows.append(
             {
                 "method": method,
-                "change": change.value,
-                "low": change.low,
-                "high": change.high,
-                "won": int(won.sum()),
-                "tied": int((~won & ~lost).sum()),
-                "lost": int(lost.sum()),
-                "surely won": int((won & is_sure).sum()),
-                "surely lost": int((lost & is_sure).sum()),
-                "worst": interval(all_changes[worst], place).value,
-                "where": results[worst].entry["name"],
+                "panels": points.n_panels,
+                "points": shown["accuracy"],
+                "95 %": f"{points.low:+.1f} to {points.high:+.1f}",
+                "won : lost": f"{points.won} : {points.lost}",
+                "worst": f"{points.worst:+.1f}",
+                "where": points.where,
+                "NLL ×": shown["nll"],
+                "Brier ×": shown["brier"],
+                "ECE": shown["ece debiased"],
+                "AUROC": shown["auroc"],
+                "seconds": f"{np.mean(seconds):.3f}",
             }
         )
-    return Table({column: [row[column] for row in rows] for column in rows[0]})
+    return Table({column: [row[column] for row in rows] for column in rows[0]} if rows else {})
 
 
-def by_group(results: list[Result], metric: str) -> Table:
-    """A metric's mean change against the average in each group of sets; how many sets stands in brackets."""
-    place = METRICS.index(metric)
-    groups = {group: {group} for group in sorted({str(result.entry["group"]) for result in results})}
-    columns: dict[str, list[float]] = {}
-    for name, meant in (groups | {"all but clean": set(groups) - {"clean"}}).items():
-        some = [result for result in results if result.entry["group"] in meant]
-        if not some:
-            continue
-        means = [_changes(some, method).mean(axis=0) for method in _rivals(results)]
-        columns[f"{name} ({len(some)})"] = [interval(mean, place).value for mean in means]
-    return Table({"method": _rivals(results), **columns})
+def by_slice(scores: Scores, metric: str) -> Table:
+    """A metric's mean change for every method and slice."""
+    columns: dict[str, list[str]] = {"method": methods_of(scores)}
+    for name, cells in slices(scores).items():
+        found = [contest(scores, method, metric, cells) for method in methods_of(scores)]
+        columns[name.removeprefix("generated ")] = ["" if one is None else _shown(one.value, metric) for one in found]
+    return Table(columns)
 
 
-def text(results: list[Result], part: str) -> str:
+def by_family(scores: Scores, method: str) -> Table:
+    """One method's mean changes in each family, over all kinds."""
+    found = {metric: contest(scores, method, metric) for metric in METRICS}
+    families = sorted({cell.family for cell in scores})
+    return Table(
+        {
+            "family": families,
+            "panels": [sum(cell.family == family for cell in scores) for family in families],
+            **{
+                metric: [_shown(one.by_family[f], metric) if one and f in one.by_family else "" for f in families]
+                for metric, one in found.items()
+            },
+        }
+    )
+
+
+def beside(scores: Scores, method: str) -> Table:
+    """Every peer, and one of our methods on the very panels that the peer ran on."""
+    rows = []
+    for peer in (name for name in methods_of(scores) if name in PEERS):
+        cells = [cell for cell, methods in scores.items() if peer in methods and method in methods]
+        both = {name: [contest(scores, name, metric, cells) for metric in METRICS[:3]] for name in (peer, method)}
+        row: dict[str, object] = {"peer": peer, "panels": len(cells)}
+        for name, found in both.items():
+            for metric, one in zip(("points", "NLL ×", "Brier ×"), found, strict=True):
+                key = metric if name == peer else f"{method}: {metric}"
+                row[key] = "" if one is None else _shown(one.value, "accuracy" if metric == "points" else "nll")
+        rows.append(row)
+    return Table({column: [row[column] for row in rows] for column in rows[0]} if rows else {})
+
+
+def left_out(rows: Iterable[Row]) -> Table:
+    """On how many panels, draws counted singly, a method was run and why not on others."""
+    ran: Counter[str] = Counter()
+    reasons: dict[str, Counter[str]] = defaultdict(Counter)
+    for row in rows:
+        ran[row["method"]] += "left out" not in row
+        if "left out" in row:
+            reasons[row["method"]][row["left out"].partition("\n")[0]] += 1
+    return Table(
+        {
+            "method": list(reasons),
+            "run on": [ran[method] for method in reasons],
+            "left out of": [
+                "; ".join(f"{n} ({reason})" for reason, n in some.most_common()) for some in reasons.values()
+            ],
+        }
+    )
+
+
+def _shown(value: float, metric: str) -> str:
+    return f"{value:.3f}" if metric in ADDED else f"{value:+.2f}"
+
+
+LEGEND = """\
+Against averaging, on the panels that a method was run on; draws of a panel and kind are one panel. Every family counts
+the same; intervals are of drawing families anew. points: of accuracy, won and lost beyond .2; NLL and Brier score by
+ratio, below 1 is better; ECE (debiased, below 0 is better) and AUROC of the confidence for right answers in points."""
+
+
+def text(rows: list[Row], side: str) -> str:
     """All of it, to print."""
-    n_members, n_items, n_classes = (_range(results, key) for key in ("members", "items", "classes"))
-    parts = [
-        f"{len(results)} sets ({part}), {n_members} members, {n_items} items, {n_classes} classes",
-        f"Means over the sets\n{overview(results)}",
-    ]
-    for metric, is_ratio in zip(METRICS, IS_RATIO, strict=True):
-        unit = "× the average's, below 1 is better" if is_ratio else "points more than the average"
-        parts.append(f"{metric}: {unit}\n{contest(results, metric)}")
-    parts += [f"{metric} by group\n{by_group(results, metric)}" for metric in METRICS[:4]]
+    scores = gathered(rows)
+    families = sorted({cell.family for cell in scores})
+    parts = [f"{len(scores)} panels of {len(families)} families ({side}): {', '.join(families)}.\n{LEGEND}"]
+    parts += [f"{name}\n{by_slice(scores, metric)}" for name, metric in OVERVIEW.items()]
+    found = slices(scores)
+    parts += [f"{name}\n{against_averaging(scores, found[name])}" for name in dict.fromkeys((ALL, *found))]
+    others = {}
+    if "consensus" in methods_of(scores):
+        others["consensus by family, all kinds"] = by_family(scores, "consensus")
+        others["peers, and consensus on the same panels"] = beside(scores, "consensus")
+    others["methods that were not run on all panels they were given"] = left_out(rows)
+    parts += [f"{name}\n{table}" for name, table in others.items() if len(table)]
     return "\n\n".join(parts)
 
 
-def rows(results: list[Result]) -> list[dict[str, str | int | float]]:
-    """One row per set and method: every score, its change against the average, and the change's interval."""
-    long = []
-    for result in results:
-        for method, scored in result.scores.items():
-            row: dict[str, str | int | float] = {**result.entry, "method": method, "seconds": result.seconds[method]}
-            change = changes(scored, result.scores[YARDSTICK])
-            for place, metric in enumerate(METRICS):
-                value, low, high = interval(change, place)
-                row |= {metric: float(scored[0, place]), f"{metric} change": value}
-                row |= {f"{metric} low": low, f"{metric} high": high}
-            long.append(row)
-    return long
+OVERVIEW = {"accuracy, points": "accuracy", "NLL ×": "nll", "Brier score ×": "brier"}
 
 
-def write_csv(results: list[Result], path: Path) -> None:
-    """The rows as a file."""
-    long = rows(results)
-    with path.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.DictWriter(file, list(long[0]))
-        writer.writeheader()
-        writer.writerows(long)
-
-
-def write_json(results: list[Result], path: Path) -> None:
-    """The tables and the rows as a file."""
-    tables = {"means": overview(results).rows()}
-    tables |= {metric: contest(results, metric).rows() for metric in METRICS}
-    tables |= {f"{metric} by group": by_group(results, metric).rows() for metric in METRICS}
+def write_json(rows: list[Row], path: Path) -> None:
+    """Every contest, and every method's scores on every panel, in the order of the metrics and as means over draws."""
+    scores = gathered(rows)
+    contests = [
+        {"method": method, "metric": metric, "panels of": name, **_rounded(found, whole=name == ALL)}
+        for method in methods_of(scores)
+        for metric in METRICS
+        for name, cells in slices(scores).items()
+        if (found := contest(scores, method, metric, cells)) is not None
+    ]
+    panels = [
+        {**cell._asdict(), "scores": {name: _short(pair.own.values()) for name, pair in methods.items()}}
+        for cell, methods in scores.items()
+    ]
+    parts = {"metrics": METRICS, "against averaging": contests, "panels": panels}
+    lines = [f"{json.dumps(key)}: [\n{_lines(some)}\n]" for key, some in parts.items()]
     with whole_file(path) as file:
-        file.write(json.dumps({"tables": tables, "sets": rows(results)}, indent=1).encode())
+        file.write(("{" + ",\n".join(lines) + "}\n").encode())
 
 
-def _rivals(results: list[Result]) -> list[str]:
-    return [method for method in results[0].scores if method != YARDSTICK]
+def _lines(some: Iterable[object]) -> str:
+    """A line for each, which is shorter than what json indents and still can be compared line by line."""
+    return ",\n".join(json.dumps(one, ensure_ascii=False) for one in some)
 
 
-def _changes(results: list[Result], method: str) -> np.ndarray:
-    """(sets, 1 + draws, metrics)."""
-    return np.stack([changes(result.scores[method], result.scores[YARDSTICK]) for result in results])
+def _rounded(found: Contest, *, whole: bool) -> dict[str, object]:
+    """A contest in short, with its families only where asked."""
+    row = {key: _short([value])[0] if isinstance(value, float) else value for key, value in found._asdict().items()}
+    row["by_family"] = {family: _short([value])[0] for family, value in found.by_family.items()}
+    return row if whole else {key: value for key, value in row.items() if key != "by_family"}
 
 
-def _range(results: list[Result], key: str) -> str:
-    values = [int(result.entry[key]) for result in results]
-    return f"{min(values)} to {max(values):,}"
+def _short(values: Iterable[float]) -> list[float | None]:
+    """Four digits; None for what is no number, which JSON does not have."""
+    return [None if np.isnan(value) else float(f"{value:.4g}") for value in values]

@@ -1,4 +1,4 @@
-"""What members are trained on and what they look at: images of a part, shifted, unbalanced or among foreign ones."""
+"""What members are trained on and what they look at: images, shifted, unbalanced or among foreign ones."""
 
 from __future__ import annotations
 
@@ -37,27 +37,17 @@ STRANGERS = {"mnist": "notmnist", "fashion-mnist": "mnist", "cifar10": "fashion-
 
 
 @lru_cache(maxsize=2)
-def training_images(data: str, part: str, data_dir: Path) -> Images:
-    """The 20,000 images (of the digits: 300) that members of a part are trained on."""
+def training_images(data: str, data_dir: Path) -> Images:
+    """The 20,000 images (of the digits: 600) that members are trained on."""
     if data == "digits":
-        return _between(_digits(), *((0, 300) if part == "tuning" else (300, 600)))
-    images = TASKS[data].images(data_dir, train=True)
-    return _between(images, *((0, 20_000) if part == "tuning" else (20_000, 40_000)))
+        return _between(_digits(), 0, 600)
+    return _between(TASKS[data].images(data_dir, train=True), 0, 20_000)
 
 
 @lru_cache(maxsize=2)
-def test_images(data: str, part: str, data_dir: Path) -> Images:
-    """Images nobody was trained on: for tuning the test set, for the held-out part the last 10,000 training images.
-
-    For the fresh part, where there are more than 50,000, the 10,000 before those.
-    """
-    if data == "digits":
-        return _between(_digits(), *((600, 1200) if part == "tuning" else (1200, 1797)))
-    if part == "tuning":
-        return TASKS[data].images(data_dir, train=False)
-    images = TASKS[data].images(data_dir, train=True)
-    stop = min(len(images.labels), 50_000) if part == "fresh" else len(images.labels)
-    return _between(images, stop - 10_000, stop)
+def test_images(data: str, data_dir: Path) -> Images:
+    """Images nobody was trained on."""
+    return _between(_digits(), 600, 1797) if data == "digits" else TASKS[data].images(data_dir, train=False)
 
 
 def _between(images: Images, start: int, stop: int) -> Images:
@@ -71,10 +61,10 @@ def _digits() -> Images:
     return Images(pixels[order], labels[order].astype(np.int64))
 
 
-def viewed(data: str, part: str, view: str, n_items: int, data_dir: Path) -> Images:
+def viewed(data: str, view: str, n_items: int, data_dir: Path) -> Images:
     """The images of a view, the same whoever looks; labels of foreign images are -1."""
-    rng = np.random.default_rng(crc32(f"{data} {part} {view} {n_items}".encode()))
-    images = test_images(data, part, data_dir)
+    rng = np.random.default_rng(crc32(f"{data} {view} {n_items}".encode()))
+    images = test_images(data, data_dir)
     family, _, level = view.partition("-")
     amount = LEVELS[family][data][int(level) - 1] if level else 0
     share = 1 - amount if family == "foreign" else 1

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.quality.images import training_images
+from benchmarks.quality.sources.images import training_images
 from consilience.experiments.datasets import Images
 from consilience.system.atomic import whole_file
 
@@ -25,7 +25,6 @@ class Member:
     """A classifier before its training."""
 
     data: str
-    part: str
     architecture: str  # "cnn", "mlp", "logistic", "forest", "neighbors", "bayes"
     width: int
     n_images: int
@@ -38,7 +37,7 @@ class Member:
     def name(self) -> str:
         """For files; it says everything."""
         parts = [self.architecture, self.width, self.n_images, self.epochs, self.seed, self.first, self.flaw]
-        return "-".join([self.data, self.part, *(str(part) for part in parts if part != "")])
+        return "-".join([self.data, *(str(part) for part in parts if part != "")])
 
     @property
     def is_network(self) -> bool:
@@ -70,7 +69,7 @@ def trained(member: Member, data_dir: Path, work_dir: Path) -> Answer:
 
 def taught(member: Member, data_dir: Path) -> tuple[np.ndarray, np.ndarray]:
     """The images and labels that a member learns from, flaws included."""
-    images = training_images(member.data, member.part, data_dir)
+    images = training_images(member.data, data_dir)
     places = (member.first + np.arange(len(images.labels))) % len(images.labels)
     pixels, labels = images.pixels[places], images.labels[places]
     if member.flaw == "permuted":

@@ -1,0 +1,206 @@
+"""Generated panels keep their promises, and alterations keep the truth aligned."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+pytest.importorskip("sklearn")
+from benchmarks.quality.generated import KINDS, alter, generate
+from benchmarks.quality.generated.alterations import ALTERATIONS, apply
+from benchmarks.quality.generated.statistics import describe
+from benchmarks.quality.panel import Panel
+
+ROUNDING = 1e-5
+"""Probabilities are stored in single precision, 50 of them at most: sums are off by less."""
+
+SEEDS = range(6)
+
+
+def assert_valid(panel):
+    assert (panel.probabilities is None) != (panel.labels is None)
+    assert panel.n_classes >= 2 and panel.n_items >= 5 and panel.n_members >= 1
+    assert panel.truth.shape == (panel.n_items,)
+    assert panel.truth.min() >= -1 and panel.truth.max() < panel.n_classes
+    assert len(np.unique(panel.truth[panel.truth >= 0])) >= 2
+    assert (panel.votes >= 0).any(axis=0).all()
+    if panel.labels is not None:
+        assert np.issubdtype(panel.labels.dtype, np.integer)
+        assert panel.labels.shape == (panel.n_members, panel.n_items)
+        assert panel.labels.min() >= -1 and panel.labels.max() < panel.n_classes
+    else:
+        assert panel.probabilities.shape == (panel.n_members, panel.n_items, panel.n_classes)
+        is_missing = np.isnan(panel.probabilities)
+        assert (is_missing.all(axis=2) == is_missing.any(axis=2)).all()
+        said = panel.probabilities[~is_missing.any(axis=2)]
+        assert said.min() >= 0
+        np.testing.assert_allclose(said.sum(axis=1), 1, atol=ROUNDING)
+
+
+def generated(kind, seeds=SEEDS):
+    return [generate(seed, kind) for seed in seeds]
+
+
+def oracle(rng, *, n_classes=5, n_items=200, is_soft=True, missing=0.3):
+    """A panel whose three members are right whenever they answer, and whose truth is unknown here and there."""
+    true = rng.permutation(np.arange(n_items) % n_classes)
+    labels = np.where(rng.random((3, n_items)) < missing, -1, true)
+    labels[0, labels.max(axis=0) < 0] = true[labels.max(axis=0) < 0]
+    truth = np.where(rng.random(n_items) < 0.1, -1, true)
+    if not is_soft:
+        return Panel("oracle", "test", "as it is", truth, n_classes, labels=labels)
+    probabilities = np.where(np.eye(n_classes)[labels] > 0, 1 - 1e-6 * (n_classes - 1), 1e-6)
+    probabilities[labels < 0] = np.nan
+    return Panel("oracle", "test", "as it is", truth, n_classes, probabilities=probabilities)
+
+
+def assert_right(panel, n_members):
+    """The first members are right of every item with a known truth that they answer."""
+    votes = panel.votes[:n_members]
+    assert ((votes == panel.truth) | (votes < 0) | (panel.truth < 0)).all()
+
+
+def test_wrong_answers_and_gaps_are_noticed(rng):
+    panel = oracle(rng)
+    with pytest.raises(AssertionError):
+        assert_right(replace(panel, truth=np.roll(panel.truth, 1)), 3)
+    gaps = panel.probabilities.copy()
+    gaps[:, 3] = np.nan
+    with pytest.raises(AssertionError):
+        assert_valid(replace(panel, probabilities=gaps))
+    with pytest.raises(AssertionError):
+        assert_valid(replace(panel, probabilities=panel.probabilities * 2))
+
+
+def test_shares_of_kinds_sum_to_one():
+    assert sum(KINDS.values()) == pytest.approx(1)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_panels_are_valid(kind):
+    for panel in generated(kind):
+        assert_valid(panel)
+        assert panel.n_classes <= 50 and panel.n_items <= 1300
+        assert panel.family == f"generated {kind}" and panel.kind == "as it is"
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_seed_gives_one_panel(kind):
+    first, again, other = generate(3, kind), generate(3, kind), generate(4, kind)
+    np.testing.assert_array_equal(first.truth, again.truth)
+    np.testing.assert_array_equal(first.votes, again.votes)
+    if first.probabilities is not None:
+        np.testing.assert_array_equal(first.probabilities, again.probabilities)
+    assert first.name == again.name != other.name
+    assert first.votes.shape != other.votes.shape or (first.votes != other.votes).any()
+
+
+def test_kinds_are_drawn_by_seed():
+    panels = [generate(seed) for seed in range(8)]
+    assert len({panel.family for panel in panels}) > 2
+    kind = panels[0].family.removeprefix("generated ")
+    np.testing.assert_array_equal(panels[0].votes, generate(0, kind).votes)
+
+
+def test_rare_classes_are_rare():
+    panels = generated("rare", range(12))
+    shares = [np.mean(panel.truth == 0) for panel in panels if panel.n_items > 100]
+    assert {panel.n_classes for panel in panels} == {2, 3}
+    assert max(shares) < 0.4 and np.median(shares) < 0.15 and min(shares) > 0
+
+
+def test_crowds_give_sparse_votes():
+    for panel in generated("crowd"):
+        assert panel.labels is not None
+        assert np.mean((panel.labels >= 0).sum(axis=0)) <= 25
+    assert max(panel.n_members for panel in generated("crowd", range(12))) > 50
+
+
+def test_functions_say_at_most_two_classes():
+    for panel in generated("functions"):
+        assert panel.labels is not None and panel.n_members > panel.n_classes / 2
+        said = [len(np.unique(labels[labels >= 0])) for labels in panel.labels]
+        assert max(said) <= 2 and min(said) == 1
+
+
+def test_identifiers_know_many_classes_or_some():
+    panels = generated("identifiers", range(12))
+    assert min(panel.n_classes for panel in panels) >= 10
+    assert any(np.isnan(panel.probabilities).any() for panel in panels)
+    assert any((np.nanmax(panel.probabilities, axis=1) == 0).any() for panel in panels)  # a class never said
+    assert any((np.nanmin(panel.probabilities.max(axis=2), axis=1) == 1).any() for panel in panels)  # labels only
+
+
+def test_judges_count_votes():
+    for panel in generated("judges"):
+        counts = [panel.probabilities * n_votes for n_votes in (2, 3, 4, 5, 10)]
+        assert any(np.allclose(count, np.round(count), atol=ROUNDING) for count in counts)
+
+
+def test_on_adversarial_items_most_judges_are_wrong_together():
+    accuracies = [np.mean(panel.votes == panel.truth) for panel in generated("judges", range(40)) if panel.n_items > 99]
+    assert min(accuracies) < 0.5 < np.median(accuracies)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_shuffled_answers_are_no_better_than_the_largest_share(kind, rng):
+    panel = next(panel for seed in range(50) if (panel := generate(seed, kind)).n_items > 300)
+    control = replace(panel, truth=rng.permutation(panel.truth))
+    found = describe(control)
+    noise = 4 * np.sqrt(0.25 / panel.n_items)  # four standard errors of a share
+    assert found.average < found.largest + noise
+
+
+@pytest.mark.parametrize("is_soft", [True, False])
+@pytest.mark.parametrize("name", ALTERATIONS)
+def test_each_alteration_keeps_the_truth_aligned(name, is_soft, rng):
+    panel = oracle(rng, is_soft=is_soft)
+    for _ in range(10):
+        altered = apply(ALTERATIONS[name][1], panel, rng)
+        assert_valid(altered)
+        assert_right(altered, min(3, altered.n_members))
+        if name in {"noisy members", "copies", "useless member", "constant member", "adversarial member"}:
+            assert altered.n_members > 3
+
+
+@pytest.mark.parametrize("is_soft", [True, False])
+@pytest.mark.parametrize(("n_classes", "n_items"), [(2, 6), (3, 60), (40, 1500)])
+def test_altered_panels_are_valid(is_soft, n_classes, n_items, rng):
+    panel = oracle(rng, n_classes=n_classes, n_items=n_items, is_soft=is_soft)
+    panel = replace(panel, truth=np.where(panel.truth < 0, panel.votes.max(axis=0), panel.truth))
+    for _ in range(30):
+        altered = alter(panel, rng)
+        assert_valid(altered)
+        assert altered.n_items <= 1200 and altered.family == panel.family and altered.name == panel.name
+
+
+def test_alterations_leave_the_panel_as_it_was(rng):
+    panel = oracle(rng)
+    before = panel.probabilities.copy()
+    for _, alteration in ALTERATIONS.values():
+        apply(alteration, panel, rng)
+    np.testing.assert_array_equal(panel.probabilities, before)
+
+
+def test_adversarial_members_are_always_wrong(rng):
+    for is_soft in (True, False):
+        altered = apply(ALTERATIONS["adversarial member"][1], oracle(rng, is_soft=is_soft), rng)
+        wrong = altered.votes[-1]
+        assert not ((wrong == altered.truth) & (wrong >= 0)).any()
+
+
+def test_a_seed_gives_one_alteration():
+    panel = generate(0, "latent")
+    for seed in range(5):
+        first, again = (alter(panel, np.random.default_rng(seed)) for _ in range(2))
+        assert first.kind == again.kind
+        np.testing.assert_array_equal(first.votes, again.votes)
+
+
+def test_about_half_of_the_panels_end_as_votes():
+    kinds = ["latent"] * 30 + ["crowd"] * 4 + ["functions"] * 4  # soft ones and votes about as in the mixture
+    panels = [alter(generate(seed, kind), np.random.default_rng(seed)) for seed, kind in enumerate(kinds)]
+    assert 0.3 < np.mean([panel.labels is not None for panel in panels]) < 0.7
+    assert len({panel.kind for panel in panels}) > 5
