@@ -14,6 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.quality.labels import Problem, arguments, change, consensus, label_free, read_rows, run, show, values_of
+from consilience.insight.analysis import Analysis
 from consilience.insight.suggestion import suggestions_under
 
 COUNTS = (10, 20, 50, 100)
@@ -33,9 +34,8 @@ def halves(problem: Problem, seed: int) -> tuple[np.ndarray, np.ndarray]:
 
 def choose(problem: Problem, pool: np.ndarray, n_labels: int, seed: int) -> dict[str, np.ndarray]:
     """Items to label, by who chooses."""
-    answers = label_free(problem)[pool]
-    nothing = np.zeros(len(pool), dtype=bool)
-    suggested = suggestions_under(problem.predictions.take(pool), answers, n_labels, nothing, seed)
+    analysis = Analysis(problem.predictions.take(pool), problem.consensus)
+    suggested = suggestions_under(analysis, n_labels, np.zeros(len(pool), dtype=bool), seed)
     drawn = np.random.default_rng([seed, n_labels]).choice(pool, n_labels, replace=False)
     return {"random": drawn, "suggested": pool[suggested.positions]}
 
