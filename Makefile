@@ -30,14 +30,15 @@ bench: .venv/tested-with
 	cd benchmarks && ../$(BIN)/python run.py --json ../results/benchmarks.json
 	cd benchmarks && ../$(BIN)/python out_of_core.py
 
-# How good the answers are, over a hundred real sets; half an hour the first time. PART=held-out is for the end.
+# How good the answers are, on panels of every kind and beside other people's methods: docs/guide/quality.md. The first
+# time networks are trained, for half an hour. SIDE=held-out is for the end; SIDE=generated needs no data.
 DATA ?= data
 SHARED ?= ../shared/data
 WORK ?= work
-PART ?= tuning
-quality: .venv/tested-with
-	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.quality --data-dir $(DATA) --shared-dir $(SHARED) --work-dir $(WORK) \
-		--part $(PART)
+SIDE ?= tuning
+quality: .venv-peers/made
+	OMP_NUM_THREADS=1 $(PEERS_BIN)/python -m benchmarks.quality --data-dir $(DATA) --shared-dir $(SHARED) --work-dir $(WORK) \
+		--side $(SIDE)
 
 # The environment of benchmarks/quality/peers: other people's methods.
 peers: .venv-peers/made
@@ -102,7 +103,7 @@ PEERS_BIN := .venv-peers/bin
 	$(PYTHON) -m venv .venv-peers
 	$(PEERS_BIN)/python -m pip install --quiet --upgrade pip
 	$(PEERS_BIN)/python -m pip install --quiet --constraint constraints.txt torch==2.13.0
-	$(PEERS_BIN)/python -m pip install --quiet --constraint constraints.txt --editable ".[test]"
+	$(PEERS_BIN)/python -m pip install --quiet --constraint constraints.txt --editable ".[test]" pooch
 	$(PEERS_BIN)/python -m pip install --quiet --no-deps --requirement benchmarks/quality/peers-requirements.txt
 	touch $@
 

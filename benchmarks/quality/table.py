@@ -253,7 +253,8 @@ def _shown(value: float, metric: str) -> str:
 LEGEND = """\
 Against averaging, on the panels that a method was run on; draws of a panel and kind are one panel. Every family counts
 the same; intervals are of drawing families anew. points: of accuracy, won and lost beyond .2; NLL and Brier score by
-ratio, below 1 is better; ECE (debiased, below 0 is better) and AUROC of the confidence for right answers in points."""
+ratio, below 1 is better; ECE (debiased, below 0 is better) and AUROC of the confidence for right answers in points.
+Peers see few panels and kinds: compare them with Consensus in the table of both on the same panels."""
 
 
 def text(rows: list[Row], side: str) -> str:

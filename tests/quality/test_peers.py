@@ -1,5 +1,6 @@
 """Other people's methods on small panels; each is skipped where its library is not installed."""
 
+import time
 from dataclasses import replace
 from functools import cache
 
@@ -9,7 +10,7 @@ import pytest
 from benchmarks.quality.panel import Panel
 from benchmarks.quality.peers import PEERS, crowd_kit
 from benchmarks.quality.peers.peer import Answers, Peer, answers_of
-from benchmarks.quality.peers.run import Runner
+from benchmarks.quality.peers.run import Runner, _limited
 
 ROUNDED = 1e-5
 """HyperLM computes in single precision; the others are far more exact."""
@@ -206,3 +207,15 @@ def test_runner_gives_the_same_as_a_call_and_ends_what_takes_too_long():
         runner.limit = 60
         again = runner.run("majority vote", panel)
         np.testing.assert_array_equal(again.posterior, outcome.posterior)
+
+
+def spin():
+    while True:
+        sum(range(1000))
+
+
+def test_the_limit_is_processor_time():
+    with _limited(0.05):
+        time.sleep(0.2)  # waiting costs none
+    with pytest.raises(TimeoutError), _limited(0.05):
+        spin()
