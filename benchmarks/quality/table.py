@@ -212,19 +212,19 @@ def by_family(scores: Scores, method: str) -> Table:
     )
 
 
-def beside(scores: Scores, method: str) -> Table:
-    """Every peer, and one of our methods on the very panels that the peer ran on."""
-    rows = []
-    for peer in (name for name in methods_of(scores) if name in PEERS):
-        cells = [cell for cell, methods in scores.items() if peer in methods and method in methods]
-        both = {name: [contest(scores, name, metric, cells) for metric in METRICS[:3]] for name in (peer, method)}
-        row: dict[str, object] = {"peer": peer, "panels": len(cells)}
-        for name, found in both.items():
-            for metric, one in zip(("points", "NLL ×", "Brier ×"), found, strict=True):
-                key = metric if name == peer else f"{method}: {metric}"
-                row[key] = "" if one is None else _shown(one.value, "accuracy" if metric == "points" else "nll")
-        rows.append(row)
-    return Table({column: [row[column] for row in rows] for column in rows[0]} if rows else {})
+def beside(rows: list[Row], method: str) -> Table:
+    """Every peer, and one of our methods on the very draws that the peer ran on."""
+    found = []
+    for peer in (name for name in methods_of(gathered(rows)) if name in PEERS):
+        seen = {row["panel"] for row in rows if row["method"] == peer and "left out" not in row}
+        scores = gathered(row for row in rows if row["panel"] in seen and row["method"] in {peer, method, YARDSTICK})
+        line: dict[str, object] = {"peer": peer, "panels": len(seen)}
+        for name, start in ((peer, ""), (method, f"{method}: ")):
+            for title, metric in (("points", "accuracy"), ("NLL ×", "nll"), ("Brier ×", "brier")):
+                one = contest(scores, name, metric)
+                line[start + title] = "" if one is None else _shown(one.value, metric)
+        found.append(line)
+    return Table({column: [line[column] for line in found] for column in found[0]} if found else {})
 
 
 def left_out(rows: Iterable[Row]) -> Table:
@@ -235,15 +235,9 @@ def left_out(rows: Iterable[Row]) -> Table:
         ran[row["method"]] += "left out" not in row
         if "left out" in row:
             reasons[row["method"]][row["left out"].partition("\n")[0]] += 1
-    return Table(
-        {
-            "method": list(reasons),
-            "run on": [ran[method] for method in reasons],
-            "left out of": [
-                "; ".join(f"{n} ({reason})" for reason, n in some.most_common()) for some in reasons.values()
-            ],
-        }
-    )
+    names = sorted(reasons, key=[*METHODS, *PEERS].index)
+    told = ["; ".join(f"{n} ({reason})" for reason, n in reasons[name].most_common()) for name in names]
+    return Table({"method": names, "run on": [ran[name] for name in names], "left out of": told})
 
 
 def _shown(value: float, metric: str) -> str:
@@ -268,7 +262,7 @@ def text(rows: list[Row], side: str) -> str:
     others = {}
     if "consensus" in methods_of(scores):
         others["consensus by family, all kinds"] = by_family(scores, "consensus")
-        others["peers, and consensus on the same panels"] = beside(scores, "consensus")
+        others["peers, and consensus on the same panels"] = beside(rows, "consensus")
     others["methods that were not run on all panels they were given"] = left_out(rows)
     parts += [f"{name}\n{table}" for name, table in others.items() if len(table)]
     return "\n\n".join(parts)
@@ -310,5 +304,5 @@ def _rounded(found: Contest, *, whole: bool) -> dict[str, object]:
 
 
 def _short(values: Iterable[float]) -> list[float | None]:
-    """Four digits; None for what is no number, which JSON does not have."""
-    return [None if np.isnan(value) else float(f"{value:.4g}") for value in values]
+    """Five digits; None for what is no number, which JSON does not have."""
+    return [None if np.isnan(value) else float(f"{value:.5g}") for value in values]

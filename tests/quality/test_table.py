@@ -123,12 +123,19 @@ def test_tables_have_a_row_for_each_method_and_peers_have_consensus_beside_them(
     scores = gathered(rows)
     assert against_averaging(scores, list(scores))["method"] == ["consensus", "mine", A_PEER]
     assert against_averaging(scores, list(scores))["panels"] == [3, 3, 1]
-    table = beside(scores, "consensus")
+    table = beside(rows, "consensus")
     assert table["peer"] == [A_PEER] and table["points"] == ["-10.00"] and table["consensus: points"] == ["+10.00"]
     assert by_family(scores, "consensus")["accuracy"] == ["+10.00", "-40.00"]
     shown = text(rows, "tuning")
     for words in ("3 panels of 2 families (tuning): judges, sounds", "two classes", "peers, and consensus", "-40.00"):
         assert words in shown
+
+
+def test_consensus_beside_a_peer_is_of_the_same_draws():
+    names = [(f"a~rare~{draw}", method) for draw in (0, 1) for method in (YARDSTICK, "consensus", A_PEER)]
+    rows = [row(*name, 0.5 + 0.1 * name[0].endswith("1") * (name[1] == "consensus"), 1, kind="rare") for name in names]
+    assert beside(rows, "consensus")["consensus: points"] == ["+5.00"]
+    assert beside(rows[:-1], "consensus")["consensus: points"] == ["+0.00"]  # the peer ran on the first draw alone
 
 
 def test_what_is_written_is_json_without_nan(tmp_path):
