@@ -21,16 +21,16 @@ Alteration = Callable[[Panel, Rng], Panel]
 
 MOST_ITEMS = 1200
 
+MANY_CLASSES = 100
+"""Most panels of more classes are cut down, since hardly any others have as many."""
+
 
 def alter(panel: Panel, rng: Rng) -> Panel:
     """The panel after none, some or many alterations, named in `kind`; each leaves every item with an answer."""
-    altered, names = panel, []
-    if panel.n_items > MOST_ITEMS:
-        altered = fewer_items(panel, rng)
-        names = ["fewer items"]
+    altered, names = panel, [] if panel.kind == "as it is" else [panel.kind]
     much = rng.choice([0, 0.5, 1, 2], p=[0.2, 0.3, 0.35, 0.15])
     for name, (probability, alteration) in ALTERATIONS.items():
-        if chance(rng, min(1, probability * (1 if name == "votes" else much))):
+        if chance(rng, min(1, probability * (1 if name in ALWAYS else much))):
             result = apply(alteration, altered, rng)
             names += [name] if result is not altered else []
             altered = result
@@ -71,6 +71,11 @@ def _with_classes(panel: Panel, classes: np.ndarray) -> Panel:
     return replace(panel, truth=truth, n_classes=len(classes), probabilities=kept)
 
 
+def fewer_classes(panel: Panel, rng: Rng) -> Panel:
+    """Some of the classes where there are very many."""
+    return panel if panel.n_classes <= MANY_CLASSES else dropped_classes(panel, rng)
+
+
 def merged_classes(panel: Panel, rng: Rng) -> Panel:
     """Classes put together at random, two at least remaining."""
     if panel.n_classes < 3:
@@ -106,7 +111,9 @@ def few_items(panel: Panel, rng: Rng) -> Panel:
 
 
 def fewer_items(panel: Panel, rng: Rng) -> Panel:
-    """Up to 1,200 items."""
+    """Up to 1,200 items where there are more."""
+    if panel.n_items <= MOST_ITEMS:
+        return panel
     return _some_items(panel, log_uniform_integer(rng, 150, MOST_ITEMS), rng)
 
 
@@ -219,6 +226,8 @@ def adversarial_member(panel: Panel, rng: Rng) -> Panel:
 
 
 ALTERATIONS: dict[str, tuple[float, Alteration]] = {
+    "fewer classes": (0.6, fewer_classes),
+    "fewer items": (1, fewer_items),
     "dropped classes": (0.12, dropped_classes),
     "merged classes": (0.07, merged_classes),
     "uneven shares": (0.2, uneven_shares),
@@ -236,6 +245,9 @@ ALTERATIONS: dict[str, tuple[float, Alteration]] = {
     "votes": (0.36, votes),
 }
 """By name: how probable each is in a panel that is altered as usual, in the order in which they are made."""
+
+ALWAYS = frozenset({"fewer classes", "fewer items", "votes"})
+"""These are as probable in a panel that is altered much, little or not at all."""
 
 
 def _soft(panel: Panel) -> np.ndarray:

@@ -25,7 +25,8 @@ Rng = np.random.Generator
 
 def latent(rng: Rng) -> Draft:
     """A simulated panel of any manner."""
-    return MANNERS[rng.choice(list(MANNERS))](rng)
+    shares, manners = zip(*MANNERS.values(), strict=True)
+    return manners[rng.choice(len(manners), p=shares)](rng)
 
 
 def networks(rng: Rng) -> Draft:
@@ -33,6 +34,7 @@ def networks(rng: Rng) -> Draft:
     n_classes, n_members = draw_n_classes(rng), log_uniform_integer(rng, 2, 12)
     middle = _above_chance(rng.beta(2.2, 1) * 0.98, n_classes)
     spread = rng.choice([0.02, 0.08, 0.25])
+    harm = 1.0 if chance(rng, 0.65) else 0.15  # of the shift, if there is one
     world = _world(
         rng,
         n_classes,
@@ -43,11 +45,11 @@ def networks(rng: Rng) -> Draft:
         family=rng.uniform(0, 0.15),
         likeness=rng.uniform(0, 0.8),
         ease_spread=rng.uniform(0.1, 0.8),
-        decoyed=_some(rng, 0.6, 0.4),
+        decoyed=harm * _some(rng, 0.6, 0.4),
         pull=rng.uniform(0.3, 0.9),
         favorite=rng.random(),
-        shared_bias=_some(rng, 0.5, 1.5),
-        own_bias=_some(rng, 0.5, 1.0),
+        shared_bias=harm * _some(rng, 0.5, 1.5),
+        own_bias=harm * _some(rng, 0.6, 1.5),
         class_spread=_some(rng, 0.4, 0.5),
         sharpness=log_uniform(rng, 0.7, 5),
         sharpness_spread=rng.uniform(0, 0.5),
@@ -214,15 +216,16 @@ def anything(rng: Rng) -> Draft:
     return _soft(world, rng, bad_scores=_some(rng, 0.5, 0.6))
 
 
-MANNERS: dict[str, Callable[[Rng], Draft]] = {
-    "networks": networks,
-    "annotators": annotators,
-    "prompts": prompts,
-    "unequal": unequal,
-    "independent": independent,
-    "tools": tools,
-    "anything": anything,
+MANNERS: dict[str, tuple[float, Callable[[Rng], Draft]]] = {
+    "networks": (0.2, networks),
+    "annotators": (0.2, annotators),
+    "prompts": (0.1, prompts),
+    "unequal": (0.14, unequal),
+    "independent": (0.16, independent),
+    "tools": (0.1, tools),
+    "anything": (0.1, anything),
 }
+"""By name: the share of each manner, and its generator."""
 
 
 def _world(rng: Rng, n_classes: int, n_members: int, **rest: Any) -> World:

@@ -49,9 +49,7 @@ def generate(seed: int, kind: str | None = None) -> Panel:
     """
     if kind is None:
         kind = str(np.random.default_rng(seed).choice(list(KINDS), p=list(KINDS.values())))
-    for attempt in count():  # a draw with too few answers or one true class is drawn again
-        rng = np.random.default_rng([seed, crc32(kind.encode()), attempt])
-        panel = assemble(MAKERS[kind](rng), f"{kind} {seed}", kind)
-        if panel is not None:
-            return panel
-    raise AssertionError  # count() does not end
+    key = [seed, crc32(kind.encode())]
+    drafts = (MAKERS[kind](np.random.default_rng([*key, attempt])) for attempt in count())
+    panels = (assemble(draft, f"{kind} {seed}", kind) for draft in drafts)
+    return next(panel for panel in panels if panel is not None)  # too few answers or one true class: drawn again

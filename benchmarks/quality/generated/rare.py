@@ -16,15 +16,17 @@ Rng = np.random.Generator
 
 
 def rare(rng: Rng) -> Draft:
-    """A panel, trained or simulated, with class 0 at 1 to 30 %; most members know another share."""
+    """A panel, trained or simulated, with one class at 1 to 30 %; most members know another share."""
     n_classes = 2 if chance(rng, 0.75) else 3
     shares = rare_shares(rng, n_classes)
+    order = rng.permutation(n_classes)
     taught = np.full(n_classes, 1 / n_classes) if chance(rng, 0.5) else rare_shares(rng, n_classes)
+    shares, taught = shares[order], taught[order]
     draft = draw_trained(rng, shares, taught) if chance(rng, 0.3) else _simulated(rng, shares)
     assert draft.probabilities is not None  # noqa: S101 - both give probabilities
     probabilities = draft.probabilities
     if chance(rng, 0.7):
-        probabilities = _rescaled(probabilities, rng)
+        probabilities = _rescaled(probabilities, int(order.argmin()), rng)
     return replace(draft, probabilities=distort(probabilities, rng, rng.choice([0, 0.1, 0.4])))
 
 
@@ -39,7 +41,7 @@ def _simulated(rng: Rng, shares: np.ndarray) -> Draft:
     worst = rng.uniform(0.52, 0.8)
     common = rng.uniform(0, 0.8)
     world = World(
-        max(draw_n_items(rng, 1), int(5 / shares[0])) if chance(rng, 0.8) else draw_n_items(rng, 1),
+        max(draw_n_items(rng, 1), int(5 / shares.min())) if chance(rng, 0.8) else draw_n_items(rng, 1),
         n_members,
         shares,
         accuracy=(worst, rng.uniform(worst, 0.97)),
@@ -59,11 +61,11 @@ def _simulated(rng: Rng, shares: np.ndarray) -> Draft:
     return Draft(truth, len(shares), probabilities=probabilities)
 
 
-def _rescaled(probabilities: np.ndarray, rng: Rng) -> np.ndarray:
+def _rescaled(probabilities: np.ndarray, rare_class: int, rng: Rng) -> np.ndarray:
     """The log-odds of the rare class stretched and moved: some members find it everywhere, or nowhere."""
     n_members = len(probabilities)
     stretch = np.exp(rng.uniform(0, 0.8) * rng.standard_normal(n_members))
     move = rng.uniform(0, 2) * rng.standard_normal(n_members) + rng.uniform(-1, 1.5)
     scores = log(probabilities) * stretch[:, None, None]
-    scores[:, :, 0] += move[:, None]
+    scores[:, :, rare_class] += move[:, None]
     return softmax(scores)

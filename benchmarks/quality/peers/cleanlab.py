@@ -1,8 +1,9 @@
 """cleanlab 2.9.0 (Apache-2.0, github.com/cleanlab/cleanlab): CROWDLAB, the consensus of several annotators.
 
 `get_label_quality_multiannotator(votes, pred_probs)` with its defaults (consensus_method="best_quality",
-quality_method="crowdlab"), as in its tutorial on multiple annotators. `pred_probs`, the classifier's opinion there, is
-the members' average, or the shares of their votes where they give no probabilities.
+quality_method="crowdlab"), as in its tutorial on multiple annotators. There `pred_probs` come from a classifier trained
+on the items' features. A panel has none, so they are the members' average, or the shares of their votes where they give
+no probabilities: the members are heard twice, which is not what CROWDLAB was made for.
 
 It returns the posterior of the consensus label only. Those of the other labels follow from the weights that it also
 returns, by the formula of its paper (Goh, Tkachenko, Mueller: CROWDLAB, arXiv:2210.06812): a weighted mean of the

@@ -7,8 +7,9 @@ unless stated otherwise:
 - Wawa: votes weighted by each member's agreement with the majority.
 - Zero-Based Skill: the same repeated, n_iter=100, lr_init=1, halved every 20 steps.
 - Dawid-Skene, one-coin Dawid-Skene: n_iter=100, tol=1e-5. The bound that tol applies to counts the class prior once
-  for each answer in this release, not once for each task, and stops many fits after two or three iterations. Both are
-  therefore run twice: as they are, and with tol=-inf, so that all hundred iterations are done.
+  for each answer in this release, not once for each task. It can fall while the right one still rises, and then the fit
+  stops early: after two iterations on the crowd "bluebird", with 11.1 % errors instead of 10.2 % at convergence. Both
+  are therefore run twice: as they are, and with tol=-inf, so that all hundred iterations are done.
 - GLAD: n_iter=100, tol=1e-5, at most 25 conjugate-gradient steps in each M step.
 - MACE: method="vb", n_iter=50. Its documented n_restarts=10 start from one and the same seed in this release, so all
   ten are equal; n_restarts=1 gives the same answer ten times faster.

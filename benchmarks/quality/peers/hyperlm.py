@@ -1,9 +1,12 @@
 """HyperLM 0.0.5 (MIT, github.com/wurenzhi/hyper_label_model): a network trained once on synthetic panels.
 
-`HyperLabelModel().infer(votes, return_probs=True)`, as in its README; -1 is a missing vote there too. It counts
-classes by the highest vote, so only those with votes are given. Its checkpoint was saved with two NumPy types that
-`torch.load` now refuses: these two are allowed while it is loaded, and nothing else, so that the file still cannot run
-code.
+`HyperLabelModel().infer(votes)` is the call of its README, where -1 is a missing vote too. Here it has the option
+return_probs=True, of which the README says nothing: the labels are the same, and come with probabilities that the
+package rescales so that the highest is twice a tie's before rows are normalized. It counts classes by the highest vote,
+so only those with votes are given.
+
+Its checkpoint holds NumPy scalars, which `torch.load` refuses by default. The three types they need are allowed while
+it is loaded, and no others, so that the file still cannot run code.
 """
 
 from __future__ import annotations

@@ -1,9 +1,10 @@
 """Snorkel 0.10.0 (Apache-2.0, github.com/snorkel-team/snorkel): the label model of weak supervision.
 
-`LabelModel(cardinality)`, fitted with n_epochs=500, log_freq=100, seed=123 as in Snorkel's introductory tutorial on
-spam, with the default class balance (uniform) since any other would need labels. Classes without votes are left out, as
-they take probability from the others. Where the loss becomes NaN its message asks to reduce the learning rate, so the
-default .01 is divided by 10 up to twice.
+`LabelModel(cardinality)`, fitted with n_epochs=500, log_freq=100, seed=123 as in spam/01_spam_tutorial.py of
+github.com/snorkel-team/snorkel-tutorials (others there take 100 to 5,000 epochs; the one on crowds 100 and l2=.1), with
+the default class balance (uniform) since any other would need labels. Classes without votes are left out, as they take
+probability from the others. Where the loss becomes NaN its message asks to reduce the learning rate, so the default .01
+is divided by 10 up to twice.
 """
 
 from __future__ import annotations
