@@ -63,7 +63,7 @@ coverage: .venv/tested-with
 	$(BIN)/python -m coverage combine --quiet
 	$(BIN)/python -m coverage report
 
-# Which small mistakes in the mathematics the tests would notice: hours for all, minutes for MUTANTS='consilience.em.*'.
+# Which small mistakes in the mathematics the tests would notice: hours for all, minutes for MUTANTS='consilience.maths.em.*'.
 # mutmut knows pytest up to 9.0, so both live apart.
 MUTANTS ?=
 mutants: .venv/tested-with

@@ -85,7 +85,7 @@ class DawidSkene(AbstractLabelEM):
         Whether it tells something that a member does not answer. "ignored": no. "informative": yes, each member
         answers items of each class at a rate of its own, as labelling functions do that say one class or nothing;
         who is not asked then counts as silent. "auto": "informative" where most answers are of members who name
-        no more than a third of the classes and leave items out.
+        few of the classes and leave items out.
     max_iter, tol
         At most so many iterations; fewer when the objective changes by less than `tol` per item.
     forgetting

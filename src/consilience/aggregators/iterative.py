@@ -10,11 +10,13 @@ import numpy as np
 from consilience.aggregators.base import AbstractAggregator
 from consilience.data.reading import check_number
 from consilience.maths.silence import Silence, keeps_silent
+from consilience.system.errors import InvalidPredictions
 from consilience.system.progress import show_progress
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from consilience.data.predictions import AbstractPredictions
     from consilience.maths.statistics import Statistics
     from consilience.passes.reader import AbstractReader
     from consilience.system.arrays import FloatArray
@@ -50,9 +52,13 @@ class AbstractIterative(AbstractAggregator):
         if self.missing not in ("auto", "ignored", "informative"):
             raise ValueError(f"missing must be 'auto', 'ignored' or 'informative'; got {self.missing!r}")
 
-    def _minds_silence(self, statistics: Statistics) -> bool:
-        """Whether it counts who does not answer."""
-        return self.missing == "informative" or (self.missing == "auto" and keeps_silent(statistics))
+    def _minds_silence(self, votes: Statistics, predictions: AbstractPredictions) -> bool:
+        """Whether it counts who does not answer, by the statistics of the votes."""
+        if self.missing == "ignored" or (self.missing == "auto" and not keeps_silent(votes)):
+            return False
+        if predictions.has_repeats() and self.missing == "informative":
+            raise InvalidPredictions("missing='informative' needs one answer of each member to an item; got more")
+        return not predictions.has_repeats()
 
 
 def read_class_prior(class_prior: Any, n_classes: int) -> FloatArray | None:

@@ -70,7 +70,7 @@ class AbstractLabelEM(AbstractIterative):
         expectation = reader.expectation(remembers=False)
 
         start = State(None, reader.average_statistics(reader))
-        minds_silence = self._minds_silence(start.statistics)
+        minds_silence = self._minds_silence(start.statistics, predictions)
 
         def step(state: State, _: int) -> tuple[State, float]:
             fitted = Fitted.to(state.statistics, model, minds_silence=minds_silence)
@@ -94,7 +94,7 @@ class AbstractLabelEM(AbstractIterative):
         statistics = self.forgetting * self.statistics_ + batch
         objective = batch.log_evidence + before.log_prior(model)
         posterior = reader.scored_posterior(before.scores(model), predictions.example())
-        self._learn(model, Fitted.to(statistics, model, minds_silence=self.silence_ is not None))
+        self._learn(model, Fitted.to(statistics, model, minds_silence=self._minds_silence(statistics, predictions)))
         return Outcome(posterior, statistics, [objective], converged=False)
 
     def _steady_start(self) -> None:

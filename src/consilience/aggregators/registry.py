@@ -20,8 +20,18 @@ _DEFINED: dict[str, type[AbstractAggregator]] = {}
 
 
 def register(kind: type[AbstractAggregator]) -> None:
-    """Remember a class; one that is defined again, as in a notebook, takes the place of the first."""
+    """Remember a class; one that is defined again, as in a notebook, takes the place of the first.
+
+    A class of your own cannot take the place of one of ours: files that it did not write would become its own.
+    """
+    before = _DEFINED.get(kind.__name__)
+    if before is not None and _is_ours(before) and not _is_ours(kind):
+        raise TypeError(f"a method of consilience is called {kind.__name__}; give yours another name")
     _DEFINED[kind.__name__] = kind
+
+
+def _is_ours(kind: type[AbstractAggregator]) -> bool:
+    return kind.__module__.startswith("consilience.")
 
 
 def classes() -> dict[str, type[AbstractAggregator]]:

@@ -199,7 +199,7 @@ class SoftDawidSkene(AbstractIterative):
     class_prior
         None: estimated. "uniform" or one probability per class: fixed.
     missing
-        As for `DawidSkene`.
+        As for `DawidSkene`; in a stream, the first batch decides what "auto" means. `history_` is of the answers alone.
     solver
         "adamw" as in the paper. "exact" maximizes Q over the concentrations in every M step (Newton's method on all
         rows at once). One exact M step from the average and then one E step, `SoftDawidSkene(solver="exact",
@@ -320,7 +320,7 @@ class SoftDawidSkene(AbstractIterative):
         expectation = reader.expectation(remembers=True)
 
         votes = self._votes(predictions, known)
-        minds_silence, start = self._minds_silence(votes), self._start(model, votes)
+        minds_silence, start = self._minds_silence(votes, predictions), self._start(model, votes)
         del votes  # as large as the fit itself
 
         def step(state: State, iteration: int) -> tuple[State, float]:

@@ -96,6 +96,10 @@ def reason_to_refuse(aggregator: str, declared: Learned, learned: Mapping[str, A
     if missing := required - found - optional:
         return f"it lacks {min(missing)!r}"
     learned = {name: value for name, value in learned.items() if name not in optional or value is not None}
+    for name, kind in declared.items():
+        lacking = {f"{name}.{part}" for part in kind.fields} - learned.keys() if isinstance(kind, Record) else set()
+        if lacking and any(key.startswith(f"{name}.") for key in learned):
+            return f"it lacks {min(lacking)!r}, which an earlier version did not keep; fit it again"
     shapes, numbers = _flat({"posterior_": "ik", **declared, **ITERATIONS})
     if unknown := learned.keys() - {*shapes, *numbers, *NAMES, "history_"}:
         return f"{aggregator} does not learn {min(unknown)!r}"

@@ -73,6 +73,10 @@ class AbstractPredictions(HasAxes, ABC):
         """The members with answers: those who gave probabilities, and those who gave labels."""
 
     @abstractmethod
+    def has_repeats(self) -> bool:
+        """Whether some member answered some item more than once."""
+
+    @abstractmethod
     def example(self) -> Array:
         """An empty array of the library, device and precision that item-sized results are given in."""
 
@@ -366,6 +370,13 @@ class Predictions(AbstractPredictions):
         """The members with answers: those who gave probabilities, and those who gave labels."""
         soft = [member.position for member in self.soft if len(member.answered())]
         return soft, [] if self.hard is None else np.unique(self.hard.members).tolist()
+
+    def has_repeats(self) -> bool:
+        """Whether some member answered some item more than once."""
+        lists = [member.items for member in self.soft if member.items is not None]
+        if self.hard is not None:
+            lists.append(self.hard.items * self.n_members + self.hard.members)
+        return any(len(np.unique(places)) < len(places) for places in lists)
 
     def __repr__(self) -> str:
         """Sizes, and how much of it is hard labels."""

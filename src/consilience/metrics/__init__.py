@@ -5,6 +5,8 @@ It may import from `system` and `data`.
 
 from consilience.metrics.reliability import calibration_error as calibration_error
 from consilience.metrics.reliability import reliability_curve as reliability_curve
+from consilience.metrics.scores import Estimate as Estimate
+from consilience.metrics.scores import Evaluation as Evaluation
 from consilience.metrics.scores import accuracy as accuracy
 from consilience.metrics.scores import brier_score as brier_score
 from consilience.metrics.scores import evaluate as evaluate

@@ -15,6 +15,11 @@ if TYPE_CHECKING:
     from consilience.system.arrays import Array, IntArray
 
 
+SPREAD = 0.01
+"""The share of a member's answers that is taken to be even over the classes. Otherwise nobody could tell what two
+members are worth who name one class only, as labelling functions do."""
+
+
 @final
 @dataclass(frozen=True, slots=True, eq=False)
 class Agreement:
@@ -66,7 +71,8 @@ class Agreement:
     def shares(self) -> FloatArray:
         """How often each member says each class (members, classes); even shares of a member without answers."""
         even = np.full_like(self.totals, 1 / self.totals.shape[1])
-        return np.divide(self.totals, self.answers[:, None], out=even, where=self.answers[:, None] > 0)
+        found = np.divide(self.totals, self.answers[:, None], out=even.copy(), where=self.answers[:, None] > 0)
+        return np.asarray((1 - SPREAD) * found + SPREAD * even)
 
     @property
     def chance(self) -> FloatArray:
@@ -125,7 +131,7 @@ def _of_dense(features: DenseFeatures, n_items: int) -> Laid:
     rows = xp.permute_dims(xp.reshape(features.values, (n_items, n_members, -1)), (1, 0, 2))
     n_answers = np.ones((n_members, n_items)) if features.is_answer is None else features.is_answer
     confidences = to_numpy(xp.max(rows, axis=2)).sum(axis=1, dtype=np.float64)  # missing rows are zero
-    totals = to_numpy(xp.sum(xp.astype(rows, xp.float64, copy=False), axis=1))
+    totals = to_numpy(xp.sum(rows, axis=1, dtype=xp.float64))
     return Laid(features.positions, xp.reshape(rows, (n_members, -1)), n_answers, confidences, totals)
 
 

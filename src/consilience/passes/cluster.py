@@ -80,6 +80,10 @@ class ClusterPredictions(AbstractPredictions):
         """Every member gives probabilities."""
         return list(range(self.n_members)), []
 
+    def has_repeats(self) -> bool:
+        """Every member answers every item once."""
+        return False
+
     def harden(self) -> ClusterPredictions:
         """The same answers as labels, on the workers."""
         return ClusterPredictions._like(self, [self.client.submit(Predictions.harden, block) for block in self.blocks])

@@ -105,3 +105,12 @@ def test_a_subclass_does_not_take_its_parents_place(own):
 def test_a_class_that_is_defined_again_takes_the_place_of_the_first(own):
     kind = type("TrimmedAverage", (own,), {"command": "trimmed-average"})
     assert registry.commands()["trimmed-average"] is kind
+
+
+def test_nobody_takes_the_place_of_a_method_of_ours():
+    with pytest.raises(TypeError, match="a method of consilience is called MajorityVote; give yours another name"):
+
+        class MajorityVote(AbstractPool):
+            """Not ours."""
+
+    assert registry.classes()["MajorityVote"] is cs.MajorityVote

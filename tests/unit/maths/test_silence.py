@@ -38,7 +38,7 @@ def test_rates_are_the_share_answered_of_each_class(rng):
         usual = (said >= 0).mean()
         for true in range(4):
             is_true = truth == true
-            by_hand = ((said[is_true] >= 0).sum() + PSEUDO_ITEMS * usual) / (is_true.sum() + PSEUDO_ITEMS)
+            by_hand = ((said[is_true] >= 0).sum() + PSEUDO_ITEMS * usual + 0.5) / (is_true.sum() + PSEUDO_ITEMS + 1)
             assert silence.answering[member, true] == pytest.approx(by_hand)
 
 
@@ -105,7 +105,8 @@ def test_complete_answers_and_few_answers_are_no_silence(rng):
     barely = np.full((2, 100), -1)
     barely[:, :10] = 0
     assert not keeps_silent(statistics_of(barely, np.full((100, 3), 1 / 3)))
-    barely[:, :30] = 0
+    barely[:] = -1
+    barely[0, :30], barely[1, 30:60] = 0, 1
     assert keeps_silent(statistics_of(barely, np.full((100, 3), 1 / 3)))
 
 
@@ -135,3 +136,57 @@ def test_it_is_saved_and_streamed(rng, method, tmp_path):
 def test_what_missing_can_be():
     with pytest.raises(ValueError, match="missing must be 'auto', 'ignored' or 'informative'; got 'nothing'"):
         cs.DawidSkene(missing="nothing").fit(cs.Predictions.from_labels([[0, 1]], 2))
+
+
+def test_one_gap_among_thousands_of_answers_decides_nothing(rng):
+    truth = rng.integers(3, size=5000)
+    said = np.where(rng.random((4, 5000)) < 0.8, truth, rng.integers(3, size=(4, 5000)))
+    said[0, 7] = -1
+    fitted = cs.DawidSkene(missing="informative").fit(cs.Predictions.from_labels(said, 3))
+    absent = cs.Predictions.from_labels([[-1], [2], [2], [2]], 3)
+    assert fitted.predict_proba(absent)[0, 2] > 0.95
+
+
+def test_workers_who_answer_little_of_many_classes_are_no_labelling_functions(rng):
+    """Thirty answers cannot name a third of a hundred classes."""
+    truth = rng.integers(100, size=1000)
+    worker = np.repeat(np.arange(100), 30)
+    item = np.concatenate([rng.choice(1000, 30, replace=False) for _ in range(100)])
+    label = np.where(rng.random(3000) < 0.7, truth[item], rng.integers(100, size=3000))
+    _, item = np.unique(item, return_inverse=True)
+    assert cs.DawidSkene().fit(cs.Predictions.from_answers(item, worker, label, n_classes=100)).silence_ is None
+
+
+def test_a_stream_decides_again_with_each_batch(rng):
+    votes, truth = functions(rng, n_items=2000)
+    streamed = cs.DawidSkene(max_iter=20, tol=None)
+    for start in range(0, votes.shape[1], 60):
+        streamed.partial_fit(cs.Predictions.from_labels(votes[:, start : start + 60], 4, partial=True))
+    assert streamed.silence_ is not None
+    assert (streamed.predict(cs.Predictions.from_labels(votes, 4)) == truth).mean() > 0.8
+
+
+@pytest.mark.parametrize("method", [cs.DawidSkene, cs.SoftDawidSkene])
+def test_who_answers_an_item_twice_is_not_heard_by_silence(rng, method):
+    votes, _ = functions(rng)
+    member, item = np.nonzero(votes >= 0)
+    twice = cs.Predictions.from_answers(
+        np.tile(item, 2), np.tile(member, 2), np.tile(votes[member, item], 2), n_classes=4
+    )
+    assert method().fit(twice).silence_ is None
+    with pytest.raises(cs.InvalidPredictions, match="one answer of each member to an item"):
+        method(missing="informative").fit(twice)
+
+
+def test_forged_rates_do_no_harm():
+    plain = Scores(np.zeros(2), np.zeros((1, 2, 2)), np.zeros((1, 2)))
+    found = heard(plain, Silence(np.array([[0.0, 1.5]]), np.array([0.5])))
+    assert all(np.isfinite(part).all() for part in found)
+
+
+def test_workers_who_rarely_meet_a_rare_class_are_no_labelling_functions(rng):
+    truth = (rng.random(800) < 0.08).astype(int)
+    said = np.where(rng.random((10, 800)) < 0.9, truth, 1 - truth)
+    said[rng.random((10, 800)) < 0.7] = -1
+    said[0] = np.where((said < 0).all(axis=0), truth, said[0])
+    assert cs.DawidSkene().fit(cs.Predictions.from_labels(said, 2)).silence_ is None
