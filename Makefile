@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test lint format docs bench quality peers fuzz nightly coverage mutants audit clean
+.PHONY: demo test lint format docs bench quality train peers fuzz nightly coverage mutants audit clean
 
 demo: .venv/installed
 	$(BIN)/consilience demo
@@ -39,6 +39,10 @@ SIDE ?= tuning
 quality: .venv-peers/made
 	OMP_NUM_THREADS=1 $(PEERS_BIN)/python -m benchmarks.quality --data-dir $(DATA) --shared-dir $(SHARED) --work-dir $(WORK) \
 		--side $(SIDE)
+
+# What a learned combiner gives on families that it has not seen; training/README.md says what it is not yet.
+train: .venv/tested-with
+	OMP_NUM_THREADS=1 $(BIN)/python -m training --data-dir $(DATA) --shared-dir $(SHARED) --work-dir $(WORK)
 
 # The environment of benchmarks/quality/peers: other people's methods.
 peers: .venv-peers/made

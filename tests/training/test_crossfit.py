@@ -1,0 +1,80 @@
+"""A family is never scored by a network that has seen it, and the whole of it runs."""
+
+import argparse
+
+import numpy as np
+import pytest
+
+pytest.importorskip("torch")
+from rich.progress import Progress
+
+from benchmarks.quality.families import SIDES
+from benchmarks.quality.panel import AS_IT_IS, keep
+from benchmarks.quality.prepare import Entry
+from benchmarks.quality.scores import METRICS
+from panels_of_quality import hard, soft
+from training import crossfit as module
+from training.__main__ import run
+from training.crossfit import Fold, crossfit, examine, folds_of
+from training.features import NAMES
+from training.fit import Recipe, fit
+from training.network import Network
+from training.panels import Lesson, exam_jobs, store_all
+
+FAMILIES = ["tables", "judges", "mnist"]
+
+
+@pytest.fixture
+def entries(tmp_path):
+    """Three tuning families; held-out ones without files, so that opening one fails."""
+    found = [Entry(tmp_path / f"{family}.npz", family, AS_IT_IS) for family in SIDES if SIDES[family] == "held-out"]
+    for seed, family in enumerate(FAMILIES):
+        panel = (hard if family == "judges" else soft)(seed, n_items=60, name=f"{family}-one", family=family)
+        keep(panel, tmp_path)
+        found.append(Entry(tmp_path / f"{panel.name}.npz", family, AS_IT_IS))
+    return found
+
+
+def test_folds_share_out_all_families():
+    folds = folds_of([*SIDES, *SIDES], 4)
+    assert sorted(family for fold in folds for family in fold) == sorted(SIDES)
+    assert folds_of(["one", "two"], 4) == [("one",), ("two",)]
+
+
+def test_a_fold_never_trains_on_its_families(monkeypatch):
+    seen = []
+
+    def spy(lessons, recipe, seed):
+        seen.append({lesson.family for lesson in lessons})
+        return fit(lessons, recipe, seed)
+
+    monkeypatch.setattr(module, "fit", spy)
+    values = np.random.default_rng(0).random((6, 2, len(NAMES))).astype(np.float16)
+    lessons = [Lesson(values, np.zeros(6, int), family) for family in ["generated crowd", *FAMILIES]]
+    folds = [("tables", "judges"), ("mnist",)]
+    found = crossfit(lessons, folds, Recipe(steps=1))
+    assert [fold.families for fold in found] == folds
+    assert seen == [{"generated crowd", "mnist"}, {"generated crowd", "tables", "judges"}]
+
+
+def test_each_panel_is_answered_by_the_network_that_has_not_seen_its_family(tmp_path, entries, monkeypatch):
+    paths = store_all(exam_jobs(entries), tmp_path / "exams", 1, lambda _: None)
+    folds = [Fold(("tables", "judges"), Network(), []), Fold(("mnist",), Network(), [])]
+    asked = []
+    rows_of = module.rows_of
+    monkeypatch.setattr(module, "rows_of", lambda exam, network: asked.append(network) or rows_of(exam, network))
+    rows = examine(paths, folds)
+    assert asked == [folds[0].network, folds[0].network, folds[1].network]
+    assert {row["method"] for row in rows} == {"average", "consensus", "learned", "half learned"}
+    by_method = {row["method"]: row for row in rows if row["family"] == "tables"}
+    for metric in METRICS:  # a network that was not trained averages
+        assert by_method["learned"][metric] == pytest.approx(by_method["average"][metric], abs=1e-2, nan_ok=True)
+
+
+def test_the_whole_of_it_runs(tmp_path, entries):
+    options = argparse.Namespace(work_dir=tmp_path, panels=20, steps=2, seed=0, kinds=None, jobs=1)
+    shown = run(options, entries, Progress(disable=True))
+    assert "from 20 generated panels and 3 drawn from tuning families" in shown
+    assert "Left out together: judges; mnist; tables." in shown
+    assert "learned by family, all kinds" in shown
+    assert run(options, entries, Progress(disable=True)).splitlines()[:2] == shown.splitlines()[:2]

@@ -1,0 +1,44 @@
+"""The loss, by hand on two panels of two items and one item."""
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch")
+from training.loss import Ratios, loss, ratios
+
+AVERAGE = torch.tensor([[0.5, 0.5], [0.8, 0.2], [0.6, 0.4]])
+ANSWER = torch.tensor([[0.9, 0.1], [0.8, 0.2], [0.3, 0.7]])
+TRUTH, PANEL = torch.tensor([0, 0, 0]), torch.tensor([0, 0, 1])
+
+NLL = [
+    np.log((-(np.log(0.9) + np.log(0.8)) / 2 + 0.02) / (-(np.log(0.5) + np.log(0.8)) / 2 + 0.02)),
+    np.log((-np.log(0.3) + 0.02) / (-np.log(0.6) + 0.02)),
+]
+BRIER = [
+    np.log(((0.02 + 0.08) / 2 + 0.01) / ((0.5 + 0.08) / 2 + 0.01)),
+    np.log((0.98 + 0.01) / (0.32 + 0.01)),
+]
+
+
+def test_ratios_are_those_computed_by_hand():
+    found = ratios(ANSWER.log(), AVERAGE, TRUTH, PANEL)
+    np.testing.assert_allclose(found.nll, NLL, rtol=1e-5)
+    np.testing.assert_allclose(found.brier, BRIER, rtol=1e-5)
+
+
+def test_the_loss_is_that_computed_by_hand():
+    found = loss(ratios(ANSWER.log(), AVERAGE, TRUTH, PANEL), risk=2.0)
+    both = [one + 2 * other for one, other in zip(NLL, BRIER, strict=True)]
+    lost = (NLL[1] ** 2 + 2 * BRIER[1] ** 2) / 2
+    np.testing.assert_allclose(found, np.mean(both) + 2 * (3 * lost + 0.1 * both[1]), rtol=1e-5)
+
+
+def test_the_average_has_a_loss_of_zero():
+    found = ratios(AVERAGE.log(), AVERAGE, TRUTH, PANEL)
+    np.testing.assert_allclose(loss(found), 0, atol=1e-6)
+
+
+def test_losing_hurts_more_than_winning_pays():
+    lost = loss(Ratios(torch.tensor([0.2]), torch.tensor([0.2])))
+    won = loss(Ratios(torch.tensor([-0.2]), torch.tensor([-0.2])))
+    assert lost > -won > 0

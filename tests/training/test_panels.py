@@ -1,0 +1,120 @@
+"""Panels to learn from: the same again, kept once, and never those of held-out families."""
+
+import numpy as np
+import pytest
+
+from benchmarks.quality.families import SIDES
+from benchmarks.quality.panel import AS_IT_IS, keep
+from benchmarks.quality.prepare import Entry
+from panels_of_quality import soft
+from training import panels
+from training.features import MOST_CANDIDATES, NAMES
+from training.panels import (
+    LEAST_ITEMS,
+    MOST_ITEMS,
+    Job,
+    drawn_jobs,
+    exam_jobs,
+    generated_jobs,
+    panel_of,
+    read_exam,
+    read_lessons,
+    store,
+    store_all,
+)
+
+HELD_OUT = [family for family, side in SIDES.items() if side == "held-out"]
+
+
+@pytest.fixture
+def entries(tmp_path):
+    """Two tuning families; the files of held-out ones are not there, so that opening one fails."""
+    found = [Entry(tmp_path / f"{family}.npz", family, AS_IT_IS) for family in HELD_OUT]
+    for name, family, kind in [
+        ("one", "tables", AS_IT_IS),
+        ("two", "tables", AS_IT_IS),
+        ("one~rare~0", "tables", "rare"),
+        ("one~rare~1", "tables", "rare"),
+        ("three", "judges", AS_IT_IS),
+    ]:
+        keep(soft(len(found), n_items=50, name=name, family=family, kind=kind), tmp_path)
+        found.append(Entry(tmp_path / f"{name}.npz", family, kind))
+    return found
+
+
+def test_held_out_families_are_never_opened(entries):
+    assert len(HELD_OUT) == 5
+    jobs = [*drawn_jobs(entries, 4), *exam_jobs(entries)]
+    assert {panel_of(job).family for job in jobs} == {"tables", "judges"}
+
+
+def test_every_family_is_drawn_as_often(entries):
+    jobs = drawn_jobs(entries, 4)
+    assert [job.name for job in jobs] == [
+        f"{family} {number}" for family in ("tables", "judges") for number in range(4)
+    ]
+    assert [job.path.stem for job in jobs] == ["one", "two", "one", "two", *["three"] * 4]
+    assert [job.is_altered for job in jobs] == [False, False, True, True, False, True, True, True]
+
+
+def test_exams_are_panels_as_they_are_and_first_draws(entries):
+    assert [job.name for job in exam_jobs(entries)] == ["one", "two", "one~rare~0", "three"]
+    assert [job.name for job in exam_jobs(entries, ["rare"])] == ["one~rare~0"]
+
+
+def test_the_same_job_gives_the_same_panel(entries):
+    for job in (generated_jobs(2)[1], drawn_jobs(entries, 4)[3]):
+        first, again = panel_of(job), panel_of(job)
+        np.testing.assert_array_equal(first.votes, again.votes)
+        np.testing.assert_array_equal(first.truth, again.truth)
+
+
+def test_most_generated_panels_are_altered():
+    is_altered = [job.is_altered for job in generated_jobs(1000)]
+    assert 0.75 < np.mean(is_altered) < 0.85
+    assert [job.is_altered for job in generated_jobs(10)] == is_altered[:10]
+
+
+def test_panels_of_very_many_classes_are_cut(tmp_path, monkeypatch):
+    monkeypatch.setattr(panels, "MOST_WORK", 1)
+    keep(soft(n_items=500, name="large"), tmp_path)
+    assert panel_of(Job("large", 0, tmp_path / "large.npz", is_altered=False)).n_items == MOST_ITEMS
+
+
+def test_a_lesson_has_true_candidates_only(tmp_path):
+    panel = soft(n_items=300, n_classes=60, name="sixty")
+    keep(panel, tmp_path)
+    store(Job("sixty", 0, tmp_path / "sixty.npz", is_altered=False), tmp_path / "lesson.npz")
+    (lesson,) = read_lessons([tmp_path / "lesson.npz"])
+    assert lesson.family == "tables"
+    assert lesson.values.shape == (MOST_ITEMS, MOST_CANDIDATES, len(NAMES))
+    assert lesson.truth.shape == (MOST_ITEMS,) and lesson.truth.min() >= 0
+    # The first member of these panels is always right, and 90 % sure: the true candidate is somebody's favorite.
+    largest = lesson.values[:, :, NAMES.index("spread: largest")]
+    assert (np.take_along_axis(largest, lesson.truth[:, None], 1) > 0.85).mean() > 0.8
+
+
+def test_lessons_with_too_few_items_are_left_out(tmp_path):
+    keep(soft(n_items=LEAST_ITEMS - 1, name="tiny"), tmp_path)
+    store(Job("tiny", 0, tmp_path / "tiny.npz", is_altered=False), tmp_path / "lesson.npz")
+    assert read_lessons([tmp_path / "lesson.npz"]) == []
+
+
+def test_an_exam_has_all_items_whose_truth_is_known(tmp_path, entries):
+    store(exam_jobs(entries)[0], tmp_path / "exam.npz")
+    exam = read_exam(tmp_path / "exam.npz")
+    assert exam.values.shape == (50, 4, len(NAMES))
+    assert exam.average.shape == (50, 4) and len(exam.truth) == 50
+    assert set(exam.rows) == {"average", "consensus"}
+    assert exam.rows["average"]["family"] == "tables"
+
+
+def test_what_is_kept_is_not_made_again(tmp_path, monkeypatch):
+    names = []
+    jobs = generated_jobs(3)
+    first = store_all(jobs[:2], tmp_path / "kept", 1, names.append)
+    monkeypatch.setattr(panels, "panel_of", lambda job: pytest.fail(f"{job.name} is made again"))
+    assert store_all(jobs[:2], tmp_path / "kept", 1, names.append) == first
+    assert sorted(names) == ["generated 0", "generated 0", "generated 1", "generated 1"]
+    with pytest.raises(pytest.fail.Exception):
+        store_all(jobs, tmp_path / "kept", 1, names.append)

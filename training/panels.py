@@ -1,0 +1,214 @@
+"""The panels that are learned from, and those that are examined: features of each are kept in a file of their own.
+
+Generated panels come by their seed. Real ones are drawn from the bench's panels as they are. Only files of tuning
+families are opened: `index.json` of the bench names the family of each file.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections import defaultdict
+from collections.abc import Callable, Iterable
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from dataclasses import dataclass
+from multiprocessing import get_context
+from pathlib import Path
+from typing import NamedTuple
+from zlib import crc32
+
+import numpy as np
+
+import consilience
+from benchmarks.quality.families import side_of
+from benchmarks.quality.generated import alter, generate
+from benchmarks.quality.methods import YARDSTICK
+from benchmarks.quality.panel import AS_IT_IS, Panel, answered, read, take
+from benchmarks.quality.prepare import Entry, fingerprint
+from benchmarks.quality.run import Row, score
+from consilience.system.atomic import whole_file
+from training.features import features_of
+
+ALTERED = 0.8
+"""The share of generated panels that are altered afterwards."""
+
+UNALTERED_DRAWS = 10
+"""So many draws of a family are its panels as they are; all others are altered."""
+
+MANY_CLASSES = 200
+"""Families with more classes take long: a tenth of the draws, and of the bench's kinds only some are examined."""
+
+MOST_WORK = 5e8
+"""Panels keep so many items that members × items × classes × classes are at most that, but `MOST_ITEMS` at least; only
+those of hundreds of classes are cut. Methods are compared on the same items."""
+
+MOST_ITEMS, LEAST_ITEMS = 200, 5
+"""So many items of a panel are kept to learn from; with fewer than the least there is nothing to learn."""
+
+COMPARED = (YARDSTICK, "consensus")
+"""Methods of the bench that the learned combiner is compared with."""
+
+
+@dataclass(frozen=True)
+class Job:
+    """A panel to make or read, and whether it is examined rather than learned from."""
+
+    name: str
+    seed: int
+    path: Path | None  # None: generated
+    is_altered: bool
+    is_examined: bool = False
+
+
+class Lesson(NamedTuple):
+    """What is learned from one panel: some items whose truth is among the candidates."""
+
+    values: np.ndarray  # (items, candidates, features), half precision
+    truth: np.ndarray  # (items,): the place of the true class among the candidates
+    family: str
+
+
+class Exam(NamedTuple):
+    """A panel of the bench with the items whose truth is known, and how other methods score on it."""
+
+    values: np.ndarray
+    candidates: np.ndarray
+    average: np.ndarray  # (items, classes)
+    truth: np.ndarray  # (items,): classes
+    rows: dict[str, Row]  # by method
+    seconds: float  # that the features took
+
+
+# ---- which panels -----------------------------------------------------------------------------------------
+
+
+def generated_jobs(n_panels: int) -> list[Job]:
+    """The panels of seeds 0, 1, ...; most of them are altered."""
+    is_altered = np.random.default_rng(0).random(n_panels) < ALTERED
+    return [Job(f"generated {seed}", seed, None, bool(altered)) for seed, altered in enumerate(is_altered)]
+
+
+def drawn_jobs(entries: Iterable[Entry], n_draws: int) -> list[Job]:
+    """So many draws of each tuning family, going round its panels."""
+    by_family: dict[str, list[Path]] = defaultdict(list)
+    for entry in tuning(entries):
+        if entry.kind == AS_IT_IS:
+            by_family[entry.family].append(entry.path)
+    jobs = []
+    for family, paths in by_family.items():
+        n_unaltered = min(len(paths), UNALTERED_DRAWS)
+        for number in range(max(1, n_draws // 10) if _has_many_classes(paths[0]) else n_draws):
+            path = paths[number % len(paths)]
+            jobs.append(Job(f"{family} {number}", number, path, number >= n_unaltered))
+    return jobs
+
+
+def exam_jobs(entries: Iterable[Entry], kinds: Iterable[str] | None = None) -> list[Job]:
+    """Tuning panels of the bench: as they are, and the first draw of each kind."""
+    jobs = []
+    for entry in tuning(entries):
+        is_first = entry.kind == AS_IT_IS or entry.path.stem.endswith("~0")
+        is_quick = entry.kind in {AS_IT_IS, "votes"} or not _has_many_classes(entry.path)
+        if is_first and is_quick and (kinds is None or entry.kind in kinds):
+            jobs.append(Job(entry.path.stem, 0, entry.path, is_altered=False, is_examined=True))
+    return jobs
+
+
+def tuning(entries: Iterable[Entry]) -> list[Entry]:
+    """The entries of tuning families; files of others are never opened here."""
+    return [entry for entry in entries if side_of(entry.family) == "tuning"]
+
+
+def _has_many_classes(path: Path) -> bool:
+    with np.load(path, allow_pickle=False) as file:
+        return int(file["n_classes"]) > MANY_CLASSES
+
+
+# ---- making and keeping -----------------------------------------------------------------------------------
+
+
+def panel_of(job: Job) -> Panel:
+    """The panel of a job: the same job gives the same panel."""
+    panel = generate(job.seed) if job.path is None else read(job.path)
+    rng = np.random.default_rng(crc32(job.name.encode()))
+    if job.is_altered:
+        panel = alter(panel, rng)
+    n_items = max(MOST_ITEMS, int(MOST_WORK / (panel.n_members * panel.n_classes**2)))
+    if n_items < panel.n_items:
+        panel = answered(take(panel, np.sort(rng.choice(panel.n_items, n_items, replace=False))))
+    return panel
+
+
+def store(job: Job, path: Path) -> str:
+    """Write what a job gives to a file; the name of the job is returned."""
+    panel = panel_of(job)
+    started = time.perf_counter()
+    found = features_of(panel)
+    seconds = time.perf_counter() - started
+    items = np.flatnonzero(panel.truth >= 0)
+    truth = panel.truth[items]
+    more: dict[str, object] = {"family": panel.family}
+    if job.is_examined:
+        more |= {"candidates": found.candidates[items].astype(np.int16), "seconds": seconds}
+        more["average"] = found.average[items].astype(np.float32)
+        rows = {name: {"panel": panel.name, "method": name} | score(panel, name) for name in COMPARED}
+        more["rows"] = json.dumps(rows)
+    else:
+        is_true = found.candidates[items] == truth[:, None]
+        is_candidate = is_true.any(axis=1)
+        items, truth = items[is_candidate], is_true[is_candidate].argmax(axis=1)
+        order = np.random.default_rng(crc32(job.name.encode())).permutation(len(items))[:MOST_ITEMS]
+        items, truth = items[order], truth[order]
+    with whole_file(path) as file:
+        np.savez(file, values=found.values[items].astype(np.float16), truth=truth.astype(np.int16), **more)
+    return job.name
+
+
+def store_all(jobs: Iterable[Job], folder: Path, n_processes: int, on_done: Callable[[str], None]) -> list[Path]:
+    """The files of all jobs in a folder; those that are there already are not made again."""
+    folder.mkdir(parents=True, exist_ok=True)
+    paths = {job: folder / f"{job.name}.npz" for job in jobs}
+    to_do = [(job, path) for job, path in paths.items() if not path.exists()]
+    for job in paths.keys() - {job for job, _ in to_do}:
+        on_done(job.name)
+    if n_processes == 1:
+        for job, path in to_do:
+            on_done(store(job, path))
+    elif to_do:
+        with ProcessPoolExecutor(n_processes, mp_context=get_context("spawn")) as pool:
+            waiting = [pool.submit(store, job, path) for job, path in to_do]
+            try:
+                for future in as_completed(waiting):
+                    on_done(future.result())
+            finally:  # after an error, those that have not begun would be computed for nobody
+                pool.shutdown(cancel_futures=True)
+    return list(paths.values())
+
+
+def code_state() -> str:
+    """What tells features from those that other code gave: they are kept in a folder of that name."""
+    here, bench, library = Path(__file__).parent, Path(generate.__code__.co_filename).parents[1], consilience.__file__
+    ours = [here / f"{name}.py" for name in ("answers", "experts", "features", "panels")]
+    benches = [bench / name for name in ("panel.py", "draws.py", "prepare.py", "methods.py", "generated", "sources")]
+    return fingerprint([*ours, *benches, *(Path(library).parent / room for room in ("aggregators", "maths", "passes"))])
+
+
+# ---- reading ----------------------------------------------------------------------------------------------
+
+
+def read_lessons(paths: Iterable[Path]) -> list[Lesson]:
+    """All lessons that have enough items."""
+    lessons = []
+    for path in paths:
+        with np.load(path, allow_pickle=False) as file:
+            lesson = Lesson(file["values"], file["truth"].astype(np.int64), str(file["family"]))
+        if len(lesson.truth) >= LEAST_ITEMS:
+            lessons.append(lesson)
+    return lessons
+
+
+def read_exam(path: Path) -> Exam:
+    """One of the panels to be examined."""
+    with np.load(path, allow_pickle=False) as file:
+        arrays = [file[name] for name in ("values", "candidates", "average", "truth")]
+        return Exam(*arrays, rows=json.loads(str(file["rows"])), seconds=float(file["seconds"]))
