@@ -30,8 +30,6 @@ class AbstractIterative(AbstractAggregator):
     forgetting: float
     chunk_size: int | None
     verbose: bool
-    missing: Literal["auto", "ignored", "informative"] = "ignored"
-    silence_: Silence | None = None
 
     @contextmanager
     def _progress(self, reader: AbstractReader, n_passes: int) -> Iterator[None]:
@@ -49,6 +47,17 @@ class AbstractIterative(AbstractAggregator):
         check_number("forgetting", self.forgetting, most=1)
         if self.chunk_size is not None:
             check_number("chunk_size", self.chunk_size, least=1, integer=True)
+
+
+class AbstractLatent(AbstractIterative):
+    """A model of how members err, given a truth that is not seen; who keeps silent may tell something too."""
+
+    missing: Literal["auto", "ignored", "informative"]
+    silence_: Silence | None = None
+
+    def _check_loop(self) -> None:
+        """Raise where an argument that all these methods share makes no sense."""
+        super()._check_loop()
         if self.missing not in ("auto", "ignored", "informative"):
             raise ValueError(f"missing must be 'auto', 'ignored' or 'informative'; got {self.missing!r}")
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol
 import numpy as np
 
 from consilience.aggregators.base import Outcome
-from consilience.aggregators.iterative import AbstractIterative
+from consilience.aggregators.iterative import AbstractLatent
 from consilience.answering.linear import LinearRule
 from consilience.maths.em import em
 from consilience.maths.model import Model, Scores, State
@@ -52,7 +52,7 @@ class Fitted(NamedTuple):
         return model.log_prior(self.parameters) + (0.0 if self.silence is None else self.silence.log_prior())
 
 
-class AbstractLabelEM(AbstractIterative):
+class AbstractLabelEM(AbstractLatent):
     """EM on the members' labels, from the shares of votes; probabilities count as their most probable class."""
 
     parameters_: Any

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, final
 import numpy as np
 
 from consilience.aggregators.base import Outcome
-from consilience.aggregators.iterative import AbstractIterative, read_class_prior
+from consilience.aggregators.iterative import AbstractLatent, read_class_prior
 from consilience.answering.declaration import SILENCE, STATISTICS, Learned, Number, Record, Shape
 from consilience.answering.linear import LinearRule
 from consilience.data.reading import check_number
@@ -167,7 +167,7 @@ class DirichletModel:
 
 
 @final
-class SoftDawidSkene(AbstractIterative):
+class SoftDawidSkene(AbstractLatent):
     """Soft Dawid-Skene: EM with Dirichlet emissions, started from the average and kept near it.
 
     Each iteration computes the posterior P under the current parameters, averages it into the responsibilities,
