@@ -65,9 +65,10 @@ class AbstractLatent(AbstractIterative):
         """Whether it counts who does not answer, by the statistics of the votes."""
         if self.missing == "ignored" or (self.missing == "auto" and not keeps_silent(votes)):
             return False
-        if predictions.has_repeats() and self.missing == "informative":
+        has_repeats = predictions.has_repeats()
+        if has_repeats and self.missing == "informative":
             raise InvalidPredictions("missing='informative' needs one answer of each member to an item; got more")
-        return not predictions.has_repeats()
+        return not has_repeats
 
 
 def read_class_prior(class_prior: Any, n_classes: int) -> FloatArray | None:
