@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+import consilience as cs
 from benchmarks.quality.families import side_of
 from benchmarks.quality.sources import shared
 
@@ -63,3 +64,12 @@ def test_a_smaller_panel_is_drawn_once_and_for_all(shared_dir):
     first, again = shared.smaller(clean), shared.smaller(clean)
     assert first.n_items == shared.MOST_ITEMS
     np.testing.assert_array_equal(first.probabilities, again.probabilities)
+
+
+def test_silence_of_labelling_functions_is_worth_what_the_guide_says(shared_dir):
+    trec = shared._panel(shared_dir / "panels" / "spear_trec.npz")
+    right = {
+        missing: (cs.DawidSkene(missing=missing).fit_predict(trec.predictions) == trec.truth).mean()
+        for missing in ("ignored", "informative")
+    }
+    assert right == {"ignored": pytest.approx(0.26, abs=0.005), "informative": pytest.approx(0.49, abs=0.005)}
