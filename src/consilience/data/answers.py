@@ -17,8 +17,13 @@ from consilience.system.arrays import Array, IntArray, namespace, position_of_la
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    import numpy.typing as npt
+
 NUMBERS_AT_ONCE = 3 * 2**20
 """About how many numbers a temporary array may have."""
+
+TIE = 1e-6
+"""Probabilities that differ by less are equally large."""
 
 
 @final
@@ -66,6 +71,17 @@ class SoftMember:
             items, labels = items[is_present], labels[is_present]
         return HardAnswers(items, np.full(len(items), self.position), labels)
 
+    def votes(self) -> HardAnswers:
+        """The same without the rows where several classes are the most probable: those favor nobody."""
+        hardened = self.harden()
+        if self.rows.shape[1] == 0 or not len(hardened.items):
+            return hardened
+        pieces = [_has_one_largest(rows) for _, rows in parts_of(self.rows)]
+        is_vote = np.concatenate(pieces)
+        if not self.is_complete:  # rows of NaN have no largest, and are no answers
+            is_vote = is_vote[~to_numpy(namespace(self.rows).isnan(self.rows[:, 0]))]
+        return HardAnswers(hardened.items[is_vote], hardened.members[is_vote], hardened.labels[is_vote])
+
 
 @final
 @dataclass(frozen=True, slots=True, eq=False)
@@ -93,6 +109,13 @@ def parts_of(rows: Array) -> Iterator[tuple[int, Array]]:
     step = max(1, NUMBERS_AT_ONCE // n_classes)
     for start in range(0, n_rows, step):
         yield start, rows[start : min(start + step, n_rows), :]
+
+
+def _has_one_largest(rows: Array) -> npt.NDArray[np.bool_]:
+    """Which rows have one largest number."""
+    xp = namespace(rows)
+    is_largest = rows >= xp.max(rows, axis=1, keepdims=True) - TIE
+    return to_numpy(xp.sum(xp.astype(is_largest, xp.int64), axis=1)) == 1
 
 
 def merge_answers(parts: Sequence[HardAnswers]) -> HardAnswers:

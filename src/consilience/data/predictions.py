@@ -89,12 +89,20 @@ class AbstractPredictions(HasAxes, ABC):
         """The same answers as labels: each member's most probable class, the lowest index winning a tie."""
 
     @abstractmethod
+    def votes(self) -> Self:
+        """The same as labels, without the answers that find several classes equally probable."""
+
+    @abstractmethod
     def aligned(self, members: Sequence[Any], classes: Sequence[Any]) -> Self:
         """The same answers on the axes of an earlier fit."""
 
     @abstractmethod
     def answer(self, rule: Callable[[Predictions, Any], Result], known: Any = None) -> Result:
         """What a rule answers, given what is `known` of the items: applied where the items lie."""
+
+    @abstractmethod
+    def total(self, find: Callable[[Predictions], Result]) -> Result:
+        """The sum of what a function finds in some items at a time, where they lie."""
 
 
 @final
@@ -458,14 +466,25 @@ class Predictions(AbstractPredictions):
 
     def harden(self) -> Predictions:
         """The same answers as labels: each member's most probable class, the lowest index winning a tie."""
+        return self._as_labels(SoftMember.harden)
+
+    def votes(self) -> Predictions:
+        """The same as labels, without the answers that find several classes equally probable."""
+        return self._as_labels(SoftMember.votes)
+
+    def _as_labels(self, labels_of: Callable[[SoftMember], HardAnswers]) -> Predictions:
         if not self.soft:
             return self
-        parts = [member.harden() for member in self.soft] + ([] if self.hard is None else [self.hard])
+        parts = [labels_of(member) for member in self.soft] + ([] if self.hard is None else [self.hard])
         return _assembled((), merge_answers(parts), self.axes)
 
     def answer(self, rule: Callable[[Predictions, Any], Result], known: Any = None) -> Result:
         """What a rule answers, given what is `known` of the items."""
         return rule(self, known)
+
+    def total(self, find: Callable[[Predictions], Result]) -> Result:
+        """What a function finds in all of them."""
+        return find(self)
 
     def widened(self, n_classes: int) -> Predictions:
         """The same labels among more classes than were said."""

@@ -88,6 +88,10 @@ class ClusterPredictions(AbstractPredictions):
         """The same answers as labels, on the workers."""
         return ClusterPredictions._like(self, [self.client.submit(Predictions.harden, block) for block in self.blocks])
 
+    def votes(self) -> ClusterPredictions:
+        """The same as labels, without undecided answers, on the workers."""
+        return ClusterPredictions._like(self, [self.client.submit(Predictions.votes, block) for block in self.blocks])
+
     def aligned(self, members: Sequence[Any], classes: Sequence[Any]) -> ClusterPredictions:
         """The same answers, for a fit of as many members and classes."""
         if (self.n_members, self.n_classes) != (len(members), len(classes)):
@@ -120,6 +124,12 @@ class ClusterPredictions(AbstractPredictions):
             for block, first, last in places
         ]
         return cast("Result", _remote_posterior(rows, self))
+
+    def total(self, find: Callable[[Predictions], Result]) -> Result:
+        """What a function finds in each block, added up on the workers."""
+        (sent,) = self.client.scatter([find], broadcast=True, hash=False)
+        found = [self.client.submit(_found, sent, block) for block in self.blocks]
+        return cast("Result", tree_sum(self.client, found))
 
 
 def as_cluster_predictions(predictions: Any) -> ClusterPredictions:
@@ -274,6 +284,10 @@ def _validated(array: Array, start: int) -> Predictions:
 
 def _answered(rule: Callable[[Predictions, Any], LazyPosterior], block: Predictions, known: Any) -> Array:
     return rule(block, known).to_array()
+
+
+def _found(find: Callable[[Predictions], Result], block: Predictions) -> Result:
+    return find(block)
 
 
 def _item(block: Predictions, place: int) -> Array:

@@ -61,7 +61,7 @@ class Layer:
             self.dense_weights = like(stacked.reshape(n_classes, -1), example)  # (true, members × predicted)
             self.dense_bias = like(scores.bias[dense].T, example)  # (true, members)
             self.dense_total = like(scores.bias[dense].sum(axis=0)[:, None], example)  # (true, 1)
-        if len(hard):
+        if len(hard) or not len(dense):  # an empty table too, where nobody votes
             table = scores.weights[hard] + scores.bias[hard][:, :, None]  # one answer has one label: Σ_j x_j = 1
             self.hard_table = table.transpose(0, 2, 1).reshape(-1, n_classes)  # (members × predicted, true)
 
@@ -116,6 +116,7 @@ class DenseFeatures:
         return total, xp.matrix_transpose(behind)
 
 
+
 @final
 @dataclass(frozen=True, slots=True, eq=False)
 class AnsweredFeatures:
@@ -143,6 +144,7 @@ class AnsweredFeatures:
         """The weighted sum of the rows of each item (items, classes), and the weight behind it (items, 1)."""
         weight = float(member_weights[self.position])
         return weight * (self.incidence @ self.values), weight * (self.incidence @ self.is_answer)
+
 
 
 @final
@@ -213,7 +215,7 @@ def read_features(
     if dense:
         features.append(_dense_features(dense, example, log_floor))
     features += [_answered_features(m, n_items, log_floor) for m in chunk.soft if m.items is not None and len(m.items)]
-    if chunk.hard is not None and len(chunk.hard.items):
+    if chunk.hard is not None and (len(chunk.hard.items) or not features):  # of undecided members nothing is left
         features.append(_label_features(chunk.hard, n_items, n_classes, hard_positions))
     return tuple(features)
 

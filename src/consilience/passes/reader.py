@@ -8,8 +8,9 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
-from functools import singledispatch
-from typing import TYPE_CHECKING, Any, final
+from functools import reduce, singledispatch
+from operator import add
+from typing import TYPE_CHECKING, Any, TypeVar, final
 
 import numpy as np
 
@@ -41,6 +42,8 @@ if TYPE_CHECKING:
     from consilience.maths.statistics import Statistics
     from consilience.passes.kernels import ChunkStatistics, Features, Responsibilities
     from consilience.passes.responsibilities import Expected
+
+Sum = TypeVar("Sum")
 
 CACHED_NUMBERS = 2**23
 """Features of up to this many numbers are kept from one pass to the next; larger ones are read anew."""
@@ -246,15 +249,12 @@ class Reader(AbstractReader):
     def agreement(self) -> Agreement:
         """How much members agree with each other on these items."""
         n_members, n_classes = self.predictions.n_members, self.predictions.n_classes
-        total = Agreement.zero(n_members, n_classes)
+        return self.added_up(lambda chunk: agreement_of(chunk.features(), n_members, chunk.n_items, n_classes))
 
-        def visit(chunk: ReadChunk) -> Agreement:
-            return agreement_of(chunk.features(), n_members, chunk.n_items, n_classes)
-
+    def added_up(self, visit: Callable[[ReadChunk], Sum]) -> Sum:
+        """The sum of what a function finds in each chunk, of anything that can be added."""
         with self._product_threads():
-            for part in in_order(visit, self.chunks, self.n_workers):
-                total = total + part
-        return total
+            return reduce(add, in_order(visit, self.chunks, self.n_workers))
 
     def expectation(self, *, remembers: bool) -> Expectation:
         """Passes over these items."""

@@ -1,31 +1,40 @@
-"""`Consensus`: an average that knows its members. Label-free."""
+"""`Consensus`: an answer that has learned from many panels how to fuse one. Label-free."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self, final
+from functools import partial
+from typing import TYPE_CHECKING, Any, ClassVar, Self, final
 
 import numpy as np
 
 from consilience.aggregators.base import Outcome
-from consilience.aggregators.consensus.credibility import credibility
+from consilience.aggregators.consensus.credibility import SURE
 from consilience.aggregators.consensus.label_correction import MOST_NUMBERS, LabelledItems, learn_correction
-from consilience.aggregators.consensus.opinion_weights import MOST_MEMBERS, copies, pool_weights, skills
+from consilience.aggregators.consensus.opinion_weights import MOST_MEMBERS, copies, skills
+from consilience.aggregators.consensus.standing import Standing
+from consilience.aggregators.consensus.survey import Survey, own_shares, survey
+from consilience.aggregators.consensus.traits import Found, traits_of
+from consilience.aggregators.consensus.translation import TranslationModel
 from consilience.aggregators.iterative import AbstractIterative
 from consilience.answering.corrected import CorrectedRule, Correction
 from consilience.answering.declaration import STATISTICS, Learned, Number, Record, Shape
-from consilience.answering.linear import LinearRule
+from consilience.answering.learned import network
+from consilience.answering.learned.experts import Experts
+from consilience.answering.learned.rule import LearnedRule
+from consilience.data.answers import NUMBERS_AT_ONCE
 from consilience.data.labels import known_truths, which_known
 from consilience.data.predictions import Predictions
 from consilience.data.reading import check_number
-from consilience.maths.em import em
 from consilience.maths.model import Scores, State
+from consilience.maths.silence import Silence, heard, keeps_silent
 from consilience.passes.agreement import Agreement
 from consilience.passes.reader import open_reader
 from consilience.system.arrays import to_numpy
 from consilience.system.warning import warn
 
 if TYPE_CHECKING:
+    import os
+
     from consilience.answering.rule import AbstractRule
     from consilience.data.axes import Axes
     from consilience.data.predictions import AbstractPredictions
@@ -33,102 +42,54 @@ if TYPE_CHECKING:
     from consilience.passes.reader import AbstractReader
     from consilience.system.arrays import Array, FloatArray
 
-FEW_ANSWERS = 10.0
-"""A member with fewer answers than this is taken to be about as accurate as the others."""
+EVIDENCE = 2.5
+"""What the members' powers sum up to on an average item, as a multiple of the square root of their effective number."""
+
+WEIGHT = 0.4
+"""Confusion matrices are counted under so much of the translated answers, and the weighted average for the rest."""
+
+TRANSLATIONS, VOTINGS = 4, 8
+"""So many passes of each: answers hardly change afterwards, and the network was trained with these."""
 
 MANY_OF_ONE = 5
 """So many labels, all of one class, are worth a warning: they were hardly drawn at random."""
 
+FAR_OUTSIDE = 3.0
+"""A panel this far outside of what the network has seen, in standard deviations, is worth a warning."""
 
 AGREEMENT = Record(Agreement, {"products": "gg", "counts": "gg", "confidences": "g", "answers": "g", "totals": "gk"})
 
 
 @final
-@dataclass(frozen=True, slots=True, eq=False)
-class TranslationModel:
-    """What each answer tells of the truth: scores linear in the members' probabilities, Σ_m b_m Σ_j x_imj log π_mkj.
-
-    With labels and b = 1 it is Dawid-Skene's E step without the class prior.
-    """
-
-    powers: FloatArray  # (members,): b
-    smoothing: float
-
-    def maximize(self, statistics: Statistics, _: FloatArray | None = None) -> FloatArray:
-        """Confusion matrices (members, true, predicted): what each member says of each class, in the mean.
-
-        Rows are shrunk to those of a member who errs evenly, by `smoothing` of an average class's answers and one more.
-        """
-        n_classes = statistics.sums.shape[-1]
-        right, answers = np.trace(statistics.sums, axis1=1, axis2=2), statistics.sums.sum(axis=(1, 2))
-        # One wrong answer more than there were: nobody is beyond error, and no rate is zero.
-        accuracy = (right + FEW_ANSWERS * right.sum() / answers.sum()) / (answers + FEW_ANSWERS + 1)
-        wrong = (1 - accuracy) / (n_classes - 1)
-        even = wrong[:, None, None] + (accuracy - wrong)[:, None, None] * np.eye(n_classes)
-        counts = statistics.sums + (self.smoothing * answers / n_classes + 1)[:, None, None] * even
-        return np.asarray(counts / counts.sum(axis=-1, keepdims=True))
-
-    def scores(self, rates: FloatArray) -> Scores:
-        """The linear layer of the E step."""
-        n_members, n_classes, _ = rates.shape
-        return Scores(np.zeros(n_classes), self.powers[:, None, None] * np.log(rates), np.zeros((n_members, n_classes)))
-
-
-class Panel(NamedTuple):
-    """What is known of the members from how much they agree."""
-
-    agreement: Agreement  # of their probabilities
-    votes: Agreement  # of the classes they choose
-    weights: FloatArray  # of an average
-    credibility: FloatArray
-
-    @classmethod
-    def of(cls, agreement: Agreement, votes: Agreement, n_members: int) -> Panel:
-        """Weights and credibility from agreement; of too many members to compare, all the same."""
-        if len(agreement.counts) != n_members:
-            return cls(agreement, votes, np.full(n_members, 1 / n_members), np.ones(n_members))
-        weights, sameness = pool_weights(agreement, votes), copies(agreement)
-        return cls(agreement, votes, weights, credibility(agreement, votes, weights, sameness))
-
-
-@final
 class Consensus(AbstractIterative):
-    """The recommended label-free method: a weighted average, corrected by what members' answers have come to mean.
+    """The recommended label-free method: a small network, trained on many panels, weighs what experts make of this one.
 
-    1. **Weights.** How much each pair of members agrees tells who is useless and who repeats whom; the others weigh
-       about the same (`opinion_weights`).
-    2. **Meanings.** Under the average, each member's confusion matrix is counted. An answer then speaks for the classes
-       under which it is often given. There is no class prior: shift empties classes that are still there, and a prior
-       would keep them empty.
-    3. **Caution.** Members err together, so the evidence of many counts as that of `2.5 √(effective members)`, and as
-       less where they are surer than their agreement bears out (`credibility`). And the answer is `1 - weight` of the
-       weighted average and `weight` of the corrected posterior, in the counting as in the end. So it stays near the
-       weighted average.
+    1. **Experts** fuse the answers in different ways: their average; an average by weights that follow from how much
+       members agree (`opinion_weights`); a translation of probabilities by confusion matrices, which are counted under
+       that average; Dawid-Skene on the votes, which hears silence where members leave out what they do not know.
+    2. **Traits** say what sort of panel it is: sizes, agreement beyond chance, how sure members are and how sure they
+       may be, how frequent each class is to each expert and how far members agree on it.
+    3. **The network** gives every class of an item a score from both, and every item a gate: the answer is
+       gate · softmax(scores) + (1 - gate) · average. It was trained on thousands of panels whose truth was known, of
+       other families than any that it was examined on, and never sees a label of yours. One member alone, one item
+       alone, and panels unlike any it was trained on are averaged.
 
-    All that needs no labels. Where some are known, a fourth step corrects the answers of the other items too, as far as
-    the labels support it: by member and class, shrunk towards no correction as strongly as cross-validation on the
-    labelled items asks for (`label_correction`). Labels are names or positions of classes (-1 where unknown), or
-    probabilities (items, classes), rows of NaN where unknown. They change neither weights nor confusion matrices.
+    Where some labels are known, they correct the answers to the other items too, as far as they support it: by member
+    and class, shrunk towards no correction as strongly as cross-validation on the labelled items asks for
+    (`label_correction`). Labels are names or positions of classes (-1 where unknown), or probabilities
+    (items, classes), rows of NaN where unknown. They change nothing else that is learned.
 
     `history_` is the evidence of the translated answers as each pass found it; it settles but need not rise.
-    `benchmarks/quality` shows what it gains and where it loses.
+    `benchmarks/quality` shows what it gains and where it loses, and the model card what the network was trained on.
 
     Parameters
     ----------
-    weight
-        Of the corrected posterior; the weighted average has the rest. 0 is the weighted average alone.
-    evidence
-        What the members' powers sum up to on an average item, as a multiple of the square root of their effective
-        number.
-    smoothing
-        How far confusion matrices are drawn to even errors: pseudo-answers to each row, as a share of an average
-        class's.
     label_noise
         The share of known labels that are wrong. 0 takes a label for the answer to its item; otherwise members are
         heard too. Soft labels say themselves how sure they are.
-    max_iter, tol
-        At most so many iterations; fewer when the evidence changes by less than `tol` per item. The answer hardly
-        changes after the third.
+    weights
+        A file of weights that `training` wrote, from your own history of labelled panels; None takes those that come
+        with the package.
     forgetting
         What `partial_fit` multiplies all earlier statistics by at each batch; 1 forgets nothing.
     chunk_size
@@ -138,11 +99,13 @@ class Consensus(AbstractIterative):
 
     Attributes
     ----------
-    member_weights_ : (members,), of the average; they sum to 1
+    member_weights_ : (members,), of the weighted average; they sum to 1
     member_credibility_ : (members,), what their evidence is multiplied by: below 1 where they are surer than their
         agreement bears out
     estimated_accuracy_ : (members,), of the votes, as their agreement tells
+    outside_ : how far the panel lies outside of those the network was trained on, in standard deviations; 0 within
     agreement_, vote_agreement_ : what the weights were found from, in a form that adds up
+    vote_statistics_, survey_, own_shares_, gives_votes_, hears_silence_ : what else the experts and traits follow from
     correction_ : what labels corrected; None where there were none
     labelled_ : what members said of the labelled items, which corrections are learned from
 
@@ -156,6 +119,11 @@ class Consensus(AbstractIterative):
     member_credibility_: FloatArray
     agreement_: Agreement
     vote_agreement_: Agreement
+    vote_statistics_: Statistics
+    survey_: Survey
+    own_shares_: FloatArray
+    gives_votes_: Any
+    hears_silence_: int
     correction_: Correction | None
     labelled_: LabelledItems | None
 
@@ -167,6 +135,11 @@ class Consensus(AbstractIterative):
         "member_credibility_": "m",
         "confusion_": "mkk",
         "statistics_": STATISTICS,
+        "vote_statistics_": STATISTICS,
+        "survey_": Record(Survey, {"by_class": "sk", "totals": "t"}),
+        "own_shares_": "k",
+        "gives_votes_": Shape("m", kind="b"),
+        "hears_silence_": Number(most=1),
         "correction_": Record(
             Correction,
             {
@@ -187,22 +160,14 @@ class Consensus(AbstractIterative):
     def __init__(
         self,
         *,
-        weight: float = 0.4,
-        evidence: float = 2.5,
-        smoothing: float = 0.1,
         label_noise: float = 0.0,
-        max_iter: int = 20,
-        tol: float | None = 1e-3,
+        weights: str | os.PathLike[str] | None = None,
         forgetting: float = 1.0,
         chunk_size: int | None = None,
         verbose: bool = False,
     ) -> None:
-        self.weight = weight
-        self.evidence = evidence
-        self.smoothing = smoothing
         self.label_noise = label_noise
-        self.max_iter = max_iter
-        self.tol = tol
+        self.weights = weights
         self.forgetting = forgetting
         self.chunk_size = chunk_size
         self.verbose = verbose
@@ -210,47 +175,91 @@ class Consensus(AbstractIterative):
     # ---- fitting ------------------------------------------------------------------------------------------
 
     def _fit(self, predictions: AbstractPredictions, known: Array | None) -> Outcome:
-        reader = self._reader(predictions)
-        with self._progress(reader, self.max_iter + 1):  # and a pass for the average's statistics
-            votes = _agreement(self._reader(predictions.harden()))
-            panel = Panel.of(_agreement(reader), votes, predictions.n_members)
-            average = reader.average_statistics(reader, panel.weights)
-            model, weight = self._model(panel, average), self._weight(average.answer_counts)
-            expectation = reader.expectation(remembers=False)
-
-            def step(state: State, _: int) -> tuple[State, float]:
-                expected = expectation(model.scores(state.parameters))
-                evidence = expected.log_evidence
-                statistics = average.averaged_into(expected, weight)
-                return State(model.maximize(statistics), statistics), evidence
-
-            start = State(model.maximize(average), average)
-            fit = em(step, start, max_iter=self.max_iter, tol=self.tol, n_items=predictions.n_items)
+        size = self._chunk_size(predictions)
+        reader, votes = open_reader(predictions, chunk_size=size), open_reader(predictions.votes(), chunk_size=size)
+        with self._progress(reader, TRANSLATIONS + 1):  # and a pass for the average's statistics
+            standing = Standing.of(_agreement(reader), _agreement(votes), predictions.n_members)
+            translated, history = self._translated(reader, standing)
+            voted, hears_silence = self._voted(votes, reader, predictions)
+        is_hard = _are_hard(standing.agreement, predictions)
+        experts = self._experts(standing, translated, voted, is_hard, hears_silence)
+        shares = own_shares(experts, size, predictions)
+        found = Found(
+            standing=standing,
+            votes=voted,
+            survey=predictions.total(partial(survey, experts, size)),
+            own_shares=shares,
+            is_hard=is_hard,
+            n_effective=_n_effective(standing.weights, translated.statistics),
+            hears_silence=hears_silence,
+        )
         labelled = self._labelled(predictions, known)
-        rule = _corrected(self._rule(panel, fit.state), labelled, predictions.classes)
+        plain = self._rule(experts, found)
+        self._warn_outside(plain)
+        rule = _corrected(plain, labelled, predictions.classes)
         posterior = rule.lazy_posterior(predictions, known, self.label_noise)
-        self._learn(panel, fit.state, rule, labelled)
-        return Outcome(posterior, fit.state.statistics, fit.history, fit.converged)
+        self._learn(found, translated, rule, labelled)
+        return Outcome(posterior, translated.statistics, history, converged=True)
+
+    def _translated(self, reader: AbstractReader, standing: Standing) -> tuple[State, list[float]]:
+        """Confusion matrices, counted under the weighted average and then under what they make of it."""
+        average = reader.average_statistics(reader, standing.weights)
+        model, weight = _translation(standing, average), _weight(average.answer_counts)
+        state, history = State(model.maximize(average), average), []
+        expectation = reader.expectation(remembers=False)
+        for _ in range(TRANSLATIONS):
+            expected = expectation(model.scores(state.parameters))
+            history.append(expected.log_evidence)
+            statistics = average.averaged_into(expected, weight)
+            state = State(model.maximize(statistics), statistics)
+        return state, history
+
+    def _voted(
+        self, votes: AbstractReader, averages: AbstractReader, predictions: AbstractPredictions
+    ) -> tuple[Statistics, bool]:
+        """The statistics of Dawid-Skene on the votes, from the average on, and whether it hears silence."""
+        statistics = votes.average_statistics(averages)
+        hears_silence = keeps_silent(statistics) and not predictions.has_repeats()
+        expectation = votes.expectation(remembers=False)
+        for _ in range(VOTINGS):
+            statistics = expectation(_voting(statistics, hears_silence=hears_silence))
+        return statistics, hears_silence
 
     def _partial_fit(self, predictions: AbstractPredictions, known: Array | None) -> Outcome:
-        reader = self._reader(predictions)
-        before = self._model(self._panel, self.statistics_)
-        expected = reader.expectation(remembers=False)(before.scores(self.confusion_))
+        size = self._chunk_size(predictions)
+        reader, votes = open_reader(predictions, chunk_size=size), open_reader(predictions.votes(), chunk_size=size)
+        before = self._experts_now()
+        expected = reader.expectation(remembers=False)(before.translation)
         evidence = expected.log_evidence
         agreement = self.forgetting * self.agreement_ + _agreement(reader)
-        votes = self.forgetting * self.vote_agreement_ + _agreement(self._reader(predictions.harden()))
-        panel = Panel.of(agreement, votes, predictions.n_members)
-        average = reader.average_statistics(reader, panel.weights)
+        standing = Standing.of(
+            agreement, self.forgetting * self.vote_agreement_ + _agreement(votes), predictions.n_members
+        )
+        average = reader.average_statistics(reader, standing.weights)
         n_answers = self.forgetting * self.statistics_.answer_counts + average.answer_counts
-        batch = average.averaged_into(expected, self._weight(n_answers))
-        statistics = self.forgetting * self.statistics_ + batch
-        state = State(before.maximize(statistics), statistics)
+        statistics = self.forgetting * self.statistics_ + average.averaged_into(expected, _weight(n_answers))
+        translated = State(_translation(standing, statistics).maximize(statistics), statistics)
+        voted = self.forgetting * self.vote_statistics_ + votes.expectation(remembers=False)(before.voting)
+        hears_silence = keeps_silent(voted) and not predictions.has_repeats()
+        is_hard = _are_hard(agreement, predictions, self.gives_votes_)
+        experts = self._experts(standing, translated, voted, is_hard, hears_silence)
+        new = predictions.total(partial(survey, experts, size))
+        share = new.totals[0] / (self.forgetting * self.survey_.totals[0] + new.totals[0])
+        found = Found(
+            standing=standing,
+            votes=voted,
+            survey=self.forgetting * self.survey_ + new,
+            own_shares=(1 - share) * self.own_shares_ + share * own_shares(experts, size, predictions),
+            is_hard=is_hard,
+            n_effective=_n_effective(standing.weights, statistics),
+            hears_silence=hears_silence,
+        )
         labelled = self._more_labelled(self.forgetting, predictions, known)
-        plain = self._rule(panel, state)
+        plain = self._rule(experts, found)
         # Corrections take a moment to learn, so that batches without labels leave them as they are.
         rule = self._with_correction(plain) if known is None else _corrected(plain, labelled, predictions.classes)
         posterior = rule.lazy_posterior(predictions, known, self.label_noise)
-        self._learn(panel, state, rule, labelled)
+        self._learn(found, translated, rule, labelled)
         return Outcome(posterior, statistics, [evidence], converged=False)
 
     def add_labels(self, predictions: Any, labels: Any) -> Self:
@@ -296,26 +305,15 @@ class Consensus(AbstractIterative):
             return new if self.labelled_ is None else factor * self.labelled_
         return factor * self.labelled_ + new
 
-    def _learn(self, panel: Panel, state: State, rule: AbstractRule, labelled: LabelledItems | None) -> None:
+    def _learn(self, found: Found, translated: State, rule: AbstractRule, labelled: LabelledItems | None) -> None:
         """Keep all of it: at the end, so that nothing is half-learned where a fit is interrupted."""
-        self.agreement_, self.vote_agreement_, self.member_weights_, self.member_credibility_ = panel
-        self.confusion_ = state.parameters
+        self.agreement_, self.vote_agreement_, self.member_weights_, self.member_credibility_ = found.standing
+        self.confusion_ = translated.parameters
+        self.vote_statistics_, self.survey_, self.own_shares_ = found.votes, found.survey, found.own_shares
+        self.gives_votes_, self.hears_silence_ = found.is_hard, int(found.hears_silence)
         self.correction_, self.labelled_ = _correction_of(rule), labelled
-        self.class_prior_ = state.statistics.class_counts / state.statistics.class_counts.sum()
-
-    def _weight(self, answer_counts: FloatArray) -> float:
-        """Nothing corrects a member alone: it agrees with whatever is made of its answers."""
-        is_alone = np.count_nonzero(answer_counts.sum(axis=1)) == 1
-        return 0.0 if is_alone else self.weight
-
-    def _model(self, panel: Panel, statistics: Statistics) -> TranslationModel:
-        """The evidence of credible members on an average item sums up to `evidence` · √(effective members)."""
-        member_weights = panel.weights
-        shares = statistics.answer_counts.sum(axis=1) / statistics.n_items  # of the items, how many each answers
-        behind = member_weights @ shares  # the average item's answer
-        n_effective = behind**2 / (member_weights**2 @ shares)
-        powers = self.evidence * np.sqrt(n_effective) * member_weights / behind
-        return TranslationModel(powers * panel.credibility, self.smoothing)
+        counts = translated.statistics.class_counts
+        self.class_prior_ = counts / counts.sum()
 
     @property
     def estimated_accuracy_(self) -> FloatArray | None:
@@ -330,31 +328,65 @@ class Consensus(AbstractIterative):
     # ---- using what was learned ---------------------------------------------------------------------------
 
     def rule(self) -> AbstractRule:
-        """The weighted average and the corrected posterior, and what labels taught."""
+        """The learned rule, and what labels taught."""
         return self._with_correction(self._plain_rule())
 
-    def _plain_rule(self) -> LinearRule:
+    @property
+    def outside_(self) -> float:
+        """How far the panel lies outside of those that the network was trained on, in standard deviations."""
+        rule = self._plain_rule()
+        return rule.network.outside(rule.traits.panel)
+
+    def _plain_rule(self) -> LearnedRule:
         """The rule without what labels taught."""
         self._check_is_fitted()
-        return self._rule(self._panel, State(self.confusion_, self.statistics_))
+        found = Found(
+            standing=self._standing,
+            votes=self.vote_statistics_,
+            survey=self.survey_,
+            own_shares=self.own_shares_,
+            is_hard=self.gives_votes_,
+            n_effective=_n_effective(self.member_weights_, self.statistics_),
+            hears_silence=bool(self.hears_silence_),
+        )
+        return self._rule(self._experts_now(), found)
 
-    def _rule(self, panel: Panel, state: State) -> LinearRule:
-        scores = self._model(panel, state.statistics).scores(state.parameters)
-        is_label = np.zeros(len(panel.weights), dtype=bool)
-        weight = self._weight(state.statistics.answer_counts)
-        return LinearRule(panel.weights, is_label, weight, scores, chunk_size=self.chunk_size)
+    def _experts_now(self) -> Experts:
+        state = State(self.confusion_, self.statistics_)
+        silence = bool(self.hears_silence_)
+        return self._experts(self._standing, state, self.vote_statistics_, self.gives_votes_, silence)
 
-    def _with_correction(self, rule: LinearRule) -> AbstractRule:
+    def _experts(
+        self, standing: Standing, translated: State, voted: Statistics, is_hard: Any, hears_silence: bool
+    ) -> Experts:
+        translation = _translation(standing, translated.statistics).scores(translated.parameters)
+        return Experts(standing.weights, is_hard, translation, _voting(voted, hears_silence=hears_silence))
+
+    def _rule(self, experts: Experts, found: Found) -> LearnedRule:
+        """Of one member or one item nothing can be learned; of what training has not seen, little is believed."""
+        traits, weights = traits_of(found), self._network()
+        n_heard = np.count_nonzero(found.standing.agreement.answers) if len(found.standing.agreement.answers) else 2
+        is_alone = n_heard == 1 or found.survey.totals[0] < 2
+        trust = 0.0 if is_alone else 1 / (1 + weights.outside(traits.panel))
+        return LearnedRule(experts, traits, weights, trust, self.chunk_size)
+
+    def _network(self) -> network.Network:
+        return network.shipped() if self.weights is None else network.read(self.weights)
+
+    def _with_correction(self, rule: LearnedRule) -> AbstractRule:
         return rule if self.correction_ is None else CorrectedRule(rule, self.correction_)
 
     @property
-    def _panel(self) -> Panel:
-        return Panel(self.agreement_, self.vote_agreement_, self.member_weights_, self.member_credibility_)
+    def _standing(self) -> Standing:
+        return Standing(self.agreement_, self.vote_agreement_, self.member_weights_, self.member_credibility_)
 
     # ---- options ------------------------------------------------------------------------------------------
 
-    def _reader(self, predictions: AbstractPredictions) -> AbstractReader:
-        return open_reader(predictions, chunk_size=self.chunk_size)
+    def _chunk_size(self, predictions: AbstractPredictions) -> int:
+        """The same for probabilities and votes, which are read side by side."""
+        if self.chunk_size is not None:
+            return self.chunk_size
+        return max(256, NUMBERS_AT_ONCE // (predictions.n_classes * (int(predictions.is_soft.sum()) + 2)))
 
     def _known(self, labels: Any, axes: Axes) -> Any:
         """Labels as positions of classes, soft ones as rows."""
@@ -362,11 +394,55 @@ class Consensus(AbstractIterative):
 
     def _check_parameters(self, n_members: int, n_classes: int) -> None:
         del n_members, n_classes
-        self._check_loop()
-        check_number("weight", self.weight, most=1)
-        check_number("evidence", self.evidence)
-        check_number("smoothing", self.smoothing)
         check_number("label_noise", self.label_noise, most=0.5)
+        check_number("forgetting", self.forgetting, most=1)
+        if self.chunk_size is not None:
+            check_number("chunk_size", self.chunk_size, least=1, integer=True)
+        self._network()
+
+    def _warn_outside(self, rule: LearnedRule) -> None:
+        outside = rule.network.outside(rule.traits.panel)
+        if rule.trust > 0 and outside > FAR_OUTSIDE:
+            warn(
+                f"this panel is unlike those that Consensus was trained on (by {outside:.1f} standard deviations; "
+                f"up to {FAR_OUTSIDE:g} is usual); its answer stays near the average"
+            )
+
+
+def _translation(standing: Standing, statistics: Statistics) -> TranslationModel:
+    """The evidence of credible members on an average item sums up to `EVIDENCE` · √(effective members)."""
+    shares = statistics.answer_counts.sum(axis=1) / statistics.n_items  # of the items, how many each answers
+    behind = standing.weights @ shares
+    powers = EVIDENCE * np.sqrt(_n_effective(standing.weights, statistics)) * standing.weights / behind
+    return TranslationModel(powers * standing.credibility)
+
+
+def _n_effective(weights: FloatArray, statistics: Statistics) -> float:
+    """How many equal members would stand behind an average item's answer."""
+    shares = statistics.answer_counts.sum(axis=1) / statistics.n_items
+    return float((weights @ shares) ** 2 / (weights**2 @ shares))
+
+
+def _voting(statistics: Statistics, *, hears_silence: bool) -> Scores:
+    """Dawid-Skene's E step on the votes, with a class prior and, where it tells something, silence."""
+    n_classes = len(statistics.class_counts)
+    model = TranslationModel(np.ones(len(statistics.sums)))
+    prior = statistics.class_counts / statistics.class_counts.sum() + 0.01 / n_classes
+    scores = model.scores(model.maximize(statistics))._replace(log_prior=np.log(prior / prior.sum()))
+    return heard(scores, Silence.of(statistics) if hears_silence else None)
+
+
+def _weight(answer_counts: FloatArray) -> float:
+    """Nothing corrects a member alone: it agrees with whatever is made of its answers."""
+    is_alone = np.count_nonzero(answer_counts.sum(axis=1)) == 1
+    return 0.0 if is_alone else WEIGHT
+
+
+def _are_hard(agreement: Agreement, predictions: AbstractPredictions, before: Any = True) -> Any:
+    """Which members give votes alone, as labels or as one-hot rows; of too many to compare, who gives labels."""
+    if len(agreement.answers) != predictions.n_members:
+        return ~predictions.is_soft & before
+    return agreement.mean_confidence >= SURE
 
 
 def _agreement(reader: AbstractReader) -> Agreement:
@@ -378,7 +454,7 @@ def _agreement(reader: AbstractReader) -> Agreement:
     )
 
 
-def _corrected(rule: LinearRule, labelled: LabelledItems | None, classes: list[Any]) -> AbstractRule:
+def _corrected(rule: LearnedRule, labelled: LabelledItems | None, classes: list[Any]) -> AbstractRule:
     """The rule with what these labels correct in it.
 
     Labels of one class alone would teach that there is no other.

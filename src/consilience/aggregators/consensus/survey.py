@@ -1,0 +1,111 @@
+"""A survey of the panel: sums over items of what the experts say, from which its traits follow."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, final
+
+import numpy as np
+
+from consilience.answering.learned.features import entropy
+from consilience.data.answers import TIE
+from consilience.passes.reader import Reader
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from consilience.answering.learned.experts import Experts, Opinions
+    from consilience.data.predictions import AbstractPredictions, Predictions
+    from consilience.passes.reader import ReadChunk
+    from consilience.system.arrays import FloatArray
+
+SHARE_ROUNDS, EVEN = 8, 0.1
+"""How often a prior is estimated anew, and how far it is drawn to an even one."""
+
+OF_CLASSES = (
+    *("average", "votes", "voting", "translation", "first choices"),  # shares of each, summed over items
+    "certainty",  # the average's top where the class is its first choice
+    "agreeing",  # pairs of votes for it
+    "meeting",  # pairs of a vote for it with any other vote
+)
+"""What is summed for each class."""
+
+OF_ITEMS = (
+    *("items", "answers", "entropy", "top", "top of votes", "top of voting", "top of translation"),
+    *("votes agree", "voting agrees", "translation agrees"),  # with the average's first choice
+)
+"""What is summed for the panel."""
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class Survey:
+    """Sums over items; those of two sets of items add up."""
+
+    by_class: FloatArray  # (len(OF_CLASSES), classes)
+    totals: FloatArray  # (len(OF_ITEMS),)
+
+    def __add__(self, other: Survey) -> Survey:
+        return Survey(self.by_class + other.by_class, self.totals + other.totals)
+
+    def __rmul__(self, factor: float) -> Survey:
+        return Survey(factor * self.by_class, factor * self.totals)
+
+    def of_class(self, name: str) -> FloatArray:
+        """One of the sums for each class (classes,)."""
+        return np.asarray(self.by_class[OF_CLASSES.index(name)])
+
+    def mean(self, name: str) -> float:
+        """One of the panel's sums, by item."""
+        return float(self.totals[OF_ITEMS.index(name)] / self.totals[0])
+
+
+def own_shares(experts: Experts, chunk_size: int | None, predictions: AbstractPredictions) -> FloatArray:
+    """The class prior under which the average is about most probable (classes,), as Saerens et al. (2002) find it."""
+    shares = np.full(predictions.n_classes, 1 / predictions.n_classes)
+    for _ in range(SHARE_ROUNDS):
+        found = predictions.total(partial(_shares_under, experts, chunk_size, shares))
+        shares = (1 - EVEN) * found / found.sum() + EVEN / predictions.n_classes
+    return shares
+
+
+def _shares_under(experts: Experts, chunk_size: int | None, prior: FloatArray, predictions: Predictions) -> FloatArray:
+    """The sum of the averages of all items under a class prior (classes,)."""
+    reader = Reader(predictions, chunk_size=chunk_size)
+
+    def visit(chunk: ReadChunk) -> FloatArray:
+        rows = experts.average(chunk) * prior
+        return np.asarray((rows / rows.sum(axis=1, keepdims=True)).sum(axis=0), dtype=np.float64)
+
+    return reader.added_up(visit)
+
+
+def survey(experts: Experts, chunk_size: int | None, predictions: Predictions) -> Survey:
+    """The survey of all these items."""
+    reading = experts.read(predictions, chunk_size)
+    return reading.reader.added_up(lambda chunk: survey_of(reading.opinions(chunk)))
+
+
+def survey_of(opinions: Opinions) -> Survey:
+    """The survey of the items of some opinions."""
+    average, votes, n_votes = opinions.average, opinions.votes, opinions.n_votes
+    voting, translation = np.exp(opinions.voting), np.exp(opinions.translation)
+    first, top = first_choices(average), average.max(axis=1)
+    counts = votes * n_votes  # where nobody votes, none
+    by_class = [
+        *(rows.sum(axis=0) for rows in (average, votes, voting, translation, first)),
+        top @ first,
+        np.maximum(counts * (counts - 1), 0).sum(axis=0),
+        (counts * np.maximum(n_votes - 1, 0)).sum(axis=0),
+    ]
+    tops = (rows.max(axis=1).sum() for rows in (votes, voting, translation))
+    agreeing = ((first * first_choices(rows)).sum() for rows in (votes, voting, translation))
+    totals = [len(average), opinions.n_answers.sum(), entropy(average).sum(), top.sum(), *tops, *agreeing]
+    return Survey(np.stack(by_class).astype(np.float64), np.array(totals, dtype=np.float64))
+
+
+def first_choices(rows: npt.NDArray[np.floating]) -> npt.NDArray[np.floating]:
+    """1 at the largest of each row and 0 elsewhere; equally large ones share the 1."""
+    is_largest = rows >= rows.max(axis=1, keepdims=True) - TIE
+    return np.asarray(is_largest / is_largest.sum(axis=1, keepdims=True))

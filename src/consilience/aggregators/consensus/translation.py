@@ -1,0 +1,51 @@
+"""What each answer tells of the truth: confusion matrices, drawn to even errors, and the scores that follow from them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, final
+
+import numpy as np
+
+from consilience.maths.model import Scores
+
+if TYPE_CHECKING:
+    from consilience.maths.statistics import Statistics
+    from consilience.system.arrays import FloatArray
+
+FEW_ANSWERS = 10.0
+"""A member with fewer answers than this is taken to be about as accurate as the others."""
+
+SMOOTHING = 0.1
+"""How far confusion matrices are drawn to even errors: pseudo-answers to each row, as a share of an average class's."""
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class TranslationModel:
+    """Scores linear in the members' probabilities or votes, Σ_m b_m Σ_j x_imj log π_mkj.
+
+    With labels and b = 1 it is Dawid-Skene's E step without the class prior.
+    """
+
+    powers: FloatArray  # (members,): b
+
+    def maximize(self, statistics: Statistics, _: FloatArray | None = None) -> FloatArray:
+        """Confusion matrices (members, true, predicted): what each member says of each class, in the mean.
+
+        Rows are shrunk to those of a member who errs evenly, by `SMOOTHING` of an average class's answers and one more.
+        """
+        n_classes = statistics.sums.shape[-1]
+        right, answers = np.trace(statistics.sums, axis1=1, axis2=2), statistics.sums.sum(axis=(1, 2))
+        # One wrong answer more than there were: nobody is beyond error, and no rate is zero.
+        usual = right.sum() / max(answers.sum(), 1e-12)
+        accuracy = (right + FEW_ANSWERS * usual) / (answers + FEW_ANSWERS + 1)
+        wrong = (1 - accuracy) / (n_classes - 1)
+        even = wrong[:, None, None] + (accuracy - wrong)[:, None, None] * np.eye(n_classes)
+        counts = statistics.sums + (SMOOTHING * answers / n_classes + 1)[:, None, None] * even
+        return np.asarray(counts / counts.sum(axis=-1, keepdims=True))
+
+    def scores(self, rates: FloatArray) -> Scores:
+        """The linear layer of the E step."""
+        n_members, n_classes, _ = rates.shape
+        return Scores(np.zeros(n_classes), self.powers[:, None, None] * np.log(rates), np.zeros((n_members, n_classes)))

@@ -1,0 +1,125 @@
+"""The numbers that the network knows of each item and class. All are the same in whatever order members stand.
+
+Those of a pair of item and class, and of an item, follow from what the experts say of it. Those of a class and of the
+panel follow from sums over all items of the fit: the traits.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from consilience.system.arrays import Array, FloatArray, namespace
+
+if TYPE_CHECKING:
+    from consilience.answering.learned.experts import Opinions
+
+LOWEST_LOG = -12.0
+"""Logarithms are no lower: classes this improbable are all the same."""
+
+MOST_CANDIDATES = 24
+"""With more classes, the network looks at so many of each item: those that some expert finds most probable."""
+
+PAIR = (
+    *("log average", "log weighted average", "log translation", "log voting"),
+    *("average", "translation", "voting", "share of votes"),
+)
+"""Of an item and a class, the logarithms first."""
+
+ITEM = ("top", "margin", "entropy", "largest share of votes", "log answers")
+
+CLASS = (
+    *("share in average", "share of votes", "share in voting", "share in translation"),
+    *("share under own prior", "share of first choices"),
+    *("agreement on it", "average's confidence in it", "members who say it", "precision", "recall"),
+)
+"""Of a class, the logarithms of its shares first."""
+
+PANEL = (
+    *("agreement", "spread of agreement", "raw agreement", "mean skill", "spread of skill", "best skill", "copies"),
+    *("chance", "log classes", "log members", "log items", "log answers an item", "log effective members", "missing"),
+    *("votes among members", "mean confidence", "mean entropy", "evenness of average", "claimed over shown errors"),
+    *("credibility", "classes said", "spread of classes said", "silence", "translation against average"),
+    *("voting against average", "votes against average", "top of translation"),
+    *("top of voting", "evenness of voting", "evenness of translation", "top of average", "top of votes"),
+)
+
+N_LOGS = 4
+"""The first of `PAIR` are logarithms, and mixed as they are."""
+
+N_SHARES = 6
+"""So are the first of `CLASS`."""
+
+NAMES = (
+    *(f"item and class: {name}" for name in PAIR),
+    *(f"class: {name}" for name in CLASS),
+    *(f"item: {name}" for name in ITEM),
+    *(f"panel: {name}" for name in PANEL),
+)
+"""All features, in the order of the network's weights."""
+
+
+class Traits(NamedTuple):
+    """What is known of the classes and of the panel."""
+
+    classes: FloatArray  # (classes, len(CLASS))
+    panel: FloatArray  # (len(PANEL),)
+
+
+def candidates(opinions: Opinions) -> Array | None:
+    """The classes that the network looks at (items, candidates), in rising order; None where it looks at all."""
+    xp = namespace(opinions.average)
+    if opinions.average.shape[1] <= MOST_CANDIDATES:
+        return None
+    best = opinions.average
+    for other in (opinions.weighted, xp.exp(opinions.translation), xp.exp(opinions.voting), opinions.votes):
+        best = xp.maximum(best, other)
+    if hasattr(xp, "topk"):  # torch
+        return xp.sort(xp.topk(best, MOST_CANDIDATES, dim=1).indices, axis=1)
+    places = xp.argpartition(-best, MOST_CANDIDATES, axis=1)[:, :MOST_CANDIDATES]
+    return xp.sort(places, axis=1)
+
+
+def chosen(rows: Array, places: Array | None) -> Array:
+    """The columns of the candidates (items, candidates)."""
+    if places is None:
+        return rows
+    xp = namespace(rows)
+    return xp.gather(rows, 1, places) if hasattr(xp, "gather") else xp.take_along_axis(rows, places, axis=1)
+
+
+def pair_features(opinions: Opinions, places: Array | None) -> Array:
+    """(items, candidates, len(PAIR))."""
+    xp = namespace(opinions.average)
+    average, weighted, translation, voting, votes = (chosen(rows, places) for rows in opinions[:5])
+    logs = [_log(xp, average), _log(xp, weighted), _clipped(xp, translation), _clipped(xp, voting)]
+    return xp.stack([*logs, average, xp.exp(logs[2]), xp.exp(logs[3]), votes], axis=2)
+
+
+def item_features(opinions: Opinions) -> Array:
+    """(items, len(ITEM))."""
+    average = opinions.average
+    xp = namespace(average)
+    ordered = xp.sort(average, axis=1)
+    top = ordered[:, -1:]
+    parts = [
+        *(top, top - ordered[:, -2:-1], entropy(average)[:, None], xp.max(opinions.votes, axis=1, keepdims=True)),
+        xp.log(opinions.n_answers) / 3,
+    ]
+    return xp.concat(parts, axis=1)
+
+
+def entropy(shares: Array) -> Array:
+    """Over the last axis, 1 where all are the same."""
+    xp = namespace(shares)
+    n_classes = shares.shape[-1]
+    total = -xp.sum(shares * xp.log(xp.clip(shares, 1e-12, None)), axis=-1)
+    return total / math.log(n_classes)
+
+
+def _log(xp: Any, rows: Array) -> Array:
+    return _clipped(xp, xp.log(xp.clip(rows, 1e-9, None)))
+
+
+def _clipped(xp: Any, logs: Array) -> Array:
+    return xp.clip(logs, LOWEST_LOG, 0.0)

@@ -1,0 +1,239 @@
+"""The network: from features of each class of an item to probabilities, the same for every class.
+
+A class's score is a linear mixture of the experts' logarithms and of the classes' shares, plus what a small network
+adds, which sees the class itself and the mean over the classes of the item. A gate for each item then mixes the softmax
+of the scores with the average. `training/` in the project's repository trains it; the weights come with the package.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass, fields
+from functools import cache
+from importlib.resources import as_file, files
+from typing import TYPE_CHECKING, Any, NamedTuple, final
+
+import numpy as np
+
+from consilience.answering.learned.features import (
+    CLASS,
+    ITEM,
+    N_LOGS,
+    N_SHARES,
+    NAMES,
+    PAIR,
+    PANEL,
+    Traits,
+    candidates,
+    chosen,
+    item_features,
+    pair_features,
+)
+from consilience.system.arrays import Array, FloatArray, namespace
+from consilience.system.errors import InvalidPredictions
+from consilience.system.untrusted import UNREADABLE, read_npz
+
+if TYPE_CHECKING:
+    import os
+
+    from consilience.answering.learned.experts import Opinions
+
+VERSION = 1
+"""Of the features and of the form of the network: other weights are refused."""
+
+WEIGHTS = "weights.npz"
+
+MOST_DEVIATIONS = 5.0
+"""Features are clamped to so many standard deviations of those in training: beyond, nothing was learned."""
+
+MOST_LEARNED = 0.98
+"""The largest share of the learned answer; the average has the rest."""
+
+NUMBERS_AT_ONCE = 2**19
+"""About how many hidden numbers are computed at a time: they stay in the processor's cache."""
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class Network:
+    """The weights of a few networks, whose answers are averaged; the first axis of each array is the network."""
+
+    mean: FloatArray  # (features,): of training
+    deviation: FloatArray  # (features,)
+    lowest: FloatArray  # (panel features,): the range that training has seen
+    highest: FloatArray
+    first: FloatArray  # (networks, features, hidden)
+    first_bias: FloatArray  # (networks, hidden)
+    second: FloatArray  # (networks, 2 hidden, hidden): of a class, and of the mean over classes
+    second_bias: FloatArray
+    last: FloatArray  # (networks, hidden, 2): the score, and the gate
+    last_bias: FloatArray  # (networks, 2)
+    mixture: FloatArray  # (networks, mixed): of the experts' logarithms, then of the classes' shares
+
+    def outside(self, panel: FloatArray) -> float:
+        """How far a panel lies outside of what training has seen, in standard deviations; 0 within."""
+        deviation = self.deviation[-len(PANEL) :]
+        beyond = np.maximum(np.maximum(self.lowest - panel, panel - self.highest), 0)
+        return float((beyond / deviation).sum())
+
+    def prepared(self, traits: Traits, trust: float) -> Prepared:
+        """The weights for one panel: what is the same for all items is computed once."""
+        pair, classes, items, panel = np.split(np.arange(len(NAMES)), np.cumsum([len(PAIR), len(CLASS), len(ITEM)]))
+        n_networks, _, n_hidden = self.first.shape
+
+        def side_by_side(rows: Any) -> FloatArray:
+            return np.ascontiguousarray(self.first[:, rows].transpose(1, 0, 2).reshape(len(rows), -1))
+
+        def standardized(values: FloatArray, rows: Any) -> FloatArray:
+            scaled = (values - self.mean[rows]) / self.deviation[rows]
+            return np.asarray(np.clip(scaled, -MOST_DEVIATIONS, MOST_DEVIATIONS))
+
+        constant = self.first_bias.reshape(-1) + standardized(traits.panel, panel) @ side_by_side(panel)
+        return Prepared(
+            trust=np.asarray(MOST_LEARNED * trust),
+            pair_mean=self.mean[pair],
+            pair_deviation=self.deviation[pair],
+            item_mean=self.mean[items],
+            item_deviation=self.deviation[items],
+            by_pair=side_by_side(pair),
+            by_item=side_by_side(items),
+            of_class=constant + standardized(traits.classes, classes) @ side_by_side(classes),
+            of_itself=self.second[:, :n_hidden],
+            of_mean=self.second[:, n_hidden:],
+            second_bias=self.second_bias,
+            score=self.last[:, :, 0],
+            gate=self.last[:, :, 1],
+            gate_bias=self.last_bias[:, 1] + 1.0,
+            mixture=self.mixture[:, :N_LOGS].T,
+            class_mixture=traits.classes[:, :N_SHARES] @ self.mixture[:, N_LOGS:].T,
+        )
+
+
+class Prepared(NamedTuple):
+    """The network of one panel, as arrays of any library."""
+
+    trust: Array  # (): the largest share of the learned answer
+    pair_mean: Array
+    pair_deviation: Array
+    item_mean: Array
+    item_deviation: Array
+    by_pair: Array  # (pair features, networks × hidden)
+    by_item: Array  # (item features, networks × hidden)
+    of_class: Array  # (classes, networks × hidden): the class's and the panel's part of the first layer
+    of_itself: Array  # (networks, hidden, hidden)
+    of_mean: Array  # (networks, hidden, hidden)
+    second_bias: Array  # (networks, hidden)
+    score: Array  # (networks, hidden)
+    gate: Array  # (networks, hidden)
+    gate_bias: Array  # (networks,)
+    mixture: Array  # (logarithms, networks)
+    class_mixture: Array  # (classes, networks)
+
+
+def answer(prepared: Prepared, opinions: Opinions) -> Array:
+    """The learned answer (items, classes) to all items at once, in the library of the opinions."""
+    xp = namespace(opinions.average)
+    average = opinions.average / xp.sum(opinions.average, axis=1, keepdims=True)
+    places = candidates(opinions)
+    pair, own = pair_features(opinions, places), chosen(average, places)
+    learned = _learned(xp, prepared, pair, item_features(opinions), own, places)
+    if places is None:
+        return learned / xp.sum(learned, axis=1, keepdims=True)
+    rows = _put(xp, average, places, learned)
+    return rows / xp.sum(rows, axis=1, keepdims=True)
+
+
+def _learned(xp: Any, prepared: Prepared, pair: Array, item: Array, average: Array, places: Array | None) -> Array:
+    """What becomes of the average of the candidates (items, candidates)."""
+    n_items, n_candidates, n_pair = pair.shape
+    of_class = prepared.of_class if places is None else prepared.of_class[places]
+    of_mixture = prepared.class_mixture if places is None else prepared.class_mixture[places]
+    scaled = _standardized(xp, pair, prepared.pair_mean, prepared.pair_deviation)
+    of_item = _standardized(xp, item, prepared.item_mean, prepared.item_deviation) @ prepared.by_item
+    hidden = xp.reshape(xp.reshape(scaled, (-1, n_pair)) @ prepared.by_pair, (n_items, n_candidates, -1))
+    hidden = _positive(xp, hidden + of_class + of_item[:, None, :])
+    n_networks, n_hidden = prepared.second_bias.shape
+    mass = xp.sum(average, axis=1, keepdims=True)
+    total = xp.zeros_like(average)
+    for network in range(n_networks):
+        part = hidden[:, :, network * n_hidden : (network + 1) * n_hidden]
+        among = xp.mean(part, axis=1) @ prepared.of_mean[network] + prepared.second_bias[network]
+        flat = xp.reshape(part, (-1, n_hidden)) @ prepared.of_itself[network]
+        deep = _positive(xp, xp.reshape(flat, (n_items, n_candidates, n_hidden)) + among[:, None, :])
+        scores = deep @ prepared.score[network] + pair[:, :, :N_LOGS] @ prepared.mixture[:, network]
+        scores = scores + of_mixture[..., network]
+        opening = xp.mean(deep, axis=1) @ prepared.gate[network] + prepared.gate_bias[network]
+        gate = prepared.trust / (1 + xp.exp(-opening[:, None]))
+        total = total + gate * mass * _softmax(xp, scores) + (1 - gate) * average
+    return total / n_networks
+
+
+def _standardized(xp: Any, values: Array, mean: Array, deviation: Array) -> Array:
+    return xp.clip((values - mean) / deviation, -MOST_DEVIATIONS, MOST_DEVIATIONS)
+
+
+def _positive(xp: Any, values: Array) -> Array:
+    return xp.clip(values, 0.0, None)
+
+
+def _softmax(xp: Any, scores: Array) -> Array:
+    exponentials = xp.exp(scores - xp.max(scores, axis=1, keepdims=True))
+    return exponentials / xp.sum(exponentials, axis=1, keepdims=True)
+
+
+def _put(xp: Any, rows: Array, places: Array, values: Array) -> Array:
+    """The rows with new values at the candidates."""
+    if hasattr(xp, "scatter"):  # torch
+        return xp.scatter(rows, 1, places, values)
+    result = rows.copy()
+    xp.put_along_axis(result, places, values, axis=1)
+    return result
+
+
+# ---- the weights ------------------------------------------------------------------------------------------
+
+
+@cache
+def shipped() -> Network:
+    """The weights that come with the package."""
+    with as_file(files("consilience.answering.learned") / WEIGHTS) as path:
+        return read(path)
+
+
+def contents(network: Network) -> dict[str, Any]:
+    """What a file of weights holds: arrays, the features' names, the version, and a checksum of all of it."""
+    arrays: dict[str, Any] = {field.name: np.asarray(getattr(network, field.name)) for field in fields(Network)}
+    arrays |= {"version": np.array(VERSION), "features": np.array("\n".join(NAMES))}
+    return arrays | {"checksum": np.array(_checksum(arrays))}
+
+
+def read(path: str | os.PathLike[str]) -> Network:
+    """The weights of a file; raises where they are missing, damaged or of another version."""
+    name = f"the weights {os_name(path)}"
+    try:
+        arrays = read_npz(path)
+    except FileNotFoundError:
+        raise InvalidPredictions(f"{name} are missing; install consilience again") from None
+    except UNREADABLE as error:
+        raise InvalidPredictions(f"{name} are damaged; install consilience again") from error
+    version = arrays.get("version")
+    if version is None or int(version) != VERSION or str(arrays.get("features")) != "\n".join(NAMES):
+        raise InvalidPredictions(f"{name} are of version {version}; this consilience needs version {VERSION}")
+    checksum = str(arrays.pop("checksum", ""))
+    if checksum != _checksum(arrays):
+        raise InvalidPredictions(f"{name} are damaged; install consilience again")
+    return Network(**{field.name: arrays[field.name].astype(np.float64) for field in fields(Network)})
+
+
+def os_name(path: str | os.PathLike[str]) -> str:
+    """The path as text."""
+    return str(path)
+
+
+def _checksum(arrays: dict[str, Any]) -> str:
+    digest = hashlib.sha256()
+    for name in sorted(arrays):
+        array = np.ascontiguousarray(arrays[name])
+        digest.update(f"{name} {array.dtype.str} {array.shape}".encode())
+        digest.update(array.tobytes())
+    return digest.hexdigest()

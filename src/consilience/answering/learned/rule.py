@@ -1,0 +1,106 @@
+"""The learned rule: the experts' opinions, weighed by the network."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, final
+
+import numpy as np
+
+from consilience.answering.learned.features import MOST_CANDIDATES
+from consilience.answering.learned.network import NUMBERS_AT_ONCE, Network, Prepared, answer
+from consilience.answering.rule import AbstractRule
+from consilience.system.arrays import Array, like_array
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    import numpy.typing as npt
+
+    from consilience.answering.learned.experts import Experts, Opinions
+    from consilience.answering.learned.explanation import ExplainedLearned
+    from consilience.answering.learned.features import Traits
+    from consilience.answering.onnx import Graph, Rows
+    from consilience.answering.torch_module import TorchForm
+    from consilience.data.predictions import Predictions
+    from consilience.passes.reader import ReadChunk, Reader
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class LearnedRule(AbstractRule):
+    """The answer to an item is gate · softmax(scores) + (1 - gate) · average, both by the network.
+
+    With `trust` below 1 the gate opens less; at 0 the answer is the average.
+    """
+
+    experts: Experts
+    traits: Traits
+    network: Network
+    trust: float = 1.0
+    chunk_size: int | None = None
+
+    @property
+    def is_label(self) -> npt.NDArray[np.bool_]:  # type: ignore[override]  # of the average all probabilities count
+        """Nobody's most probable class alone counts."""
+        return np.zeros(len(self.experts.member_weights), dtype=bool)
+
+    def prepared(self) -> Prepared:
+        """The network with what is known of the panel."""
+        return self.network.prepared(self.traits, self.trust)
+
+    def answer(self, reader: Reader) -> Callable[[ReadChunk], Array]:
+        """A function from each chunk to its posterior (items, classes)."""
+        reading = self.experts.read(reader.predictions, reader.chunks[0].n_items)
+        example = reader.predictions.example()
+        prepared = self.prepared()
+
+        def rows(chunk: ReadChunk) -> Array:
+            opinions = reading.opinions(reading.reader.chunks[chunk.place])
+            return like_array(_in_parts(prepared, opinions), example)
+
+        return rows
+
+    def explained(self, one: Predictions) -> ExplainedLearned:
+        """The only item of some predictions, with what tips its answer."""
+        from consilience.answering.learned.explanation import ExplainedLearned  # noqa: PLC0415 - it imports this file
+
+        return ExplainedLearned(self, one)
+
+    @property
+    def needs_double(self) -> bool:
+        """The experts' logarithms are floored, so that rounding does not show."""
+        return False
+
+    @property
+    def n_numbers(self) -> int:
+        """How many numbers the experts hold."""
+        return self.experts.translation.weights.size + self.experts.voting.weights.size
+
+    def draw(self, graph: Graph, rows: Rows) -> str:
+        """Draw the rule into an ONNX graph; the name of the posterior."""
+        from consilience.answering.learned.onnx import draw_learned  # noqa: PLC0415 - only who exports pays for it
+
+        return draw_learned(self, graph, rows)
+
+    def torch_form(self) -> TorchForm:
+        """The rule for torch."""
+        from consilience.answering.learned.torch_form import learned_form  # noqa: PLC0415 - torch is an extra
+
+        return learned_form(self)
+
+
+def _in_parts(prepared: Prepared, opinions: Opinions) -> npt.NDArray[np.floating]:
+    """The answers to all items, some at a time, so that the hidden numbers stay few."""
+    n_items, n_classes = opinions.average.shape
+    dtype = opinions.average.dtype
+    cast = Prepared(*(part.astype(dtype, copy=False) for part in prepared))
+    width = min(n_classes, MOST_CANDIDATES) * cast.by_pair.shape[1]
+    step = max(1, NUMBERS_AT_ONCE // width)
+    if step >= n_items:
+        return np.asarray(answer(cast, opinions))
+    result = np.empty((n_items, n_classes), dtype=dtype)
+    for start in range(0, n_items, step):
+        some = slice(start, start + step)
+        result[some] = answer(cast, type(opinions)(*(part[some] for part in opinions)))
+    return result

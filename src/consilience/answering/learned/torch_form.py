@@ -1,0 +1,80 @@
+"""The learned rule in torch: the experts on tensors, then the same network."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, final
+
+import numpy as np
+import torch
+
+from consilience.answering.learned.experts import VOTE, Opinions
+from consilience.answering.learned.network import Prepared, answer
+from consilience.answering.torch_module import TorchForm, side_by_side
+from consilience.data.answers import TIE
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from consilience.answering.learned.rule import LearnedRule
+    from consilience.answering.torch_module import Tensor, TorchRows
+    from consilience.maths.model import Scores
+    from consilience.system.arrays import FloatArray
+
+
+def learned_form(rule: LearnedRule) -> TorchForm:
+    """The numbers of a learned rule, and how they answer."""
+    experts = rule.experts
+    numbers = {f"network_{name}": value for name, value in rule.prepared()._asdict().items()}
+    numbers |= {
+        "member_weights": experts.member_weights[:, None, None],
+        "is_hard": experts.is_hard.astype(np.float64)[:, None, None],
+        **_layer("translation", experts.translation),
+        **_layer("voting", experts.voting),
+    }
+    return TorchForm(numbers, _LearnedAnswer())
+
+
+def _layer(name: str, scores: Scores) -> dict[str, FloatArray]:
+    n_classes = len(scores.log_prior)
+    return {
+        f"{name}_table": scores.weights.transpose(0, 2, 1).reshape(-1, n_classes),
+        f"{name}_bias": scores.bias,
+        f"{name}_prior": scores.log_prior,
+    }
+
+
+@final
+@dataclass(frozen=True)
+class _LearnedAnswer:
+    def __call__(self, numbers: Mapping[str, Tensor], rows: TorchRows) -> Tensor:
+        prepared = Prepared(*(numbers[f"network_{name}"] for name in Prepared._fields))
+        return answer(prepared, _opinions(numbers, rows))
+
+
+def _opinions(numbers: Mapping[str, Tensor], rows: TorchRows) -> Opinions:
+    """What the experts say (batch, classes); votes have no gradient."""
+    said, is_answer = rows.probabilities * rows.is_answer, rows.is_answer
+    n_classes = said.shape[2]
+    is_largest = (said >= said.amax(dim=2, keepdim=True) - TIE).to(said.dtype)
+    has_voted = is_answer * (is_largest.sum(dim=2, keepdim=True) == 1)
+    votes = (is_largest * has_voted).detach()
+    soft = said - (1 - VOTE) * numbers["is_hard"] * (said - is_answer / n_classes)
+    weights = numbers["member_weights"] * is_answer
+    n_answers, n_votes = is_answer.sum(dim=0), has_voted.sum(dim=0)
+    even = torch.full_like(said[0], 1 / n_classes)
+    return Opinions(
+        average=soft.sum(dim=0) / n_answers,
+        weighted=(weights * soft).sum(dim=0) / weights.sum(dim=0),
+        translation=_log_posterior(numbers, "translation", said, is_answer),
+        voting=_log_posterior(numbers, "voting", votes, has_voted),
+        votes=torch.where(n_votes > 0, votes.sum(dim=0) / n_votes.clamp(min=1), even),
+        n_answers=n_answers,
+        n_votes=n_votes,
+    )
+
+
+def _log_posterior(numbers: Mapping[str, Tensor], name: str, rows: Tensor, counts: Tensor) -> Tensor:
+    scores = side_by_side(rows, counts) @ numbers[f"{name}_table"]
+    scores = scores + counts[:, :, 0].T @ numbers[f"{name}_bias"] + numbers[f"{name}_prior"]
+    return torch.log_softmax(scores, dim=1)
