@@ -116,7 +116,6 @@ class DenseFeatures:
         return total, xp.matrix_transpose(behind)
 
 
-
 @final
 @dataclass(frozen=True, slots=True, eq=False)
 class AnsweredFeatures:
@@ -144,7 +143,6 @@ class AnsweredFeatures:
         """The weighted sum of the rows of each item (items, classes), and the weight behind it (items, 1)."""
         weight = float(member_weights[self.position])
         return weight * (self.incidence @ self.values), weight * (self.incidence @ self.is_answer)
-
 
 
 @final

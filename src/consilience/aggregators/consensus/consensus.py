@@ -2,33 +2,27 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Self, final
 
 import numpy as np
 
 from consilience.aggregators.base import Outcome
-from consilience.aggregators.consensus.credibility import SURE
+from consilience.aggregators.consensus.finding import Finding, find, find_more, n_effective
 from consilience.aggregators.consensus.label_correction import MOST_NUMBERS, LabelledItems, learn_correction
-from consilience.aggregators.consensus.opinion_weights import MOST_MEMBERS, copies, skills
+from consilience.aggregators.consensus.opinion_weights import copies, skills
 from consilience.aggregators.consensus.standing import Standing
-from consilience.aggregators.consensus.survey import Survey, own_shares, survey
+from consilience.aggregators.consensus.survey import Survey
 from consilience.aggregators.consensus.traits import Found, traits_of
-from consilience.aggregators.consensus.translation import TranslationModel
 from consilience.aggregators.iterative import AbstractIterative
 from consilience.answering.corrected import CorrectedRule, Correction
 from consilience.answering.declaration import STATISTICS, Learned, Number, Record, Shape
 from consilience.answering.learned import network
-from consilience.answering.learned.experts import Experts
 from consilience.answering.learned.rule import LearnedRule
-from consilience.data.answers import NUMBERS_AT_ONCE
 from consilience.data.labels import known_truths, which_known
 from consilience.data.predictions import Predictions
 from consilience.data.reading import check_number
-from consilience.maths.model import Scores, State
-from consilience.maths.silence import Silence, heard, keeps_silent
+from consilience.maths.model import State
 from consilience.passes.agreement import Agreement
-from consilience.passes.reader import open_reader
 from consilience.system.arrays import to_numpy
 from consilience.system.warning import warn
 
@@ -39,17 +33,7 @@ if TYPE_CHECKING:
     from consilience.data.axes import Axes
     from consilience.data.predictions import AbstractPredictions
     from consilience.maths.statistics import Statistics
-    from consilience.passes.reader import AbstractReader
     from consilience.system.arrays import Array, FloatArray
-
-EVIDENCE = 2.5
-"""What the members' powers sum up to on an average item, as a multiple of the square root of their effective number."""
-
-WEIGHT = 0.4
-"""Confusion matrices are counted under so much of the translated answers, and the weighted average for the rest."""
-
-TRANSLATIONS, VOTINGS = 4, 8
-"""So many passes of each: answers hardly change afterwards, and the network was trained with these."""
 
 MANY_OF_ONE = 5
 """So many labels, all of one class, are worth a warning: they were hardly drawn at random."""
@@ -175,92 +159,23 @@ class Consensus(AbstractIterative):
     # ---- fitting ------------------------------------------------------------------------------------------
 
     def _fit(self, predictions: AbstractPredictions, known: Array | None) -> Outcome:
-        size = self._chunk_size(predictions)
-        reader, votes = open_reader(predictions, chunk_size=size), open_reader(predictions.votes(), chunk_size=size)
-        with self._progress(reader, TRANSLATIONS + 1):  # and a pass for the average's statistics
-            standing = Standing.of(_agreement(reader), _agreement(votes), predictions.n_members)
-            translated, history = self._translated(reader, standing)
-            voted, hears_silence = self._voted(votes, reader, predictions)
-        is_hard = _are_hard(standing.agreement, predictions)
-        experts = self._experts(standing, translated, voted, is_hard, hears_silence)
-        shares = own_shares(experts, size, predictions)
-        found = Found(
-            standing=standing,
-            votes=voted,
-            survey=predictions.total(partial(survey, experts, size)),
-            own_shares=shares,
-            is_hard=is_hard,
-            n_effective=_n_effective(standing.weights, translated.statistics),
-            hears_silence=hears_silence,
-        )
-        labelled = self._labelled(predictions, known)
-        plain = self._rule(experts, found)
+        finding = find(predictions, self.chunk_size, self._progress)
+        plain = self._rule(finding)
         self._warn_outside(plain)
+        labelled = self._labelled(predictions, known)
         rule = _corrected(plain, labelled, predictions.classes)
         posterior = rule.lazy_posterior(predictions, known, self.label_noise)
-        self._learn(found, translated, rule, labelled)
-        return Outcome(posterior, translated.statistics, history, converged=True)
-
-    def _translated(self, reader: AbstractReader, standing: Standing) -> tuple[State, list[float]]:
-        """Confusion matrices, counted under the weighted average and then under what they make of it."""
-        average = reader.average_statistics(reader, standing.weights)
-        model, weight = _translation(standing, average), _weight(average.answer_counts)
-        state, history = State(model.maximize(average), average), []
-        expectation = reader.expectation(remembers=False)
-        for _ in range(TRANSLATIONS):
-            expected = expectation(model.scores(state.parameters))
-            history.append(expected.log_evidence)
-            statistics = average.averaged_into(expected, weight)
-            state = State(model.maximize(statistics), statistics)
-        return state, history
-
-    def _voted(
-        self, votes: AbstractReader, averages: AbstractReader, predictions: AbstractPredictions
-    ) -> tuple[Statistics, bool]:
-        """The statistics of Dawid-Skene on the votes, from the average on, and whether it hears silence."""
-        statistics = votes.average_statistics(averages)
-        hears_silence = keeps_silent(statistics) and not predictions.has_repeats()
-        expectation = votes.expectation(remembers=False)
-        for _ in range(VOTINGS):
-            statistics = expectation(_voting(statistics, hears_silence=hears_silence))
-        return statistics, hears_silence
+        self._learn(finding, rule, labelled)
+        return Outcome(posterior, finding.translated.statistics, finding.history, converged=True)
 
     def _partial_fit(self, predictions: AbstractPredictions, known: Array | None) -> Outcome:
-        size = self._chunk_size(predictions)
-        reader, votes = open_reader(predictions, chunk_size=size), open_reader(predictions.votes(), chunk_size=size)
-        before = self._experts_now()
-        expected = reader.expectation(remembers=False)(before.translation)
-        evidence = expected.log_evidence
-        agreement = self.forgetting * self.agreement_ + _agreement(reader)
-        standing = Standing.of(
-            agreement, self.forgetting * self.vote_agreement_ + _agreement(votes), predictions.n_members
-        )
-        average = reader.average_statistics(reader, standing.weights)
-        n_answers = self.forgetting * self.statistics_.answer_counts + average.answer_counts
-        statistics = self.forgetting * self.statistics_ + average.averaged_into(expected, _weight(n_answers))
-        translated = State(_translation(standing, statistics).maximize(statistics), statistics)
-        voted = self.forgetting * self.vote_statistics_ + votes.expectation(remembers=False)(before.voting)
-        hears_silence = keeps_silent(voted) and not predictions.has_repeats()
-        is_hard = _are_hard(agreement, predictions, self.gives_votes_)
-        experts = self._experts(standing, translated, voted, is_hard, hears_silence)
-        new = predictions.total(partial(survey, experts, size))
-        share = new.totals[0] / (self.forgetting * self.survey_.totals[0] + new.totals[0])
-        found = Found(
-            standing=standing,
-            votes=voted,
-            survey=self.forgetting * self.survey_ + new,
-            own_shares=(1 - share) * self.own_shares_ + share * own_shares(experts, size, predictions),
-            is_hard=is_hard,
-            n_effective=_n_effective(standing.weights, statistics),
-            hears_silence=hears_silence,
-        )
-        labelled = self._more_labelled(self.forgetting, predictions, known)
-        plain = self._rule(experts, found)
+        finding = find_more(self._finding(), predictions, self.forgetting, self.chunk_size)
+        plain, labelled = self._rule(finding), self._more_labelled(self.forgetting, predictions, known)
         # Corrections take a moment to learn, so that batches without labels leave them as they are.
         rule = self._with_correction(plain) if known is None else _corrected(plain, labelled, predictions.classes)
         posterior = rule.lazy_posterior(predictions, known, self.label_noise)
-        self._learn(found, translated, rule, labelled)
-        return Outcome(posterior, statistics, [evidence], converged=False)
+        self._learn(finding, rule, labelled)
+        return Outcome(posterior, finding.translated.statistics, finding.history, converged=False)
 
     def add_labels(self, predictions: Any, labels: Any) -> Self:
         """Learn from labels that arrive late: what members said of those items, and what is known of them now.
@@ -305,15 +220,28 @@ class Consensus(AbstractIterative):
             return new if self.labelled_ is None else factor * self.labelled_
         return factor * self.labelled_ + new
 
-    def _learn(self, found: Found, translated: State, rule: AbstractRule, labelled: LabelledItems | None) -> None:
+    def _learn(self, finding: Finding, rule: AbstractRule, labelled: LabelledItems | None) -> None:
         """Keep all of it: at the end, so that nothing is half-learned where a fit is interrupted."""
+        found, translated = finding.found, finding.translated
         self.agreement_, self.vote_agreement_, self.member_weights_, self.member_credibility_ = found.standing
         self.confusion_ = translated.parameters
         self.vote_statistics_, self.survey_, self.own_shares_ = found.votes, found.survey, found.own_shares
         self.gives_votes_, self.hears_silence_ = found.is_hard, int(found.hears_silence)
         self.correction_, self.labelled_ = _correction_of(rule), labelled
-        counts = translated.statistics.class_counts
-        self.class_prior_ = counts / counts.sum()
+        self.class_prior_ = translated.statistics.class_counts / translated.statistics.class_counts.sum()
+
+    def _finding(self) -> Finding:
+        """What was found so far, from what was kept of it."""
+        found = Found(
+            standing=Standing(self.agreement_, self.vote_agreement_, self.member_weights_, self.member_credibility_),
+            votes=self.vote_statistics_,
+            survey=self.survey_,
+            own_shares=self.own_shares_,
+            is_hard=self.gives_votes_,
+            n_effective=n_effective(self.member_weights_, self.statistics_),
+            hears_silence=bool(self.hears_silence_),
+        )
+        return Finding(found, State(self.confusion_, self.statistics_), self.history_)
 
     @property
     def estimated_accuracy_(self) -> FloatArray | None:
@@ -340,35 +268,15 @@ class Consensus(AbstractIterative):
     def _plain_rule(self) -> LearnedRule:
         """The rule without what labels taught."""
         self._check_is_fitted()
-        found = Found(
-            standing=self._standing,
-            votes=self.vote_statistics_,
-            survey=self.survey_,
-            own_shares=self.own_shares_,
-            is_hard=self.gives_votes_,
-            n_effective=_n_effective(self.member_weights_, self.statistics_),
-            hears_silence=bool(self.hears_silence_),
-        )
-        return self._rule(self._experts_now(), found)
+        return self._rule(self._finding())
 
-    def _experts_now(self) -> Experts:
-        state = State(self.confusion_, self.statistics_)
-        silence = bool(self.hears_silence_)
-        return self._experts(self._standing, state, self.vote_statistics_, self.gives_votes_, silence)
-
-    def _experts(
-        self, standing: Standing, translated: State, voted: Statistics, is_hard: Any, hears_silence: bool
-    ) -> Experts:
-        translation = _translation(standing, translated.statistics).scores(translated.parameters)
-        return Experts(standing.weights, is_hard, translation, _voting(voted, hears_silence=hears_silence))
-
-    def _rule(self, experts: Experts, found: Found) -> LearnedRule:
+    def _rule(self, finding: Finding) -> LearnedRule:
         """Of one member or one item nothing can be learned; of what training has not seen, little is believed."""
-        traits, weights = traits_of(found), self._network()
-        n_heard = np.count_nonzero(found.standing.agreement.answers) if len(found.standing.agreement.answers) else 2
-        is_alone = n_heard == 1 or found.survey.totals[0] < 2
+        traits, weights = traits_of(finding.found), self._network()
+        n_heard = np.count_nonzero(finding.translated.statistics.answer_counts.sum(axis=1))
+        is_alone = n_heard == 1 or finding.found.survey.totals[0] < 2
         trust = 0.0 if is_alone else 1 / (1 + weights.outside(traits.panel))
-        return LearnedRule(experts, traits, weights, trust, self.chunk_size)
+        return LearnedRule(finding.experts, traits, weights, trust, self.chunk_size)
 
     def _network(self) -> network.Network:
         return network.shipped() if self.weights is None else network.read(self.weights)
@@ -376,17 +284,7 @@ class Consensus(AbstractIterative):
     def _with_correction(self, rule: LearnedRule) -> AbstractRule:
         return rule if self.correction_ is None else CorrectedRule(rule, self.correction_)
 
-    @property
-    def _standing(self) -> Standing:
-        return Standing(self.agreement_, self.vote_agreement_, self.member_weights_, self.member_credibility_)
-
     # ---- options ------------------------------------------------------------------------------------------
-
-    def _chunk_size(self, predictions: AbstractPredictions) -> int:
-        """The same for probabilities and votes, which are read side by side."""
-        if self.chunk_size is not None:
-            return self.chunk_size
-        return max(256, NUMBERS_AT_ONCE // (predictions.n_classes * (int(predictions.is_soft.sum()) + 2)))
 
     def _known(self, labels: Any, axes: Axes) -> Any:
         """Labels as positions of classes, soft ones as rows."""
@@ -407,51 +305,6 @@ class Consensus(AbstractIterative):
                 f"this panel is unlike those that Consensus was trained on (by {outside:.1f} standard deviations; "
                 f"up to {FAR_OUTSIDE:g} is usual); its answer stays near the average"
             )
-
-
-def _translation(standing: Standing, statistics: Statistics) -> TranslationModel:
-    """The evidence of credible members on an average item sums up to `EVIDENCE` · √(effective members)."""
-    shares = statistics.answer_counts.sum(axis=1) / statistics.n_items  # of the items, how many each answers
-    behind = standing.weights @ shares
-    powers = EVIDENCE * np.sqrt(_n_effective(standing.weights, statistics)) * standing.weights / behind
-    return TranslationModel(powers * standing.credibility)
-
-
-def _n_effective(weights: FloatArray, statistics: Statistics) -> float:
-    """How many equal members would stand behind an average item's answer."""
-    shares = statistics.answer_counts.sum(axis=1) / statistics.n_items
-    return float((weights @ shares) ** 2 / (weights**2 @ shares))
-
-
-def _voting(statistics: Statistics, *, hears_silence: bool) -> Scores:
-    """Dawid-Skene's E step on the votes, with a class prior and, where it tells something, silence."""
-    n_classes = len(statistics.class_counts)
-    model = TranslationModel(np.ones(len(statistics.sums)))
-    prior = statistics.class_counts / statistics.class_counts.sum() + 0.01 / n_classes
-    scores = model.scores(model.maximize(statistics))._replace(log_prior=np.log(prior / prior.sum()))
-    return heard(scores, Silence.of(statistics) if hears_silence else None)
-
-
-def _weight(answer_counts: FloatArray) -> float:
-    """Nothing corrects a member alone: it agrees with whatever is made of its answers."""
-    is_alone = np.count_nonzero(answer_counts.sum(axis=1)) == 1
-    return 0.0 if is_alone else WEIGHT
-
-
-def _are_hard(agreement: Agreement, predictions: AbstractPredictions, before: Any = True) -> Any:
-    """Which members give votes alone, as labels or as one-hot rows; of too many to compare, who gives labels."""
-    if len(agreement.answers) != predictions.n_members:
-        return ~predictions.is_soft & before
-    return agreement.mean_confidence >= SURE
-
-
-def _agreement(reader: AbstractReader) -> Agreement:
-    """How much members agree; that of no members where there are too many to compare each with each."""
-    return (
-        reader.agreement()
-        if reader.predictions.n_members <= MOST_MEMBERS
-        else Agreement.zero(0, reader.predictions.n_classes)
-    )
 
 
 def _corrected(rule: LearnedRule, labelled: LabelledItems | None, classes: list[Any]) -> AbstractRule:
