@@ -48,6 +48,9 @@ def _chances_to_fire(classes: np.ndarray, coverage: np.ndarray, shares: np.ndarr
     spoken = right * shares[classes] * (1 - accuracy) / accuracy  # the share of items with a wrong answer
     fires = np.minimum(spoken[:, None] * confused / shares, 0.9)
     fires[np.arange(n_functions), classes] = right
+    if chance(rng, 0.4):  # some rules are far too wide: they speak whatever the truth is
+        wide = rng.choice(n_functions, min(n_functions, int(rng.integers(1, 4))), replace=False)
+        fires[wide] = np.maximum(fires[wide], rng.uniform(0.1, 0.9, (len(wide), 1)) * rng.uniform(0.5, 1, n_classes))
     return fires
 
 
