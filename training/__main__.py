@@ -1,16 +1,20 @@
-"""Train with families left out and examine: what a learned combiner gives on families that it has not seen.
+"""Train the network of `Consensus`, and examine what it gives on families that it has not seen.
 
-    python -m training --work-dir WORK [--shared-dir SHARED] [--data-dir DATA] [--panels N] [--steps N] [-o OUTPUT]
+    python -m training --work-dir WORK [--shared-dir SHARED] [--data-dir DATA] [--own-dir OWN] [-o OUTPUT]
 
-Only tuning families take part. Panels of the bench are made the first time (its networks are trained, half an hour on
-one core), features are kept in the work directory, and a run that was cut off goes on. `README.md` explains it.
+First networks are trained with whole families left out, and examined on these; their weights go to WORK/folds. Then
+the final ones are trained on everything, and go to WORK/weights.npz. Only tuning families take part. Panels of the
+bench are made the first time (its networks are trained, half an hour on one core), features are kept in the work
+directory, and a run that was cut off goes on. `README.md` explains it.
 """
 
 from __future__ import annotations
 
 import argparse
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
+import numpy as np
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeRemainingColumn
 
 from benchmarks.quality.draws import KINDS
@@ -18,72 +22,130 @@ from benchmarks.quality.families import side_of
 from benchmarks.quality.panel import AS_IT_IS
 from benchmarks.quality.prepare import Entry, prepare, sources_at
 from benchmarks.quality.table import by_family, gathered, text
-from training.crossfit import LEARNED, crossfit, examine, folds_of
-from training.fit import Recipe
-from training.panels import code_state, drawn_jobs, exam_jobs, generated_jobs, read_lessons, store_all, tuning
+from consilience.answering.learned.network import contents
+from consilience.system.atomic import whole_file
+from training.crossfit import LEARNED, Fold, crossfit, examine, folds_of
+from training.fit import Recipe, panel_ranges
+from training.network import exported
+from training.panels import (
+    Job,
+    Lesson,
+    code_state,
+    drawn_jobs,
+    exam_jobs,
+    generated_jobs,
+    own_jobs,
+    read_lessons,
+    store_all,
+    tuning,
+)
 
-DRAWS = 20
-"""Each real family is drawn from once for so many generated panels."""
+
+def main() -> None:
+    """Make what is missing, train, examine, print, write."""
+    options = _options()
+    columns = ("{task.description:40.40}", BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns) as progress:
+        shown = run(options, _entries(options, progress), progress)
+    print(shown)
+    if options.output:
+        options.output.with_suffix(".txt").write_text(shown + "\n", encoding="utf-8")
 
 
 def run(options: argparse.Namespace, entries: list[Entry], progress: Progress) -> str:
     """Keep features, train, examine; what is printed."""
     folder = options.work_dir / "learned" / code_state()
-    jobs = {
+    jobs: dict[str, list[Job]] = {
         "generated": generated_jobs(options.panels),
-        "drawn": drawn_jobs(entries, max(1, options.panels // DRAWS)),
-        "exams": exam_jobs(entries, options.kinds),
+        "drawn": drawn_jobs(entries, options.draws),
+        "own": own_jobs(options.own_dir, options.draws) if options.own_dir else [],
+        "exams": [] if options.no_exam else exam_jobs(entries, options.kinds),
     }
     paths = {}
     for name, some in jobs.items():
-        bar = progress.add_task(f"features: {name}", total=len(some))
-        paths[name] = store_all(some, folder / name, options.jobs, lambda _, bar=bar: progress.advance(bar))
-    lessons = read_lessons([*paths["generated"], *paths["drawn"]])
-    folds = folds_of(entry.family for entry in tuning(entries))
-    bar = progress.add_task("training folds", total=len(folds))
-    recipe = Recipe(steps=options.steps)
-    trained = crossfit(
-        lessons, folds, recipe, seed=options.seed, n_processes=options.jobs, on_fold=lambda _: progress.advance(bar)
-    )
-    bar = progress.add_task("examining", total=len(paths["exams"]))
-    rows = examine(paths["exams"], trained, lambda: progress.advance(bar))
-    n_real = sum(side_of(lesson.family) == "tuning" for lesson in lessons)
-    how = (
-        f"A network of {recipe.steps} steps for each of {len(folds)} folds, seed {options.seed}, from "
-        f"{len(lessons) - n_real} generated panels and {n_real} drawn from tuning families.\n"
-        f"Left out together: {'; '.join(', '.join(fold) for fold in folds)}."
-    )
-    families = f"{LEARNED} by family, all kinds\n{by_family(gathered(rows), LEARNED)}"
-    return "\n\n".join([how, text(rows, "tuning"), families])
+        paths[name] = store_all(some, folder / name, options.jobs, _bar(progress, f"features: {name}", len(some)))
+    lessons = read_lessons([*paths["generated"], *paths["drawn"], *paths["own"]])
+    recipe = Recipe(steps=options.steps, networks=options.networks)
+    shown = [_described(lessons, recipe, options.seed)]
+    if not options.no_exam:
+        folds = folds_of(entry.family for entry in tuning(entries))
+        trained = _trained(lessons, folds, recipe, options, progress, "networks with families left out")
+        for fold in trained:
+            _keep(fold, lessons, options.work_dir / "folds" / f"{'+'.join(fold.families)}.npz")
+        done = _bar(progress, "examining", len(paths["exams"]))
+        rows = examine(paths["exams"], trained, lambda: done(""))
+        shown += [f"Left out together: {'; '.join(', '.join(fold) for fold in folds)}.", text(rows, "tuning")]
+        shown += [f"{LEARNED} by family, all kinds\n{by_family(gathered(rows), LEARNED)}"]
+    (final,) = _trained(lessons, [()], recipe, options, progress, "final networks")
+    path = options.work_dir / "weights.npz"
+    _keep(final, lessons, path)
+    return "\n\n".join([*shown, f"The final weights are in {path.name} of the work directory."])
 
 
-def main() -> None:
-    """Make what is missing, train, examine, print, write."""
+def _trained(  # noqa: PLR0917 - all of it is one call
+    lessons: Sequence[Lesson],
+    folds: Sequence[tuple[str, ...]],
+    recipe: Recipe,
+    options: argparse.Namespace,
+    progress: Progress,
+    description: str,
+) -> list[Fold]:
+    done = _bar(progress, description, len(folds) * recipe.networks)
+    return crossfit(lessons, folds, recipe, seed=options.seed, n_processes=options.jobs, on_network=lambda: done(""))
+
+
+def _keep(fold: Fold, lessons: Sequence[Lesson], path: Path) -> None:
+    """Write the weights to a file, as `Consensus(weights=...)` reads it."""
+    seen = [lesson for lesson in lessons if lesson.family not in fold.families]
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with whole_file(path) as file:
+        np.savez_compressed(file, **contents(exported(fold.networks, panel_ranges(seen))))
+
+
+def _described(lessons: Sequence[Lesson], recipe: Recipe, seed: int) -> str:
+    n_own = sum(lesson.family.startswith("own ") for lesson in lessons)
+    n_real = sum(side_of(lesson.family) == "tuning" for lesson in lessons if not lesson.family.startswith("own "))
+    own = f", {n_own} drawn from the user's" if n_own else ""
+    return (
+        f"{recipe.networks} networks of {recipe.hidden} hidden units, averaged, {recipe.steps} steps, seed {seed}, "
+        f"from {len(lessons) - n_real - n_own} generated panels and {n_real} drawn from tuning families{own}."
+    )
+
+
+def _bar(progress: Progress, description: str, total: int) -> Callable[[str], None]:
+    bar = progress.add_task(description, total=total)
+    return lambda _: progress.advance(bar)
+
+
+def _entries(options: argparse.Namespace, progress: Progress) -> list[Entry]:
+    """The panels of the bench, which are made where they are missing."""
+    sources = sources_at(options.data_dir or options.work_dir / "data", options.shared_dir)
+    for sentence in sources.left_out:
+        progress.console.print(sentence)
+    if sources.shared_dir is None:
+        progress.console.print("Training on generated panels, and on real ones of our own members alone.")
+    bar = progress.add_task("panels of the bench", total=None)
+    entries = prepare(sources, options.work_dir, lambda name: progress.update(bar, description=f"making {name}"))
+    progress.update(bar, description="panels of the bench", total=len(entries), completed=len(entries))
+    return entries
+
+
+def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--work-dir", type=Path, required=True, help="the bench's, where panels are; features are too")
     parser.add_argument("--shared-dir", type=Path, help="with panels/ and the other files of real panels")
     parser.add_argument("--data-dir", type=Path, help="with mnist, fashion-mnist, cifar10; fetched where they can be")
-    parser.add_argument("--panels", type=int, default=3000, help="how many are generated (default: %(default)s)")
+    parser.add_argument("--own-dir", type=Path, help="your own labelled panels, one .npz each: they are learned from")
+    parser.add_argument("--panels", type=int, default=12000, help="how many are generated (default: %(default)s)")
+    parser.add_argument("--draws", type=int, default=250, help="of each real family (default: %(default)s)")
     parser.add_argument("--steps", type=int, default=Recipe.steps, help="of training (default: %(default)s)")
+    parser.add_argument("--networks", type=int, default=Recipe.networks, help="averaged (default: %(default)s)")
     parser.add_argument("--seed", type=int, default=0, help="of training (default: %(default)s)")
     parser.add_argument("--kinds", nargs="+", choices=[AS_IT_IS, *KINDS], help="examine only panels of these kinds")
+    parser.add_argument("--no-exam", action="store_true", help="train the final weights alone")
     parser.add_argument("--jobs", type=int, default=2, help="processes (default: %(default)s)")
     parser.add_argument("-o", "--output", type=Path, help="without ending: .txt follows")
-    options = parser.parse_args()
-    columns = ("{task.description:40.40}", BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns) as progress:
-        sources = sources_at(options.data_dir or options.work_dir / "data", options.shared_dir)
-        for sentence in sources.left_out:
-            progress.console.print(sentence)
-        if sources.shared_dir is None:
-            progress.console.print("Training on generated panels, and on real ones of our own members alone.")
-        bar = progress.add_task("panels of the bench", total=None)
-        entries = prepare(sources, options.work_dir, lambda name: progress.update(bar, description=f"making {name}"))
-        progress.update(bar, description="panels of the bench", total=len(entries), completed=len(entries))
-        shown = run(options, entries, progress)
-    print(shown)
-    if options.output:
-        options.output.with_suffix(".txt").write_text(shown + "\n", encoding="utf-8")
+    return parser.parse_args()
 
 
 if __name__ == "__main__":

@@ -27,11 +27,10 @@ LEARNED, HALF = "learned", "half learned"
 
 
 class Fold(NamedTuple):
-    """The families that are left out, and a network that has not seen them."""
+    """The families that are left out, and networks that have not seen them."""
 
     families: tuple[str, ...]
-    network: Network
-    history: list[float]
+    networks: list[Network]
 
 
 def folds_of(families: Iterable[str], n_folds: int = N_FOLDS) -> list[tuple[str, ...]]:
@@ -47,31 +46,44 @@ def crossfit(
     *,
     seed: int = 0,
     n_processes: int = 1,
-    on_fold: Callable[[Fold], None] = lambda _: None,
+    on_network: Callable[[], None] = lambda: None,
 ) -> list[Fold]:
-    """A network for each fold, trained on the generated panels and all other families."""
-    calls = [(fold, [one for one in lessons if one.family not in fold], recipe, seed) for fold in folds]
+    """Networks for each fold, trained on the generated panels and all other families; `()` leaves out none."""
+    calls = [(fold, recipe, seed + number) for fold in folds for number in range(recipe.networks)]
     found = []
+    for network in _in_processes(lessons, calls, n_processes):
+        found.append(network)
+        on_network()
+    return [
+        Fold(fold, found[place * recipe.networks : (place + 1) * recipe.networks]) for place, fold in enumerate(folds)
+    ]
+
+
+_lessons: Sequence[Lesson] = ()
+"""What all processes learn from: a copy for each would fill the memory, so they are forked from this one."""
+
+
+def _in_processes(
+    lessons: Sequence[Lesson], calls: list[tuple[tuple[str, ...], Recipe, int]], n_processes: int
+) -> Iterable[Network]:
+    """The networks in the order of the calls."""
+    global _lessons  # noqa: PLW0603 - what is forked
+    _lessons = lessons
     if n_processes == 1:
-        for call in calls:
-            found.append(_trained(*call))
-            on_fold(found[-1])
-        return found
-    with ProcessPoolExecutor(n_processes, mp_context=get_context("spawn")) as pool:
-        for future in [pool.submit(_trained, *call) for call in calls]:
-            found.append(future.result())
-            on_fold(found[-1])
-    return found
+        yield from (_trained(*call) for call in calls)
+        return
+    with ProcessPoolExecutor(n_processes, mp_context=get_context("fork")) as pool:
+        yield from (future.result() for future in [pool.submit(_trained, *call) for call in calls])
 
 
-def _trained(families: tuple[str, ...], lessons: list[Lesson], recipe: Recipe, seed: int) -> Fold:
+def _trained(left_out: tuple[str, ...], recipe: Recipe, seed: int) -> Network:
     torch.set_num_threads(1)  # more are slower with so small a network, and another number rounds otherwise
-    return Fold(families, *fit(lessons, recipe, seed))
+    return fit([lesson for lesson in _lessons if lesson.family not in left_out], recipe, seed)[0]
 
 
 def examine(paths: Iterable[Path], folds: Iterable[Fold], on_exam: Callable[[], None] = lambda: None) -> list[Row]:
-    """Rows for the tables of the bench: every panel is answered by the network that has not seen its family."""
-    networks = {family: fold.network for fold in folds for family in fold.families}
+    """Rows for the tables of the bench: every panel is answered by networks that have not seen its family."""
+    networks = {family: fold.networks for fold in folds for family in fold.families}
     rows = []
     for path in paths:
         exam = read_exam(path)
@@ -80,10 +92,10 @@ def examine(paths: Iterable[Path], folds: Iterable[Fold], on_exam: Callable[[], 
     return rows
 
 
-def rows_of(exam: Exam, network: Network) -> list[Row]:
+def rows_of(exam: Exam, networks: Sequence[Network]) -> list[Row]:
     """The rows of the methods it is compared with, its own, and that of half its answer and half the average."""
     started = time.perf_counter()
-    posterior = answer([network], Features(exam.values, exam.candidates, exam.average))
+    posterior = answer(networks, Features(exam.values, exam.candidates, exam.average))
     seconds = exam.seconds + time.perf_counter() - started
     average = exam.average.astype(np.float64)
     own = {LEARNED: posterior, HALF: (posterior + average / average.sum(axis=1, keepdims=True)) / 2}

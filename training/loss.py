@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import torch
 from torch import Tensor
 
 from benchmarks.quality.scores import ADDED
 from training.network import LEAST
+
+if TYPE_CHECKING:
+    from training.fit import Batch
 
 BRIER = 2.0
 """What the logarithm of the Brier scores' ratio weighs beside that of the NLLs'."""
@@ -31,26 +34,24 @@ class Ratios(NamedTuple):
         return self.nll + BRIER * self.brier
 
 
-def ratios(logs: Tensor, average: Tensor, truth: Tensor, panel: Tensor) -> Ratios:
-    """How the answers of some panels score against averaging.
-
-    `logs` and `average` are (items, candidates), `truth` and `panel` (items,): the true candidate of each item, and
-    the number of the panel it belongs to.
-    """
-    n_panels = int(panel.max()) + 1
+def ratios(logs: Tensor, average: Tensor, batch: Batch) -> Ratios:
+    """How the answers to the items of some panels score against averaging; `logs` and `average` are (rows,)."""
+    n_panels, n_items = int(batch.panel.max()) + 1, len(batch.true)
+    is_true = torch.zeros(len(logs)).index_fill(0, batch.true, 1.0)
 
     def mean(scores: Tensor) -> Tensor:
-        sums = torch.zeros(n_panels).index_add(0, panel, scores)
-        return sums / torch.bincount(panel, minlength=n_panels)
+        sums = torch.zeros(n_panels).index_add(0, batch.panel, scores)
+        return sums / torch.bincount(batch.panel, minlength=n_panels)
+
+    def brier(rows: Tensor) -> Tensor:
+        return torch.zeros(n_items).index_add(0, batch.item, (rows - is_true) ** 2)
 
     def ratio(own: Tensor, averages: Tensor, metric: str) -> Tensor:
         return torch.log((mean(own) + ADDED[metric]) / (mean(averages) + ADDED[metric]))
 
-    true = torch.nn.functional.one_hot(truth, logs.shape[1])
     log_average = torch.log(average.clamp_min(LEAST))
     return Ratios(
-        ratio(-(logs * true).sum(dim=1), -(log_average * true).sum(dim=1), "nll"),
-        ratio(((logs.exp() - true) ** 2).sum(dim=1), ((average - true) ** 2).sum(dim=1), "brier"),
+        ratio(-logs[batch.true], -log_average[batch.true], "nll"), ratio(brier(logs.exp()), brier(average), "brier")
     )
 
 

@@ -19,13 +19,13 @@ from zlib import crc32
 
 import numpy as np
 
-import consilience
 from benchmarks.quality.families import side_of
 from benchmarks.quality.generated import alter, generate
 from benchmarks.quality.methods import YARDSTICK
 from benchmarks.quality.panel import AS_IT_IS, Panel, answered, read, take
 from benchmarks.quality.prepare import Entry, fingerprint
 from benchmarks.quality.run import Row, score
+from consilience import __file__ as LIBRARY  # noqa: N812 - a constant
 from consilience.system.atomic import whole_file
 from training.features import features_of
 
@@ -45,7 +45,7 @@ those of hundreds of classes are cut. Methods are compared on the same items."""
 MOST_ITEMS, LEAST_ITEMS = 200, 5
 """So many items of a panel are kept to learn from; with fewer than the least there is nothing to learn."""
 
-COMPARED = (YARDSTICK, "consensus")
+COMPARED = (YARDSTICK,)
 """Methods of the bench that the learned combiner is compared with."""
 
 
@@ -58,6 +58,7 @@ class Job:
     path: Path | None  # None: generated
     is_altered: bool
     is_examined: bool = False
+    is_own: bool = False  # of the user's folder
 
 
 class Lesson(NamedTuple):
@@ -114,6 +115,42 @@ def exam_jobs(entries: Iterable[Entry], kinds: Iterable[str] | None = None) -> l
     return jobs
 
 
+def own_jobs(folder: Path, n_draws: int) -> list[Job]:
+    """So many draws of each panel in a folder of the user's."""
+    paths = sorted(folder.glob("*.npz"))
+    if not paths:
+        raise ValueError(f"the folder of panels must hold .npz files; {folder} has none")
+    for path in paths:
+        read_own(path)  # all of them, before hours of work
+    return [
+        Job(f"own {path.stem} {number}", number, path, number > 0, is_own=True)
+        for path in paths
+        for number in range(n_draws)
+    ]
+
+
+def read_own(path: Path) -> Panel:
+    """A panel of the user's: `truth` (items,), and `probabilities` or `labels` of the members; a family by itself.
+
+    Truth is -1 where it is unknown; a row of NaN, or a label of -1, is no answer.
+    """
+    with np.load(path, allow_pickle=False) as file:
+        given = [name for name in ("probabilities", "labels") if name in file.files]
+        if "truth" not in file.files or len(given) != 1:
+            found = ", ".join(file.files) or "nothing"
+            raise ValueError(f"{path} must hold truth and either probabilities or labels; it holds {found}")
+        truth, answers = file["truth"].astype(np.int64), file[given[0]]
+        family = str(file["family"]) if "family" in file.files else path.stem
+        n_classes = answers.shape[2] if given == ["probabilities"] else int(max(answers.max(), truth.max())) + 1
+        if "n_classes" in file.files:
+            n_classes = int(file["n_classes"])
+    if truth.ndim != 1 or answers.ndim != 3 - (given == ["labels"]) or answers.shape[1] != len(truth):
+        raise ValueError(f"{path} must have one truth for each item; got {truth.shape} for answers {answers.shape}")
+    if truth.max() >= n_classes or (truth >= 0).sum() < LEAST_ITEMS:
+        raise ValueError(f"{path} must have {LEAST_ITEMS} true classes or more, all below {n_classes}")
+    return answered(Panel(path.stem, f"own {family}", AS_IT_IS, truth, n_classes, **{given[0]: answers}))
+
+
 def tuning(entries: Iterable[Entry]) -> list[Entry]:
     """The entries of tuning families; files of others are never opened here."""
     return [entry for entry in entries if side_of(entry.family) == "tuning"]
@@ -129,7 +166,7 @@ def _has_many_classes(path: Path) -> bool:
 
 def panel_of(job: Job) -> Panel:
     """The panel of a job: the same job gives the same panel."""
-    panel = generate(job.seed) if job.path is None else read(job.path)
+    panel = generate(job.seed) if job.path is None else read_own(job.path) if job.is_own else read(job.path)
     rng = np.random.default_rng(crc32(job.name.encode()))
     if job.is_altered:
         panel = alter(panel, rng)
@@ -187,10 +224,21 @@ def store_all(jobs: Iterable[Job], folder: Path, n_processes: int, on_done: Call
 
 def code_state() -> str:
     """What tells features from those that other code gave: they are kept in a folder of that name."""
-    here, bench, library = Path(__file__).parent, Path(generate.__code__.co_filename).parents[1], consilience.__file__
-    ours = [here / f"{name}.py" for name in ("answers", "experts", "features", "panels")]
-    benches = [bench / name for name in ("panel.py", "draws.py", "prepare.py", "methods.py", "generated", "sources")]
-    return fingerprint([*ours, *benches, *(Path(library).parent / room for room in ("aggregators", "maths", "passes"))])
+    here, bench, library = (Path(file).parent for file in (__file__, fingerprint.__code__.co_filename, LIBRARY))
+    rooms = (
+        "aggregators/consensus",
+        "answering/learned/experts.py",
+        "answering/learned/features.py",
+        "maths",
+        "passes",
+    )
+    return fingerprint(
+        [
+            *(here / name for name in ("features.py", "panels.py")),
+            *(bench / name for name in ("panel.py", "draws.py", "prepare.py", "methods.py", "generated", "sources")),
+            *(library / name for name in rooms),
+        ]
+    )
 
 
 # ---- reading ----------------------------------------------------------------------------------------------

@@ -115,7 +115,7 @@ def _has_one_largest(rows: Array) -> npt.NDArray[np.bool_]:
     """Which rows have one largest number."""
     xp = namespace(rows)
     is_largest = rows >= xp.max(rows, axis=1, keepdims=True) - TIE
-    return to_numpy(xp.sum(xp.astype(is_largest, xp.int64), axis=1)) == 1
+    return np.asarray(to_numpy(xp.sum(xp.astype(is_largest, xp.int64), axis=1)) == 1)
 
 
 def merge_answers(parts: Sequence[HardAnswers]) -> HardAnswers:

@@ -61,7 +61,7 @@ class Layer:
             self.dense_weights = like(stacked.reshape(n_classes, -1), example)  # (true, members × predicted)
             self.dense_bias = like(scores.bias[dense].T, example)  # (true, members)
             self.dense_total = like(scores.bias[dense].sum(axis=0)[:, None], example)  # (true, 1)
-        if len(hard) or not len(dense):  # an empty table too, where nobody votes
+        if len(hard):
             table = scores.weights[hard] + scores.bias[hard][:, :, None]  # one answer has one label: Σ_j x_j = 1
             self.hard_table = table.transpose(0, 2, 1).reshape(-1, n_classes)  # (members × predicted, true)
 

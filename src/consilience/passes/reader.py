@@ -178,6 +178,8 @@ class Reader(AbstractReader):
         self._example = data.example()
         n_numbers = sum(member.rows.shape[0] for member in data.soft) * data.n_classes
         hard_positions = np.empty(0, dtype=np.intp) if data.hard is None else np.unique(data.hard.members)
+        if not len(hard_positions) and not data.soft:
+            hard_positions = np.zeros(1, dtype=np.intp)  # nobody is decided: the first member has no votes, as all
         self.chunks = [
             ReadChunk(
                 place,

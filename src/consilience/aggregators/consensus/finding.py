@@ -1,4 +1,4 @@
-"""What a fit finds of a panel without labels: the experts, and what its traits follow from. All of it is sums over items."""
+"""What a fit finds of a panel without labels: the experts, and sums over items that its traits follow from."""
 
 from __future__ import annotations
 

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from consilience.aggregators.consensus.credibility import credibility
 from consilience.aggregators.consensus.opinion_weights import copies, pool_weights
-from consilience.passes.agreement import Agreement
-from consilience.system.arrays import FloatArray
+
+if TYPE_CHECKING:
+    from consilience.passes.agreement import Agreement
+    from consilience.system.arrays import FloatArray
 
 
 class Standing(NamedTuple):

@@ -1,4 +1,4 @@
-"""What each answer tells of the truth: confusion matrices, drawn to even errors, and the scores that follow from them."""
+"""What each answer tells of the truth: confusion matrices, drawn to even errors, and the scores that follow."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class TranslationModel:
         n_classes = statistics.sums.shape[-1]
         right, answers = np.trace(statistics.sums, axis1=1, axis2=2), statistics.sums.sum(axis=(1, 2))
         # One wrong answer more than there were: nobody is beyond error, and no rate is zero.
-        usual = right.sum() / max(answers.sum(), 1e-12)
+        usual = right.sum() / answers.sum() if answers.sum() > 0 else 1 / n_classes
         accuracy = (right + FEW_ANSWERS * usual) / (answers + FEW_ANSWERS + 1)
         wrong = (1 - accuracy) / (n_classes - 1)
         even = wrong[:, None, None] + (accuracy - wrong)[:, None, None] * np.eye(n_classes)

@@ -79,7 +79,7 @@ class Network:
     def prepared(self, traits: Traits, trust: float) -> Prepared:
         """The weights for one panel: what is the same for all items is computed once."""
         pair, classes, items, panel = np.split(np.arange(len(NAMES)), np.cumsum([len(PAIR), len(CLASS), len(ITEM)]))
-        n_networks, _, n_hidden = self.first.shape
+        n_hidden = self.first.shape[2]
 
         def side_by_side(rows: Any) -> FloatArray:
             return np.ascontiguousarray(self.first[:, rows].transpose(1, 0, 2).reshape(len(rows), -1))
@@ -136,15 +136,16 @@ def answer(prepared: Prepared, opinions: Opinions) -> Array:
     average = opinions.average / xp.sum(opinions.average, axis=1, keepdims=True)
     places = candidates(opinions)
     pair, own = pair_features(opinions, places), chosen(average, places)
-    learned = _learned(xp, prepared, pair, item_features(opinions), own, places)
+    learned = _learned(prepared, pair, item_features(opinions), own, places)
     if places is None:
         return learned / xp.sum(learned, axis=1, keepdims=True)
     rows = _put(xp, average, places, learned)
     return rows / xp.sum(rows, axis=1, keepdims=True)
 
 
-def _learned(xp: Any, prepared: Prepared, pair: Array, item: Array, average: Array, places: Array | None) -> Array:
+def _learned(prepared: Prepared, pair: Array, item: Array, average: Array, places: Array | None) -> Array:
     """What becomes of the average of the candidates (items, candidates)."""
+    xp = namespace(pair)
     n_items, n_candidates, n_pair = pair.shape
     of_class = prepared.of_class if places is None else prepared.of_class[places]
     of_mixture = prepared.class_mixture if places is None else prepared.class_mixture[places]
@@ -202,14 +203,16 @@ def shipped() -> Network:
 
 def contents(network: Network) -> dict[str, Any]:
     """What a file of weights holds: arrays, the features' names, the version, and a checksum of all of it."""
-    arrays: dict[str, Any] = {field.name: np.asarray(getattr(network, field.name)) for field in fields(Network)}
+    arrays: dict[str, Any] = {
+        field.name: np.asarray(getattr(network, field.name), dtype=np.float32) for field in fields(Network)
+    }
     arrays |= {"version": np.array(VERSION), "features": np.array("\n".join(NAMES))}
     return arrays | {"checksum": np.array(_checksum(arrays))}
 
 
 def read(path: str | os.PathLike[str]) -> Network:
     """The weights of a file; raises where they are missing, damaged or of another version."""
-    name = f"the weights {os_name(path)}"
+    name = f"the weights {path}"
     try:
         arrays = read_npz(path)
     except FileNotFoundError:
@@ -223,11 +226,6 @@ def read(path: str | os.PathLike[str]) -> Network:
     if checksum != _checksum(arrays):
         raise InvalidPredictions(f"{name} are damaged; install consilience again")
     return Network(**{field.name: arrays[field.name].astype(np.float64) for field in fields(Network)})
-
-
-def os_name(path: str | os.PathLike[str]) -> str:
-    """The path as text."""
-    return str(path)
 
 
 def _checksum(arrays: dict[str, Any]) -> str:
