@@ -22,6 +22,9 @@ HIDDEN = 48
 MIXED = [*range(N_LOGS), *range(len(PAIR), len(PAIR) + N_SHARES)]
 """The features that are mixed as they are: logarithms of the experts and of the classes' shares."""
 
+IS_TRAIT = torch.tensor([name.startswith(("class", "panel")) for name in NAMES])
+"""The features of classes and of the panel."""
+
 LEAST = 1e-9
 
 
@@ -53,8 +56,9 @@ class Network(nn.Module):
 
     def forward(self, values: Tensor, item: Tensor, n_items: int) -> Tensor:
         """Logarithms of probabilities (rows,); those of an item sum to what the average gives its candidates."""
-        scaled = ((values - self.mean) / self.deviation).clamp(-MOST_DEVIATIONS, MOST_DEVIATIONS)
-        hidden = torch.relu(self.first(scaled))
+        scaled = (values - self.mean) / self.deviation
+        clamped = scaled.clamp(-MOST_DEVIATIONS, MOST_DEVIATIONS)
+        hidden = torch.relu(self.first(torch.where(IS_TRAIT, clamped, scaled)))
         among = _mean(hidden, item, n_items)
         of_itself, of_mean = self.second.weight.chunk(2, dim=1)
         deep = torch.relu(hidden @ of_itself.T + (among @ of_mean.T + self.second.bias)[item])

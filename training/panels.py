@@ -19,6 +19,7 @@ from zlib import crc32
 
 import numpy as np
 
+from benchmarks.quality.draws import rare
 from benchmarks.quality.families import side_of
 from benchmarks.quality.generated import alter, generate
 from benchmarks.quality.methods import YARDSTICK
@@ -31,6 +32,9 @@ from training.features import features_of
 
 ALTERED = 0.8
 """The share of generated panels that are altered afterwards."""
+
+RARE = 0.2
+"""The share of altered panels of which two classes are taken, one of them rare."""
 
 UNALTERED_DRAWS = 10
 """So many draws of a family are its panels as they are; all others are altered."""
@@ -169,6 +173,7 @@ def panel_of(job: Job) -> Panel:
     panel = generate(job.seed) if job.path is None else read_own(job.path) if job.is_own else read(job.path)
     rng = np.random.default_rng(crc32(job.name.encode()))
     if job.is_altered:
+        panel = (rng.random() < RARE and rare(panel, rng)) or panel
         panel = alter(panel, rng)
     n_items = max(MOST_ITEMS, int(MOST_WORK / (panel.n_members * panel.n_classes**2)))
     if n_items < panel.n_items:

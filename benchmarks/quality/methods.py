@@ -18,7 +18,7 @@ from benchmarks.quality import peers
 from benchmarks.quality.panel import Panel
 from benchmarks.quality.peers.peer import Peer
 from consilience.aggregators.base import AbstractAggregator
-from consilience.aggregators.consensus.consensus import TranslationModel
+from consilience.aggregators.consensus.translation import TranslationModel
 from consilience.maths.model import Scores
 from consilience.passes.agreement import Agreement
 from consilience.system.arrays import to_numpy

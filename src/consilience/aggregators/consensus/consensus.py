@@ -38,6 +38,9 @@ if TYPE_CHECKING:
 MANY_OF_ONE = 5
 """So many labels, all of one class, are worth a warning: they were hardly drawn at random."""
 
+SMALL_RULE = 2**20
+"""A rule of up to so many numbers is kept."""
+
 FAR_OUTSIDE = 3.0
 """A panel this far outside of what the network has seen, in standard deviations, is worth a warning."""
 
@@ -89,7 +92,7 @@ class Consensus(AbstractIterative):
     estimated_accuracy_ : (members,), of the votes, as their agreement tells
     outside_ : how far the panel lies outside of those the network was trained on, in standard deviations; 0 within
     agreement_, vote_agreement_ : what the weights were found from, in a form that adds up
-    vote_statistics_, survey_, own_shares_, gives_votes_, hears_silence_ : what else the experts and traits follow from
+    vote_statistics_, survey_, gives_votes_, hears_silence_ : what else the experts and traits follow from
     correction_ : what labels corrected; None where there were none
     labelled_ : what members said of the labelled items, which corrections are learned from
 
@@ -105,11 +108,12 @@ class Consensus(AbstractIterative):
     vote_agreement_: Agreement
     vote_statistics_: Statistics
     survey_: Survey
-    own_shares_: FloatArray
     gives_votes_: Any
     hears_silence_: int
     correction_: Correction | None
     labelled_: LabelledItems | None
+
+    _kept: tuple[Survey, LearnedRule] | None = None  # the rule, and the survey that it belongs to
 
     command: ClassVar[str] = "consensus"
     learned: ClassVar[Learned] = {
@@ -121,7 +125,6 @@ class Consensus(AbstractIterative):
         "statistics_": STATISTICS,
         "vote_statistics_": STATISTICS,
         "survey_": Record(Survey, {"by_class": "sk", "totals": "t"}),
-        "own_shares_": "k",
         "gives_votes_": Shape("m", kind="b"),
         "hears_silence_": Number(most=1),
         "correction_": Record(
@@ -225,7 +228,7 @@ class Consensus(AbstractIterative):
         found, translated = finding.found, finding.translated
         self.agreement_, self.vote_agreement_, self.member_weights_, self.member_credibility_ = found.standing
         self.confusion_ = translated.parameters
-        self.vote_statistics_, self.survey_, self.own_shares_ = found.votes, found.survey, found.own_shares
+        self.vote_statistics_, self.survey_ = found.votes, found.survey
         self.gives_votes_, self.hears_silence_ = found.is_hard, int(found.hears_silence)
         self.correction_, self.labelled_ = _correction_of(rule), labelled
         self.class_prior_ = translated.statistics.class_counts / translated.statistics.class_counts.sum()
@@ -236,7 +239,6 @@ class Consensus(AbstractIterative):
             standing=Standing(self.agreement_, self.vote_agreement_, self.member_weights_, self.member_credibility_),
             votes=self.vote_statistics_,
             survey=self.survey_,
-            own_shares=self.own_shares_,
             is_hard=self.gives_votes_,
             n_effective=n_effective(self.member_weights_, self.statistics_),
             hears_silence=bool(self.hears_silence_),
@@ -266,9 +268,13 @@ class Consensus(AbstractIterative):
         return rule.network.outside(rule.traits.panel)
 
     def _plain_rule(self) -> LearnedRule:
-        """The rule without what labels taught."""
+        """The rule without what labels taught; a small one is kept, since many ask for one item at a time."""
         self._check_is_fitted()
-        return self._rule(self._finding())
+        if self._kept is not None and self._kept[0] is self.survey_:
+            return self._kept[1]
+        rule = self._rule(self._finding())
+        self._kept = (self.survey_, rule) if rule.n_numbers <= SMALL_RULE else None
+        return rule
 
     def _rule(self, finding: Finding) -> LearnedRule:
         """Of one member or one item nothing can be learned; of what training has not seen, little is believed."""

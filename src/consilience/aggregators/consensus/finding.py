@@ -11,7 +11,7 @@ import numpy as np
 from consilience.aggregators.consensus.credibility import SURE
 from consilience.aggregators.consensus.opinion_weights import MOST_MEMBERS
 from consilience.aggregators.consensus.standing import Standing
-from consilience.aggregators.consensus.survey import own_shares, survey
+from consilience.aggregators.consensus.survey import survey
 from consilience.aggregators.consensus.traits import Found
 from consilience.aggregators.consensus.translation import TranslationModel
 from consilience.answering.learned.experts import Experts
@@ -35,7 +35,7 @@ EVIDENCE = 2.5
 WEIGHT = 0.4
 """Confusion matrices are counted under so much of the translated answers, and the weighted average for the rest."""
 
-TRANSLATIONS, VOTINGS = 4, 8
+TRANSLATIONS, VOTINGS = 4, 4
 """So many passes of each: answers hardly change afterwards, and the network was trained with these."""
 
 
@@ -68,7 +68,6 @@ def find(predictions: AbstractPredictions, chunk_size: int | None, show: Any = N
         standing=standing,
         votes=voted,
         survey=predictions.total(partial(survey, experts, size)),
-        own_shares=own_shares(experts, size, predictions),
         is_hard=is_hard,
         n_effective=n_effective(standing.weights, translated.statistics),
         hears_silence=hears_silence,
@@ -94,13 +93,10 @@ def find_more(before: Finding, predictions: AbstractPredictions, forgetting: flo
     hears_silence = keeps_silent(voted) and not predictions.has_repeats()
     is_hard = _are_hard(agreement, predictions)
     experts = _experts(standing, translated, voted, is_hard, hears_silence=hears_silence)
-    new = predictions.total(partial(survey, experts, size))
-    share = new.totals[0] / (forgetting * old.survey.totals[0] + new.totals[0])
     found = Found(
         standing=standing,
         votes=voted,
-        survey=forgetting * old.survey + new,
-        own_shares=(1 - share) * old.own_shares + share * own_shares(experts, size, predictions),
+        survey=forgetting * old.survey + predictions.total(partial(survey, experts, size)),
         is_hard=is_hard,
         n_effective=n_effective(standing.weights, statistics),
         hears_silence=hears_silence,

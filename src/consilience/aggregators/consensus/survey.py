@@ -3,25 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import partial
 from typing import TYPE_CHECKING, final
 
 import numpy as np
 
 from consilience.answering.learned.features import entropy
 from consilience.data.answers import TIE
-from consilience.passes.reader import Reader
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
     from consilience.answering.learned.experts import Experts, Opinions
-    from consilience.data.predictions import AbstractPredictions, Predictions
-    from consilience.passes.reader import ReadChunk
+    from consilience.data.predictions import Predictions
     from consilience.system.arrays import FloatArray
-
-SHARE_ROUNDS, EVEN = 8, 0.1
-"""How often a prior is estimated anew, and how far it is drawn to an even one."""
 
 OF_CLASSES = (
     *("average", "votes", "voting", "translation", "first choices"),  # shares of each, summed over items
@@ -59,26 +53,6 @@ class Survey:
     def mean(self, name: str) -> float:
         """One of the panel's sums, by item."""
         return float(self.totals[OF_ITEMS.index(name)] / self.totals[0])
-
-
-def own_shares(experts: Experts, chunk_size: int | None, predictions: AbstractPredictions) -> FloatArray:
-    """The class prior under which the average is about most probable (classes,), as Saerens et al. (2002) find it."""
-    shares = np.full(predictions.n_classes, 1 / predictions.n_classes)
-    for _ in range(SHARE_ROUNDS):
-        found = predictions.total(partial(_shares_under, experts, chunk_size, shares))
-        shares = (1 - EVEN) * found / found.sum() + EVEN / predictions.n_classes
-    return shares
-
-
-def _shares_under(experts: Experts, chunk_size: int | None, prior: FloatArray, predictions: Predictions) -> FloatArray:
-    """The sum of the averages of all items under a class prior (classes,)."""
-    reader = Reader(predictions, chunk_size=chunk_size)
-
-    def visit(chunk: ReadChunk) -> FloatArray:
-        rows = experts.average(chunk) * prior
-        return np.asarray((rows / rows.sum(axis=1, keepdims=True)).sum(axis=0), dtype=np.float64)
-
-    return reader.added_up(visit)
 
 
 def survey(experts: Experts, chunk_size: int | None, predictions: Predictions) -> Survey:

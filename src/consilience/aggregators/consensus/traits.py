@@ -25,7 +25,6 @@ class Found(NamedTuple):
     standing: Standing
     votes: Statistics  # under Dawid-Skene's posterior
     survey: Survey
-    own_shares: FloatArray  # (classes,): the class prior under which the average is most probable
     is_hard: npt.NDArray[np.bool_]  # (members,)
     n_effective: float  # members, by their weights
     hears_silence: bool
@@ -50,7 +49,6 @@ def _of_classes(found: Found) -> dict[str, FloatArray]:
         "share of votes": _against_even(survey.of_class("votes") / n_items),
         "share in voting": _against_even(survey.of_class("voting") / n_items),
         "share in translation": _against_even(survey.of_class("translation") / n_items),
-        "share under own prior": _against_even(found.own_shares),
         "share of first choices": _against_even(first / n_items),
         "agreement on it": survey.of_class("agreeing") / np.maximum(survey.of_class("meeting"), 1),
         "average's confidence in it": (survey.of_class("certainty") + 1 / n_classes) / (first + 1),

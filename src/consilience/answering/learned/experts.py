@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple, final
 
 import numpy as np
-from scipy.special import log_softmax
 
 from consilience.passes.reader import Reader
 from consilience.system.arrays import Array, FloatArray, to_numpy
@@ -87,14 +86,16 @@ class Reading:
         everybody = np.ones(len(experts.member_weights))
         _, n_answers = _pooled(chunk, everybody)
         voted, n_votes = _pooled(votes, everybody)
+        average = experts.average(chunk)
+        shares = np.where(n_votes > 0, voted / np.maximum(n_votes, 1), 1 / n_classes)
         return Opinions(
-            average=experts.average(chunk),
+            average=average,
             weighted=experts.softened(chunk, experts.member_weights),
-            translation=log_softmax(_scores(chunk, self._translation), axis=1),
-            voting=log_softmax(_scores(votes, self._voting), axis=1),
-            votes=np.where(n_votes > 0, voted / np.maximum(n_votes, 1), 1 / n_classes),
+            translation=_log_softmax(_scores(chunk, self._translation)),
+            voting=_log_softmax(_scores(votes, self._voting)).astype(average.dtype, copy=False),
+            votes=shares.astype(average.dtype, copy=False),
             n_answers=n_answers,
-            n_votes=n_votes,
+            n_votes=n_votes.astype(average.dtype, copy=False),
         )
 
 
@@ -111,3 +112,8 @@ def _scores(chunk: ReadChunk, layer: Layer) -> npt.NDArray[np.floating]:
     """Linear scores (items, classes)."""
     parts = [to_numpy(features.score(layer)) for features in chunk.features()]
     return np.asarray((sum(parts[1:], parts[0]) + to_numpy(layer.log_prior)).T)
+
+
+def _log_softmax(scores: npt.NDArray[np.floating]) -> npt.NDArray[np.floating]:
+    shifted = scores - scores.max(axis=1, keepdims=True)
+    return np.asarray(shifted - np.log(np.exp(shifted).sum(axis=1, keepdims=True)))

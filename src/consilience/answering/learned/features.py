@@ -30,8 +30,14 @@ ITEM = ("top", "margin", "entropy", "largest share of votes", "log answers")
 
 CLASS = (
     *("share in average", "share of votes", "share in voting", "share in translation"),
-    *("share under own prior", "share of first choices"),
-    *("agreement on it", "average's confidence in it", "members who say it", "precision", "recall"),
+    *(
+        "share of first choices",
+        "agreement on it",
+        "average's confidence in it",
+        "members who say it",
+        "precision",
+        "recall",
+    ),
 )
 """Of a class, the logarithms of its shares first."""
 
@@ -47,7 +53,7 @@ PANEL = (
 N_LOGS = 4
 """The first of `PAIR` are logarithms, and mixed as they are."""
 
-N_SHARES = 6
+N_SHARES = 5
 """So are the first of `CLASS`."""
 
 NAMES = (

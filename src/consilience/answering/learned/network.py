@@ -44,12 +44,13 @@ VERSION = 1
 WEIGHTS = "weights.npz"
 
 MOST_DEVIATIONS = 5.0
-"""Features are clamped to so many standard deviations of those in training: beyond, nothing was learned."""
+"""Traits are clamped to so many standard deviations of those in training: beyond, nothing was learned. The features of
+items are bounded as they are."""
 
 MOST_LEARNED = 0.98
 """The largest share of the learned answer; the average has the rest."""
 
-NUMBERS_AT_ONCE = 2**19
+NUMBERS_AT_ONCE = 2**18
 """About how many hidden numbers are computed at a time: they stay in the processor's cache."""
 
 
@@ -80,29 +81,26 @@ class Network:
         """The weights for one panel: what is the same for all items is computed once."""
         pair, classes, items, panel = np.split(np.arange(len(NAMES)), np.cumsum([len(PAIR), len(CLASS), len(ITEM)]))
         n_hidden = self.first.shape[2]
+        scale = np.ascontiguousarray((self.first / self.deviation[None, :, None]).transpose(1, 0, 2))
+        by_feature = scale.reshape(len(NAMES), -1)  # (features, networks × hidden), of features as they are
 
-        def side_by_side(rows: Any) -> FloatArray:
-            return np.ascontiguousarray(self.first[:, rows].transpose(1, 0, 2).reshape(len(rows), -1))
+        def clamped(values: FloatArray, rows: Any) -> FloatArray:
+            most = MOST_DEVIATIONS * self.deviation[rows]
+            return np.asarray(np.clip(values - self.mean[rows], -most, most))
 
-        def standardized(values: FloatArray, rows: Any) -> FloatArray:
-            scaled = (values - self.mean[rows]) / self.deviation[rows]
-            return np.asarray(np.clip(scaled, -MOST_DEVIATIONS, MOST_DEVIATIONS))
-
-        constant = self.first_bias.reshape(-1) + standardized(traits.panel, panel) @ side_by_side(panel)
+        known = (
+            clamped(traits.panel, panel) @ by_feature[panel] + clamped(traits.classes, classes) @ by_feature[classes]
+        )
+        of_means = self.mean[pair] @ by_feature[pair] + self.mean[items] @ by_feature[items]
         return Prepared(
             trust=np.asarray(MOST_LEARNED * trust),
-            pair_mean=self.mean[pair],
-            pair_deviation=self.deviation[pair],
-            item_mean=self.mean[items],
-            item_deviation=self.deviation[items],
-            by_pair=side_by_side(pair),
-            by_item=side_by_side(items),
-            of_class=constant + standardized(traits.classes, classes) @ side_by_side(classes),
+            by_pair=by_feature[pair],
+            by_item=by_feature[items],
+            of_class=self.first_bias.reshape(-1) + known - of_means,
             of_itself=self.second[:, :n_hidden],
             of_mean=self.second[:, n_hidden:],
             second_bias=self.second_bias,
-            score=self.last[:, :, 0],
-            gate=self.last[:, :, 1],
+            last=self.last,
             gate_bias=self.last_bias[:, 1] + 1.0,
             mixture=self.mixture[:, :N_LOGS].T,
             class_mixture=traits.classes[:, :N_SHARES] @ self.mixture[:, N_LOGS:].T,
@@ -113,18 +111,13 @@ class Prepared(NamedTuple):
     """The network of one panel, as arrays of any library."""
 
     trust: Array  # (): the largest share of the learned answer
-    pair_mean: Array
-    pair_deviation: Array
-    item_mean: Array
-    item_deviation: Array
     by_pair: Array  # (pair features, networks × hidden)
     by_item: Array  # (item features, networks × hidden)
     of_class: Array  # (classes, networks × hidden): the class's and the panel's part of the first layer
     of_itself: Array  # (networks, hidden, hidden)
     of_mean: Array  # (networks, hidden, hidden)
     second_bias: Array  # (networks, hidden)
-    score: Array  # (networks, hidden)
-    gate: Array  # (networks, hidden)
+    last: Array  # (networks, hidden, 2): the score, and the gate
     gate_bias: Array  # (networks,)
     mixture: Array  # (logarithms, networks)
     class_mixture: Array  # (classes, networks)
@@ -133,14 +126,13 @@ class Prepared(NamedTuple):
 def answer(prepared: Prepared, opinions: Opinions) -> Array:
     """The learned answer (items, classes) to all items at once, in the library of the opinions."""
     xp = namespace(opinions.average)
-    average = opinions.average / xp.sum(opinions.average, axis=1, keepdims=True)
     places = candidates(opinions)
-    pair, own = pair_features(opinions, places), chosen(average, places)
-    learned = _learned(prepared, pair, item_features(opinions), own, places)
-    if places is None:
-        return learned / xp.sum(learned, axis=1, keepdims=True)
-    rows = _put(xp, average, places, learned)
-    return rows / xp.sum(rows, axis=1, keepdims=True)
+    pair, average = pair_features(opinions, places), chosen(opinions.average, places)
+    rows = _learned(prepared, pair, item_features(opinions), average, places)
+    if places is not None:
+        rows = _put(xp, opinions.average, places, rows)
+    rows /= xp.sum(rows, axis=1, keepdims=True)
+    return rows
 
 
 def _learned(prepared: Prepared, pair: Array, item: Array, average: Array, places: Array | None) -> Array:
@@ -149,32 +141,32 @@ def _learned(prepared: Prepared, pair: Array, item: Array, average: Array, place
     n_items, n_candidates, n_pair = pair.shape
     of_class = prepared.of_class if places is None else prepared.of_class[places]
     of_mixture = prepared.class_mixture if places is None else prepared.class_mixture[places]
-    scaled = _standardized(xp, pair, prepared.pair_mean, prepared.pair_deviation)
-    of_item = _standardized(xp, item, prepared.item_mean, prepared.item_deviation) @ prepared.by_item
-    hidden = xp.reshape(xp.reshape(scaled, (-1, n_pair)) @ prepared.by_pair, (n_items, n_candidates, -1))
-    hidden = _positive(xp, hidden + of_class + of_item[:, None, :])
+    hidden = xp.reshape(xp.reshape(pair, (-1, n_pair)) @ prepared.by_pair, (n_items, n_candidates, -1))
+    hidden += of_class
+    hidden += (item @ prepared.by_item)[:, None, :]
+    hidden = _positive(xp, hidden)
     n_networks, n_hidden = prepared.second_bias.shape
     mass = xp.sum(average, axis=1, keepdims=True)
     total = xp.zeros_like(average)
     for network in range(n_networks):
-        part = hidden[:, :, network * n_hidden : (network + 1) * n_hidden]
+        part = hidden if n_networks == 1 else hidden[:, :, network * n_hidden : (network + 1) * n_hidden]
         among = xp.mean(part, axis=1) @ prepared.of_mean[network] + prepared.second_bias[network]
-        flat = xp.reshape(part, (-1, n_hidden)) @ prepared.of_itself[network]
-        deep = _positive(xp, xp.reshape(flat, (n_items, n_candidates, n_hidden)) + among[:, None, :])
-        scores = deep @ prepared.score[network] + pair[:, :, :N_LOGS] @ prepared.mixture[:, network]
-        scores = scores + of_mixture[..., network]
-        opening = xp.mean(deep, axis=1) @ prepared.gate[network] + prepared.gate_bias[network]
+        deep = xp.reshape(xp.reshape(part, (-1, n_hidden)) @ prepared.of_itself[network], part.shape)
+        deep += among[:, None, :]
+        deep = _positive(xp, deep)
+        found = xp.reshape(xp.reshape(deep, (-1, n_hidden)) @ prepared.last[network], (n_items, n_candidates, 2))
+        scores = found[:, :, 0] + of_mixture[..., network]
+        for place in range(N_LOGS):
+            scores = scores + prepared.mixture[place, network] * pair[:, :, place]
+        opening = xp.mean(found[:, :, 1], axis=1) + prepared.gate_bias[network]
         gate = prepared.trust / (1 + xp.exp(-opening[:, None]))
-        total = total + gate * mass * _softmax(xp, scores) + (1 - gate) * average
+        total += gate * mass * _softmax(xp, scores) + (1 - gate) * average
     return total / n_networks
 
 
-def _standardized(xp: Any, values: Array, mean: Array, deviation: Array) -> Array:
-    return xp.clip((values - mean) / deviation, -MOST_DEVIATIONS, MOST_DEVIATIONS)
-
-
 def _positive(xp: Any, values: Array) -> Array:
-    return xp.clip(values, 0.0, None)
+    """The values, or 0 where they are negative; NumPy's are overwritten."""
+    return np.maximum(values, 0, out=values) if isinstance(values, np.ndarray) else xp.relu(values)
 
 
 def _softmax(xp: Any, scores: Array) -> Array:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, final
 
 import numpy as np
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 
 
 @final
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class LearnedRule(AbstractRule):
     """The answer to an item is gate · softmax(scores) + (1 - gate) · average, both by the network.
 
@@ -45,6 +46,7 @@ class LearnedRule(AbstractRule):
         """Nobody's most probable class alone counts."""
         return np.zeros(len(self.experts.member_weights), dtype=bool)
 
+    @cached_property
     def prepared(self) -> Prepared:
         """The network with what is known of the panel."""
         return self.network.prepared(self.traits, self.trust)
@@ -53,7 +55,7 @@ class LearnedRule(AbstractRule):
         """A function from each chunk to its posterior (items, classes)."""
         reading = self.experts.read(reader.predictions, reader.chunks[0].n_items)
         example = reader.predictions.example()
-        prepared = self.prepared()
+        prepared = self.prepared
 
         def rows(chunk: ReadChunk) -> Array:
             opinions = reading.opinions(reading.reader.chunks[chunk.place])

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 def learned_form(rule: LearnedRule) -> TorchForm:
     """The numbers of a learned rule, and how they answer."""
     experts = rule.experts
-    numbers = {f"network_{name}": value for name, value in rule.prepared()._asdict().items()}
+    numbers = {f"network_{name}": value for name, value in rule.prepared._asdict().items()}
     numbers |= {
         "member_weights": experts.member_weights[:, None, None],
         "is_hard": experts.is_hard.astype(np.float64)[:, None, None],
