@@ -29,15 +29,8 @@ PAIR = (
 ITEM = ("top", "margin", "entropy", "largest share of votes", "log answers")
 
 CLASS = (
-    *("share in average", "share of votes", "share in voting", "share in translation"),
-    *(
-        "share of first choices",
-        "agreement on it",
-        "average's confidence in it",
-        "members who say it",
-        "precision",
-        "recall",
-    ),
+    *("share in average", "share of votes", "share in voting", "share in translation", "share of first choices"),
+    *("agreement on it", "average's confidence in it", "members who say it", "precision", "recall"),
 )
 """Of a class, the logarithms of its shares first."""
 
