@@ -112,6 +112,7 @@ class Consensus(AbstractIterative):
     labelled_: LabelledItems | None
 
     command: ClassVar[str] = "consensus"
+    shrinks_rates: ClassVar[bool] = True  # confusion matrices, by as much however many items there are
     learned: ClassVar[Learned] = {
         "agreement_": AGREEMENT,
         "vote_agreement_": AGREEMENT,
