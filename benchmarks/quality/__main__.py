@@ -18,7 +18,7 @@ from rich.progress import Progress
 from benchmarks.quality.families import side_of
 from benchmarks.quality.figure import draw
 from benchmarks.quality.jobs import jobs_of
-from benchmarks.quality.methods import ABLATION, METHODS, PEERS, YARDSTICK
+from benchmarks.quality.methods import METHODS, PEERS, YARDSTICK
 from benchmarks.quality.prepare import Entry, OnStep, prepare, prepare_generated, sources_at
 from benchmarks.quality.run import score_all
 from benchmarks.quality.table import gathered, methods_of, text, write_json
@@ -44,12 +44,11 @@ def main() -> None:
     parser.add_argument("--panels", type=int, default=200, help="how many are generated (default: %(default)s)")
     parser.add_argument("--methods", nargs="+", default=[*METHODS, *PEERS], help="of the registry, or module:function")
     parser.add_argument("--no-peers", action="store_true", help="only our own methods")
-    parser.add_argument("--ablation", action="store_true", help="what each ingredient of Consensus gives, instead")
     parser.add_argument("--kinds", nargs="+", help="only panels of these kinds")
     parser.add_argument("--jobs", type=int, default=2, help="panels at a time")
     parser.add_argument("-o", "--output", type=Path, help="without ending: .txt, .json and .svg follow")
     options = parser.parse_args()
-    wanted = [YARDSTICK, *(ABLATION if options.ablation else options.methods)]
+    wanted = [YARDSTICK, *options.methods]
     methods = list(dict.fromkeys(name for name in wanted if not (options.no_peers and name in PEERS)))
     with Progress() as progress:
         bar = progress.add_task("making panels", total=None)

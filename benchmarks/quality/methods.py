@@ -8,7 +8,6 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from importlib import import_module
-from unittest.mock import patch
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
@@ -18,9 +17,6 @@ from benchmarks.quality import peers
 from benchmarks.quality.panel import Panel
 from benchmarks.quality.peers.peer import Peer
 from consilience.aggregators.base import AbstractAggregator
-from consilience.aggregators.consensus.translation import TranslationModel
-from consilience.maths.model import Scores
-from consilience.passes.agreement import Agreement
 from consilience.system.arrays import to_numpy
 
 Method = Callable[[Panel], np.ndarray]
@@ -65,38 +61,6 @@ def mixture(panel: Panel) -> np.ndarray:
     return 0.4 * mean + 0.2 * _posterior(learned) + 0.4 * translated
 
 
-def without_weights(panel: Panel) -> np.ndarray:
-    """`Consensus` whose members weigh the same, to see what the weights give."""
-
-    def equal(agreement: Agreement, *_: object) -> np.ndarray:
-        return np.full(len(agreement.counts), 1 / len(agreement.counts))
-
-    with patch("consilience.aggregators.consensus.consensus.pool_weights", equal):
-        return by(cs.Consensus)(panel)
-
-
-def believing(panel: Panel) -> np.ndarray:
-    """`Consensus` that takes members to be as good as they claim."""
-
-    def full(agreement: Agreement, *_: object) -> np.ndarray:
-        return np.ones(len(agreement.counts))
-
-    with patch("consilience.aggregators.consensus.consensus.credibility", full):
-        return by(cs.Consensus)(panel)
-
-
-def with_class_prior(panel: Panel) -> np.ndarray:
-    """`Consensus` whose translation multiplies by the share that the average gives each class."""
-    plain = TranslationModel.scores
-    shares = np.asarray(cs.Average().fit(panel.predictions).class_prior_)
-
-    def with_shares(model: TranslationModel, rates: np.ndarray) -> Scores:
-        return plain(model, rates)._replace(log_prior=np.log(np.maximum(shares, 1e-3)))
-
-    with patch.object(TranslationModel, "scores", with_shares):
-        return by(cs.Consensus)(panel)
-
-
 METHODS: dict[str, Method] = {
     YARDSTICK: average,
     "geometric": geometric,
@@ -108,22 +72,6 @@ METHODS: dict[str, Method] = {
     "mixture": mixture,
 }
 
-ABLATION: dict[str, Method] = {
-    YARDSTICK: METHODS[YARDSTICK],
-    "consensus": METHODS["consensus"],
-    "weighted average alone": by(lambda: cs.Consensus(weight=0)),
-    "no weights": without_weights,
-    "every claim believed": believing,
-    "with a class prior": with_class_prior,
-    "evidence 1": by(lambda: cs.Consensus(evidence=1)),
-    "evidence 4": by(lambda: cs.Consensus(evidence=4)),
-    "translation alone": by(lambda: cs.Consensus(weight=1)),
-    "one iteration": by(lambda: cs.Consensus(max_iter=1, tol=None)),
-    "rows not shrunk": by(lambda: cs.Consensus(smoothing=0)),
-}
-"""What each ingredient of `Consensus` gives."""
-
-
 PEERS: dict[str, Peer] = {
     f"crowd-kit {one.name}" if one.library.startswith("crowdkit") else one.name: one for one in peers.PEERS.values()
 }
@@ -132,7 +80,7 @@ PEERS: dict[str, Peer] = {
 
 def named(name: str) -> Method:
     """A method of the registry, or `module:function` of anyone's."""
-    everything: dict[str, Method] = METHODS | ABLATION | PEERS
+    everything: dict[str, Method] = METHODS | PEERS
     if name in everything:
         return everything[name]
     module, found, function = name.partition(":")

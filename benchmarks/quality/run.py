@@ -24,7 +24,7 @@ import numpy as np
 
 import consilience
 from benchmarks.quality.jobs import Job
-from benchmarks.quality.methods import ABLATION, METHODS, PEERS, named
+from benchmarks.quality.methods import METHODS, PEERS, named
 from benchmarks.quality.panel import Panel, read
 from benchmarks.quality.peers.run import Runner
 from benchmarks.quality.prepare import fingerprint
@@ -121,7 +121,7 @@ def version_of(method: str) -> str:
         release = version(packages_distributions()[package][0]) if peer.is_installed else "none"
         wrapper = here / "peers" / f"{peer.method.__module__.rpartition('.')[2]}.py"
         return fingerprint([here / "peers" / "peer.py", wrapper], release, f"{SECONDS} s")
-    if method in METHODS or method in ABLATION:
+    if method in METHODS:
         folder = Path(consilience.__file__).parent
         rooms = [folder / room for room in ("aggregators", "answering", "data", "maths", "passes", "system")]
         return fingerprint([here / "methods.py", *rooms])

@@ -31,7 +31,7 @@ AGGREGATORS = {
     "vote": cs.MajorityVote(),
     "dawid-skene": cs.DawidSkene(max_iter=4, tol=None),
     "bcc": cs.BayesianClassifierCombination(max_iter=4, tol=None),
-    "consensus": cs.Consensus(max_iter=4, tol=None),
+    "consensus": cs.Consensus(),
     "sds": cs.SoftDawidSkene(max_iter=6),
     "sds, exact": cs.SoftDawidSkene(solver="exact", averaging={0: 0, 1: 1}, max_iter=2),
 }

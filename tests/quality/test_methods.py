@@ -1,14 +1,12 @@
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
 import consilience as cs
-from benchmarks.quality.methods import ABLATION, METHODS, PEERS, VOTE, average, mixture, named
+from benchmarks.quality.methods import METHODS, PEERS, VOTE, average, mixture, named
 from panels_of_quality import hard, soft
 
 
-@pytest.mark.parametrize("name", list(METHODS | ABLATION))
+@pytest.mark.parametrize("name", list(METHODS))
 @pytest.mark.parametrize("make", [soft, hard])
 def test_methods_answer_all_items(name, make):
     for missing in (0, 0.4):
@@ -17,16 +15,6 @@ def test_methods_answer_all_items(name, make):
         assert posterior.shape == (80, 4)
         np.testing.assert_allclose(posterior.sum(axis=1), 1, atol=1e-5)
         assert (posterior.argmax(axis=1) == panel.truth).mean() > 0.7
-
-
-def test_ablations_change_something_and_leave_nothing_changed():
-    panel = soft(n_items=100)
-    sharpened = panel.probabilities**9  # surer than they are right, so that credibility has something to do
-    panel = replace(panel, probabilities=sharpened / sharpened.sum(axis=2, keepdims=True))
-    before = METHODS["consensus"](panel)
-    for name in ABLATION.keys() - {"average", "consensus"}:
-        assert not np.allclose(ABLATION[name](panel), before), name
-    np.testing.assert_array_equal(METHODS["consensus"](panel), before)
 
 
 def test_a_vote_counts_less_than_one():

@@ -84,7 +84,7 @@ METHODS = [
     cs.DawidSkene(max_iter=10, tol=None),
     cs.BayesianClassifierCombination(max_iter=10, tol=None),
     cs.SoftDawidSkene(max_iter=10),
-    cs.Consensus(max_iter=10, tol=None),
+    cs.Consensus(),
 ]
 
 

@@ -41,6 +41,8 @@ def test_class_priors_that_are_none(prior, message):
 )
 @pytest.mark.parametrize("kind", [cs.DawidSkene, cs.BayesianClassifierCombination, cs.SoftDawidSkene, cs.Consensus])
 def test_arguments_of_the_loop(kind, options, message):
+    if not options.keys() <= kind().get_params().keys():
+        pytest.skip("it has a fixed number of passes")
     with pytest.raises(ValueError, match=message):
         kind(**options).fit(np.full((2, 3, 2), 0.5))
 

@@ -13,12 +13,12 @@ def test_options_reach_the_method(run, arrays):
     options = ("--option", "max_iter=3", "--option", 'averaging={"0": 0.5}')
     code, out, _ = run("aggregate", *arrays, "-m", "soft-dawid-skene", *options, "--json")
     assert code == 0 and json.loads(out)["iterations"] == 3
-    run("aggregate", *arrays, "--option", "weight=0.1", "-o", "out.npy")
+    run("aggregate", *arrays, "--option", "chunk_size=7", "-o", "out.npy")
     np.testing.assert_array_equal(
-        np.load("out.npy"), cs.Consensus(weight=0.1).fit([np.load(name) for name in arrays]).posterior_
+        np.load("out.npy"), cs.Consensus(chunk_size=7).fit([np.load(name) for name in arrays]).posterior_
     )
     code, _, err = run("aggregate", *arrays, "--option", "nope=3")
-    assert code == 2 and "--option must be NAME=VALUE with one of chunk_size, evidence" in " ".join(err.split())
+    assert code == 2 and "--option must be NAME=VALUE with one of chunk_size, forgetting" in " ".join(err.split())
 
 
 def test_the_recommended_method_is_the_default_and_comes_first():

@@ -177,10 +177,18 @@ def test_reading_leaves_the_rows_alone(make):
         np.testing.assert_array_equal(to_numpy(member.rows), rows)
 
 
-def test_members_without_answers_in_a_chunk_have_no_features():
+def test_a_chunk_without_answers_has_empty_features():
+    """Where nobody votes on any item of a chunk, its scores are those of no answer at all."""
     chunk, _ = case()
     nobody = Chunk(5, 7, tuple(m.between(5, 7) for m in chunk.soft[3:]), chunk.hard.between(5, 7))
-    assert read_features(nobody, N_CLASSES, np.array([3, 5]), np.empty(0), log_floor=None) == ()
+    (features,) = read_features(nobody, N_CLASSES, np.array([3, 5]), np.empty(0), log_floor=None)
+    pooled, behind = features.pool(np.ones(6))
+    assert (to_numpy(pooled) == 0).all() and (to_numpy(behind) == 0).all()
+    beside = Chunk(5, 7, tuple(m.between(5, 7) for m in chunk.soft), chunk.hard.between(5, 7))
+    assert not any(
+        isinstance(part, LabelFeatures)
+        for part in read_features(beside, N_CLASSES, np.array([3, 5]), np.empty(0), log_floor=None)
+    )
 
 
 def test_chunks_add_up():

@@ -116,6 +116,7 @@ class Consensus(AbstractIterative):
     _kept: tuple[Survey, LearnedRule] | None = None  # the rule, and the survey that it belongs to
 
     command: ClassVar[str] = "consensus"
+    shrinks_rates: ClassVar[bool] = True  # confusion matrices, by as much however many items there are
     learned: ClassVar[Learned] = {
         "agreement_": AGREEMENT,
         "vote_agreement_": AGREEMENT,

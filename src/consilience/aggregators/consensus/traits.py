@@ -68,6 +68,7 @@ def _of_panel(found: Found) -> dict[str, float]:
     n_items, n_answers = survey.totals[:2]
     said = found.votes.sums.sum(axis=1)
     is_heard = said.sum(axis=1) > 0
+    answers = _who_answers(standing, is_heard)
     n_members, n_classes = max(int(is_heard.sum()), 1), said.shape[1]
     agreement = _agreement(standing)
     confidence = _confidence(found, n_classes)
@@ -81,12 +82,12 @@ def _of_panel(found: Found) -> dict[str, float]:
         "log answers an item": np.log(max(n_answers / n_items, 1)) / 2,
         "log effective members": np.log(found.n_effective) / 2,
         "missing": max(1 - n_answers / (n_items * n_members), 0),
-        "votes among members": float(found.is_hard.mean()),
+        "votes among members": float(found.is_hard[answers].mean()),
         "mean confidence": confidence,
         "mean entropy": survey.mean("entropy"),
         "evenness of average": float(entropy(_shares(survey.of_class("average")))),
         "claimed over shown errors": np.clip(np.log((claimed + 0.02) / (shown + 0.02)), -3, 3),
-        "credibility": float(standing.credibility.mean()),
+        "credibility": float(standing.credibility[answers].mean()),
         "classes said": float(n_said.mean()) if len(n_said) else 1.0,
         "spread of classes said": float(n_said.std()) if len(n_said) else 0.0,
         "silence": float(found.hears_silence),
@@ -100,6 +101,13 @@ def _of_panel(found: Found) -> dict[str, float]:
         "top of average": survey.mean("top"),
         "top of votes": survey.mean("top of votes"),
     }
+
+
+def _who_answers(standing: Standing, has_voted: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
+    """Which members give answers; of too many to compare, those who vote, or all where nobody does."""
+    if len(standing.agreement.answers) == len(has_voted):
+        return np.asarray(standing.agreement.answers > 0)
+    return has_voted if has_voted.any() else np.ones_like(has_voted)
 
 
 def _shares(sums: FloatArray) -> FloatArray:
@@ -124,13 +132,15 @@ def _confidence(found: Found, n_classes: int) -> float:
 def _agreement(standing: Standing) -> dict[str, float]:
     """How much pairs of members agree and what that tells of their skill; of one member, or too many, the usual."""
     votes = standing.votes
+    has_voted = np.flatnonzero(np.diag(votes.counts) > 0)  # members who never vote change no trait
+    probabilities, votes = standing.agreement.among(has_voted), votes.among(has_voted)
     first, second = np.triu_indices(len(votes.counts), 1)
     met = votes.counts[first, second]
     if not met.any():
         usual = {"agreement": 0.0, "spread of agreement": 0.0, "raw agreement": 1.0, "chance": 0.0}
         return usual | {"mean skill": 1.0, "spread of skill": 0.0, "best skill": 1.0, "copies": 0.0}
     first, second, met = first[met > 0], second[met > 0], met[met > 0]
-    beyond, sameness = votes.beyond_chance()[first, second], copies(standing.agreement)
+    beyond, sameness = votes.beyond_chance()[first, second], copies(probabilities)
     found = skills(votes, sameness)
     return {
         "agreement": float(beyond @ met / met.sum()),

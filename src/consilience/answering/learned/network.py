@@ -31,7 +31,7 @@ from consilience.answering.learned.features import (
 )
 from consilience.system.arrays import Array, FloatArray, namespace
 from consilience.system.errors import InvalidPredictions
-from consilience.system.untrusted import UNREADABLE, read_npz
+from consilience.system.untrusted import UNREADABLE, check_is_file, read_npz
 
 if TYPE_CHECKING:
     import os
@@ -42,6 +42,9 @@ VERSION = 1
 """Of the features and of the form of the network: other weights are refused."""
 
 WEIGHTS = "weights.npz"
+
+REMEDY = "train them again, or install consilience again where they came with it"
+"""What to do about weights that cannot be used."""
 
 MOST_DEVIATIONS = 5.0
 """Traits are clamped to so many standard deviations of those in training: beyond, nothing was learned. The features of
@@ -204,19 +207,21 @@ def contents(network: Network) -> dict[str, Any]:
 
 def read(path: str | os.PathLike[str]) -> Network:
     """The weights of a file; raises where they are missing, damaged or of another version."""
-    name = f"the weights {path}"
+    check_is_file(path)
     try:
         arrays = read_npz(path)
     except FileNotFoundError:
-        raise InvalidPredictions(f"{name} are missing; install consilience again") from None
+        raise InvalidPredictions(f"the weights {path} are missing; {REMEDY}") from None
     except UNREADABLE as error:
-        raise InvalidPredictions(f"{name} are damaged; install consilience again") from error
-    version = arrays.get("version")
-    if version is None or int(version) != VERSION or str(arrays.get("features")) != "\n".join(NAMES):
-        raise InvalidPredictions(f"{name} are of version {version}; this consilience needs version {VERSION}")
+        raise InvalidPredictions(f"the weights {path} are damaged; {REMEDY}") from error
+    version = arrays.get("version", "unknown")
+    if str(version) != str(VERSION):
+        raise InvalidPredictions(f"the weights {path} are of version {version}; this consilience needs {VERSION}")
+    if str(arrays.get("features")) != "\n".join(NAMES):
+        raise InvalidPredictions(f"the weights {path} were trained with other features; {REMEDY}")
     checksum = str(arrays.pop("checksum", ""))
-    if checksum != _checksum(arrays):
-        raise InvalidPredictions(f"{name} are damaged; install consilience again")
+    if checksum != _checksum(arrays) or not {field.name for field in fields(Network)} <= set(arrays):
+        raise InvalidPredictions(f"the weights {path} are damaged; {REMEDY}")
     return Network(**{field.name: arrays[field.name].astype(np.float64) for field in fields(Network)})
 
 
