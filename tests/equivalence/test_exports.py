@@ -20,7 +20,7 @@ METHODS = [
     (cs.DawidSkene(tol=None), {}),
     (cs.DawidSkene(smoothing=0, tol=None), {}),
     (cs.BayesianClassifierCombination(tol=None), {}),
-    (cs.Consensus(tol=None), {}),
+    (cs.Consensus(), {}),
     (cs.SoftDawidSkene(), {}),
     (cs.SoftDawidSkene(averaging=0), {}),
     (cs.SoftDawidSkene(), {"pure": True}),

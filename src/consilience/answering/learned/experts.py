@@ -98,9 +98,7 @@ class Reading:
         )
 
 
-def _pooled(
-    chunk: ReadChunk, weights: FloatArray
-) -> tuple[npt.NDArray[np.floating], npt.NDArray[np.floating]]:
+def _pooled(chunk: ReadChunk, weights: FloatArray) -> tuple[npt.NDArray[np.floating], npt.NDArray[np.floating]]:
     """The weighted sum of the rows of each item (items, classes), and the weight behind it (items, 1)."""
     parts = [tuple(to_numpy(part) for part in features.pool(weights)) for features in chunk.features()]
     total, behind = parts[0]
