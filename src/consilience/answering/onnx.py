@@ -82,9 +82,18 @@ class Graph:
     def apply(self, operator: str, *inputs: Any, name: str | None = None, **attributes: Any) -> str:
         """The name of what an operator makes of values, known by name, and of arrays."""
         name = f"{operator.lower()}_{len(self.nodes)}" if name is None else name
-        names = [value if isinstance(value, str) else self._constant(value) for value in inputs]
-        self.nodes.append(self.onnx.helper.make_node(operator, names, [name], **attributes))
+        self.nodes.append(self.onnx.helper.make_node(operator, self._names(inputs), [name], **attributes))
         return name
+
+    def largest(self, values: str, count: int) -> tuple[str, str]:
+        """The largest values of each row (batch, count), the largest first, and their places."""
+        numbers, places = (f"{part}_{len(self.nodes)}" for part in ("largest", "places"))
+        inputs = self._names((values, np.array([count])))
+        self.nodes.append(self.onnx.helper.make_node("TopK", inputs, [numbers, places], axis=1))
+        return numbers, places
+
+    def _names(self, values: tuple[Any, ...]) -> list[str]:
+        return [value if isinstance(value, str) else self._constant(value) for value in values]
 
     def cast(self, value: str, dtype: npt.DTypeLike, *, name: str | None = None) -> str:
         """The values in another type."""
@@ -94,7 +103,7 @@ class Graph:
         array = np.asarray(values)
         array = array.astype(self.dtype) if array.dtype == np.float64 else array
         name = f"constant_{len(self.constants)}"
-        self.constants.append(self.onnx.numpy_helper.from_array(np.ascontiguousarray(array), name))
+        self.constants.append(self.onnx.numpy_helper.from_array(np.asarray(array, order="C"), name))
         return name
 
     def side_by_side(self, values: str, is_answer: str, n_features: int) -> str:

@@ -66,17 +66,23 @@ class Traits(NamedTuple):
 
 
 def candidates(opinions: Opinions) -> Array | None:
-    """The classes that the network looks at (items, candidates), in rising order; None where it looks at all."""
+    """The classes that the network looks at (items, candidates), in rising order; None where it looks at all.
+
+    Of classes that are equally probable to the experts the first are taken, in every library.
+    """
     xp = namespace(opinions.average)
     if opinions.average.shape[1] <= MOST_CANDIDATES:
         return None
     best = opinions.average
     for other in (opinions.weighted, xp.exp(opinions.translation), xp.exp(opinions.voting), opinions.votes):
         best = xp.maximum(best, other)
-    if hasattr(xp, "topk"):  # torch
-        return xp.sort(xp.topk(best, MOST_CANDIDATES, dim=1).indices, axis=1)
-    places = xp.argpartition(-best, MOST_CANDIDATES, axis=1)[:, :MOST_CANDIDATES]
-    return xp.sort(places, axis=1)
+    if hasattr(xp, "topk"):  # torch, whose topk takes any of equal ones
+        return xp.sort(xp.argsort(best, axis=1, descending=True, stable=True)[:, :MOST_CANDIDATES], axis=1)
+    least = -xp.partition(-best, MOST_CANDIDATES - 1, axis=1)[:, MOST_CANDIDATES - 1 : MOST_CANDIDATES]
+    is_above, is_least = best > least, best == least
+    n_open = MOST_CANDIDATES - xp.sum(is_above, axis=1, keepdims=True)
+    is_chosen = is_above | (is_least & (xp.cumsum(is_least, axis=1) <= n_open))
+    return xp.nonzero(is_chosen)[1].reshape(-1, MOST_CANDIDATES)
 
 
 def chosen(rows: Array, places: Array | None) -> Array:
