@@ -10,7 +10,6 @@ import numpy as np
 
 from consilience.answering.learned.experts import VOTE
 from consilience.answering.learned.features import ITEM, LOWEST_LOG, MOST_CANDIDATES, N_LOGS, PAIR
-from consilience.answering.learned.network import MOST_DEVIATIONS
 from consilience.data.answers import TIE
 
 if TYPE_CHECKING:
@@ -39,10 +38,10 @@ class DrawnOpinions(NamedTuple):
 def draw_learned(rule: LearnedRule, graph: Graph, rows: Rows) -> str:
     """Draw gate · softmax(scores) + (1 - gate) · average, as `network.answer` computes it; the posterior's name."""
     opinions = _opinions(graph, rule.experts, rows)
-    average = _normalized(graph, opinions.average)
+    average = opinions.average
     places = _candidates(graph, opinions, len(rule.experts.voting.log_prior))
     pair, item = _pair_features(graph, opinions, places), _item_features(graph, rule, opinions)
-    network = DrawnNetwork(graph, rule.prepared(), places)
+    network = DrawnNetwork(graph, rule.prepared, places)
     learned = network.answer(pair, item, _chosen(graph, average, places))
     if places is not None:
         learned = graph.apply("ScatterElements", average, places, learned, axis=1)
@@ -190,10 +189,8 @@ class DrawnNetwork:
     def answer(self, pair: str, item: str, average: str) -> str:
         """What becomes of the average of the candidates (batch, candidates)."""
         graph, prepared = self.graph, self.prepared
-        scaled = _standardized(graph, pair, prepared.pair_mean, prepared.pair_deviation)
-        of_item = _standardized(graph, item, prepared.item_mean, prepared.item_deviation)
-        of_item = graph.apply("Unsqueeze", graph.apply("MatMul", of_item, prepared.by_item), CLASSES)
-        hidden = graph.apply("Add", self._times(scaled, prepared.by_pair), of_item)
+        of_item = graph.apply("Unsqueeze", graph.apply("MatMul", item, prepared.by_item), CLASSES)
+        hidden = graph.apply("Add", self._times(pair, prepared.by_pair), of_item)
         hidden = graph.apply("Relu", graph.apply("Add", hidden, self._of_candidates(prepared.of_class)))
         logs = graph.apply("Slice", pair, np.array([0]), np.array([N_LOGS]), np.array([2]))
         mixed = self._times(logs, prepared.mixture)
@@ -210,10 +207,10 @@ class DrawnNetwork:
         among = graph.apply("MatMul", _over_candidates(graph, part), prepared.of_mean[network])
         among = graph.apply("Unsqueeze", graph.apply("Add", among, prepared.second_bias[network]), CLASSES)
         deep = graph.apply("Relu", graph.apply("Add", self._times(part, prepared.of_itself[network]), among))
-        scores = self._times(deep, prepared.score[network][:, None])
+        scores = self._times(deep, prepared.last[network][:, :1])
         scores = graph.apply("Add", scores, graph.apply("Gather", mixed, np.array([network]), axis=2))
         shares = graph.apply("Softmax", graph.apply("Squeeze", scores, np.array([2])), axis=1)
-        opening = graph.apply("MatMul", _over_candidates(graph, deep), prepared.gate[network][:, None])
+        opening = graph.apply("MatMul", _over_candidates(graph, deep), prepared.last[network][:, 1:])
         gate = graph.apply("Sigmoid", graph.apply("Add", opening, prepared.gate_bias[network]))
         gate = graph.apply("Mul", gate, prepared.trust)
         learned = graph.apply("Mul", graph.apply("ReduceSum", average, CLASSES), shares)
@@ -238,11 +235,6 @@ def _over_members(graph: Graph, rows: str) -> str:
 
 def _over_candidates(graph: Graph, values: str) -> str:
     return graph.apply("ReduceMean", values, axes=[1], keepdims=0)
-
-
-def _standardized(graph: Graph, values: str, mean: FloatArray, deviation: FloatArray) -> str:
-    scaled = graph.apply("Div", graph.apply("Sub", values, mean), deviation)
-    return graph.apply("Clip", scaled, -MOST_DEVIATIONS, MOST_DEVIATIONS)
 
 
 def _normalized(graph: Graph, rows: str) -> str:
