@@ -25,7 +25,7 @@ from sklearn.linear_model import LogisticRegression
 
 import consilience as cs
 from benchmarks.quality.families import side_of
-from benchmarks.quality.methods import average
+from benchmarks.quality.methods import average, unseen
 from benchmarks.quality.panel import AS_IT_IS, Panel, read_all
 from benchmarks.quality.scores import change as change_of
 from benchmarks.quality.scores import readable, scores
@@ -56,8 +56,8 @@ class Problem:
 
     @cached_property
     def consensus(self) -> cs.Consensus:
-        """Fitted without labels."""
-        return cs.Consensus().fit(self.predictions)
+        """Fitted without labels, by a network that has not seen the panel's family."""
+        return cs.Consensus(weights=unseen(self.panel.family)).fit(self.predictions)
 
     @cached_property
     def features(self) -> np.ndarray:

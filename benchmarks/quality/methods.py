@@ -8,18 +8,23 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from importlib import import_module
+from pathlib import Path
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 import consilience as cs
 from benchmarks.quality import peers
+from benchmarks.quality.families import side_of
 from benchmarks.quality.panel import Panel
 from benchmarks.quality.peers.peer import Peer
 from consilience.aggregators.base import AbstractAggregator
 from consilience.system.arrays import to_numpy
 
 Method = Callable[[Panel], np.ndarray]
+
+FOLDS = Path(__file__).parents[2] / "training" / "folds"
+"""Weights of `Consensus` that were trained with some families left out, which their names tell: `make train`."""
 
 YARDSTICK = "average"
 """What the others are compared with."""
@@ -45,6 +50,21 @@ def geometric(panel: Panel) -> np.ndarray:
     return by(lambda: cs.Average(kind="geometric"))(panel) if panel.labels is None else average(panel)
 
 
+def consensus(panel: Panel) -> np.ndarray:
+    """`Consensus`, by a network that has not seen the panel's family."""
+    return by(lambda: cs.Consensus(weights=unseen(panel.family)))(panel)
+
+
+def unseen(family: str) -> Path | None:
+    """The weights that were trained without a tuning family; None, those of the package, have seen no other family."""
+    if side_of(family) != "tuning":
+        return None
+    found = [path for path in FOLDS.glob("*.npz") if family in path.stem.split("+")]
+    if len(found) != 1:
+        raise FileNotFoundError(f"there must be one file of weights without {family} in {FOLDS}; got {len(found)}")
+    return found[0]
+
+
 def mixture(panel: Panel) -> np.ndarray:
     """.4 average + .2 Dawid-Skene + .4 of the members' votes, each translated to what it tells of the truth.
 
@@ -68,7 +88,7 @@ METHODS: dict[str, Method] = {
     "dawid-skene": by(cs.DawidSkene),
     "bcc": by(cs.BayesianClassifierCombination),
     "soft-dawid-skene": by(cs.SoftDawidSkene),
-    "consensus": by(cs.Consensus),
+    "consensus": consensus,
     "mixture": mixture,
 }
 

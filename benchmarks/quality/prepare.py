@@ -87,11 +87,15 @@ def prepare(sources: Sources, work_dir: Path, on_step: OnStep) -> list[Entry]:
     return kept(panels(), work_dir / "panels", fingerprint(code, *sources.data, *files, sklearn.__version__))
 
 
+FIRST_SEED = 10**6
+"""Of the generated panels that are scored; training uses those from 0 on."""
+
+
 def prepare_generated(n_panels: int, work_dir: Path, on_step: OnStep) -> list[Entry]:
-    """So many generated panels, evenly over their kinds; the seed of a panel is its number."""
+    """So many generated panels, evenly over their kinds."""
 
     def panels() -> Iterator[Panel]:
-        for seed, kind in zip(range(n_panels), cycle(KINDS), strict=False):
+        for seed, kind in zip(range(FIRST_SEED, FIRST_SEED + n_panels), cycle(KINDS), strict=False):
             panel = generate(seed, kind)
             on_step(panel.name)
             yield panel
