@@ -33,7 +33,9 @@ from training.panels import (
     code_state,
     drawn_jobs,
     exam_jobs,
+    family_of,
     generated_jobs,
+    own_exams,
     own_jobs,
     read_lessons,
     store_all,
@@ -59,7 +61,7 @@ def run(options: argparse.Namespace, entries: list[Entry], progress: Progress) -
         "generated": generated_jobs(options.panels),
         "drawn": drawn_jobs(entries, options.draws),
         "own": own_jobs(options.own_dir, options.draws) if options.own_dir else [],
-        "exams": [] if options.no_exam else exam_jobs(entries, options.kinds),
+        "exams": [] if options.no_exam else exam_jobs(entries, options.kinds) + own_exams(options.own_dir),
     }
     paths = {}
     for name, some in jobs.items():
@@ -68,7 +70,8 @@ def run(options: argparse.Namespace, entries: list[Entry], progress: Progress) -
     recipe = Recipe(steps=options.steps, networks=options.networks)
     shown = [_described(lessons, recipe, options.seed)]
     if not options.no_exam:
-        folds = folds_of(entry.family for entry in tuning(entries))
+        families = {entry.family for entry in tuning(entries)} | {family_of(path) for path in paths["own"]}
+        folds = folds_of(families)
         trained = _trained(lessons, folds, recipe, options, progress, "networks with families left out")
         for fold in trained:
             _keep(fold, lessons, options.work_dir / "folds" / f"{'+'.join(fold.families)}.npz")
@@ -118,7 +121,9 @@ def _bar(progress: Progress, description: str, total: int) -> Callable[[str], No
 
 
 def _entries(options: argparse.Namespace, progress: Progress) -> list[Entry]:
-    """The panels of the bench, which are made where they are missing."""
+    """The panels of the bench, which are made where they are missing; none where they are not wanted."""
+    if options.no_bench:
+        return []
     sources = sources_at(options.data_dir or options.work_dir / "data", options.shared_dir)
     for sentence in sources.left_out:
         progress.console.print(sentence)
@@ -142,6 +147,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--networks", type=int, default=Recipe.networks, help="averaged (default: %(default)s)")
     parser.add_argument("--seed", type=int, default=0, help="of training (default: %(default)s)")
     parser.add_argument("--kinds", nargs="+", choices=[AS_IT_IS, *KINDS], help="examine only panels of these kinds")
+    parser.add_argument("--no-bench", action="store_true", help="use generated panels and your own alone")
     parser.add_argument("--no-exam", action="store_true", help="train the final weights alone")
     parser.add_argument("--jobs", type=int, default=2, help="processes (default: %(default)s)")
     parser.add_argument("-o", "--output", type=Path, help="without ending: .txt follows")

@@ -133,6 +133,12 @@ def own_jobs(folder: Path, n_draws: int) -> list[Job]:
     ]
 
 
+def own_exams(folder: Path | None) -> list[Job]:
+    """The user's panels, to be examined as they are."""
+    paths = [] if folder is None else sorted(folder.glob("*.npz"))
+    return [Job(f"own {path.stem}", 0, path, is_altered=False, is_examined=True, is_own=True) for path in paths]
+
+
 def read_own(path: Path) -> Panel:
     """A panel of the user's: `truth` (items,), and `probabilities` or `labels` of the members; a family by itself.
 
@@ -258,6 +264,12 @@ def read_lessons(paths: Iterable[Path]) -> list[Lesson]:
         if len(lesson.truth) >= LEAST_ITEMS:
             lessons.append(lesson)
     return lessons
+
+
+def family_of(path: Path) -> str:
+    """The family of a lesson or an exam."""
+    with np.load(path, allow_pickle=False) as file:
+        return str(file["family"])
 
 
 def read_exam(path: Path) -> Exam:
