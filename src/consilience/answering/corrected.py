@@ -146,6 +146,10 @@ class ExplainedCorrection(AbstractExplained):
             stretch * normalizer,
         )
 
+    def experts(self, first: int, second: int) -> dict[str, float]:
+        """What each expert of the inner rule says; labels correct none of them."""
+        return self._before.experts(first, second)
+
     def _stretch(self, first: int, second: int) -> float:
         """What the log-odds before the correction are multiplied by: sharpened, and floored where next to zero."""
         log_pair = self._before.log_posterior[[first, second]]

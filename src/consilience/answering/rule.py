@@ -35,6 +35,7 @@ class Evidence(NamedTuple):
 
     prior: float
     by_probability: FloatArray  # (members, classes): of each probability, or label, a member gave
+    # A rule that cannot split a member's answer counts all of it at the class that the member finds most probable.
     normalizer: FloatArray  # (members,): of having answered at all
 
 
@@ -46,6 +47,11 @@ class AbstractExplained(ABC):
     @abstractmethod
     def evidence(self, first: int, second: int) -> Evidence:
         """What speaks for the first class against the second."""
+
+    def experts(self, first: int, second: int) -> dict[str, float]:
+        """What each expert alone says for the first class against the second, in nats; empty where there are none."""
+        del first, second
+        return {}
 
 
 class AbstractRule(ABC):

@@ -54,6 +54,12 @@ class SoftMember:
         answers, items = _answers_of(self.items, positions)
         return replace(self, rows=take(self.rows, answers, axis=0), items=items)
 
+    def moved_to(self, item: int) -> SoftMember:
+        """All answers, given to this item, in NumPy and double precision."""
+        rows = to_numpy(self.rows).astype(np.float64)
+        rows = rows[~np.isnan(rows[:, 0])]
+        return SoftMember(self.position, rows, np.full(len(rows), item), is_complete=True)
+
     def answered(self) -> IntArray:
         """The items with an answer."""
         items = np.arange(self.rows.shape[0]) if self.items is None else self.items

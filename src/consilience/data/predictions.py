@@ -468,6 +468,17 @@ class Predictions(AbstractPredictions):
         names = None if is_repeated else [self.axes.items.name(int(place)) for place in positions]
         return _assembled(soft, hard, self.axes._replace(items=Axis("item", len(positions), names)))
 
+    def apart(self) -> Predictions:
+        """The answers to a single item as several items: one for each member who answered, in the members' order."""
+        soft_members, hard_members = self.answering()
+        places = {member: place for place, member in enumerate(sorted(soft_members + hard_members))}
+        soft = [member.moved_to(places[member.position]) for member in self.soft if member.position in places]
+        hard = self.hard
+        if hard is not None:
+            items = np.array([places[member] for member in hard.members.tolist()], dtype=np.intp)
+            hard = HardAnswers(items, hard.members, hard.labels)
+        return _assembled(soft, hard, self.axes._replace(items=Axis("item", len(places))))
+
     def harden(self) -> Predictions:
         """The same answers as labels: each member's most probable class, the lowest index winning a tie."""
         return self._as_labels(SoftMember.harden)

@@ -1,8 +1,8 @@
-"""Explain an answer: the evidence of each member, and of each probability it gave."""
+"""Explain an answer: the evidence of each member, of each probability it gave, and of each expert of `Consensus`."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
@@ -24,6 +24,11 @@ class Explanation:
 
     `log_odds` = log p(winner) - log p(runner_up) = `prior` + `by_member`.sum(), and `by_member` =
     `by_probability`.sum(over classes) + `normalizer`, exactly. Positive speaks for the winner.
+
+    For `Consensus` the evidence of members are Shapley values: what a member adds to the log-odds, averaged over all
+    orders in which the members may have answered (beyond 12 members, over a sample of orders). Nothing splits such a
+    value by class, so `by_probability` has all of it at the class that the member finds most probable. `experts` says
+    what each way to fuse that `Consensus` chooses among would have answered alone.
     """
 
     item: Any
@@ -38,6 +43,7 @@ class Explanation:
     said: FloatArray  # (members, classes): what each member said, NaN where nothing
     members: list[Any]
     classes: list[Any]
+    experts: dict[str, float] = field(default_factory=dict)  # log-odds of each expert alone; empty of other methods
 
     def to_table(self) -> Table:
         """One row per member who answered, the strongest evidence first."""
@@ -65,20 +71,26 @@ class Explanation:
         return ", ".join(f"{names[place]} {row[place]:+.2f}" for place in top)
 
     def __repr__(self) -> str:
-        """The answer in a line, then the members' evidence."""
+        """The answer in a line, then the members' evidence, and what the experts say."""
         places = {name: place for place, name in enumerate(self.classes)}
         first, second = (self.posterior[places[name]] for name in (self.winner, self.runner_up))
         return (
             f"item {self.item!r}: {self.winner} ({first:.3f}) over {self.runner_up} ({second:.3f}), "
-            f"{self.log_odds:+.2f} nats\n{self.to_table()!r}"
+            f"{self.log_odds:+.2f} nats\n{self.to_table()!r}{self._experts()}"
         )
+
+    def _experts(self) -> str:
+        """What the experts say, in a line of its own."""
+        said = ", ".join(f"{name} {nats:+.2f}" for name, nats in self.experts.items())
+        return f"\neach expert alone: {said} nats" if said else ""
 
 
 def explain(aggregator: AbstractAggregator, predictions: Any, item: Any, *, against: Any = None) -> Explanation:
     """Explain the answer of a fitted aggregator to one item.
 
     It explains `aggregator.predict_proba`: why the most probable class leads the second, or the class `against` if
-    given. `SoftDawidSkene.pure()` explains eq. 3 alone, as the paper's appendix C does.
+    given. For `Consensus` the evidence of members are Shapley values (see `Explanation`). `SoftDawidSkene.pure()`
+    explains eq. 3 alone, as the paper's appendix C does.
     """
     check_is_aggregator(aggregator)
     everything = read_anywhere(predictions)
@@ -101,6 +113,7 @@ def explain(aggregator: AbstractAggregator, predictions: Any, item: Any, *, agai
         said=one.to_array()[:, 0, :],
         members=one.members,
         classes=one.classes,
+        experts=explained.experts(first, second),
     )
 
 

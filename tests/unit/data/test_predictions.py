@@ -56,6 +56,18 @@ def test_harden_takes_the_lowest_class_of_a_tie():
     assert not p.is_soft.any()
 
 
+def test_apart_every_member_who_answered_has_an_item_of_its_own():
+    soft = cs.Predictions([[[0.7, 0.3]], [[np.nan] * 2], [[0.4, 0.6]]])
+    expected = np.full((3, 2, 2), np.nan)
+    expected[0, 0], expected[2, 1] = [0.7, 0.3], [0.4, 0.6]
+    np.testing.assert_array_equal(soft.apart().to_array(), expected)
+    mixed = cs.Predictions.concatenate([soft, cs.Predictions.from_labels([[-1], [1]], 2)]).apart()
+    assert mixed.to_array().shape == (5, 3, 2)
+    np.testing.assert_array_equal(mixed.to_array()[4], [[np.nan] * 2, [np.nan] * 2, [0, 1]])
+    twice = cs.Predictions.from_answers([0, 0, 0], [0, 1, 1], probabilities=[[0.7, 0.3], [1, 0], [0, 1]]).apart()
+    np.testing.assert_array_equal(twice.to_array()[1], [[np.nan] * 2, [0.5, 0.5]])
+
+
 def test_take_keeps_names_and_answers():
     array = GOOD.copy()
     array[0, 1] = np.nan

@@ -96,6 +96,20 @@ def test_repr_is_a_readable_table():
     assert "cat 0.80, dog 0.20" in text
 
 
+def test_repr_of_a_consensus_ends_with_what_each_expert_says():
+    e = cs.explain(cs.Consensus().fit(ARRAY), ARRAY, 0)
+    *_, last = repr(e).splitlines()
+    assert last == f"each expert alone: {', '.join(f'{name} {nats:+.2f}' for name, nats in e.experts.items())} nats"
+    assert "average" in e.experts
+
+
+@pytest.mark.parametrize("method", [cs.Average(), cs.DawidSkene(), cs.SoftDawidSkene()], ids=repr)
+def test_other_methods_have_no_experts(method):
+    e = cs.explain(method.fit(ARRAY), ARRAY, 0)
+    assert e.experts == {}
+    assert "expert" not in repr(e)
+
+
 def test_one_item_of_a_crowd_costs_no_table_of_all_items():
     """Names of items that are their positions are not looked up; a slice of the answers is all that is read."""
     crowd = cs.Predictions.from_labels(np.tile([[0], [1], [1]], 1000))

@@ -25,9 +25,6 @@ VOTE = 0.98
 """What a vote counts as a probability where votes are averaged; the rest is spread over all classes, so that no class
 is impossible because nobody votes for it."""
 
-LEAST = 1e-6
-"""No expert finds a class less probable."""
-
 
 class Opinions(NamedTuple):
     """What the experts say of some items, (items, classes) each, as an array of any library."""
@@ -41,6 +38,22 @@ class Opinions(NamedTuple):
     n_votes: Array  # (items, 1): without the undecided
 
 
+class Sums(NamedTuple):
+    """What the experts add up over the answers to some items, (items, classes) each.
+
+    The sums of several members are the sum of theirs, which is how explanations ask for the answer of some members.
+    """
+
+    answers: npt.NDArray[np.floating]
+    n_answers: npt.NDArray[np.floating]  # (items, 1)
+    weighted: npt.NDArray[np.floating]
+    weights: npt.NDArray[np.floating]  # (items, 1)
+    translation: npt.NDArray[np.floating]  # the scores without the prior
+    voting: npt.NDArray[np.floating]
+    votes: npt.NDArray[np.floating]
+    n_votes: npt.NDArray[np.floating]  # (items, 1)
+
+
 @final
 @dataclass(frozen=True, slots=True, eq=False)
 class Experts:
@@ -51,17 +64,29 @@ class Experts:
     translation: Scores
     voting: Scores
 
-    def average(self, chunk: ReadChunk) -> npt.NDArray[np.floating]:
-        """The mean of the probabilities of each item (items, classes)."""
-        return self.softened(chunk, np.ones(len(self.member_weights)))
-
-    def softened(self, chunk: ReadChunk, weights: FloatArray) -> npt.NDArray[np.floating]:
-        """A weighted mean of probabilities (items, classes), where a vote counts as `VOTE`."""
+    def softened(
+        self, chunk: ReadChunk, weights: FloatArray
+    ) -> tuple[npt.NDArray[np.floating], npt.NDArray[np.floating]]:
+        """A weighted sum of probabilities (items, classes), a vote counting as `VOTE`, and its weight (items, 1)."""
         total, behind = _pooled(chunk, weights)
         if self.is_hard.any():
             hard, behind_hard = _pooled(chunk, weights * self.is_hard)
             total = total - (1 - VOTE) * (hard - behind_hard / chunk.n_classes)
-        return np.asarray(total / behind)
+        return total, behind
+
+    def opinions(self, sums: Sums) -> Opinions:
+        """What all experts make of such sums."""
+        average, n_votes = sums.answers / sums.n_answers, sums.n_votes
+        shares = np.where(n_votes > 0, sums.votes / np.maximum(n_votes, 1), 1 / sums.votes.shape[1])
+        return Opinions(
+            average=average,
+            weighted=sums.weighted / sums.weights,
+            translation=_log_posterior(sums.translation, self.translation),
+            voting=_log_posterior(sums.voting, self.voting).astype(average.dtype, copy=False),
+            votes=shares.astype(average.dtype, copy=False),  # votes are counted in double precision
+            n_answers=sums.n_answers,
+            n_votes=n_votes.astype(average.dtype, copy=False),
+        )
 
     def read(self, predictions: Predictions, chunk_size: int | None = None) -> Reading:
         """All experts on these items."""
@@ -81,21 +106,18 @@ class Reading:
 
     def opinions(self, chunk: ReadChunk) -> Opinions:
         """What all experts say of a chunk of the reader, in NumPy."""
+        return self.experts.opinions(self.sums(chunk))
+
+    def sums(self, chunk: ReadChunk) -> Sums:
+        """What the experts add up over the answers to a chunk of the reader, in NumPy."""
         experts, votes = self.experts, self._votes.chunks[chunk.place]
-        n_classes = chunk.n_classes
         everybody = np.ones(len(experts.member_weights))
-        _, n_answers = _pooled(chunk, everybody)
-        voted, n_votes = _pooled(votes, everybody)
-        average = experts.average(chunk)
-        shares = np.where(n_votes > 0, voted / np.maximum(n_votes, 1), 1 / n_classes)
-        return Opinions(
-            average=average,
-            weighted=experts.softened(chunk, experts.member_weights),
-            translation=_log_softmax(_scores(chunk, self._translation)),
-            voting=_log_softmax(_scores(votes, self._voting)).astype(average.dtype, copy=False),
-            votes=shares.astype(average.dtype, copy=False),
-            n_answers=n_answers,
-            n_votes=n_votes.astype(average.dtype, copy=False),
+        return Sums(
+            *experts.softened(chunk, everybody),
+            *experts.softened(chunk, experts.member_weights),
+            _scores(chunk, self._translation),
+            _scores(votes, self._voting),
+            *_pooled(votes, everybody),
         )
 
 
@@ -109,11 +131,13 @@ def _pooled(chunk: ReadChunk, weights: FloatArray) -> tuple[npt.NDArray[np.float
 
 
 def _scores(chunk: ReadChunk, layer: Layer) -> npt.NDArray[np.floating]:
-    """Linear scores (items, classes)."""
+    """Linear scores without the prior (items, classes)."""
     parts = [to_numpy(features.score(layer)) for features in chunk.features()]
-    return np.asarray((sum(parts[1:], parts[0]) + to_numpy(layer.log_prior)).T)
+    return np.asarray(sum(parts[1:], parts[0]).T)
 
 
-def _log_softmax(scores: npt.NDArray[np.floating]) -> npt.NDArray[np.floating]:
-    shifted = scores - scores.max(axis=1, keepdims=True)
+def _log_posterior(scores: npt.NDArray[np.floating], of: Scores) -> npt.NDArray[np.floating]:
+    """The logarithm of the softmax of scores (items, classes), the prior added, in their precision."""
+    shifted = scores + of.log_prior.astype(scores.dtype, copy=False)
+    shifted -= shifted.max(axis=1, keepdims=True)
     return np.asarray(shifted - np.log(np.exp(shifted).sum(axis=1, keepdims=True)))

@@ -59,7 +59,7 @@ class LearnedRule(AbstractRule):
 
         def rows(chunk: ReadChunk) -> Array:
             opinions = reading.opinions(reading.reader.chunks[chunk.place])
-            return like_array(_in_parts(prepared, opinions), example)
+            return like_array(answer_in_parts(prepared, opinions), example)
 
         return rows
 
@@ -92,7 +92,7 @@ class LearnedRule(AbstractRule):
         return learned_form(self)
 
 
-def _in_parts(prepared: Prepared, opinions: Opinions) -> npt.NDArray[np.floating]:
+def answer_in_parts(prepared: Prepared, opinions: Opinions) -> npt.NDArray[np.floating]:
     """The answers to all items, some at a time, so that the hidden numbers stay few."""
     n_items, n_classes = opinions.average.shape
     dtype = opinions.average.dtype
