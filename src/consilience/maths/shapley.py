@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 MOST_EXACT = 12
 """With more players, orders are sampled: the number of coalitions doubles with each player."""
 
-MOST_PAIRS, LEAST_PAIRS = 64, 4
+MOST_PAIRS, LEAST_PAIRS = 256, 4
 """How many pairs of orders are sampled, each of an order and its reverse, whose errors partly cancel."""
 
 MOST_COALITIONS = 2**13

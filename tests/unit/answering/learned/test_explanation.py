@@ -118,7 +118,7 @@ def test_a_sample_of_orders_is_close(rng, monkeypatch):
     monkeypatch.setattr("consilience.answering.learned.explanation.shapley_values", exact_values)
     exact = cs.explain(model, array, 4)
     spread = np.abs(exact.by_member).max()
-    assert np.abs(sampled.by_member - exact.by_member).max() < 0.15 * spread  # 128 orders: about 1 / √128 each
+    assert np.abs(sampled.by_member - exact.by_member).max() < 0.25 * spread  # about 0.1 in 512 orders
     assert sampled.by_member.sum() == pytest.approx(exact.by_member.sum(), abs=EXACT)
     monkeypatch.undo()
     np.testing.assert_array_equal(cs.explain(model, array, 4).by_member, sampled.by_member)
