@@ -17,6 +17,7 @@ import numpy as np
 
 from consilience.answering.learned.features import (
     CLASS,
+    EQUAL,
     ITEM,
     N_LOGS,
     N_SHARES,
@@ -28,6 +29,7 @@ from consilience.answering.learned.features import (
     chosen,
     item_features,
     pair_features,
+    ranking,
 )
 from consilience.system.arrays import Array, FloatArray, namespace
 from consilience.system.errors import InvalidPredictions
@@ -142,7 +144,7 @@ def answer(prepared: Prepared, opinions: Opinions) -> Array:
     learned = _learned(prepared, pair, item_features(opinions), own, places)
     if places is None:
         return learned / xp.sum(learned, axis=1, keepdims=True)
-    rows = _put(xp, average, places, learned)
+    rows = _evened(xp, _put(xp, average, places, learned), ranking(opinions), places)
     return rows / xp.sum(rows, axis=1, keepdims=True)
 
 
@@ -192,6 +194,14 @@ def _put(xp: Any, rows: Array, places: Array, values: Array) -> Array:
     result = rows.copy()
     xp.put_along_axis(result, places, values, axis=1)
     return result
+
+
+def _evened(xp: Any, rows: Array, ranked: Array, places: Array) -> Array:
+    """The rows, where classes that tie with the last candidate share alike: the order of classes tells nothing."""
+    last = xp.min(chosen(ranked, places), axis=1, keepdims=True)
+    is_tied = xp.astype(xp.abs(ranked - last) <= EQUAL, rows.dtype)
+    share = xp.sum(rows * is_tied, axis=1, keepdims=True) / xp.sum(is_tied, axis=1, keepdims=True)
+    return rows * (1 - is_tied) + share * is_tied
 
 
 # ---- the weights ------------------------------------------------------------------------------------------
