@@ -4,25 +4,16 @@ A few cases of each by default; `CONSILIENCE_CASES=200 pytest tests/properties/t
 more than 20,000.
 """
 
-import os
-from dataclasses import dataclass
-
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from sklearn.base import clone
 
 import consilience as cs
 from consilience.system.arrays import to_numpy
 
-CASES = int(os.environ.get("CONSILIENCE_CASES", "4"))
-generated = settings(
-    max_examples=CASES,
-    derandomize="CONSILIENCE_CASES" not in os.environ,  # the same few everywhere, other ones every night
-    database=None,
-    suppress_health_check=list(HealthCheck),
-)
+from generated_panels import generated, panels
 
 # Few iterations: what is asked for holds after each, and rounding has no time to grow.
 AGGREGATORS = {
@@ -37,65 +28,6 @@ AGGREGATORS = {
 }
 COUNTS_VOTES = set(AGGREGATORS) - {"average", "geometric"}  # if only to start from
 every_aggregator = pytest.mark.parametrize("name", AGGREGATORS)
-
-KINDS = ("modest", "sure", "flat", "rounded", "zeros", "labels", "all alike")
-
-
-@dataclass(frozen=True)
-class Panel:
-    """Members (members, items, classes) of some kind, some answers missing, each item answered."""
-
-    n_members: int
-    n_items: int
-    n_classes: int
-    kind: str
-    missing: float
-    seed: int
-
-    @property
-    def rng(self):
-        return np.random.default_rng([self.seed, 1])
-
-    @property
-    def truth(self):
-        return np.random.default_rng(self.seed).integers(self.n_classes, size=self.n_items)
-
-    def array(self):
-        rng, shape = self.rng, (self.n_members, self.n_items, self.n_classes)
-        signal = np.eye(self.n_classes)[self.truth] * rng.uniform(0, 4, size=(self.n_members, 1, 1))
-        logits = signal + rng.normal(size=shape)
-        if self.kind == "all alike":
-            logits[:] = logits[:1]
-        values = np.exp({"sure": 8.0, "flat": 0.05}.get(self.kind, 1.0) * logits)
-        if self.kind == "labels":
-            values = np.eye(self.n_classes)[values.argmax(axis=2)]
-        if self.kind == "zeros":
-            values[values < np.median(values, axis=2, keepdims=True)] = 0
-        values /= values.sum(axis=2, keepdims=True)
-        if self.kind == "rounded":
-            values = np.round(values, 1) + 1e-3  # ties, as people's and language models' percentages have them
-            values /= values.sum(axis=2, keepdims=True)
-        if self.n_members > 1:
-            is_silent = rng.random(shape[:2]) < self.missing
-            is_silent[rng.integers(self.n_members, size=self.n_items), np.arange(self.n_items)] = False
-            values[is_silent] = np.nan
-        return values
-
-    @property
-    def has_ties(self):
-        return self.kind in {"rounded", "labels", "zeros"}
-
-
-def panels(kinds=KINDS, least_items=1, least_members=1):
-    return st.builds(
-        Panel,
-        st.integers(least_members, 6),
-        st.integers(least_items, 40),
-        st.integers(2, 7),
-        st.sampled_from(kinds),
-        st.sampled_from([0.0, 0.0, 0.3]),
-        st.integers(0, 2**32),
-    )
 
 
 def posterior_of(name, given_, **options):

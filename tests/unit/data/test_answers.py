@@ -107,3 +107,31 @@ def test_merged_answers_are_sorted_by_item_and_then_by_member():
     ]
     assert triples(merge_answers(parts)) == [(0, 0, 7), (0, 1, 5), (1, 0, 8), (2, 0, 9), (2, 1, 6)]
     assert merge_answers(parts).items.dtype == np.intp
+
+
+@pytest.mark.parametrize("make", LIBRARIES, ids=ids)
+def test_votes_leave_out_the_undecided(make):
+    rows = [[0.5, 0.3, 0.2], [0.4, 0.4, 0.2], [np.nan] * 3, [1 / 3] * 3, [0.1, 0.2, 0.7], [0.5, 0.5 - 1e-9, 1e-9]]
+    member = dense(rows, make)
+    assert triples(member.votes()) == [(0, 3, 0), (4, 3, 2)]
+    assert [item for item, _, _ in triples(member.harden())] == [0, 1, 3, 4, 5]
+
+
+def test_votes_of_a_list_of_answers():
+    """An item answered twice has two votes, or one where the other answer is undecided."""
+    member = listed([[0.9, 0.1], [0.5, 0.5], [0.2, 0.8], [0.5, 0.5]], [1, 1, 4, 5])
+    assert triples(member.votes()) == [(1, 3, 0), (4, 3, 1)]
+
+
+def test_votes_of_nobody():
+    assert triples(dense(np.full((3, 2), 0.5)).votes()) == []
+    assert triples(listed(np.empty((0, 2)), []).votes()) == []
+    assert triples(dense(np.full((2, 2), np.nan)).votes()) == []
+
+
+def test_votes_of_long_members(monkeypatch, rng):
+    rows = rng.dirichlet(np.ones(3), size=50).round(1)
+    whole = triples(dense(rows).votes())
+    monkeypatch.setattr(answers, "NUMBERS_AT_ONCE", 12)
+    assert triples(dense(rows).votes()) == whole
+    assert {item for item, _, _ in whole} == {i for i, row in enumerate(rows) if (row >= row.max() - 1e-6).sum() == 1}

@@ -20,6 +20,15 @@ LOWEST_LOG = -12.0
 MOST_CANDIDATES = 24
 """With more classes, the network looks at so many of each item: those that some expert finds most probable."""
 
+LEAST = 1e-30
+"""Classes that no expert finds more probable than this are all the same."""
+
+AMONG_EQUALS = 1e-4
+"""How much translation and voting count in the ranking of candidates: enough to tell equals apart, and no more."""
+
+EQUAL = 1e-7
+"""Classes whose rankings differ by less are tied."""
+
 PAIR = (
     *("log average", "log weighted average", "log translation", "log voting"),
     *("average", "translation", "voting", "share of votes"),
@@ -73,16 +82,24 @@ def candidates(opinions: Opinions) -> Array | None:
     xp = namespace(opinions.average)
     if opinions.average.shape[1] <= MOST_CANDIDATES:
         return None
+    ranked = ranking(opinions)
+    if hasattr(xp, "topk"):  # torch
+        return xp.sort(xp.topk(ranked, MOST_CANDIDATES, dim=1).indices, axis=1)
+    places = xp.argpartition(-ranked, MOST_CANDIDATES, axis=1)[:, :MOST_CANDIDATES]
+    return xp.sort(places, axis=1)
+
+
+def ranking(opinions: Opinions) -> Array:
+    """What the candidates have most of (items, classes): the logarithm of what the most convinced expert says.
+
+    Hard members find most classes equally improbable. Among those, translation and voting decide, so that only classes
+    of which all the same is known are tied.
+    """
+    xp = namespace(opinions.average)
     best = opinions.average
     for other in (opinions.weighted, xp.exp(opinions.translation), xp.exp(opinions.voting), opinions.votes):
         best = xp.maximum(best, other)
-    if hasattr(xp, "topk"):  # torch, whose topk takes any of equal ones
-        return xp.sort(xp.argsort(best, axis=1, descending=True, stable=True)[:, :MOST_CANDIDATES], axis=1)
-    least = -xp.partition(-best, MOST_CANDIDATES - 1, axis=1)[:, MOST_CANDIDATES - 1 : MOST_CANDIDATES]
-    is_above, is_least = best > least, best == least
-    n_open = MOST_CANDIDATES - xp.sum(is_above, axis=1, keepdims=True)
-    is_chosen = is_above | (is_least & (xp.cumsum(is_least, axis=1) <= n_open))
-    return xp.nonzero(is_chosen)[1].reshape(-1, MOST_CANDIDATES)
+    return xp.log(xp.clip(best, LEAST, None)) + AMONG_EQUALS * (opinions.translation + opinions.voting)
 
 
 def chosen(rows: Array, places: Array | None) -> Array:

@@ -17,6 +17,7 @@ import numpy as np
 
 from consilience.answering.learned.features import (
     CLASS,
+    EQUAL,
     ITEM,
     N_LOGS,
     N_SHARES,
@@ -28,6 +29,7 @@ from consilience.answering.learned.features import (
     chosen,
     item_features,
     pair_features,
+    ranking,
 )
 from consilience.system.arrays import Array, FloatArray, namespace
 from consilience.system.errors import InvalidPredictions
@@ -133,7 +135,7 @@ def answer(prepared: Prepared, opinions: Opinions) -> Array:
     pair, average = pair_features(opinions, places), chosen(opinions.average, places)
     rows = _learned(prepared, pair, item_features(opinions), average, places)
     if places is not None:
-        rows = _put(xp, opinions.average, places, rows)
+        rows = _evened(xp, _put(xp, opinions.average, places, rows), ranking(opinions), places)
     rows /= xp.sum(rows, axis=1, keepdims=True)
     return rows
 
@@ -184,6 +186,14 @@ def _put(xp: Any, rows: Array, places: Array, values: Array) -> Array:
     result = rows.copy()
     xp.put_along_axis(result, places, values, axis=1)
     return result
+
+
+def _evened(xp: Any, rows: Array, ranked: Array, places: Array) -> Array:
+    """The rows, where classes that tie with the last candidate share alike: the order of classes tells nothing."""
+    last = xp.min(chosen(ranked, places), axis=1, keepdims=True)
+    is_tied = xp.astype(xp.abs(ranked - last) <= EQUAL, rows.dtype)
+    share = xp.sum(rows * is_tied, axis=1, keepdims=True) / xp.sum(is_tied, axis=1, keepdims=True)
+    return rows * (1 - is_tied) + share * is_tied
 
 
 # ---- the weights ------------------------------------------------------------------------------------------

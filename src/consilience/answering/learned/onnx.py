@@ -9,7 +9,16 @@ from typing import TYPE_CHECKING, NamedTuple, final
 import numpy as np
 
 from consilience.answering.learned.experts import VOTE
-from consilience.answering.learned.features import ITEM, LOWEST_LOG, MOST_CANDIDATES, N_LOGS, PAIR
+from consilience.answering.learned.features import (
+    AMONG_EQUALS,
+    EQUAL,
+    ITEM,
+    LEAST,
+    LOWEST_LOG,
+    MOST_CANDIDATES,
+    N_LOGS,
+    PAIR,
+)
 from consilience.data.answers import TIE
 
 if TYPE_CHECKING:
@@ -39,12 +48,15 @@ def draw_learned(rule: LearnedRule, graph: Graph, rows: Rows) -> str:
     """Draw gate · softmax(scores) + (1 - gate) · average, as `network.answer` computes it; the posterior's name."""
     opinions = _opinions(graph, rule.experts, rows)
     average = opinions.average
-    places = _candidates(graph, opinions, len(rule.experts.voting.log_prior))
+    n_classes = len(rule.experts.voting.log_prior)
+    ranked = _ranking(graph, opinions) if n_classes > MOST_CANDIDATES else None
+    places = None if ranked is None else graph.largest(ranked, MOST_CANDIDATES)[1]
     pair, item = _pair_features(graph, opinions, places), _item_features(graph, rule, opinions)
     network = DrawnNetwork(graph, rule.prepared, places)
     learned = network.answer(pair, item, _chosen(graph, average, places))
-    if places is not None:
+    if ranked is not None:
         learned = graph.apply("ScatterElements", average, places, learned, axis=1)
+        learned = _evened(graph, learned, ranked)
     return _normalized(graph, learned)
 
 
@@ -109,16 +121,23 @@ def _layer(scores: Scores) -> tuple[FloatArray, FloatArray, FloatArray]:
 # ---- the features -----------------------------------------------------------------------------------------
 
 
-def _candidates(graph: Graph, opinions: DrawnOpinions, n_classes: int) -> str | None:
-    """The classes that the network looks at (batch, candidates); None where it looks at all.
-
-    They are in no order: everything that follows is the same in any.
-    """
-    if n_classes <= MOST_CANDIDATES:
-        return None
+def _ranking(graph: Graph, opinions: DrawnOpinions) -> str:
+    """What the candidates have most of (batch, classes), as `features.ranking` has it."""
     translation, voting = (graph.apply("Exp", logs) for logs in (opinions.translation, opinions.voting))
     best = graph.apply("Max", opinions.average, opinions.weighted, translation, voting, opinions.votes)
-    return graph.largest(best, MOST_CANDIDATES)[1]
+    among_equals = graph.apply("Mul", AMONG_EQUALS, graph.apply("Add", opinions.translation, opinions.voting))
+    return graph.apply("Add", graph.apply("Log", graph.apply("Max", best, LEAST)), among_equals)
+
+
+def _evened(graph: Graph, rows: str, ranked: str) -> str:
+    """The rows, where classes that tie with the last candidate share alike."""
+    largest, _ = graph.largest(ranked, MOST_CANDIDATES)
+    last = graph.apply("ReduceMin", largest, axes=[1])
+    gap = graph.apply("Abs", graph.apply("Sub", ranked, last))
+    is_tied = graph.cast(graph.apply("LessOrEqual", gap, EQUAL), graph.dtype)
+    total, n_tied = (graph.apply("ReduceSum", some, CLASSES) for some in (graph.apply("Mul", rows, is_tied), is_tied))
+    shared = graph.apply("Mul", graph.apply("Div", total, n_tied), is_tied)
+    return graph.apply("Add", graph.apply("Mul", rows, graph.apply("Sub", 1.0, is_tied)), shared)
 
 
 def _chosen(graph: Graph, rows: str, places: str | None) -> str:

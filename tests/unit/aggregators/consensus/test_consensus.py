@@ -240,20 +240,6 @@ def test_labels_stand_as_their_predictions_do(rng, form):
     np.testing.assert_array_equal(streamed.labelled_.targets.argmax(axis=1), truth[late])
 
 
-def test_right_labels_of_sure_members_do_no_harm(rng):
-    """Calibrated and right on 98 %: nothing is to be corrected, however many labels say so."""
-    base = 60 * rng.normal(size=(2000, 10))
-    posterior = np.exp(base - base.max(axis=1, keepdims=True))
-    posterior /= posterior.sum(axis=1, keepdims=True)
-    truth = (posterior.cumsum(axis=1) > rng.random((2000, 1))).argmax(axis=1)
-    predictions = cs.Predictions.from_logits(base + 0.3 * rng.normal(size=(4, 2000, 10)))
-    losses = [
-        cs.metrics.nll(cs.Consensus().fit(predictions, known).posterior_[500:], truth[500:])
-        for known in (None, first(truth, 100), first(truth, 500))
-    ]
-    assert losses[1] < 1.05 * losses[0] and losses[2] < 1.02 * losses[0]
-
-
 def test_stating_the_noise_helps(rng):
     truth = rng.integers(4, size=3000)
     predictions = cs.Predictions.from_logits(5 * np.eye(4)[truth] + 2 * rng.normal(size=(3, 3000, 4)))

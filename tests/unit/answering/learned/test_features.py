@@ -1,27 +1,110 @@
-"""The classes that the network looks at are the same ones in every library."""
+"""The numbers that the network sees, in NumPy and in torch."""
+
+import math
 
 import numpy as np
 import pytest
+import torch
 
 from consilience.answering.learned.experts import Opinions
-from consilience.answering.learned.features import MOST_CANDIDATES, candidates
+from consilience.answering.learned.features import (
+    ITEM,
+    LOWEST_LOG,
+    MOST_CANDIDATES,
+    N_LOGS,
+    N_SHARES,
+    NAMES,
+    PAIR,
+    candidates,
+    chosen,
+    entropy,
+    item_features,
+    pair_features,
+    ranking,
+)
 
-N_CLASSES = MOST_CANDIDATES + 10
+CLASSES = 40
 
 
-def opinions_like(best):
-    low = best - best
-    return Opinions(best, low, low - 50, low - 50, low, low[:, :1] + 1, low[:, :1] + 1)
+@pytest.fixture
+def opinions(rng):
+    rows = [rng.dirichlet(np.full(CLASSES, 0.3), size=6) for _ in range(5)]
+    return Opinions(
+        rows[0], rows[1], np.log(rows[2] + 1e-300), np.log(rows[3] + 1e-300), rows[4], *np.full((2, 6, 1), 3.0)
+    )
 
 
-def test_few_classes_are_all_candidates():
-    assert candidates(opinions_like(np.full((3, MOST_CANDIDATES), 1 / MOST_CANDIDATES))) is None
+def in_torch(opinions):
+    return Opinions(*(torch.tensor(part) for part in opinions))
 
 
-def test_candidates_are_the_largest_and_the_first_of_equal_ones(rng):
-    best = rng.integers(1, 5, size=(50, N_CLASSES)) / 10  # many are equal
-    best[0] = 0.1
-    expected = np.sort(np.argsort(-best, axis=1, kind="stable")[:, :MOST_CANDIDATES], axis=1)
-    np.testing.assert_array_equal(candidates(opinions_like(best)), expected)
-    torch = pytest.importorskip("torch")
-    np.testing.assert_array_equal(candidates(opinions_like(torch.tensor(best))).numpy(), expected)
+def narrow(opinions, n_classes):
+    return Opinions(*(part[:, :n_classes] for part in opinions))
+
+
+def test_names_are_unique_and_logarithms_come_first():
+    assert len(set(NAMES)) == len(NAMES)
+    assert all(name.startswith("log ") for name in PAIR[:N_LOGS])
+    assert not any(name.startswith("log ") for name in PAIR[N_LOGS:])
+    assert all(": share" in name for name in NAMES[len(PAIR) : len(PAIR) + N_SHARES])
+
+
+def test_all_classes_are_candidates_where_they_are_few(opinions):
+    assert candidates(narrow(opinions, MOST_CANDIDATES)) is None
+    assert candidates(narrow(opinions, MOST_CANDIDATES + 1)).shape == (6, MOST_CANDIDATES)
+
+
+def test_candidates_are_those_that_some_expert_finds_probable(opinions):
+    places = candidates(opinions)
+    assert (np.diff(places, axis=1) > 0).all()
+    experts = [
+        opinions.average,
+        opinions.weighted,
+        np.exp(opinions.translation),
+        np.exp(opinions.voting),
+        opinions.votes,
+    ]
+    best = np.max(experts, axis=0)
+    for row, chosen_places in zip(best, places, strict=True):
+        others = np.delete(row, chosen_places)
+        assert row[chosen_places].min() >= 0.98 * others.max()  # translation and voting decide among equals
+    np.testing.assert_array_equal(candidates(in_torch(opinions)).numpy(), places)
+
+
+def test_translation_and_voting_tell_equals_apart(rng):
+    """Hard members find most classes equally improbable."""
+    even, scores = np.full((1, CLASSES), 1 / CLASSES), rng.normal(size=(1, CLASSES)) - 60
+    tied = Opinions(even, even, scores, scores, even, *np.ones((2, 1, 1)))
+    expected = np.sort(np.argsort(-scores[0])[:MOST_CANDIDATES])
+    np.testing.assert_array_equal(candidates(tied)[0], expected)
+    assert len(set(ranking(tied)[0])) == CLASSES
+
+
+def test_pair_features_are_what_their_names_say(opinions):
+    places = candidates(opinions)
+    found = pair_features(opinions, places)
+    assert found.shape == (6, MOST_CANDIDATES, len(PAIR))
+    assert found[:, :, :N_LOGS].min() >= LOWEST_LOG and found[:, :, :N_LOGS].max() <= 0
+    by_name = dict(zip(PAIR, np.moveaxis(found, 2, 0), strict=True))
+    np.testing.assert_array_equal(by_name["average"], np.take_along_axis(opinions.average, places, axis=1))
+    np.testing.assert_allclose(by_name["log average"], np.maximum(np.log(np.maximum(by_name["average"], 1e-9)), -12))
+    np.testing.assert_allclose(np.exp(by_name["log voting"]), by_name["voting"])
+    np.testing.assert_array_equal(by_name["share of votes"], chosen(opinions.votes, places))
+    np.testing.assert_allclose(pair_features(in_torch(opinions), torch.tensor(places)).numpy(), found)
+
+
+def test_item_features_by_hand():
+    average = np.array([[0.6, 0.3, 0.1]])
+    one = Opinions(
+        average, average, average, average, np.array([[0.75, 0.25, 0]]), np.array([[4.0]]), np.array([[4.0]])
+    )
+    found = dict(zip(ITEM, item_features(one)[0], strict=True))
+    assert found["top"] == 0.6 and found["margin"] == pytest.approx(0.3)
+    assert found["largest share of votes"] == 0.75 and found["log answers"] == pytest.approx(math.log(4) / 3)
+    by_hand = -(0.6 * math.log(0.6) + 0.3 * math.log(0.3) + 0.1 * math.log(0.1)) / math.log(3)
+    assert found["entropy"] == pytest.approx(by_hand)
+    np.testing.assert_allclose(item_features(in_torch(one)).numpy(), item_features(one))
+
+
+def test_entropy_goes_from_sure_to_even():
+    np.testing.assert_allclose(entropy(np.array([[1.0, 0, 0, 0], [0.25] * 4])), [0, 1], atol=1e-12)
