@@ -130,7 +130,7 @@ def voting_scores(votes, counts, class_counts, n_items, *, hears_silence):
     return log_posterior(scores)
 
 
-def voting(answers, n_members, n_items, n_classes, *, hears_silence, n_iter=8):
+def voting(answers, n_members, n_items, n_classes, *, hears_silence, n_iter=4):
     """Counts of the votes under Dawid-Skene's posterior, and the logarithm of the posterior that follows."""
     votes = votes_of(answers)
     one_hot = [(m, i, np.eye(n_classes)[k]) for m, i, k in votes]
@@ -209,24 +209,10 @@ def survey(average, votes, translated, voted, n_answers):
     return by_class, totals
 
 
-def own_shares(average):
-    """The prior under which the average, told with it, has that prior as its mean; eight rounds, drawn to even."""
-    n_items, n_classes = average.shape
-    prior = [1 / n_classes] * n_classes
-    for _ in range(8):
-        found = [0.0] * n_classes
-        for row in average:
-            total = sum(row[k] * prior[k] for k in range(n_classes))
-            for k in range(n_classes):
-                found[k] += row[k] * prior[k] / total
-        prior = [0.9 * share / n_items + 0.1 / n_classes for share in found]
-    return np.array(prior)
-
-
 def forward(network, traits, opinions, trust, names, most=24):
     """The network's answer (items, classes), feature by feature."""
     n_items, n_classes = opinions.average.shape
-    n_logs, n_shares = 4, 6
+    n_logs, n_shares = 4, 5
     result = np.zeros((n_items, n_classes))
     for i in range(n_items):
         average = opinions.average[i] / opinions.average[i].sum()
@@ -263,7 +249,9 @@ def forward(network, traits, opinions, trust, names, most=24):
             pair = [*logs, experts[0][k], math.exp(logs[2]), math.exp(logs[3]), experts[4][k]]
             values = np.array([*pair, *traits.classes[k], *item, *traits.panel])
             assert len(values) == len(names)
-            features[k] = np.clip((values - network.mean) / network.deviation, -5, 5)
+            scaled = (values - network.mean) / network.deviation
+            is_trait = [name.startswith(("class", "panel")) for name in names]
+            features[k] = np.where(is_trait, np.clip(scaled, -5, 5), scaled)
             mixed[k] = [*logs, *traits.classes[k][:n_shares]]
         assert n_logs == len(logs)
         mass = sum(average[k] for k in seen)

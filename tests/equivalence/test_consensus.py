@@ -147,7 +147,6 @@ def test_the_survey_is_the_loops(case, chunk_size):
         np.testing.assert_allclose(finding.found.survey.of_class(name), by_class[name], atol=1e-8, err_msg=name)
     for name in OF_ITEMS:
         assert finding.found.survey.mean(name) * N_ITEMS == pytest.approx(totals[name], abs=1e-8), name
-    np.testing.assert_allclose(finding.found.own_shares, slow.own_shares(opinions.average), atol=1e-9)
 
 
 def test_traits_are_the_loops(case):
@@ -178,7 +177,6 @@ def traits_by_loops(found, answers, n_members, n_classes):
         "share of votes": against_even(survey.of_class("votes") / n_items),
         "share in voting": against_even(survey.of_class("voting") / n_items),
         "share in translation": against_even(survey.of_class("translation") / n_items),
-        "share under own prior": against_even(found.own_shares),
         "share of first choices": against_even(first / n_items),
         "agreement on it": [
             a / max(b, 1) for a, b in zip(survey.of_class("agreeing"), survey.of_class("meeting"), strict=True)

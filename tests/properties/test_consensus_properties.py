@@ -164,7 +164,6 @@ def test_dask(rng):
         fitted, local = cs.Consensus().fit(lazy), cs.Consensus().fit(array)
         assert_same(np.asarray(fitted.posterior_), local.posterior_)
         assert_same(fitted.survey_.by_class, local.survey_.by_class)
-        assert_same(fitted.own_shares_, local.own_shares_)
 
 
 # ---- streams ----------------------------------------------------------------------------------------------
@@ -190,7 +189,6 @@ def test_a_stream_adds_up(panel, forgetting):
     n_items = forgetting * half + len(second[0])
     assert streamed.statistics_.n_items == pytest.approx(n_items)
     assert streamed.survey_.totals[0] == pytest.approx(n_items)
-    assert streamed.own_shares_.sum() == pytest.approx(1)
     for posterior in (streamed.posterior_, streamed.predict_proba(array)):
         assert np.isfinite(posterior).all()
         np.testing.assert_allclose(posterior.sum(axis=1), 1, atol=1e-9)
