@@ -33,7 +33,6 @@ class Recipe:
     weight_decay: float = 1e-2
     risk: float = 2.0
     hidden: int = HIDDEN
-    dropout: float = 0.0
     networks: int = 3  # averaged
     left_out: tuple[str, ...] = ()  # features, for ablations
 
@@ -53,7 +52,7 @@ def fit(
     """A trained network, and the loss of each step."""
     torch.manual_seed(seed)
     rng, shares = np.random.default_rng(seed), np.cumsum(weights(lessons, recipe.real))
-    network = Network(recipe.hidden, recipe.dropout)
+    network = Network(recipe.hidden)
     network.standardize(sample(lessons), left_out=recipe.left_out)
     optimizer = torch.optim.AdamW(
         network.parameters(), lr=recipe.learning_rate, weight_decay=recipe.weight_decay, foreach=False

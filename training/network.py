@@ -34,9 +34,8 @@ class Network(nn.Module):
     mean: Tensor
     deviation: Tensor
 
-    def __init__(self, n_hidden: int = HIDDEN, dropout: float = 0.0) -> None:
+    def __init__(self, n_hidden: int = HIDDEN) -> None:
         super().__init__()
-        self.dropout = nn.Dropout(dropout)
         self.register_buffer("mean", torch.zeros(len(NAMES)))
         self.register_buffer("deviation", torch.ones(len(NAMES)))
         self.first = nn.Linear(len(NAMES), n_hidden)
@@ -59,10 +58,10 @@ class Network(nn.Module):
         """Logarithms of probabilities (rows,); those of an item sum to what the average gives its candidates."""
         scaled = (values - self.mean) / self.deviation
         clamped = scaled.clamp(-MOST_DEVIATIONS, MOST_DEVIATIONS)
-        hidden = self.dropout(torch.relu(self.first(torch.where(IS_TRAIT, clamped, scaled))))
+        hidden = torch.relu(self.first(torch.where(IS_TRAIT, clamped, scaled)))
         among = _mean(hidden, item, n_items)
         of_itself, of_mean = self.second.weight.chunk(2, dim=1)
-        deep = self.dropout(torch.relu(hidden @ of_itself.T + (among @ of_mean.T + self.second.bias)[item]))
+        deep = torch.relu(hidden @ of_itself.T + (among @ of_mean.T + self.second.bias)[item])
         found = self.last(deep)
         scores = found[:, 0] + self.mixture(values[:, MIXED])[:, 0]
         gate = MOST_LEARNED * torch.sigmoid(_mean(found[:, 1:], item, n_items)[:, 0] + 1)[item]

@@ -12,11 +12,12 @@ from benchmarks.quality.families import SIDES
 from benchmarks.quality.panel import AS_IT_IS, keep
 from benchmarks.quality.prepare import Entry
 from benchmarks.quality.scores import METRICS
+from consilience.answering.learned.features import NAMES
+from consilience.answering.learned.network import read
 from panels_of_quality import hard, soft
 from training import crossfit as module
 from training.__main__ import run
 from training.crossfit import Fold, crossfit, examine, folds_of
-from training.features import NAMES
 from training.fit import Recipe, fit
 from training.network import Network
 from training.panels import Lesson, exam_jobs, store_all
@@ -52,29 +53,46 @@ def test_a_fold_never_trains_on_its_families(monkeypatch):
     values = np.random.default_rng(0).random((6, 2, len(NAMES))).astype(np.float16)
     lessons = [Lesson(values, np.zeros(6, int), family) for family in ["generated crowd", *FAMILIES]]
     folds = [("tables", "judges"), ("mnist",)]
-    found = crossfit(lessons, folds, Recipe(steps=1))
+    found = crossfit(lessons, folds, Recipe(steps=1, networks=1))
     assert [fold.families for fold in found] == folds
     assert seen == [{"generated crowd", "mnist"}, {"generated crowd", "tables", "judges"}]
 
 
 def test_each_panel_is_answered_by_the_network_that_has_not_seen_its_family(tmp_path, entries, monkeypatch):
     paths = store_all(exam_jobs(entries), tmp_path / "exams", 1, lambda _: None)
-    folds = [Fold(("tables", "judges"), Network(), []), Fold(("mnist",), Network(), [])]
+    folds = [Fold(("tables", "judges"), [Network()]), Fold(("mnist",), [Network()])]
     asked = []
     rows_of = module.rows_of
-    monkeypatch.setattr(module, "rows_of", lambda exam, network: asked.append(network) or rows_of(exam, network))
+    monkeypatch.setattr(module, "rows_of", lambda exam, networks: asked.append(networks) or rows_of(exam, networks))
     rows = examine(paths, folds)
-    assert asked == [folds[0].network, folds[0].network, folds[1].network]
-    assert {row["method"] for row in rows} == {"average", "consensus", "learned", "half learned"}
+    assert asked == [folds[0].networks, folds[0].networks, folds[1].networks]
+    assert {row["method"] for row in rows} == {"average", "learned", "half learned"}
     by_method = {row["method"]: row for row in rows if row["family"] == "tables"}
     for metric in METRICS:  # a network that was not trained averages
         assert by_method["learned"][metric] == pytest.approx(by_method["average"][metric], abs=1e-2, nan_ok=True)
 
 
+OPTIONS = {"panels": 20, "draws": 1, "steps": 2, "networks": 2, "seed": 0, "kinds": None, "jobs": 1}
+
+
 def test_the_whole_of_it_runs(tmp_path, entries):
-    options = argparse.Namespace(work_dir=tmp_path, panels=20, steps=2, seed=0, kinds=None, jobs=1)
+    options = argparse.Namespace(work_dir=tmp_path, own_dir=None, no_exam=False, no_bench=False, **OPTIONS)
     shown = run(options, entries, Progress(disable=True))
     assert "from 20 generated panels and 3 drawn from tuning families" in shown
     assert "Left out together: judges; mnist; tables." in shown
     assert "learned by family, all kinds" in shown
+    assert sorted(path.stem for path in (tmp_path / "folds").iterdir()) == ["judges", "mnist", "tables"]
+    first = read(tmp_path / "weights.npz")
     assert run(options, entries, Progress(disable=True)).splitlines()[:2] == shown.splitlines()[:2]
+    np.testing.assert_array_equal(read(tmp_path / "weights.npz").first, first.first)  # the same seed, the same weights
+
+
+def test_own_panels_take_part(tmp_path):
+    (tmp_path / "own").mkdir()
+    for number in range(2):
+        panel = soft(number, n_items=40)
+        np.savez(tmp_path / "own" / f"task{number}.npz", truth=panel.truth, probabilities=panel.probabilities)
+    options = argparse.Namespace(work_dir=tmp_path, own_dir=tmp_path / "own", no_exam=False, no_bench=True, **OPTIONS)
+    shown = run(options, [], Progress(disable=True))
+    assert "and 0 drawn from tuning families, 2 drawn from the user's" in shown
+    assert "own task0" in shown

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 torch = pytest.importorskip("torch")
-from training.features import NAMES
-from training.fit import Recipe, batch_of, fit, weights
+from consilience.answering.learned.features import NAMES, PANEL
+from training.fit import FEW_DRAWS, Recipe, batch_of, fit, panel_ranges, weights
 from training.panels import Lesson, generated_jobs, read_lessons, store_all
 
 QUICK = Recipe(steps=30, learning_rate=1e-2)
@@ -39,9 +39,17 @@ def test_the_same_seed_gives_the_same_weights(lessons):
 
 
 def test_every_real_family_weighs_the_same():
-    families = ["generated crowd", "generated rare", "mnist", "mnist", "mnist", "judges"]
+    families = ["generated crowd", "generated rare", *["mnist"] * FEW_DRAWS, *["judges"] * (2 * FEW_DRAWS)]
     found = weights([values_of(family) for family in families], real=0.4)
-    np.testing.assert_allclose(found, [0.3, 0.3, 0.2 / 3, 0.2 / 3, 0.2 / 3, 0.2])
+    np.testing.assert_allclose(found.sum(), 1)
+    np.testing.assert_allclose(found[:2], 0.3)
+    np.testing.assert_allclose(found[2 : 2 + FEW_DRAWS].sum(), 0.2)
+
+
+def test_a_family_of_few_panels_weighs_less():
+    families = ["generated crowd", "mnist", *["judges"] * FEW_DRAWS]
+    found = weights([values_of(family) for family in families], real=0.4)
+    np.testing.assert_allclose(found[1] / found[2:].sum(), 1 / FEW_DRAWS)
 
 
 def test_weights_sum_to_one_where_all_panels_are_of_one_sort():
@@ -49,11 +57,16 @@ def test_weights_sum_to_one_where_all_panels_are_of_one_sort():
         np.testing.assert_allclose(weights([values_of(family) for family in families], real=0.4).sum(), 1)
 
 
-def test_batches_are_padded():
+def test_a_batch_has_a_row_for_each_item_and_candidate():
     lessons = [values_of("mnist", 4, 2), values_of("judges", 10, 5)]
     batch = batch_of(lessons, 6, np.random.default_rng(0))
-    assert batch.values.shape == (10, 5, len(NAMES))
-    assert batch.is_there.sum(dim=1).tolist() == [2] * 4 + [5] * 6
+    assert batch.values.shape == (4 * 2 + 6 * 5, len(NAMES))
+    assert torch.bincount(batch.item).tolist() == [2] * 4 + [5] * 6
     assert batch.panel.tolist() == [0] * 4 + [1] * 6
-    assert not batch.values[:4, 2:].any()
-    assert (batch.truth[:4] < 2).all()
+    assert (batch.item[batch.true] == torch.arange(10)).all()
+
+
+def test_ranges_leave_the_oddest_panels_out():
+    lessons = [values_of("mnist")._replace(values=np.full((1, 1, len(NAMES)), n, np.float16)) for n in range(11)]
+    lowest, highest = panel_ranges(lessons, share=0.1)
+    np.testing.assert_allclose([lowest, highest], np.repeat([[1.0], [9.0]], len(PANEL), axis=1))

@@ -4,11 +4,12 @@ import numpy as np
 import pytest
 
 torch = pytest.importorskip("torch")
+from training.fit import Batch
 from training.loss import Ratios, loss, ratios
 
-AVERAGE = torch.tensor([[0.5, 0.5], [0.8, 0.2], [0.6, 0.4]])
-ANSWER = torch.tensor([[0.9, 0.1], [0.8, 0.2], [0.3, 0.7]])
-TRUTH, PANEL = torch.tensor([0, 0, 0]), torch.tensor([0, 0, 1])
+AVERAGE = torch.tensor([0.5, 0.5, 0.8, 0.2, 0.6, 0.4])  # three items, two classes each
+ANSWER = torch.tensor([0.9, 0.1, 0.8, 0.2, 0.3, 0.7])
+BATCH = Batch(torch.zeros(6, 1), torch.tensor([0, 0, 1, 1, 2, 2]), torch.tensor([0, 2, 4]), torch.tensor([0, 0, 1]))
 
 NLL = [
     np.log((-(np.log(0.9) + np.log(0.8)) / 2 + 0.02) / (-(np.log(0.5) + np.log(0.8)) / 2 + 0.02)),
@@ -21,20 +22,20 @@ BRIER = [
 
 
 def test_ratios_are_those_computed_by_hand():
-    found = ratios(ANSWER.log(), AVERAGE, TRUTH, PANEL)
+    found = ratios(ANSWER.log(), AVERAGE, BATCH)
     np.testing.assert_allclose(found.nll, NLL, rtol=1e-5)
     np.testing.assert_allclose(found.brier, BRIER, rtol=1e-5)
 
 
 def test_the_loss_is_that_computed_by_hand():
-    found = loss(ratios(ANSWER.log(), AVERAGE, TRUTH, PANEL), risk=2.0)
+    found = loss(ratios(ANSWER.log(), AVERAGE, BATCH), risk=2.0)
     both = [one + 2 * other for one, other in zip(NLL, BRIER, strict=True)]
     lost = (NLL[1] ** 2 + 2 * BRIER[1] ** 2) / 2
     np.testing.assert_allclose(found, np.mean(both) + 2 * (3 * lost + 0.1 * both[1]), rtol=1e-5)
 
 
 def test_the_average_has_a_loss_of_zero():
-    found = ratios(AVERAGE.log(), AVERAGE, TRUTH, PANEL)
+    found = ratios(AVERAGE.log(), AVERAGE, BATCH)
     np.testing.assert_allclose(loss(found), 0, atol=1e-6)
 
 
