@@ -67,17 +67,17 @@ def test_a_better_member_gains_influence():
     assert moved == sorted(moved), moved
 
 
-@pytest.mark.parametrize("seed", range(5))
-def test_a_copy_changes_little(seed):
-    array, _ = unequal(seed)
+@pytest.mark.parametrize("draw", range(5))
+def test_a_copy_changes_little(draw):
+    array, _ = unequal(draw)
     for member in (0, len(array) - 1):
         assert distance(fused(np.concatenate([array, array[member : member + 1]])), fused(array)) < 0.1
 
 
-@pytest.mark.parametrize("seed", range(5))
-def test_a_member_who_guesses_changes_little(seed):
-    array, _ = unequal(seed)
-    with_guesses = np.concatenate([array, guessing(np.random.default_rng([seed, 1]), array)])
+@pytest.mark.parametrize("draw", range(5))
+def test_a_member_who_guesses_changes_little(draw):
+    array, _ = unequal(draw)
+    with_guesses = np.concatenate([array, guessing(np.random.default_rng([draw, 1]), array)])
     assert distance(fused(with_guesses), fused(array)) < 0.1
 
 
