@@ -76,6 +76,7 @@ class Experts:
 
     def opinions(self, sums: Sums) -> Opinions:
         """What all experts make of such sums."""
+        sums = Sums(*(np.asfortranarray(part) for part in sums))  # what follows sums over classes, which is fast then
         average, n_votes = sums.answers / sums.n_answers, sums.n_votes
         shares = np.where(n_votes > 0, sums.votes / np.maximum(n_votes, 1), 1 / sums.votes.shape[1])
         return Opinions(

@@ -113,9 +113,11 @@ def chosen(rows: Array, places: Array | None) -> Array:
 def pair_features(opinions: Opinions, places: Array | None) -> Array:
     """(items, candidates, len(PAIR))."""
     xp = namespace(opinions.average)
-    average, weighted, translation, voting, votes = (chosen(rows, places) for rows in opinions[:5])
+    average, weighted, translation, voting, votes = (xp.matrix_transpose(chosen(rows, places)) for rows in opinions[:5])
     logs = [_log(xp, average), _log(xp, weighted), _clipped(xp, translation), _clipped(xp, voting)]
-    return xp.stack([*logs, average, xp.exp(logs[2]), xp.exp(logs[3]), votes], axis=2)
+    # Class by class in memory, because sums over classes are fast then.
+    by_class = xp.stack([*logs, average, xp.exp(logs[2]), xp.exp(logs[3]), votes], axis=2)
+    return xp.permute_dims(by_class, (1, 0, 2))
 
 
 def item_features(opinions: Opinions) -> Array:

@@ -55,7 +55,7 @@ items are bounded as they are."""
 MOST_LEARNED = 0.98
 """The largest share of the learned answer; the average has the rest."""
 
-NUMBERS_AT_ONCE = 2**18
+NUMBERS_AT_ONCE = 2**19
 """About how many hidden numbers are computed at a time: they stay in the processor's cache."""
 
 
@@ -86,29 +86,27 @@ class Network:
         """The weights for one panel: what is the same for all items is computed once."""
         pair, classes, items, panel = np.split(np.arange(len(NAMES)), np.cumsum([len(PAIR), len(CLASS), len(ITEM)]))
         n_hidden = self.first.shape[2]
-        scale = np.ascontiguousarray((self.first / self.deviation[None, :, None]).transpose(1, 0, 2))
-        by_feature = scale.reshape(len(NAMES), -1)  # (features, networks × hidden), of features as they are
+        by_feature = self.first / self.deviation[None, :, None]  # of features as they are
 
         def clamped(values: FloatArray, rows: Any) -> FloatArray:
             most = MOST_DEVIATIONS * self.deviation[rows]
             return np.asarray(np.clip(values - self.mean[rows], -most, most))
 
-        known = (
-            clamped(traits.panel, panel) @ by_feature[panel] + clamped(traits.classes, classes) @ by_feature[classes]
-        )
-        of_means = self.mean[pair] @ by_feature[pair] + self.mean[items] @ by_feature[items]
+        of_panel = clamped(traits.panel, panel) @ by_feature[:, panel]
+        of_means = self.mean[pair] @ by_feature[:, pair] + self.mean[items] @ by_feature[:, items]
+        constant = (self.first_bias + of_panel - of_means)[:, None, :]
         return Prepared(
             trust=np.asarray(MOST_LEARNED * trust),
-            by_pair=by_feature[pair],
-            by_item=by_feature[items],
-            of_class=self.first_bias.reshape(-1) + known - of_means,
+            by_pair=by_feature[:, pair],
+            by_item=by_feature[:, items],
+            of_class=constant + clamped(traits.classes, classes) @ by_feature[:, classes],
             of_itself=self.second[:, :n_hidden],
             of_mean=self.second[:, n_hidden:],
             second_bias=self.second_bias,
             last=self.last,
             gate_bias=self.last_bias[:, 1] + 1.0,
-            mixture=self.mixture[:, :N_LOGS].T,
-            class_mixture=traits.classes[:, :N_SHARES] @ self.mixture[:, N_LOGS:].T,
+            mixture=self.mixture[:, :N_LOGS],
+            class_mixture=self.mixture[:, N_LOGS:] @ traits.classes[:, :N_SHARES].T,
         )
 
 
@@ -116,16 +114,16 @@ class Prepared(NamedTuple):
     """The network of one panel, as arrays of any library."""
 
     trust: Array  # (): the largest share of the learned answer
-    by_pair: Array  # (pair features, networks × hidden)
-    by_item: Array  # (item features, networks × hidden)
-    of_class: Array  # (classes, networks × hidden): the class's and the panel's part of the first layer
+    by_pair: Array  # (networks, pair features, hidden)
+    by_item: Array  # (networks, item features, hidden)
+    of_class: Array  # (networks, classes, hidden): the class's and the panel's part of the first layer
     of_itself: Array  # (networks, hidden, hidden)
     of_mean: Array  # (networks, hidden, hidden)
     second_bias: Array  # (networks, hidden)
     last: Array  # (networks, hidden, 2): the score, and the gate
     gate_bias: Array  # (networks,)
-    mixture: Array  # (logarithms, networks)
-    class_mixture: Array  # (classes, networks)
+    mixture: Array  # (networks, logarithms)
+    class_mixture: Array  # (networks, classes)
 
 
 def answer(prepared: Prepared, opinions: Opinions) -> Array:
@@ -141,32 +139,36 @@ def answer(prepared: Prepared, opinions: Opinions) -> Array:
 
 
 def _learned(prepared: Prepared, pair: Array, item: Array, average: Array, places: Array | None) -> Array:
-    """What becomes of the average of the candidates (items, candidates)."""
+    """What becomes of the average of the candidates (items, candidates).
+
+    Inside, candidates are the first axis: sums over them are fast then.
+    """
     xp = namespace(pair)
-    n_items, n_candidates, n_pair = pair.shape
-    of_class = prepared.of_class if places is None else prepared.of_class[places]
-    of_mixture = prepared.class_mixture if places is None else prepared.class_mixture[places]
-    hidden = xp.reshape(xp.reshape(pair, (-1, n_pair)) @ prepared.by_pair, (n_items, n_candidates, -1))
-    hidden += of_class
-    hidden += (item @ prepared.by_item)[:, None, :]
-    hidden = _positive(xp, hidden)
+    pair, average = xp.permute_dims(pair, (1, 0, 2)), xp.matrix_transpose(average)
+    n_candidates, n_items, n_pair = pair.shape
     n_networks, n_hidden = prepared.second_bias.shape
-    mass = xp.sum(average, axis=1, keepdims=True)
-    total = xp.zeros_like(average)
+    size = (n_candidates, n_items, n_hidden)
+    flat, mass, total = xp.reshape(pair, (-1, n_pair)), xp.sum(average, axis=0), xp.zeros_like(average)
     for network in range(n_networks):
-        part = hidden if n_networks == 1 else hidden[:, :, network * n_hidden : (network + 1) * n_hidden]
-        among = xp.mean(part, axis=1) @ prepared.of_mean[network] + prepared.second_bias[network]
-        deep = xp.reshape(xp.reshape(part, (-1, n_hidden)) @ prepared.of_itself[network], part.shape)
-        deep += among[:, None, :]
-        deep = _positive(xp, deep)
-        found = xp.reshape(xp.reshape(deep, (-1, n_hidden)) @ prepared.last[network], (n_items, n_candidates, 2))
-        scores = found[:, :, 0] + of_mixture[..., network]
-        for place in range(N_LOGS):
-            scores = scores + prepared.mixture[place, network] * pair[:, :, place]
-        opening = xp.mean(found[:, :, 1], axis=1) + prepared.gate_bias[network]
-        gate = prepared.trust / (1 + xp.exp(-opening[:, None]))
-        total += gate * mass * _softmax(xp, scores) + (1 - gate) * average
-    return total / n_networks
+        of_class, of_mixture = prepared.of_class[network][:, None], prepared.class_mixture[network][:, None]
+        if places is not None:
+            which = xp.matrix_transpose(places)
+            of_class, of_mixture = prepared.of_class[network][which], prepared.class_mixture[network][which]
+        hidden = xp.reshape(flat @ prepared.by_pair[network], size)
+        hidden += of_class
+        hidden += item @ prepared.by_item[network]
+        hidden = _positive(xp, hidden)
+        among = xp.mean(hidden, axis=0) @ prepared.of_mean[network] + prepared.second_bias[network]
+        deep = xp.reshape(xp.reshape(hidden, (-1, n_hidden)) @ prepared.of_itself[network], size)
+        deep += among
+        deep = xp.reshape(_positive(xp, deep), (-1, n_hidden))
+        found = xp.reshape(deep @ prepared.last[network], (n_candidates, n_items, 2))
+        scores = xp.reshape(flat[:, :N_LOGS] @ prepared.mixture[network], (n_candidates, n_items))
+        scores += found[:, :, 0] + of_mixture
+        opening = xp.mean(found[:, :, 1], axis=0) + prepared.gate_bias[network]
+        gate = prepared.trust / (1 + xp.exp(-opening))
+        total += (gate * mass) * _softmax(xp, scores) + (1 - gate) * average
+    return xp.matrix_transpose(total / n_networks)
 
 
 def _positive(xp: Any, values: Array) -> Array:
@@ -175,8 +177,8 @@ def _positive(xp: Any, values: Array) -> Array:
 
 
 def _softmax(xp: Any, scores: Array) -> Array:
-    exponentials = xp.exp(scores - xp.max(scores, axis=1, keepdims=True))
-    return exponentials / xp.sum(exponentials, axis=1, keepdims=True)
+    exponentials = xp.exp(scores - xp.max(scores, axis=0))
+    return exponentials / xp.sum(exponentials, axis=0)
 
 
 def _put(xp: Any, rows: Array, places: Array, values: Array) -> Array:

@@ -207,27 +207,22 @@ class DrawnNetwork:
 
     def answer(self, pair: str, item: str, average: str) -> str:
         """What becomes of the average of the candidates (batch, candidates)."""
-        graph, prepared = self.graph, self.prepared
-        of_item = graph.apply("Unsqueeze", graph.apply("MatMul", item, prepared.by_item), CLASSES)
-        hidden = graph.apply("Add", self._times(pair, prepared.by_pair), of_item)
-        hidden = graph.apply("Relu", graph.apply("Add", hidden, self._of_candidates(prepared.of_class)))
-        logs = graph.apply("Slice", pair, np.array([0]), np.array([N_LOGS]), np.array([2]))
-        mixed = self._times(logs, prepared.mixture)
-        mixed = graph.apply("Add", mixed, self._of_candidates(prepared.class_mixture))
-        n_networks = len(prepared.second_bias)
-        return graph.apply("Mean", *(self._of_one(network, hidden, mixed, average) for network in range(n_networks)))
+        n_networks = len(self.prepared.second_bias)
+        return self.graph.apply("Mean", *(self._of_one(network, pair, item, average) for network in range(n_networks)))
 
-    def _of_one(self, network: int, hidden: str, mixed: str, average: str) -> str:
+    def _of_one(self, network: int, pair: str, item: str, average: str) -> str:
         """What one of the networks makes of the average, which has a mass below 1 where there are other classes."""
         graph, prepared = self.graph, self.prepared
-        n_hidden = prepared.second_bias.shape[1]
-        bounds = (np.array([network * n_hidden]), np.array([(network + 1) * n_hidden]), np.array([2]))
-        part = graph.apply("Slice", hidden, *bounds)
-        among = graph.apply("MatMul", _over_candidates(graph, part), prepared.of_mean[network])
+        of_item = graph.apply("Unsqueeze", graph.apply("MatMul", item, prepared.by_item[network]), CLASSES)
+        hidden = graph.apply("Add", self._times(pair, prepared.by_pair[network]), of_item)
+        hidden = graph.apply("Relu", graph.apply("Add", hidden, self._of_candidates(prepared.of_class[network])))
+        among = graph.apply("MatMul", _over_candidates(graph, hidden), prepared.of_mean[network])
         among = graph.apply("Unsqueeze", graph.apply("Add", among, prepared.second_bias[network]), CLASSES)
-        deep = graph.apply("Relu", graph.apply("Add", self._times(part, prepared.of_itself[network]), among))
-        scores = self._times(deep, prepared.last[network][:, :1])
-        scores = graph.apply("Add", scores, graph.apply("Gather", mixed, np.array([network]), axis=2))
+        deep = graph.apply("Relu", graph.apply("Add", self._times(hidden, prepared.of_itself[network]), among))
+        logs = graph.apply("Slice", pair, np.array([0]), np.array([N_LOGS]), np.array([2]))
+        mixed = self._times(logs, prepared.mixture[network][:, None])
+        mixed = graph.apply("Add", mixed, self._of_candidates(prepared.class_mixture[network][:, None]))
+        scores = graph.apply("Add", self._times(deep, prepared.last[network][:, :1]), mixed)
         shares = graph.apply("Softmax", graph.apply("Squeeze", scores, np.array([2])), axis=1)
         opening = graph.apply("MatMul", _over_candidates(graph, deep), prepared.last[network][:, 1:])
         gate = graph.apply("Sigmoid", graph.apply("Add", opening, prepared.gate_bias[network]))
@@ -238,7 +233,7 @@ class DrawnNetwork:
 
     def _times(self, values: str, table: FloatArray) -> str:
         """The product of (batch, candidates, …) and a table, flat in between: runtimes refuse an empty batch of it."""
-        n_candidates = min(len(self.prepared.of_class), MOST_CANDIDATES)
+        n_candidates = min(self.prepared.of_class.shape[1], MOST_CANDIDATES)
         flat = self.graph.apply("Reshape", values, np.array([-1, len(table)]))
         product = self.graph.apply("MatMul", flat, table)
         return self.graph.apply("Reshape", product, np.array([-1, n_candidates, table.shape[1]]))

@@ -97,7 +97,7 @@ def answer_in_parts(prepared: Prepared, opinions: Opinions) -> npt.NDArray[np.fl
     n_items, n_classes = opinions.average.shape
     dtype = opinions.average.dtype
     cast = Prepared(*(part.astype(dtype, copy=False) for part in prepared))
-    width = min(n_classes, MOST_CANDIDATES) * cast.by_pair.shape[1]
+    width = min(n_classes, MOST_CANDIDATES) * cast.by_pair.shape[2]
     step = max(1, NUMBERS_AT_ONCE // width)
     if step >= n_items:
         return np.asarray(answer(cast, opinions))
