@@ -25,15 +25,15 @@ FEW_DRAWS = 60
 class Recipe:
     """How a network is trained."""
 
-    steps: int = 4000
+    steps: int = 2000
     panels: int = 16  # in a batch
     items: int = 64  # of each panel
     real: float = 0.4  # the share of real panels in a batch
     learning_rate: float = 3e-3
     weight_decay: float = 1e-2
-    risk: float = 2.0
+    risk: float = 1.0
     hidden: int = HIDDEN
-    networks: int = 3  # averaged
+    networks: int = 2  # averaged
     left_out: tuple[str, ...] = ()  # features, for ablations
 
 

@@ -17,7 +17,7 @@ from consilience.answering.learned.network import MOST_DEVIATIONS, MOST_LEARNED
 from consilience.answering.learned.network import Network as Weights
 from training.features import AVERAGE, Features
 
-HIDDEN = 48
+HIDDEN = 32
 
 MIXED = [*range(N_LOGS), *range(len(PAIR), len(PAIR) + N_SHARES)]
 """The features that are mixed as they are: logarithms of the experts and of the classes' shares."""
