@@ -24,7 +24,7 @@ import numpy as np
 
 import consilience
 from benchmarks.quality.jobs import Job
-from benchmarks.quality.methods import METHODS, PEERS, named
+from benchmarks.quality.methods import FOLDS, METHODS, PEERS, named
 from benchmarks.quality.panel import Panel, read
 from benchmarks.quality.peers.run import Runner
 from benchmarks.quality.prepare import fingerprint
@@ -124,7 +124,8 @@ def version_of(method: str) -> str:
     if method in METHODS:
         folder = Path(consilience.__file__).parent
         rooms = [folder / room for room in ("aggregators", "answering", "data", "maths", "passes", "system")]
-        return fingerprint([here / "methods.py", *rooms])
+        weights = [*sorted(folder.rglob("weights.npz")), *sorted(FOLDS.glob("*.npz"))]
+        return fingerprint([here / "methods.py", *rooms, *(weights if method == "consensus" else [])])
     module = find_spec(method.partition(":")[0])
     return fingerprint([Path(module.origin)] if module is not None and module.origin is not None else [])
 
