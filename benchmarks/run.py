@@ -186,6 +186,23 @@ def online() -> Measured:
     return results
 
 
+def consensus() -> Measured:
+    """Fits of Consensus, posterior and all, beside twenty iterations of Dawid-Skene on the same arrays; one item."""
+    results = {}
+    for n_items, n_classes in ((20_000, 10), (5_000, 100), (1_000, 1000)):
+        array = probabilities(5, n_items, n_classes)
+        model, seconds, memory = measure(lambda array=array: cs.Consensus().fit(array), repeats=3)
+        _, yardstick, _ = measure(lambda array=array: cs.DawidSkene(max_iter=20, tol=None).fit(array), repeats=3)
+        _, one, _ = measure(lambda model=model, array=array: model.predict_proba(array[:, :1]), repeats=50)
+        results |= {
+            f"{n_classes}_classes_seconds": seconds,
+            f"{n_classes}_classes_over_dawid_skene": seconds / yardstick,
+            f"{n_classes}_classes_added_mb": memory,
+            f"{n_classes}_classes_one_item_ms": 1e3 * one,
+        }
+    return results
+
+
 def import_time() -> Measured:
     """What `import consilience` adds to its dependencies, the best of seven."""
     script = (
@@ -257,6 +274,7 @@ CASES: dict[str, Callable[[], Measured]] = {
     **{name: (lambda name=name: compare(name)) for name in [*SDS, *DS]},
     "crowd": compare_crowds,
     "online": online,
+    "consensus": consensus,
     "import": import_time,
     "full-fit": full_fit,
 }
