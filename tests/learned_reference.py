@@ -247,7 +247,8 @@ def forward(network, traits, opinions, trust, names, most=24):
             ]
             logs = [min(max(value, -12), 0) for value in logs]
             pair = [*logs, experts[0][k], math.exp(logs[2]), math.exp(logs[3]), experts[4][k]]
-            values = np.array([*pair, *traits.classes[k], *item, *traits.panel])
+            panel = np.clip(traits.panel, network.lowest, network.highest)
+            values = np.array([*pair, *traits.classes[k], *item, *panel])
             assert len(values) == len(names)
             scaled = (values - network.mean) / network.deviation
             is_trait = [name.startswith(("class", "panel")) for name in names]

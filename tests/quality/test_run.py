@@ -111,5 +111,6 @@ def test_the_runner_has_the_limit_of_the_bench():
 
 
 def test_versions_are_those_of_the_code():
-    assert version_of("average") == version_of("no weights") != version_of("benchmarks.quality.methods:mixture")
+    assert version_of("average") == version_of("majority") != version_of("benchmarks.quality.methods:mixture")
+    assert version_of("consensus") != version_of("average")  # its weights belong to it
     assert version_of(A_PEER) != version_of("average")

@@ -21,7 +21,7 @@ WAYS = {
 
 
 @pytest.mark.parametrize("way", WAYS)
-@pytest.mark.parametrize("method", [cs.DawidSkene, cs.BayesianClassifierCombination, cs.Consensus, cs.SoftDawidSkene])
+@pytest.mark.parametrize("method", [cs.DawidSkene, cs.BayesianClassifierCombination, cs.SoftDawidSkene])
 def test_a_fit_that_does_not_converge_points_here(method, way):
     with pytest.warns(ConvergenceWarning, match=r"after 1 iterations; raise max_iter or tol") as caught:
         WAYS[way](method(max_iter=1, tol=1e-12))

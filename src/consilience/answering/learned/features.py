@@ -26,7 +26,7 @@ LEAST = 1e-30
 AMONG_EQUALS = 1e-4
 """How much translation and voting count in the ranking of candidates: enough to tell equals apart, and no more."""
 
-EQUAL = 1e-7
+EQUAL = 1e-5
 """Classes whose rankings differ by less are tied."""
 
 PAIR = (
@@ -51,6 +51,9 @@ PANEL = (
     *("voting against average", "votes against average", "top of translation"),
     *("top of voting", "evenness of voting", "evenness of translation", "top of average", "top of votes"),
 )
+
+SIZES = ("log classes", "log members", "log items", "log answers an item", "log effective members")
+"""Traits of the panel that say how large it is."""
 
 N_LOGS = 4
 """The first of `PAIR` are logarithms, and mixed as they are."""

@@ -24,6 +24,7 @@ from consilience.answering.learned.features import (
     NAMES,
     PAIR,
     PANEL,
+    SIZES,
     Traits,
     candidates,
     chosen,
@@ -77,10 +78,12 @@ class Network:
     mixture: FloatArray  # (networks, mixed): of the experts' logarithms, then of the classes' shares
 
     def outside(self, panel: FloatArray) -> float:
-        """How far a panel lies outside of what training has seen, in standard deviations; 0 within."""
-        deviation = self.deviation[-len(PANEL) :]
-        beyond = np.maximum(np.maximum(self.lowest - panel, panel - self.highest), 0)
-        return float((beyond / deviation).sum())
+        """How far a panel lies outside of what training has seen, in standard deviations; 0 within.
+
+        Sizes do not count: more items than training had only tell more.
+        """
+        beyond = np.abs(panel - np.clip(panel, self.lowest, self.highest)) / self.deviation[-len(PANEL) :]
+        return float(sum(value for name, value in zip(PANEL, beyond, strict=True) if name not in SIZES))
 
     def prepared(self, traits: Traits, trust: float) -> Prepared:
         """The weights for one panel: what is the same for all items is computed once."""
@@ -92,7 +95,7 @@ class Network:
             most = MOST_DEVIATIONS * self.deviation[rows]
             return np.asarray(np.clip(values - self.mean[rows], -most, most))
 
-        of_panel = clamped(traits.panel, panel) @ by_feature[:, panel]
+        of_panel = clamped(np.clip(traits.panel, self.lowest, self.highest), panel) @ by_feature[:, panel]
         of_means = self.mean[pair] @ by_feature[:, pair] + self.mean[items] @ by_feature[:, items]
         constant = (self.first_bias + of_panel - of_means)[:, None, :]
         return Prepared(
