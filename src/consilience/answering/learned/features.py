@@ -26,7 +26,7 @@ LEAST = 1e-30
 AMONG_EQUALS = 1e-4
 """How much translation and voting count in the ranking of candidates: enough to tell equals apart, and no more."""
 
-EQUAL = 1e-5
+EQUAL = 1e-7
 """Classes whose rankings differ by less are tied."""
 
 PAIR = (
