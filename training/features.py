@@ -10,6 +10,7 @@ from benchmarks.quality.panel import Panel
 from consilience.aggregators.consensus.finding import find
 from consilience.aggregators.consensus.traits import traits_of
 from consilience.answering.learned.features import NAMES, candidates, item_features, pair_features
+from consilience.passes.reader import Reader
 
 AVERAGE = NAMES.index("item and class: average")
 """Where the average stands, which all answers are compared with."""
@@ -28,9 +29,10 @@ def features_of(panel: Panel) -> Features:
     predictions = panel.predictions
     finding = find(predictions, None)
     traits = traits_of(finding.found)
-    reading = finding.experts.read(predictions)
+    reader = Reader(predictions)
+    reading = finding.experts.read(reader)
     parts = []
-    for chunk in reading.reader.chunks:
+    for chunk in reader.chunks:
         opinions = reading.opinions(chunk)
         n_items, n_classes = opinions.average.shape
         places = candidates(opinions)

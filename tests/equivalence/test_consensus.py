@@ -92,8 +92,9 @@ def test_confusion_matrices_are_the_loops(case, rng):
 
 
 def opinions_of(finding, predictions, chunk_size=None):
-    reading = finding.experts.read(predictions, chunk_size)
-    parts = [reading.opinions(chunk) for chunk in reading.reader.chunks]
+    reader = Reader(predictions, chunk_size=chunk_size)
+    reading = finding.experts.read(reader)
+    parts = [reading.opinions(chunk) for chunk in reader.chunks]
     return type(parts[0])(*(np.concatenate(part) for part in zip(*parts, strict=True)))
 
 

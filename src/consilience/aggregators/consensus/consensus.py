@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 MANY_OF_ONE = 5
 """So many labels, all of one class, are worth a warning: they were hardly drawn at random."""
 
-SMALL_RULE = 2**20
+SMALL_RULE = 2**24
 """A rule of up to so many numbers is kept."""
 
 FAR_OUTSIDE = 3.0

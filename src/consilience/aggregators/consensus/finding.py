@@ -15,7 +15,6 @@ from consilience.aggregators.consensus.survey import survey
 from consilience.aggregators.consensus.traits import Found
 from consilience.aggregators.consensus.translation import TranslationModel
 from consilience.answering.learned.experts import Experts
-from consilience.data.answers import NUMBERS_AT_ONCE
 from consilience.maths.model import Scores, State
 from consilience.maths.silence import Silence, heard, keeps_silent
 from consilience.passes.agreement import Agreement
@@ -55,7 +54,7 @@ class Finding(NamedTuple):
 
 def find(predictions: AbstractPredictions, chunk_size: int | None, show: Any = None) -> Finding:
     """What is found of these items; `show(reader, passes)` gives a context in which progress is shown."""
-    size = items_at_once(predictions, chunk_size)
+    size = chunk_size or predictions.items_at_once()  # the same for probabilities and votes, read side by side
     reader, votes = open_reader(predictions, chunk_size=size), open_reader(predictions.votes(), chunk_size=size)
     progress: AbstractContextManager[Any] = nullcontext() if show is None else show(reader, TRANSLATIONS + 1)
     with progress:
@@ -77,7 +76,7 @@ def find(predictions: AbstractPredictions, chunk_size: int | None, show: Any = N
 
 def find_more(before: Finding, predictions: AbstractPredictions, forgetting: float, chunk_size: int | None) -> Finding:
     """What is found when one more batch comes; what was found before is forgotten by so much."""
-    size = items_at_once(predictions, chunk_size)
+    size = chunk_size or predictions.items_at_once()  # the same for probabilities and votes, read side by side
     reader, votes = open_reader(predictions, chunk_size=size), open_reader(predictions.votes(), chunk_size=size)
     old, experts = before.found, before.experts
     expected = reader.expectation(remembers=False)(experts.translation)
@@ -102,13 +101,6 @@ def find_more(before: Finding, predictions: AbstractPredictions, forgetting: flo
         hears_silence=hears_silence,
     )
     return Finding(found, translated, [evidence])
-
-
-def items_at_once(predictions: AbstractPredictions, chunk_size: int | None) -> int:
-    """How many items a chunk has: the same for probabilities and votes, which are read side by side."""
-    if chunk_size is not None:
-        return chunk_size
-    return max(256, NUMBERS_AT_ONCE // (predictions.n_classes * (int(predictions.is_soft.sum()) + 2)))
 
 
 def n_effective(weights: FloatArray, statistics: Statistics) -> float:

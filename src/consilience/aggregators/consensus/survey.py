@@ -9,6 +9,7 @@ import numpy as np
 
 from consilience.answering.learned.features import entropy
 from consilience.data.answers import TIE
+from consilience.passes.reader import Reader
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -57,8 +58,9 @@ class Survey:
 
 def survey(experts: Experts, chunk_size: int | None, predictions: Predictions) -> Survey:
     """The survey of all these items."""
-    reading = experts.read(predictions, chunk_size)
-    return reading.reader.added_up(lambda chunk: survey_of(reading.opinions(chunk)))
+    reader = Reader(predictions, chunk_size=chunk_size)
+    reading = experts.read(reader)
+    return reader.added_up(lambda chunk: survey_of(reading.opinions(chunk)))
 
 
 def survey_of(opinions: Opinions) -> Survey:

@@ -16,7 +16,6 @@ from consilience.system.arrays import Array, FloatArray, to_numpy
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from consilience.data.predictions import Predictions
     from consilience.maths.model import Scores
     from consilience.passes.kernels import Layer
     from consilience.passes.reader import ReadChunk
@@ -89,20 +88,19 @@ class Experts:
             n_votes=n_votes.astype(average.dtype, copy=False),
         )
 
-    def read(self, predictions: Predictions, chunk_size: int | None = None) -> Reading:
-        """All experts on these items."""
-        return Reading(self, predictions, chunk_size)
+    def read(self, reader: Reader) -> Reading:
+        """All experts on the items of a reader of probabilities."""
+        return Reading(self, reader)
 
 
 @final
 class Reading:
     """The experts' opinions of some items, chunk by chunk."""
 
-    def __init__(self, experts: Experts, predictions: Predictions, chunk_size: int | None) -> None:
+    def __init__(self, experts: Experts, reader: Reader) -> None:
         self.experts = experts
-        self.reader = Reader(predictions, chunk_size=chunk_size)
-        self._votes = Reader(predictions.votes(), chunk_size=self.reader.chunks[0].n_items)
-        self._translation = self.reader.layer(experts.translation)
+        self._votes = Reader(reader.predictions.votes(), chunk_size=reader.chunks[0].n_items)
+        self._translation = reader.layer(experts.translation)
         self._voting = self._votes.layer(experts.voting)
 
     def opinions(self, chunk: ReadChunk) -> Opinions:

@@ -17,6 +17,7 @@ from consilience.answering.learned.network import NUMBERS_AT_ONCE
 from consilience.answering.learned.rule import answer_in_parts
 from consilience.answering.rule import AbstractExplained, Evidence
 from consilience.maths.shapley import shapley_values
+from consilience.passes.reader import Reader
 from consilience.system.arrays import to_numpy
 
 if TYPE_CHECKING:
@@ -45,8 +46,8 @@ class ExplainedLearned(AbstractExplained):
         self._members = np.flatnonzero(~np.isnan(said[:, 0]))
         self._first_choices = said[self._members].argmax(axis=1)
         self._shape = said.shape
-        reading = rule.experts.read(one.apart(), len(self._members))
-        self._sums = reading.sums(reading.reader.chunks[0])  # the items of the reader are the members
+        reader = Reader(one.apart(), chunk_size=len(self._members))  # whose items are the members
+        self._sums = rule.experts.read(reader).sums(reader.chunks[0])
 
     def evidence(self, first: int, second: int) -> Evidence:
         """The Shapley values of the members, each at the class that it finds most probable."""

@@ -53,13 +53,12 @@ class LearnedRule(AbstractRule):
 
     def answer(self, reader: Reader) -> Callable[[ReadChunk], Array]:
         """A function from each chunk to its posterior (items, classes)."""
-        reading = self.experts.read(reader.predictions, reader.chunks[0].n_items)
+        reading = self.experts.read(reader)
         example = reader.predictions.example()
         prepared = self.prepared
 
         def rows(chunk: ReadChunk) -> Array:
-            opinions = reading.opinions(reading.reader.chunks[chunk.place])
-            return like_array(answer_in_parts(prepared, opinions), example)
+            return like_array(answer_in_parts(prepared, reading.opinions(chunk)), example)
 
         return rows
 
