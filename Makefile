@@ -40,7 +40,7 @@ quality: .venv-peers/made
 	OMP_NUM_THREADS=1 $(PEERS_BIN)/python -m benchmarks.quality --data-dir $(DATA) --shared-dir $(SHARED) --work-dir $(WORK) \
 		--side $(SIDE)
 
-# What a learned combiner gives on families that it has not seen; training/README.md says what it is not yet.
+# Train the network of Consensus, and examine it on families that it has not seen: training/README.md.
 train: .venv/tested-with
 	OMP_NUM_THREADS=1 $(BIN)/python -m training --data-dir $(DATA) --shared-dir $(SHARED) --work-dir $(WORK)
 

@@ -24,7 +24,7 @@ ASSETS = Path(__file__).parent / "assets"
 
 def main() -> None:
     """Run the demo, draw it, photograph its report."""
-    shifts = run(print)
+    shifts = run()
     draw_methods(shifts)
     photograph_report(shifts[2])
 
