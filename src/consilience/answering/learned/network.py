@@ -235,9 +235,34 @@ def read(path: str | os.PathLike[str]) -> Network:
     if str(arrays.get("features")) != "\n".join(NAMES):
         raise InvalidPredictions(f"the weights {path} were trained with other features; {REMEDY}")
     checksum = str(arrays.pop("checksum", ""))
-    if checksum != _checksum(arrays) or not {field.name for field in fields(Network)} <= set(arrays):
+    if checksum != _checksum(arrays) or not _fit_together(arrays):
         raise InvalidPredictions(f"the weights {path} are damaged; {REMEDY}")
     return Network(**{field.name: arrays[field.name].astype(np.float64) for field in fields(Network)})
+
+
+def _fit_together(arrays: dict[str, Any]) -> bool:
+    """Whether all arrays are there, finite and of sizes that make a network: a checksum finds damage, not forgery."""
+    n_networks, _, n_hidden = (*getattr(arrays.get("first"), "shape", ()), 0, 0, 0)[:3]
+    sizes = {
+        "mean": (len(NAMES),),
+        "deviation": (len(NAMES),),
+        "lowest": (len(PANEL),),
+        "highest": (len(PANEL),),
+        "first": (n_networks, len(NAMES), n_hidden),
+        "first_bias": (n_networks, n_hidden),
+        "second": (n_networks, 2 * n_hidden, n_hidden),
+        "second_bias": (n_networks, n_hidden),
+        "last": (n_networks, n_hidden, 2),
+        "last_bias": (n_networks, 2),
+        "mixture": (n_networks, N_LOGS + N_SHARES),
+    }
+    return all(
+        name in arrays
+        and arrays[name].dtype.kind == "f"
+        and arrays[name].shape == size
+        and np.isfinite(arrays[name]).all()
+        for name, size in sizes.items()
+    ) and bool(n_networks and n_hidden and (arrays["deviation"] > 0).all())
 
 
 def _checksum(arrays: dict[str, Any]) -> str:

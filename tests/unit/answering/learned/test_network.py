@@ -134,6 +134,9 @@ DAMAGES = {
         "other features",
     ),
     "without an array": (lambda path: written(path, mixture=None), "are damaged"),
+    "of too few hidden units": (lambda path: written(path, last=np.zeros((2, 31, 2), np.float32)), "are damaged"),
+    "with a NaN": (lambda path: written(path, mean=np.full(len(NAMES), np.nan, np.float32)), "are damaged"),
+    "without scale": (lambda path: written(path, deviation=np.zeros(len(NAMES), np.float32)), "are damaged"),
     "of another archive": (lambda path: np.savez(path, a=np.zeros(3)), "are of version unknown"),
 }
 
