@@ -15,10 +15,11 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
+import torch
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeRemainingColumn
 
 from benchmarks.quality.draws import KINDS
-from benchmarks.quality.families import side_of
+from benchmarks.quality.families import SIDES, side_of
 from benchmarks.quality.panel import AS_IT_IS
 from benchmarks.quality.prepare import Entry, prepare, sources_at
 from benchmarks.quality.table import by_family, gathered, text
@@ -30,10 +31,10 @@ from training.network import exported
 from training.panels import (
     Job,
     Lesson,
-    code_state,
     drawn_jobs,
     exam_jobs,
     family_of,
+    features_folder,
     generated_jobs,
     own_exams,
     own_jobs,
@@ -56,7 +57,8 @@ def main() -> None:
 
 def run(options: argparse.Namespace, entries: list[Entry], progress: Progress) -> str:
     """Keep features, train, examine; what is printed."""
-    folder = options.work_dir / "learned" / code_state()
+    torch.set_num_threads(1)  # before processes are forked: those of a forked torch with more threads may hang
+    folder = features_folder(options.work_dir)
     jobs: dict[str, list[Job]] = {
         "generated": generated_jobs(options.panels),
         "drawn": drawn_jobs(entries, options.draws),
@@ -73,8 +75,10 @@ def run(options: argparse.Namespace, entries: list[Entry], progress: Progress) -
         families = {entry.family for entry in tuning(entries)} | {family_of(path) for path in paths["own"]}
         folds = folds_of(families)
         trained = _trained(lessons, folds, recipe, options, progress, "networks with families left out")
-        for fold in trained:
-            _keep(fold, lessons, options.work_dir / "folds" / f"{'+'.join(fold.families)}.npz")
+        for number, fold in enumerate(trained):
+            are_ours = all(family in SIDES for family in fold.families)
+            name = "+".join(fold.families) if are_ours else f"fold {number}"  # a user's families may be named anyhow
+            _keep(fold, lessons, options.work_dir / "folds" / f"{name}.npz")
         done = _bar(progress, "examining", len(paths["exams"]))
         rows = examine(paths["exams"], trained, lambda: done(""))
         shown += [f"Left out together: {'; '.join(', '.join(fold) for fold in folds)}.", text(rows, "tuning")]

@@ -23,7 +23,7 @@ from benchmarks.quality.scores import change
 from consilience.answering.learned.features import NAMES
 from training.crossfit import HALF, LEARNED, crossfit, examine, folds_of
 from training.fit import Recipe
-from training.panels import Lesson, code_state, read_lessons
+from training.panels import Lesson, features_folder, read_lessons
 
 BASE = Recipe(steps=1500, networks=1)
 
@@ -113,11 +113,11 @@ def main() -> None:
     parser.add_argument("--jobs", type=int, default=2, help="processes (default: %(default)s)")
     parser.add_argument("-o", "--output", type=Path, help="without ending: .txt follows; rows are added to it")
     options = parser.parse_args()
-    folder = options.work_dir / "learned" / code_state()
+    folder = features_folder(options.work_dir)
     lessons = read_lessons([*sorted(folder.glob("generated/*.npz")), *sorted(folder.glob("drawn/*.npz"))])
     if not lessons:
         parser.error(f"there are no features in {folder}: run python -m training first")
-    exams = [path for path in sorted(folder.glob("exams/*.npz")) if _kind_of(path) in KINDS]
+    exams = [path for path in sorted(folder.glob("exams/[!o]*.npz")) if _kind_of(path) in KINDS]  # not the user's own
     folds = folds_of(lesson.family for lesson in lessons if not is_generated(lesson))
     title = f"{'points, NLL ×, Brier × averaging':40}" + "".join(f"{kind:24}" for kind in (*KINDS, "all four"))
     _show(title, options.output)

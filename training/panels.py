@@ -18,6 +18,7 @@ from typing import NamedTuple
 from zlib import crc32
 
 import numpy as np
+import sklearn
 
 from benchmarks.quality.draws import rare
 from benchmarks.quality.families import side_of
@@ -127,7 +128,7 @@ def own_jobs(folder: Path, n_draws: int) -> list[Job]:
     for path in paths:
         read_own(path)  # all of them, before hours of work
     return [
-        Job(f"own {path.stem} {number}", number, path, number > 0, is_own=True)
+        Job(f"own {path.stem} {_state_of(path)} {number}", number, path, number > 0, is_own=True)
         for path in paths
         for number in range(n_draws)
     ]
@@ -136,7 +137,16 @@ def own_jobs(folder: Path, n_draws: int) -> list[Job]:
 def own_exams(folder: Path | None) -> list[Job]:
     """The user's panels, to be examined as they are."""
     paths = [] if folder is None else sorted(folder.glob("*.npz"))
-    return [Job(f"own {path.stem}", 0, path, is_altered=False, is_examined=True, is_own=True) for path in paths]
+    names = [f"own {path.stem} {_state_of(path)}" for path in paths]
+    return [
+        Job(name, 0, path, is_altered=False, is_examined=True, is_own=True)
+        for name, path in zip(names, paths, strict=True)
+    ]
+
+
+def _state_of(path: Path) -> str:
+    """What tells a file from an earlier one of the same name."""
+    return f"{crc32(path.read_bytes()):08x}"
 
 
 def read_own(path: Path) -> Panel:
@@ -236,20 +246,24 @@ def store_all(jobs: Iterable[Job], folder: Path, n_processes: int, on_done: Call
 def code_state() -> str:
     """What tells features from those that other code gave: they are kept in a folder of that name."""
     here, bench, library = (Path(file).parent for file in (__file__, fingerprint.__code__.co_filename, LIBRARY))
-    rooms = (
-        "aggregators/consensus",
-        "answering/learned/experts.py",
-        "answering/learned/features.py",
-        "maths",
-        "passes",
-    )
+    ours = ("features.py", "panels.py")
+    benches = ("panel.py", "draws.py", "families.toml", "methods.py", "prepare.py", "scores.py", "generated", "sources")
+    rooms = ("aggregators", "answering/learned/experts.py", "answering/learned/features.py", "data", "maths", "passes")
     return fingerprint(
         [
-            *(here / name for name in ("features.py", "panels.py")),
-            *(bench / name for name in ("panel.py", "draws.py", "prepare.py", "methods.py", "generated", "sources")),
+            *(here / name for name in ours),
+            *(bench / name for name in benches),
             *(library / name for name in rooms),
-        ]
+        ],
+        f"numpy {np.__version__}, scikit-learn {sklearn.__version__}",
     )
+
+
+def features_folder(work_dir: Path) -> Path:
+    """Where features are kept: apart by the code that gave them, and by the panels of the bench that they are of."""
+    index = work_dir / "panels" / "index.json"
+    panels = f"{crc32(index.read_bytes()):08x}" if index.exists() else "none"
+    return work_dir / "learned" / f"{code_state()}-{panels}"
 
 
 # ---- reading ----------------------------------------------------------------------------------------------

@@ -19,6 +19,7 @@ from benchmarks.quality.families import side_of
 from benchmarks.quality.panel import Panel
 from benchmarks.quality.peers.peer import Peer
 from consilience.aggregators.base import AbstractAggregator
+from consilience.answering.learned.experts import VOTE
 from consilience.system.arrays import to_numpy
 
 Method = Callable[[Panel], np.ndarray]
@@ -29,10 +30,6 @@ FOLDS = Path(__file__).parents[2] / "training" / "folds"
 YARDSTICK = "average"
 """What the others are compared with."""
 
-VOTE = 0.98
-"""What a vote counts as a probability where votes are averaged; the rest is spread over all classes. Shares of votes
-alone would make any class impossible that nobody votes for, and every method would seem to have a better NLL."""
-
 
 def by(aggregator: Callable[[], AbstractAggregator]) -> Method:
     """An aggregator as a method."""
@@ -40,7 +37,11 @@ def by(aggregator: Callable[[], AbstractAggregator]) -> Method:
 
 
 def average(panel: Panel) -> np.ndarray:
-    """The mean of the members' probabilities, or of their votes counted as `VOTE`."""
+    """The mean of the members' probabilities, or of their votes counted as `VOTE`.
+
+    Shares of votes alone would make any class impossible that nobody votes for, and every method would seem to have a
+    better NLL.
+    """
     rows = _posterior(_fitted(cs.Average(), panel.predictions))
     return rows if panel.labels is None else VOTE * rows + (1 - VOTE) / panel.n_classes
 

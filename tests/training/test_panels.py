@@ -137,7 +137,9 @@ def own(tmp_path):
 
 def test_own_panels_are_drawn_and_examined(own):
     jobs = own_jobs(own, 3)
-    assert [job.name for job in jobs] == [f"own {name} {number}" for name in ("april", "march") for number in range(3)]
+    assert [job.name.split()[1::2] for job in jobs] == [[name, str(n)] for name in ("april", "march") for n in range(3)]
+    np.savez(own / "march.npz", truth=np.arange(30) % 4, labels=np.zeros((2, 30), int))
+    assert {job.name for job in own_jobs(own, 3)} & {job.name for job in jobs[3:]} == set()  # another panel, made anew
     assert {panel_of(job).family for job in jobs} == {"own spring", "own march"}
     assert [panel_of(job).n_items for job in own_exams(own)] == [30, 30]
     assert own_exams(None) == []

@@ -89,6 +89,8 @@ def _flat(values: dict[str, Any]) -> list[tuple[str, Any]]:
 def _to_json(value: Any) -> Any:
     if isinstance(value, np.generic):
         return value.item()
+    if isinstance(value, os.PathLike):
+        return os.fspath(value)
     if is_array(value):
         return to_numpy(value).tolist()
     raise InvalidPredictions(

@@ -41,9 +41,6 @@ from consilience.system.arrays import Array, FloatArray, IntArray, like, namespa
 from consilience.system.errors import InvalidPredictions
 from consilience.system.threads import n_threads
 
-FEW_ANSWERS = 2**21
-"""The votes of up to so many answers are kept once they were asked for."""
-
 LONG_PASS, LEAST_PART = 2**24, 2048
 """A pass of at least this many multiplications is cut into as many chunks as there are cores, of at least so many
 items: handing over less costs more than it saves."""
@@ -140,7 +137,6 @@ class Predictions(AbstractPredictions):
     ['vit', 'resnet']
     """
 
-    _votes: Predictions | None = None  # kept where they are few, because a fit asks for them several times
     _has_answers = False  # whether it was checked that each item has one: a look at all of them
 
     def __init__(
@@ -489,10 +485,7 @@ class Predictions(AbstractPredictions):
 
     def votes(self) -> Predictions:
         """The same as labels, without the answers that find several classes equally probable."""
-        votes = self._as_labels(SoftMember.votes) if self._votes is None else self._votes
-        if self.n_members * self.n_items <= FEW_ANSWERS:
-            self._votes = votes
-        return votes
+        return self._as_labels(SoftMember.votes)
 
     def _as_labels(self, labels_of: Callable[[SoftMember], HardAnswers]) -> Predictions:
         if not self.soft:

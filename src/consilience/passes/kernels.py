@@ -18,6 +18,7 @@ import numpy as np
 from scipy import sparse
 from scipy.special import xlogy
 
+from consilience.data.answers import has_one_largest
 from consilience.maths.statistics import Statistics
 from consilience.system.arrays import (
     Array,
@@ -33,6 +34,8 @@ from consilience.system.arrays import (
 )
 
 if TYPE_CHECKING:
+    import numpy.typing as npt
+
     from consilience.data.answers import HardAnswers, SoftMember
     from consilience.data.predictions import Chunk
     from consilience.maths.model import Scores
@@ -280,6 +283,44 @@ def _label_features(hard: HardAnswers, n_items: int, n_classes: int, positions: 
     columns = np.searchsorted(positions, hard.members) * n_classes + hard.labels
     shape = (n_items, len(positions) * n_classes)
     return LabelFeatures(positions, n_classes, sparse.csr_array((np.ones(len(columns)), columns, indptr), shape=shape))
+
+
+def votes_of(features: tuple[Features, ...], n_items: int, n_members: int, n_classes: int) -> LabelFeatures:
+    """The votes of all members on the items of a chunk: the most probable class of each answer that has one."""
+    items, columns, weights = [], [], []
+    for part in features:
+        if isinstance(part, LabelFeatures):
+            entries = sparse.coo_array(part.matrix)
+            member, label = np.divmod(entries.col, n_classes)
+            items.append(entries.row)
+            columns.append(part.positions[member] * n_classes + label)
+            weights.append(entries.data)
+            continue
+        rows, answered, member = _rows_of(part, n_classes)
+        is_vote = has_one_largest(rows) & (rows.max(axis=1) > 0)  # missing rows are zero
+        items.append(answered[is_vote])
+        columns.append(member[is_vote] * n_classes + rows[is_vote].argmax(axis=1))
+        weights.append(np.ones(int(is_vote.sum())))
+    item = np.concatenate(items)
+    order = np.argsort(item, kind="stable")
+    indptr = np.searchsorted(item[order], np.arange(n_items + 1))
+    placed = (np.concatenate(weights)[order], np.concatenate(columns)[order], indptr)
+    matrix = sparse.csr_array(placed, shape=(n_items, n_members * n_classes))
+    return LabelFeatures(np.arange(n_members), n_classes, matrix)
+
+
+def _rows_of(
+    part: DenseFeatures | AnsweredFeatures, n_classes: int
+) -> tuple[npt.NDArray[np.floating], IntArray, IntArray]:
+    """The answers one below the other (answers, classes), and the item and member of each."""
+    if isinstance(part, DenseFeatures):
+        rows = to_numpy(part.values).reshape(-1, n_classes)
+        items, members = np.divmod(np.arange(len(rows)), len(part.positions))
+        return rows, items, part.positions[members]
+    entries = sparse.coo_array(part.incidence)
+    items = np.empty(len(part.values), dtype=np.intp)
+    items[entries.col] = entries.row
+    return to_numpy(part.values), items, np.full(len(items), part.position)
 
 
 # ---- statistics of a chunk, and their sum -----------------------------------------------------------------

@@ -113,7 +113,7 @@ class Consensus(AbstractIterative):
     correction_: Correction | None
     labelled_: LabelledItems | None
 
-    _kept: tuple[Survey, LearnedRule] | None = None  # the rule, and the survey that it belongs to
+    _kept: tuple[Any, LearnedRule] | None = None  # what the rule belongs to, and the rule
 
     command: ClassVar[str] = "consensus"
     shrinks_rates: ClassVar[bool] = True  # confusion matrices, by as much however many items there are
@@ -271,18 +271,24 @@ class Consensus(AbstractIterative):
     def _plain_rule(self) -> LearnedRule:
         """The rule without what labels taught; a small one is kept, since many ask for one item at a time."""
         self._check_is_fitted()
-        if self._kept is not None and self._kept[0] is self.survey_:
+        belongs_to = (id(self.survey_), id(self.confusion_), self.weights, self.chunk_size)
+        if self._kept is not None and self._kept[0] == belongs_to:
             return self._kept[1]
         rule = self._rule(self._finding())
-        self._kept = (self.survey_, rule) if rule.n_numbers <= SMALL_RULE else None
+        self._kept = (belongs_to, rule) if rule.n_numbers <= SMALL_RULE else None
         return rule
+
+    def __getstate__(self) -> Any:
+        """Without the rule that is kept, which follows from the rest."""
+        return {name: value for name, value in super().__getstate__().items() if name != "_kept"}
 
     def _rule(self, finding: Finding) -> LearnedRule:
         """Of one member or one item nothing can be learned; of what training has not seen, little is believed."""
         traits, weights = traits_of(finding.found), self._network()
         n_heard = np.count_nonzero(finding.translated.statistics.answer_counts.sum(axis=1))
         is_alone = n_heard == 1 or finding.found.survey.totals[0] < 2
-        trust = 0.0 if is_alone else 1 / (1 + weights.outside(traits.panel))
+        is_known = not is_alone and bool(np.isfinite(traits.panel).all() and np.isfinite(traits.classes).all())
+        trust = 1 / (1 + weights.outside(traits.panel)) if is_known else 0.0
         return LearnedRule(finding.experts, traits, weights, trust, self.chunk_size)
 
     def _network(self) -> network.Network:

@@ -165,8 +165,9 @@ def _weight(answer_counts: FloatArray) -> float:
 
 def _are_hard(agreement: Agreement, predictions: AbstractPredictions) -> Any:
     """Which members give votes alone, as labels or as one-hot rows; of too many to compare, who gives labels."""
-    is_compared = len(agreement.answers) == predictions.n_members
-    return agreement.mean_confidence >= SURE if is_compared else ~predictions.is_soft
+    if len(agreement.answers) != predictions.n_members:
+        return ~predictions.is_soft
+    return (agreement.answers > 0) & (agreement.mean_confidence >= SURE)
 
 
 def _agreement(reader: AbstractReader) -> Agreement:

@@ -10,6 +10,7 @@ import numpy as np
 from consilience.answering.learned.features import entropy
 from consilience.data.answers import TIE
 from consilience.passes.reader import Reader
+from consilience.system.errors import InvalidPredictions
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -40,6 +41,14 @@ class Survey:
 
     by_class: FloatArray  # (len(OF_CLASSES), classes)
     totals: FloatArray  # (len(OF_ITEMS),)
+
+    def __post_init__(self) -> None:
+        """Raise where a file holds other sums."""
+        if len(self.by_class) != len(OF_CLASSES) or self.totals.shape != (len(OF_ITEMS),):
+            raise InvalidPredictions(
+                f"a survey must have {len(OF_CLASSES)} sums of each class and {len(OF_ITEMS)} of the panel; "
+                f"got {len(self.by_class)} and {self.totals.size}"
+            )
 
     def __add__(self, other: Survey) -> Survey:
         return Survey(self.by_class + other.by_class, self.totals + other.totals)
@@ -83,5 +92,5 @@ def survey_of(opinions: Opinions) -> Survey:
 
 def first_choices(rows: npt.NDArray[np.floating]) -> npt.NDArray[np.floating]:
     """1 at the largest of each row and 0 elsewhere; equally large ones share the 1."""
-    is_largest = rows >= rows.max(axis=1, keepdims=True) - TIE
+    is_largest = rows >= (1 - TIE) * rows.max(axis=1, keepdims=True)
     return np.asarray(is_largest / is_largest.sum(axis=1, keepdims=True))

@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 FEW_ANSWERS = 10.0
 """A member with fewer answers than this is taken to be about as accurate as the others."""
 
+LEAST_ACCURACY = 1e-6
+"""Nobody errs always: a rate of zero would rule out whatever else is known."""
+
 SMOOTHING = 0.1
 """How far confusion matrices are drawn to even errors: pseudo-answers to each row, as a share of an average class's."""
 
@@ -39,9 +42,9 @@ class TranslationModel:
         right, answers = np.trace(statistics.sums, axis1=1, axis2=2), statistics.sums.sum(axis=(1, 2))
         # One wrong answer more than there were: nobody is beyond error, and no rate is zero.
         usual = right.sum() / answers.sum() if answers.sum() > 0 else 1 / n_classes
-        accuracy = (right + FEW_ANSWERS * usual) / (answers + FEW_ANSWERS + 1)
+        accuracy = np.maximum((right + FEW_ANSWERS * usual) / (answers + FEW_ANSWERS + 1), LEAST_ACCURACY)
         wrong = (1 - accuracy) / (n_classes - 1)
-        even = wrong[:, None, None] + (accuracy - wrong)[:, None, None] * np.eye(n_classes)
+        even = np.where(np.eye(n_classes, dtype=bool), accuracy[:, None, None], wrong[:, None, None])
         counts = statistics.sums + (SMOOTHING * answers / n_classes + 1)[:, None, None] * even
         return np.asarray(counts / counts.sum(axis=-1, keepdims=True))
 

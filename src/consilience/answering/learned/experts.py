@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING, NamedTuple, final
 
 import numpy as np
 
-from consilience.passes.reader import Reader
+from consilience.passes.kernels import Layer, votes_of
 from consilience.system.arrays import Array, FloatArray, to_numpy
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
     from consilience.maths.model import Scores
-    from consilience.passes.kernels import Layer
-    from consilience.passes.reader import ReadChunk
+    from consilience.passes.kernels import Features
+    from consilience.passes.reader import ReadChunk, Reader
 
 VOTE = 0.98
 """What a vote counts as a probability where votes are averaged; the rest is spread over all classes, so that no class
@@ -64,13 +64,13 @@ class Experts:
     voting: Scores
 
     def softened(
-        self, chunk: ReadChunk, weights: FloatArray
+        self, features: tuple[Features, ...], weights: FloatArray
     ) -> tuple[npt.NDArray[np.floating], npt.NDArray[np.floating]]:
         """A weighted sum of probabilities (items, classes), a vote counting as `VOTE`, and its weight (items, 1)."""
-        total, behind = _pooled(chunk, weights)
+        total, behind = _pooled(features, weights)
         if self.is_hard.any():
-            hard, behind_hard = _pooled(chunk, weights * self.is_hard)
-            total = total - (1 - VOTE) * (hard - behind_hard / chunk.n_classes)
+            hard, behind_hard = _pooled(features, weights * self.is_hard)
+            total = total - (1 - VOTE) * (hard - behind_hard / total.shape[1])
         return total, behind
 
     def opinions(self, sums: Sums) -> Opinions:
@@ -99,9 +99,9 @@ class Reading:
 
     def __init__(self, experts: Experts, reader: Reader) -> None:
         self.experts = experts
-        self._votes = Reader(reader.predictions.votes(), chunk_size=reader.chunks[0].n_items)
         self._translation = reader.layer(experts.translation)
-        self._voting = self._votes.layer(experts.voting)
+        everybody = np.arange(len(experts.member_weights))
+        self._voting = Layer(experts.voting, np.empty(0), np.empty(0, dtype=np.intp), everybody)
 
     def opinions(self, chunk: ReadChunk) -> Opinions:
         """What all experts say of a chunk of the reader, in NumPy."""
@@ -109,29 +109,32 @@ class Reading:
 
     def sums(self, chunk: ReadChunk) -> Sums:
         """What the experts add up over the answers to a chunk of the reader, in NumPy."""
-        experts, votes = self.experts, self._votes.chunks[chunk.place]
-        everybody = np.ones(len(experts.member_weights))
+        experts, features, n_members = self.experts, chunk.features(), len(self.experts.member_weights)
+        everybody = np.ones(n_members)
+        votes = (votes_of(features, chunk.n_items, n_members, chunk.n_classes),)
         return Sums(
-            *experts.softened(chunk, everybody),
-            *experts.softened(chunk, experts.member_weights),
-            _scores(chunk, self._translation),
+            *experts.softened(features, everybody),
+            *experts.softened(features, experts.member_weights),
+            _scores(features, self._translation),
             _scores(votes, self._voting),
             *_pooled(votes, everybody),
         )
 
 
-def _pooled(chunk: ReadChunk, weights: FloatArray) -> tuple[npt.NDArray[np.floating], npt.NDArray[np.floating]]:
+def _pooled(
+    features: tuple[Features, ...], weights: FloatArray
+) -> tuple[npt.NDArray[np.floating], npt.NDArray[np.floating]]:
     """The weighted sum of the rows of each item (items, classes), and the weight behind it (items, 1)."""
-    parts = [tuple(to_numpy(part) for part in features.pool(weights)) for features in chunk.features()]
+    parts = [tuple(to_numpy(part) for part in some.pool(weights)) for some in features]
     total, behind = parts[0]
     for more, more_behind in parts[1:]:
         total, behind = total + more, behind + more_behind
     return total, behind
 
 
-def _scores(chunk: ReadChunk, layer: Layer) -> npt.NDArray[np.floating]:
+def _scores(features: tuple[Features, ...], layer: Layer) -> npt.NDArray[np.floating]:
     """Linear scores without the prior (items, classes)."""
-    parts = [to_numpy(features.score(layer)) for features in chunk.features()]
+    parts = [to_numpy(some.score(layer)) for some in features]
     return np.asarray(sum(parts[1:], parts[0]).T)
 
 

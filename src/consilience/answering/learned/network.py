@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass, fields
-from functools import cache
+from functools import cache, lru_cache
 from importlib.resources import as_file, files
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, final
 
 import numpy as np
@@ -224,7 +225,18 @@ def read(path: str | os.PathLike[str]) -> Network:
     """The weights of a file; raises where they are missing, damaged or of another version."""
     check_is_file(path)
     try:
-        arrays = read_npz(path)
+        state = Path(path).stat()
+    except FileNotFoundError:
+        raise InvalidPredictions(f"the weights {path} are missing; {REMEDY}") from None
+    return _read(str(path), state.st_mtime_ns, state.st_size)
+
+
+@lru_cache(maxsize=8)
+def _read(path: str, *_: int) -> Network:
+    """The weights of a file as it was last written: a fit asks for them several times."""
+    names = {*(field.name for field in fields(Network)), "version", "features", "checksum"}
+    try:
+        arrays = read_npz(path, wanted=names.__contains__)
     except FileNotFoundError:
         raise InvalidPredictions(f"the weights {path} are missing; {REMEDY}") from None
     except UNREADABLE as error:

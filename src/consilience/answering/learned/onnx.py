@@ -84,7 +84,7 @@ def _opinions(graph: Graph, experts: Experts, rows: Rows) -> DrawnOpinions:
 
 def _votes(graph: Graph, said: str, is_answer: str) -> tuple[str, str]:
     """The votes as one-hot rows, and who votes (members, batch, 1): rows with several largest entries do not."""
-    least = graph.apply("Sub", graph.apply("ReduceMax", said, axes=[2]), TIE)
+    least = graph.apply("Mul", graph.apply("ReduceMax", said, axes=[2]), 1 - TIE)
     is_largest = graph.cast(graph.apply("GreaterOrEqual", said, least), graph.dtype)
     n_largest = graph.apply("ReduceSum", is_largest, np.array([2]))
     has_one = graph.cast(graph.apply("Less", n_largest, 1.5), graph.dtype)

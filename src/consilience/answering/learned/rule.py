@@ -58,7 +58,10 @@ class LearnedRule(AbstractRule):
         prepared = self.prepared
 
         def rows(chunk: ReadChunk) -> Array:
-            return like_array(answer_in_parts(prepared, reading.opinions(chunk)), example)
+            opinions = reading.opinions(chunk)
+            if self.trust == 0:
+                return like_array(opinions.average / opinions.average.sum(axis=1, keepdims=True), example)
+            return like_array(answer_in_parts(prepared, opinions), example)
 
         return rows
 

@@ -56,7 +56,7 @@ def _opinions(numbers: Mapping[str, Tensor], rows: TorchRows) -> Opinions:
     """What the experts say (batch, classes); votes have no gradient."""
     said, is_answer = rows.probabilities * rows.is_answer, rows.is_answer
     n_classes = said.shape[2]
-    is_largest = (said >= said.amax(dim=2, keepdim=True) - TIE).to(said.dtype)
+    is_largest = (said >= (1 - TIE) * said.amax(dim=2, keepdim=True)).to(said.dtype)
     has_voted = is_answer * (is_largest.sum(dim=2, keepdim=True) == 1)
     votes = (is_largest * has_voted).detach()
     soft = said - (1 - VOTE) * numbers["is_hard"] * (said - is_answer / n_classes)
