@@ -82,7 +82,7 @@ class SoftMember:
         hardened = self.harden()
         if self.rows.shape[1] == 0 or not len(hardened.items):
             return hardened
-        pieces = [has_one_largest(rows) for _, rows in parts_of(self.rows)]
+        pieces = [_has_one_largest(rows) for _, rows in parts_of(self.rows)]
         is_vote = np.concatenate(pieces)
         if not self.is_complete:  # rows of NaN have no largest, and are no answers
             is_vote = is_vote[~to_numpy(namespace(self.rows).isnan(self.rows[:, 0]))]
@@ -117,7 +117,7 @@ def parts_of(rows: Array) -> Iterator[tuple[int, Array]]:
         yield start, rows[start : min(start + step, n_rows), :]
 
 
-def has_one_largest(rows: Array) -> npt.NDArray[np.bool_]:
+def _has_one_largest(rows: Array) -> npt.NDArray[np.bool_]:
     """Which rows have one largest number."""
     xp = namespace(rows)
     is_largest = rows >= (1 - TIE) * xp.max(rows, axis=1, keepdims=True)
