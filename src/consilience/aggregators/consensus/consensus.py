@@ -163,6 +163,7 @@ class Consensus(AbstractIterative):
     # ---- fitting ------------------------------------------------------------------------------------------
 
     def _fit(self, predictions: AbstractPredictions, known: Array | None) -> Outcome:
+        self._network()  # weights that are missing are noticed before the work
         finding = find(predictions, self.chunk_size, self._progress)
         plain = self._rule(finding)
         self._warn_outside(plain)
@@ -309,7 +310,6 @@ class Consensus(AbstractIterative):
         check_number("forgetting", self.forgetting, most=1)
         if self.chunk_size is not None:
             check_number("chunk_size", self.chunk_size, least=1, integer=True)
-        self._network()
 
     def _warn_outside(self, rule: LearnedRule) -> None:
         outside = rule.network.outside(rule.traits.panel)

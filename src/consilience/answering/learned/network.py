@@ -50,6 +50,9 @@ WEIGHTS = "weights.npz"
 REMEDY = "train them again, or install consilience again where they came with it"
 """What to do about weights that cannot be used."""
 
+WHERE = "give their path anew, set_params(weights=...), or train them again"
+"""What to do about weights that are not where they were."""
+
 MOST_DEVIATIONS = 5.0
 """Traits are clamped to so many standard deviations of those in training: beyond, nothing was learned. The features of
 items are bounded as they are."""
@@ -227,7 +230,7 @@ def read(path: str | os.PathLike[str]) -> Network:
     try:
         state = Path(path).stat()
     except FileNotFoundError:
-        raise InvalidPredictions(f"the weights {path} are missing; {REMEDY}") from None
+        raise InvalidPredictions(f"the weights {path} are missing; {WHERE}") from None
     return _read(str(path), state.st_mtime_ns, state.st_size)
 
 
@@ -238,7 +241,7 @@ def _read(path: str, *_: int) -> Network:
     try:
         arrays = read_npz(path, wanted=names.__contains__)
     except FileNotFoundError:
-        raise InvalidPredictions(f"the weights {path} are missing; {REMEDY}") from None
+        raise InvalidPredictions(f"the weights {path} are missing; {WHERE}") from None
     except UNREADABLE as error:
         raise InvalidPredictions(f"the weights {path} are damaged; {REMEDY}") from error
     version = arrays.get("version", "unknown")
