@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, Any, ClassVar, Self, final
 
 import numpy as np
@@ -27,8 +28,6 @@ from consilience.system.arrays import to_numpy
 from consilience.system.warning import warn
 
 if TYPE_CHECKING:
-    import os
-
     from consilience.answering.rule import AbstractRule
     from consilience.data.axes import Axes
     from consilience.data.predictions import AbstractPredictions
@@ -307,6 +306,8 @@ class Consensus(AbstractIterative):
     def _check_parameters(self, n_members: int, n_classes: int) -> None:
         del n_members, n_classes
         check_number("label_noise", self.label_noise, most=0.5)
+        if self.weights is not None and not isinstance(self.weights, str | os.PathLike):
+            raise ValueError(f"weights must be the path of a file of weights, or None; got {self.weights!r}")
         check_number("forgetting", self.forgetting, most=1)
         if self.chunk_size is not None:
             check_number("chunk_size", self.chunk_size, least=1, integer=True)

@@ -226,10 +226,12 @@ def contents(network: Network) -> dict[str, Any]:
 
 def read(path: str | os.PathLike[str]) -> Network:
     """The weights of a file; raises where they are missing, damaged or of another version."""
-    check_is_file(path)
     try:
+        check_is_file(path)
         state = Path(path).stat()
-    except FileNotFoundError:
+    except InvalidPredictions:
+        raise
+    except (OSError, ValueError):  # it is not there, or no file could have such a name
         raise InvalidPredictions(f"the weights {path} are missing; {WHERE}") from None
     return _read(str(path), state.st_mtime_ns, state.st_size)
 

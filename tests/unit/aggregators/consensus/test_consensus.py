@@ -375,3 +375,15 @@ def test_too_many_members_to_correct(rng, monkeypatch):
         fitted = cs.Consensus().fit(array, first(truth, 5))
     assert fitted.correction_ is None
     np.testing.assert_array_equal(fitted.posterior_[:5], np.eye(4)[truth[:5]])
+
+
+@pytest.mark.parametrize("weights", [[None, None], 3, {"a": 1}], ids=repr)
+def test_weights_are_a_path(weights):
+    with pytest.raises(ValueError, match="weights must be the path of a file of weights, or None; got"):
+        cs.Consensus(weights=weights).fit([[[0.9, 0.1], [0.2, 0.8]]])
+
+
+@pytest.mark.parametrize("name", ["a\0b", "x" * 5000], ids=["a NUL", "too long"])
+def test_names_that_no_file_can_have_are_missing(name):
+    with pytest.raises(cs.InvalidPredictions, match="are missing"):
+        cs.Consensus(weights=name).fit([[[0.9, 0.1], [0.2, 0.8]]])
