@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from operator import is_
 from typing import TYPE_CHECKING, Any, ClassVar, Self, final
 
 import numpy as np
@@ -56,9 +57,9 @@ class Consensus(AbstractIterative):
     2. **Traits** say what sort of panel it is: sizes, agreement beyond chance, how sure members are and how sure they
        may be, how frequent each class is to each expert and how far members agree on it.
     3. **The network** gives every class of an item a score from both, and every item a gate: the answer is
-       gate · softmax(scores) + (1 - gate) · average. It was trained on thousands of panels whose truth was known, of
-       other families than any that it was examined on, and never sees a label of yours. One member alone, one item
-       alone, and panels unlike any it was trained on are averaged.
+       gate · softmax(scores) + (1 - gate) · average. It was trained on thousands of panels whose truth was known,
+       and never sees a label of yours. One member alone and one item alone are averaged; a panel whose traits lie
+       outside of those in training stays nearer to the average, the further the nearer.
 
     Where some labels are known, they correct the answers to the other items too, as far as they support it: by member
     and class, shrunk towards no correction as strongly as cross-validation on the labelled items asks for
@@ -112,7 +113,7 @@ class Consensus(AbstractIterative):
     correction_: Correction | None
     labelled_: LabelledItems | None
 
-    _kept: tuple[Any, LearnedRule] | None = None  # what the rule belongs to, and the rule
+    _kept: tuple[tuple[Any, ...], LearnedRule] | None = None  # what the rule was made of, and the rule
 
     command: ClassVar[str] = "consensus"
     shrinks_rates: ClassVar[bool] = True  # confusion matrices, by as much however many items there are
@@ -271,8 +272,8 @@ class Consensus(AbstractIterative):
     def _plain_rule(self) -> LearnedRule:
         """The rule without what labels taught; a small one is kept, since many ask for one item at a time."""
         self._check_is_fitted()
-        belongs_to = (id(self.survey_), id(self.confusion_), self.weights, self.chunk_size)
-        if self._kept is not None and self._kept[0] == belongs_to:
+        belongs_to = (self.survey_, self.confusion_, self.weights, self.chunk_size)
+        if self._kept is not None and all(map(is_, self._kept[0], belongs_to)):
             return self._kept[1]
         rule = self._rule(self._finding())
         self._kept = (belongs_to, rule) if rule.n_numbers <= SMALL_RULE else None

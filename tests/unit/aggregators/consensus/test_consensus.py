@@ -1,10 +1,13 @@
 """How Consensus behaves at the edges, in streams and on its way in and out of files."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 import consilience as cs
 from consilience.aggregators.consensus.opinion_weights import MOST_MEMBERS
+from consilience.answering.learned import network
 from consilience.passes.reader import Reader
 
 from simulate import softmax_members
@@ -387,3 +390,23 @@ def test_weights_are_a_path(weights):
 def test_names_that_no_file_can_have_are_missing(name):
     with pytest.raises(cs.InvalidPredictions, match="are missing"):
         cs.Consensus(weights=name).fit([[[0.9, 0.1], [0.2, 0.8]]])
+
+
+def test_a_kept_rule_is_never_that_of_an_earlier_batch(rng):
+    """Objects that are gone may leave their address to new ones, so addresses tell nothing."""
+    streamed = cs.Consensus(forgetting=0.5)
+    for _ in range(30):
+        batch = rng.dirichlet([1, 1, 1], size=(3, 8))
+        streamed.partial_fit(batch)
+        np.testing.assert_array_equal(streamed.predict_proba(batch), streamed.posterior_)
+
+
+def test_a_kept_rule_follows_changed_parameters(rng, tmp_path):
+    array = rng.dirichlet([1, 1, 1], size=(3, 40))
+    shipped = network.shipped()
+    np.savez(tmp_path / "other.npz", **network.contents(replace(shipped, mixture=0 * shipped.mixture)))
+    fitted, other = cs.Consensus().fit(array), cs.Consensus(weights=tmp_path / "other.npz").fit(array)
+    fitted.predict_proba(array)
+    fitted.set_params(weights=tmp_path / "other.npz")
+    np.testing.assert_array_equal(fitted.predict_proba(array), other.posterior_)
+    assert "_kept" not in fitted.__getstate__()
