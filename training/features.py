@@ -9,6 +9,7 @@ import numpy as np
 from benchmarks.quality.panel import Panel
 from consilience.aggregators.consensus.finding import find
 from consilience.aggregators.consensus.traits import traits_of
+from consilience.answering.learned.experts import Reading
 from consilience.answering.learned.features import NAMES, candidates, item_features, pair_features
 from consilience.passes.reader import Reader
 
@@ -30,7 +31,7 @@ def features_of(panel: Panel) -> Features:
     finding = find(predictions, None)
     traits = traits_of(finding.found)
     reader = Reader(predictions)
-    reading = finding.experts.read(reader)
+    reading = Reading(finding.experts, reader)
     parts = []
     for chunk in reader.chunks:
         opinions = reading.opinions(chunk)

@@ -12,6 +12,7 @@ from consilience.aggregators.consensus.survey import OF_CLASSES, OF_ITEMS
 from consilience.aggregators.consensus.traits import traits_of
 from consilience.aggregators.consensus.translation import TranslationModel
 from consilience.answering.learned import network
+from consilience.answering.learned.experts import Reading
 from consilience.answering.learned.features import CLASS, NAMES, PANEL
 from consilience.passes.reader import Reader
 
@@ -93,7 +94,7 @@ def test_confusion_matrices_are_the_loops(case, rng):
 
 def opinions_of(finding, predictions, chunk_size=None):
     reader = Reader(predictions, chunk_size=chunk_size)
-    reading = finding.experts.read(reader)
+    reading = Reading(finding.experts, reader)
     parts = [reading.opinions(chunk) for chunk in reader.chunks]
     return type(parts[0])(*(np.concatenate(part) for part in zip(*parts, strict=True)))
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, final
 
 import numpy as np
 
+from consilience.answering.learned.experts import Reading
 from consilience.answering.learned.features import entropy
 from consilience.data.answers import TIE
 from consilience.passes.reader import Reader
@@ -68,7 +69,7 @@ class Survey:
 def survey(experts: Experts, chunk_size: int | None, predictions: Predictions) -> Survey:
     """The survey of all these items."""
     reader = Reader(predictions, chunk_size=chunk_size)
-    reading = experts.read(reader)
+    reading = Reading(experts, reader)
     return reader.added_up(lambda chunk: survey_of(reading.opinions(chunk)))
 
 

@@ -88,10 +88,6 @@ class Experts:
             n_votes=n_votes.astype(average.dtype, copy=False),
         )
 
-    def read(self, reader: Reader) -> Reading:
-        """All experts on the items of a reader of probabilities."""
-        return Reading(self, reader)
-
 
 @final
 class Reading:

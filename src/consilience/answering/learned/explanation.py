@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, final
 
 import numpy as np
 
-from consilience.answering.learned.experts import Sums
+from consilience.answering.learned.experts import Reading, Sums
 from consilience.answering.learned.features import N_LOGS, PAIR, pair_features
 from consilience.answering.learned.network import NUMBERS_AT_ONCE
 from consilience.answering.learned.rule import answer_in_parts
@@ -47,7 +47,7 @@ class ExplainedLearned(AbstractExplained):
         self._first_choices = said[self._members].argmax(axis=1)
         self._shape = said.shape
         reader = Reader(one.apart(), chunk_size=len(self._members))  # whose items are the members
-        self._sums = rule.experts.read(reader).sums(reader.chunks[0])
+        self._sums = Reading(rule.experts, reader).sums(reader.chunks[0])
 
     def evidence(self, first: int, second: int) -> Evidence:
         """The Shapley values of the members, each at the class that it finds most probable."""

@@ -78,10 +78,7 @@ class Traits(NamedTuple):
 
 
 def candidates(opinions: Opinions) -> Array | None:
-    """The classes that the network looks at (items, candidates), in rising order; None where it looks at all.
-
-    Of classes that are equally probable to the experts the first are taken, in every library.
-    """
+    """The classes that the network looks at (items, candidates), in rising order; None where it looks at all."""
     xp = namespace(opinions.average)
     if opinions.average.shape[1] <= MOST_CANDIDATES:
         return None

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, final
 
 import numpy as np
 
+from consilience.answering.learned.experts import Reading
 from consilience.answering.learned.features import MOST_CANDIDATES
 from consilience.answering.learned.network import NUMBERS_AT_ONCE, Network, Prepared, answer
 from consilience.answering.rule import AbstractRule
@@ -53,7 +54,7 @@ class LearnedRule(AbstractRule):
 
     def answer(self, reader: Reader) -> Callable[[ReadChunk], Array]:
         """A function from each chunk to its posterior (items, classes)."""
-        reading = self.experts.read(reader)
+        reading = Reading(self.experts, reader)
         example = reader.predictions.example()
         prepared = self.prepared
 
