@@ -1,0 +1,121 @@
+"""How Consensus does on panels that are stranger than real ones, and whether it warns of them.
+
+    python -m benchmarks.quality.strange
+
+Generated panels (seeds that training does not use) are altered until nobody would bring them; and members of one recipe
+are given copies. For each sort: the share that it warns of, how often the answer of the network alone has a higher NLL
+than averaging where it warns and where it does not, and what `Consensus` itself gains.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+
+import numpy as np
+from scipy.special import softmax
+
+import consilience as cs
+from benchmarks.quality.generated import generate
+from benchmarks.quality.methods import average
+from benchmarks.quality.panel import AS_IT_IS, Panel
+from benchmarks.quality.scores import scores
+from consilience.aggregators.consensus.consensus import FAR_OUTSIDE
+from consilience.answering.learned.rule import LearnedRule
+
+FIRST_SEED, N_PANELS, LEAST_ITEMS = 3_000_000, 40, 50
+
+Rng = np.random.Generator
+
+
+def sharpened(power: float) -> Callable[[np.ndarray, Rng], np.ndarray]:
+    """All probabilities to a power."""
+    return lambda rows, _: softmax(power * np.log(np.maximum(rows, 1e-9)), axis=2)
+
+
+def renamed(rows: np.ndarray, rng: Rng) -> np.ndarray:
+    """Each member names the classes its own way."""
+    return np.stack([member[:, rng.permutation(rows.shape[2])] for member in rows])
+
+
+def noise(rows: np.ndarray, rng: Rng) -> np.ndarray:
+    """All members but the first say anything."""
+    said = rng.dirichlet(np.full(rows.shape[2], 0.3), size=(len(rows) - 1, rows.shape[1]))
+    return np.concatenate([rows[:1], said])
+
+
+STRANGE: dict[str, Callable[[np.ndarray, Rng], np.ndarray]] = {
+    "as generated": lambda rows, _: rows,
+    "all sharpened 30 times": sharpened(30),
+    "all flattened 30 times": sharpened(1 / 30),
+    "every member ten times": lambda rows, _: np.repeat(rows, 10, axis=0)[:120],
+    "each names classes its own way": renamed,
+    "all but one are noise": noise,
+}
+
+COPIES: dict[str, Callable[[np.ndarray, Rng], list[np.ndarray]]] = {
+    "one good member, others weaker": lambda _, __: [],
+    "… and a copy of the second": lambda logits, _: [logits[1]],
+    "… and nearly a copy of it": lambda logits, rng: [logits[1] + 0.5 * rng.normal(size=logits[1].shape)],
+    "… and a copy of the first": lambda logits, _: [logits[0]],
+}
+
+
+def strange_panels(name: str) -> Iterator[Panel]:
+    """Panels of a sort."""
+    rng, seed, n_found = np.random.default_rng(0), FIRST_SEED, 0
+    while n_found < N_PANELS:
+        panel, seed = generate(seed, "latent"), seed + 1
+        if panel.probabilities is not None and panel.n_items >= LEAST_ITEMS:
+            n_found += 1
+            yield replace(panel, probabilities=STRANGE[name](panel.probabilities, rng))
+
+
+def copied_panels(name: str) -> Iterator[Panel]:
+    """A good and modest member, two that are weaker and too sure, one that guesses, and who is added to them."""
+    for seed in range(N_PANELS):
+        rng = np.random.default_rng(seed)
+        truth = rng.integers(4, size=400)
+        signal = np.array([2.5, 1.5, 1.2, 0.0])[:, None, None] * np.eye(4)[truth]
+        logits = np.array([1, 5, 6, 3])[:, None, None] * (signal + rng.normal(size=(4, 400, 4)))
+        rows = softmax(np.stack([*logits, *COPIES[name](logits, rng)]), axis=2)
+        yield Panel(f"copies {seed}", "generated copies", AS_IT_IS, truth, 4, probabilities=rows)
+
+
+def line(name: str, panels: Iterator[Panel]) -> str:
+    """What became of the panels of a sort."""
+    found = np.array([_scored(panel) for panel in panels])
+    warned = found[:, 0] > FAR_OUTSIDE
+    loses = [f"{np.mean(some > 1):.2f}" if len(some) else "   -" for some in (found[warned, 1], found[~warned, 1])]
+    nll, points = np.exp(np.log(found[:, 2]).mean()), found[:, 3].mean()
+    return f"{name:34}{warned.mean():8.2f}{loses[0]:>14}{loses[1]:>14}{nll:10.3f}{points:+10.2f}"
+
+
+def _scored(panel: Panel) -> tuple[float, float, float, float]:
+    """How far outside; NLL over averaging's, of the network alone and of Consensus; and its points."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        fitted = cs.Consensus().fit(panel.predictions)
+    rule = fitted.rule()
+    assert isinstance(rule, LearnedRule)  # noqa: S101 - no labels
+    alone = replace(rule, trust=1.0).posterior(panel.predictions)
+    before, network, after = (
+        scores(np.asarray(rows), panel.truth) for rows in (average(panel), alone, fitted.posterior_)
+    )
+    least = max(before["nll"], 1e-3)
+    points = 100 * (after["accuracy"] - before["accuracy"])
+    return fitted.outside_, network["nll"] / least, after["nll"] / least, points
+
+
+def main() -> None:
+    """All sorts."""
+    print(f"{'':34}{'warned':>8}{'loses, warned':>14}{'loses, not':>14}{'NLL ×':>10}{'points':>10}")
+    for name in STRANGE:
+        print(line(name, strange_panels(name)), flush=True)
+    for name in COPIES:
+        print(line(name, copied_panels(name)), flush=True)
+
+
+if __name__ == "__main__":
+    main()
