@@ -50,7 +50,7 @@ class PanelAgreement:
         The share of the pairs of answers to an item that are the same, in the mean over items.
     by_member
         (members,): how much each member agrees with the other answers to its items, beyond what its own shares of
-        labels and theirs do by chance. Who always says the frequent class gets 0. NaN where there is nothing to compare.
+        labels and theirs do by chance. Who always says the frequent class gets 0. NaN where nothing can be compared.
     kappa
         (members, members): Cohen's kappa of each pair of `compared` members, from the items that both answered.
     kappa_error
