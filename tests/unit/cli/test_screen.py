@@ -71,10 +71,7 @@ def summary(**changes):
         "n_items": 1000,
         "n_classes": 3,
         "agreement": {"sentence": "Agreement beyond chance: 0.25"},
-        "members": [
-            member,
-            member | {"member": "b", "agreement": 0.5, "kappa": 0.25, "dissents": 4, "dissents won": 0.25},
-        ],
+        "members": [member, other],
         "disagreement": [{"members": ["a", "b"], "agreement": 0.5, "kappa": -0.125}],
         "changed": {"count": 0, "share": 0.0, "surest": []},
         "warnings": ["look"],
