@@ -84,9 +84,9 @@ class PanelAgreement:
         if np.isnan(self.alpha.value):
             return "All answers name the same class, so nothing can be said of agreement beyond chance."
         return (
-            f"Agreement beyond chance: Krippendorff's alpha {_between(self.alpha)}, Fleiss' kappa "
-            f"{_between(self.fleiss_kappa)} (0: as by chance, 1: all agree; guides for annotation ask for 0.8, "
-            "and for 0.667 at least)"
+            "Agreement beyond chance (0: as by chance, 1: all agree): Krippendorff's alpha "
+            f"{_between(self.alpha)}, Fleiss' kappa {_between(self.fleiss_kappa)}; "
+            "guides for annotation ask for 0.8, at least 0.667"
         )
 
     def __repr__(self) -> str:

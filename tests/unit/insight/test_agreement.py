@@ -211,7 +211,7 @@ def test_what_cannot_be_said_is_said_so(rng):
     assert np.isnan(same.alpha.value) and np.isnan(same.by_member).all()
     assert "All answers name the same class" in same.sentence()
     one = of([[0], [1]])
-    assert one.alpha.value <= 0 and np.isnan(one.alpha.low) and " (" not in one.sentence().split(",")[0]
+    assert one.alpha.value <= 0 and np.isnan(one.alpha.low) and " to " not in one.sentence()
 
 
 def test_no_disagreement_on_few_items_leaves_room_for_some(rng):
