@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -54,10 +55,11 @@ class PairCounts(NamedTuple):
             totals = np.bincount(members * n_classes + labels, minlength=n_members * n_classes)
             shares = totals.reshape(n_members, n_classes) / n_items
             return cls(answered, common, same, n_items * shares @ shares.T)
-        by_chance = np.zeros_like(common)
-        for label in range(n_classes):  # one class at a time: of all at once there may be too many numbers
-            some = labels == label
-            said = sparse.csr_array((ones[some], (members[some], items[some])), shape=(n_members, n_items))
+        by_chance, order = np.zeros_like(common), np.argsort(labels, kind="stable")
+        bounds = np.searchsorted(labels[order], np.arange(n_classes + 1))
+        for first, last in pairwise(bounds):  # one class at a time: of all at once there may be too many numbers
+            places = members[order[first:last]], items[order[first:last]]
+            said = sparse.csr_array((ones[first:last], places), shape=(n_members, n_items))
             said_where_met = (said @ answered).toarray()
             by_chance += said_where_met * said_where_met.T
         return cls(answered, common, same, by_chance / np.maximum(common, 1))
