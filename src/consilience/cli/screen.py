@@ -124,7 +124,7 @@ def print_summary(summary: dict[str, Any]) -> None:
     _print_members(summary["members"])
     if summary["disagreement"]:
         pairs = "; ".join(
-            f"{' and '.join(pair['members'])} {pair['kappa']:.2f} ({pair['agreement']:.0%} the same)"
+            f"{' and '.join(pair['members'])} {pair['kappa']:z.2f} ({pair['agreement']:.0%} the same)"
             for pair in summary["disagreement"][:3]
         )
         out.print(f"Least agreement beyond chance, Cohen's kappa: {escape(pairs)}")
@@ -148,7 +148,7 @@ def _print_members(members: list[dict[str, Any]]) -> None:
     for row in ranked[:MOST_MEMBERS]:
         won = f"{row['dissents won']:.0%} of {row['dissents']}" if row["dissents"] else "–"
         weight = [f"{row['weight']:.1%}"] if has_weights else []
-        kappa = "–" if math.isnan(row["kappa"]) else f"{row['kappa']:.2f}"
+        kappa = "–" if math.isnan(row["kappa"]) else f"{row['kappa']:z.2f}"
         cells = (f"{row['coverage']:.0%}", f"{row['agreement']:.1%}", kappa, *weight, won)
         grid.add_row(escape(row["member"]), *cells, escape(row["confuses most"]))
     out.print(grid)
