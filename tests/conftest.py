@@ -44,7 +44,9 @@ def not_run(skipped, failing):
     'Not run: 1 (needs chromium). Known to fail: 0.'
     """
     reasons = Counter(report.longrepr[2].removeprefix("Skipped: ") for report in skipped)
-    parts = (f"{count} ({reason})" for reason, count in sorted(reasons.items(), key=lambda entry: (-entry[1], entry[0])))
+    parts = (
+        f"{count} ({reason})" for reason, count in sorted(reasons.items(), key=lambda entry: (-entry[1], entry[0]))
+    )
     return f"Not run: {', '.join(parts) or 'nothing'}. Known to fail: {len(failing)}."
 
 

@@ -1,4 +1,4 @@
-"""Commands, run in this process: what they print as JSON and what they write; a refusal is one line on standard error."""
+"""Commands, run in this process: what they print as JSON, and what they write."""
 
 from __future__ import annotations
 

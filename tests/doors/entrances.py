@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 import consilience as cs
 
 from doors.panels import AXES, Panel
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 
 class Entrance(NamedTuple):

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Callable
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from consilience.files.spreadsheets import FORMULA
 
-from doors.entrances import has_clash, long_columns, numbers
+from doors.entrances import long_columns, numbers
 from doors.panels import AXES, Panel
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 
 class Layout(NamedTuple):
@@ -53,7 +55,9 @@ def _long(suffix, *headers, typed=False):
     def write(panel, folder):
         columns = long_columns(panel, *(headers or ("item", "member", "label")))
         if typed:
-            columns = {name: numbers(values) if isinstance(values, list) else values for name, values in columns.items()}
+            columns = {
+                name: numbers(values) if isinstance(values, list) else values for name, values in columns.items()
+            }
         write_table(folder / f"long{suffix}", columns)
         return [str(folder / f"long{suffix}")]
 

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from hypothesis import assume
 
 from doors.entrances import numbers
 from doors.layouts import write_table
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 
 class Asked(NamedTuple):
@@ -43,7 +45,7 @@ def asked(shown, named, rng):
 
 
 class Form(NamedTuple):
-    """A way to give labels: how, whether items are told by their order alone, and whether it may be refused anywhere."""
+    """A way to give labels, whether only their order tells whose they are, and whether any door may refuse it."""
 
     give: Callable[..., Any]
     is_ordered: bool = False

@@ -9,13 +9,14 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+import consilience as cs
 from consilience.files import read_predictions
 
 from doors.entrances import ENTRANCES, takes
 from doors.layouts import LAYOUTS, can_be_written
 from doors.panels import AXES, panels
 from doors.uses import METHODS, fitted, named_answer, posterior
-from doors.verdict import Refused, assert_same_answer, places, refusals
+from doors.verdict import Answer, Refused, assert_same_answer, checked, places, refusals
 from generated_panels import generated
 
 methods = st.sampled_from(list(METHODS))
@@ -70,7 +71,9 @@ def test_files(name, kind, data, method, tmp_path_factory):
 def test_one_way_in_to_fit_and_another_to_answer(data, method):
     """A model that was fitted to a panel from one door answers the panel from another."""
     panel = data.draw(panels())
-    names = [name for name, door in ENTRANCES.items() if door.named and _kind(panel) in door.kinds and takes(name, panel)]
+    names = [
+        name for name, door in ENTRANCES.items() if door.named and _kind(panel) in door.kinds and takes(name, panel)
+    ]
     first, second = data.draw(st.sampled_from(names)), data.draw(st.sampled_from(names))
     again = panel.shuffled(2)
     try:
@@ -88,3 +91,29 @@ def test_one_way_in_to_fit_and_another_to_answer(data, method):
 
 def _kind(panel):
     return "hard" if panel.is_hard.all() else "mixed" if panel.is_hard.any() else "soft"
+
+
+# ---- the judge --------------------------------------------------------------------------------------------
+
+
+@generated
+@given(panel=panels())
+def test_another_answer_is_noticed(panel):
+    shown, expected = panel.shuffled(), posterior("dawid-skene", panel)
+    right = Answer(expected, panel.items, panel.classes)
+    assert_same_answer(right, shown, panel, expected)
+    moved = Answer(expected, np.roll(panel.items, 1).tolist(), panel.classes)
+    assume(np.abs(expected - np.roll(expected, 1, axis=0)).max() > 1e-9)
+    with pytest.raises(AssertionError):
+        assert_same_answer(moved, shown, panel, expected)
+    with pytest.raises(AssertionError, match="names"):
+        assert_same_answer(right._replace(classes=[*panel.classes[:-1], "another"]), shown, panel, expected)
+
+
+def test_only_a_sentence_of_ours_is_a_refusal():
+    with pytest.raises(Refused, match="probabilities must"), refusals():
+        cs.Predictions([])
+    with pytest.raises(ValueError, match="invalid literal"), refusals():
+        int("one")
+    with pytest.raises(AssertionError, match="more than a sentence"):
+        checked("Traceback\nValueError")
