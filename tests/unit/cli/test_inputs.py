@@ -18,7 +18,7 @@ def test_labels_of_tables_need_names(run, tmp_path):
         "gold\n" + "".join("yes\n" if i % 2 else "no\n" for i in range(12)), encoding="utf-8"
     )
     code, _, err = run("aggregate", "crowd.csv", "--labels", "gold.csv")
-    assert code == 2 and "must have a column of items beside the labels" in " ".join(err.split())
+    assert code == 2 and "labels must name their items" in " ".join(err.split())
     named = "task,gold\n" + "".join(f"t{i},{'yes' if i % 2 else 'no'}\n" for i in range(12))
     (tmp_path / "gold.csv").write_text(named, encoding="utf-8")
     code, out, _ = run("aggregate", "crowd.csv", "--labels", "gold.csv", "--json")
@@ -43,10 +43,9 @@ def test_how_files_were_understood_is_said_unless_quiet(arrays, tmp_path, capsys
 def test_one_array_is_not_both_predictions_and_labels(tmp_path):
     path = str(tmp_path / "y.npy")
     np.save(path, np.array([[0, 1], [1, 1]]))
-    predictions = predictions_of([path], Columns(), logits=False, quiet=True)
-    assert labels_of(None, predictions, [path], Columns()) is None
+    assert labels_of(None, [path], Columns()) is None
     with pytest.raises(cs.InvalidPredictions, match="labels must be in a file of their own"):
-        labels_of(path, predictions, [path], Columns())
+        labels_of(path, [path], Columns())
 
 
 def test_a_saved_model_is_loaded_and_not_fitted(tmp_path):
