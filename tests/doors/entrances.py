@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 import consilience as cs
+from consilience.data.names import is_whole
 
 from doors.panels import AXES, Panel
 
@@ -45,6 +46,13 @@ def long_columns(panel, item="task", member="worker", label="label"):
     if panel.is_hard.all():
         return columns | {label: [panel.classes[k] for k in panel.votes[members, items]]}
     return columns | {name: panel.answers[members, items, k] for k, name in enumerate(panel.classes)}
+
+
+def said(panel):
+    """Labels (members, items): positions of classes, or their names where a number could be either."""
+    if not any(map(is_whole, panel.classes)):
+        return panel.votes
+    return np.array([[None if vote < 0 else panel.classes[vote] for vote in votes] for votes in panel.votes], object)
 
 
 def has_clash(panel, *headers):
@@ -112,7 +120,7 @@ def _answers(panel):
     item, member = long_rows(panel)
     label, rows = None, None
     if panel.is_hard.all():
-        label = panel.votes[member, item]
+        label = said(panel)[member, item]
     else:
         rows = panel.answers[member, item]
     return cs.Predictions.from_answers(item, member, label, probabilities=rows, **names_of(panel))
@@ -126,7 +134,7 @@ def _parts(panel):
         own = panel.rearranged([place], items, classes)
         names = names_of(own) | {"members": [name], "partial": True}
         parts.append(
-            cs.Predictions.from_labels(own.votes, **names)
+            cs.Predictions.from_labels(said(own), **names)
             if panel.is_hard[place]
             else cs.Predictions(own.answers, **names)
         )
@@ -154,7 +162,7 @@ ENTRANCES = {
     ),
     "logits": Entrance(("soft",), lambda panel: cs.Predictions.from_logits(np.log(panel.answers), **names_of(panel))),
     "torch": Entrance(("soft",), _torch),
-    "labels": Entrance(("hard",), lambda panel: cs.Predictions.from_labels(panel.votes, **names_of(panel))),
+    "labels": Entrance(("hard",), lambda panel: cs.Predictions.from_labels(said(panel), **names_of(panel))),
     "labels without names": Entrance(("hard",), lambda panel: cs.Predictions.from_labels(panel.votes), ()),
     "answers": Entrance(("soft", "hard"), _answers),
     "parts": Entrance(("soft", "hard", "mixed"), _parts),

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import csv
-from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from consilience.files.spreadsheets import FORMULA
+from consilience.data.names import UNKNOWN, is_whole
+from consilience.files.spreadsheets import with_quote
 
 from doors.entrances import long_columns, numbers
 from doors.panels import AXES, Panel
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
 
 class Layout(NamedTuple):
@@ -43,12 +44,9 @@ def write_table(path, columns):
 
 
 def _cell(value):
-    """A name that looks as if it had the apostrophe that guards formulas gets one more."""
-    return f"'{value}" if isinstance(value, str) and value.startswith("'") and FORMULA.match(value) else value
-
-
-def is_table_of_text(path):
-    return Path(path).suffix in {".csv", ".tsv"}
+    """A name that would read as missing, or as guarded by an apostrophe, gets one; formulas are written as they are."""
+    needs_quote = isinstance(value, str) and (value.startswith("'") or value in {"", *UNKNOWN})
+    return with_quote(value) if needs_quote else value
 
 
 def _long(suffix, *headers, typed=False):
@@ -176,13 +174,12 @@ LAYOUTS = {
 
 
 def can_be_written(name, panel):
-    """Whether this layout can say the panel: a column has one name and one role, an empty cell of text says nothing."""
-    if not name.startswith(("long", "mixed", "wide")):
-        return True
+    """Whether this layout can say the panel: a column has one name and one role, and pandas guards no names."""
     is_of_labels = panel.is_hard.all()
+    if not name.startswith(("long", "mixed", "wide")):
+        return not (name == "archive" and is_of_labels and any(map(is_whole, panel.classes)))  # positions, or names?
     headers = panel.members if is_of_labels and name.startswith("wide") else [] if is_of_labels else panel.classes
     taken = {"item"} if name.endswith("each") else {"item", "member", "label", "task", "worker"}
     names = {*panel.items, *panel.members, *panel.classes}
-    is_text = ".parquet" not in name
-    is_guarded = name == "long as pandas" and any(_cell(name) != name for name in names)  # pandas does not guard
-    return not taken & set(headers) and not (is_text and "" in names) and not is_guarded
+    is_guarded = name == "long as pandas" and any(_cell(name) != name for name in names)
+    return not taken & set(headers) and not is_guarded

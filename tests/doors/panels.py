@@ -29,7 +29,7 @@ NAMES = {
     "numbers from 0": Names((), "{}"),
     "numbers from 10": Names((), "1{}"),
     "open numbers": Names(("3+", "<1", "10-19"), "{}"),
-    "versions": Names(("1.1", "1.10", "1.100", "2.0", "2"), "1.{}"),
+    "versions": Names(("1.1", "1.10", "1.100", "2.0", "1.01"), "1.{}"),
     "padded": Names(("007", "07", "7", "0", "00"), "00{}"),
     "models": Names(("gpt-4.1", "gpt-4.10", "o1 (2024.12)"), "m.{}"),
     "like missing": Names(("NA", "nan", "NaN", "None", "null", "N/A", "-1"), "w{}", may_be_refused=True),
@@ -37,7 +37,7 @@ NAMES = {
     "spaced": Names((" a", "a", "a ", "A", "a b"), "w{}", may_be_refused=True),
     "empty": Names(("",), "w{}", may_be_refused=True),
     "headers": Names(("item", "label", "member", "task", "index", "Unnamed: 0"), "w{}", may_be_refused=True),
-    "like numbers": Names(("1e3", "1000", "1_000", "inf", "True", "1.0", "1", "0x1", "1,5"), "{}", may_be_refused=True),
+    "like numbers": Names(("1e3", "1000", "1_000", "inf", "True", "2.0", "2", "0x1", "1,5"), "{}", may_be_refused=True),
 }
 AXES = ("members", "items", "classes")
 KINDS = ("soft", "hard", "mixed")

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from hypothesis import assume
 
+from consilience.data.names import is_whole
+
 from doors.entrances import numbers
 from doors.layouts import write_table
 
@@ -42,6 +44,11 @@ def asked(shown, named, rng):
     items = shown.items if "items" in named else list(range(len(shown.items)))
     classes = shown.classes if "classes" in named else list(range(len(shown.classes)))
     return Asked(items, classes, "classes" in named, shown.truth, shown.is_known, rng)
+
+
+def are_counted(items):
+    """Whether items are called 0, 1, 2, …: a list without names is then in that order, whatever order they came in."""
+    return {*map(str, items)} == {str(place) for place in range(len(items))}
 
 
 class Form(NamedTuple):
@@ -88,9 +95,7 @@ def _floats(told):
 
 def _positions(told):
     """Only where names cannot be meant."""
-    assume(not told.has_class_names or all(isinstance(name, str) for name in as_numbers(told.classes)))
-    _check_minus_one_is_free(told)
-    assume(not any(str(k) in told.classes for k in range(len(told.classes))))
+    assume(not told.has_class_names or not any(map(is_whole, told.classes)))
     return np.where(told.is_known, told.truth, -1)
 
 
@@ -162,7 +167,6 @@ FORMS = {
 def _table(suffix, header="item", label="label", *, typed=False):
     def write(told, folder):
         items, labels = told.by_item(*((as_numbers(told.items), as_numbers(told.classes)) if typed else ()))
-        assume(suffix == ".parquet" or "" not in {*items, *labels})
         path = Path(folder) / f"truth{suffix}"
         write_table(path, {header: items, label: labels})
         return str(path)
@@ -174,7 +178,6 @@ def _table_of_all_items(suffix):
     """Of all items, with empty cells where the label is unknown, and a column of remarks."""
 
     def write(told, folder):
-        assume(suffix == ".parquet" or "" not in {*told.items, *told.classes})
         path = Path(folder) / f"all{suffix}"
         write_table(path, {"why": ["?"] * len(told.items), "item": told.items, "label": told.labels()})
         return str(path)
@@ -183,7 +186,6 @@ def _table_of_all_items(suffix):
 
 
 def _column_alone(told, folder):
-    assume("" not in told.classes)
     _check_minus_one_is_free(told)
     write_table(Path(folder) / "alone.csv", {"label": told.labels(unknown=-1)})
     return str(Path(folder) / "alone.csv")

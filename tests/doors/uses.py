@@ -85,13 +85,14 @@ class Uses:
         """Exactly the unknown items, with the answers so far: (item, class, probability)."""
         names = self.shown if "items" in self.named else None
         expected = posterior("average", self.panel)
-        item_names = dict(zip(self.panel.items, range(len(self.panel.items)), strict=True))
+        item_names = dict(zip(map(text, self.panel.items), range(len(self.panel.items)), strict=True))
         found = {}
         for item, answer, probability in rows:
-            name = text(item) if names is not None else self.shown.items[int(item)]
-            label = text(answer) if "classes" in self.named else self.shown.classes[int(answer)]
-            found[item_names[name]] = (label, probability)
+            name = item if names is not None else self.shown.items[int(item)]
+            label = answer if "classes" in self.named else self.shown.classes[int(answer)]
+            found[item_names[text(name)]] = (text(label), probability)
         assert sorted(found) == np.flatnonzero(~self.panel.is_known).tolist()
+        classes = [text(name) for name in self.panel.classes]
         for place, (label, probability) in found.items():
             assert abs(probability - expected[place].max()) <= TOLERANCE
-            assert abs(probability - expected[place][self.panel.classes.index(label)]) <= TOLERANCE
+            assert abs(probability - expected[place][classes.index(label)]) <= TOLERANCE

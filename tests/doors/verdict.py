@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import consilience
+from consilience.data.names import text_of
 
 from trust.sentences import LONGEST
 
@@ -48,17 +49,17 @@ def checked(message):
 
 
 def text(name):
-    """A name as text; a number that is whole has no point."""
-    if isinstance(name, float | np.floating) and name.is_integer():
-        name = int(name)
-    return str(name)
+    """A name as text. A whole number has no point: libraries make 1.0 of 1 where another number is missing."""
+    return text_of(str(name))
 
 
 def places(names, among):
     """Where each of `among` stands in `names`, compared as text."""
-    position = {text(name): place for place, name in enumerate(names)}
-    assert sorted(position) == sorted(among), f"names {sorted(position)} for {sorted(among)}"
-    return [position[name] for name in among]
+    plain = text if {*map(str, names)} != {*among} else str
+    position = {plain(name): place for place, name in enumerate(names)}
+    wanted = [plain(name) for name in among]
+    assert len(names) == len(among) and set(position) == set(wanted), f"names {sorted(position)} for {sorted(wanted)}"
+    return [position[name] for name in wanted]
 
 
 def assert_same_answer(answer, shown, panel, expected):
