@@ -128,9 +128,9 @@ def _answers(panel):
 
 def _parts(panel):
     """Each member on its own, its items and classes in its own order."""
-    parts = []
+    parts, rng = [], panel.rng
     for place, name in enumerate(panel.members):
-        items, classes = panel.rng.permutation(len(panel.items)), panel.rng.permutation(len(panel.classes))
+        items, classes = rng.permutation(len(panel.items)), rng.permutation(len(panel.classes))
         own = panel.rearranged([place], items, classes)
         names = names_of(own) | {"members": [name], "partial": True}
         parts.append(

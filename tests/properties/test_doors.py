@@ -14,10 +14,9 @@ from consilience.files import read_predictions
 
 from doors.entrances import ENTRANCES, takes
 from doors.layouts import LAYOUTS, can_be_written
-from doors.panels import AXES, panels
+from doors.panels import AXES, cases, panels
 from doors.uses import METHODS, fitted, named_answer, posterior
 from doors.verdict import Answer, Refused, assert_same_answer, checked, places, refusals
-from generated_panels import generated
 
 methods = st.sampled_from(list(METHODS))
 
@@ -47,7 +46,7 @@ def assert_same_panel(predictions, named, shown):
 
 
 @pytest.mark.parametrize(("name", "kind"), [(name, kind) for name, door in ENTRANCES.items() for kind in door.kinds])
-@generated
+@cases
 @given(data=st.data(), method=methods)
 def test_entrances(name, kind, data, method):
     panel = data.draw(panels((kind,)))
@@ -56,7 +55,7 @@ def test_entrances(name, kind, data, method):
 
 
 @pytest.mark.parametrize(("name", "kind"), [(name, kind) for name, door in LAYOUTS.items() for kind in door.kinds])
-@generated
+@cases
 @given(data=st.data(), method=methods)
 def test_files(name, kind, data, method, tmp_path_factory):
     panel = data.draw(panels((kind,)))
@@ -66,7 +65,7 @@ def test_files(name, kind, data, method, tmp_path_factory):
     check(panel, method, lambda shown: read_predictions(layout.write(shown, folder)).predictions, layout.named)
 
 
-@generated
+@cases
 @given(data=st.data(), method=methods)
 def test_one_way_in_to_fit_and_another_to_answer(data, method):
     """A model that was fitted to a panel from one door answers the panel from another."""
@@ -96,7 +95,7 @@ def _kind(panel):
 # ---- the judge --------------------------------------------------------------------------------------------
 
 
-@generated
+@cases
 @given(panel=panels())
 def test_another_answer_is_noticed(panel):
     shown, expected = panel.shuffled(), posterior("dawid-skene", panel)

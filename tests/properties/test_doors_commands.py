@@ -8,11 +8,10 @@ from hypothesis import strategies as st
 
 from doors.commands import read_answer, run
 from doors.layouts import LAYOUTS, can_be_written
-from doors.panels import panels
+from doors.panels import cases, panels
 from doors.truths import FILES, are_counted, asked
 from doors.uses import Uses, fitted, posterior, scores
 from doors.verdict import TOLERANCE, Refused, assert_same_answer, assert_same_scores, text
-from generated_panels import generated
 
 TABLES = [name for name in LAYOUTS if name.startswith(("long", "wide", "mixed"))]
 METHODS = {  # as in `uses.METHODS`
@@ -51,7 +50,7 @@ class Case:
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
-@generated
+@cases
 @given(data=st.data(), suffix=st.sampled_from([".npz", ".csv", ".parquet"]))
 def test_aggregate(layout, data, suffix, tmp_path_factory):
     """And what it writes is read again as it was."""
@@ -68,7 +67,7 @@ def test_aggregate(layout, data, suffix, tmp_path_factory):
 
 
 @pytest.mark.parametrize("form", FILES)
-@generated
+@cases
 @given(data=st.data(), method=st.sampled_from(list(METHODS)))
 def test_aggregate_known(form, data, method, tmp_path_factory):
     folder = tmp_path_factory.mktemp("known")
@@ -82,7 +81,7 @@ def test_aggregate_known(form, data, method, tmp_path_factory):
 
 
 @pytest.mark.parametrize("form", FILES)
-@generated
+@cases
 @given(data=st.data())
 def test_aggregate_labels(form, data, tmp_path_factory):
     case = Case(data, tmp_path_factory.mktemp("labels"), form=form)
@@ -95,7 +94,7 @@ def test_aggregate_labels(form, data, tmp_path_factory):
 
 
 @pytest.mark.parametrize("form", FILES)
-@generated
+@cases
 @given(data=st.data(), suffix=st.sampled_from([".npz", ".csv", ".parquet"]))
 def test_evaluate(form, data, suffix, tmp_path_factory):
     """Of a posterior that `aggregate` wrote."""
@@ -113,7 +112,7 @@ def test_evaluate(form, data, suffix, tmp_path_factory):
 
 
 @pytest.mark.parametrize("form", FILES)
-@generated
+@cases
 @given(data=st.data())
 def test_compare(form, data, tmp_path_factory):
     case = Case(data, tmp_path_factory.mktemp("compare"), form=form)
@@ -126,7 +125,7 @@ def test_compare(form, data, tmp_path_factory):
 
 
 @pytest.mark.parametrize("form", FILES)
-@generated
+@cases
 @given(data=st.data())
 def test_suggest(form, data, tmp_path_factory):
     """Asked for more items than there are, it suggests all whose label is unknown; and reads again what it wrote."""
@@ -143,7 +142,7 @@ def test_suggest(form, data, tmp_path_factory):
         case.check_refusal()
 
 
-@generated
+@cases
 @given(data=st.data())
 def test_explain(data, tmp_path_factory):
     case = Case(data, tmp_path_factory.mktemp("explain"))
@@ -162,7 +161,7 @@ def test_explain(data, tmp_path_factory):
 
 
 @pytest.mark.parametrize("layout", [name for name in LAYOUTS if LAYOUTS[name].named == ("members", "items", "classes")])
-@generated
+@cases
 @given(data=st.data())
 def test_saved_model(layout, data, tmp_path_factory):
     """A model that was fitted to a panel in one layout answers the panel in another, by name."""

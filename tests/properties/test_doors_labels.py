@@ -7,11 +7,10 @@ from hypothesis import strategies as st
 from consilience.files import read_labels
 
 from doors.entrances import ENTRANCES, FRAMES, takes
-from doors.panels import panels
+from doors.panels import cases, panels
 from doors.truths import FILES, FORMS, are_counted, asked
 from doors.uses import METHODS, Uses
 from doors.verdict import Refused, refusals
-from generated_panels import generated
 
 KEEP_ORDER = [name for name in ENTRANCES if not name.startswith((*FRAMES, "parts"))]
 """The doors behind which items stand in the order in which they were shown."""
@@ -41,7 +40,7 @@ def check(form, door, panel, shown, give, use):
 
 @pytest.mark.parametrize("name", FORMS)
 @pytest.mark.parametrize("use", ["fit", "compare", "suggest"])
-@generated
+@cases
 @given(data=st.data())
 def test_forms(name, use, data):
     form = FORMS[name]
@@ -50,7 +49,7 @@ def test_forms(name, use, data):
 
 @pytest.mark.parametrize("name", FORMS)
 @pytest.mark.parametrize("use", ["evaluate_frame", "evaluate_array"])
-@generated
+@cases
 @given(data=st.data())
 def test_forms_beside_a_posterior(name, use, data):
     """Labels in order are those of the rows that one sees. An array has no names, so labels cannot go by name."""
@@ -62,14 +61,14 @@ def test_forms_beside_a_posterior(name, use, data):
 
 
 @pytest.mark.parametrize("name", FORMS)
-@generated
+@cases
 @given(data=st.data(), method=st.sampled_from([name for name in METHODS if name != "consensus"]))
 def test_every_method_learns_the_same(name, data, method):
     form = FORMS[name]
     check(form, *entered(data), form.give, lambda uses, labels: uses.fit(labels, method))
 
 
-@generated
+@cases
 @given(data=st.data(), name=st.sampled_from(list(FORMS)))
 def test_what_labels_brought(data, name):
     form = FORMS[name]
@@ -77,7 +76,7 @@ def test_what_labels_brought(data, name):
 
 
 @pytest.mark.parametrize("library", ["polars", "pyarrow"])
-@generated
+@cases
 @given(data=st.data(), name=st.sampled_from(list(FORMS)))
 def test_frames_of_other_libraries(library, data, name):
     form = FORMS[name]._replace(may_be_refused=True)
@@ -87,7 +86,7 @@ def test_frames_of_other_libraries(library, data, name):
 
 @pytest.mark.parametrize("name", FILES)
 @pytest.mark.parametrize("use", ["fit", "compare", "suggest"])
-@generated
+@cases
 @given(data=st.data())
 def test_files_of_labels(name, use, data, tmp_path_factory):
     form = FILES[name]
