@@ -499,9 +499,9 @@ class Predictions(AbstractPredictions):
         """The same labels among more classes than were said."""
         return _checked((), self.hard, self.axes._replace(classes=Axis("class", n_classes)), partial=True)
 
-    def matched_by_name(self) -> Predictions:
-        """The same answers, whose items stand in an order that nobody chose, if they have names."""
-        return _assembled(self.soft, self.hard, self.axes._replace(items=self.axes.items.matched_by_name()))
+    def with_items(self, items: Axis) -> Predictions:
+        """The same answers to items of other names."""
+        return _assembled(self.soft, self.hard, self.axes._replace(items=items))
 
     def aligned(self, members: Sequence[Any], classes: Sequence[Any]) -> Predictions:
         """The same answers on the axes of an earlier fit: members matched by name, absent ones missing."""

@@ -101,14 +101,18 @@ def _recognised(contents: Contents, *, logits: bool, columns: Columns, is_alone:
     try:
         if contents.table is not None:
             made, words = _from_table(_without_index(contents.table), contents.path.stem, columns, logits=logits)
-            return made.matched_by_name(), words
+            return _by_name(made), words
         assert contents.arrays is not None  # noqa: S101 - one of the two is there
         made, words = _from_arrays(contents, contents.arrays, logits=logits, is_alone=is_alone)
         # The items of a posterior may come from a table, whose order nobody chose.
-        return (made.matched_by_name() if "posterior" in contents.arrays else made), words
+        return _by_name(made) if "posterior" in contents.arrays else made, words
     except InvalidPredictions as error:
         hint = " (if these are logits, say --logits)" if "from_logits" in str(error) else ""
         raise InvalidPredictions(f"{contents.path}: {error}{hint}") from None
+
+
+def _by_name(predictions: Predictions) -> Predictions:
+    return predictions.with_items(predictions.axes.items.matched_by_name())
 
 
 def _without_answers(contents: Contents) -> Contents:
