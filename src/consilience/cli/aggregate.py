@@ -70,9 +70,8 @@ def command(
     if model is not None and (known is not None or option or method != DEFAULT):
         raise ValueError("--model answers with what was learned; --method, --option and --known do not go with it")
     predictions = predictions_of(files, columns, logits=logits, quiet=json)
-    truth = labels_of(labels, files, columns)
-    known_labels(truth, predictions.axes)  # raises before anything is written
-    known_truth = labels_of(known, files, columns)
+    truth = labels_of(labels, predictions, files, columns)
+    known_truth = labels_of(known, predictions, files, columns)
     aggregator = fitted(predictions, method, option, model, known_truth)
     analysis = Analysis(predictions, aggregator)
     posterior = to_numpy(aggregator.posterior_ if model is None else analysis.posterior)

@@ -17,7 +17,7 @@ def command(
 ) -> None:
     """Run every method on the same predictions, in one table; labels only score."""
     predictions = predictions_of(files, columns, logits=logits, quiet=json)
-    truth = labels_of(labels, files, columns)
+    truth = labels_of(labels, predictions, files, columns)
     with screen.waiting("comparing methods"):
         table = compare(predictions, truth)
     if json:

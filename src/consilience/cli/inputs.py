@@ -12,6 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 from consilience.aggregators import load
 from consilience.cli import screen
 from consilience.cli.methods import make_method
+from consilience.data.labels import known_labels
 from consilience.files import read_labels, read_predictions
 from consilience.system.errors import InvalidPredictions
 
@@ -30,8 +31,8 @@ def predictions_of(files: list[str], columns: Columns, *, logits: bool, quiet: b
     return source.predictions
 
 
-def labels_of(source: str | None, files: list[str], columns: Columns) -> Any:
-    """Read labels from a file, as `fit` and `known_labels` take them."""
+def labels_of(source: str | None, predictions: Predictions, files: list[str], columns: Columns) -> Any:
+    """Read the labels of predictions from a file, as `fit` takes them."""
     if source is None:
         return None
     # Archives and tables may hold predictions and labels; a single array cannot.
@@ -39,7 +40,17 @@ def labels_of(source: str | None, files: list[str], columns: Columns) -> Any:
         raise InvalidPredictions(
             f"labels must be in a file of their own; {source} is also read as predictions, which would see them"
         )
-    return read_labels(source, columns=columns)
+    return checked_labels(source, predictions, columns)
+
+
+def checked_labels(source: str, predictions: Predictions, columns: Columns) -> Any:
+    """Read labels that fit the predictions; raises before anything is computed or written."""
+    labels = read_labels(source, columns=columns)
+    try:
+        known_labels(labels, predictions.axes)
+    except InvalidPredictions as error:
+        raise InvalidPredictions(f"{source}: {error}") from None
+    return labels
 
 
 def fitted(

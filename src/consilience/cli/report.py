@@ -31,6 +31,6 @@ def command(
     check_writable(output, (".html",))
     check_places([output], [*files, labels, model])
     predictions = predictions_of(files, columns, logits=logits)
-    truth = labels_of(labels, files, columns)
+    truth = labels_of(labels, predictions, files, columns)
     write_page(output, Analysis(predictions, fitted(predictions, method, option, model)), truth)
     screen.print_text(f"Wrote {output}")

@@ -55,7 +55,6 @@ def as_table(frame: Any) -> Table:
     """The columns of a data frame of any library."""
     import narwhals as nw  # noqa: PLC0415 - only users of frames pay for it
 
-    columns = getattr(frame, "columns", ())
     try:
         table = nw.from_native(frame, eager_only=True)
         values = [column.to_list() for column in table.iter_columns()]
@@ -64,7 +63,7 @@ def as_table(frame: Any) -> Table:
             f"frame must be a data frame (pandas, polars, pyarrow, …); got {type(frame).__name__}"
         ) from error
     except nw.exceptions.DuplicateError as error:
-        names = Counter(map(str, columns)).most_common(1)
+        names = Counter(map(str, frame.columns)).most_common(1)
         raise InvalidPredictions(f"frame must have columns of different names; got {names[0][0]!r} twice") from error
     return Table(dict(zip(table.columns, values, strict=True)))
 

@@ -81,7 +81,9 @@ def _entries(labels: Any, items: Axis) -> _Entries:
             f"labels must have one entry for each of the {items.size} items; got a {type(labels).__name__}"
         )
     if getattr(labels, "ndim", 1) > 1:
-        raise InvalidPredictions(f"labels must be a flat list, one for each item; got shape {tuple(labels.shape)}")
+        raise InvalidPredictions(
+            f"labels must be a flat list with one entry for each of the {items.size} items; got shape {labels.shape}"
+        )
     if isinstance(labels, NamedLabels):
         return _Entries(*labels)
     if isinstance(labels, Mapping):

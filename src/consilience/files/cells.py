@@ -99,8 +99,12 @@ class Numbers(NamedTuple):
 
     def are_probabilities(self) -> bool:
         """Whether rows sum to 1. If all numbers are whole they may be labels, and do not count."""
+        return self.sum_to_one() and bool((self.values % 1 > 0).any())
+
+    def sum_to_one(self) -> bool:
+        """Whether all rows that are not missing are probabilities."""
         rows = self.values[~np.isnan(self.values).all(axis=1)]
-        return bool(len(rows) and are_probabilities(rows).all() and (rows % 1 != 0).any())
+        return bool(len(rows) and are_probabilities(rows).all())
 
 
 def numbers_in(columns: Iterable[Cells]) -> Numbers | None:

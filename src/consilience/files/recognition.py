@@ -59,9 +59,7 @@ def read_predictions(sources: Sequence[str], *, logits: bool = False, columns: C
         part, words = _recognised(contents, logits=logits, columns=named, is_alone=len(sources) == 1)
         parts.append(part)
         found.append(f"{source}: {contents.format}, {words}")
-    made = parts[0] if len(parts) == 1 else _side_by_side(parts, sources)
-    made.check_every_item_is_answered()
-    return Source(made, found)
+    return Source(parts[0] if len(parts) == 1 else _side_by_side(parts, sources), found)
 
 
 def read_labels(source: str, *, columns: Columns | None = None) -> Any:
@@ -84,7 +82,10 @@ def read_labels(source: str, *, columns: Columns | None = None) -> Any:
         raise InvalidPredictions(f"{source} must have a column of labels, one of {some(TRUTH)}; it has {some(list(table))}")
     if item is None:
         return table[label].names
-    return NamedLabels(_all_named(table[item], item), table[label].names)
+    try:
+        return NamedLabels(_all_named(table[item], item), table[label].names)
+    except InvalidPredictions as error:
+        raise InvalidPredictions(f"{source}: {error}") from None
 
 
 def read_posterior(source: str, *, columns: Columns | None = None) -> Predictions:
@@ -101,11 +102,14 @@ def _recognised(contents: Contents, *, logits: bool, columns: Columns, is_alone:
     try:
         if contents.table is not None:
             made, words = _from_table(_without_index(contents.table), contents.path.stem, columns, logits=logits)
-            return made.matched_by_name(), words
-        assert contents.arrays is not None  # noqa: S101 - one of the two is there
-        made, words = _from_arrays(contents, contents.arrays, logits=logits, is_alone=is_alone)
+        else:
+            assert contents.arrays is not None  # noqa: S101 - one of the two is there
+            made, words = _from_arrays(contents, contents.arrays, logits=logits, is_alone=is_alone)
+        if is_alone:
+            made.check_every_item_is_answered()
         # The items of a posterior may come from a table, whose order nobody chose.
-        return (made.matched_by_name() if "posterior" in contents.arrays else made), words
+        is_ordered = contents.arrays is not None and "posterior" not in contents.arrays
+        return made if is_ordered else made.with_items(made.axes.items.matched_by_name()), words
     except InvalidPredictions as error:
         hint = " (if these are logits, say --logits)" if "from_logits" in str(error) else ""
         raise InvalidPredictions(f"{contents.path}: {error}{hint}") from None
@@ -120,7 +124,7 @@ def _without_answers(contents: Contents) -> Contents:
     if table is not None and list(table)[:2] == ["item", "label"]:
         others = {name: cells for name, cells in table.items() if name != "label"}
         numbers = numbers_in(list(others.values())[1:]) if len(others) > 2 else None
-        if numbers is not None and numbers.meaning() == "probabilities":
+        if numbers is not None and numbers.meaning() == "probabilities" and numbers.sum_to_one():
             return contents._replace(table=others)
     return contents
 

@@ -44,7 +44,7 @@ def read_known(posterior: Any, labels: Any, classes: Sequence[Any] | None = None
     columns; labels are matched with these names.
     """
     rows, axes = _with_axes(posterior, classes)
-    known = known_labels(labels, axes)
+    known = _known(labels, axes)
     if known is None:
         raise InvalidPredictions("labels must be known for at least one item; all are -1")
     return read_posterior(rows[known >= 0]), known[known >= 0]
@@ -53,13 +53,19 @@ def read_known(posterior: Any, labels: Any, classes: Sequence[Any] | None = None
 def read_posterior_and_labels(posterior: Any, labels: Any) -> tuple[FloatArray, IntArray]:
     """Both, where the label of every item is known."""
     rows, axes = _with_axes(posterior)
-    values, known = read_posterior(rows), known_labels(labels, axes)
+    values, known = read_posterior(rows), _known(labels, axes)
     is_unknown = np.ones(len(values), dtype=bool) if known is None else known < 0
     if known is None or is_unknown.any():
         raise InvalidPredictions(
             f"labels must be known for every item; that of {axes.items.describe(int(np.argmax(is_unknown)))} is not"
         )
     return values, known
+
+
+def _known(labels: Any, axes: Axes) -> IntArray | None:
+    if labels is None:
+        raise InvalidPredictions(f"labels must have one entry for each of the {axes.items.size} items; got None")
+    return known_labels(labels, axes)
 
 
 def _with_axes(posterior: Any, classes: Sequence[Any] | None = None) -> tuple[FloatArray, Axes]:

@@ -43,9 +43,10 @@ def test_how_files_were_understood_is_said_unless_quiet(arrays, tmp_path, capsys
 def test_one_array_is_not_both_predictions_and_labels(tmp_path):
     path = str(tmp_path / "y.npy")
     np.save(path, np.array([[0, 1], [1, 1]]))
-    assert labels_of(None, [path], Columns()) is None
+    predictions = predictions_of([path], Columns(), logits=False, quiet=True)
+    assert labels_of(None, predictions, [path], Columns()) is None
     with pytest.raises(cs.InvalidPredictions, match="labels must be in a file of their own"):
-        labels_of(path, [path], Columns())
+        labels_of(path, predictions, [path], Columns())
 
 
 def test_a_saved_model_is_loaded_and_not_fitted(tmp_path):
