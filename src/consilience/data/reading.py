@@ -272,8 +272,9 @@ def sum_tolerance(rows: Array, *, is_half: bool | None = None) -> float:
     """How far from 1 rows of this precision and as many classes may sum."""
     if is_half is None:
         xp = namespace(rows)
-        is_half = xp.isdtype(rows.dtype, "real floating") and xp.finfo(rows.dtype).bits == 16
-    return max(HALF_TOLERANCE if is_half else SUM_TOLERANCE, min(ROUNDING * rows.shape[-1], MOST_ROUNDING))
+        is_half = bool(xp.isdtype(rows.dtype, "real floating") and xp.finfo(rows.dtype).bits == 16)
+    n_classes = int(rows.shape[-1])
+    return max(HALF_TOLERANCE if is_half else SUM_TOLERANCE, min(ROUNDING * n_classes, MOST_ROUNDING))
 
 
 def validated(soft: tuple[SoftMember, ...], hard: HardAnswers | None, axes: Axes) -> tuple[SoftMember, ...]:

@@ -53,7 +53,11 @@ def test_nothing_known():
         ([0.5, 1, 1], PLAIN, "item 0 has 0.5"),
         (np.array([1, -1, 0]), AXES, "item 'x' has 1: the classes have names, so give names instead of positions$"),
         ([[0], [1], [1]], PLAIN, "item 0 has \\[0\\]"),
-        (np.zeros((3, 1), int), PLAIN, r"labels must be a flat list, one for each item; got shape \(3, 1\)"),
+        (
+            np.zeros((3, 1), int),
+            PLAIN,
+            r"labels must be a flat list with one entry for each of the 3 items; got shape \(3, 1\)",
+        ),
         (["cat", "bird", None], AXES, r"\['cat', 'dog'\].*; item 'y' has 'bird'"),
         ({"w": "cat"}, AXES, "item must be one of the 3 items .*; got 'w'"),
     ],
