@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from consilience.data.axes import COUNT, Axis, some
+from consilience.data.axes import COUNT, Axis, short, some
 from consilience.data.names import UNKNOWN, is_missing, text_of
 from consilience.data.reading import are_probabilities
 from consilience.system.arrays import FloatArray, IntArray, check_is_dense, is_array, plain_numpy, to_numpy
@@ -50,7 +50,7 @@ def known_labels(labels: Any, axes: Axes) -> IntArray | None:
         if position != -1 and known[place] not in (-1, position):
             one, two = (axes.classes.name(k) for k in (int(known[place]), position))
             raise InvalidPredictions(
-                f"labels must give an item one label; {axes.items.describe(place)} has {one!r} and {two!r}"
+                f"labels must give an item one label; {axes.items.describe(place)} has {short(one)} and {short(two)}"
             )
         known[place] = max(known[place], position)
     return known if (known >= 0).any() else None
@@ -181,5 +181,5 @@ def _position(label: Any, place: int, axes: Axes) -> int:
     hint = ": the classes have names, so give names instead of positions" if is_position else ""
     raise InvalidPredictions(
         f"labels must be among the classes {some(classes.names)}, or -1 where unknown; "
-        f"{axes.items.describe(place)} has {label!r}{hint}"
+        f"{axes.items.describe(place)} has {short(label)}{hint}"
     )

@@ -72,7 +72,9 @@ def check_spellings(names: Iterable[Any], column: Any) -> None:
     for name in names:
         if isinstance(name, str) and spelled.setdefault(text_of(name), name) != name:
             both = sorted([spelled[text_of(name)], name])
-            raise InvalidPredictions(f"column {column!r} must spell a name in one way; got {both[0]!r} and {both[1]!r}")
+            raise InvalidPredictions(
+                f"column {column!r} must spell a name in one way; got {both[0][:60]!r} and {both[1][:60]!r}"
+            )
 
 
 def _order(text: str) -> tuple[bool, float, str]:

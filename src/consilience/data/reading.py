@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 
 from consilience.data.answers import HardAnswers, SoftMember, parts_of
-from consilience.data.axes import PLURAL, Axis, listed, some
+from consilience.data.axes import PLURAL, Axis, listed, short, some
 from consilience.data.names import is_missing, is_whole, text_of
 from consilience.system.arrays import (
     Array,
@@ -163,7 +163,7 @@ def positions_of_labels(labels: Any, classes: list[Any] | None, name: str) -> In
     if None in found.values():
         unknown = next(value for value in values if found[value] is None)
         raise InvalidPredictions(
-            f"{name} must be among the classes {some(classes)}, or -1 where missing; got {unknown!r}"
+            f"{name} must be among the classes {some(classes)}, or -1 where missing; got {short(unknown)}"
         )
     return np.array([found[value] for value in values], dtype=np.intp).reshape(array.shape)
 

@@ -52,7 +52,7 @@ def test_nothing_known():
         ([0, 1, 2], PLAIN, r"among the classes \[0, 1\], or -1 where unknown; item 2 has 2"),
         ([0.5, 1, 1], PLAIN, "item 0 has 0.5"),
         (np.array([1, -1, 0]), AXES, "item 'x' has 1: the classes have names, so give names instead of positions$"),
-        ([[0], [1], [1]], PLAIN, "item 0 has \\[0\\]"),
+        ([[0], [1], [1]], PLAIN, r"item 0 has \[0\]"),
         (
             np.zeros((3, 1), int),
             PLAIN,
