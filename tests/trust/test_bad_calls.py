@@ -134,7 +134,12 @@ PREDICTIONS = {
     "a member that is nothing": (lambda: P([PAIR[0], None]), "probabilities", "real numbers", "got a NoneType"),
     "too few names": (lambda: P(PAIR, members=["a"]), "members", "each of the 2", "got 1 names"),
     "names twice": (lambda: P(PAIR, items=["a", "b", "a"]), "items", "distinct names", "got 'a' more than once"),
-    "names equal as numbers": (lambda: P(PAIR, classes=[1, 1.0]), "classes", "distinct names", "got 1 and 1.0, which are one"),
+    "names equal as numbers": (
+        lambda: P(PAIR, classes=[1, 1.0]),
+        "classes",
+        "distinct names",
+        "got 1 and 1.0, which are one",
+    ),
     "names that are lists": (lambda: P(PAIR, classes=[["a"], ["b"]]), "classes", "hashable", "got [['a'], ['b']]"),
     "names in a string": (lambda: P(PAIR, classes="ab"), "classes", "a list", "the string 'ab'"),
     "a number of names": (lambda: P(PAIR, members=2), "members", "list of names", "got 2"),

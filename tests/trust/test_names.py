@@ -69,7 +69,9 @@ def test_a_member_who_never_says_a_class_says_the_others(wide):
     assert (cs.diagnose(predictions).agreement > 0.6).all()
 
 
-@pytest.mark.parametrize("labels", [[1, 2, -1, 3], np.array([1, 2, -1, 3]), [1.0, 2.0, np.nan, 3.0], ["1", "2", None, "3"]])
+@pytest.mark.parametrize(
+    "labels", [[1, 2, -1, 3], np.array([1, 2, -1, 3]), [1.0, 2.0, np.nan, 3.0], ["1", "2", None, "3"]]
+)
 @pytest.mark.parametrize("classes", [["1", "2", "3"], [1, 2, 3], np.array([1, 2, 3])])
 def test_numbers_are_names_where_classes_have_names(classes, labels):
     p = cs.Predictions(np.random.default_rng(0).dirichlet(np.ones(3), size=(3, 4)), classes=classes)
@@ -96,10 +98,14 @@ def test_answers_are_names_where_some_class_is_a_whole_number():
 
 def test_versions_are_two_names_in_every_table(run, tmp_path):
     long = "item,worker,label\n" + "".join(
-        f"{item},{worker},{label}\n" for worker in "abc" for item, label in (("1.1", "1.1"), ("1.10", "1.10"), ("2", "1.1"))
+        f"{item},{worker},{label}\n"
+        for worker in "abc"
+        for item, label in (("1.1", "1.1"), ("1.10", "1.10"), ("2", "1.1"))
     )
     (tmp_path / "long.csv").write_text(long, encoding="utf-8")
-    (tmp_path / "wide.csv").write_text("item,a,b,c\n1.1,1.1,1.1,1.1\n1.10,1.10,1.10,1.10\n2,1.1,1.1,1.1\n", encoding="utf-8")
+    (tmp_path / "wide.csv").write_text(
+        "item,a,b,c\n1.1,1.1,1.1,1.1\n1.10,1.10,1.10,1.10\n2,1.1,1.1,1.1\n", encoding="utf-8"
+    )
     for name in ("long.csv", "wide.csv"):
         p = read_predictions([name]).predictions
         assert (p.items, p.classes) == (["1.1", "1.10", "2"], ["1.1", "1.10"])
@@ -118,6 +124,21 @@ def test_gaps_that_made_floats_of_whole_numbers(tmp_path):
     long = frame.melt("item", var_name="worker", value_name="label").rename(columns={"item": "task"})
     p = cs.Predictions.from_frame(long)
     assert p.classes == [1, 2, 3] and cs.MajorityVote().fit_predict(p).tolist() == [1, 2, 1, 2, 1, 3]
+
+
+def test_two_spellings_in_one_column_are_refused(tmp_path):
+    answers = {"task": ["2", "2.0"], "worker": ["a", "a"], "label": ["x", "y"]}
+    with pytest.raises(cs.InvalidPredictions, match="column 'task' must spell a name in one way; got '2' and '2.0'"):
+        cs.Predictions.from_frame(pd.DataFrame(answers))
+    (tmp_path / "w.csv").write_text("item,a,b\n1,2,2\n2,2.0,3\n", encoding="utf-8")
+    with pytest.raises(cs.InvalidPredictions, match="column 'a' must spell a name in one way"):
+        read_predictions([str(tmp_path / "w.csv")])
+
+
+def test_infinite_numbers_are_no_surprise(tmp_path):
+    frame = pd.DataFrame({"item": ["a", "b"] * 2, "worker": list("uuvv"), "label": ["inf", "1e3", "inf", "inf"]})
+    frame.to_parquet(tmp_path / "t.parquet")
+    assert read_predictions([str(tmp_path / "t.parquet")]).predictions.classes == ["1e3", "inf"]
 
 
 @pytest.mark.parametrize("library", [pd.DataFrame, pl.DataFrame, pa.table])
@@ -140,7 +161,9 @@ def test_integer_names_of_columns():
 
 
 @pytest.mark.parametrize("suffix", [".csv", ".parquet", ".npz"])
-@pytest.mark.parametrize("classes", [["gpt-4", "gpt-4.1"], ["1.1", "1.10"], ["NA", "nan"], ["-1", "=1+1"], ["'=1", "'"]])
+@pytest.mark.parametrize(
+    "classes", [["gpt-4", "gpt-4.1"], ["1.1", "1.10"], ["NA", "nan"], ["-1", "=1+1"], ["'=1", "'"]]
+)
 def test_every_class_comes_back_from_every_format(tmp_path, suffix, classes):
     rows = np.array([[[0.75, 0.25], [0.125, 0.875], [0.5, 0.5]]])
     items = ["NA", "", "1.10"]
@@ -235,7 +258,9 @@ def test_a_repeated_index():
 
 @pytest.mark.parametrize("axis", ["members", "items", "classes"])
 def test_sets_name_nothing(axis):
-    with pytest.raises(cs.InvalidPredictions, match=f"{axis} must be a list of names, in the order of the axis; got a set"):
+    with pytest.raises(
+        cs.InvalidPredictions, match=f"{axis} must be a list of names, in the order of the axis; got a set"
+    ):
         cs.Predictions(np.full((2, 2, 2), 0.5), **{axis: {"a", "b"}})
     keys = dict.fromkeys(["b", "a"]).keys()  # these have an order
     assert getattr(cs.Predictions(np.full((2, 2, 2), 0.5), **{axis: keys}), axis) == ["b", "a"]
@@ -246,16 +271,17 @@ def test_rows_of_a_frame_name_the_items_of_an_ensemble():
     from sklearn.naive_bayes import GaussianNB
 
     rng = np.random.default_rng(0)
-    X = pd.DataFrame(rng.normal(size=(80, 2)), columns=["u", "v"], index=rng.permutation(80))
-    y = pd.Series(np.where(X["u"] > 0, "yes", "no"), index=X.index)
-    ensemble = cs.EnsembleClassifier([("lr", LogisticRegression()), ("nb", GaussianNB())], cv=2).fit(X, y)
-    ensemble.fit_aggregator(X, y.sample(frac=1, random_state=0))
-    expected = cs.EnsembleClassifier([("lr", LogisticRegression()), ("nb", GaussianNB())], cv=2).fit(X, y)
-    expected.fit_aggregator(X, y.tolist())
-    np.testing.assert_allclose(ensemble.predict_proba(X), expected.predict_proba(X), atol=1e-12)
-    ensemble = cs.EnsembleClassifier([("lr", LogisticRegression()), ("nb", GaussianNB())], cv=2).fit(X.to_numpy(), y)
+    features = pd.DataFrame(rng.normal(size=(80, 2)), columns=["u", "v"], index=rng.permutation(80))
+    y = pd.Series(np.where(features["u"] > 0, "yes", "no"), index=features.index)
+    ensemble = cs.EnsembleClassifier([("lr", LogisticRegression()), ("nb", GaussianNB())], cv=2).fit(features, y)
+    ensemble.fit_aggregator(features, y.sample(frac=1, random_state=0))
+    expected = cs.EnsembleClassifier([("lr", LogisticRegression()), ("nb", GaussianNB())], cv=2).fit(features, y)
+    expected.fit_aggregator(features, y.tolist())
+    np.testing.assert_allclose(ensemble.predict_proba(features), expected.predict_proba(features), atol=1e-12)
+    plain = features.to_numpy()
+    ensemble = cs.EnsembleClassifier([("lr", LogisticRegression()), ("nb", GaussianNB())], cv=2).fit(plain, y)
     with pytest.raises(cs.InvalidPredictions, match="an index that the items have"):
-        ensemble.fit_aggregator(X.to_numpy(), y)
+        ensemble.fit_aggregator(plain, y)
 
 
 @pytest.mark.parametrize("command", [["evaluate"], ["aggregate"], ["compare"], ["report"]], ids=lambda words: words[0])
@@ -393,11 +419,15 @@ def test_a_small_table_of_very_many_labels_is_refused(run, tmp_path):
     assert code == 2 and "8,000 different ones in 16,000 answers" in " ".join(err.split())
 
 
-@pytest.mark.parametrize("method", [cs.Average(), cs.MajorityVote(), cs.DawidSkene(), cs.Consensus(), cs.SoftDawidSkene()])
+@pytest.mark.parametrize(
+    "method", [cs.Average(), cs.MajorityVote(), cs.DawidSkene(), cs.Consensus(), cs.SoftDawidSkene()]
+)
 def test_a_fit_that_does_not_fit_in_memory_is_refused(monkeypatch, method):
     monkeypatch.setattr(memory, "machine_bytes", lambda: 2**30)
     p = cs.Predictions.from_labels(RNG.integers(4000, size=(3, 100)), n_classes=4000)
-    match = rf"at most 50% of the memory, 0\.5 GiB; {type(method).__name__} of 3 members × 4,000² classes would take about"
+    match = (
+        rf"at most 50% of the memory, 0\.5 GiB; {type(method).__name__} of 3 members × 4,000² classes would take about"
+    )
     with pytest.raises(cs.InvalidPredictions, match=match):
         method.fit(p)
     method.fit(cs.Predictions.from_labels(RNG.integers(40, size=(3, 100)), n_classes=40))

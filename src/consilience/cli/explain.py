@@ -30,7 +30,10 @@ def command(
 ) -> None:
     """Say why an item got its answer: what each member said, and what tipped it."""
     predictions = predictions_of(files, columns, logits=logits, quiet=json)
-    for option_name, text, axis in (("--item", item, predictions.axes.items), ("--against", against, predictions.axes.classes)):
+    for option_name, text, axis in (
+        ("--item", item, predictions.axes.items),
+        ("--against", against, predictions.axes.classes),
+    ):
         if text is not None and axis.find(text) is None:  # before the fit
             raise ValueError(f"{option_name} must be one of {', '.join(map(str, axis.names[:5]))}, …; got {text!r}")
     explanation = explain(fitted(predictions, method, option, model), predictions, item, against=against)
@@ -47,4 +50,3 @@ def command(
         )
     else:
         screen.print_text(repr(explanation))
-

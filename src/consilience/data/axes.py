@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from consilience.system.arrays import IntArray
 
 PLURAL = {"member": "members", "item": "items", "class": "classes"}
+LONGEST = 40
+"""How many characters of a name a message shows."""
+
 COUNT = re.compile("0|[1-9][0-9]{0,15}")
 
 
@@ -59,7 +62,7 @@ class Axis:
             if len(different) < self.size:
                 keys = names if different is not self._positions else map(text_of, names)
                 place, other = next((i, different[key]) for i, key in enumerate(keys) if different[key] != i)
-                one, two = repr(names[place]), repr(names[other])
+                one, two = short(names[place]), short(names[other])
                 got = f"{one} more than once" if one == two else f"{one} and {two}, which are one name"
                 raise InvalidPredictions(f"{plural} must have distinct names; got {got}")
 
@@ -108,7 +111,7 @@ class Axis:
         if position is None:
             plural = PLURAL[self.kind]
             raise InvalidPredictions(
-                f"{self.kind} must be one of the {self.size} {plural} {some(self.names)}; got {name!r}"
+                f"{self.kind} must be one of the {self.size} {plural} {some(self.names)}; got {short(name)}"
             )
         return position
 
@@ -119,7 +122,7 @@ class Axis:
         found = [target.find(name) for name in self.names]
         if None in found:
             unknown = self.name(found.index(None))
-            raise InvalidPredictions(f"{self.kind} must be one of {some(target.names)}; got {unknown!r}")
+            raise InvalidPredictions(f"{self.kind} must be one of {some(target.names)}; got {short(unknown)}")
         positions = np.array(found, dtype=np.intp)
         return None if np.array_equal(positions, np.arange(target.size)) else positions
 
@@ -129,7 +132,7 @@ class Axis:
 
     def describe(self, position: int) -> str:
         """How an error message refers to a position, such as `member 'vit'` or `item 3`."""
-        return f"{self.kind} {self.name(position)!r}"
+        return f"{self.kind} {short(self.name(position))}"
 
 
 class Axes(NamedTuple):
@@ -210,4 +213,10 @@ def array_of_names(names: Sequence[Any]) -> npt.NDArray[Any]:
 
 def some(names: Sequence[Any]) -> str:
     """Up to eight names, for a message."""
-    return f"[{', '.join(repr(name) for name in names[:8])}{', …' if len(names) > 8 else ''}]"
+    return f"[{', '.join(map(short, names[:8]))}{', …' if len(names) > 8 else ''}]"
+
+
+def short(name: Any) -> str:
+    """A name for a message, cut where it is very long."""
+    text = repr(name)
+    return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"

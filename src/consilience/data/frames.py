@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from consilience.data.axes import Axis, listed, some
-from consilience.data.names import is_missing, sorted_names
+from consilience.data.names import check_spellings, is_missing, sorted_names
 from consilience.system.errors import InvalidPredictions
 from consilience.system.tables import Table
 
@@ -83,6 +83,7 @@ def _code(values: list[Any], column: Any) -> tuple[IntArray, list[Any]]:
         if is_missing(value):
             raise InvalidPredictions(f"column {column!r} must have no missing values; row {row} is missing")
     _check_names(values, column)
+    check_spellings(set(values), column)
     names = sorted_names(set(values))
     return _places(values, Axis("item", len(names), names)), names
 
@@ -91,6 +92,7 @@ def _code_labels(values: list[Any], column: Any, classes: Sequence[Any] | None) 
     """Each label's class; a missing label is coded -1."""
     _check_names(values, column)
     seen = {value for value in values if not is_missing(value)}
+    check_spellings(seen, column)
     names = sorted_names(seen) if classes is None else listed("class", classes)
     axis = Axis("class", len(names), names)
     if unknown := [value for value in seen if axis.find(value) is None]:

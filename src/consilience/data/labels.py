@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from consilience.data.axes import COUNT, Axis, some
+from consilience.data.axes import COUNT, Axis, short, some
 from consilience.data.names import UNKNOWN, is_missing, text_of
 from consilience.data.reading import are_probabilities
 from consilience.system.arrays import FloatArray, IntArray, check_is_dense, is_array, plain_numpy, to_numpy
@@ -31,14 +31,14 @@ def known_labels(labels: Any, axes: Axes) -> IntArray | None:
     """Known truths as positions of classes, -1 where unknown; None where nothing is known.
 
     `labels` has one entry per item, or names items (a mapping, a pandas Series). Labels are names of classes; only
-    classes without names are told by their positions. -1, None, NaN and words such as NA are unknown, unless a class is called so.
+    classes without names are told by their positions. -1, None, NaN and words such as NA are unknown, unless a class is
+    called so.
     """
     if labels is None:
         return None
     entries = _entries(labels, axes.items)
-    if entries.items is None and not axes.classes.is_named and isinstance(labels, np.ndarray):
-        if (known := _positions(labels, axes)) is not None:  # without a look at each
-            return known if (known >= 0).any() else None
+    if entries.items is None and (quickly := _positions(labels, axes)) is not None:
+        return quickly if (quickly >= 0).any() else None
     places = range(axes.items.size) if entries.items is None else [axes.items.position_of(i) for i in entries.items]
     known = np.full(axes.items.size, -1, dtype=np.intp)
     positions: dict[Any, int] = {}  # of labels seen before
@@ -50,15 +50,15 @@ def known_labels(labels: Any, axes: Axes) -> IntArray | None:
         if position != -1 and known[place] not in (-1, position):
             one, two = (axes.classes.name(k) for k in (int(known[place]), position))
             raise InvalidPredictions(
-                f"labels must give an item one label; {axes.items.describe(place)} has {one!r} and {two!r}"
+                f"labels must give an item one label; {axes.items.describe(place)} has {short(one)} and {short(two)}"
             )
         known[place] = max(known[place], position)
     return known if (known >= 0).any() else None
 
 
-def _positions(labels: npt.NDArray[Any], axes: Axes) -> IntArray | None:
-    """An array of positions as it is; None where it is no such array."""
-    if labels.dtype.kind not in "iu" or isinstance(labels, np.ma.MaskedArray):
+def _positions(labels: Any, axes: Axes) -> IntArray | None:
+    """A plain array of positions as it is, without a look at each; None where it is no such array."""
+    if axes.classes.is_named or type(labels) is not np.ndarray or labels.dtype.kind not in "iu":
         return None
     is_good = (labels >= -1) & (labels < axes.classes.size)
     return labels.astype(np.intp) if is_good.all() else None
@@ -181,5 +181,5 @@ def _position(label: Any, place: int, axes: Axes) -> int:
     hint = ": the classes have names, so give names instead of positions" if is_position else ""
     raise InvalidPredictions(
         f"labels must be among the classes {some(classes.names)}, or -1 where unknown; "
-        f"{axes.items.describe(place)} has {label!r}{hint}"
+        f"{axes.items.describe(place)} has {short(label)}{hint}"
     )

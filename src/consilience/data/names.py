@@ -12,6 +12,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
+from consilience.system.errors import InvalidPredictions
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -62,6 +64,17 @@ def sorted_names(names: Iterable[Any]) -> list[Any]:
     values = {text: int(text) if isinstance(name, float) and is_whole(text) else name for text, name in by_text.items()}
     is_uniform = len({type(value) for value in values.values()}) < 2
     return [values[text] if is_uniform else text for text in sorted(values, key=_order)]
+
+
+def check_spellings(names: Iterable[Any], column: Any) -> None:
+    """Raise if one column spells a name in two ways: somebody who writes both "2" and "2.0" may mean two names."""
+    spelled: dict[str, str] = {}
+    for name in names:
+        if isinstance(name, str) and spelled.setdefault(text_of(name), name) != name:
+            both = sorted([spelled[text_of(name)], name])
+            raise InvalidPredictions(
+                f"column {column!r} must spell a name in one way; got {both[0][:60]!r} and {both[1][:60]!r}"
+            )
 
 
 def _order(text: str) -> tuple[bool, float, str]:

@@ -456,7 +456,9 @@ class Predictions(AbstractPredictions):
         is_repeated = len(np.unique(positions)) < len(positions)
         own = self.axes.items
         names = None if is_repeated else [own.name(int(place)) for place in positions]
-        return _assembled(soft, hard, self.axes._replace(items=Axis("item", len(positions), names, by_name=own.by_name)))
+        return _assembled(
+            soft, hard, self.axes._replace(items=Axis("item", len(positions), names, by_name=own.by_name))
+        )
 
     def apart(self) -> Predictions:
         """The answers to a single item as several items: one for each member who answered, in the members' order."""

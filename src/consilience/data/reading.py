@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 
 from consilience.data.answers import HardAnswers, SoftMember, parts_of
-from consilience.data.axes import PLURAL, Axis, listed, some
+from consilience.data.axes import PLURAL, Axis, listed, short, some
 from consilience.data.names import is_missing, is_whole, text_of
 from consilience.system.arrays import (
     Array,
@@ -163,7 +163,7 @@ def positions_of_labels(labels: Any, classes: list[Any] | None, name: str) -> In
     if None in found.values():
         unknown = next(value for value in values if found[value] is None)
         raise InvalidPredictions(
-            f"{name} must be among the classes {some(classes)}, or -1 where missing; got {unknown!r}"
+            f"{name} must be among the classes {some(classes)}, or -1 where missing; got {short(unknown)}"
         )
     return np.array([found[value] for value in values], dtype=np.intp).reshape(array.shape)
 
@@ -272,8 +272,9 @@ def sum_tolerance(rows: Array, *, is_half: bool | None = None) -> float:
     """How far from 1 rows of this precision and as many classes may sum."""
     if is_half is None:
         xp = namespace(rows)
-        is_half = xp.isdtype(rows.dtype, "real floating") and xp.finfo(rows.dtype).bits == 16
-    return max(HALF_TOLERANCE if is_half else SUM_TOLERANCE, min(ROUNDING * rows.shape[-1], MOST_ROUNDING))
+        is_half = bool(xp.isdtype(rows.dtype, "real floating") and xp.finfo(rows.dtype).bits == 16)
+    n_classes = int(rows.shape[-1])
+    return max(HALF_TOLERANCE if is_half else SUM_TOLERANCE, min(ROUNDING * n_classes, MOST_ROUNDING))
 
 
 def validated(soft: tuple[SoftMember, ...], hard: HardAnswers | None, axes: Axes) -> tuple[SoftMember, ...]:

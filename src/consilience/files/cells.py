@@ -83,11 +83,11 @@ class Numbers(NamedTuple):
         if not len(rows):
             return "labels"
         with np.errstate(over="ignore", invalid="ignore"):
-            sums, is_whole = rows.sum(axis=1), not (rows % 1 > 0).any()
+            sums = rows.sum(axis=1)
         slack = min(MOST_ROUNDED, rows.shape[1] / 2)
         if self.has_percent or ((np.abs(sums - 100) <= slack).all() and rows.min() >= 0):
             return "per cent"
-        if not is_whole:
+        if self.has_fractions():
             is_share = np.nanmin(rows) >= 0 and np.nanmax(rows) <= 1
             repeats = LABELS_REPEAT * self.n_different <= np.isfinite(rows).sum()
             return "labels" if repeats and not is_share else "probabilities"
@@ -99,7 +99,12 @@ class Numbers(NamedTuple):
 
     def are_probabilities(self) -> bool:
         """Whether rows sum to 1. If all numbers are whole they may be labels, and do not count."""
-        return self.sum_to_one() and bool((self.values % 1 > 0).any())
+        return self.has_fractions() and self.sum_to_one()
+
+    def has_fractions(self) -> bool:
+        """Whether some number is not whole."""
+        with np.errstate(invalid="ignore"):  # of infinite numbers
+            return bool((self.values % 1 > 0).any())
 
     def sum_to_one(self) -> bool:
         """Whether all rows that are not missing are probabilities."""

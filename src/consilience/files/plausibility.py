@@ -55,7 +55,7 @@ def _check_names(column: str, cells: Cells) -> None:
     if numbers is None:
         return
     values = numbers.values[~np.isnan(numbers.values)]
-    if numbers.has_percent or ((values % 1 > 0).any() and values.min() >= 0 and values.max() <= 1):
+    if numbers.has_percent or (numbers.has_fractions() and values.min() >= 0 and values.max() <= 1):
         share = next(value for value in cells.values if "%" in str(value) or str(value).strip("0") not in ("", "1"))
         raise InvalidPredictions(f"labels must be names or whole numbers; column {column!r} holds {share!r}. {ADVICE}")
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from consilience.data.axes import some
 from consilience.data.labels import NamedLabels
-from consilience.data.names import sorted_names, text_of
+from consilience.data.names import check_spellings, sorted_names, text_of
 from consilience.data.predictions import Predictions
 from consilience.files.cells import MOST_ROUNDED, Cells, Numbers, check_one_notation, numbers_in
 from consilience.files.contents import AXIS_NAMES, Arrays, Contents, Table, read_contents
@@ -79,7 +79,9 @@ def read_labels(source: str, *, columns: Columns | None = None) -> Any:
     is_alone = len(others) == 1 and named.label is None
     label = others[0] if is_alone else _column(table, named.label, TRUTH)
     if label is None:
-        raise InvalidPredictions(f"{source} must have a column of labels, one of {some(TRUTH)}; it has {some(list(table))}")
+        raise InvalidPredictions(
+            f"{source} must have a column of labels, one of {some(TRUTH)}; it has {some(list(table))}"
+        )
     if item is None:
         return table[label].names
     try:
@@ -186,7 +188,7 @@ def _from_arrays(contents: Contents, arrays: Arrays, *, logits: bool, is_alone: 
 BLOCK = "(members, items, classes)"
 
 
-def _axis_names(arrays: Arrays) -> dict[str, list[str]]:
+def _axis_names(arrays: Arrays) -> dict[str, Any]:
     """The names that an archive gives the axes."""
     return {name: [text_of(n) for n in arrays[name].tolist()] for name in AXIS_NAMES if _is_flat(arrays.get(name))}
 
@@ -376,6 +378,8 @@ def _label_columns(
 ) -> tuple[Predictions, str]:
     """Hard labels, each column a member, items in the order of the table."""
     answers = [table[name].answers for name in columns.values()]
+    for name, given in zip(columns.values(), answers, strict=True):
+        check_spellings(set(given), name)
     classes = sorted_names({answer for column in answers for answer in column if answer is not None})
     rows = np.array(answers, dtype=object)
     made = Predictions.from_labels(rows, members=list(columns), items=items, classes=classes, partial=True)

@@ -175,4 +175,3 @@ def evaluate(
         bottom = -np.inf if name == "ece debiased" else 0.0
         estimates[name] = Estimate(value, float(np.clip(low, bottom, top)), float(np.clip(high, bottom, top)))
     return Evaluation(estimates, n_items)
-

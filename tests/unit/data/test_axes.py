@@ -36,6 +36,13 @@ def test_the_names_given_back_are_a_copy():
     assert axis.names == ["a", "b"]
 
 
+def test_long_names_are_cut_in_messages():
+    axis = Axis("class", 20, [f"{k}{'x' * 6000}" for k in range(20)])
+    with pytest.raises(cs.InvalidPredictions) as caught:
+        axis.position_of("y" * 6000)
+    assert len(str(caught.value)) < 600
+
+
 @pytest.mark.parametrize(
     ("kind", "names", "message"),
     [

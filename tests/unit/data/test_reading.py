@@ -255,7 +255,9 @@ def test_the_tolerance_grows_with_the_classes_as_rounding_to_four_digits_does():
 
 
 @pytest.mark.parametrize("n_classes", [2, 10, 100, 1000])
-@pytest.mark.parametrize("written", [lambda rows: rows.round(4), np.float16, lambda rows: np.float16(rows).astype(float)])
+@pytest.mark.parametrize(
+    "written", [lambda rows: rows.round(4), np.float16, lambda rows: np.float16(rows).astype(float)]
+)
 def test_rounded_probabilities_are_no_logits(n_classes, written):
     rows = np.random.default_rng(0).dirichlet(np.full(n_classes, 0.3), size=(2, 50))
     given = written(rows)
@@ -270,6 +272,7 @@ def test_probabilities_of_four_digits_are_taken(n_classes):
     rows = np.random.default_rng(0).dirichlet(np.full(n_classes, 0.3), size=(3, 50)).round(4)
     posterior = cs.Average().fit(rows).posterior_
     cs.evaluate(posterior, posterior.argmax(axis=1), n_bootstrap=0)
+
 
 # ---- checks -----------------------------------------------------------------------------------------------
 

@@ -247,7 +247,9 @@ def test_labels(tmp_path):
     assert read_labels(str(tmp_path / "y.npy")).tolist() == [0, 1, 2]
     path = save(tmp_path / "p.npz", probabilities=ARRAY, labels=np.array([0, 1, 2, 0, 1]), other=np.arange(3))
     assert read_labels(str(path)).tolist() == [0, 1, 2, 0, 1]
-    assert read_labels(str(text(tmp_path / "y.csv", "task,gold\nt2,dog\nt1,\n"))) == NamedLabels(["t2", "t1"], ["dog", None])
+    assert read_labels(str(text(tmp_path / "y.csv", "task,gold\nt2,dog\nt1,\n"))) == NamedLabels(
+        ["t2", "t1"], ["dog", None]
+    )
     assert read_labels(str(text(tmp_path / "z.csv", "truth\n1\n0\n"))) == ["1", "0"]
     items = np.array(["a", "b", "c"])
     assert read_labels(str(save(tmp_path / "n.npz", y=np.array([2, 0, 1]), items=items))) == (list(items), [2, 0, 1])
