@@ -179,8 +179,9 @@ def test_confusion_cells_are_read_by_keyboard_and_pointer(open_report, animals):
     page.keyboard.press("ArrowDown")
     page.keyboard.press("ArrowRight")
     page.keyboard.press("ArrowRight")
-    member = predictions.members.index(page.locator("#confusion figcaption").first.inner_text())
-    expected = f"said fox for a true dog: {ds.confusion_[member, 1, 2]:.0%}".replace("%", " %")
+    diagnosis = cs.diagnose(predictions, ds)
+    member = diagnosis.members["member"].index(page.locator("#confusion figcaption").first.inner_text())
+    expected = f"said fox for a true dog: {diagnosis.confusion[member, 1, 2]:.0%}".replace("%", " %")
     assert page.locator("#spoken").inner_text() == page.locator("#tooltip").inner_text() == expected
     page.keyboard.press("Escape")
     assert page.locator("#tooltip").is_hidden()
