@@ -1,4 +1,4 @@
-"""What is known to go another way by one door than by another: each fails until it is mended."""
+"""What once went another way by one door than by another; what still does is marked, and fails until it is mended."""
 
 import numpy as np
 import pandas as pd
@@ -10,14 +10,12 @@ from consilience.files import read_predictions
 from simulate import softmax_members
 
 
-@pytest.mark.xfail(reason="a text that ends in .0 is taken for a whole number", strict=True)
 def test_two_texts_stay_two_names():
     frame = pd.DataFrame({"task": ["2", "2.0", "3"] * 2, "worker": list("aaabbb"), "label": list("xyxyyx")})
     with pytest.raises(cs.InvalidPredictions, match="'2.0'"):  # or three items
         cs.Predictions.from_frame(frame)
 
 
-@pytest.mark.xfail(reason="labels that read as infinite numbers are counted with", strict=True)
 def test_a_class_called_inf(tmp_path):
     frame = pd.DataFrame({"item": list("xyzxyz"), "member": list("aaabbb"), "label": ["inf", "1e3"] * 3})
     frame.to_parquet(tmp_path / "long.parquet", index=False)
