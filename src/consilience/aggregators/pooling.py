@@ -23,6 +23,7 @@ class AbstractPool(AbstractAggregator):
     """A posterior that needs no fit; class prior and confusion matrices are counted under it."""
 
     learned: ClassVar[Learned] = {"statistics_": STATISTICS, "class_prior_": "k", "confusion_": "mkk"}
+    matrices_at_once: ClassVar[int] = 3
 
     @abstractmethod
     def _rule(self, n_members: int) -> LinearRule:

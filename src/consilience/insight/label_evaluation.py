@@ -9,6 +9,7 @@ import numpy as np
 from consilience.aggregators import Consensus
 from consilience.aggregators.base import fitted_copy
 from consilience.aggregators.consensus.label_correction import MOST_NUMBERS
+from consilience.data.axes import Axis
 from consilience.data.labels import known_truths, which_known
 from consilience.data.predictions import as_predictions
 from consilience.metrics.scores import METRICS, Estimate, ItemScores
@@ -110,7 +111,7 @@ def evaluate_labels(
     rng = np.random.default_rng(seed)
     fold = rng.permutation(len(items)) % min(n_folds, len(items))
     is_first_half = rng.permutation(len(items)) % 2 == 0
-    labelled = _Labelled(model, data.take(items), targets)
+    labelled = _Labelled(model, data.take(items).with_items(Axis("item", len(items))), targets)
     answers = (
         to_numpy(model.predict_proba(labelled.items)),
         labelled.cross_validated(fold, lambda left_out: (fold != left_out) & is_first_half),
