@@ -41,7 +41,9 @@ NAMES = {
     "spaced": Names((" a", "a", "a ", "A", "a b"), "w{}", may_be_refused=True),
     "empty": Names(("",), "w{}", may_be_refused=True),
     "headers": Names(("item", "label", "member", "task", "index", "Unnamed: 0"), "w{}", may_be_refused=True),
-    "like numbers": Names(("1e3", "1000", "1_000", "inf", "True", "2.0", "2", "0x1", "1,5"), "w{}", may_be_refused=True),
+    "like numbers": Names(
+        ("1e3", "1000", "1_000", "inf", "True", "2.0", "2", "0x1", "1,5"), "w{}", may_be_refused=True
+    ),
 }
 AXES = ("members", "items", "classes")
 cases = settings(generated, max_examples=int(os.environ.get("CONSILIENCE_CASES", "2")))
