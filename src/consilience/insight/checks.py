@@ -91,12 +91,17 @@ def check_order_of_members(aggregator: AbstractAggregator, rng: np.random.Genera
 
 
 def check_order_of_items(aggregator: AbstractAggregator, rng: np.random.Generator) -> None:
-    """The order of items does not matter."""
+    """The order of items does not matter, with known labels or without."""
     array = _simulate(rng, missing=0.1)
     order = rng.permutation(array.shape[1])
     first, second = _fit_both(aggregator, array, array[:, order])
     _assert_same(first.posterior_[order], second.posterior_)
     _assert_same(first.confusion_, second.confusion_)
+    labels = np.where(rng.random(array.shape[1]) < 0.5, rng.integers(3, size=array.shape[1]), -1)
+    first, second = (
+        fitted_copy(aggregator, Predictions(array[:, o]), labels[o]) for o in (np.arange(len(order)), order)
+    )
+    _assert_same(first.posterior_[order], second.posterior_)
 
 
 def check_order_of_classes(aggregator: AbstractAggregator, rng: np.random.Generator) -> None:
