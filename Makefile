@@ -55,7 +55,7 @@ fuzz: .venv/tested-with
 # What takes too long for every change, about an hour: 23,000 generated cases, kills by the hundred, load, damaged files.
 nightly: .venv/tested-with fuzz
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt uvicorn
-	CONSILIENCE_CASES=200 $(BIN)/python -m pytest tests/properties/test_generated.py
+	CONSILIENCE_CASES=200 $(BIN)/python -m pytest tests/properties/test_generated.py tests/properties/test_stateful.py
 	$(BIN)/python -m tests.trust.kills --times 100
 	$(BIN)/python -m tests.trust.forgeries --times 1
 	$(BIN)/python -m benchmarks.load threads stream service --seconds 60
