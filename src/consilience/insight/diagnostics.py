@@ -10,10 +10,12 @@ import numpy as np
 from scipy import sparse
 
 from consilience.aggregators.base import AbstractAggregator, check_is_aggregator, fitted_copy
-from consilience.aggregators.dawid_skene import DawidSkene
+from consilience.aggregators.consensus.consensus import Consensus
+from consilience.data.labels import known_labels
 from consilience.data.predictions import Predictions, as_predictions
+from consilience.insight.accuracy.estimates import Estimate, Estimates, estimate_accuracies
 from consilience.passes.reader import Reader
-from consilience.system.arrays import namespace, position_of_largest, to_numpy
+from consilience.system.arrays import position_of_largest, to_numpy
 from consilience.system.tables import Table
 
 if TYPE_CHECKING:
@@ -47,12 +49,15 @@ class Diagnosis:
     Attributes
     ----------
     members
-        One row per member: how many items it answered, its accuracy as the consensus estimates it, how often it agrees
-        with the consensus, how often the consensus sides with it against the plurality of the others, and the pairs of
-        classes it confuses most (true → said).
+        One row per member: how many items it answered; its accuracy, `measured` on labels or estimated, with the 90 %
+        interval `from` … `to`; how often it agrees with the consensus, how often the consensus sides with it against
+        the plurality of the others, and the pairs of classes it confuses most (true → said).
+    answers
+        The accuracy of the fused answer and of the average, likewise.
     counts
-        (members, true, predicted): how often each member called class k class j, as the consensus counts. `confusion`
-        is the same as rates; an aggregator's own `confusion_` is what it believes, prior and smoothing included.
+        (members, true, predicted): how often each member called class k class j, as `Consensus` believes: their
+        diagonal agrees with the estimated accuracy. `confusion` is the same as rates; an aggregator's own `confusion_`
+        is what it computes with, prior and smoothing included.
     classes
         The classes' names, along the last two axes of `counts`.
     agreement
@@ -70,6 +75,7 @@ class Diagnosis:
     """
 
     members: Table
+    answers: dict[str, Estimate]
     counts: FloatArray
     classes: list[Any]
     agreement: FloatArray
@@ -90,6 +96,7 @@ class Diagnosis:
         lines = [
             repr(self.members),
             "",
+            *(f"the {name} is right on {_in_words(found)}" for name, found in self.answers.items()),
             f"{self.effective_members:.1f} effective members of {n_compared}"
             + (f" (of the {n_compared} who answered most)" if n_compared < len(self.members) else ""),
             *(f"! {warning}" for warning in self.warnings),
@@ -97,13 +104,14 @@ class Diagnosis:
         return "\n".join(lines)
 
 
-def diagnose(predictions: Any, aggregator: AbstractAggregator | None = None) -> Diagnosis:
-    """Diagnose the members under the consensus of an aggregator.
+def diagnose(predictions: Any, aggregator: AbstractAggregator | None = None, labels: Any = None) -> Diagnosis:
+    """Diagnose the members under the consensus of an aggregator; `Consensus` by default.
 
-    If the aggregator is not fitted, a copy is, without labels. The default is Dawid-Skene, which estimates members'
-    accuracies from their agreement. Where members share their errors, all estimates are too high.
+    If the aggregator is not fitted, a copy is, without labels. Accuracies are estimated by what `Consensus` believes of
+    each answer, whichever aggregator is given, with an interval that holds the true one in nine of ten panels. With
+    labels of some items, drawn at random (-1 where unknown), they are measured.
     """
-    method = DawidSkene() if aggregator is None else aggregator
+    method = Consensus() if aggregator is None else aggregator
     check_is_aggregator(method)
     data = as_predictions(predictions)
     if hasattr(method, "members_"):
@@ -112,34 +120,45 @@ def diagnose(predictions: Any, aggregator: AbstractAggregator | None = None) -> 
     else:
         method = fitted_copy(method, data)
         posterior = method.posterior_
-    return diagnosis_under(data, method, posterior, Reader(data).pool())
+    return diagnosis_under(data, method, posterior, Reader(data).pool(), known_labels(labels, data.axes))
 
 
-def diagnosis_under(data: Predictions, method: AbstractAggregator, posterior: Array, average: Array) -> Diagnosis:
+def diagnosis_under(
+    data: Predictions, method: AbstractAggregator, posterior: Array, average: Array, known: IntArray | None = None
+) -> Diagnosis:
     """Diagnose the members under the posterior (items, classes) of a fitted method, given their average."""
-    consensus = _Consensus.of(data, method, posterior)
+    believer = method if isinstance(method, Consensus) else fitted_copy(Consensus(), data)
+    consensus = _Consensus.of(data, method, posterior, believer)
+    answers = {"fused answer": consensus.chosen, "average": position_of_largest(average)}
+    estimates = estimate_accuracies(data, believer, answers, known)
     compared = _most_active(consensus.answers, data.n_members)
     pairs = _Pairs.of(consensus, compared)
-    report = _member_report(data, consensus, method)
+    report = _member_report(data, consensus, method, estimates)
     dependence = pairs.dependence()
     # A method that learned from labels may rightly differ from the average, or follow one member.
     is_taught = getattr(method, "correction_", None) is not None
     return Diagnosis(
         members=report,
-        counts=consensus.counts,
+        answers=estimates.answers,
+        counts=consensus.believed,
         classes=data.classes,
         agreement=pairs.agreement(),
         dependence=dependence,
         compared=[data.members[m] for m in compared],
         effective_members=pairs.effective_number(),
         warnings=[
-            *_trust_warnings(data, consensus, report),
+            *([] if consensus.has_settled else ["the consensus has not converged: raise its max_iter"]),
             *([] if is_taught else _class_warnings(data, consensus, average)),
             *_weight_warnings(data, consensus, method),
             *([] if is_taught else _takeover_warnings(data, report)),
             *_copy_warnings(data, compared, pairs, report),
         ],
     )
+
+
+def _in_words(found: Estimate) -> str:
+    how = "measured" if found.is_measured else "estimated"
+    return f"{found.value:.0%} of the items, {how}: between {found.low:.0%} and {found.high:.0%}"
 
 
 class _Consensus(NamedTuple):
@@ -149,23 +168,29 @@ class _Consensus(NamedTuple):
     chosen: IntArray  # (items,)
     answers: HardAnswers
     counts: FloatArray  # (members, true, predicted), expected under the posterior
+    believed: FloatArray  # the same of the votes, under what `Consensus` believes
 
     has_settled: bool
 
     @classmethod
-    def of(cls, predictions: Predictions, method: AbstractAggregator, posterior: Array) -> _Consensus:
+    def of(
+        cls, predictions: Predictions, method: AbstractAggregator, posterior: Array, believer: Consensus
+    ) -> _Consensus:
         labels = predictions.harden()
         values = to_numpy(posterior)  # keeps its precision: in double, a large one would be a large copy
         counts = Reader(labels).statistics(values).sums
+        believed = Reader(predictions.votes()).statistics(to_numpy(believer.plain_rule().posterior(predictions))).sums
         assert labels.hard is not None  # noqa: S101 - hardened predictions are hard
         has_settled = method.converged_ or getattr(method, "tol", None) is None
-        return cls(values, position_of_largest(posterior), labels.hard, counts, has_settled)
+        return cls(values, position_of_largest(posterior), labels.hard, counts, believed, has_settled)
 
 
 # ---- members ----------------------------------------------------------------------------------------------
 
 
-def _member_report(predictions: Predictions, consensus: _Consensus, method: AbstractAggregator) -> Table:
+def _member_report(
+    predictions: Predictions, consensus: _Consensus, method: AbstractAggregator, estimates: Estimates
+) -> Table:
     answers, n_members = consensus.answers, predictions.n_members
     n_answers = np.bincount(answers.members, minlength=n_members)
 
@@ -177,22 +202,20 @@ def _member_report(predictions: Predictions, consensus: _Consensus, method: Abst
     agrees = (consensus.chosen[answers.items] == answers.labels).astype(float)
     dissents = _dissents(consensus, predictions).astype(float)
     pairs = np.unique(np.stack([answers.members, answers.items]), axis=1)[0]
-    estimated = mean(consensus.posterior[answers.items, answers.labels])
-    # A posterior that is mostly an average underestimates accuracies; some methods have their own estimates.
-    told = getattr(method, "estimated_accuracy_", None)
-    if told is not None:
-        estimated = np.where(n_answers > 0, told, np.nan)
     weights = getattr(method, "member_weights_", None)
     return Table(
         {
             "member": [str(name) for name in predictions.members],
             "coverage": (np.bincount(pairs, minlength=n_members) / predictions.n_items).tolist(),
-            "estimated accuracy": estimated.tolist(),
+            "estimated accuracy": [found.value for found in estimates.members],
+            "from": [found.low for found in estimates.members],
+            "to": [found.high for found in estimates.members],
+            **({"measured": [found.is_measured for found in estimates.members]} if estimates.has_labels else {}),
             **({} if weights is None else {"weight": weights.tolist()}),
             "agreement": mean(agrees).tolist(),
             "dissents": np.bincount(answers.members, weights=dissents, minlength=n_members).astype(int).tolist(),
             "dissents won": mean(agrees * dissents, dissents).tolist(),
-            "confuses most": [_confusions(table, predictions.classes) for table in consensus.counts],
+            "confuses most": [_confusions(table, predictions.classes) for table in consensus.believed],
         }
     )
 
@@ -299,23 +322,6 @@ class _Pairs(NamedTuple):
 
 
 # ---- warnings ---------------------------------------------------------------------------------------------
-
-
-def _trust_warnings(predictions: Predictions, consensus: _Consensus, report: Table) -> list[str]:
-    """Reasons not to believe the report as a whole."""
-    warnings = [] if consensus.has_settled else ["the consensus has not converged: raise its max_iter"]
-    confidences = [
-        float(np.nanmean(to_numpy(namespace(member.rows).max(member.rows, axis=1)).astype(np.float64)))
-        for member in predictions.soft
-        if len(member.answered())
-    ]
-    estimates = [e for e, is_soft in zip(report["estimated accuracy"], predictions.is_soft, strict=True) if is_soft]
-    if confidences and np.mean(confidences) < np.nanmean(estimates) - 0.2:
-        warnings.append(
-            f"members are {np.mean(confidences):.0%} sure of their answers on average, and estimated to be right in "
-            f"{np.nanmean(estimates):.0%}: they probably share their errors, and the estimates are too high"
-        )
-    return warnings
 
 
 def _weight_warnings(predictions: Predictions, consensus: _Consensus, method: AbstractAggregator) -> list[str]:

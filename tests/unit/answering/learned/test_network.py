@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import consilience as cs
+from consilience.answering import weights_file
 from consilience.answering.learned import network
 from consilience.answering.learned.experts import Opinions
 from consilience.answering.learned.features import CLASS, NAMES, PANEL, Traits
@@ -18,9 +19,8 @@ SHIPPED = files("consilience.answering.learned") / network.WEIGHTS
 
 
 def opinions_of(rng, n_items=8, n_classes=5):
-    rows = [rng.dirichlet(np.full(n_classes, 0.5), size=n_items) for _ in range(5)]
-    logs = [np.log(part + 1e-12) for part in rows[2:4]]
-    return Opinions(rows[0], rows[1], *logs, rows[4], *np.full((2, n_items, 1), 3.0))
+    rows = [rng.dirichlet(np.full(n_classes, 0.5), size=n_items) for _ in range(4)]
+    return Opinions(rows[0], rows[1], np.log(rows[2] + 1e-12), rows[3], *np.full((2, n_items, 1), 3.0))
 
 
 def traits_of(rng, n_classes=5):
@@ -84,7 +84,7 @@ def written(path, **changes):
     arrays = network.contents(network.shipped())
     arrays.pop("checksum")
     arrays = {name: value for name, value in (arrays | changes).items() if value is not None}
-    np.savez(path, **arrays, checksum=np.array(network._checksum(arrays)))
+    np.savez(path, **arrays, checksum=np.array(weights_file._checksum(arrays)))
     return path
 
 
