@@ -64,18 +64,6 @@ def test_a_worker_killed_in_the_middle_of_a_fit(method, at_pass):
         np.testing.assert_allclose(there.posterior_.compute(), clone(method).fit(ARRAY).posterior_, atol=1e-10)
 
 
-def test_workers_killed_again_and_again_on_one_cluster(at_pass, monkeypatch):
-    with local_client(n_workers=2) as connected:
-        expected = cs.DawidSkene(max_iter=3, tol=None).fit(ARRAY)
-        for _ in range(3):
-            connected.wait_for_workers(1, timeout=60)
-            pids = list(connected.run(os.getpid).values())
-            at_pass(3, lambda pids=pids: os.kill(pids[0], signal.SIGKILL))
-            there = cs.DawidSkene(max_iter=3, tol=None).fit(da.from_array(ARRAY, chunks=(3, 100, 4)))
-            monkeypatch.undo()
-            np.testing.assert_allclose(there.posterior_.compute(), expected.posterior_, atol=1e-10)
-
-
 @pytest.mark.parametrize("method", [cs.DawidSkene(), cs.Consensus()], ids=repr)
 def test_workers_that_die_after_a_fit(method):
     """What they had is computed again."""
