@@ -73,7 +73,7 @@ FLAGS = Shape("m", dtypes=("bool",))
 
 
 def _statistics(sums: Shape) -> Record:
-    counts = {"n_items": Number(), "class_counts": "k", "answer_counts": "mk"}
+    counts: dict[str, str | Shape | Number] = {"n_items": Number(), "class_counts": "k", "answer_counts": "mk"}
     return Record(Statistics, {**counts, "sums": sums, "log_evidence": Number(is_signed=True)})
 
 
