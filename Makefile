@@ -56,9 +56,10 @@ fuzz: .venv/tested-with
 # hundred, load, damaged files.
 nightly: .venv/tested-with fuzz
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt uvicorn
-	CONSILIENCE_CASES=200 $(BIN)/python -m pytest tests/properties/test_generated.py
+	CONSILIENCE_CASES=200 $(BIN)/python -m pytest tests/properties/test_generated.py tests/properties/test_stateful.py
 	CONSILIENCE_CASES=80 $(BIN)/python -m pytest --numprocesses $(WORKERS) $(wildcard tests/properties/test_doors*.py)
 	$(BIN)/python -m tests.trust.kills --times 100
+	$(BIN)/python -m tests.trust.forgeries --times 1
 	$(BIN)/python -m benchmarks.load threads stream service --seconds 60
 
 # Which branches the tests take, in processes that they start as well.
