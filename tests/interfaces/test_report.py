@@ -9,7 +9,7 @@ import pytest
 import consilience as cs
 from consilience.report import write_report
 
-from simulate import softmax_members
+from simulate import named, softmax_members
 
 playwright = pytest.importorskip("playwright.sync_api")
 BROWSER = os.environ.get("CONSILIENCE_BROWSER") or shutil.which("chromium") or shutil.which("google-chrome")
@@ -95,7 +95,7 @@ def test_it_says_what_to_label(open_report, animals):
     rows = page.locator("table.suggestions tbody tr")
     assert rows.locator("th").all_inner_texts() == [str(item) for item in cs.suggest(predictions, 10).items]
     assert "members disagree: " in page.locator("table.suggestions").inner_text()
-    page = open_report(predictions, labels=truth)
+    page = open_report(predictions, labels=named(truth, predictions))
     assert "The truth of every item is known." in page.locator("#suggestions").inner_text()
 
 
@@ -222,7 +222,7 @@ def test_hostile_names_are_but_text(open_report, width):
     array, truth = softmax_members(np.random.default_rng(0), [2, 1, 1, 1], 12, 4)
     items = [f"{name}{n}" for name in HOSTILE for n in range(3)]
     predictions = cs.Predictions(array, members=HOSTILE, classes=HOSTILE, items=items)
-    page = open_report(predictions, labels=truth, width=width, title=HOSTILE[1] + HOSTILE[2])
+    page = open_report(predictions, labels=named(truth, predictions), width=width, title=HOSTILE[1] + HOSTILE[2])
     assert page.title() == HOSTILE[1] + HOSTILE[2]
     assert page.locator("img, main script, iframe").count() == 0
     assert page.locator("#confusion figcaption").all_inner_texts()[:2] == HOSTILE[:2]
