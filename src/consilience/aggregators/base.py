@@ -11,7 +11,7 @@ from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
 from consilience.aggregators import registry
 from consilience.answering import saving
-from consilience.answering.declaration import ALWAYS, OPTIONAL, STATISTICS, Learned, nested
+from consilience.answering.declaration import ALWAYS, CLASS_PRIOR, OPTIONAL, STATISTICS, Learned, nested
 from consilience.answering.onnx import write_onnx
 from consilience.answering.rule import AbstractRule, Names
 from consilience.data import learned_frames
@@ -210,6 +210,7 @@ class AbstractAggregator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-le
             self._posterior = LazyPosterior.of(values.pop("posterior_"))
         self.__dict__.update(values)
         self._check_parameters(len(self.members_), len(self.classes_))
+        self._check_learned()
         return self
 
     @classmethod
@@ -254,6 +255,9 @@ class AbstractAggregator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-le
 
     def _check_parameters(self, n_members: int, n_classes: int) -> None:
         """Raise where a constructor argument makes no sense, alone or for so many members and classes."""
+
+    def _check_learned(self) -> None:
+        """Raise where no fit learns such numbers together, each of which is as declared."""
 
     def _check_answers(self, predictions: AbstractPredictions) -> None:
         """Raise where members answer in another way than they did in the fit."""
@@ -303,7 +307,7 @@ class AbstractAggregator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-le
         return array_of_names(self.classes_)[position_of_largest(posterior)]
 
 
-EVERY_METHOD: Learned = {"statistics_": STATISTICS, "class_prior_": "k"}
+EVERY_METHOD: Learned = {"statistics_": STATISTICS, "class_prior_": CLASS_PRIOR}
 """What every method learns."""
 
 

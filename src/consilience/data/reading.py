@@ -62,7 +62,12 @@ def member_matrices(values: Any) -> list[Array]:
 
 
 def _opened(value: Any) -> Any:
-    """A path to a .npy file as the array in it, which stays on disk; anything else as it is."""
+    """A path to a .npy file as the array in it, which stays on disk; anything else as it is.
+
+    What a Dask array promises is computed, once: otherwise each look at it would compute all of it again.
+    """
+    if hasattr(value, "__dask_graph__") and not hasattr(value, "columns"):
+        return value.compute()
     if not isinstance(value, str | os.PathLike):
         return value
     try:
