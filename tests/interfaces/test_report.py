@@ -9,7 +9,7 @@ import pytest
 import consilience as cs
 from consilience.report import write_report
 
-from simulate import named, softmax_members
+from simulate import softmax_members
 
 playwright = pytest.importorskip("playwright.sync_api")
 BROWSER = os.environ.get("CONSILIENCE_BROWSER") or shutil.which("chromium") or shutil.which("google-chrome")
@@ -94,7 +94,7 @@ def test_it_says_what_to_label(open_report, animals):
     rows = page.locator("table.suggestions tbody tr")
     assert rows.locator("th").all_inner_texts() == [str(item) for item in cs.suggest(predictions, 10).items]
     assert "members disagree: " in page.locator("table.suggestions").inner_text()
-    page = open_report(predictions, labels=named(truth, predictions))
+    page = open_report(predictions, labels=truth)
     assert "The truth of every item is known." in page.locator("#suggestions").inner_text()
 
 
