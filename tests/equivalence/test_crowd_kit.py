@@ -70,7 +70,7 @@ def test_majority_vote(frame):
 
 
 def test_the_start_of_the_papers_soft_dawid_skene():
-    """"One iteration of DS": with a learning rate of 0 the concentrations stay where they start."""
+    """ "One iteration of DS": with a learning rate of 0 the concentrations stay where they start."""
     logits = np.random.default_rng(0).normal(size=(3, 400, 4)) * 2
     array = np.exp(logits) / np.exp(logits).sum(axis=2, keepdims=True)
     labels = array.argmax(axis=2)
@@ -81,3 +81,18 @@ def test_the_start_of_the_papers_soft_dawid_skene():
     for member in range(3):
         errors = theirs.errors_.loc[member].sort_index().sort_index(axis=1).to_numpy().T
         np.testing.assert_allclose(ours.concentration_[member], np.maximum(errors, 1e-10), rtol=1e-12)
+
+
+def test_dawid_skene_as_the_paper_ran_it():
+    """With their floor and their rule to stop."""
+    pytest.importorskip("torch")
+    from consilience.experiments.crowd_kit import CrowdKitDawidSkene
+
+    logits = np.random.default_rng(1).normal(size=(3, 300, 4)) * 2
+    logits[:, np.arange(300), np.arange(300) % 4] += 2
+    array = np.exp(logits) / np.exp(logits).sum(axis=2, keepdims=True)
+    worker, task = np.indices(array.shape[:2])
+    labels = array.argmax(axis=2).ravel()
+    frame = pd.DataFrame({"task": task.ravel(), "worker": worker.ravel(), "label": labels})
+    theirs = crowdkit.DawidSkene().fit(frame).probas_.sort_index().sort_index(axis=1).to_numpy()
+    np.testing.assert_allclose(CrowdKitDawidSkene().fit(cs.Predictions(array)).posterior_, theirs, atol=1e-9)

@@ -1,7 +1,7 @@
 """`SoftDawidSkene.paper()` against Algorithm 1 as the paper has it, started by crowd-kit's `DawidSkene(n_iter=1)`.
 
-Both are transcribed here, line by line, and share no code with the package: crowd-kit 1.4 with its frames as dictionaries
-and its logarithms to base 2, Algorithm 1 with autograd over all items.
+Both are transcribed here, line by line, and share no code with the package: crowd-kit 1.4 with its frames as
+dictionaries and its logarithms to base 2, Algorithm 1 with autograd over all items.
 """
 
 from collections import defaultdict

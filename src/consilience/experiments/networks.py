@@ -101,7 +101,11 @@ class ResNet(nn.Module):
     """
 
     def __init__(
-        self, block: type[BasicBlock | Bottleneck], depths: tuple[int, ...], n_classes: int, small_stem: int | None = None
+        self,
+        block: type[BasicBlock | Bottleneck],
+        depths: tuple[int, ...],
+        n_classes: int,
+        small_stem: int | None = None,
     ) -> None:
         super().__init__()
         n_in = first = 64 if small_stem is None else small_stem
