@@ -109,39 +109,6 @@ def translation(answers, weights, believed, n_items, n_classes, n_iter=4):
     return rates, translated(rates)
 
 
-def voting_scores(votes, counts, class_counts, n_items, *, hears_silence):
-    """The logarithm of Dawid-Skene's posterior (items, classes) from these counts (members, true, said)."""
-    n_members, n_classes, _ = counts.shape
-    rates = reference.shrunk_rates(counts, 0.1) if counts.sum() else np.full(counts.shape, 1 / n_classes)
-    prior = class_counts / class_counts.sum() + 0.01 / n_classes
-    scores = np.tile(np.log(prior / prior.sum()), (n_items, 1))
-    for m, i, j in votes:
-        scores[i] += np.log(rates[m, :, j])
-    for m in range(n_members) if hears_silence else ():
-        n_answers = counts[m].sum()
-        usual = min(n_answers / class_counts.sum(), 1)
-        if not 0 < usual < 0.8:
-            continue  # it answers nearly everything: gaps tell nothing
-        voted = {i for n, i, _ in votes if n == m}
-        for k in range(n_classes):
-            rate = (min(counts[m, k].sum(), class_counts[k]) + 2 * usual + 0.5) / (class_counts[k] + 3)
-            for i in range(n_items):
-                scores[i, k] += math.log(rate if i in voted else 1 - rate)
-    return log_posterior(scores)
-
-
-def voting(answers, n_members, n_items, n_classes, *, hears_silence, n_iter=4):
-    """Counts of the votes under Dawid-Skene's posterior, and the logarithm of the posterior that follows."""
-    votes = votes_of(answers)
-    one_hot = [(m, i, np.eye(n_classes)[k]) for m, i, k in votes]
-    posterior = reference.weighted_average(answers, np.ones(n_members), n_items, n_classes)
-    for _ in range(n_iter):
-        counts = reference.confusion_counts(one_hot, posterior, n_members)
-        posterior = np.exp(voting_scores(votes, counts, posterior.sum(axis=0), n_items, hears_silence=hears_silence))
-    counts = reference.confusion_counts(one_hot, posterior, n_members)
-    return counts, voting_scores(votes, counts, posterior.sum(axis=0), n_items, hears_silence=hears_silence)
-
-
 def vote_shares(votes, n_items, n_classes):
     """Shares of the votes (items, classes), even where nobody votes; and the number of votes of each item."""
     counts = np.zeros((n_items, n_classes))
@@ -162,13 +129,13 @@ def entropy(shares):
     return -sum(p * math.log(max(p, 1e-12)) for p in shares) / math.log(len(shares))
 
 
-def survey(average, votes, translated, voted, n_answers):
+def survey(average, votes, translated, n_answers):
     """Sums by class and of the panel, by name."""
     n_items, n_classes = average.shape
     shares, n_votes = vote_shares(votes, n_items, n_classes)
     by_class = {
         name: np.zeros(n_classes)
-        for name in ("average", "votes", "voting", "translation", "first choices", "certainty", "agreeing", "meeting")
+        for name in ("average", "votes", "translation", "first choices", "certainty", "agreeing", "meeting")
     }
     names = (
         "items",
@@ -176,10 +143,8 @@ def survey(average, votes, translated, voted, n_answers):
         "entropy",
         "top",
         "top of votes",
-        "top of voting",
         "top of translation",
         "votes agree",
-        "voting agrees",
         "translation agrees",
     )
     totals = dict.fromkeys(names, 0.0)
@@ -188,7 +153,6 @@ def survey(average, votes, translated, voted, n_answers):
         experts = {
             "average": average[i],
             "votes": shares[i],
-            "voting": np.exp(voted[i]),
             "translation": np.exp(translated[i]),
         }
         for name, row in experts.items():
@@ -203,7 +167,7 @@ def survey(average, votes, translated, voted, n_answers):
         totals["answers"] += n_answers[i]
         totals["entropy"] += entropy(average[i])
         totals["top"] += max(average[i])
-        for name, verb in (("votes", "agree"), ("voting", "agrees"), ("translation", "agrees")):
+        for name, verb in (("votes", "agree"), ("translation", "agrees")):
             totals[f"top of {name}"] += max(experts[name])
             totals[f"{name} {verb}"] += float(first @ first_choices(experts[name]))
     return by_class, totals
@@ -212,7 +176,7 @@ def survey(average, votes, translated, voted, n_answers):
 def forward(network, traits, opinions, trust, names, most=24):
     """The network's answer (items, classes), feature by feature."""
     n_items, n_classes = opinions.average.shape
-    n_logs, n_shares = 4, 5
+    n_logs, n_shares = 3, 4
     result = np.zeros((n_items, n_classes))
     for i in range(n_items):
         average = opinions.average[i] / opinions.average[i].sum()
@@ -220,13 +184,12 @@ def forward(network, traits, opinions, trust, names, most=24):
             opinions.average[i],
             opinions.weighted[i],
             np.exp(opinions.translation[i]),
-            np.exp(opinions.voting[i]),
             opinions.votes[i],
         ]
         best = [max(row[k] for row in experts) for k in range(n_classes)]
         order = sorted(
             range(n_classes),
-            key=lambda k: -math.log(best[k]) - 1e-4 * (opinions.translation[i][k] + opinions.voting[i][k]),
+            key=lambda k: -math.log(best[k]) - 1e-3 * opinions.translation[i][k],
         )
         seen = order[:most] if n_classes > most else range(n_classes)
         ordered = sorted(opinions.average[i])
@@ -243,10 +206,9 @@ def forward(network, traits, opinions, trust, names, most=24):
                 math.log(max(experts[0][k], 1e-9)),
                 math.log(max(experts[1][k], 1e-9)),
                 opinions.translation[i][k],
-                opinions.voting[i][k],
             ]
             logs = [min(max(value, -12), 0) for value in logs]
-            pair = [*logs, experts[0][k], math.exp(logs[2]), math.exp(logs[3]), experts[4][k]]
+            pair = [*logs, experts[0][k], math.exp(logs[2]), experts[3][k]]
             panel = np.clip(traits.panel, network.lowest, network.highest)
             values = np.array([*pair, *traits.classes[k], *item, *panel])
             assert len(values) == len(names)

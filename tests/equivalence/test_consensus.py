@@ -54,15 +54,6 @@ def case(request, rng):
     return cs.Predictions.from_answers(item, member, probabilities=np.array(rows)), answers
 
 
-@pytest.fixture
-def functions(rng):
-    """Labelling functions: each says one class or nothing, and one more member answers everything."""
-    truth = rng.integers(N_CLASSES, size=150)
-    labels = np.array([np.where((rng.random(150) < np.where(truth == m % 3, 0.6, 0.05)), m % 3, -1) for m in range(6)])
-    labels = np.concatenate([labels, np.where(rng.random(150) < 0.6, truth, rng.integers(3, size=150))[None]])
-    return cs.Predictions.from_labels(labels, N_CLASSES), reference.answers_of(np.empty((0, 150, N_CLASSES)), labels)
-
-
 @pytest.mark.parametrize("chunk_size", [None, 7])
 def test_agreement_is_the_loops(case, chunk_size):
     predictions, answers = case
@@ -109,12 +100,9 @@ def test_experts_are_the_loops(case, chunk_size):
     assert finding.found.n_effective == pytest.approx(slow.n_effective(answers, standing.weights, N_ITEMS))
     assert finding.found.is_hard.tolist() == slow.are_hard(answers, n_members)
     rates, translated = slow.translation(answers, standing.weights, believed, N_ITEMS, N_CLASSES)
-    counts, voted = slow.voting(answers, n_members, N_ITEMS, N_CLASSES, hears_silence=finding.found.hears_silence)
     opinions = opinions_of(finding, predictions, chunk_size)
     np.testing.assert_allclose(finding.translated.parameters, rates, atol=1e-8)
-    np.testing.assert_allclose(finding.found.votes.sums, counts, atol=1e-8)
     np.testing.assert_allclose(opinions.translation, translated, atol=1e-7)
-    np.testing.assert_allclose(opinions.voting, voted, atol=1e-7)
     everybody = np.ones(n_members)
     np.testing.assert_allclose(opinions.average, slow.softened(answers, everybody, N_ITEMS, N_CLASSES), atol=1e-10)
     weighted = slow.softened(answers, standing.weights, N_ITEMS, N_CLASSES)
@@ -126,24 +114,13 @@ def test_experts_are_the_loops(case, chunk_size):
     np.testing.assert_array_equal(opinions.n_answers[:, 0], n_answers)
 
 
-def test_silence_is_the_loops(functions):
-    predictions, answers = functions
-    finding = find(predictions, None)
-    assert finding.found.hears_silence
-    counts, voted = slow.voting(answers, 7, 150, N_CLASSES, hears_silence=True)
-    np.testing.assert_allclose(finding.found.votes.sums, counts, atol=1e-8)
-    np.testing.assert_allclose(opinions_of(finding, predictions).voting, voted, atol=1e-7)
-    _, unheard = slow.voting(answers, 7, 150, N_CLASSES, hears_silence=False)
-    assert np.abs(unheard - voted).max() > 0.1  # the negative control
-
-
 @pytest.mark.parametrize("chunk_size", [None, 1, 7])
 def test_the_survey_is_the_loops(case, chunk_size):
     predictions, answers = case
     finding = find(predictions, chunk_size)
     opinions = opinions_of(finding, predictions)
     by_class, totals = slow.survey(
-        opinions.average, slow.votes_of(answers), opinions.translation, opinions.voting, opinions.n_answers[:, 0]
+        opinions.average, slow.votes_of(answers), opinions.translation, opinions.n_answers[:, 0]
     )
     for name in OF_CLASSES:
         np.testing.assert_allclose(finding.found.survey.of_class(name), by_class[name], atol=1e-8, err_msg=name)
@@ -163,8 +140,8 @@ def test_traits_are_the_loops(case):
 
 
 def traits_by_loops(found, answers, n_members, n_classes):
-    """All traits by name, from the answers, the survey's sums and the counts of the votes."""
-    survey, votes, counts = found.survey, slow.votes_of(answers), found.votes.sums
+    """All traits by name, from the answers and the survey's sums."""
+    survey, votes = found.survey, slow.votes_of(answers)
     n_items = survey.totals[0]
 
     def against_even(shares):
@@ -172,12 +149,10 @@ def traits_by_loops(found, answers, n_members, n_classes):
 
     said = [[sum(1 for n, _, j in votes if (n, j) == (m, k)) for k in range(n_classes)] for m in range(n_members)]
     voters = [m for m in range(n_members) if sum(said[m])]
-    right = [sum(counts[m, k, k] for m in range(n_members)) for k in range(n_classes)]
     first = survey.of_class("first choices")
     classes = {
         "share in average": against_even(survey.of_class("average") / n_items),
         "share of votes": against_even(survey.of_class("votes") / n_items),
-        "share in voting": against_even(survey.of_class("voting") / n_items),
         "share in translation": against_even(survey.of_class("translation") / n_items),
         "share of first choices": against_even(first / n_items),
         "agreement on it": [
@@ -187,23 +162,30 @@ def traits_by_loops(found, answers, n_members, n_classes):
             (c + 1 / n_classes) / (f + 1) for c, f in zip(survey.of_class("certainty"), first, strict=True)
         ],
         "members who say it": [sum(said[m][k] > 0 for m in voters) / len(voters) for k in range(n_classes)],
-        "precision": [(right[k] + 0.5) / (counts[:, :, k].sum() + 1) for k in range(n_classes)],
-        "recall": [(right[k] + 0.5) / (counts[:, k, :].sum() + 1) for k in range(n_classes)],
     }
     chance_of = slow.chances(votes, n_members, n_classes)
-    pairs, raw, chance, beyond = [], 0.0, 0.0, []
+    sameness = copies(found.standing.agreement)
+    all_skills = skills(found.standing.votes, sameness)
+    weights, raw, chance, beyond, excess, excesses = [], [], [], [], [], []
     for m in voters:
         for n in voters:
             both = [(x, y) for a, i, x in votes for b, j, y in votes if (a, b) == (m, n) and i == j]
-            if m < n and both:
-                equal = sum(x == y for x, y in both)
-                pairs.append(len(both))
-                raw += equal
-                chance += chance_of[m][n] * len(both)
-                beyond.append((equal / len(both) - chance_of[m][n]) / (1 - chance_of[m][n]))
-    agreement = sum(b * n for b, n in zip(beyond, pairs, strict=True)) / sum(pairs)
-    sameness = copies(found.standing.agreement)
-    skill = skills(found.standing.votes, sameness)[voters]
+            if m < n and both and sameness[m][n] < 1:
+                equal = sum(x == y for x, y in both) / len(both)
+                weights.append(len(both) * (1 - sameness[m][n]))
+                raw.append(equal)
+                chance.append(chance_of[m][n])
+                beyond.append((equal - chance_of[m][n]) / (1 - chance_of[m][n]))
+                excess.append((beyond[-1] - all_skills[m] * all_skills[n]) * len(both) / (len(both) + 20))
+                excesses.append(excess[-1] * (1 - sameness[m][n]))
+
+    def mean_of(values):
+        return sum(v * w for v, w in zip(values, weights, strict=True)) / sum(weights)
+
+    agreement = mean_of(beyond)
+    once = [1 / sum(sameness[m][n] for n in voters) for m in voters]
+    skill = all_skills[voters]
+    mean_skill = sum(a * w for a, w in zip(skill, once, strict=True)) / sum(once)
     among = [sum(sameness[m][n] for n in voters if n != m) / (len(voters) - 1) for m in voters]
     hard, vote = slow.are_hard(answers, n_members), 0.98 + 0.02 / n_classes
     confidence = np.mean([vote if hard[m] else max(x) for m, _, x in answers])
@@ -211,13 +193,17 @@ def traits_by_loops(found, answers, n_members, n_classes):
     breadth = [math.exp(-sum(c / sum(said[m]) * math.log(c / sum(said[m])) for c in said[m] if c)) for m in voters]
     panel = {
         "agreement": agreement,
-        "spread of agreement": np.std(beyond),
-        "raw agreement": raw / sum(pairs),
-        "chance": chance / sum(pairs),
-        "mean skill": np.mean(skill),
-        "spread of skill": np.std(skill),
+        "spread of agreement": math.sqrt(mean_of([(value - agreement) ** 2 for value in beyond])),
+        "raw agreement": mean_of(raw),
+        "chance": mean_of(chance),
+        "mean skill": mean_skill,
+        "spread of skill": math.sqrt(
+            sum(w * (a - mean_skill) ** 2 for a, w in zip(skill, once, strict=True)) / sum(once)
+        ),
         "best skill": max(skill),
         "copies": np.mean(among),
+        "agreement beyond skill": mean_of(excess),
+        "most agreement beyond skill": max(excesses),
         "log classes": math.log(n_classes) / 3,
         "log members": math.log(len(voters)) / 2,
         "log items": math.log(n_items) / 8,
@@ -232,13 +218,9 @@ def traits_by_loops(found, answers, n_members, n_classes):
         "credibility": np.mean(found.standing.credibility),
         "classes said": np.mean(breadth) / n_classes,
         "spread of classes said": np.std(breadth) / n_classes,
-        "silence": float(found.hears_silence),
         "translation against average": 1 - survey.mean("translation agrees"),
-        "voting against average": 1 - survey.mean("voting agrees"),
         "votes against average": 1 - survey.mean("votes agree"),
         "top of translation": survey.mean("top of translation"),
-        "top of voting": survey.mean("top of voting"),
-        "evenness of voting": slow.entropy(survey.of_class("voting") / n_items),
         "evenness of translation": slow.entropy(survey.of_class("translation") / n_items),
         "top of average": survey.mean("top"),
         "top of votes": survey.mean("top of votes"),

@@ -89,10 +89,6 @@ class AbstractPredictions(HasAxes, ABC):
         """The same answers as labels: each member's most probable class, the lowest index winning a tie."""
 
     @abstractmethod
-    def items_at_once(self) -> int:
-        """How many items a chunk has by default."""
-
-    @abstractmethod
     def votes(self) -> Self:
         """The same as labels, without the answers that find several classes equally probable."""
 
@@ -434,14 +430,14 @@ class Predictions(AbstractPredictions):
     def chunks(self, size: int | None = None) -> Iterator[Chunk]:
         """The same data, some items at a time; by default as many as keep temporary arrays small."""
         if size is None:
-            size = self.items_at_once()
+            size = self._items_at_once()
         check_number("size", size, least=1, integer=True)
         for start in range(0, self.n_items, size):
             stop = min(start + size, self.n_items)
             soft = tuple(member.between(start, stop) for member in self.soft)
             yield Chunk(start, stop, soft, None if self.hard is None else self.hard.between(start, stop))
 
-    def items_at_once(self) -> int:
+    def _items_at_once(self) -> int:
         """As many items as keep temporary arrays small; fewer where several threads can share a long pass."""
         width = self.n_classes * (len(self.soft) + 2)
         size = max(256, NUMBERS_AT_ONCE // width)

@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from consilience.system.arrays import Array, IntArray
 
 
+MOST_MEMBERS = 512
+"""Beyond so many members they are not compared: the table of pairs would be larger than what it could tell."""
+
 SPREAD = 0.01
 """The share of a member's answers that is taken to be even over the classes. Otherwise nobody could tell what two
 members are worth who name one class only, as labelling functions do."""
@@ -29,7 +32,7 @@ class Agreement:
     of each member is summed too. The agreement on two sets of items adds up.
     """
 
-    products: FloatArray  # (members, members)
+    products: FloatArray  # (members, members); (0, 0) of more than `MOST_MEMBERS`, as are the counts
     counts: FloatArray  # (members, members): how often both answered; who answers an item twice counts twice
     confidences: FloatArray  # (members,): Σ max_j x_imj over its answers
     answers: FloatArray  # (members,): how many there are
@@ -38,7 +41,8 @@ class Agreement:
     @classmethod
     def zero(cls, n_members: int, n_classes: int) -> Agreement:
         """The agreement on zero items."""
-        pairs, members = (n_members, n_members), (n_members,)
+        n_compared = n_members if n_members <= MOST_MEMBERS else 0
+        pairs, members = (n_compared, n_compared), (n_members,)
         rows = np.zeros((n_members, n_classes))
         return cls(np.zeros(pairs), np.zeros(pairs), np.zeros(members), np.zeros(members), rows)
 
@@ -60,6 +64,11 @@ class Agreement:
         pairs = np.ix_(members, members)
         of_each = (self.confidences[members], self.answers[members], self.totals[members])
         return Agreement(self.products[pairs], self.counts[pairs], *of_each)
+
+    @property
+    def has_pairs(self) -> bool:
+        """Whether members were compared with each other."""
+        return len(self.products) == len(self.answers)
 
     @property
     def mean_confidence(self) -> FloatArray:
@@ -92,30 +101,65 @@ class Agreement:
         return (means - chance) / np.maximum(1 - chance, 1e-6)
 
 
+class Tally(NamedTuple):
+    """What is counted of some members, each by itself."""
+
+    positions: IntArray
+    confidences: FloatArray  # (members,)
+    answers: FloatArray  # (members,)
+    totals: FloatArray  # (members, classes)
+
+
 class Laid(NamedTuple):
     """The answers of some members, one row each: the product of two rows sums over all items."""
 
     positions: IntArray
     answers: Any  # (members, items × classes), dense or sparse; two answers to an item are added
     n_answers: Any  # (members, items)
-    confidences: FloatArray  # (members,)
-    totals: FloatArray  # (members, classes)
 
 
 def agreement_of(features: tuple[Features, ...], n_members: int, n_items: int, n_classes: int) -> Agreement:
     """The agreement of the members on the items of a chunk."""
     total = Agreement.zero(n_members, n_classes)
-    parts = _laid_out(features, n_items)
+    for part in features:
+        tally = _tally(part, n_items)
+        total.confidences[tally.positions] = tally.confidences
+        total.answers[tally.positions] = tally.answers
+        total.totals[tally.positions] = tally.totals
+    if total.has_pairs:
+        _compare(total, _laid_out(features, n_items))
+    return total
+
+
+def _compare(total: Agreement, parts: list[Laid]) -> None:
+    """Fill in the products and counts of all pairs."""
     for first, one in enumerate(parts):
         for other in parts[first:]:
             products, counts = _products(one.answers, other.answers), _products(one.n_answers, other.n_answers)
             place, mirrored = np.ix_(one.positions, other.positions), np.ix_(other.positions, one.positions)
             total.products[place], total.counts[place] = products, counts
             total.products[mirrored], total.counts[mirrored] = products.T, counts.T
-        total.confidences[one.positions], total.totals[one.positions] = one.confidences, one.totals
-        n_answers = one.n_answers if is_sparse(one.n_answers) else to_numpy(one.n_answers)
-        total.answers[one.positions] = n_answers.sum(axis=1)
-    return total
+
+
+def _tally(features: Features, n_items: int) -> Tally:
+    """What is counted of the members of one kind of features; missing rows are zero."""
+    if isinstance(features, LabelFeatures):
+        totals = np.asarray(features.matrix.sum(axis=0), dtype=np.float64).reshape(-1, features.n_classes)
+        n_answers = totals.sum(axis=1)
+        return Tally(features.positions, n_answers, n_answers, totals)
+    if isinstance(features, AnsweredFeatures):
+        confidence = features.values.max(axis=1).sum(dtype=np.float64)
+        n_answers, totals = features.is_answer.sum(dtype=np.float64), features.values.sum(axis=0, dtype=np.float64)
+        return Tally(np.array([features.position]), confidence, n_answers, totals)
+    rows = _rows(features, n_items)
+    xp = namespace(rows)
+    is_answer = np.ones(rows.shape[:2]) if features.is_answer is None else to_numpy(features.is_answer)
+    return Tally(
+        features.positions,
+        to_numpy(xp.max(rows, axis=2)).sum(axis=1, dtype=np.float64),
+        is_answer.sum(axis=1),
+        to_numpy(xp.sum(rows, axis=1, dtype=xp.float64)),
+    )
 
 
 def _laid_out(features: tuple[Features, ...], n_items: int) -> list[Laid]:
@@ -127,20 +171,21 @@ def _laid_out(features: tuple[Features, ...], n_items: int) -> list[Laid]:
 
 
 def _of_dense(features: DenseFeatures, n_items: int) -> Laid:
-    xp, n_members = namespace(features.values), len(features.positions)
-    rows = xp.permute_dims(xp.reshape(features.values, (n_items, n_members, -1)), (1, 0, 2))
-    n_answers = np.ones((n_members, n_items)) if features.is_answer is None else features.is_answer
-    confidences = to_numpy(xp.max(rows, axis=2)).sum(axis=1, dtype=np.float64)  # missing rows are zero
-    totals = to_numpy(xp.sum(rows, axis=1, dtype=xp.float64))
-    return Laid(features.positions, xp.reshape(rows, (n_members, -1)), n_answers, confidences, totals)
+    rows = _rows(features, n_items)
+    n_answers = np.ones(rows.shape[:2]) if features.is_answer is None else features.is_answer
+    return Laid(features.positions, namespace(rows).reshape(rows, (rows.shape[0], -1)), n_answers)
+
+
+def _rows(features: DenseFeatures, n_items: int) -> Array:
+    """(members, items, classes)."""
+    xp = namespace(features.values)
+    return xp.permute_dims(xp.reshape(features.values, (n_items, len(features.positions), -1)), (1, 0, 2))
 
 
 def _of_some(features: list[AnsweredFeatures]) -> Laid:
     answers = np.stack([(part.incidence @ part.values).ravel() for part in features])
     n_answers = np.stack([(part.incidence @ part.is_answer).ravel() for part in features])
-    confidences = np.array([part.values.max(axis=1).sum(dtype=np.float64) for part in features])
-    totals = np.stack([part.values.sum(axis=0, dtype=np.float64) for part in features])
-    return Laid(np.array([part.position for part in features]), answers, n_answers, confidences, totals)
+    return Laid(np.array([part.position for part in features]), answers, n_answers)
 
 
 def _of_labels(features: LabelFeatures, n_items: int) -> Laid:
@@ -152,8 +197,6 @@ def _of_labels(features: LabelFeatures, n_items: int) -> Laid:
         features.positions,
         sparse.csr_array(answers, shape=(n_members, n_items * n_classes)),
         sparse.csr_array((entries.data, (member, entries.row)), shape=(n_members, n_items)),
-        np.bincount(member, weights=entries.data, minlength=n_members).astype(np.float64),
-        np.asarray(features.matrix.sum(axis=0), dtype=np.float64).reshape(n_members, n_classes),
     )
 
 

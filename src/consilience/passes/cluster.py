@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast, final
 
 import numpy as np
 
-from consilience.data.answers import NUMBERS_AT_ONCE
 from consilience.data.axes import Axes, Axis
 from consilience.data.predictions import AbstractPredictions, Predictions
 from consilience.maths.model import Scores
@@ -88,10 +87,6 @@ class ClusterPredictions(AbstractPredictions):
     def harden(self) -> ClusterPredictions:
         """The same answers as labels, on the workers."""
         return ClusterPredictions._like(self, [self.client.submit(Predictions.harden, block) for block in self.blocks])
-
-    def items_at_once(self) -> int:
-        """As many items of a block as keep temporary arrays small."""
-        return max(256, NUMBERS_AT_ONCE // (self.n_classes * (self.n_members + 2)))
 
     def votes(self) -> ClusterPredictions:
         """The same as labels, without undecided answers, on the workers."""

@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from consilience.answering.rule import AbstractRule
     from consilience.data.axes import Axes
     from consilience.data.predictions import AbstractPredictions
-    from consilience.maths.statistics import Statistics
     from consilience.system.arrays import Array, FloatArray
 
 MANY_OF_ONE = 5
@@ -44,7 +43,7 @@ SMALL_RULE = 2**24
 FAR_OUTSIDE = 3.0
 """A panel this far outside of what the network has seen, in standard deviations, is worth a warning."""
 
-AGREEMENT = Record(Agreement, {"products": "gg", "counts": "gg", "confidences": "g", "answers": "g", "totals": "gk"})
+AGREEMENT = Record(Agreement, {"products": "gg", "counts": "gg", "confidences": "m", "answers": "m", "totals": "mk"})
 
 
 @final
@@ -53,7 +52,7 @@ class Consensus(AbstractIterative):
 
     1. **Experts** fuse the answers in different ways: their average; an average by weights that follow from how much
        members agree (`opinion_weights`); a translation of probabilities by confusion matrices, which are counted under
-       that average; Dawid-Skene on the votes, which hears silence where members leave out what they do not know.
+       that average.
     2. **Traits** say what sort of panel it is: sizes, agreement beyond chance, how sure members are and how sure they
        may be, how frequent each class is to each expert and how far members agree on it.
     3. **The network** gives every class of an item a score from both, and every item a gate: the answer is
@@ -92,7 +91,7 @@ class Consensus(AbstractIterative):
     estimated_accuracy_ : (members,), of the votes, as their agreement tells
     outside_ : how far the panel lies outside of those the network was trained on, in standard deviations; 0 within
     agreement_, vote_agreement_ : what the weights were found from, in a form that adds up
-    vote_statistics_, survey_, gives_votes_, hears_silence_ : what else the experts and traits follow from
+    survey_, gives_votes_ : what else the experts and traits follow from
     correction_ : what labels corrected; None where there were none
     labelled_ : what members said of the labelled items, which corrections are learned from
 
@@ -106,10 +105,8 @@ class Consensus(AbstractIterative):
     member_credibility_: FloatArray
     agreement_: Agreement
     vote_agreement_: Agreement
-    vote_statistics_: Statistics
     survey_: Survey
     gives_votes_: Any
-    hears_silence_: int
     correction_: Correction | None
     labelled_: LabelledItems | None
 
@@ -124,10 +121,8 @@ class Consensus(AbstractIterative):
         "member_credibility_": "m",
         "confusion_": "mkk",
         "statistics_": STATISTICS,
-        "vote_statistics_": STATISTICS,
         "survey_": Record(Survey, {"by_class": "sk", "totals": "t"}),
         "gives_votes_": Shape("m", kind="b"),
-        "hears_silence_": Number(most=1),
         "correction_": Record(
             Correction,
             {
@@ -230,8 +225,7 @@ class Consensus(AbstractIterative):
         found, translated = finding.found, finding.translated
         self.agreement_, self.vote_agreement_, self.member_weights_, self.member_credibility_ = found.standing
         self.confusion_ = translated.parameters
-        self.vote_statistics_, self.survey_ = found.votes, found.survey
-        self.gives_votes_, self.hears_silence_ = found.is_hard, int(found.hears_silence)
+        self.survey_, self.gives_votes_ = found.survey, found.is_hard
         self.correction_, self.labelled_ = _correction_of(rule), labelled
         self.class_prior_ = translated.statistics.class_counts / translated.statistics.class_counts.sum()
 
@@ -239,11 +233,9 @@ class Consensus(AbstractIterative):
         """What was found so far, from what was kept of it."""
         found = Found(
             standing=Standing(self.agreement_, self.vote_agreement_, self.member_weights_, self.member_credibility_),
-            votes=self.vote_statistics_,
             survey=self.survey_,
             is_hard=self.gives_votes_,
             n_effective=n_effective(self.member_weights_, self.statistics_),
-            hears_silence=bool(self.hears_silence_),
         )
         return Finding(found, State(self.confusion_, self.statistics_), self.history_)
 
@@ -253,7 +245,7 @@ class Consensus(AbstractIterative):
 
         Where they share errors it is too high; few members are drawn towards each other.
         """
-        if len(self.vote_agreement_.counts) != len(self.member_weights_):
+        if not self.vote_agreement_.has_pairs:
             return None
         return _accuracies(self.agreement_, self.vote_agreement_)
 

@@ -31,9 +31,6 @@ the scale from 0, chance, to 1."""
 LEAST_SHARE = 0.02
 """Of an equal weight, what nobody's falls below: the weakest may be the only one to answer an item."""
 
-MOST_MEMBERS = 512
-"""Beyond so many members the table of pairs would be larger than what is to be learned from it."""
-
 
 def pool_weights(probabilities: Agreement, votes: Agreement) -> FloatArray:
     """The weights (members,) of an average, summing to 1, from the agreement in probabilities and in votes.

@@ -23,9 +23,10 @@ class Standing(NamedTuple):
     credibility: FloatArray
 
     @classmethod
-    def of(cls, agreement: Agreement, votes: Agreement, n_members: int) -> Standing:
+    def of(cls, agreement: Agreement, votes: Agreement) -> Standing:
         """Weights and credibility from agreement; of too many members to compare, all the same."""
-        if len(agreement.counts) != n_members:
+        n_members = len(agreement.answers)
+        if not agreement.has_pairs:
             return cls(agreement, votes, np.full(n_members, 1 / n_members), np.ones(n_members))
         weights, sameness = pool_weights(agreement, votes), copies(agreement)
         return cls(agreement, votes, weights, credibility(agreement, votes, weights, sameness))

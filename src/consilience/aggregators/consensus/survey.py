@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from consilience.system.arrays import FloatArray
 
 OF_CLASSES = (
-    *("average", "votes", "voting", "translation", "first choices"),  # shares of each, summed over items
+    *("average", "votes", "translation", "first choices"),  # shares of each, summed over items
     "certainty",  # the average's top where the class is its first choice
     "agreeing",  # pairs of votes for it
     "meeting",  # pairs of a vote for it with any other vote
@@ -29,8 +29,8 @@ OF_CLASSES = (
 """What is summed for each class."""
 
 OF_ITEMS = (
-    *("items", "answers", "entropy", "top", "top of votes", "top of voting", "top of translation"),
-    *("votes agree", "voting agrees", "translation agrees"),  # with the average's first choice
+    *("items", "answers", "entropy", "top", "top of votes", "top of translation"),
+    *("votes agree", "translation agrees"),  # with the average's first choice
 )
 """What is summed for the panel."""
 
@@ -76,17 +76,17 @@ def survey(experts: Experts, chunk_size: int | None, predictions: Predictions) -
 def survey_of(opinions: Opinions) -> Survey:
     """The survey of the items of some opinions."""
     average, votes, n_votes = opinions.average, opinions.votes, opinions.n_votes
-    voting, translation = np.exp(opinions.voting), np.exp(opinions.translation)
+    translation = np.exp(opinions.translation)
     first, top = first_choices(average), average.max(axis=1)
     counts = votes * n_votes  # where nobody votes, none
     by_class = [
-        *(rows.sum(axis=0) for rows in (average, votes, voting, translation, first)),
+        *(rows.sum(axis=0) for rows in (average, votes, translation, first)),
         top @ first,
         np.maximum(counts * (counts - 1), 0).sum(axis=0),
         (counts * np.maximum(n_votes - 1, 0)).sum(axis=0),
     ]
-    tops = (rows.max(axis=1).sum() for rows in (votes, voting, translation))
-    agreeing = ((first * first_choices(rows)).sum() for rows in (votes, voting, translation))
+    tops = (rows.max(axis=1).sum() for rows in (votes, translation))
+    agreeing = ((first * first_choices(rows)).sum() for rows in (votes, translation))
     totals = [len(average), opinions.n_answers.sum(), entropy(average).sum(), top.sum(), *tops, *agreeing]
     return Survey(np.stack(by_class).astype(np.float64), np.array(totals, dtype=np.float64))
 

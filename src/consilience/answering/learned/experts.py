@@ -1,6 +1,6 @@
 """Experts: ways to fuse without labels that the learned rule chooses among, item by item.
 
-Each is an average of what members say, or a linear layer on it: on their probabilities or on their votes.
+Each is an average of what members say, or a linear layer on it.
 """
 
 from __future__ import annotations
@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, NamedTuple, final
 
 import numpy as np
 
-from consilience.passes.kernels import Layer, votes_of
+from consilience.passes.kernels import votes_of
 from consilience.system.arrays import Array, FloatArray, to_numpy
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
     from consilience.maths.model import Scores
-    from consilience.passes.kernels import Features
+    from consilience.passes.kernels import Features, Layer
     from consilience.passes.reader import ReadChunk, Reader
 
 VOTE = 0.98
@@ -31,7 +31,6 @@ class Opinions(NamedTuple):
     average: Array
     weighted: Array  # the average by the members' weights
     translation: Array  # the logarithm of what probabilities have come to mean
-    voting: Array  # the logarithm of Dawid-Skene's posterior
     votes: Array  # shares of the votes, even where nobody votes
     n_answers: Array  # (items, 1)
     n_votes: Array  # (items, 1): without the undecided
@@ -48,7 +47,6 @@ class Sums(NamedTuple):
     weighted: npt.NDArray[np.floating]
     weights: npt.NDArray[np.floating]  # (items, 1)
     translation: npt.NDArray[np.floating]  # the scores without the prior
-    voting: npt.NDArray[np.floating]
     votes: npt.NDArray[np.floating]
     n_votes: npt.NDArray[np.floating]  # (items, 1)
 
@@ -61,7 +59,6 @@ class Experts:
     member_weights: FloatArray  # (members,): of the weighted average
     is_hard: npt.NDArray[np.bool_]  # (members,): who gives votes alone, as labels or as one-hot rows
     translation: Scores
-    voting: Scores
 
     def softened(
         self, features: tuple[Features, ...], weights: FloatArray
@@ -82,7 +79,6 @@ class Experts:
             average=average,
             weighted=sums.weighted / sums.weights,
             translation=_log_posterior(sums.translation, self.translation),
-            voting=_log_posterior(sums.voting, self.voting).astype(average.dtype, copy=False),
             votes=shares.astype(average.dtype, copy=False),  # votes are counted in double precision
             n_answers=sums.n_answers,
             n_votes=n_votes.astype(average.dtype, copy=False),
@@ -96,8 +92,6 @@ class Reading:
     def __init__(self, experts: Experts, reader: Reader) -> None:
         self.experts = experts
         self._translation = reader.layer(experts.translation)
-        everybody = np.arange(len(experts.member_weights))
-        self._voting = Layer(experts.voting, np.empty(0), np.empty(0, dtype=np.intp), everybody)
 
     def opinions(self, chunk: ReadChunk) -> Opinions:
         """What all experts say of a chunk of the reader, in NumPy."""
@@ -112,7 +106,6 @@ class Reading:
             *experts.softened(features, everybody),
             *experts.softened(features, experts.member_weights),
             _scores(features, self._translation),
-            _scores(votes, self._voting),
             *_pooled(votes, everybody),
         )
 

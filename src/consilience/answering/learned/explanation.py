@@ -51,7 +51,7 @@ class ExplainedLearned(AbstractExplained):
 
     def evidence(self, first: int, second: int) -> Evidence:
         """The Shapley values of the members, each at the class that it finds most probable."""
-        log_prior, prepared = self.rule.experts.voting.log_prior, self.rule.prepared
+        log_prior, prepared = self.rule.log_shares, self.rule.prepared
         prior = float(log_prior[first] - log_prior[second])
         log_odds = float(self.log_posterior[first] - self.log_posterior[second])
 

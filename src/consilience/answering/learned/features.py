@@ -23,42 +23,42 @@ MOST_CANDIDATES = 24
 LEAST = 1e-30
 """Classes that no expert finds more probable than this are all the same."""
 
-AMONG_EQUALS = 1e-4
-"""How much translation and voting count in the ranking of candidates: enough to tell equals apart, and no more."""
+AMONG_EQUALS = 1e-3
+"""How much translation counts in the ranking of candidates: enough to tell equals apart, and no more."""
 
 EQUAL = 1e-7
 """Classes whose rankings differ by less are tied."""
 
 PAIR = (
-    *("log average", "log weighted average", "log translation", "log voting"),
-    *("average", "translation", "voting", "share of votes"),
+    *("log average", "log weighted average", "log translation"),
+    *("average", "translation", "share of votes"),
 )
 """Of an item and a class, the logarithms first."""
 
 ITEM = ("top", "margin", "entropy", "largest share of votes", "log answers")
 
 CLASS = (
-    *("share in average", "share of votes", "share in voting", "share in translation", "share of first choices"),
-    *("agreement on it", "average's confidence in it", "members who say it", "precision", "recall"),
+    *("share in average", "share of votes", "share in translation", "share of first choices"),
+    *("agreement on it", "average's confidence in it", "members who say it"),
 )
 """Of a class, the logarithms of its shares first."""
 
 PANEL = (
     *("agreement", "spread of agreement", "raw agreement", "mean skill", "spread of skill", "best skill", "copies"),
+    *("agreement beyond skill", "most agreement beyond skill"),
     *("chance", "log classes", "log members", "log items", "log answers an item", "log effective members", "missing"),
     *("votes among members", "mean confidence", "mean entropy", "evenness of average", "claimed over shown errors"),
-    *("credibility", "classes said", "spread of classes said", "silence", "translation against average"),
-    *("voting against average", "votes against average", "top of translation"),
-    *("top of voting", "evenness of voting", "evenness of translation", "top of average", "top of votes"),
+    *("credibility", "classes said", "spread of classes said", "translation against average"),
+    *("votes against average", "top of translation", "evenness of translation", "top of average", "top of votes"),
 )
 
 SIZES = ("log classes", "log members", "log items", "log answers an item", "log effective members")
 """Traits of the panel that say how large it is."""
 
-N_LOGS = 4
+N_LOGS = 3
 """The first of `PAIR` are logarithms, and mixed as they are."""
 
-N_SHARES = 5
+N_SHARES = 4
 """So are the first of `CLASS`."""
 
 NAMES = (
@@ -92,14 +92,14 @@ def candidates(opinions: Opinions) -> Array | None:
 def ranking(opinions: Opinions) -> Array:
     """What the candidates have most of (items, classes): the logarithm of what the most convinced expert says.
 
-    Hard members find most classes equally improbable. Among those, translation and voting decide, so that only classes
-    of which all the same is known are tied.
+    Hard members find most classes equally improbable. Among those, translation decides, so that only classes of which
+    all the same is known are tied.
     """
     xp = namespace(opinions.average)
     best = opinions.average
-    for other in (opinions.weighted, xp.exp(opinions.translation), xp.exp(opinions.voting), opinions.votes):
+    for other in (opinions.weighted, xp.exp(opinions.translation), opinions.votes):
         best = xp.maximum(best, other)
-    return xp.log(best.clip(LEAST, None)) + AMONG_EQUALS * (opinions.translation + opinions.voting)
+    return xp.log(best.clip(LEAST, None)) + AMONG_EQUALS * opinions.translation
 
 
 def chosen(rows: Array, places: Array | None) -> Array:
@@ -113,10 +113,10 @@ def chosen(rows: Array, places: Array | None) -> Array:
 def pair_features(opinions: Opinions, places: Array | None) -> Array:
     """(items, candidates, len(PAIR))."""
     xp = namespace(opinions.average)
-    average, weighted, translation, voting, votes = (xp.matrix_transpose(chosen(rows, places)) for rows in opinions[:5])
-    logs = [_log(xp, average), _log(xp, weighted), _clipped(translation), _clipped(voting)]
+    average, weighted, translation, votes = (xp.matrix_transpose(chosen(rows, places)) for rows in opinions[:4])
+    logs = [_log(xp, average), _log(xp, weighted), _clipped(translation)]
     # Class by class in memory, because sums over classes are fast then.
-    by_class = xp.stack([*logs, average, xp.exp(logs[2]), xp.exp(logs[3]), votes], axis=2)
+    by_class = xp.stack([*logs, average, xp.exp(logs[2]), votes], axis=2)
     return xp.permute_dims(by_class, (1, 0, 2))
 
 

@@ -39,7 +39,6 @@ class DrawnOpinions(NamedTuple):
     average: str
     weighted: str
     translation: str
-    voting: str
     votes: str
     n_answers: str  # (batch, 1)
 
@@ -48,7 +47,7 @@ def draw_learned(rule: LearnedRule, graph: Graph, rows: Rows) -> str:
     """Draw gate · softmax(scores) + (1 - gate) · average, as `network.answer` computes it; the posterior's name."""
     opinions = _opinions(graph, rule.experts, rows)
     average = opinions.average
-    n_classes = len(rule.experts.voting.log_prior)
+    n_classes = rule.n_classes
     ranked = _ranking(graph, opinions) if n_classes > MOST_CANDIDATES else None
     places = None if ranked is None else graph.largest(ranked, MOST_CANDIDATES)[1]
     pair, item = _pair_features(graph, opinions, places), _item_features(graph, rule, opinions)
@@ -64,7 +63,7 @@ def draw_learned(rule: LearnedRule, graph: Graph, rows: Rows) -> str:
 
 
 def _opinions(graph: Graph, experts: Experts, rows: Rows) -> DrawnOpinions:
-    is_answer, n_classes = rows.is_answer, len(experts.voting.log_prior)
+    is_answer, n_classes = rows.is_answer, len(experts.translation.log_prior)
     said = graph.apply("Mul", rows.probabilities, is_answer)
     votes, has_voted = _votes(graph, said, is_answer)
     soft = _softened(graph, experts, said, is_answer, n_classes)
@@ -76,7 +75,6 @@ def _opinions(graph: Graph, experts: Experts, rows: Rows) -> DrawnOpinions:
         average=graph.apply("Div", _over_members(graph, soft), n_answers),
         weighted=graph.apply("Div", weighted, _over_members(graph, weights)),
         translation=_log_posterior(graph, experts.translation, said, is_answer),
-        voting=_log_posterior(graph, experts.voting, votes, has_voted),
         votes=graph.apply("Where", graph.apply("Greater", n_votes, 0.0), shares, 1 / n_classes),
         n_answers=n_answers,
     )
@@ -123,9 +121,9 @@ def _layer(scores: Scores) -> tuple[FloatArray, FloatArray, FloatArray]:
 
 def _ranking(graph: Graph, opinions: DrawnOpinions) -> str:
     """What the candidates have most of (batch, classes), as `features.ranking` has it."""
-    translation, voting = (graph.apply("Exp", logs) for logs in (opinions.translation, opinions.voting))
-    best = graph.apply("Max", opinions.average, opinions.weighted, translation, voting, opinions.votes)
-    among_equals = graph.apply("Mul", AMONG_EQUALS, graph.apply("Add", opinions.translation, opinions.voting))
+    translation = graph.apply("Exp", opinions.translation)
+    best = graph.apply("Max", opinions.average, opinions.weighted, translation, opinions.votes)
+    among_equals = graph.apply("Mul", AMONG_EQUALS, opinions.translation)
     return graph.apply("Add", graph.apply("Log", graph.apply("Max", best, LEAST)), among_equals)
 
 
@@ -146,17 +144,15 @@ def _chosen(graph: Graph, rows: str, places: str | None) -> str:
 
 def _pair_features(graph: Graph, opinions: DrawnOpinions, places: str | None) -> str:
     """(batch, candidates, len(PAIR))."""
-    average, weighted, translation, voting, votes = (_chosen(graph, rows, places) for rows in opinions[:5])
+    average, weighted, translation, votes = (_chosen(graph, rows, places) for rows in opinions[:4])
     logs = {
         "average": _log(graph, average),
         "weighted average": _log(graph, weighted),
         "translation": _clipped(graph, translation),
-        "voting": _clipped(graph, voting),
     }
     found = {f"log {name}": log for name, log in logs.items()} | {
         "average": average,
         "translation": graph.apply("Exp", logs["translation"]),
-        "voting": graph.apply("Exp", logs["voting"]),
         "share of votes": votes,
     }
     columns = [graph.apply("Unsqueeze", found[name], np.array([2])) for name in PAIR]
@@ -165,7 +161,7 @@ def _pair_features(graph: Graph, opinions: DrawnOpinions, places: str | None) ->
 
 def _item_features(graph: Graph, rule: LearnedRule, opinions: DrawnOpinions) -> str:
     """(batch, len(ITEM))."""
-    n_classes = len(rule.experts.voting.log_prior)
+    n_classes = rule.n_classes
     largest, _ = graph.largest(opinions.average, 2)
     top, second = (graph.apply("Gather", largest, np.array([place]), axis=1) for place in (0, 1))
     found = {

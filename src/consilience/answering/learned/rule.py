@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, final
 import numpy as np
 
 from consilience.answering.learned.experts import Reading
-from consilience.answering.learned.features import MOST_CANDIDATES
+from consilience.answering.learned.features import CLASS, MOST_CANDIDATES
 from consilience.answering.learned.network import NUMBERS_AT_ONCE, Network, Prepared, answer
 from consilience.answering.rule import AbstractRule
-from consilience.system.arrays import Array, like_array
+from consilience.system.arrays import Array, FloatArray, like_array
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -78,9 +78,19 @@ class LearnedRule(AbstractRule):
         return False
 
     @property
+    def log_shares(self) -> FloatArray:
+        """How frequent each class is, as translation has it (classes,): what is known before anybody answers."""
+        return self.traits.classes[:, CLASS.index("share in translation")]
+
+    @property
     def n_numbers(self) -> int:
         """How many numbers the experts hold."""
-        return self.experts.translation.weights.size + self.experts.voting.weights.size
+        return self.experts.translation.weights.size
+
+    @property
+    def n_classes(self) -> int:
+        """How many classes there are."""
+        return len(self.experts.translation.log_prior)
 
     def draw(self, graph: Graph, rows: Rows) -> str:
         """Draw the rule into an ONNX graph; the name of the posterior."""

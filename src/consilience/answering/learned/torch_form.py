@@ -18,30 +18,20 @@ if TYPE_CHECKING:
 
     from consilience.answering.learned.rule import LearnedRule
     from consilience.answering.torch_module import Tensor, TorchRows
-    from consilience.maths.model import Scores
-    from consilience.system.arrays import FloatArray
 
 
 def learned_form(rule: LearnedRule) -> TorchForm:
     """The numbers of a learned rule, and how they answer."""
-    experts = rule.experts
+    experts, translation = rule.experts, rule.experts.translation
     numbers = {f"network_{name}": value for name, value in rule.prepared._asdict().items()}
     numbers |= {
         "member_weights": experts.member_weights[:, None, None],
         "is_hard": experts.is_hard.astype(np.float64)[:, None, None],
-        **_layer("translation", experts.translation),
-        **_layer("voting", experts.voting),
+        "translation_table": translation.weights.transpose(0, 2, 1).reshape(-1, len(translation.log_prior)),
+        "translation_bias": translation.bias,
+        "translation_prior": translation.log_prior,
     }
     return TorchForm(numbers, _LearnedAnswer())
-
-
-def _layer(name: str, scores: Scores) -> dict[str, FloatArray]:
-    n_classes = len(scores.log_prior)
-    return {
-        f"{name}_table": scores.weights.transpose(0, 2, 1).reshape(-1, n_classes),
-        f"{name}_bias": scores.bias,
-        f"{name}_prior": scores.log_prior,
-    }
 
 
 @final
@@ -66,15 +56,14 @@ def _opinions(numbers: Mapping[str, Tensor], rows: TorchRows) -> Opinions:
     return Opinions(
         average=soft.sum(dim=0) / n_answers,
         weighted=(weights * soft).sum(dim=0) / weights.sum(dim=0),
-        translation=_log_posterior(numbers, "translation", said, is_answer),
-        voting=_log_posterior(numbers, "voting", votes, has_voted),
+        translation=_translation(numbers, said, is_answer),
         votes=torch.where(n_votes > 0, votes.sum(dim=0) / n_votes.clamp(min=1), even),
         n_answers=n_answers,
         n_votes=n_votes,
     )
 
 
-def _log_posterior(numbers: Mapping[str, Tensor], name: str, rows: Tensor, counts: Tensor) -> Tensor:
-    scores = side_by_side(rows, counts) @ numbers[f"{name}_table"]
-    scores = scores + counts[:, :, 0].T @ numbers[f"{name}_bias"] + numbers[f"{name}_prior"]
+def _translation(numbers: Mapping[str, Tensor], rows: Tensor, counts: Tensor) -> Tensor:
+    scores = side_by_side(rows, counts) @ numbers["translation_table"]
+    scores = scores + counts[:, :, 0].T @ numbers["translation_bias"] + numbers["translation_prior"]
     return torch.log_softmax(scores, dim=1)

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import consilience as cs
-from consilience.aggregators.consensus.opinion_weights import MOST_MEMBERS
 from consilience.answering.learned import network
+from consilience.passes.agreement import MOST_MEMBERS
 from consilience.passes.reader import Reader
 
 from simulate import softmax_members
@@ -132,8 +132,7 @@ def test_all_that_was_learned_comes_back(rng, n_members, tmp_path):
     np.testing.assert_array_equal(loaded.agreement_.products, fitted.agreement_.products)
     np.testing.assert_array_equal(loaded.survey_.by_class, fitted.survey_.by_class)
     np.testing.assert_array_equal(loaded.gives_votes_, fitted.gives_votes_)
-    np.testing.assert_array_equal(loaded.vote_statistics_.sums, fitted.vote_statistics_.sums)
-    assert (loaded.outside_, loaded.hears_silence_) == (fitted.outside_, fitted.hears_silence_)
+    assert loaded.outside_ == fitted.outside_
     np.testing.assert_array_equal(loaded.partial_fit(array).posterior_, fitted.partial_fit(array).posterior_)
 
 

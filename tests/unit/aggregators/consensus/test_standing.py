@@ -15,7 +15,7 @@ from simulate import softmax_members
 def test_weights_and_credibility_follow_from_agreement(rng):
     predictions = cs.Predictions(softmax_members(rng, [3, 2, 1], 200, 3)[0])
     agreement, votes = Reader(predictions).agreement(), Reader(predictions.votes()).agreement()
-    standing = Standing.of(agreement, votes, 3)
+    standing = Standing.of(agreement, votes)
     weights = pool_weights(agreement, votes)
     np.testing.assert_array_equal(standing.weights, weights)
     expected = credibility(agreement, votes, weights, copies(agreement))
@@ -24,7 +24,8 @@ def test_weights_and_credibility_follow_from_agreement(rng):
 
 
 def test_of_members_who_are_not_compared_all_stand_the_same():
-    nothing = Agreement.zero(0, 3)
-    standing = Standing.of(nothing, nothing, 600)
+    nothing = Agreement.zero(600, 3)
+    assert not nothing.has_pairs
+    standing = Standing.of(nothing, nothing)
     np.testing.assert_array_equal(standing.weights, 1 / 600)
     np.testing.assert_array_equal(standing.credibility, 1)

@@ -44,7 +44,7 @@ def test_silent_members_change_no_trait(rng):
 
 def test_agreement_and_skill_rise_with_the_members(rng):
     weak, strong = (panel_of(softmax_members(rng, [strength] * 4, 500, 4)[0]) for strength in (0.5, 3))
-    for name in ("agreement", "raw agreement", "mean skill", "best skill", "mean confidence", "top of voting"):
+    for name in ("agreement", "raw agreement", "mean skill", "best skill", "mean confidence", "top of translation"):
         assert strong[name] > weak[name], name
     assert strong["mean entropy"] < weak["mean entropy"]
 

@@ -32,7 +32,7 @@ def test_where_nobody_votes_all_classes_have_the_same_share():
     found = opinions_of(cs.Predictions(np.full((2, 5, 4), 0.25)))
     np.testing.assert_array_equal(found.n_votes, 0)
     np.testing.assert_array_equal(found.votes, 0.25)
-    np.testing.assert_allclose(np.exp(found.voting), 0.25)
+    np.testing.assert_allclose(np.exp(found.translation), 0.25)
     np.testing.assert_array_equal(found.n_answers, 2)
 
 
@@ -47,5 +47,5 @@ def test_chunks(rng, chunk_size):
 
 def test_all_opinions_are_distributions(rng):
     found = opinions_of(cs.Predictions(softmax_members(rng, [8, 4, 1], 30, 5)[0]))
-    for rows in (found.average, found.weighted, np.exp(found.translation), np.exp(found.voting), found.votes):
+    for rows in (found.average, found.weighted, np.exp(found.translation), found.votes):
         np.testing.assert_allclose(rows.sum(axis=1), 1, atol=1e-9)

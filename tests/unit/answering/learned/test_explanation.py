@@ -26,7 +26,7 @@ def fitted(rng, n_members=4, n_classes=3, missing=0.0, n_labels=0):
 def by_loops(model, array, item, first, second):
     """The definition: the rule answers the item once for each set of members."""
     rule, n_members = model.rule(), len(array)
-    log_prior = rule.experts.voting.log_prior
+    log_prior = rule.log_shares
 
     def worth(some):
         if not some:
@@ -105,11 +105,11 @@ def test_a_value_stands_at_the_first_choice(rng):
         assert np.flatnonzero(e.by_probability[member]).tolist() == [array[member, 1].argmax()]
 
 
-def test_the_prior_is_that_of_the_votes(rng):
+def test_the_prior_is_that_of_the_translated_answers(rng):
     model, array = fitted(rng)
     e = cs.explain(model, array, 0)
-    log_prior = model.rule().experts.voting.log_prior
-    assert e.prior == pytest.approx(log_prior[e.winner] - log_prior[e.runner_up], abs=EXACT)
+    shares = model.survey_.of_class("translation")
+    assert e.prior == pytest.approx(np.log(shares[e.winner] / shares[e.runner_up]), abs=EXACT)
 
 
 def test_a_sample_of_orders_is_close(rng, monkeypatch):

@@ -28,10 +28,8 @@ CLASSES = 40
 
 @pytest.fixture
 def opinions(rng):
-    rows = [rng.dirichlet(np.full(CLASSES, 0.3), size=6) for _ in range(5)]
-    return Opinions(
-        rows[0], rows[1], np.log(rows[2] + 1e-300), np.log(rows[3] + 1e-300), rows[4], *np.full((2, 6, 1), 3.0)
-    )
+    rows = [rng.dirichlet(np.full(CLASSES, 0.3), size=6) for _ in range(4)]
+    return Opinions(rows[0], rows[1], np.log(rows[2] + 1e-300), rows[3], *np.full((2, 6, 1), 3.0))
 
 
 def in_torch(opinions):
@@ -61,20 +59,19 @@ def test_candidates_are_those_that_some_expert_finds_probable(opinions):
         opinions.average,
         opinions.weighted,
         np.exp(opinions.translation),
-        np.exp(opinions.voting),
         opinions.votes,
     ]
     best = np.max(experts, axis=0)
     for row, chosen_places in zip(best, places, strict=True):
         others = np.delete(row, chosen_places)
-        assert row[chosen_places].min() >= 0.98 * others.max()  # translation and voting decide among equals
+        assert row[chosen_places].min() >= 0.98 * others.max()  # translation decides among equals
     np.testing.assert_array_equal(candidates(in_torch(opinions)).numpy(), places)
 
 
-def test_translation_and_voting_tell_equals_apart(rng):
+def test_translation_tells_equals_apart(rng):
     """Hard members find most classes equally improbable."""
     even, scores = np.full((1, CLASSES), 1 / CLASSES), rng.normal(size=(1, CLASSES)) - 60
-    tied = Opinions(even, even, scores, scores, even, *np.ones((2, 1, 1)))
+    tied = Opinions(even, even, scores, even, *np.ones((2, 1, 1)))
     expected = np.sort(np.argsort(-scores[0])[:MOST_CANDIDATES])
     np.testing.assert_array_equal(candidates(tied)[0], expected)
     assert len(set(ranking(tied)[0])) == CLASSES
@@ -88,16 +85,14 @@ def test_pair_features_are_what_their_names_say(opinions):
     by_name = dict(zip(PAIR, np.moveaxis(found, 2, 0), strict=True))
     np.testing.assert_array_equal(by_name["average"], np.take_along_axis(opinions.average, places, axis=1))
     np.testing.assert_allclose(by_name["log average"], np.maximum(np.log(np.maximum(by_name["average"], 1e-9)), -12))
-    np.testing.assert_allclose(np.exp(by_name["log voting"]), by_name["voting"])
+    np.testing.assert_allclose(np.exp(by_name["log translation"]), by_name["translation"])
     np.testing.assert_array_equal(by_name["share of votes"], chosen(opinions.votes, places))
     np.testing.assert_allclose(pair_features(in_torch(opinions), torch.tensor(places)).numpy(), found)
 
 
 def test_item_features_by_hand():
     average = np.array([[0.6, 0.3, 0.1]])
-    one = Opinions(
-        average, average, average, average, np.array([[0.75, 0.25, 0]]), np.array([[4.0]]), np.array([[4.0]])
-    )
+    one = Opinions(average, average, average, np.array([[0.75, 0.25, 0]]), np.array([[4.0]]), np.array([[4.0]]))
     found = dict(zip(ITEM, item_features(one)[0], strict=True))
     assert found["top"] == 0.6 and found["margin"] == pytest.approx(0.3)
     assert found["largest share of votes"] == 0.75 and found["log answers"] == pytest.approx(math.log(4) / 3)

@@ -18,9 +18,8 @@ SHIPPED = files("consilience.answering.learned") / network.WEIGHTS
 
 
 def opinions_of(rng, n_items=8, n_classes=5):
-    rows = [rng.dirichlet(np.full(n_classes, 0.5), size=n_items) for _ in range(5)]
-    logs = [np.log(part + 1e-12) for part in rows[2:4]]
-    return Opinions(rows[0], rows[1], *logs, rows[4], *np.full((2, n_items, 1), 3.0))
+    rows = [rng.dirichlet(np.full(n_classes, 0.5), size=n_items) for _ in range(4)]
+    return Opinions(rows[0], rows[1], np.log(rows[2] + 1e-12), rows[3], *np.full((2, n_items, 1), 3.0))
 
 
 def traits_of(rng, n_classes=5):

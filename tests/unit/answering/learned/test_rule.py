@@ -44,7 +44,7 @@ def test_panels_unlike_any_in_training_are_warned_of(rng, monkeypatch):
 
 def test_rules_hold_the_numbers_of_their_experts(fitted):
     rule = fitted.rule()
-    assert rule.n_numbers == 2 * 3 * 4 * 4
+    assert rule.n_numbers == 3 * 4 * 4
     assert not rule.is_label.any() and not rule.needs_double
 
 
