@@ -147,9 +147,10 @@ def _terms(found: _Answers, item: int, wrong: int, seeds: list[int]) -> list[str
         why = explain(model, Predictions(found.array), item, against=wrong)
         odds = f"{title}: log-odds of {why.winner} over {why.runner_up} {why.log_odds:+.2f}"
         lines += [f"{odds} nats, of which the class prior has {why.prior:+.2f}.", ""]
-        sums = {"the sums (A.1)": float(why.by_probability.sum()), "the normalizers": float(why.normalizer.sum())}
+        sums = {"The sums (A.1)": float(why.by_probability.sum()), "the normalizers": float(why.normalizer.sum())}
         decides = max(sums, key=lambda name: sums[name])
-        lines += [f"{' and '.join(f'{name} make {value:+.2f}' for name, value in sums.items())}: {decides} decide.", ""]
+        made = " and ".join(f"{name} make {value:+.2f}" for name, value in sums.items())
+        lines += [f"{made}: {decides[0].lower()}{decides[1:]} decide.", ""]
         lines += ["| member | Σ (π - 1) log c (A.1) | normalizer | both |", "|---|---|---|---|"]
         for place, seed in enumerate(seeds):
             parts = (why.by_probability[place].sum(), why.normalizer[place], why.by_member[place])
