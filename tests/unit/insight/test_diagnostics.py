@@ -16,19 +16,40 @@ def test_accuracies_are_estimated_without_labels(rng):
     labels[1, 1500:] = -1
     report = cs.diagnose(cs.Predictions.from_labels(labels)).members
     truly = [(row == truth)[row >= 0].mean() for row in labels]
-    np.testing.assert_allclose(report["estimated accuracy"], truly, atol=0.03)
+    assert sorted(report["estimated accuracy"], reverse=True) == report["estimated accuracy"]
+    assert (np.array(report["from"]) < truly).all() and (np.array(report["to"]) > np.array(truly) - 0.1).all()
     assert report["coverage"] == [1, 0.5, 1, 1, 1]
 
 
-def test_independent_members_count_in_full_and_copies_once(rng):
+def test_accuracies_are_measured_with_labels(rng):
+    labels, truth = draw(rng, [0.95, 0.8, 0.7, 0.6, 0.5])
+    known = np.where(rng.permutation(len(truth)) < 300, truth, -1)
+    diagnosis = cs.diagnose(cs.Predictions.from_labels(labels), labels=known)
+    truly = np.array([(row == truth).mean() for row in labels])
+    report = diagnosis.members
+    np.testing.assert_allclose(report["estimated accuracy"], truly, atol=0.06)
+    assert all(report["measured"]) and diagnosis.answers["average"].is_measured
+    assert "the fused answer is right on 9" in repr(diagnosis) and "measured: between" in repr(diagnosis)
+    assert "measured" not in cs.diagnose(cs.Predictions.from_labels(labels)).members.columns
+
+
+def test_confusions_agree_with_the_estimates(rng):
+    """However modest the members are: the matrices are of what they say."""
+    array, _ = softmax_members(rng, [3, 2, 1], n_items=400, n_classes=4)
+    modest = 0.2 * array + 0.2
+    diagnosis = cs.diagnose(modest)
+    right = np.trace(diagnosis.counts, axis1=1, axis2=2) / diagnosis.counts.sum(axis=(1, 2))
+    np.testing.assert_allclose(right, diagnosis.members["estimated accuracy"], atol=1e-9)
+
+
+def test_independent_members_are_no_copies(rng):
     labels, _ = draw(rng, [0.8, 0.7, 0.75, 0.6])
-    independent = cs.diagnose(cs.Predictions.from_labels(labels))
-    assert independent.effective_members > 3.5
+    independent = cs.diagnose(cs.Predictions.from_labels(labels), cs.DawidSkene())
+    assert np.abs(independent.dependence[~np.eye(4, dtype=bool)]).max() < 0.15
     assert independent.warnings == []
-    copied = cs.diagnose(cs.Predictions.from_labels(labels[[0, 1, 2, 3, 3]], members=list("abcde")))
+    copied = cs.diagnose(cs.Predictions.from_labels(labels[[0, 1, 2, 3, 3]], members=list("abcde")), cs.DawidSkene())
     assert copied.dependence[3, 4] == pytest.approx(1)
     assert copied.agreement[3, 4] == 1
-    assert copied.effective_members < independent.effective_members + 0.3
     assert any("'d' and 'e' look like copies: they agree on 100.0%" in w for w in copied.warnings)
 
 
@@ -41,19 +62,17 @@ def test_equal_probabilities_are_copies_even_of_two_members(rng):
 def test_members_who_never_differ_are_one(rng):
     labels, _ = draw(rng, [0.8], n_items=300)
     identical = cs.diagnose(cs.Predictions.from_labels(labels[[0, 0, 0, 0]]))
-    assert identical.effective_members == pytest.approx(1)
+    np.testing.assert_array_equal(identical.dependence, 1)
     assert "look like copies" in identical.warnings[-1]
 
 
 @pytest.mark.parametrize("n_answers", [20, 50, 100])
-def test_sparse_independent_crowds_are_neither_copies_nor_few(rng, n_answers):
+def test_sparse_independent_crowds_are_no_copies(rng, n_answers):
     labels, _ = draw(rng, rng.uniform(0.55, 0.95, size=100), n_items=500)
     for row in labels:
         row[rng.permutation(500)[n_answers:]] = -1
     answered = (labels >= 0).any(axis=0)
-    d = cs.diagnose(cs.Predictions.from_labels(labels[:, answered], 3))
-    if n_answers > 20:  # four answers an item are too few: the consensus is each answer's own making
-        assert d.effective_members > 25
+    d = cs.diagnose(cs.Predictions.from_labels(labels[:, answered], 3), cs.DawidSkene())
     assert not any("copies" in warning for warning in d.warnings)
 
 
@@ -72,15 +91,21 @@ def test_dissents_are_counted_as_one_would_by_hand(rng):
 def test_silent_members_do_not_count(rng):
     labels, _ = draw(rng, [0.8, 0.7, 0.6])
     silent = np.full((3, labels.shape[1]), -1)
-    with_silent = cs.diagnose(cs.Predictions.from_labels(np.concatenate([labels, silent])))
-    assert with_silent.effective_members == pytest.approx(
-        cs.diagnose(cs.Predictions.from_labels(labels)).effective_members, rel=0.01
-    )
+    without = cs.diagnose(cs.Predictions.from_labels(labels)).beyond_chance
+    with_silent = cs.diagnose(cs.Predictions.from_labels(np.concatenate([labels, silent]))).beyond_chance
+    assert with_silent.alpha == pytest.approx(without.alpha)
+    np.testing.assert_allclose(with_silent.by_member, [*without.by_member, *[np.nan] * 3])
+    np.testing.assert_allclose(with_silent.kappa[:3, :3], without.kappa)
 
 
-def test_shared_errors_are_suspected_where_members_are_unsure(shared):
-    array = shared("mmlu_prompts.npz")["probabilities"]
-    assert any("probably share their errors" in warning for warning in cs.diagnose(array).warnings)
+def test_who_always_says_the_frequent_class_is_told_by_kappa(rng):
+    """The consensus answers the same as a constant member in nine of ten cases, which says nothing of it."""
+    confusion = np.stack([np.array([[0.95, 0.05], [0.05, 0.95]])] * 4 + [np.array([[1.0, 0.0], [1.0, 0.0]])])
+    labels, _ = labels_from_confusion(rng, confusion, [0.9, 0.1], 2000)
+    diagnosis = cs.diagnose(cs.Predictions.from_labels(labels, members=[*"abcd", "constant"]))
+    assert diagnosis.members["agreement"][4] > 0.85
+    assert diagnosis.members["kappa"][4] == pytest.approx(0, abs=1e-9) and min(diagnosis.members["kappa"][:4]) > 0.3
+    assert diagnosis.beyond_chance.sentence() in repr(diagnosis)
 
 
 def test_classes_in_another_order(rng):
@@ -118,7 +143,7 @@ def test_a_class_nobody_predicts_is_pointed_out():
 def test_a_member_that_takes_over_is_pointed_out(rng):
     """One expert among spammers: Dawid-Skene follows it against all others."""
     labels, truth = draw(rng, [0.97, 0.4, 0.4, 0.4, 0.4, 0.4])
-    d = cs.diagnose(cs.Predictions.from_labels(labels, members=["expert", *"abcde"]))
+    d = cs.diagnose(cs.Predictions.from_labels(labels, members=["expert", *"abcde"]), cs.DawidSkene())
     assert any(w.startswith("member 'expert' takes over") for w in d.warnings)
 
 
@@ -174,7 +199,8 @@ def test_consensus_tells_weights_accuracies_and_who_is_odd(rng):
     model = cs.Consensus().fit(members)
     diagnosis = cs.diagnose(members, model)
     np.testing.assert_allclose(diagnosis.members["weight"], model.member_weights_)
-    np.testing.assert_allclose(diagnosis.members["estimated accuracy"][:3], accuracies, atol=0.15)
+    assert (np.array(diagnosis.members["from"][:3]) < accuracies).all()
+    assert (np.array(diagnosis.members["to"][:3]) > accuracies - 0.1).all()
     odd = [warning for warning in diagnosis.warnings if "weighs" in warning]
     assert len(odd) == 2
     assert odd[0].startswith("member 'guesses' agrees with the others hardly more than by chance; it weighs")

@@ -11,7 +11,6 @@ import numpy as np
 from consilience.aggregators.base import Outcome
 from consilience.aggregators.consensus.finding import Finding, find, find_more, n_effective
 from consilience.aggregators.consensus.label_correction import MOST_NUMBERS, LabelledItems, learn_correction
-from consilience.aggregators.consensus.opinion_weights import copies, skills
 from consilience.aggregators.consensus.standing import Standing
 from consilience.aggregators.consensus.survey import Survey
 from consilience.aggregators.consensus.traits import Found, traits_of
@@ -88,7 +87,6 @@ class Consensus(AbstractIterative):
     member_weights_ : (members,), of the weighted average; they sum to 1
     member_credibility_ : (members,), what their evidence is multiplied by: below 1 where they are surer than their
         agreement bears out
-    estimated_accuracy_ : (members,), of the votes, as their agreement tells
     outside_ : how far the panel lies outside of those the network was trained on, in standard deviations; 0 within
     agreement_, vote_agreement_ : what the weights were found from, in a form that adds up
     survey_, gives_votes_ : what else the experts and traits follow from
@@ -169,7 +167,7 @@ class Consensus(AbstractIterative):
         return Outcome(posterior, finding.translated.statistics, finding.history, converged=True)
 
     def _partial_fit(self, predictions: AbstractPredictions, known: Array | None) -> Outcome:
-        finding = find_more(self._finding(), predictions, self.forgetting, self.chunk_size)
+        finding = find_more(self.finding(), predictions, self.forgetting, self.chunk_size)
         plain, labelled = self._rule(finding), self._more_labelled(self.forgetting, predictions, known)
         # Corrections take a moment to learn, so that batches without labels leave them as they are.
         rule = self._with_correction(plain) if known is None else _corrected(plain, labelled, predictions.classes)
@@ -187,14 +185,14 @@ class Consensus(AbstractIterative):
         items, known = self._aligned_with(labels, predictions)
         if known is not None:
             labelled = self._more_labelled(1.0, items, known)
-            rule = _corrected(self._plain_rule(), labelled, self.classes_)
+            rule = _corrected(self.plain_rule(), labelled, self.classes_)
             self.correction_, self.labelled_ = _correction_of(rule), labelled
         return self
 
     def rule_taught(self, predictions: Any, labels: Any) -> AbstractRule:
         """How items are answered after learning from these labels alone; what is learned here stays as it is."""
         items, known = self._aligned_with(labels, predictions)
-        return _corrected(self._plain_rule(), self._labelled(items, known), self.classes_)
+        return _corrected(self.plain_rule(), self._labelled(items, known), self.classes_)
 
     def _labelled(self, predictions: AbstractPredictions, known: Array | None) -> LabelledItems | None:
         """The items of which something is known, as far as that can correct anything."""
@@ -229,7 +227,7 @@ class Consensus(AbstractIterative):
         self.correction_, self.labelled_ = _correction_of(rule), labelled
         self.class_prior_ = translated.statistics.class_counts / translated.statistics.class_counts.sum()
 
-    def _finding(self) -> Finding:
+    def finding(self) -> Finding:
         """What was found so far, from what was kept of it."""
         found = Found(
             standing=Standing(self.agreement_, self.vote_agreement_, self.member_weights_, self.member_credibility_),
@@ -239,35 +237,25 @@ class Consensus(AbstractIterative):
         )
         return Finding(found, State(self.confusion_, self.statistics_), self.history_)
 
-    @property
-    def estimated_accuracy_(self) -> FloatArray | None:
-        """How often each member's vote is right (members,), if members erred independently; None of very many.
-
-        Where they share errors it is too high; few members are drawn towards each other.
-        """
-        if not self.vote_agreement_.has_pairs:
-            return None
-        return _accuracies(self.agreement_, self.vote_agreement_)
-
     # ---- using what was learned ---------------------------------------------------------------------------
 
     def rule(self) -> AbstractRule:
         """The learned rule, and what labels taught."""
-        return self._with_correction(self._plain_rule())
+        return self._with_correction(self.plain_rule())
 
     @property
     def outside_(self) -> float:
         """How far the panel lies outside of those that the network was trained on, in standard deviations."""
-        rule = self._plain_rule()
+        rule = self.plain_rule()
         return rule.network.outside(rule.traits.panel)
 
-    def _plain_rule(self) -> LearnedRule:
+    def plain_rule(self) -> LearnedRule:
         """The rule without what labels taught; a small one is kept, since many ask for one item at a time."""
         self._check_is_fitted()
         belongs_to = (self.survey_, self.confusion_, self.weights, self.chunk_size)
         if self._kept is not None and all(map(is_, self._kept[0], belongs_to)):
             return self._kept[1]
-        rule = self._rule(self._finding())
+        rule = self._rule(self.finding())
         self._kept = (belongs_to, rule) if rule.n_numbers <= SMALL_RULE else None
         return rule
 
@@ -333,10 +321,3 @@ def _corrected(rule: LearnedRule, labelled: LabelledItems | None, classes: list[
 
 def _correction_of(rule: AbstractRule) -> Correction | None:
     return rule.correction if isinstance(rule, CorrectedRule) else None
-
-
-def _accuracies(agreement: Agreement, votes: Agreement) -> FloatArray:
-    """How often each member's vote is right (members,), if members erred independently; blind votes are by chance."""
-    found = skills(votes, copies(agreement))
-    by_chance = votes.shares @ votes.shares.mean(axis=0)
-    return np.asarray(found + (1 - found) * by_chance)

@@ -7,11 +7,9 @@ of the scores with the average. `training/` in the project's repository trains i
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import dataclass, fields
-from functools import cache, lru_cache
+from functools import cache
 from importlib.resources import as_file, files
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, final
 
 import numpy as np
@@ -33,9 +31,8 @@ from consilience.answering.learned.features import (
     pair_features,
     ranking,
 )
+from consilience.answering.weights_file import damaged, read_weights, sealed
 from consilience.system.arrays import Array, FloatArray, namespace
-from consilience.system.errors import InvalidPredictions
-from consilience.system.untrusted import UNREADABLE, check_is_file, read_npz
 
 if TYPE_CHECKING:
     import os
@@ -46,12 +43,6 @@ VERSION = 1
 """Of the features and of the form of the network: other weights are refused."""
 
 WEIGHTS = "weights.npz"
-
-REMEDY = "train them again, or install consilience again where they came with it"
-"""What to do about weights that cannot be used."""
-
-WHERE = "give their path anew, set_params(weights=...), or train them again"
-"""What to do about weights that are not where they were."""
 
 MOST_DEVIATIONS = 5.0
 """Traits are clamped to so many standard deviations of those in training: beyond, nothing was learned. The features of
@@ -216,56 +207,28 @@ def shipped() -> Network:
 
 
 def contents(network: Network) -> dict[str, Any]:
-    """What a file of weights holds: arrays, the features' names, the version, and a checksum of all of it."""
-    arrays: dict[str, Any] = {
-        field.name: np.asarray(getattr(network, field.name), dtype=np.float32) for field in fields(Network)
-    }
-    arrays |= {"version": np.array(VERSION), "features": np.array("\n".join(NAMES))}
-    return arrays | {"checksum": np.array(_checksum(arrays))}
+    """What a file of weights holds."""
+    arrays = {field.name: np.asarray(getattr(network, field.name), dtype=np.float32) for field in fields(Network)}
+    return sealed(arrays, VERSION, NAMES)
 
 
 def read(path: str | os.PathLike[str]) -> Network:
     """The weights of a file; raises where they are missing, damaged or of another version."""
-    try:
-        check_is_file(path)
-        state = Path(path).stat()
-    except InvalidPredictions:
-        raise
-    except (OSError, ValueError):  # it is not there, or no file could have such a name
-        raise InvalidPredictions(f"the weights {path} are missing; {WHERE}") from None
-    return _read(str(path), state.st_mtime_ns, state.st_size)
+    arrays = read_weights(path, VERSION, NAMES, _sizes)
+    if (arrays["deviation"] <= 0).any():
+        raise damaged(path)
+    return Network(**{field.name: arrays[field.name] for field in fields(Network)})
 
 
-@lru_cache(maxsize=8)
-def _read(path: str, *_: int) -> Network:
-    """The weights of a file as it was last written: a fit asks for them several times."""
-    names = {*(field.name for field in fields(Network)), "version", "features", "checksum"}
-    try:
-        arrays = read_npz(path, wanted=names.__contains__)
-    except FileNotFoundError:
-        raise InvalidPredictions(f"the weights {path} are missing; {WHERE}") from None
-    except UNREADABLE as error:
-        raise InvalidPredictions(f"the weights {path} are damaged; {REMEDY}") from error
-    version = arrays.get("version", "unknown")
-    if str(version) != str(VERSION):
-        raise InvalidPredictions(f"the weights {path} are of version {version}; this consilience needs {VERSION}")
-    if str(arrays.get("features")) != "\n".join(NAMES):
-        raise InvalidPredictions(f"the weights {path} were trained with other features; {REMEDY}")
-    checksum = str(arrays.pop("checksum", ""))
-    if checksum != _checksum(arrays) or not _fit_together(arrays):
-        raise InvalidPredictions(f"the weights {path} are damaged; {REMEDY}")
-    return Network(**{field.name: arrays[field.name].astype(np.float64) for field in fields(Network)})
-
-
-def _fit_together(arrays: dict[str, Any]) -> bool:
-    """Whether all arrays are there, finite and of sizes that make a network: a checksum finds damage, not forgery."""
-    n_networks, _, n_hidden = (*getattr(arrays.get("first"), "shape", ()), 0, 0, 0)[:3]
-    sizes = {
+def _sizes(first: tuple[int, ...]) -> dict[str, tuple[int, ...]]:
+    """The sizes that make a network, given that of its first table."""
+    n_networks, _, n_hidden = (*first, 0, 0, 0)[:3]
+    return {
+        "first": (n_networks, len(NAMES), n_hidden),
         "mean": (len(NAMES),),
         "deviation": (len(NAMES),),
         "lowest": (len(PANEL),),
         "highest": (len(PANEL),),
-        "first": (n_networks, len(NAMES), n_hidden),
         "first_bias": (n_networks, n_hidden),
         "second": (n_networks, 2 * n_hidden, n_hidden),
         "second_bias": (n_networks, n_hidden),
@@ -273,19 +236,3 @@ def _fit_together(arrays: dict[str, Any]) -> bool:
         "last_bias": (n_networks, 2),
         "mixture": (n_networks, N_LOGS + N_SHARES),
     }
-    return all(
-        name in arrays
-        and arrays[name].dtype.kind == "f"
-        and arrays[name].shape == size
-        and np.isfinite(arrays[name]).all()
-        for name, size in sizes.items()
-    ) and bool(n_networks and n_hidden and (arrays["deviation"] > 0).all())
-
-
-def _checksum(arrays: dict[str, Any]) -> str:
-    digest = hashlib.sha256()
-    for name in sorted(arrays):
-        array = np.ascontiguousarray(arrays[name])
-        digest.update(f"{name} {array.dtype.str} {array.shape}".encode())
-        digest.update(array.tobytes())
-    return digest.hexdigest()

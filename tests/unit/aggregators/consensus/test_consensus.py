@@ -136,20 +136,6 @@ def test_all_that_was_learned_comes_back(rng, n_members, tmp_path):
     np.testing.assert_array_equal(loaded.partial_fit(array).posterior_, fitted.partial_fit(array).posterior_)
 
 
-def test_accuracies_are_estimated_from_agreement():
-    """Independent members, uniformly wrong where they err; two copies leave the others as they are."""
-    rng = np.random.default_rng(0)
-    accuracies = np.array([0.9, 0.85, 0.8, 0.75, 0.7, 0.6])
-    truth = rng.integers(4, size=20_000)
-    wrong = (truth + rng.integers(1, 4, size=(6, 20_000))) % 4
-    votes = np.where(rng.random((6, 20_000)) < accuracies[:, None], truth, wrong)
-    found = cs.Consensus().fit(cs.Predictions.from_labels(votes, 4)).estimated_accuracy_
-    np.testing.assert_allclose(found, accuracies, atol=0.025)
-    copied = cs.Predictions.from_labels(votes[[0, 1, 2, 3, 4, 5, 5, 5]], 4)
-    found = cs.Consensus().fit(copied).estimated_accuracy_
-    np.testing.assert_allclose(found, accuracies[[0, 1, 2, 3, 4, 5, 5, 5]], atol=0.05)
-
-
 @pytest.fixture
 def confused(rng):
     """Two of three members take class 3 for class 2: nothing but labels can tell."""

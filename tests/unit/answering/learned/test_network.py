@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import consilience as cs
+from consilience.answering import weights_file
 from consilience.answering.learned import network
 from consilience.answering.learned.experts import Opinions
 from consilience.answering.learned.features import CLASS, NAMES, PANEL, Traits
@@ -83,7 +84,7 @@ def written(path, **changes):
     arrays = network.contents(network.shipped())
     arrays.pop("checksum")
     arrays = {name: value for name, value in (arrays | changes).items() if value is not None}
-    np.savez(path, **arrays, checksum=np.array(network._checksum(arrays)))
+    np.savez(path, **arrays, checksum=np.array(weights_file._checksum(arrays)))
     return path
 
 

@@ -1,0 +1,189 @@
+"""How far off estimated accuracies are, how often their intervals hold the true one, and what labels change.
+
+    python -m benchmarks.quality.estimates --work-dir WORK [--side tuning | held-out] [-o results/estimates]
+
+After `python -m benchmarks.quality`, whose panels it takes. Panels of a tuning family are fused and judged by weights
+that have not seen the family: `training/folds`. Every panel has its members' accuracies estimated without labels, and
+those of two whole answers, Consensus and the average; then 50 labels are drawn at random, and the accuracy is measured
+with their help, beside what the 50 alone would tell.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import warnings
+from collections import defaultdict
+from collections.abc import Iterable
+from pathlib import Path
+
+import numpy as np
+from rich.progress import track
+from scipy.stats import spearmanr
+
+import consilience as cs
+from benchmarks.quality.draws import KINDS
+from benchmarks.quality.families import side_of
+from benchmarks.quality.methods import FOLDS, unseen
+from benchmarks.quality.panel import AS_IT_IS, Panel, read
+from consilience.insight.accuracy import intervals
+from consilience.insight.accuracy.estimates import Estimate, Voters, estimates_of, voters_of
+from consilience.insight.accuracy.measured import measured
+
+GOOD, N_LABELS, MOST_WORK = 0.7, 50, 2e7
+
+LEAST_VOTES = 5
+"""Of fewer votes with a known truth there is no accuracy to speak of."""
+
+COLUMNS = (
+    *("panels", "error", "error, > 70 %", "holds", "width", "rank"),  # of members
+    *("fused: error", "holds", "width"),
+    *("labels: width", "holds"),
+)
+
+Numbers = dict[str, float]
+
+
+def scored(panel: Panel) -> Numbers | None:
+    """All numbers of a panel; None where nothing is fused."""
+    model = fused(panel)
+    if model.plain_rule().trust == 0:
+        return None
+    found = voters_of(panel.predictions, model, whole_answers(panel, model))
+    truth = accuracies(panel, found)
+    weights = _weights(panel.family)
+    members = slice(0, panel.n_members)
+    without = estimates_of(found, weights)
+    numbers = {f"members {name}": value for name, value in _compared(without[members], truth[members]).items()}
+    numbers |= {f"answers {name}": value for name, value in _compared(without[-2:], truth[-2:]).items()}
+    return numbers | _with_labels(panel, found, truth)
+
+
+def fused(panel: Panel) -> cs.Consensus:
+    """The panel, fused by weights that have not seen its family."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return cs.Consensus(weights=unseen(panel.family)).fit(panel.predictions)
+
+
+def whole_answers(panel: Panel, model: cs.Consensus) -> dict[str, np.ndarray]:
+    """The fused answer and the average's."""
+    average = cs.Average().fit_predict_proba(panel.predictions)
+    return {
+        "Consensus": np.asarray(model.posterior_).argmax(axis=1),
+        "Average": np.asarray(average).argmax(axis=1),
+    }
+
+
+def accuracies(panel: Panel, found: Voters) -> np.ndarray:
+    """How often each voter is right on the items whose truth is known (voters,); NaN where these are too few."""
+    truth = []
+    for items, labels in found.votes:
+        is_known = panel.truth[items] >= 0
+        right = labels[is_known] == panel.truth[items][is_known]
+        truth.append(right.mean() if len(right) >= LEAST_VOTES else np.nan)
+    return np.array(truth)
+
+
+def _compared(estimates: list[Estimate], truth: np.ndarray) -> Numbers:
+    """How estimates and true accuracies differ, over those whose accuracy is known."""
+    values, low, high = (np.array([getattr(one, name) for one in estimates]) for name in ("value", "low", "high"))
+    is_known = np.isfinite(truth) & np.isfinite(values)
+    if not is_known.any():
+        return {}
+    values, low, high, truth = values[is_known], low[is_known], high[is_known], truth[is_known]
+    error, is_good = np.abs(values - truth), truth > GOOD
+    holds = (low <= truth + 1e-9) & (truth <= high + 1e-9)
+    found = {"error": 100 * error.mean(), "holds": 100 * holds.mean(), "width": 100 * (high - low).mean()}
+    if is_good.any():
+        found["good error"] = 100 * error[is_good].mean()
+    if len(truth) >= 5 and np.ptp(truth) > 0 and np.ptp(values) > 0:
+        found["rank"] = float(spearmanr(values, truth)[0])
+    return found
+
+
+def _with_labels(panel: Panel, found: Voters, truth: np.ndarray) -> Numbers:
+    """The width of measured intervals, as a share of what the labels alone give, and how often they hold."""
+    items = np.flatnonzero(panel.truth >= 0)
+    if len(items) < 2 * N_LABELS:
+        return {}
+    rng = np.random.default_rng(0)
+    ratios, holds = [], []
+    for place, (said, labels) in enumerate(found.votes):
+        is_known = panel.truth[said] >= 0
+        right = (labels == panel.truth[said])[is_known].astype(np.float64)
+        believed = found.posterior[said, labels][is_known]
+        if len(right) < 2 * N_LABELS:
+            continue
+        some = rng.choice(len(right), N_LABELS, replace=False)
+        _, low, high = measured(right[some], believed[some], believed)
+        _, alone_low, alone_high = measured(right[some], np.zeros(N_LABELS), np.zeros(len(right)))
+        if alone_high > alone_low:
+            ratios.append((high - low) / (alone_high - alone_low))
+        holds.append(low - 1e-9 <= truth[place] <= high + 1e-9)
+    return {"labels width": float(np.mean(ratios)), "labels holds": 100 * float(np.mean(holds))} if ratios else {}
+
+
+def _weights(family: str) -> intervals.Intervals:
+    """The intervals that were fitted without a tuning family, or those of the package."""
+    path = unseen(family)
+    return intervals.shipped() if path is None else intervals.read(FOLDS / "accuracy" / path.name)
+
+
+def table(found: Iterable[tuple[str, str, Numbers]], by: int) -> str:
+    """A row for each kind (1) or family (0); each family counts the same in it."""
+    groups: dict[str, dict[str, list[Numbers]]] = defaultdict(lambda: defaultdict(list))
+    for family, kind, numbers in found:
+        for name in ((family, kind)[by], "all"):
+            groups[name][family].append(numbers)
+    names = ("members error", "members good error", "members holds", "members width", "members rank")
+    names += ("answers error", "answers holds", "answers width", "labels width", "labels holds")
+    lines = [f"{'':16}" + "".join(f"{column:>15}" for column in COLUMNS)]
+    order = {name: place for place, name in enumerate([AS_IT_IS, *KINDS])}
+    for name in sorted(groups, key=lambda name: (name == "all", order.get(name, 99), name)):
+        by_family = groups[name].values()
+        means = [_mean([_mean([one.get(column, np.nan) for one in some]) for some in by_family]) for column in names]
+        n_panels = sum(len(some) for some in by_family)
+        lines.append(f"{name:16}{n_panels:>15}" + "".join(f"{mean:>15.2f}" for mean in means))
+    return "\n".join(lines)
+
+
+def _mean(values: list[float]) -> float:
+    finite = [value for value in values if np.isfinite(value)]
+    return float(np.mean(finite)) if finite else float("nan")
+
+
+def chosen(folder: Path, side: str) -> list[Path]:
+    """The panels of a side: as they are, and the first draw of each kind. Files of other families are not opened."""
+    index = json.loads((folder / "index.json").read_text(encoding="utf-8"))["panels"]
+    return [
+        folder / f"{name}.npz"
+        for name, (family, kind) in index.items()
+        if side_of(family) == side and (kind == AS_IT_IS or name.endswith("~0"))
+    ]
+
+
+def main() -> None:
+    """Score, print, write."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--work-dir", type=Path, required=True)
+    parser.add_argument("--side", choices=["tuning", "held-out"], default="tuning")
+    parser.add_argument("-o", "--output", type=Path, help="without ending: .txt follows")
+    options = parser.parse_args()
+    found = []
+    for path in track(chosen(options.work_dir / "panels", options.side), "estimating"):
+        panel = read(path)
+        numbers = scored(panel) if panel.n_members * panel.n_items * panel.n_classes <= MOST_WORK else None
+        found += [] if numbers is None else [(panel.family, panel.kind, numbers)]
+    shown = (
+        f"{len(found)} panels of the {options.side} side. Errors, widths and how often intervals hold are in points; "
+        f"rank is Spearman's, over panels\nof five members or more; labels: the width with {N_LABELS} labels over that "
+        f"of the labels alone, and how often they hold.\n\n{table(found, 1)}\n\n{table(found, 0)}"
+    )
+    print(shown)
+    if options.output:
+        options.output.with_suffix(".txt").write_text(shown + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

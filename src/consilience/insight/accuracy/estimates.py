@@ -1,0 +1,129 @@
+"""One estimate for each member and for each whole answer, with an interval that means it."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple, final
+
+import numpy as np
+
+from consilience.aggregators.consensus.opinion_weights import copies, skills
+from consilience.insight.accuracy import intervals
+from consilience.insight.accuracy.measured import LEAST_LABELS, measured
+from consilience.insight.accuracy.tally import tally
+from consilience.system.arrays import to_numpy
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from consilience.aggregators.consensus.consensus import Consensus
+    from consilience.aggregators.consensus.standing import Standing
+    from consilience.data.predictions import Predictions
+    from consilience.insight.accuracy.intervals import Intervals
+    from consilience.system.arrays import FloatArray, IntArray
+
+
+class Estimate(NamedTuple):
+    """An accuracy, and the interval that holds the true one in nine of ten panels; NaN of who has not voted."""
+
+    value: float
+    low: float
+    high: float
+    is_measured: bool = False
+
+    def __str__(self) -> str:
+        if np.isnan(self.value):
+            return "unknown"
+        return f"{self.value:.0%} ({self.low:.0%} to {self.high:.0%})"
+
+
+@final
+@dataclass(frozen=True)
+class Estimates:
+    """Of the members, in their order, and of whole answers by name."""
+
+    members: list[Estimate]
+    answers: dict[str, Estimate]
+
+    @property
+    def has_labels(self) -> bool:
+        """Whether any of them is measured."""
+        return any(found.is_measured for found in [*self.members, *self.answers.values()])
+
+
+class Voters(NamedTuple):
+    """What is known of the members, and then of whole answers, without labels."""
+
+    believed: FloatArray  # (voters,): the mean posterior of what each says; NaN of who has not voted
+    features: FloatArray  # (voters, features): what the error depends on
+    independent: FloatArray  # (voters,): the accuracy if members erred independently; NaN where that is not known
+    posterior: FloatArray  # (items, classes)
+    votes: list[tuple[IntArray, IntArray]]  # the items and labels of each voter
+
+
+def estimate_accuracies(
+    data: Predictions, model: Consensus, answers: Mapping[str, IntArray], known: IntArray | None = None
+) -> Estimates:
+    """How often each member is right on these items, and each of some whole answers (items,).
+
+    The model is fitted to the items, or has at least seen others like them; what labels have taught it is not used.
+    Where true classes are known (items,), -1 where not, whoever has `LEAST_LABELS` labelled votes is measured.
+    """
+    found = estimates_of(voters_of(data, model, answers), intervals.shipped(), known)
+    return Estimates(found[: data.n_members], dict(zip(answers, found[data.n_members :], strict=True)))
+
+
+def voters_of(data: Predictions, model: Consensus, answers: Mapping[str, IntArray]) -> Voters:
+    """Count the votes of the members, and of whole answers."""
+    rule, labels, every = model.plain_rule(), list(answers.values()), np.arange(data.n_items)
+    posterior = to_numpy(rule.posterior(data)).astype(np.float64)
+    counted = tally(data, rule, posterior, labels, model.chunk_size)
+    found = model.finding().found
+    features = intervals.features_of(counted, found, rule.traits.panel)
+    independent = np.concatenate([if_independent(found.standing), np.full(len(labels), np.nan)])
+    votes = [*_votes_by_member(data), *((every, answer) for answer in labels)]
+    return Voters(counted.mean("believed"), features, independent, posterior, votes)
+
+
+def estimates_of(voters: Voters, weights: Intervals, known: IntArray | None = None) -> list[Estimate]:
+    """The estimate of each voter, measured where enough true classes are known.
+
+    `Consensus` has learned that members mostly share their errors. Whether these do cannot be seen, so the interval
+    reaches as far as independent errors would have it.
+    """
+    low, high = weights.around(voters.believed, voters.features)
+    low, high = np.fmin(low, voters.independent), np.fmax(high, voters.independent)
+    found = [Estimate(*numbers) for numbers in np.stack([voters.believed, low, high], axis=1).tolist()]
+    if known is None:
+        return found
+    for voter, (items, labels) in enumerate(voters.votes):
+        is_labelled = known[items] >= 0
+        if is_labelled.sum() >= LEAST_LABELS:
+            believed = voters.posterior[items, labels]
+            is_right = (labels == known[items])[is_labelled].astype(np.float64)
+            found[voter] = Estimate(*measured(is_right, believed[is_labelled], believed), is_measured=True)
+    return found
+
+
+def if_independent(standing: Standing) -> FloatArray:
+    """How often each member would be right if members erred independently (members,); NaN of too many to compare.
+
+    Their agreement beyond chance is the product of their skills then; blind votes are right by chance.
+    """
+    votes = standing.votes
+    if not votes.has_pairs:
+        return np.full(len(votes.answers), np.nan)
+    skill = skills(votes, copies(standing.agreement))
+    by_chance = votes.shares @ votes.shares.mean(axis=0)
+    return np.where(votes.answers > 0, skill + (1 - skill) * by_chance, np.nan)
+
+
+def _votes_by_member(data: Predictions) -> list[tuple[IntArray, IntArray]]:
+    """The items and labels of each member's votes."""
+    hard = data.votes().hard
+    if hard is None:
+        return [(np.empty(0, dtype=np.intp), np.empty(0, dtype=np.intp))] * data.n_members
+    order = np.argsort(hard.members, kind="stable")
+    ends = np.searchsorted(hard.members[order], np.arange(data.n_members + 1))
+    return [(hard.items[order[start:stop]], hard.labels[order[start:stop]]) for start, stop in itertools.pairwise(ends)]
