@@ -26,7 +26,8 @@ METRICS = {
     "Brier": "brier",
     "NLL": "nll",
 }
-STATED = re.compile(r"(\d+) / (\d+) / (\d+) \(([+−]?)([\d.]+)\)")
+MINUS = "\N{MINUS SIGN}"
+STATED = re.compile(rf"(\d+) / (\d+) / (\d+) \(([+{MINUS}]?)([\d.]+)\)")
 
 
 def table_below(title):
@@ -51,7 +52,7 @@ def test_counts_are_those_of_the_rows(title):
         wins, ties, losses, sign, size = STATED.search(text).groups()
         found = tally(cells_of_rows(some)[METRICS[name]], METRICS[name], method, ["EA"])
         assert (int(wins), int(ties), int(losses)) == found[:3], (label, name)
-        stated = float(size) * (-1 if sign == "−" else 1)
+        stated = float(size) * (-1 if sign == MINUS else 1)
         n_digits = len(size.partition(".")[2])
         assert abs(stated - found.mean_difference) <= 0.51 * 10**-n_digits, (label, name, found.mean_difference)
         n_stated += 1
