@@ -118,14 +118,16 @@ def print_summary(summary: dict[str, Any]) -> None:
     """Print the members, the pairs that disagree, the changed items, the scores and the warnings."""
     out.print(
         f"[bold]{summary['method']}[/bold] of {summary['n_members']:,} members on {summary['n_items']:,} items "
-        f"and {summary['n_classes']:,} classes; {summary['effective_members']:.1f} effective members"
+        f"and {summary['n_classes']:,} classes"
     )
+    out.print(escape(summary["agreement"]["sentence"]))
     _print_members(summary["members"])
     if summary["disagreement"]:
         pairs = "; ".join(
-            f"{' and '.join(pair['members'])} {pair['agreement']:.0%}" for pair in summary["disagreement"][:3]
+            f"{' and '.join(pair['members'])} {pair['kappa']:z.2f} ({pair['agreement']:.0%} the same)"
+            for pair in summary["disagreement"][:3]
         )
-        out.print(f"Least agreement: {escape(pairs)}")
+        out.print(f"Least agreement beyond chance, Cohen's kappa: {escape(pairs)}")
     _print_changed(summary["changed"])
     if "scores" in summary:
         _print_scores(summary["scores"])
@@ -139,19 +141,23 @@ def _print_members(members: list[dict[str, Any]]) -> None:
     out.print("\n[bold]Members, as their agreement tells[/bold]")
     grid = rich.table.Table()
     has_weights = "weight" in members[0]
-    for name in ("member", "answered", "agrees*", "weight", "dissents won", "confuses most"):
+    for name in ("member", "answered", "agrees*", "kappa†", "weight", "dissents won", "confuses most"):
         if name != "weight" or has_weights:
             grid.add_column(name, justify="left" if name in ("member", "confuses most") else "right")
-    ranked = sorted(members, key=lambda row: -_number(row["agreement"]))
+    ranked = sorted(members, key=lambda row: -_number(row["kappa"]))
     for row in ranked[:MOST_MEMBERS]:
         won = f"{row['dissents won']:.0%} of {row['dissents']}" if row["dissents"] else "–"
         weight = [f"{row['weight']:.1%}"] if has_weights else []
-        cells = (f"{row['coverage']:.0%}", f"{row['agreement']:.1%}", *weight, won)
+        kappa = "–" if math.isnan(row["kappa"]) else f"{row['kappa']:z.2f}"
+        cells = (f"{row['coverage']:.0%}", f"{row['agreement']:.1%}", kappa, *weight, won)
         grid.add_row(escape(row["member"]), *cells, escape(row["confuses most"]))
     out.print(grid)
     more = f" {len(ranked) - MOST_MEMBERS:,} more members are not listed." if len(ranked) > MOST_MEMBERS else ""
     note = "* how often the consensus answers the same; where members share their errors, they are right less often."
-    out.print(f"[dim]{note}{more}[/dim]")
+    beyond = (
+        "† agreement with the other members beyond chance: 0 for blind answers, and for one and the same answer always."
+    )
+    out.print(f"[dim]{note}\n{beyond}{more}[/dim]")
 
 
 def _number(value: float) -> float:

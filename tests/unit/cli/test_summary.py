@@ -83,8 +83,10 @@ def test_the_classes_a_member_recognizes_best():
     assert _reliable(confusion, ["cat", "dog", "fox"]) == "dog 90%, cat 50%"
 
 
-def test_pairs_that_agree_least_come_first_and_strangers_are_left_out():
+def test_pairs_that_agree_least_beyond_chance_come_first_and_strangers_are_left_out():
     agreement = np.array([[1, 0.9, 0.4], [0.9, 1, np.nan], [0.4, np.nan, 1]])
-    pairs = _disagreement(agreement, ["a", "b", "c"])
-    assert pairs == [{"members": ["a", "c"], "agreement": 0.4}, {"members": ["a", "b"], "agreement": 0.9}]
-    assert len(_disagreement(np.full((9, 9), 0.5), list("abcdefghi"))) == MOST_PAIRS
+    kappa = np.array([[1, 0.1, 0.2], [0.1, 1, np.nan], [0.2, np.nan, 1]])
+    first, second = _disagreement(agreement, kappa, ["a", "b", "c"])
+    assert first == {"members": ["a", "b"], "agreement": 0.9, "kappa": 0.1}
+    assert second == {"members": ["a", "c"], "agreement": 0.4, "kappa": 0.2}
+    assert len(_disagreement(*np.full((2, 9, 9), 0.5), list("abcdefghi"))) == MOST_PAIRS

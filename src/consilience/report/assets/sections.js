@@ -55,9 +55,8 @@ function overview() {
       "The mean probability of the answers: the accuracy the consensus claims."),
     tile("Changed against averaging", count(summary.changed), `${percentOf(share, 1)} of ${counted(sizes.items, "item")}`,
       "Items that the consensus answers differently from the plain average."),
-    tile("Effective members", decimal(summary.effective_members, 1),
-      `of ${count(summary.compared_members)}${summary.compared_members < sizes.members ? " who answered most" : ""}`,
-      "How many independent members would know as much. Errors that all members share cannot be seen without labels."),
+    tile("Agreement beyond chance", decimal(summary.agreement.alpha[0], 2),
+      `Krippendorff’s alpha; Fleiss’ kappa: ${decimal(summary.agreement.fleiss[0], 2)}`, summary.agreement.sentence),
     ...(summary.scores ? scoreTiles(summary) : []),
   ];
   return section("overview", "Overview", make("div", { class: "tiles" }, tiles),
@@ -140,6 +139,7 @@ function card() {
     report.sizes.soft_members ? { title: "Confidence", numeric: true, descending: true, value: (r) => r.confidence, cell: share("confidence"), hint: "The mean probability of its answers." } : null,
     hasLabels && report.sizes.soft_members ? { title: "Calibration error", numeric: true, value: (r) => r.ece, cell: (r) => decimal(r.ece), hint: "How far its confidence is from its accuracy." } : null,
     { title: "With consensus", numeric: true, descending: true, value: (r) => r.agreement, cell: share("agreement"), hint: "How often the consensus gives the same answer." },
+    { title: "Kappa", spoken: "Agreement with the other members beyond chance", numeric: true, descending: true, value: (r) => r.kappa, cell: (r) => signed(r.kappa), hint: "How much it agrees with the other members beyond chance: 0 for blind answers, and for always saying the frequent class; 1 if it always says what they say." },
     { title: "Dissents", numeric: true, descending: true, value: (r) => r.dissents, cell: (r) => count(r.dissents), hint: "Answers against the plurality of the others." },
     { title: "Dissents won", numeric: true, descending: true, value: (r) => r.won, cell: (r) => (r.dissents ? percentOf(r.won) : "–"), hint: "How often the consensus then sides with it." },
     { title: "Confuses most", value: (r) => r.confuses, cell: (r) => clamped(r.confuses || "–"), className: "words", hint: "true → said" },
@@ -176,19 +176,19 @@ function calibrationFigure(panel) {
 // ---- agreement ----
 
 function agreement() {
-  const { members, agreement: same, dependence, total } = report.agreement;
+  const { members, agreement: same, kappa, dependence, total } = report.agreement;
   if (members.length < 2) return section("agreement", "Agreement between members", prose("There is only one member: nobody to agree with."));
   const names = members.map(memberName);
   const few = members.length <= 12;
   const whole = (value) => (isNumber(value) ? (100 * value).toFixed(0) : "");
   const who = members.length < total ? ` Shown are the ${members.length} members with the most answers, of ${count(total)}.` : "";
   return section("agreement", "Agreement between members",
-    prose(`Left: the share of common items on which two members give the same label. Right: the correlation of their answers beyond what the consensus explains – near 0 for members who err independently, near 1 for copies.${who}`),
+    prose(`${report.summary.agreement.sentence.replace(/\.$/, "")}. Below, of each pair of members: the share of common items with the same label (point at a cell for Cohen’s kappa, the agreement beyond chance), and the correlation of their answers beyond what the consensus explains – near 0 for members who err independently, near 1 for copies.${who}`),
     make("div", { class: "figures" },
       make("figure", { class: "card" }, make("figcaption", {}, "Same label"),
         heatMap({
           values: same, rows: names, columns: names, label: "Share of common items with the same label", kind: () => "rate", shade: (v) => v, write: few ? whole : null,
-          tell: (i, j) => (i === j ? names[i] : `${names[i]} and ${names[j]}: ${isNumber(same[i][j]) ? `the same label on ${percentOf(same[i][j])} of common items` : "no common items"}`),
+          tell: (i, j) => (i === j ? names[i] : `${names[i]} and ${names[j]}: ${isNumber(same[i][j]) ? `the same label on ${percentOf(same[i][j])} of common items${isNumber(kappa[i][j]) ? `, Cohen’s kappa ${signed(kappa[i][j])}` : ""}` : "no common items"}`),
         }), legend(["rate"], "0 %", "100 %", "")),
       make("figure", { class: "card" }, make("figcaption", {}, "Dependence"),
         heatMap({
