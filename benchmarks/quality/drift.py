@@ -1,11 +1,11 @@
-"""Whether alarms of `cs.monitor` are as frequent as asked for without drift, how soon they come with it, and whether
-labels from before a shift help to estimate accuracies after it.
+"""Whether alarms of `cs.monitor` are as frequent as asked for without drift, and how soon they come with it.
 
     python -m benchmarks.quality.drift --work-dir WORK [-o results/drift]
 
-After `python -m benchmarks.quality`, whose panels of tuning families it takes. A stream without drift is generated, or a
-real panel in random order; one with drift goes from a panel to another one of the same members, such as clean and then
-rotated images.
+After `python -m benchmarks.quality`, whose panels of tuning families it takes. A stream without drift is generated, or
+a real panel in random order; one with drift goes from a panel to another one of the same members, such as clean and
+then rotated images. On such pairs it is also measured whether labels from before a shift help to estimate accuracies
+after it.
 """
 
 from __future__ import annotations

@@ -9,6 +9,7 @@ is at most α with a probability of at most α (Westfall and Young 1993).
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -34,7 +35,8 @@ MOST_TIMES = 10
 MOST_CLASSES = 100
 """So many classes are looked at one by one, and all others together."""
 
-NUMBERS_AT_ONCE = 2**21
+DEALT_AT_ONCE = 2**21
+"""Deals are made some at a time, so many deals × items."""
 
 
 class Drift(NamedTuple):
@@ -58,13 +60,13 @@ class Drift(NamedTuple):
 
 def drift(reference: Numbers, now: Numbers, false_alarms: float) -> Drift:
     """Test whether the items of `now` are like those of the reference."""
-    rng = np.random.default_rng(0)
     if len(reference) > MOST_TIMES * len(now):
-        reference = reference.take(rng.choice(len(reference), MOST_TIMES * len(now), replace=False))
+        some = np.random.default_rng(0).choice(len(reference), MOST_TIMES * len(now), replace=False)
+        reference = reference.take(some)
     deviations = _deviations(reference, now)
     values, kinds = _columns(reference, now)
-    n_deals = round(DEALS / false_alarms)
-    found = np.concatenate(list(_statistics(values, kinds, len(now), n_deals, rng)))  # (1 + deals, kinds)
+    deals = _deals(len(values), len(now), round(DEALS / false_alarms))
+    found = np.concatenate([each**2 @ kinds for each in _standardized(values, deals)])  # (1 + deals, kinds)
     # Sums of the same numbers in another order may differ in the last digits.
     ranks = rankdata(-np.round(found, 9), method="max", axis=0) / len(found)
     most_unusual = ranks.min(axis=1)
@@ -92,20 +94,19 @@ def _deviations(reference: Numbers, now: Numbers) -> FloatArray:
     return found
 
 
-def _statistics(
-    values: FloatArray, kinds: FloatArray, n_now: int, n_deals: int, rng: np.random.Generator
-) -> Iterator[FloatArray]:
-    """The statistics (deals, kinds) of what was found, and then of each deal, some at a time."""
-    n_items = len(values)
-    at_once = max(1, NUMBERS_AT_ONCE // n_items)
+def _deals(n_items: int, n_now: int, n_deals: int) -> Iterator[BoolArray]:
+    """Which items (deals, items) are in the window: as it is, and then in each deal; some deals at a time."""
+    yield np.arange(n_items)[None] < n_now
+    at_once = max(1, DEALT_AT_ONCE // n_items)
+    for number, start in enumerate(range(0, n_deals, at_once)):
+        yield _dealt(n_items, n_now, min(at_once, n_deals - start), number)
 
-    def deals() -> Iterator[BoolArray]:
-        yield np.arange(n_items)[None] < n_now
-        for start in range(0, n_deals, at_once):
-            keys = rng.random((min(at_once, n_deals - start), n_items))
-            yield keys <= np.partition(keys, n_now - 1, axis=1)[:, n_now - 1, None]
 
-    return (deviations**2 @ kinds for deviations in _standardized(values, deals()))
+@lru_cache(maxsize=8)
+def _dealt(n_items: int, n_now: int, n_deals: int, seed: int) -> BoolArray:
+    """Some deals; they are kept, since most windows of a stream have the same size."""
+    keys = np.random.default_rng(seed).random((n_deals, n_items))
+    return np.asarray(keys <= np.partition(keys, n_now - 1, axis=1)[:, n_now - 1, None])
 
 
 def _standardized(values: FloatArray, deals: Iterator[BoolArray]) -> Iterator[FloatArray]:

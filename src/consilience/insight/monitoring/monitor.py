@@ -5,18 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from itertools import chain, islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, final
+from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
-from consilience.aggregators.consensus.consensus import Consensus
 from consilience.data.reading import check_number
-from consilience.insight.accuracy.estimates import Estimate, Estimates, estimate_accuracies
 from consilience.insight.monitoring.alarms import change_of, sentences
 from consilience.insight.monitoring.drift import Drift, drift
-from consilience.insight.monitoring.numbers import CONFIDENCE, SHARES, Numbers, numbers_of, together
+from consilience.insight.monitoring.look import FUSED, Seen, estimate_columns, look
+from consilience.insight.monitoring.numbers import together
 from consilience.insight.monitoring.windows import on_axes_of, windows_of
-from consilience.system.arrays import position_of_largest
 from consilience.system.atomic import whole_file
 from consilience.system.errors import InvalidPredictions
 from consilience.system.tables import Table
@@ -24,17 +22,13 @@ from consilience.system.tables import Table
 if TYPE_CHECKING:
     import os
 
-    from consilience.data.predictions import Predictions
-    from consilience.passes.agreement import Agreement
-    from consilience.system.arrays import FloatArray, IntArray
+    from consilience.system.arrays import FloatArray
 
 FIRST_WINDOWS = 5
 """So many windows are the reference where none is given."""
 
 LEAST_RATE, MOST_RATE = 1e-4, 0.5
 """False alarms rarer than this would take too long to test for; more frequent ones are no alarms."""
-
-FUSED = "fused answer"
 
 
 @final
@@ -46,8 +40,8 @@ class Monitoring:
     ----------
     windows
         One row per window: how many items it has; whether it belongs to the reference; the accuracy of the fused
-        answer, with the 90 % interval `from` … `to`; how far members agree beyond chance, on a scale where blind votes
-        get 0 and equal ones 1; how sure they are in the mean; the p-value of the test for drift; whether it is an
+        answer, with the 90 % interval `from` … `to`; how far members agree beyond chance (Krippendorff's alpha: 0 as
+        blind votes would, 1 always); how sure they are in the mean; the p-value of the test for drift; whether it is an
         alarm. A reference that was given is the first row.
     members
         One row per window and member: its accuracy with the interval, `measured` where there are labels.
@@ -175,54 +169,6 @@ def monitor(
     )
 
 
-# ---- one window -------------------------------------------------------------------------------------------
-
-
-class Seen(NamedTuple):
-    """What is kept of a window."""
-
-    n_items: int
-    accuracies: Estimates
-    agreement: float  # beyond chance
-    confidence: float
-    shares: FloatArray  # (classes,)
-
-
-class Look(NamedTuple):
-    """A window, with the numbers that only the test needs."""
-
-    seen: Seen
-    numbers: Numbers
-
-
-def look(data: Predictions, known: IntArray | None = None) -> Look:
-    """Look at a window by itself."""
-    model = Consensus().fit(data)
-    answers = {FUSED: position_of_largest(model.posterior_)}
-    numbers = numbers_of(data)
-    seen = Seen(
-        n_items=data.n_items,
-        accuracies=estimate_accuracies(data, model, answers, known),
-        agreement=mean_beyond_chance(model.vote_agreement_),
-        confidence=_mean(numbers.mean(CONFIDENCE)),
-        shares=numbers.mean(SHARES),
-    )
-    return Look(seen, numbers)
-
-
-def mean_beyond_chance(votes: Agreement) -> float:
-    """How far two members agree beyond chance, in the mean over all pairs and common items; NaN of no pair."""
-    if not votes.has_pairs:
-        return float("nan")
-    weights = votes.counts * (1 - np.eye(len(votes.counts)))
-    return float((weights * votes.beyond_chance()).sum() / weights.sum()) if weights.any() else float("nan")
-
-
-def _mean(values: FloatArray) -> float:
-    """The mean of the numbers that there are."""
-    return float(np.nanmean(values)) if np.isfinite(values).any() else float("nan")
-
-
 # ---- tables -----------------------------------------------------------------------------------------------
 
 
@@ -233,7 +179,7 @@ def _window_table(names: list[Any], seen: list[Seen], tests: list[Drift | None])
             "window": names,
             "items": [part.n_items for part in seen],
             "reference": [test is None for test in tests],
-            **_estimates(fused),
+            **estimate_columns(fused),
             "agreement": [part.agreement for part in seen],
             "confidence": [part.confidence for part in seen],
             "p-value": [float("nan") if test is None else test.p_value for test in tests],
@@ -247,15 +193,6 @@ def _member_table(names: list[Any], seen: list[Seen], members: list[Any]) -> Tab
         {
             "window": [name for name in names for _ in members],
             "member": [str(member) for _ in names for member in members],
-            **_estimates([found for part in seen for found in part.accuracies.members]),
+            **estimate_columns([found for part in seen for found in part.accuracies.members]),
         }
     )
-
-
-def _estimates(found: list[Estimate]) -> dict[str, list[Any]]:
-    return {
-        "accuracy": [one.value for one in found],
-        "from": [one.low for one in found],
-        "to": [one.high for one in found],
-        "measured": [one.is_measured for one in found],
-    }

@@ -57,7 +57,7 @@ def page(found: Monitoring) -> str:
         ),
         _section(
             "Agreement and confidence",
-            "How far two members agree beyond chance (0: as blind votes would, 1: always), and how sure they are.",
+            "How far members agree beyond chance (Krippendorff's alpha), and how sure they are in the mean.",
             chart(found, [Line(name, windows[name]) for name in ("agreement", "confidence")]),
         ),
         _section("Class shares", "Shares of the votes, of the classes that vary most.", chart(found, _shares(found))),
