@@ -40,8 +40,8 @@ def change_of(window: int, tested: Drift, reference: Numbers, now: Numbers, fuse
     return Change(window, changed, NEXT_WITH_LABELS if fused.is_measured else NEXT[kinds[0]], fused)
 
 
-def sentences(changes: Sequence[Change], before: float) -> list[str]:
-    """A sentence for each run of alarmed windows, about the first; `before` is the reference's estimated accuracy."""
+def sentences(changes: Sequence[Change], before: Sequence[Estimate]) -> list[str]:
+    """A sentence for each run of alarmed windows, about the first; `before` are the accuracies of the reference."""
     runs: list[list[Change]] = []
     for change in changes:
         if runs and runs[-1][-1].window == change.window - 1:
@@ -51,12 +51,18 @@ def sentences(changes: Sequence[Change], before: float) -> list[str]:
     return [_sentence(run, before) for run in runs]
 
 
-def _sentence(run: list[Change], before: float) -> str:
+def _sentence(run: list[Change], before: Sequence[Estimate]) -> str:
     first = run[0]
     when = f"window {first.window}" if len(run) == 1 else f"windows {first.window} to {run[-1].window}"
-    how = "measured" if first.fused.is_measured else "estimated"
-    accuracy = f"the fused answer is right on {first.fused}, {how}, and was on {before:.0%}, estimated"
+    was = np.mean([found.value for found in before])
+    accuracy = (
+        f"the fused answer is right on {first.fused}, {_how([first.fused])}, and was on {was:.0%}, {_how(before)}"
+    )
     return f"{when}: {first.changed}; {accuracy}. Next: {first.next}"
+
+
+def _how(found: Sequence[Estimate]) -> str:
+    return "measured" if all(one.is_measured for one in found) else "estimated"
 
 
 def _changed(kind: str, tested: Drift, reference: Numbers, now: Numbers) -> str:

@@ -144,7 +144,7 @@ def monitor(
         n_first = 0
     seen, old = [part.seen for part in looks], together([part.numbers for part in looks])
     tests: list[Drift | None] = [None] * len(seen)
-    before = float(np.mean([part.accuracies.answers[FUSED].value for part in seen]))
+    before = [part.accuracies.answers[FUSED] for part in seen]
     changes = []
     for place, part in enumerate(windows, n_first):
         now = look(*part)
