@@ -12,6 +12,7 @@ import numpy as np
 import rich.table
 from rich import markup
 from rich.console import Console
+from rich.measure import Measurement
 
 from consilience.cli.summary import MOST_MEMBERS
 from consilience.metrics.scores import METRICS
@@ -25,6 +26,9 @@ err = Console(stderr=True, highlight=False, emoji=False)
 
 CONTROL = re.compile("[\\x00-\\x1f\\x7f-\\x9f\\u200e\\u200f\\u202a-\\u202e\\u2066-\\u2069\\ud800-\\udfff]")
 """Control characters. Names come from files that anybody may have written, and a terminal would obey them."""
+
+WIDEST = 10_000
+"""No table is wider."""
 
 LOWER_IS_BETTER = set(METRICS) - {"accuracy"}
 
@@ -96,7 +100,14 @@ def print_table(table: Table, title: str | None = None, *, best: str | None = No
     for row in table.rows():
         cells = (_cell(value, is_best=bests[name] is not None and value == bests[name]) for name, value in row.items())
         grid.add_row(*cells)
-    out.print(grid)
+    _print_grid(grid)
+
+
+def _print_grid(grid: rich.table.Table) -> None:
+    """Print a table no narrower than its longest words: on a narrow terminal columns would be empty."""
+    needed = Measurement.get(out, out.options.update(max_width=WIDEST), grid).minimum
+    grid.width = None if needed <= out.width else needed
+    out.print(grid, crop=False)
 
 
 def _best(name: str, values: list[Any], better: str | None) -> float | None:
@@ -151,7 +162,7 @@ def _print_members(members: list[dict[str, Any]]) -> None:
         kappa = "–" if math.isnan(row["kappa"]) else f"{row['kappa']:z.2f}"
         cells = (f"{row['coverage']:.0%}", f"{row['agreement']:.1%}", kappa, *weight, won)
         grid.add_row(escape(row["member"]), *cells, escape(row["confuses most"]))
-    out.print(grid)
+    _print_grid(grid)
     more = f" {len(ranked) - MOST_MEMBERS:,} more members are not listed." if len(ranked) > MOST_MEMBERS else ""
     note = "* how often the consensus answers the same; where members share their errors, they are right less often."
     beyond = (
@@ -177,7 +188,7 @@ def _print_changed(changed: dict[str, Any]) -> None:
         answers = (f"{row[name]['class']} {row[name]['probability']:.2f}" for name in ("average", "consensus"))
         tipped = f"{row['tipped by']['member']} ({row['tipped by']['nats']:+.2f} nats)"
         grid.add_row(*(escape(text) for text in (str(row["item"]), *answers, tipped)))
-    out.print(grid)
+    _print_grid(grid)
 
 
 def _print_scores(scores: dict[str, dict[str, float]]) -> None:

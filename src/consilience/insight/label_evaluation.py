@@ -9,8 +9,10 @@ import numpy as np
 from consilience.aggregators import Consensus
 from consilience.aggregators.base import fitted_copy
 from consilience.aggregators.consensus.label_correction import MOST_NUMBERS
+from consilience.data.axes import Axis
 from consilience.data.labels import known_truths, which_known
 from consilience.data.predictions import as_predictions
+from consilience.data.reading import check_number
 from consilience.metrics.scores import METRICS, Estimate, ItemScores
 from consilience.system.arrays import to_numpy
 from consilience.system.errors import InvalidPredictions
@@ -103,6 +105,7 @@ def evaluate_labels(
         raise ValueError(f"aggregator must be a Consensus, which labels correct; got {type(aggregator).__name__}")
     if isinstance(n_folds, bool) or not isinstance(n_folds, int) or n_folds < 2:
         raise ValueError(f"n_folds must be a whole number of at least 2; got {n_folds!r}")
+    check_number("seed", seed, integer=True)
     data = as_predictions(predictions)
     items, targets = _known(labels, data)
     model = fitted_copy(aggregator or Consensus(), data)
@@ -110,7 +113,7 @@ def evaluate_labels(
     rng = np.random.default_rng(seed)
     fold = rng.permutation(len(items)) % min(n_folds, len(items))
     is_first_half = rng.permutation(len(items)) % 2 == 0
-    labelled = _Labelled(model, data.take(items), targets)
+    labelled = _Labelled(model, data.take(items).with_items(Axis("item", len(items))), targets)
     answers = (
         to_numpy(model.predict_proba(labelled.items)),
         labelled.cross_validated(fold, lambda left_out: (fold != left_out) & is_first_half),

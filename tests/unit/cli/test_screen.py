@@ -4,6 +4,7 @@ import json
 
 import numpy as np
 import pytest
+from rich.console import Console
 
 from consilience.cli import screen
 from consilience.metrics.scores import METRICS
@@ -100,3 +101,10 @@ def test_a_summary_lists_changed_items_and_scores(capsys):
     assert "12 items (1.2%) are answered differently from plain averaging" in out
     assert "cat 0.50" in out and "dog 0.62" in out and "b (+1.50 nats)" in out
     assert "Scored on the labels" in out and "0.1250" in out
+
+
+def test_a_narrow_terminal_shows_every_cell(capsys, monkeypatch):
+    monkeypatch.setattr(screen, "out", Console(width=20))
+    screen.print_table(Table({"method": ["Average", "Consensus"], "accuracy": [0.5, 0.75], "changed": [0.125, 0.25]}))
+    printed = capsys.readouterr().out
+    assert all(text in printed for text in ("Consensus", "0.7500", "0.1250", "accuracy"))
