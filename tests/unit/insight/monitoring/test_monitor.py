@@ -6,7 +6,7 @@ from consilience.insight.monitoring.monitor import FIRST_WINDOWS
 
 from simulate import softmax_members
 
-MEMBERS, CLASSES = ["vit", "cnn", "mlp"], ["cat", "dog", "fox"]
+MEMBERS = ["vit", "cnn", "mlp"]
 
 
 def stream(rng, n_items=700, changes_at=None, members=MEMBERS):
@@ -16,7 +16,7 @@ def stream(rng, n_items=700, changes_at=None, members=MEMBERS):
     parts = [softmax_members(rng, skills, n_before, 3), softmax_members(rng, skills / 3, n_items - n_before, 3)]
     array = np.concatenate([part for part, _ in parts], axis=1)
     truth = np.concatenate([labels for _, labels in parts])
-    return cs.Predictions(array, members=members, classes=CLASSES), truth
+    return cs.Predictions(array, members=members), truth
 
 
 def test_a_change_is_found_where_it_happens_and_told(rng):
@@ -44,7 +44,7 @@ def test_batches_are_the_windows_of_one_panel(rng):
 
 def test_the_order_of_members_does_not_matter(rng):
     p, _ = stream(rng, n_items=300, changes_at=240)
-    turned = cs.Predictions(p.to_array()[::-1], members=p.members[::-1], classes=p.classes)
+    turned = cs.Predictions(p.to_array()[::-1], members=p.members[::-1])
     one, other = cs.monitor(p, window=60, reference=2), cs.monitor(turned, window=60, reference=2)
     assert one.windows["p-value"][2:] == other.windows["p-value"][2:]
     np.testing.assert_allclose(one.windows["accuracy"], other.windows["accuracy"], atol=1e-6)
