@@ -41,7 +41,7 @@ def change_of(window: int, tested: Drift, reference: Numbers, now: Numbers, fuse
 
 
 def sentences(changes: Sequence[Change], before: Sequence[Estimate]) -> list[str]:
-    """A sentence for each run of alarmed windows, about the first; `before` are the accuracies of the reference."""
+    """A sentence for each run of alarmed windows, about the last; `before` are the accuracies of the reference."""
     runs: list[list[Change]] = []
     for change in changes:
         if runs and runs[-1][-1].window == change.window - 1:
@@ -52,13 +52,13 @@ def sentences(changes: Sequence[Change], before: Sequence[Estimate]) -> list[str
 
 
 def _sentence(run: list[Change], before: Sequence[Estimate]) -> str:
-    first = run[0]
-    when = f"window {first.window}" if len(run) == 1 else f"windows {first.window} to {run[-1].window}"
+    first, last = run[0], run[-1]
+    when = f"window {first.window}" if len(run) == 1 else f"windows {first.window} to {last.window}"
     was = np.mean([found.value for found in before])
     accuracy = (
-        f"the fused answer is right on {first.fused}, {_how([first.fused])}, and was on {was:.0%}, {_how(before)}"
+        f"the fused answer is right on {last.fused}, {_how([last.fused])}, and was on {was:.0%}, {_how(before)}"
     )
-    return f"{when}: {first.changed}; {accuracy}. Next: {first.next}"
+    return f"{when}: {last.changed}; {accuracy}. Next: {last.next}"
 
 
 def _how(found: Sequence[Estimate]) -> str:
