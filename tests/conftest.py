@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import csv
 import os
 import sys
+from collections import Counter
 from pathlib import Path
 
 import numpy as np
@@ -26,6 +28,28 @@ def pytest_generate_tests(metafunc):
         metafunc.parametrize("seed", seeds)
 
 
+def pytest_unconfigure(config):
+    """The last line of a run names what did not run, and why."""
+    reporter = config.pluginmanager.get_plugin("terminalreporter")
+    if reporter is None or hasattr(config, "workerinput"):  # of a run in several processes, the first one reports
+        return
+    reporter.write_line(not_run(reporter.stats.get("skipped", []), reporter.stats.get("xfailed", [])))
+
+
+def not_run(skipped, failing):
+    """A sentence on what was skipped, by reason, and on what is known to fail.
+
+    >>> from types import SimpleNamespace
+    >>> not_run([SimpleNamespace(longrepr=("test_a.py", 1, "Skipped: needs chromium"))], [])
+    'Not run: 1 (needs chromium). Known to fail: 0.'
+    """
+    reasons = Counter(report.longrepr[2].removeprefix("Skipped: ") for report in skipped)
+    parts = (
+        f"{count} ({reason})" for reason, count in sorted(reasons.items(), key=lambda entry: (-entry[1], entry[0]))
+    )
+    return f"Not run: {', '.join(parts) or 'nothing'}. Known to fail: {len(failing)}."
+
+
 @pytest.fixture
 def rng(seed):
     return np.random.default_rng(seed)
@@ -45,7 +69,7 @@ def shared():
         path = SHARED / name
         if not path.exists():
             pytest.skip(f"needs {name}, which is not part of the project")
-        return path if path.suffix == ".json" else np.load(path)
+        return np.load(path)
 
     return open_data
 
@@ -71,6 +95,19 @@ def crowd(shared):
         return predictions, gold
 
     return read
+
+
+@pytest.fixture(scope="session")
+def anaesthetists():
+    """Dawid and Skene's patients (1979, table 1); the first observer answers three times."""
+    table = Path(__file__).parent / "golden" / "dawid_skene_1979.csv"
+    answers = [
+        (patient, observer, int(label) - 1)
+        for patient, (_, *said) in enumerate(csv.reader(table.read_text().splitlines()[2:]))
+        for observer, labels in enumerate(said)
+        for label in labels
+    ]
+    return cs.Predictions.from_answers(*zip(*answers, strict=True))
 
 
 @pytest.fixture

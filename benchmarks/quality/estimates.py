@@ -14,8 +14,9 @@ import argparse
 import json
 import warnings
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 from rich.progress import track
@@ -36,7 +37,7 @@ LEAST_VOTES = 5
 """Of fewer votes with a known truth there is no accuracy to speak of."""
 
 COLUMNS = (
-    *("panels", "error", "error, > 70 %", "holds", "width", "rank"),  # of members
+    *("panels", "error", "by skills", "error, > 70 %", "holds", "width", "rank"),  # of members
     *("fused: error", "holds", "width"),
     *("labels: width", "holds"),
 )
@@ -44,7 +45,16 @@ COLUMNS = (
 Numbers = dict[str, float]
 
 
-def scored(panel: Panel) -> Numbers | None:
+class Scored(NamedTuple):
+    """What became of a panel."""
+
+    family: str
+    kind: str
+    numbers: Numbers
+    points: np.ndarray  # (members, 4): estimate, from, to, truth
+
+
+def scored(panel: Panel) -> Scored | None:
     """All numbers of a panel; None where nothing is fused."""
     model = fused(panel)
     if model.plain_rule().trust == 0:
@@ -56,7 +66,10 @@ def scored(panel: Panel) -> Numbers | None:
     without = estimates_of(found, weights)
     numbers = {f"members {name}": value for name, value in _compared(without[members], truth[members]).items()}
     numbers |= {f"answers {name}": value for name, value in _compared(without[-2:], truth[-2:]).items()}
-    return numbers | _with_labels(panel, found, truth)
+    numbers["independent error"] = 100 * _mean(np.abs(found.independent - truth)[members].tolist())
+    numbers |= _with_labels(panel, found, truth)
+    points = np.column_stack([np.array([one[:3] for one in without[members]]), truth[members]])
+    return Scored(panel.family, panel.kind, numbers, points[np.isfinite(points).all(axis=1)])
 
 
 def fused(panel: Panel) -> cs.Consensus:
@@ -130,13 +143,20 @@ def intervals_of(family: str) -> intervals.Intervals:
     return intervals.shipped() if path is None else intervals.read(FOLDS / "accuracy" / path.name)
 
 
-def table(found: Iterable[tuple[str, str, Numbers]], by: int) -> str:
-    """A row for each kind (1) or family (0); each family counts the same in it."""
+def table(found: Iterable[Scored], by: str) -> str:
+    """A row for each kind or family; each family counts the same in it."""
     groups: dict[str, dict[str, list[Numbers]]] = defaultdict(lambda: defaultdict(list))
-    for family, kind, numbers in found:
-        for name in ((family, kind)[by], "all"):
-            groups[name][family].append(numbers)
-    names = ("members error", "members good error", "members holds", "members width", "members rank")
+    for one in found:
+        for name in (getattr(one, by), "all"):
+            groups[name][one.family].append(one.numbers)
+    names = (
+        "members error",
+        "independent error",
+        "members good error",
+        "members holds",
+        "members width",
+        "members rank",
+    )
     names += ("answers error", "answers holds", "answers width", "labels width", "labels holds")
     lines = [f"{'':16}" + "".join(f"{column:>15}" for column in COLUMNS)]
     order = {name: place for place, name in enumerate([AS_IT_IS, *KINDS])}
@@ -146,6 +166,27 @@ def table(found: Iterable[tuple[str, str, Numbers]], by: int) -> str:
         n_panels = sum(len(some) for some in by_family)
         lines.append(f"{name:16}{n_panels:>15}" + "".join(f"{mean:>15.2f}" for mean in means))
     return "\n".join(lines)
+
+
+def plot(found: Sequence[Scored], path: Path) -> None:
+    """Estimates beside the truth, and how often intervals hold by how wide they are."""
+    from matplotlib.figure import Figure  # noqa: PLC0415 - an extra; pyplot would keep the figure open
+
+    figure = Figure(figsize=(9, 4), layout="constrained")
+    left, right = figure.subplots(1, 2)
+    for family in sorted({one.family for one in found}):
+        points = np.concatenate([one.points for one in found if one.family == family])
+        left.scatter(points[:, 0], points[:, 3], s=3, alpha=0.4, label=family, rasterized=True)
+    left.plot([0, 1], [0, 1], color="0.5", lw=0.8)
+    left.set(xlabel="estimated accuracy of a member", ylabel="true accuracy", xlim=(0, 1), ylim=(0, 1))
+    left.legend(fontsize=6, markerscale=3, frameon=False)
+    every = np.concatenate([one.points for one in found])
+    widths, holds = every[:, 2] - every[:, 1], (every[:, 1] <= every[:, 3]) & (every[:, 3] <= every[:, 2])
+    parts = np.array_split(np.argsort(widths), 10)
+    right.plot([100 * widths[part].mean() for part in parts], [100 * holds[part].mean() for part in parts], marker="o")
+    right.axhline(90, color="0.5", lw=0.8)
+    right.set(xlabel="width of the interval, points", ylabel="holds the truth, %", ylim=(50, 101))
+    figure.savefig(path, dpi=150)
 
 
 def _mean(values: list[float]) -> float:
@@ -168,21 +209,23 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--work-dir", type=Path, required=True)
     parser.add_argument("--side", choices=["tuning", "held-out"], default="tuning")
-    parser.add_argument("-o", "--output", type=Path, help="without ending: .txt follows")
+    parser.add_argument("-o", "--output", type=Path, help="without ending: .txt and .svg follow")
     options = parser.parse_args()
     found = []
     for path in track(chosen(options.work_dir / "panels", options.side), "estimating"):
         panel = read(path)
-        numbers = scored(panel) if panel.n_members * panel.n_items * panel.n_classes <= MOST_WORK else None
-        found += [] if numbers is None else [(panel.family, panel.kind, numbers)]
+        one = scored(panel) if panel.n_members * panel.n_items * panel.n_classes <= MOST_WORK else None
+        found += [] if one is None else [one]
     shown = (
         f"{len(found)} panels of the {options.side} side. Errors, widths and how often intervals hold are in points; "
-        f"rank is Spearman's, over panels\nof five members or more; labels: the width with {N_LABELS} labels over that "
-        f"of the labels alone, and how often they hold.\n\n{table(found, 1)}\n\n{table(found, 0)}"
+        "rank is Spearman's, over panels\nof five members or more; by skills: the error if errors were independent; "
+        f"labels: the width with {N_LABELS} labels over that of the\nlabels alone, and how often they hold.\n\n"
+        f"{table(found, 'kind')}\n\n{table(found, 'family')}"
     )
     print(shown)
     if options.output:
         options.output.with_suffix(".txt").write_text(shown + "\n", encoding="utf-8")
+        plot(found, options.output.with_suffix(".svg"))
 
 
 if __name__ == "__main__":

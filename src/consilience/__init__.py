@@ -11,11 +11,13 @@ from consilience.aggregators import SoftDawidSkene as SoftDawidSkene
 from consilience.aggregators import load as load
 from consilience.data.predictions import Predictions as Predictions
 from consilience.ensemble import EnsembleClassifier as EnsembleClassifier
+from consilience.insight.agreement import agreement as agreement
 from consilience.insight.checks import check_aggregator as check_aggregator
 from consilience.insight.comparison import compare as compare
 from consilience.insight.diagnostics import diagnose as diagnose
 from consilience.insight.explanation import explain as explain
 from consilience.insight.label_evaluation import evaluate_labels as evaluate_labels
+from consilience.insight.prevalence import prevalence as prevalence
 from consilience.insight.suggestion import suggest as suggest
 from consilience.metrics import evaluate as evaluate
 from consilience.metrics import ood as ood

@@ -106,19 +106,22 @@ def plot_reliability(
 
 
 def plot_agreement(
-    diagnosis: Diagnosis, *, kind: Literal["agreement", "dependence"] = "agreement", ax: Axes | None = None
+    diagnosis: Diagnosis, *, kind: Literal["agreement", "kappa", "dependence"] = "agreement", ax: Axes | None = None
 ) -> Axes:
-    """How often two members agree, or how much they do beyond what the consensus explains (`kind="dependence"`)."""
-    if kind not in ("agreement", "dependence"):
-        raise ValueError(f"kind must be 'agreement' or 'dependence'; got {kind!r}")
+    """How often two members agree, or how much they do beyond chance or beyond what the consensus explains.
+
+    Beyond chance is `kind="kappa"`, Cohen's; beyond the consensus `kind="dependence"`.
+    """
+    if kind not in ("agreement", "kappa", "dependence"):
+        raise ValueError(f"kind must be 'agreement', 'kappa' or 'dependence'; got {kind!r}")
     if not isinstance(diagnosis, Diagnosis):
         raise TypeError(f"diagnosis must be what `diagnose` gives; got {_kind(diagnosis)}")
-    table = diagnosis.agreement if kind == "agreement" else diagnosis.dependence
+    tables = {"agreement": diagnosis.agreement, "kappa": diagnosis.beyond_chance.kappa}
+    table = tables.get(kind, diagnosis.dependence)
     names = [str(name) for name in diagnosis.compared]
     size = 2.4 + 0.3 * min(len(names), MOST_NAMES)
     ax = _new_figure(size + 0.8, size).add_subplot() if ax is None else ax
     image = _heat_map(ax, table, names, names, lowest=0.0 if kind == "agreement" else -1.0)
-    ax.set_title(f"{diagnosis.effective_members:.1f} effective members of {len(names)}", fontsize="medium", color=INK)
     _color_bar(ax.figure, image, [ax], kind)
     return ax
 

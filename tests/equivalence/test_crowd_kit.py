@@ -6,6 +6,8 @@ import pytest
 
 import consilience as cs
 
+from simulate import diagonal_confusion, labels_from_confusion
+
 crowdkit = pytest.importorskip("crowdkit.aggregation")
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*:DeprecationWarning", "ignore:.*inplace:Warning")  # their pandas
@@ -14,11 +16,22 @@ CLIPPED = 1e-6
 """crowd-kit lifts zero rates and probabilities to 1e-10 where we keep them; this is far above what that moves."""
 
 
-@pytest.fixture(scope="module", params=["rte", "bluebird"])
+@pytest.fixture(scope="module", params=["drawn", "rte", "bluebird"])
 def frame(request, shared):
+    if request.param == "drawn":
+        return drawn_crowd()
     data = shared("crowd.npz")
     columns = {"task": "item", "worker": "worker", "label": "label"}
     return pd.DataFrame({name: data[f"{request.param}/{column}"].astype(int) for name, column in columns.items()})
+
+
+def drawn_crowd(n_workers=20, n_tasks=120):
+    """Workers of whom each answers half of the tasks."""
+    rng = np.random.default_rng(0)
+    confusion = diagonal_confusion(rng.uniform(0.4, 0.95, size=n_workers), 3)
+    labels, _ = labels_from_confusion(rng, confusion, [0.5, 0.3, 0.2], n_tasks)
+    worker, task = np.nonzero(rng.random(labels.shape) < 0.5)
+    return pd.DataFrame({"task": task, "worker": worker, "label": labels[worker, task]})
 
 
 def theirs_after(n_iter, frame):

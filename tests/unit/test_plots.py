@@ -140,16 +140,16 @@ def test_reliability_says_what_it_needs(data, fitted):
 # ---- agreement --------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("kind", ["agreement", "dependence"])
+@pytest.mark.parametrize("kind", ["agreement", "kappa", "dependence"])
 def test_agreement_draws_the_table_asked_for(diagnosis, kind):
     ax = cs.plots.plot_agreement(diagnosis, kind=kind)
-    np.testing.assert_array_equal(ax.images[0].get_array(), getattr(diagnosis, kind))
+    table = diagnosis.beyond_chance.kappa if kind == "kappa" else getattr(diagnosis, kind)
+    np.testing.assert_array_equal(ax.images[0].get_array(), table)
     assert names_along(ax.yaxis) == NAMES
-    assert ax.get_title() == f"{diagnosis.effective_members:.1f} effective members of 3"
 
 
-def test_agreement_knows_two_kinds(diagnosis):
-    with pytest.raises(ValueError, match="kind must be 'agreement' or 'dependence'; got 'love'"):
+def test_agreement_knows_three_kinds(diagnosis):
+    with pytest.raises(ValueError, match="kind must be 'agreement', 'kappa' or 'dependence'; got 'love'"):
         cs.plots.plot_agreement(diagnosis, kind="love")
 
 

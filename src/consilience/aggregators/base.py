@@ -11,7 +11,7 @@ from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
 from consilience.aggregators import registry
 from consilience.answering import saving
-from consilience.answering.declaration import ALWAYS, OPTIONAL, STATISTICS, Learned, nested
+from consilience.answering.declaration import ALWAYS, CLASS_PRIOR, OPTIONAL, STATISTICS, Learned, nested
 from consilience.answering.onnx import write_onnx
 from consilience.answering.rule import AbstractRule, Names
 from consilience.data import learned_frames
@@ -22,6 +22,7 @@ from consilience.passes.lazy_posterior import LazyPosterior
 from consilience.passes.reader import read_anywhere
 from consilience.system.arrays import Array, FloatArray, position_of_largest
 from consilience.system.extras import extra
+from consilience.system.memory import check_fits
 
 if TYPE_CHECKING:
     import os
@@ -76,6 +77,9 @@ class AbstractAggregator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-le
     learned: ClassVar[Learned] = {}
     """What the method learns, by attribute, and the shapes: `{"confusion_": "mkk"}`. Only this is saved."""
 
+    matrices_at_once: ClassVar[int] = 10
+    """How many numbers for each member, true and predicted class a fit holds at its peak, as measured."""
+
     _posterior: LazyPosterior | None = None
 
     def __init_subclass__(cls, **options: Any) -> None:
@@ -85,8 +89,13 @@ class AbstractAggregator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-le
     # ---- the interface ------------------------------------------------------------------------------------
 
     def fit(self, predictions: Any, labels: Any = None) -> Self:
-        """Learn from predictions, and from known labels where there are any (-1 where unknown)."""
+        """Learn from predictions, and from known labels where there are any (-1 where unknown).
+
+        Labels are names of classes, or positions where classes have no names: one for each item, or a mapping or a
+        Series by items' names. `Consensus` takes probabilities (items, classes) too.
+        """
         data = read_anywhere(predictions)
+        self._check_memory(data.n_members, data.n_classes)
         known = None if labels is None else self._known(labels, data.axes)
         self._check_parameters(data.n_members, data.n_classes)
         self._accept(self._fit(data, known))
@@ -201,6 +210,7 @@ class AbstractAggregator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-le
             self._posterior = LazyPosterior.of(values.pop("posterior_"))
         self.__dict__.update(values)
         self._check_parameters(len(self.members_), len(self.classes_))
+        self._check_learned()
         return self
 
     @classmethod
@@ -238,8 +248,16 @@ class AbstractAggregator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-le
     def _steady_start(self) -> None:
         """Called by `partial_fit` after the fit to the first batch of a stream."""
 
+    def _check_memory(self, n_members: int, n_classes: int) -> None:
+        """Raise where the confusion matrices of a fit would not fit in memory."""
+        n_bytes = 8 * self.matrices_at_once * n_members * n_classes**2
+        check_fits(n_bytes, f"{type(self).__name__} of {n_members:,} members × {n_classes:,}² classes")
+
     def _check_parameters(self, n_members: int, n_classes: int) -> None:
         """Raise where a constructor argument makes no sense, alone or for so many members and classes."""
+
+    def _check_learned(self) -> None:
+        """Raise where no fit learns such numbers together, each of which is as declared."""
 
     def _check_answers(self, predictions: AbstractPredictions) -> None:
         """Raise where members answer in another way than they did in the fit."""
@@ -265,7 +283,7 @@ class AbstractAggregator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-le
     def _aligned_with(self, labels: Any, predictions: Any) -> tuple[AbstractPredictions, Any]:
         """Predictions and what is known of their items, both on the axes of the fit.
 
-        Labels given as positions or columns refer to the classes of these predictions, not to those of the fit.
+        The columns of soft labels are the classes of these predictions, not those of the fit.
         """
         self._check_is_fitted()
         check_sizes(predictions, len(self.members_), len(self.classes_))
@@ -289,7 +307,7 @@ class AbstractAggregator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-le
         return array_of_names(self.classes_)[position_of_largest(posterior)]
 
 
-EVERY_METHOD: Learned = {"statistics_": STATISTICS, "class_prior_": "k"}
+EVERY_METHOD: Learned = {"statistics_": STATISTICS, "class_prior_": CLASS_PRIOR}
 """What every method learns."""
 
 

@@ -10,7 +10,7 @@ from scipy.special import digamma, gammaln
 
 from consilience.aggregators.iterative import read_class_prior
 from consilience.aggregators.label_em import AbstractLabelEM
-from consilience.answering.declaration import SILENCE, STATISTICS, Learned, Record
+from consilience.answering.declaration import CLASS_PRIOR, CONFUSION, SILENCE, STATISTICS, Learned, Record, Shape
 from consilience.data.reading import check_number
 from consilience.maths.dirichlet import kullback_leibler, mean_log
 from consilience.maths.model import Scores
@@ -103,11 +103,13 @@ class BayesianClassifierCombination(AbstractLabelEM):
 
     command: ClassVar[str] = "bcc"
     learned: ClassVar[Learned] = {
-        "parameters_": Record(Counts, {"classes": "k", "confusion": "mkk"}),
+        "parameters_": Record(
+            Counts, {"classes": Shape("k", is_positive=True), "confusion": Shape("mkk", is_positive=True)}
+        ),
         "silence_": SILENCE,
         "statistics_": STATISTICS,
-        "class_prior_": "k",
-        "confusion_": "mkk",
+        "class_prior_": CLASS_PRIOR,
+        "confusion_": CONFUSION,
     }
 
     def __init__(

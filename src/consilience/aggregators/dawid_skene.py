@@ -9,7 +9,7 @@ import numpy as np
 
 from consilience.aggregators.iterative import read_class_prior
 from consilience.aggregators.label_em import AbstractLabelEM
-from consilience.answering.declaration import SILENCE, STATISTICS, Learned, Record
+from consilience.answering.declaration import CLASS_PRIOR, CONFUSION, SILENCE, STATISTICS, Learned, Record
 from consilience.data.reading import check_number
 from consilience.maths.model import Scores
 from consilience.maths.rates import log_rates, pseudo_answers, smoothed_rates
@@ -109,11 +109,11 @@ class DawidSkene(AbstractLabelEM):
 
     command: ClassVar[str] = "dawid-skene"
     learned: ClassVar[Learned] = {
-        "parameters_": Record(Rates, {"class_prior": "k", "confusion": "mkk"}),
+        "parameters_": Record(Rates, {"class_prior": CLASS_PRIOR, "confusion": CONFUSION}),
         "silence_": SILENCE,
         "statistics_": STATISTICS,
-        "class_prior_": "k",
-        "confusion_": "mkk",
+        "class_prior_": CLASS_PRIOR,
+        "confusion_": CONFUSION,
     }
 
     def __init__(

@@ -6,7 +6,7 @@ from abc import abstractmethod
 from typing import TYPE_CHECKING, ClassVar
 
 from consilience.aggregators.base import AbstractAggregator, Outcome
-from consilience.answering.declaration import STATISTICS
+from consilience.answering.declaration import CLASS_PRIOR, CONFUSION, STATISTICS
 from consilience.maths.rates import smoothed_rates
 from consilience.passes.reader import open_reader
 from consilience.passes.responsibilities import clamp
@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 class AbstractPool(AbstractAggregator):
     """A posterior that needs no fit; class prior and confusion matrices are counted under it."""
 
-    learned: ClassVar[Learned] = {"statistics_": STATISTICS, "class_prior_": "k", "confusion_": "mkk"}
+    learned: ClassVar[Learned] = {"statistics_": STATISTICS, "class_prior_": CLASS_PRIOR, "confusion_": CONFUSION}
+    matrices_at_once: ClassVar[int] = 3
 
     @abstractmethod
     def _rule(self, n_members: int) -> LinearRule:

@@ -15,7 +15,7 @@ import numpy as np
 
 from consilience.aggregators.base import Outcome
 from consilience.aggregators.iterative import AbstractLatent, read_class_prior
-from consilience.answering.declaration import SILENCE, STATISTICS, Learned, Number, Record, Shape
+from consilience.answering.declaration import FLAGS, LOG_STATISTICS, ROUNDING, SILENCE, Learned, Number, Record, Shape
 from consilience.answering.linear import LinearRule
 from consilience.data.reading import check_number
 from consilience.maths.adamw import Moments, adamw_step
@@ -238,9 +238,9 @@ class SoftDawidSkene(AbstractLatent):
     learned: ClassVar[Learned] = {
         "weight_": Number(most=1),
         "silence_": SILENCE,
-        "statistics_": STATISTICS,
-        "is_soft_": Shape("m", kind="b"),
-        "class_prior_": "k",
+        "statistics_": LOG_STATISTICS,
+        "is_soft_": FLAGS,
+        "class_prior_": Shape("k", is_positive=True, most=1),  # floored, so that it sums to 1 or more
         "moments_": Record(Moments, {"first": Shape("mkk", is_signed=True), "second": "mkk", "n_steps": Number()}),
         "table_": "mkk",
         "log_normalizers_": Shape("mk", is_signed=True),
@@ -417,6 +417,14 @@ class SoftDawidSkene(AbstractLatent):
                         f"member {predictions.members[position]!r} must answer as it did in the fit, by "
                         f"{'probabilities' if was_soft else 'labels'}; got {now}"
                     )
+
+    def _check_learned(self) -> None:
+        """Raise where concentrations are not positive, or rates do not sum to 1."""
+        concentrations, rates = self.table_[self.is_soft_], self.table_[~self.is_soft_]
+        if (concentrations <= 0).any() or (np.abs(rates.sum(axis=-1) - 1) > ROUNDING).any():
+            raise InvalidPredictions(
+                "'table_' must be positive for members who give probabilities, and have rows that sum to 1 for others"
+            )
 
     # ---- options ------------------------------------------------------------------------------------------
 

@@ -1,6 +1,8 @@
 """What an aggregator declares that it learns, and the check of a file against that declaration.
 
-A file may come from anybody, so only declared attributes of the declared shapes get into an aggregator.
+A file may come from anybody, so only what a fit could have learned gets into an aggregator: declared attributes, of the
+declared shapes, with the numbers that they can have. What the numbers of a record have to do with each other is said
+where the record is defined, by its method `flaw`.
 """
 
 from __future__ import annotations
@@ -15,8 +17,14 @@ from consilience.maths.silence import Silence
 from consilience.maths.statistics import Statistics
 from consilience.system.arrays import is_array
 
-LARGEST = 1e100
-"""Numbers must be smaller, so that sums do not overflow. NaN fails this comparison too."""
+LARGEST = 1e50
+"""Numbers must be smaller, so that sums and products do not overflow. NaN fails this comparison too."""
+
+ROUNDING = 1e-6
+"""How far from 1 the sum of a row of learned probabilities may be."""
+
+COARSE = 0.01
+"""The same of rows that came from the user, perhaps in half precision."""
 
 
 @final
@@ -29,8 +37,11 @@ class Shape:
 
     axes: str
     is_signed: bool = False
-    may_miss: bool = False  # whether NaN may stand where somebody did not answer
-    kind: str = "f"  # NumPy's letter: floating point or boolean
+    is_positive: bool = False  # whether 0 is too small
+    most: float = LARGEST
+    sums_to_one: float | None = None  # within how much, over the last axis
+    may_miss: bool = False  # whether rows of NaN may stand where somebody did not answer
+    dtypes: tuple[str, ...] = ("float64",)
 
 
 @final
@@ -55,18 +66,22 @@ class Record:
 Learned: TypeAlias = Mapping[str, str | Shape | Number | Record]
 """What is learned, by attribute. A text stands for the shape of an array without negative numbers."""
 
-STATISTICS = Record(
-    Statistics,
-    {
-        "n_items": Number(),
-        "class_counts": "k",
-        "answer_counts": "mk",
-        "sums": Shape("mkk", is_signed=True),
-        "log_evidence": Number(is_signed=True),
-    },
-)
+CLASS_PRIOR = Shape("k", sums_to_one=ROUNDING)
+CONFUSION = Shape("mkk", sums_to_one=ROUNDING)
+POSTERIOR = Shape("ik", sums_to_one=COARSE, dtypes=("float64", "float32", "float16"))
+FLAGS = Shape("m", dtypes=("bool",))
 
-SILENCE = Record(Silence, {"answering": "mk", "usual": "m"}, is_optional=True)
+
+def _statistics(sums: Shape) -> Record:
+    counts: dict[str, str | Shape | Number] = {"n_items": Number(), "class_counts": "k", "answer_counts": "mk"}
+    return Record(Statistics, {**counts, "sums": sums, "log_evidence": Number(is_signed=True)})
+
+
+STATISTICS, LOG_STATISTICS = _statistics(Shape("mkk")), _statistics(Shape("mkk", is_signed=True))
+"""Statistics of probabilities and labels, and those of logarithms."""
+
+
+SILENCE = Record(Silence, {"answering": Shape("mk", most=1), "usual": Shape("m", most=1)}, is_optional=True)
 
 ITERATIONS: Learned = {"n_iter_": Number(), "converged_": Number(most=1)}
 NAMES = {"members_": 1, "items_": 0, "classes_": 2}
@@ -100,10 +115,15 @@ def reason_to_refuse(aggregator: str, declared: Learned, learned: Mapping[str, A
         lacking = {f"{name}.{part}" for part in kind.fields} - learned.keys() if isinstance(kind, Record) else set()
         if lacking and any(key.startswith(f"{name}.") for key in learned):
             return f"it lacks {min(lacking)!r}, which an earlier version did not keep; fit it again"
-    shapes, numbers = _flat({"posterior_": "ik", **declared, **ITERATIONS})
+    shapes, numbers = _flat({"posterior_": POSTERIOR, **declared, **ITERATIONS})
     if unknown := learned.keys() - {*shapes, *numbers, *NAMES, "history_"}:
         return f"{aggregator} does not learn {min(unknown)!r}"
-    return _wrong_names(learned) or _wrong_numbers(learned, numbers) or _wrong_arrays(learned, shapes)
+    return (
+        _wrong_names(learned)
+        or _wrong_numbers(learned, numbers)
+        or _wrong_arrays(learned, shapes)
+        or _wrong_records(learned, declared)
+    )
 
 
 def _flat(declared: Learned) -> tuple[dict[str, Shape], dict[str, Number]]:
@@ -154,19 +174,43 @@ def _wrong_arrays(learned: Mapping[str, Any], shapes: Mapping[str, Shape]) -> st
         if name not in learned:
             continue
         array, letters = learned[name], shape.axes
-        if not is_array(array) or array.dtype.kind != shape.kind or not _are_finite(array, shape.may_miss):
-            return f"{name!r} is no array of finite numbers"
-        if not shape.is_signed and (array < 0).any():
-            return f"{name!r} has negative numbers"
+        if not is_array(array) or array.dtype.name not in shape.dtypes or not array.dtype.isnative:
+            got = f"an array of {array.dtype}" if is_array(array) else type(array).__name__
+            return f"{name!r} must be an array of {' or '.join(shape.dtypes)}; got {got}"
         allowed = [sizes | {"g": size} for size in {sizes["m"], 0}] if "g" in letters else [sizes]
         if array.ndim != len(letters) or array.shape not in [
             tuple(size.get(letter, array.shape[place]) for place, letter in enumerate(letters)) for size in allowed
         ]:
             return f"{name!r} has the shape {array.shape}, which its members and classes do not have"
+        if reason := _wrong_values(array, shape):
+            return f"{name!r} {reason}"
         sizes |= {letter: array.shape[place] for place, letter in enumerate(letters) if letter == "l"}
     return None
 
 
-def _are_finite(array: Any, may_miss: bool) -> bool:
-    is_fine = np.abs(array) < np.float64(LARGEST)
-    return bool((is_fine | np.isnan(array) if may_miss else is_fine).all())
+def _wrong_values(array: Any, shape: Shape) -> str | None:
+    """What no number of such an array can be; None where all can."""
+    is_missing = np.isnan(array).all(axis=-1) if shape.may_miss else np.zeros(array.shape[:-1], dtype=bool)
+    rows = array[~is_missing]
+    if not (np.abs(rows) < LARGEST).all():
+        return "is no array of finite numbers"
+    if not shape.is_signed and (rows < 0).any():
+        return "has negative numbers"
+    if shape.is_positive and (rows == 0).any():
+        return "has zeros"
+    if (np.abs(rows) > shape.most).any():
+        return f"has numbers above {shape.most:g}"
+    if shape.sums_to_one is not None:
+        off = np.abs(rows.sum(axis=-1, dtype=np.float64) - 1)
+        if (off > shape.sums_to_one).any():
+            return f"must have rows that sum to 1; one is off by {off.max():.3g}"
+    return None
+
+
+def _wrong_records(learned: Mapping[str, Any], declared: Learned) -> str | None:
+    """What the fields of a record cannot be together."""
+    for name, value in nested(learned, declared).items():
+        flaw = getattr(value, "flaw", None)
+        if isinstance(declared.get(name), Record) and flaw is not None and (reason := flaw()):
+            return f"{name!r} {reason}"
+    return None

@@ -12,6 +12,7 @@ from contextlib import suppress
 
 def main() -> None:
     """Run `consilience`; bad input ends in one sentence and exit code 2."""
+    _open_closed_streams()
     try:
         from consilience.cli.app import app  # noqa: PLC0415 - so that a failing import is reported like other errors
 
@@ -29,6 +30,16 @@ def main() -> None:
         _fail(f"the predictions must fit in memory; they do not ({error or 'no more is known'})")
     except (ValueError, ImportError) as error:
         _fail(str(error))
+
+
+def _open_closed_streams() -> None:
+    """Discard what would go to an output that the shell has closed (`>&-`), which Python does not open at all.
+
+    The place of the closed output is taken by this, and not by the next file that is opened.
+    """
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: PTH123, SIM115 - open until the end
 
 
 def _drop_output() -> None:

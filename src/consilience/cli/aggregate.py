@@ -71,7 +71,6 @@ def command(
         raise ValueError("--model answers with what was learned; --method, --option and --known do not go with it")
     predictions = predictions_of(files, columns, logits=logits, quiet=json)
     truth = labels_of(labels, predictions, files, columns)
-    known_labels(truth, predictions.axes)  # raises before anything is written
     known_truth = labels_of(known, predictions, files, columns)
     aggregator = fitted(predictions, method, option, model, known_truth)
     analysis = Analysis(predictions, aggregator)

@@ -5,9 +5,10 @@ from typing import Annotated
 import typer
 
 from consilience.cli import screen
+from consilience.cli.inputs import checked_labels
 from consilience.cli.options import ItemColumn, Json, LabelColumn
 from consilience.data.labels import known_labels
-from consilience.files import read_labels, read_posterior
+from consilience.files import read_posterior
 from consilience.files.recognition import Columns
 from consilience.metrics.scores import evaluate
 from consilience.system.errors import InvalidPredictions
@@ -22,7 +23,7 @@ def command(
 ) -> None:
     """Score a posterior against labels: accuracy, NLL, Brier score and calibration, with confidence intervals."""
     rows = read_posterior(posterior, columns=Columns(item_column))
-    truth = known_labels(read_labels(labels, columns=Columns(item_column, None, label_column)), rows.axes)
+    truth = known_labels(checked_labels(labels, rows, Columns(item_column, None, label_column)), rows.axes)
     if truth is None:
         raise InvalidPredictions(f"{labels} must know the label of at least one item; it knows none")
     scores = evaluate(rows.to_array()[0], truth)

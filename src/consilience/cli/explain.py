@@ -1,6 +1,6 @@
 """`consilience explain`."""
 
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -30,9 +30,13 @@ def command(
 ) -> None:
     """Say why an item got its answer: what each member said, and what tipped it."""
     predictions = predictions_of(files, columns, logits=logits, quiet=json)
-    name = _named(item, predictions.items, "--item")
-    other = None if against is None else _named(against, predictions.classes, "--against")
-    explanation = explain(fitted(predictions, method, option, model), predictions, name, against=other)
+    for option_name, text, axis in (
+        ("--item", item, predictions.axes.items),
+        ("--against", against, predictions.axes.classes),
+    ):
+        if text is not None and axis.find(text) is None:  # before the fit
+            raise ValueError(f"{option_name} must be one of {', '.join(map(str, axis.names[:5]))}, …; got {text!r}")
+    explanation = explain(fitted(predictions, method, option, model), predictions, item, against=against)
     if json:
         screen.print_json(
             {
@@ -46,11 +50,3 @@ def command(
         )
     else:
         screen.print_text(repr(explanation))
-
-
-def _named(text: str, names: list[Any], option: str) -> Any:
-    """Find the name that is written like the text. Names may be numbers."""
-    for name in names:
-        if str(name) == text:
-            return name
-    raise ValueError(f"{option} must be one of {', '.join(map(str, names[:5]))}, …; got {text!r}")

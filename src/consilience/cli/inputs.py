@@ -12,8 +12,8 @@ from sklearn.exceptions import ConvergenceWarning
 from consilience.aggregators import load
 from consilience.cli import screen
 from consilience.cli.methods import make_method
+from consilience.data.labels import known_labels
 from consilience.files import read_labels, read_predictions
-from consilience.files.contents import TABLE_FORMATS
 from consilience.system.errors import InvalidPredictions
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ def predictions_of(files: list[str], columns: Columns, *, logits: bool, quiet: b
 
 
 def labels_of(source: str | None, predictions: Predictions, files: list[str], columns: Columns) -> Any:
-    """Read labels from a file. If predictions come from tables, whose items are sorted, the labels must name items."""
+    """Read the labels of predictions from a file, as `fit` takes them."""
     if source is None:
         return None
     # Archives and tables may hold predictions and labels; a single array cannot.
@@ -40,12 +40,16 @@ def labels_of(source: str | None, predictions: Predictions, files: list[str], co
         raise InvalidPredictions(
             f"labels must be in a file of their own; {source} is also read as predictions, which would see them"
         )
+    return checked_labels(source, predictions, columns)
+
+
+def checked_labels(source: str, predictions: Predictions, columns: Columns) -> Any:
+    """Read labels that fit the predictions; raises before anything is computed or written."""
     labels = read_labels(source, columns=columns)
-    has_tables = any(Path(file).suffix.lower() in TABLE_FORMATS for file in files)
-    if has_tables and not isinstance(labels, dict) and predictions.items != list(range(predictions.n_items)):
-        raise InvalidPredictions(
-            f"{source} must have a column of items beside the labels: items of tables are matched by name"
-        )
+    try:
+        known_labels(labels, predictions.axes)
+    except InvalidPredictions as error:
+        raise InvalidPredictions(f"{source}: {error}") from None
     return labels
 
 
@@ -61,5 +65,5 @@ def fitted(
         warnings.simplefilter("ignore", ConvergenceWarning)  # the summary reports it
         aggregator.fit(predictions, known)
     for warning in told:  # the message alone, without the line of code
-        screen.err.print(f"! {warning.message}", markup=False, highlight=False, soft_wrap=True)
+        screen.err.print(screen.visible(f"! {warning.message}"), markup=False, highlight=False, soft_wrap=True)
     return aggregator

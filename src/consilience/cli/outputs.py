@@ -6,6 +6,7 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from consilience.cli import screen
+from consilience.files import split_source
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -14,8 +15,8 @@ if TYPE_CHECKING:
 
 
 def check_places(outputs: list[Path | None], inputs: list[str | Path | None]) -> None:
-    """Raise if two outputs are the same file, or an output is also an input."""
-    taken = {os.path.realpath(path): str(path) for path in inputs if path is not None}
+    """Raise if two outputs are the same file, or an output is also an input, be it FILE or FILE:KEY."""
+    taken = {os.path.realpath(split_source(str(path))[0]): str(path) for path in inputs if path is not None}
     for path in outputs:
         if path is None:
             continue

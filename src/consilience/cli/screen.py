@@ -12,8 +12,10 @@ import numpy as np
 import rich.table
 from rich import markup
 from rich.console import Console
+from rich.measure import Measurement
 
 from consilience.cli.summary import MOST_MEMBERS
+from consilience.insight.accuracy.estimates import Estimate
 from consilience.metrics.scores import METRICS
 from consilience.system.tables import Table
 
@@ -25,6 +27,9 @@ err = Console(stderr=True, highlight=False, emoji=False)
 
 CONTROL = re.compile("[\\x00-\\x1f\\x7f-\\x9f\\u200e\\u200f\\u202a-\\u202e\\u2066-\\u2069\\ud800-\\udfff]")
 """Control characters. Names come from files that anybody may have written, and a terminal would obey them."""
+
+WIDEST = 10_000
+"""No table is wider."""
 
 LOWER_IS_BETTER = set(METRICS) - {"accuracy"}
 
@@ -96,7 +101,14 @@ def print_table(table: Table, title: str | None = None, *, best: str | None = No
     for row in table.rows():
         cells = (_cell(value, is_best=bests[name] is not None and value == bests[name]) for name, value in row.items())
         grid.add_row(*cells)
-    out.print(grid)
+    _print_grid(grid)
+
+
+def _print_grid(grid: rich.table.Table) -> None:
+    """Print a table no narrower than its longest words: on a narrow terminal columns would be empty."""
+    needed = Measurement.get(out, out.options.update(max_width=WIDEST), grid).minimum
+    grid.width = None if needed <= out.width else needed
+    out.print(grid, crop=False)
 
 
 def _best(name: str, values: list[Any], better: str | None) -> float | None:
@@ -118,14 +130,18 @@ def print_summary(summary: dict[str, Any]) -> None:
     """Print the members, the pairs that disagree, the changed items, the scores and the warnings."""
     out.print(
         f"[bold]{summary['method']}[/bold] of {summary['n_members']:,} members on {summary['n_items']:,} items "
-        f"and {summary['n_classes']:,} classes; {summary['effective_members']:.1f} effective members"
+        f"and {summary['n_classes']:,} classes"
     )
+    out.print(escape(summary["agreement"]["sentence"]))
+    answers = (f"the {name} {_with_interval(found)}" for name, found in summary["answers"].items())
+    out.print(f"Right, as estimated without labels*: {'; '.join(answers)}")
     _print_members(summary["members"])
     if summary["disagreement"]:
         pairs = "; ".join(
-            f"{' and '.join(pair['members'])} {pair['agreement']:.0%}" for pair in summary["disagreement"][:3]
+            f"{' and '.join(pair['members'])} {pair['kappa']:z.2f} ({pair['agreement']:.0%} the same)"
+            for pair in summary["disagreement"][:3]
         )
-        out.print(f"Least agreement: {escape(pairs)}")
+        out.print(f"Least agreement beyond chance, Cohen's kappa: {escape(pairs)}")
     _print_changed(summary["changed"])
     if "scores" in summary:
         _print_scores(summary["scores"])
@@ -136,22 +152,34 @@ def print_summary(summary: dict[str, Any]) -> None:
 
 
 def _print_members(members: list[dict[str, Any]]) -> None:
-    out.print("\n[bold]Members, as their agreement tells[/bold]")
+    out.print("\n[bold]Members, as their answers tell[/bold]")
     grid = rich.table.Table()
     has_weights = "weight" in members[0]
-    for name in ("member", "answered", "agrees*", "weight", "dissents won", "confuses most"):
+    for name in ("member", "answered", "right*", "kappa†", "weight", "dissents won", "confuses most"):
         if name != "weight" or has_weights:
             grid.add_column(name, justify="left" if name in ("member", "confuses most") else "right")
-    ranked = sorted(members, key=lambda row: -_number(row["agreement"]))
+    ranked = sorted(members, key=lambda row: -_number(row["estimated accuracy"]))
     for row in ranked[:MOST_MEMBERS]:
         won = f"{row['dissents won']:.0%} of {row['dissents']}" if row["dissents"] else "–"
         weight = [f"{row['weight']:.1%}"] if has_weights else []
-        cells = (f"{row['coverage']:.0%}", f"{row['agreement']:.1%}", *weight, won)
+        kappa = "–" if math.isnan(row["kappa"]) else f"{row['kappa']:z.2f}"
+        cells = (f"{row['coverage']:.0%}", _with_interval(row), kappa, *weight, won)
         grid.add_row(escape(row["member"]), *cells, escape(row["confuses most"]))
-    out.print(grid)
+    _print_grid(grid)
     more = f" {len(ranked) - MOST_MEMBERS:,} more members are not listed." if len(ranked) > MOST_MEMBERS else ""
-    note = "* how often the consensus answers the same; where members share their errors, they are right less often."
-    out.print(f"[dim]{note}{more}[/dim]")
+    note = (
+        "* estimated without labels, with the interval that holds the true share in nine of ten panels; labels of some "
+        "items drawn at random would measure it."
+    )
+    beyond = (
+        "† agreement with the other members beyond chance: 0 for blind answers, and for one and the same answer always."
+    )
+    out.print(f"[dim]{note}\n{beyond}{more}[/dim]")
+
+
+def _with_interval(row: dict[str, Any]) -> str:
+    """An estimated accuracy and its interval."""
+    return str(Estimate(row["estimated accuracy"], row["from"], row["to"]))
 
 
 def _number(value: float) -> float:
@@ -171,7 +199,7 @@ def _print_changed(changed: dict[str, Any]) -> None:
         answers = (f"{row[name]['class']} {row[name]['probability']:.2f}" for name in ("average", "consensus"))
         tipped = f"{row['tipped by']['member']} ({row['tipped by']['nats']:+.2f} nats)"
         grid.add_row(*(escape(text) for text in (str(row["item"]), *answers, tipped)))
-    out.print(grid)
+    _print_grid(grid)
 
 
 def _print_scores(scores: dict[str, dict[str, float]]) -> None:

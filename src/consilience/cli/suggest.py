@@ -10,6 +10,7 @@ from consilience.cli import screen
 from consilience.cli.inputs import fitted, labels_of, predictions_of
 from consilience.cli.methods import DEFAULT
 from consilience.cli.options import Files, Json, Logits, Method, MethodOptions, with_columns
+from consilience.cli.outputs import check_places
 from consilience.data.labels import known_labels
 from consilience.data.predictions import Predictions
 from consilience.files import write_table
@@ -46,6 +47,7 @@ def command(
     """
     if output is not None:
         check_writable(output, (".csv",))
+        check_places([output], [*files])  # not --known, which may grow
     predictions = predictions_of(files, columns, logits=logits, quiet=json)
     known_truth = labels_of(known, predictions, files, columns)
     aggregator = fitted(predictions, method, option, known=known_truth)
@@ -57,7 +59,7 @@ def command(
         return
     screen.print_table(suggested, f"Label these {len(suggested)} first")
     if output is not None:
-        screen.out.print(f"Wrote {output}: fill in the column label, and give it back as --known", markup=False)
+        screen.print_text(f"Wrote {output}: fill in the column label, and give it back as --known")
 
 
 def _to_fill_in(predictions: Predictions, known: Any, suggested: Table) -> Table:

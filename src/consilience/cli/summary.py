@@ -11,6 +11,7 @@ from consilience.metrics.scores import evaluate
 if TYPE_CHECKING:
     import numpy.typing as npt
 
+    from consilience.insight.agreement import PanelAgreement
     from consilience.insight.analysis import Analysis
     from consilience.system.arrays import FloatArray
 
@@ -32,19 +33,19 @@ def summarize(analysis: Analysis, posterior: FloatArray, labels: Any = None, giv
         "n_classes": predictions.n_classes,
         "converged": bool(aggregator.converged_) if getattr(aggregator, "tol", None) is not None else None,
         "iterations": aggregator.n_iter_,
-        "effective_members": diagnosis.effective_members,
+        "agreement": _agreement(diagnosis.beyond_chance),
         "members": [
             {**row, "reliable on": _reliable(table, predictions.classes)}
             for row, table in zip(diagnosis.members.rows(), diagnosis.confusion, strict=True)
         ],
-        "disagreement": _disagreement(diagnosis.agreement, diagnosis.compared),
+        "answers": {
+            name: {"estimated accuracy": found.value, "from": found.low, "to": found.high}
+            for name, found in diagnosis.answers.items()
+        },
+        "disagreement": _disagreement(diagnosis.agreement, diagnosis.beyond_chance.kappa, diagnosis.compared),
         "changed": _changed(analysis, posterior, is_own),
         "warnings": list(diagnosis.warnings),
     }
-    if summary["converged"] is False:
-        summary["warnings"].append(
-            f"the fit had not settled after {aggregator.n_iter_} iterations; raise max_iter or tol"
-        )
     known = np.where(is_own, analysis.truth(labels), -1)
     if (known >= 0).any():
         summary["scores"] = {
@@ -61,17 +62,28 @@ def _reliable(confusion: FloatArray, classes: list[Any], n_classes: int = 2) -> 
     return ", ".join(f"{classes[k]} {rates[k]:.0%}" for k in best)
 
 
-def _disagreement(agreement: FloatArray, members: list[Any]) -> list[dict[str, Any]]:
-    """The pairs of members that agree least."""
-    first, second = np.triu_indices(len(agreement), 1)
-    order = np.argsort(agreement[first, second], kind="stable")[:MOST_PAIRS]
+def _agreement(found: PanelAgreement) -> dict[str, Any]:
+    """The coefficients of agreement beyond chance, each with its interval."""
+    coefficients = {"krippendorff_alpha": found.alpha, "fleiss_kappa": found.fleiss_kappa, "gwet_ac1": found.ac1}
+    return {
+        **{name: estimate._asdict() for name, estimate in coefficients.items()},
+        "n_items": found.n_items,
+        "sentence": found.sentence(),
+    }
+
+
+def _disagreement(agreement: FloatArray, kappa: FloatArray, members: list[Any]) -> list[dict[str, Any]]:
+    """The pairs of members that agree least beyond chance."""
+    first, second = np.triu_indices(len(kappa), 1)
+    order = np.argsort(kappa[first, second], kind="stable")[:MOST_PAIRS]  # NaN last
     return [
         {
             "members": [str(members[first[p]]), str(members[second[p]])],
             "agreement": float(agreement[first[p], second[p]]),
+            "kappa": float(kappa[first[p], second[p]]),
         }
         for p in order
-        if not np.isnan(agreement[first[p], second[p]])
+        if not np.isnan(kappa[first[p], second[p]])
     ]
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from consilience.data.axes import PLURAL, Axis, some
+from consilience.data.names import text_of
 from consilience.system.arrays import IntArray, take
 from consilience.system.errors import InvalidPredictions
 
@@ -36,16 +37,17 @@ def joined_axis(axes: Sequence[Axis]) -> Axis:
     kind = axes[0].kind
     unnamed = [axis for axis in axes if not axis.is_named]
     if not unnamed:
-        names = list(dict.fromkeys(name for axis in axes for name in axis.names))
+        names = _in_order_of_appearance(axes)
         for axis in axes[1:]:
-            if axes[0].positions.keys().isdisjoint(axis.positions):
+            if all(axes[0].find(name) is None for name in axis.names):
                 raise InvalidPredictions(
                     f"parts must have {PLURAL[kind]} in common; got {some(axes[0].names)} and {some(axis.names)}"
                 )
-        return Axis(kind, len(names), names)
+        is_one_order = all(axis.size == len(names) and axis.positions_on(axes[0]) is None for axis in axes)
+        return Axis(kind, len(names), names, by_name=any(axis.by_name for axis in axes) or not is_one_order)
     for axis in axes:
         is_alike = axis.size == unnamed[0].size if not axis.is_named else True
-        if not is_alike or not axis.positions.keys() <= unnamed[0].positions.keys():
+        if not is_alike or any(unnamed[0].find(name) is None for name in axis.names):
             raise InvalidPredictions(
                 f"{PLURAL[kind]} must be named in all parts, or be the same in all; got {some(axis.names)} "
                 f"beside {unnamed[0].size} without names"
@@ -53,28 +55,25 @@ def joined_axis(axes: Sequence[Axis]) -> Axis:
     return unnamed[0]
 
 
+def _in_order_of_appearance(axes: Sequence[Axis]) -> list[Any]:
+    by_text: dict[str, Any] = {}
+    for axis in axes:
+        for name in axis.names:
+            by_text.setdefault(text_of(name), name)
+    return list(by_text.values())
+
+
 def places_of_members(own: Axis, members: Sequence[Any]) -> IntArray:
     """Where each member stands among those of a fit: by name, or one after the other where they have none."""
     if not own.is_named:
         check_members_fit(own.size, len(members))
         return np.arange(own.size)
-    place = {name: position for position, name in enumerate(members)}
-    unknown = [name for name in own.names if name not in place]
+    fitted = Axis("member", len(members), members)
+    unknown = [name for name in own.names if fitted.find(name) is None]
     if unknown:
-        is_numbered = list(members) == list(range(len(members)))
-        hint = ": the fit had no names of members, so give all in one array" if is_numbered else ""
+        hint = ": the fit had no names of members, so give all in one array" if fitted.is_counted else ""
         raise InvalidPredictions(f"members must be among those fitted, {some(members)}; got {unknown[0]!r}{hint}")
-    return np.array([place[name] for name in own.names])
-
-
-def positions_on(own: Axis, target: Axis) -> IntArray | None:
-    """Where each place of an axis stands on another one; None where the two are the same."""
-    if own.size == target.size and own.names == target.names:
-        return None
-    unknown = [name for name in own.names if name not in target.positions]
-    if unknown:
-        raise InvalidPredictions(f"{own.kind} must be one of {some(target.names)}; got {unknown[0]!r}")
-    return np.array([target.positions[name] for name in own.names], dtype=np.intp)
+    return np.array([fitted.find(name) for name in own.names])
 
 
 def check_members_fit(n_members: int, expected: int) -> None:

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import KeysView, Mapping
+from collections.abc import Set as AbstractSet
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple, final
 
 import numpy as np
 
+from consilience.data.names import is_missing, text_of
 from consilience.system.errors import InvalidPredictions
 
 if TYPE_CHECKING:
@@ -14,12 +18,21 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
+    from consilience.system.arrays import IntArray
+
 PLURAL = {"member": "members", "item": "items", "class": "classes"}
+LONGEST = 40
+"""How many characters of a name a message shows."""
+
+COUNT = re.compile("0|[1-9][0-9]{0,15}")
 
 
 @final
 class Axis:
-    """The names along one axis, or 0, 1, 2, … where none were given.
+    """The names along one axis, or 0, 1, 2, … where none were given. Names are told by their text (see `names`).
+
+    `by_name` says that nobody chose the order of the names, as in a table of answers: only names, never places, tell
+    which is which.
 
     >>> Axis("member", 2, ["vit", "resnet"]).name(1)
     'resnet'
@@ -27,28 +40,31 @@ class Axis:
     [0, 1, 2]
     """
 
-    def __init__(self, kind: str, size: int, names: Iterable[Any] | None = None) -> None:
+    def __init__(self, kind: str, size: int, names: Iterable[Any] | None = None, *, by_name: bool = False) -> None:
         self.kind = kind
         self.size = size
+        self.by_name = by_name
         self._names = None if names is None else listed(kind, names)
         if self._names is not None:
-            self._check()
+            self._check(self._names)
 
-    def _check(self) -> None:
+    def _check(self, names: list[Any]) -> None:
         plural = PLURAL[self.kind]
-        if len(self.names) != self.size:
-            raise InvalidPredictions(
-                f"{plural} must name each of the {self.size} {plural}; got {len(self.names)} names"
-            )
-        if self.kind == "class" and any(map(is_missing, self.names)):
+        if len(names) != self.size:
+            raise InvalidPredictions(f"{plural} must name each of the {self.size} {plural}; got {len(names)} names")
+        if self.kind == "class" and any(map(is_missing, names)):
             raise InvalidPredictions("classes must not be called None or NaN, which stand for unknown labels")
         try:
-            distinct = len(self.positions)
+            hash(tuple(names))
         except TypeError as error:
-            raise InvalidPredictions(f"{plural} must be hashable names; got {self.names[:3]!r}") from error
-        if distinct < self.size:
-            repeated = next(name for place, name in enumerate(self.names) if self.positions[name] != place)
-            raise InvalidPredictions(f"{plural} must have distinct names; got {repeated!r} more than once")
+            raise InvalidPredictions(f"{plural} must be hashable names; got {names[:3]!r}") from error
+        for different in (self._positions, {name: place for place, name in enumerate(names)}):  # 1 and True are equal
+            if len(different) < self.size:
+                keys = names if different is not self._positions else map(text_of, names)
+                place, other = next((i, different[key]) for i, key in enumerate(keys) if different[key] != i)
+                one, two = short(names[place]), short(names[other])
+                got = f"{one} more than once" if one == two else f"{one} and {two}, which are one name"
+                raise InvalidPredictions(f"{plural} must have distinct names; got {got}")
 
     @property
     def is_named(self) -> bool:
@@ -60,30 +76,63 @@ class Axis:
         """The names in the order of the axis."""
         return list(range(self.size)) if self._names is None else list(self._names)
 
+    @cached_property
+    def is_counted(self) -> bool:
+        """Whether the places are called 0, 1, 2, … in this order, so that a list can only be meant in this order."""
+        return self._names is None or Axis(self.kind, self.size).is_same_as(self._names)
+
+    def is_same_as(self, names: Sequence[Any]) -> bool:
+        """Whether these are the names, in this order."""
+        return len(names) == self.size and all(self.find(name) == place for place, name in enumerate(names))
+
     def name(self, position: int) -> Any:
         """The name at a position."""
         return position if self._names is None else self._names[position]
 
     @cached_property
-    def positions(self) -> dict[Any, int]:
-        """Where each name stands (the last place, where a name is repeated)."""
-        return {name: position for position, name in enumerate(self.names)}
+    def _positions(self) -> dict[str, int]:
+        """Where each name stands (the last place, where a name is repeated), by its text."""
+        return {text_of(name): position for position, name in enumerate(self._names or ())}
+
+    def find(self, name: Any) -> int | None:
+        """Where a name stands; None where it does not."""
+        if self._names is not None:
+            return self._positions.get(text_of(name))
+        if not isinstance(name, int | np.integer):
+            text = text_of(name)
+            if not COUNT.fullmatch(text):
+                return None
+            name = int(text)
+        return int(name) if 0 <= name < self.size else None
 
     def position_of(self, name: Any) -> int:
         """Where a name stands; raises where it does not."""
-        if self._names is None and isinstance(name, int | np.integer) and 0 <= name < self.size:
-            return int(name)  # without a table of all positions
-        try:
-            return self.positions[name]
-        except (KeyError, TypeError):
+        position = self.find(name)
+        if position is None:
             plural = PLURAL[self.kind]
             raise InvalidPredictions(
-                f"{self.kind} must be one of the {self.size} {plural} {some(self.names)}; got {name!r}"
-            ) from None
+                f"{self.kind} must be one of the {self.size} {plural} {some(self.names)}; got {short(name)}"
+            )
+        return position
+
+    def positions_on(self, target: Axis) -> IntArray | None:
+        """Where each place stands on another axis; None where the two are the same."""
+        if not self.is_named and not target.is_named and self.size == target.size:
+            return None
+        found = [target.find(name) for name in self.names]
+        if None in found:
+            unknown = self.name(found.index(None))
+            raise InvalidPredictions(f"{self.kind} must be one of {some(target.names)}; got {short(unknown)}")
+        positions = np.array(found, dtype=np.intp)
+        return None if np.array_equal(positions, np.arange(target.size)) else positions
+
+    def matched_by_name(self) -> Axis:
+        """The same names, in an order that nobody chose."""
+        return Axis(self.kind, self.size, self._names, by_name=self.is_named)
 
     def describe(self, position: int) -> str:
         """How an error message refers to a position, such as `member 'vit'` or `item 3`."""
-        return f"{self.kind} {self.name(position)!r}"
+        return f"{self.kind} {short(self.name(position))}"
 
 
 class Axes(NamedTuple):
@@ -130,19 +179,15 @@ class HasAxes:
         return self.axes.classes.size
 
 
-def is_missing(value: Any) -> bool:
-    """Whether a value of a frame or a list is None, NaN or pandas' NA."""
-    try:
-        return value is None or bool(value != value)  # noqa: PLR0124 - NaN is what differs from itself
-    except (TypeError, ValueError):
-        return True  # NA refuses to be compared
-
-
 def listed(kind: str, names: Iterable[Any]) -> list[Any]:
     """The names as a list, with NumPy's strings and integers as plain Python ones, which print better."""
     if isinstance(names, str):
         raise InvalidPredictions(
             f"{PLURAL[kind]}: names must be a list, one per place on the axis; got the string {names!r}"
+        )
+    if isinstance(names, AbstractSet | Mapping) and not isinstance(names, KeysView):
+        raise InvalidPredictions(
+            f"{PLURAL[kind]} must be a list of names, in the order of the axis; got a {type(names).__name__}"
         )
     if not hasattr(names, "__iter__"):
         raise InvalidPredictions(f"{PLURAL[kind]} must be a list of names; got {names!r}")
@@ -168,4 +213,10 @@ def array_of_names(names: Sequence[Any]) -> npt.NDArray[Any]:
 
 def some(names: Sequence[Any]) -> str:
     """Up to eight names, for a message."""
-    return f"[{', '.join(repr(name) for name in names[:8])}{', …' if len(names) > 8 else ''}]"
+    return f"[{', '.join(map(short, names[:8]))}{', …' if len(names) > 8 else ''}]"
+
+
+def short(name: Any) -> str:
+    """A name for a message, cut where it is very long."""
+    text = repr(name)
+    return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from consilience.data.axes import is_missing, listed, some
+from consilience.data.axes import Axis, listed, some
+from consilience.data.names import check_spellings, is_missing, sorted_names
 from consilience.system.errors import InvalidPredictions
 from consilience.system.tables import Table
 
@@ -32,9 +33,9 @@ class Answers(NamedTuple):
     class_names: list[Any]
 
 
-def read_answers(frame: Any, *, item: str, member: str, label: str | None, classes: Sequence[Any] | None) -> Answers:
-    """The answers of a long frame, coded by position; names are sorted where they can be."""
-    table = frame if isinstance(frame, Table) else _as_table(frame)
+def read_answers(frame: Any, *, item: Any, member: Any, label: Any, classes: Sequence[Any] | None) -> Answers:
+    """The answers of a long frame, coded by position; names are sorted."""
+    table = frame if isinstance(frame, Table) else as_table(frame)
     for role, column in (("item", item), ("member", member)):
         if column not in table.columns:
             raise InvalidPredictions(f"frame must have the column {column!r} for the {role}; it has {table.columns}")
@@ -45,16 +46,18 @@ def read_answers(frame: Any, *, item: str, member: str, label: str | None, class
     if label is not None and label in table.columns:
         labels, class_names = _code_labels(table[label], label, classes)
         return Answers(items, members, labels, None, item_names, member_names, class_names)
-    class_names = _class_columns(table.columns, {item, member}, label, classes)
-    rows = np.stack([_numbers(table[column], column) for column in class_names], axis=1)
-    return Answers(items, members, None, rows, item_names, member_names, class_names)
+    columns = _class_columns(table.columns, {item, member}, label, classes)
+    rows = np.stack([_numbers(table[column], column) for column in columns], axis=1)
+    return Answers(items, members, None, rows, item_names, member_names, columns)
 
 
-def _as_table(frame: Any) -> Table:
+def as_table(frame: Any) -> Table:
+    """The columns of a data frame of any library."""
     import narwhals as nw  # noqa: PLC0415 - only users of frames pay for it
 
     try:
         table = nw.from_native(frame, eager_only=True)
+        values = [column.to_list() for column in table.iter_columns()]
     except TypeError as error:
         raise InvalidPredictions(
             f"frame must be a data frame (pandas, polars, pyarrow, …); got {type(frame).__name__}"
@@ -62,16 +65,16 @@ def _as_table(frame: Any) -> Table:
     except nw.exceptions.DuplicateError as error:
         names = Counter(map(str, frame.columns)).most_common(1)
         raise InvalidPredictions(f"frame must have columns of different names; got {names[0][0]!r} twice") from error
-    return Table({name: table[name].to_list() for name in table.columns})
+    return Table(dict(zip(table.columns, values, strict=True)))
 
 
-def _check_names(values: Iterable[Any], column: str) -> None:
+def _check_names(values: Iterable[Any], column: Any) -> None:
     for row, value in enumerate(values):
         if not isinstance(value, Hashable):
             raise InvalidPredictions(f"column {column!r} must hold names, text or numbers; row {row} holds {value!r}")
 
 
-def _code(values: list[Any], column: str) -> tuple[IntArray, list[Any]]:
+def _code(values: list[Any], column: Any) -> tuple[IntArray, list[Any]]:
     """The place of each value among the sorted names, and the names.
 
     Sorted, so that truths listed by item number line up with the items whatever the order of the answers.
@@ -80,50 +83,47 @@ def _code(values: list[Any], column: str) -> tuple[IntArray, list[Any]]:
         if is_missing(value):
             raise InvalidPredictions(f"column {column!r} must have no missing values; row {row} is missing")
     _check_names(values, column)
-    names = _sorted(set(values))
-    numbers = {name: place for place, name in enumerate(names)}
-    return np.fromiter((numbers[value] for value in values), np.intp, len(values)), names
+    check_spellings(set(values), column)
+    names = sorted_names(set(values))
+    return _places(values, Axis("item", len(names), names)), names
 
 
-def _code_labels(values: list[Any], column: str, classes: Sequence[Any] | None) -> tuple[IntArray, list[Any]]:
+def _code_labels(values: list[Any], column: Any, classes: Sequence[Any] | None) -> tuple[IntArray, list[Any]]:
     """Each label's class; a missing label is coded -1."""
     _check_names(values, column)
-    is_given = [not is_missing(value) for value in values]
-    seen = {value for value, given in zip(values, is_given, strict=True) if given}
-    names = _sorted(seen) if classes is None else listed("class", classes)
-    position = {name: place for place, name in enumerate(names)}
-    if unknown := seen - position.keys():
+    seen = {value for value in values if not is_missing(value)}
+    check_spellings(seen, column)
+    names = sorted_names(seen) if classes is None else listed("class", classes)
+    axis = Axis("class", len(names), names)
+    if unknown := [value for value in seen if axis.find(value) is None]:
         raise InvalidPredictions(
             f"column {column!r} must hold the classes {some(names)}; got {min(unknown, key=str)!r}"
         )
-    codes = (position[value] if given else -1 for value, given in zip(values, is_given, strict=True))
-    return np.fromiter(codes, np.intp, len(values)), names
+    return _places(values, axis), names
 
 
-def _sorted(names: set[Any]) -> list[Any]:
-    """Names in their own order, or in that of their texts where they cannot be compared."""
-    try:
-        return sorted(names)
-    except TypeError:
-        return sorted(names, key=str)
+def _places(values: list[Any], axis: Axis) -> IntArray:
+    """Where each value stands; -1 where it is missing."""
+    found: dict[Any, int | None] = {value: axis.find(value) for value in set(values) if not is_missing(value)}
+    return np.fromiter((-1 if is_missing(value) else found[value] for value in values), np.intp, len(values))
 
 
-def _class_columns(
-    columns: Sequence[str], taken: set[str], label: str | None, classes: Sequence[Any] | None
-) -> list[Any]:
+def _class_columns(columns: Sequence[Any], taken: set[Any], label: Any, classes: Sequence[Any] | None) -> list[Any]:
     """The columns that hold one probability per class: those named, or all that are left."""
-    names = [column for column in columns if column not in taken] if classes is None else list(classes)
-    missing = [name for name in names if name not in columns]
+    left = [column for column in columns if column not in taken]
+    axis = Axis("class", len(left), left)
+    names = left if classes is None else listed("class", classes)
+    missing = [name for name in names if axis.find(name) is None]
     if missing or len(names) < 2:
         wanted = f"the label column {label!r} or " if label is not None else ""
         raise InvalidPredictions(
             f"frame must have {wanted}one probability column per class; "
             f"{f'{missing[0]!r} is missing from' if missing else 'it has'} {some(list(columns))}"
         )
-    return names
+    return [left[axis.position_of(name)] for name in names]
 
 
-def _numbers(values: list[Any], column: str) -> npt.NDArray[np.float64]:
+def _numbers(values: list[Any], column: Any) -> npt.NDArray[np.float64]:
     try:
         return np.asarray([np.nan if is_missing(value) else value for value in values], dtype=np.float64)
     except (TypeError, ValueError) as error:

@@ -2,60 +2,127 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from consilience.data.axes import is_missing, some
-from consilience.data.reading import are_probabilities, sum_tolerance
+from consilience.data.axes import COUNT, Axis, short, some
+from consilience.data.names import UNKNOWN, is_missing, text_of
+from consilience.data.reading import are_probabilities
 from consilience.system.arrays import FloatArray, IntArray, check_is_dense, is_array, plain_numpy, to_numpy
 from consilience.system.errors import InvalidPredictions
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     import numpy.typing as npt
 
     from consilience.data.axes import Axes
 
 
+class NamedLabels(NamedTuple):
+    """Labels beside the names of their items, as a table has them."""
+
+    items: Sequence[Any]
+    labels: Sequence[Any]
+
+
 def known_labels(labels: Any, axes: Axes) -> IntArray | None:
     """Known truths as positions of classes, -1 where unknown; None where nothing is known.
 
-    `labels` has one entry per item, or maps items to labels (a mapping, a pandas Series). Labels are names of classes,
-    or their positions where the names are not numbers; -1, None and NaN are unknown.
+    `labels` has one entry per item, or names items (a mapping, a pandas Series). Labels are names of classes; only
+    classes without names are told by their positions. -1, None, NaN and words such as NA are unknown, unless a class is
+    called so.
     """
     if labels is None:
         return None
+    entries = _entries(labels, axes.items)
+    if entries.items is None and (quickly := _positions(labels, axes)) is not None:
+        return quickly if (quickly >= 0).any() else None
+    places = range(axes.items.size) if entries.items is None else [axes.items.position_of(i) for i in entries.items]
+    known = np.full(axes.items.size, -1, dtype=np.intp)
+    positions: dict[Any, int] = {}  # of labels seen before
+    for place, label in zip(places, entries.labels, strict=True):
+        key = (type(label), label) if isinstance(label, Hashable) else None
+        position = positions.get(key, -2)
+        if position == -2:
+            position = positions[key] = _position(label, place, axes)
+        if position != -1 and known[place] not in (-1, position):
+            one, two = (axes.classes.name(k) for k in (int(known[place]), position))
+            raise InvalidPredictions(
+                f"labels must give an item one label; {axes.items.describe(place)} has {short(one)} and {short(two)}"
+            )
+        known[place] = max(known[place], position)
+    return known if (known >= 0).any() else None
+
+
+def _positions(labels: Any, axes: Axes) -> IntArray | None:
+    """A plain array of positions as it is, without a look at each; None where it is no such array."""
+    if axes.classes.is_named or type(labels) is not np.ndarray or labels.dtype.kind not in "iu":
+        return None
+    is_good = (labels >= -1) & (labels < axes.classes.size)
+    return labels.astype(np.intp) if is_good.all() else None
+
+
+class _Entries(NamedTuple):
+    items: Sequence[Any] | None  # None where the labels are in the order of the items
+    labels: Sequence[Any]
+
+
+def _entries(labels: Any, items: Axis) -> _Entries:
+    """The labels, and the items they name; raises where it is open which item a label belongs to."""
+    if is_array(labels) and not isinstance(labels, np.ma.MaskedArray):
+        check_is_dense(labels, "labels")
+        labels = to_numpy(labels)
     # Without an order, a set cannot say which label is whose.
     is_list = hasattr(labels, "__len__") and not isinstance(labels, str | bytes | AbstractSet)
     if not is_list or hasattr(labels, "columns") or getattr(labels, "ndim", 1) == 0:
         raise InvalidPredictions(
-            f"labels must have one entry for each of the {axes.items.size} items; got a {type(labels).__name__}"
+            f"labels must have one entry for each of the {items.size} items; got a {type(labels).__name__}"
         )
-    if isinstance(labels, Mapping) or hasattr(labels, "to_dict"):
-        values = _by_item(labels if isinstance(labels, Mapping) else labels.to_dict(), axes)
-    else:
-        check_is_dense(labels, "labels")
-        # A masked array lists what is masked as None, which is unknown.
-        is_plain = is_array(labels) and not isinstance(labels, np.ma.MaskedArray)
-        values = to_numpy(labels).tolist() if is_plain else _listed(labels)
-    if len(values) != axes.items.size:
+    if getattr(labels, "ndim", 1) > 1:
         raise InvalidPredictions(
-            f"labels must have one entry for each of the {axes.items.size} items; got {len(values)}"
+            f"labels must be a flat list with one entry for each of the {items.size} items; got shape {labels.shape}"
         )
-    positions = dict(axes.classes.positions)
-    if not any(isinstance(name, int | float) for name in positions):
-        positions |= {place: place for place in range(axes.classes.size)}
-    found = (_position(label, place, positions, axes) for place, label in enumerate(values))
-    known = np.fromiter(found, np.intp, len(values))
-    return known if (known >= 0).any() else None
+    if isinstance(labels, NamedLabels):
+        return _Entries(*labels)
+    if isinstance(labels, Mapping):
+        return _Entries(list(labels), list(labels.values()))
+    values = _listed(labels)
+    if hasattr(labels, "to_dict") and hasattr(labels, "index"):  # a Series
+        return _indexed(list(labels.index), values, items)
+    check_order_is_known(items)
+    if len(values) != items.size:
+        raise InvalidPredictions(f"labels must have one entry for each of the {items.size} items; got {len(values)}")
+    return _Entries(None, values)
+
+
+def check_order_is_known(items: Axis) -> None:
+    """Raise where items come in an order that nobody chose, so that a list without names may be in another."""
+    if items.by_name and not items.is_counted:
+        raise InvalidPredictions(
+            "labels must name their items, as a mapping, a Series or a table with a column of items: these items, "
+            f"{some(items.names)}, are matched by name"
+        )
+
+
+def _indexed(index: list[Any], values: list[Any], items: Axis) -> _Entries:
+    """The labels of a Series. Without names of items, an index in another order may mean either order."""
+    if not items.is_named and len(index) == items.size and not Axis("item", len(index)).is_same_as(index):
+        raise InvalidPredictions(
+            f"labels must have an index that the items have; items are 0 to {items.size - 1} without names, and the "
+            f"index is {some(index)}: name the items, or give an array of labels in the order of the items"
+        )
+    return _Entries(index, values)
 
 
 def _listed(labels: Any) -> list[Any]:
-    return list(labels.tolist() if isinstance(labels, np.ma.MaskedArray) else labels)
+    """The values of an array or a list. A masked array lists what is masked as None, which is unknown."""
+    check_is_dense(labels, "labels")
+    for method in ("tolist", "to_pylist", "to_list"):
+        if hasattr(labels, method):
+            return list(getattr(labels, method)())
+    return list(labels)
 
 
 def known_rows(labels: Any, axes: Axes) -> FloatArray | None:
@@ -64,10 +131,11 @@ def known_rows(labels: Any, axes: Axes) -> FloatArray | None:
     if given.dtype.kind not in "fiub":
         raise InvalidPredictions(f"soft labels must be numbers (items, classes); got {given.dtype} values")
     rows = np.array(given, dtype=np.float64)
+    check_order_is_known(axes.items)
     if rows.shape != shape:
         raise InvalidPredictions(f"soft labels must be (items, classes) = {shape}; got {rows.shape}")
     is_unknown = np.isnan(rows).all(axis=1)
-    is_wrong = ~is_unknown & ~are_probabilities(rows, sum_tolerance(labels))
+    is_wrong = ~is_unknown & ~are_probabilities(rows, is_half=True)
     if is_wrong.any():
         place = int(np.argmax(is_wrong))
         raise InvalidPredictions(
@@ -85,10 +153,11 @@ def known_truths(labels: Any, axes: Axes) -> IntArray | FloatArray | None:
 
 def on_classes(known: Any, axes: Axes, classes: Sequence[Any]) -> Any:
     """What is known of items on these axes, for classes that may stand in another order."""
-    if known is None or not axes.classes.is_named or list(axes.classes.names) == list(classes):
+    if known is None or not axes.classes.is_named:
         return known
-    place = {name: position for position, name in enumerate(classes)}
-    positions = np.array([place[name] for name in axes.classes.names])
+    positions = axes.classes.positions_on(Axis("class", len(classes), classes))
+    if positions is None:
+        return known
     if known.ndim == 1:
         return np.where(known >= 0, positions[known], -1)
     rows = np.where(np.isnan(known[:, :1]), np.nan, np.zeros((len(known), len(classes))))
@@ -101,20 +170,16 @@ def which_known(known: IntArray | FloatArray) -> npt.NDArray[np.bool_]:
     return np.asarray(known >= 0 if known.ndim == 1 else ~np.isnan(known[:, 0]))
 
 
-def _by_item(mapping: Mapping[Any, Any], axes: Axes) -> list[Any]:
-    values: list[Any] = [None] * axes.items.size
-    for item, label in mapping.items():
-        values[axes.items.position_of(item)] = label
-    return values
-
-
-def _position(label: Any, place: int, positions: Mapping[Any, int], axes: Axes) -> int:
-    if is_missing(label) or (-1 not in positions and label == -1):
+def _position(label: Any, place: int, axes: Axes) -> int:
+    classes = axes.classes
+    position = None if is_missing(label) else classes.find(label)
+    if position is not None:
+        return position
+    if is_missing(label) or text_of(label) == "-1" or text_of(label) in UNKNOWN:
         return -1
-    try:
-        return positions[label]
-    except (KeyError, TypeError):
-        raise InvalidPredictions(
-            f"labels must be among the classes {some(axes.classes.names)}, or -1 where unknown; "
-            f"{axes.items.describe(place)} has {label!r}"
-        ) from None
+    is_position = classes.is_named and COUNT.fullmatch(text_of(label)) and int(text_of(label)) < classes.size
+    hint = ": the classes have names, so give names instead of positions" if is_position else ""
+    raise InvalidPredictions(
+        f"labels must be among the classes {some(classes.names)}, or -1 where unknown; "
+        f"{axes.items.describe(place)} has {short(label)}{hint}"
+    )

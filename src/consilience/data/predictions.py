@@ -17,7 +17,6 @@ from consilience.data.alignment import (
     joined_members,
     moved,
     places_of_members,
-    positions_on,
 )
 from consilience.data.answers import NUMBERS_AT_ONCE, HardAnswers, SoftMember, merge_answers
 from consilience.data.axes import Axes, Axis, HasAxes, listed
@@ -33,6 +32,7 @@ from consilience.data.reading import (
     member_matrices,
     normalized,
     number_of_classes,
+    positions_of_labels,
     softmax,
     validated,
 )
@@ -191,15 +191,20 @@ class Predictions(AbstractPredictions):
         classes: Iterable[Any] | None = None,
         partial: bool = False,
     ) -> Predictions:
-        """Predictions from hard labels (members, items): positions of classes, -1 where missing.
+        """Predictions from hard labels (members, items), -1 where missing.
+
+        Labels are positions of classes; or their names, where `classes` names them and labels are text or some class
+        is called by a whole number.
 
         >>> Predictions.from_labels([[0, 1, 1], [0, -1, 2]], n_classes=3)
         Predictions(2 members × 3 items × 3 classes, hard labels)
+        >>> Predictions.from_labels([[2, 1, 1]], classes=[1, 2]).to_array().tolist()
+        [[[0.0, 1.0], [1.0, 0.0], [1.0, 0.0]]]
         """
-        table = integers(labels, "labels")
+        names = None if classes is None else listed("class", classes)
+        table = positions_of_labels(labels, names, "labels")
         if table.ndim != 2:
             raise InvalidPredictions(f"labels must be (members, items); got {table.ndim} dimensions")
-        names = None if classes is None else listed("class", classes)
         member, item = np.nonzero(table != -1)
         answers = HardAnswers(item, member, table[member, item])
         axes = Axes(
@@ -225,8 +230,8 @@ class Predictions(AbstractPredictions):
     ) -> Predictions:
         """Predictions from a list of answers: each an item, a member, and a label or a row of probabilities.
 
-        Items, members and labels are positions (0, 1, 2, …); a label of -1 is no answer. A member may answer
-        an item more than once. The cost grows with the answers, not with members × items.
+        Items and members are positions (0, 1, 2, …), labels as in `from_labels`; a label of -1 is no answer. A member
+        may answer an item more than once. The cost grows with the answers, not with members × items.
 
         >>> Predictions.from_answers(item=[0, 0, 1], member=[0, 1, 1], label=[1, 1, 0])
         Predictions(2 members × 2 items × 2 classes, hard labels)
@@ -240,64 +245,52 @@ class Predictions(AbstractPredictions):
         if (label is None) == (probabilities is None):
             raise InvalidPredictions("each answer needs either a label or probabilities; got both or neither")
         class_names = None if classes is None else listed("class", classes)
-        member_axis = axis_of_positions("member", member_positions, members)
-        item_axis = axis_of_positions("item", item_positions, items)
-        order = np.lexsort((member_positions, item_positions))
-        item_positions, member_positions = item_positions[order], member_positions[order]
+        n_answers = len(item_positions)
         if label is not None:
-            labels = integers(label, "label")
-            check_length(labels, len(order), "label")
-            if labels.ndim != 1:
-                raise InvalidPredictions(f"label must be a flat list, one for each answer; got shape {labels.shape}")
-            size = number_of_classes(n_classes, class_names, labels)
-            is_answer = labels[order] != -1
-            hard = HardAnswers(item_positions[is_answer], member_positions[is_answer], labels[order][is_answer])
-            return _checked((), hard, Axes(member_axis, item_axis, Axis("class", size, class_names)), partial=partial)
-        rows = to_numpy(floats(probabilities))
-        check_length(rows, len(order), "probabilities")
-        if rows.ndim != 2:
-            raise InvalidPredictions(f"probabilities must be (answers, classes); got {rows.ndim} dimensions")
-        if n_classes is not None and n_classes != rows.shape[1]:
-            raise InvalidPredictions(f"n_classes must be the {rows.shape[1]} of the probabilities; got {n_classes!r}")
-        by_member = np.argsort(member_positions, kind="stable")
-        bounds = np.searchsorted(member_positions[by_member], np.arange(member_axis.size + 1))
-        rows = rows[order[by_member]]
-        items_answered = item_positions[by_member]
-        everything = np.arange(item_axis.size)
-        soft = []
-        for position, (first, last) in enumerate(pairwise(bounds)):
-            answered = items_answered[first:last]
-            is_dense = np.array_equal(answered, everything)
-            soft.append(SoftMember(position, rows[first:last], None if is_dense else answered, is_complete=False))
-        axes = Axes(member_axis, item_axis, Axis("class", int(rows.shape[1]), class_names))
-        return _checked(soft, None, axes, partial=partial)
+            answers = positions_of_labels(label, class_names, "label")
+            check_length(answers, n_answers, "label")
+            if answers.ndim != 1:
+                raise InvalidPredictions(f"label must be a flat list, one for each answer; got shape {answers.shape}")
+            size = number_of_classes(n_classes, class_names, answers)
+        else:
+            answers = to_numpy(floats(probabilities))
+            check_length(answers, n_answers, "probabilities")
+            if answers.ndim != 2:
+                raise InvalidPredictions(f"probabilities must be (answers, classes); got {answers.ndim} dimensions")
+            size = int(answers.shape[1])
+            if n_classes is not None and n_classes != size:
+                raise InvalidPredictions(f"n_classes must be the {size} of the probabilities; got {n_classes!r}")
+        axes = Axes(
+            axis_of_positions("member", member_positions, members),
+            axis_of_positions("item", item_positions, items),
+            Axis("class", size, class_names),
+        )
+        return _of_answers(item_positions, member_positions, answers, axes, partial=partial)
 
     @classmethod
     def from_frame(
         cls,
         frame: Any,
         *,
-        item: str = "task",
-        member: str = "worker",
-        label: str | None = "label",
+        item: Any = "task",
+        member: Any = "worker",
+        label: Any = "label",
         classes: Sequence[Any] | None = None,
     ) -> Predictions:
         """Predictions from a long frame of any data-frame library, one answer per row.
 
         The answer is the column `label`; or, where there is none, one probability column per class: those named
-        by `classes`, or all columns but `item` and `member`. Names come from the frame. The defaults are
-        crowd-kit's.
+        by `classes`, or all columns but `item` and `member`. Names come from the frame, items in sorted order: labels
+        of such items are matched by name. The defaults are crowd-kit's.
         """
         answers = read_answers(frame, item=item, member=member, label=label, classes=classes)
-        return cls.from_answers(
-            answers.items,
-            answers.members,
-            answers.labels,
-            probabilities=answers.rows,
-            members=answers.member_names,
-            items=answers.item_names,
-            classes=answers.class_names,
+        axes = Axes(
+            Axis("member", len(answers.member_names), answers.member_names),
+            Axis("item", len(answers.item_names), answers.item_names, by_name=True),
+            Axis("class", len(answers.class_names), answers.class_names),
         )
+        given = answers.rows if answers.labels is None else answers.labels
+        return _of_answers(answers.items, answers.members, given, axes, partial=False)
 
     @classmethod
     def from_models(
@@ -461,8 +454,11 @@ class Predictions(AbstractPredictions):
         soft = tuple(member.take(positions) for member in self.soft)
         hard = None if self.hard is None else self.hard.take(positions)
         is_repeated = len(np.unique(positions)) < len(positions)
-        names = None if is_repeated else [self.axes.items.name(int(place)) for place in positions]
-        return _assembled(soft, hard, self.axes._replace(items=Axis("item", len(positions), names)))
+        own = self.axes.items
+        names = None if is_repeated else [own.name(int(place)) for place in positions]
+        return _assembled(
+            soft, hard, self.axes._replace(items=Axis("item", len(positions), names, by_name=own.by_name))
+        )
 
     def apart(self) -> Predictions:
         """The answers to a single item as several items: one for each member who answered, in the members' order."""
@@ -501,6 +497,10 @@ class Predictions(AbstractPredictions):
         """The same labels among more classes than were said."""
         return _checked((), self.hard, self.axes._replace(classes=Axis("class", n_classes)), partial=True)
 
+    def with_items(self, items: Axis) -> Predictions:
+        """The same answers to items of other names."""
+        return _assembled(self.soft, self.hard, self.axes._replace(items=items))
+
     def aligned(self, members: Sequence[Any], classes: Sequence[Any]) -> Predictions:
         """The same answers on the axes of an earlier fit: members matched by name, absent ones missing."""
         own = self.axes.members
@@ -533,6 +533,24 @@ def _assembled(soft: Iterable[SoftMember], hard: HardAnswers | None, axes: Axes)
     return self
 
 
+def _of_answers(items: IntArray, members: IntArray, answers: Any, axes: Axes, *, partial: bool) -> Predictions:
+    """Predictions of a list of answers by position: labels (answers,), -1 where missing, or rows (answers, classes)."""
+    order = np.lexsort((members, items))
+    if answers.ndim == 1:
+        order = order[answers[order] != -1]
+        return _checked((), HardAnswers(items[order], members[order], answers[order]), axes, partial=partial)
+    order = order[np.argsort(members[order], kind="stable")]
+    bounds = np.searchsorted(members[order], np.arange(axes.members.size + 1))
+    everything = np.arange(axes.items.size)
+    soft = []
+    for position, (first, last) in enumerate(pairwise(bounds)):
+        answered = items[order[first:last]]
+        is_dense = np.array_equal(answered, everything)
+        rows = answers[order[first:last]]
+        soft.append(SoftMember(position, rows, None if is_dense else answered, is_complete=False))
+    return _checked(soft, None, axes, partial=partial)
+
+
 def _checked(soft: Iterable[SoftMember], hard: HardAnswers | None, axes: Axes, *, partial: bool) -> Predictions:
     """Predictions made of new parts."""
     predictions = _assembled(validated(tuple(soft), hard, axes), hard, axes)
@@ -545,8 +563,8 @@ def _on_axes(
     predictions: Predictions, members: IntArray, items: Axis, classes: Axis
 ) -> tuple[list[SoftMember], list[HardAnswers]]:
     """The stored answers with members, items and classes numbered as on other axes."""
-    item_map = positions_on(predictions.axes.items, items)
-    class_map = positions_on(predictions.axes.classes, classes)
+    item_map = predictions.axes.items.positions_on(items)
+    class_map = predictions.axes.classes.positions_on(classes)
     soft = [
         moved(member, int(members[member.position]), item_map, class_map, classes.size) for member in predictions.soft
     ]

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 
 from consilience.data.answers import HardAnswers, SoftMember, parts_of
-from consilience.data.axes import PLURAL, Axis, listed
+from consilience.data.axes import PLURAL, Axis, listed, short, some
+from consilience.data.names import is_missing, is_whole, text_of
 from consilience.system.arrays import (
     Array,
     IntArray,
@@ -30,8 +31,9 @@ if TYPE_CHECKING:
 
     from consilience.data.axes import Axes
 
-SUM_TOLERANCE, HALF_TOLERANCE = 1e-3, 1e-2
-"""How far from 1 a row of probabilities may sum, and how far in half precision."""
+SUM_TOLERANCE, HALF_TOLERANCE, ROUNDING, MOST_ROUNDING = 1e-3, 1e-2, 0.5e-4, 0.05
+"""How far from 1 a row of probabilities may sum, and how far in half precision; or by ROUNDING for each class, if that
+is more: it is the most that a probability of four digits is off. Beyond MOST_ROUNDING no row is one."""
 
 MOST_CLASSES, MOST_EMPTY = 100_000, 1_000_000
 """A label of at least MOST_CLASSES is a mistake or a name, not a position. So is an item or member of at least
@@ -60,7 +62,12 @@ def member_matrices(values: Any) -> list[Array]:
 
 
 def _opened(value: Any) -> Any:
-    """A path to a .npy file as the array in it, which stays on disk; anything else as it is."""
+    """A path to a .npy file as the array in it, which stays on disk; anything else as it is.
+
+    What a Dask array promises is computed, once: otherwise each look at it would compute all of it again.
+    """
+    if hasattr(value, "__dask_graph__") and not hasattr(value, "columns"):
+        return value.compute()
     if not isinstance(value, str | os.PathLike):
         return value
     try:
@@ -142,6 +149,30 @@ def integers(values: Any, name: str) -> IntArray:
     return array.astype(np.intp)
 
 
+def positions_of_labels(labels: Any, classes: list[Any] | None, name: str) -> IntArray:
+    """Answers as positions of classes, -1 where missing.
+
+    Integers are positions where classes have no names, or names of which none is a whole number; all else are names.
+    """
+    if classes is None:
+        return integers(labels, name)
+    axis = Axis("class", len(classes), classes)
+    array = plain_numpy(labels, name)
+    if array.dtype.kind in "iu" and (axis.is_counted or not any(map(is_whole, classes))):
+        return integers(labels, name)
+    values = array.ravel().tolist()
+    found: dict[Any, int | None] = {}
+    for value in set(values):
+        is_absent = is_missing(value) or (axis.find(value) is None and text_of(value) == "-1")
+        found[value] = -1 if is_absent else axis.find(value)
+    if None in found.values():
+        unknown = next(value for value in values if found[value] is None)
+        raise InvalidPredictions(
+            f"{name} must be among the classes {some(classes)}, or -1 where missing; got {short(unknown)}"
+        )
+    return np.array([found[value] for value in values], dtype=np.intp).reshape(array.shape)
+
+
 def number_of_classes(given: Any, names: list[Any] | None, labels: IntArray) -> int:
     """The number of classes: the given number, else the number of names, else one more than the largest label."""
     if given is not None:
@@ -194,7 +225,8 @@ def softmax(logits: Array, member: int) -> Array:
             f"a missing prediction must be NaN for every class; item {row} of member {member} is NaN for "
             f"{n_missing[row]} of {wide.shape[1]}"
         )
-    if wide.shape[0] and bool(xp.all(are_probabilities(logits))):
+    is_row = n_missing == 0
+    if is_row.any() and to_numpy(are_probabilities(logits, is_half=True))[is_row].all():
         raise InvalidPredictions(
             f"logits must not be probabilities already; every row of member {member} sums to 1: use Predictions(…)"
         )
@@ -228,23 +260,26 @@ def normalized(matrix: Array) -> Array:
 # ---- checks ------------------------------------------------------------------------------------------------
 
 
-def are_probabilities(rows: Array, tolerance: float | None = None) -> Array:
+def are_probabilities(rows: Array, *, is_half: bool | None = None) -> Array:
     """Which rows (…, classes) are probabilities: not negative, with a sum of 1 within the tolerance of their precision.
 
-    Rows that were widened since need the `tolerance` of their first precision. A row with a NaN is not one.
+    Rows that were widened since may be of half precision although their type is not: `is_half`. A row with a NaN is
+    not one.
     """
     xp = namespace(rows)
     wide = xp.astype(rows, working_dtype(rows), copy=False)
     with np.errstate(over="ignore", invalid="ignore"):
         distance = xp.abs(xp.sum(wide, axis=-1) - 1)
-        return (xp.min(wide, axis=-1) >= 0) & (distance <= (tolerance or sum_tolerance(rows)))
+        return (xp.min(wide, axis=-1) >= 0) & (distance <= sum_tolerance(rows, is_half=is_half))
 
 
-def sum_tolerance(given: Array) -> float:
-    """How far from 1 rows of this precision may sum."""
-    xp = namespace(given)
-    is_half = xp.isdtype(given.dtype, "real floating") and xp.finfo(given.dtype).bits == 16
-    return HALF_TOLERANCE if is_half else SUM_TOLERANCE
+def sum_tolerance(rows: Array, *, is_half: bool | None = None) -> float:
+    """How far from 1 rows of this precision and as many classes may sum."""
+    if is_half is None:
+        xp = namespace(rows)
+        is_half = bool(xp.isdtype(rows.dtype, "real floating") and xp.finfo(rows.dtype).bits == 16)
+    n_classes = int(rows.shape[-1])
+    return max(HALF_TOLERANCE if is_half else SUM_TOLERANCE, min(ROUNDING * n_classes, MOST_ROUNDING))
 
 
 def validated(soft: tuple[SoftMember, ...], hard: HardAnswers | None, axes: Axes) -> tuple[SoftMember, ...]:
@@ -266,14 +301,14 @@ def _check_rows(member: SoftMember, soft: tuple[SoftMember, ...], axes: Axes) ->
     """Whether no row is missing; raises where a row is neither probabilities nor missing."""
     is_complete = True
     for start, rows, suspects in _suspect_rows(member):
-        is_missing = np.isnan(rows).all(axis=1)
-        is_complete = is_complete and not is_missing.any()
-        if not is_missing.all():
-            first = int(np.argmin(is_missing))
+        is_empty = np.isnan(rows).all(axis=1)
+        is_complete = is_complete and not is_empty.any()
+        if not is_empty.all():
+            first = int(np.argmin(is_empty))
             place = start + int(suspects[first])
             item = place if member.items is None else int(member.items[place])
             where = f"{axes.items.describe(item)} of {axes.members.describe(member.position)}"
-            _refuse_row(rows[first], where, int((~is_missing).sum()) - 1, soft)
+            _refuse_row(rows[first], where, int((~is_empty).sum()) - 1, soft)
     return is_complete
 
 

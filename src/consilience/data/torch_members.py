@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 
-from consilience.data.reading import HALF_TOLERANCE, are_probabilities, softmax
+from consilience.data.reading import are_probabilities, softmax
 from consilience.system.errors import InvalidPredictions
 from consilience.system.extras import extra
 from consilience.system.progress import show_progress
@@ -211,7 +211,7 @@ def _activated(batches: list[Outputs], activation: Activation, place: int, name:
     if activation == "none":
         return outputs
     # The outputs are in single precision now, but a model may have computed them in half.
-    if activation == "softmax" and len(outputs) and are_probabilities(outputs, HALF_TOLERANCE).all():
+    if activation == "softmax" and len(outputs) and are_probabilities(outputs, is_half=True).all():
         raise InvalidPredictions(
             f"models must not give probabilities already; every row of {name!r} sums to 1: use activation='none'"
         )

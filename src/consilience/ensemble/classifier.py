@@ -23,6 +23,7 @@ from consilience.ensemble.members import (
     answers_of,
     are_pairs,
     gives_probabilities,
+    items_of,
     named_members,
     side_by_side,
 )
@@ -233,7 +234,7 @@ class EnsembleClassifier(ClassifierMixin, TransformerMixin, MetaEstimatorMixin, 
         """What the members say of X: for `compare`, `diagnose`, `explain`, or an aggregator's `partial_fit`."""
         check_is_fitted(self)
         answers = [answers_of(member, X, self._member_classes) for member in self.estimators_]
-        return side_by_side(self._kept_names(), answers, self.classes_)
+        return side_by_side(self._kept_names(), answers, self.classes_, items_of(X))
 
     def predict_proba(self, X: Any) -> Any:
         """The posterior (items, classes) of each row, by what was learned; nothing more is learned."""

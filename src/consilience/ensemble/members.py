@@ -103,12 +103,20 @@ def _classes_of(name: str, member: Any) -> npt.NDArray[Any]:
     return np.asarray(member.classes_)
 
 
-def side_by_side(names: Iterable[str], answers: Iterable[Array], classes: npt.NDArray[Any]) -> Predictions:
+def items_of(X: Any) -> list[Any] | None:
+    """The names of the rows of a data frame, which labels in a Series are matched by; None where they have none."""
+    index = getattr(X, "index", None) if hasattr(X, "columns") else None
+    return list(index) if index is not None and index.is_unique else None
+
+
+def side_by_side(
+    names: Iterable[str], answers: Iterable[Array], classes: npt.NDArray[Any], items: list[Any] | None = None
+) -> Predictions:
     """The members' answers as predictions: rows of probabilities, or positions of labels."""
     parts = [
-        Predictions([answer], members=[name], classes=classes, partial=True)
+        Predictions([answer], members=[name], items=items, classes=classes, partial=True)
         if answer.ndim == 2
-        else Predictions.from_labels([answer], members=[name], classes=classes)
+        else Predictions.from_labels([classes[answer]], members=[name], items=items, classes=classes)
         for name, answer in zip(names, answers, strict=True)
     ]
     return Predictions.concatenate(parts)

@@ -3,6 +3,7 @@
 It may import from every room but `plots`, `report`, `experiments` and `cli`.
 """
 
+from consilience.files.contents import split_source as split_source
 from consilience.files.recognition import Source as Source
 from consilience.files.recognition import read_labels as read_labels
 from consilience.files.recognition import read_posterior as read_posterior

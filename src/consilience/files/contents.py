@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import re
 from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -11,10 +10,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from consilience.data.axes import some
+from consilience.files.cells import Cells
 from consilience.files.spreadsheets import without_quote
 from consilience.system.errors import InvalidPredictions
 from consilience.system.extras import extra
-from consilience.system.tables import Table
 from consilience.system.untrusted import (
     UNREADABLE,
     check_is_file,
@@ -29,16 +28,10 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 Arrays = dict[str, np.ndarray[Any, Any]]
+Table = dict[str, Cells]
 
 ARRAY_FORMATS = {".npy": "NumPy array", ".npz": "NumPy archive", ".safetensors": "safetensors file"}
 TABLE_FORMATS = {".csv": "CSV table", ".tsv": "TSV table", ".parquet": "Parquet table"}
-
-ITEM = ("item", "task", "item_id", "task_id", "id", "example", "question", "document", "image", "index")
-MEMBER = ("member", "worker", "annotator", "model", "judge", "rater", "labeler", "user", "worker_id", "annotator_id")
-"""Usual names of columns and arrays with these meanings, in order of preference."""
-
-INTEGER = re.compile(r"-?(0|[1-9]\d{0,17})")  # 007 is a name, and so is a number too large for 64 bits
-NUMBER = re.compile(r"[-+]?((0|[1-9]\d{0,17})(\.\d*)?|\.\d+)([eE][-+]?\d+)?|nan|NaN|[-+]?inf")
 
 MOST_COLUMNS = 100_000
 """Tables with more columns are refused."""
@@ -59,7 +52,7 @@ class Contents(NamedTuple):
 
 def read_contents(source: str) -> Contents:
     """Read FILE, or the part of FILE:KEY: the array KEY, or all arrays whose names start with KEY/."""
-    path, key = _split(source)
+    path, key = split_source(source)
     suffix = path.suffix.lower()
     if suffix not in ARRAY_FORMATS | TABLE_FORMATS:
         known = " ".join(ARRAY_FORMATS | TABLE_FORMATS)
@@ -73,7 +66,7 @@ def read_contents(source: str) -> Contents:
     return Contents(path, key, ARRAY_FORMATS[suffix], arrays if key is None else _picked(arrays, key, path), None)
 
 
-def _split(source: str) -> tuple[Path, str | None]:
+def split_source(source: str) -> tuple[Path, str | None]:
     """Split FILE:KEY. Any other colon is part of the file's name."""
     for suffix in ARRAY_FORMATS | TABLE_FORMATS:
         head, colon, key = source.rpartition(f"{suffix}:")
@@ -144,7 +137,7 @@ def _read_safetensors(path: Path) -> Arrays:
 
 def _read_table(path: Path, suffix: str) -> Table:
     table = _read_parquet(path) if suffix == ".parquet" else _read_csv(path, "\t" if suffix == ".tsv" else ",")
-    if not len(table):
+    if not any(len(cells.values) for cells in table.values()):
         raise InvalidPredictions(f"{path} must have at least one row under its header; it has none")
     return table
 
@@ -157,7 +150,12 @@ def _read_parquet(path: Path) -> Table:
             _check_parquet(file, path.stat().st_size)
             texts = [column.path for column in file.schema if column.physical_type == "BYTE_ARRAY"]
         with parquet.ParquetFile(path, memory_map=True, read_dictionary=texts) as file:
-            return Table({name: _parquet_column(file.read([name]).column(0)) for name in file.schema.names})
+            # All at once: pyarrow reads `gpt-4.1` as a part of a column `gpt-4`.
+            columns = file.read().columns
+            return {
+                name: Cells(_parquet_column(column), is_text=False)
+                for name, column in zip(file.schema.names, columns, strict=True)
+            }
     except Exception as error:  # pyarrow raises many kinds
         raise InvalidPredictions(f"{path} must be a Parquet table of text and numbers; {reason_of(error)}") from error
 
@@ -166,7 +164,7 @@ def _check_parquet(file: Any, n_bytes: int) -> None:
     """Raise if a table is not flat, or claims far more cells than its size allows: run lengths can claim any number."""
     metadata = file.metadata
     for column in file.schema:
-        if "." in column.path or column.max_repetition_level or column.physical_type == "INT96":
+        if column.path != column.name or column.max_repetition_level or column.physical_type == "INT96":
             raise ValueError(f"the column {column.path!r} holds lists, records or times")
     if repeated := _repeated(file.schema.names):
         raise ValueError(f"the column {repeated!r} is there twice")
@@ -211,25 +209,11 @@ def _read_csv(path: Path, delimiter: str) -> Table:
         )
     if len(header) > MOST_COLUMNS:
         raise InvalidPredictions(f"{path} must have at most {MOST_COLUMNS:,} columns; it has {len(header):,}")
-    header = [without_quote(name) for name in header]
+    header = [without_quote(name) or name for name in header]
     if (repeated := _repeated(header)) is not None:
         raise InvalidPredictions(f"{path} must have columns of different names; got {repeated!r} twice")
     for line, row in enumerate(rows, start=2):
         if len(row) != len(header):
             raise InvalidPredictions(f"{path} must have {len(header)} values in each row; row {line} has {len(row)}")
     columns = zip(*rows, strict=True) if rows else ([] for _ in header)
-    return Table({name: _typed(name, column) for name, column in zip(header, columns, strict=True)})
-
-
-def _typed(name: str, texts: Sequence[str]) -> list[Any]:
-    """Convert a column to integers or numbers if all texts are such; empty cells become None.
-
-    Items and members become integers or stay texts: as numbers, 1.1 and 1.10 would be the same.
-    """
-    given = {text for text in texts if text}
-    is_name = name.lower() in (*ITEM, *MEMBER)
-    for kind, pattern in ((int, INTEGER),) if is_name else ((int, INTEGER), (float, NUMBER)):
-        if all(pattern.fullmatch(text) for text in given):
-            numbers = {text: kind(text) for text in given}
-            return [numbers[text] if text else None for text in texts]
-    return [without_quote(text) or None for text in texts]
+    return {name: Cells(column, is_text=True) for name, column in zip(header, columns, strict=True)}

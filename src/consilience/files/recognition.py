@@ -7,16 +7,23 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from consilience.data.axes import is_missing, some
+from consilience.data.axes import some
+from consilience.data.labels import NamedLabels
+from consilience.data.names import check_spellings, sorted_names, text_of
 from consilience.data.predictions import Predictions
-from consilience.data.reading import are_probabilities
-from consilience.files.contents import AXIS_NAMES, INTEGER, ITEM, MEMBER, Arrays, Contents, read_contents
+from consilience.files.cells import MOST_ROUNDED, Cells, Numbers, check_one_notation, numbers_in
+from consilience.files.contents import AXIS_NAMES, Arrays, Contents, Table, read_contents
+from consilience.files.plausibility import check_labels, check_members
+from consilience.system import tables
 from consilience.system.errors import InvalidPredictions
-from consilience.system.tables import Table
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
+    from consilience.system.arrays import FloatArray
+
+ITEM = ("item", "task", "item_id", "task_id", "id", "example", "question", "document", "image", "index")
+MEMBER = ("member", "worker", "annotator", "model", "judge", "rater", "labeler", "user", "worker_id", "annotator_id")
 LABEL = ("label", "answer", "vote", "response", "annotation", "prediction", "class", "verdict")
 TRUTH = ("labels", "gold", "truth", "true", "target", "targets", "y", *LABEL)
 """Usual names of columns and arrays with these meanings, in order of preference."""
@@ -63,23 +70,24 @@ def read_labels(source: str, *, columns: Columns | None = None) -> Any:
         if len(candidates) != 1:
             held = some(list(contents.arrays))
             raise InvalidPredictions(f"{source} must hold one array of labels (items,), called labels; it holds {held}")
-        return next(iter(candidates.values()))
+        labels, names = next(iter(candidates.values())), _axis_names(contents.arrays)
+        return NamedLabels(names["items"], labels.tolist()) if len(names.get("items", ())) == len(labels) else labels
     assert contents.table is not None  # noqa: S101 - one of the two is there
     table, named = contents.table, columns or Columns()
     item = _column(table, named.item, (*ITEM, *UNNAMED))
-    others = [name for name in table.columns if name != item and name not in UNNAMED]
-    label = others[0] if len(others) == 1 else _column(table, named.label, TRUTH)
+    others = [name for name in table if name != item and name not in UNNAMED]
+    is_alone = len(others) == 1 and named.label is None
+    label = others[0] if is_alone else _column(table, named.label, TRUTH)
     if label is None:
-        raise InvalidPredictions(f"{source} must have a column of labels, one of {some(TRUTH)}; it has {table.columns}")
+        raise InvalidPredictions(
+            f"{source} must have a column of labels, one of {some(TRUTH)}; it has {some(list(table))}"
+        )
     if item is None:
-        return table[label]
-    found: dict[Any, Any] = {}
-    for name, value in zip(table[item], table[label], strict=True):
-        if found.setdefault(name, value) != value:
-            raise InvalidPredictions(
-                f"{source} must give an item one label; {name!r} has {found[name]!r} and {value!r}"
-            )
-    return found
+        return table[label].names
+    try:
+        return NamedLabels(_all_named(table[item], item), table[label].names)
+    except InvalidPredictions as error:
+        raise InvalidPredictions(f"{source}: {error}") from None
 
 
 def read_posterior(source: str, *, columns: Columns | None = None) -> Predictions:
@@ -95,9 +103,15 @@ def _recognised(contents: Contents, *, logits: bool, columns: Columns, is_alone:
     contents = _without_answers(contents)
     try:
         if contents.table is not None:
-            return _from_table(_without_index(contents.table), contents.path.stem, columns)
-        assert contents.arrays is not None  # noqa: S101 - one of the two is there
-        return _from_arrays(contents, contents.arrays, logits=logits, is_alone=is_alone)
+            made, words = _from_table(_without_index(contents.table), contents.path.stem, columns, logits=logits)
+        else:
+            assert contents.arrays is not None  # noqa: S101 - one of the two is there
+            made, words = _from_arrays(contents, contents.arrays, logits=logits, is_alone=is_alone)
+        if is_alone:
+            made.check_every_item_is_answered()
+        # The items of a posterior may come from a table, whose order nobody chose.
+        is_ordered = contents.arrays is not None and "posterior" not in contents.arrays
+        return made if is_ordered else made.with_items(made.axes.items.matched_by_name()), words
     except InvalidPredictions as error:
         hint = " (if these are logits, say --logits)" if "from_logits" in str(error) else ""
         raise InvalidPredictions(f"{contents.path}: {error}{hint}") from None
@@ -109,11 +123,11 @@ def _without_answers(contents: Contents) -> Contents:
         kept = {name: array for name, array in contents.arrays.items() if name in ("posterior", "items", "classes")}
         return contents._replace(arrays=kept)
     table = contents.table
-    if table is not None and table.columns[:2] == ["item", "label"]:
-        others = {name: table[name] for name in table.columns if name != "label"}
-        numbers = list(others.values())[1:]
-        if len(numbers) > 1 and all(_is_numeric(values) for values in numbers) and not _are_labels(numbers):
-            return contents._replace(table=Table(others))
+    if table is not None and list(table)[:2] == ["item", "label"]:
+        others = {name: cells for name, cells in table.items() if name != "label"}
+        numbers = numbers_in(list(others.values())[1:]) if len(others) > 2 else None
+        if numbers is not None and numbers.meaning() == "probabilities" and numbers.sum_to_one():
+            return contents._replace(table=others)
     return contents
 
 
@@ -142,34 +156,50 @@ def _with_all_classes(parts: list[Predictions]) -> list[Predictions]:
 
 
 def _from_arrays(contents: Contents, arrays: Arrays, *, logits: bool, is_alone: bool) -> tuple[Predictions, str]:
-    names = {name: arrays[name].tolist() for name in AXIS_NAMES if name in arrays and arrays[name].ndim == 1}
+    names = _axis_names(arrays)
     if (answers := _answers_in(arrays)) is not None:
         item, member, label = answers
-        return Predictions.from_answers(item, member, label), f"a list of {len(label):,} answers"
+        return Predictions.from_answers(item, member, label, **names), f"a list of {len(label):,} answers"
     blocks = {name: a for name, a in arrays.items() if a.ndim == 3 and a.dtype.kind == "f"}
     matrices = {name: a for name, a in arrays.items() if a.ndim == 2 and a.dtype.kind == "f"}
-    tables = {name: a for name, a in arrays.items() if a.ndim in (1, 2) and a.dtype.kind in "iu" and name not in names}
+    labels = {name: a for name, a in arrays.items() if a.ndim in (1, 2) and a.dtype.kind in "iu" and name not in names}
     if blocks:
         name = _the_only_name(blocks, contents, "array (members, items, classes)")
-        return _soft(blocks[name], name, logits=logits, names=names), f"{_kind(name, logits)} (members, items, classes)"
+        made, kind = _soft(blocks[name], name, logits=logits, names=names), f"{_kind(name, logits)} {BLOCK}"
+        check_members(made, f"the order of axes is {BLOCK}")
+        return made, kind
     if matrices:
         _check_same_shape(matrices, contents)
         members = [contents.path.stem] if len(matrices) == 1 else list(matrices)
         is_logits = logits or all("logit" in name.lower() for name in matrices)
         made = _soft(list(matrices.values()), "", logits=is_logits, names={"members": members} | names)
         return made, f"{_kind('', is_logits)} (items, classes) of {some(members)}"
-    if tables and (is_alone or len(tables) == 1):
-        name = _the_only_name(tables, contents, "array of labels (members, items)")
-        rows = np.atleast_2d(tables[name])
+    if labels and (is_alone or len(labels) == 1):
+        name = _the_only_name(labels, contents, "array of labels (members, items)")
+        rows = np.atleast_2d(labels[name])
         named = {"members": [contents.path.stem]} if len(rows) == 1 else {}
-        return Predictions.from_labels(rows, **(named | names)), "hard labels (members, items)"
+        made = Predictions.from_labels(rows, **(named | names), partial=True)
+        check_members(made, "the order of axes is (members, items)")
+        return made, "hard labels (members, items)"
     shapes = ", ".join(f"{name} {array.shape} {array.dtype}" for name, array in arrays.items()) or "nothing"
-    raise InvalidPredictions(f"expected an array (members, items, classes) or (items, classes); it holds {shapes}")
+    raise InvalidPredictions(f"expected an array {BLOCK} or (items, classes); it holds {shapes}")
+
+
+BLOCK = "(members, items, classes)"
+
+
+def _axis_names(arrays: Arrays) -> dict[str, Any]:
+    """The names that an archive gives the axes."""
+    return {name: [text_of(n) for n in arrays[name].tolist()] for name in AXIS_NAMES if _is_flat(arrays.get(name))}
+
+
+def _is_flat(array: Any) -> bool:
+    return array is not None and array.ndim == 1
 
 
 def _soft(values: Any, name: str, *, logits: bool, names: dict[str, Any]) -> Predictions:
     made = Predictions.from_logits if logits or "logit" in name.lower() else Predictions
-    return made(values, **names)
+    return made(values, **names, partial=True)
 
 
 def _kind(name: str, logits: bool) -> str:
@@ -178,7 +208,7 @@ def _kind(name: str, logits: bool) -> str:
 
 def _answers_in(arrays: Arrays) -> tuple[Any, Any, Any] | None:
     """The items, members and labels of a list of answers, if three arrays have such names."""
-    flat = Table({name: [] for name, array in arrays.items() if array.ndim == 1})
+    flat = [name for name, array in arrays.items() if array.ndim == 1]
     found = [_column(flat, None, names) for names in (ITEM, MEMBER, LABEL)]
     return None if None in found else tuple(arrays[name] for name in found if name is not None)  # type: ignore[return-value]
 
@@ -210,15 +240,16 @@ def _check_same_shape(matrices: Arrays, contents: Contents) -> None:
 # ---- tables -----------------------------------------------------------------------------------------------
 
 
-def _from_table(table: Table, stem: str, columns: Columns) -> tuple[Predictions, str]:
+def _from_table(table: Table, stem: str, columns: Columns, *, logits: bool) -> tuple[Predictions, str]:
     if columns == Columns() and (item := _item_of_probabilities(table)) is not NOT_FOUND:
-        return _wide(table, stem, item, None)
+        return _wide(table, stem, item, None, logits=logits, is_told=False)
     item, member = _column(table, columns.item, (*ITEM, *UNNAMED)), _column(table, columns.member, MEMBER)
+    label, is_told = _column(table, columns.label, LABEL), columns != Columns()
     if item is not None and member is not None:
-        return _long(table, item, member, _column(table, columns.label, LABEL))
+        return _long(table, item, member, label, is_told=is_told)
     if member is not None:
         raise InvalidPredictions(f"a table with the members in {member!r} needs a column of items, one of {some(ITEM)}")
-    return _wide(table, stem, item, _column(table, columns.label, LABEL))
+    return _wide(table, stem, item, label, logits=logits, is_told=is_told)
 
 
 NOT_FOUND = object()
@@ -230,20 +261,11 @@ def _item_of_probabilities(table: Table) -> Any:
     Those columns are classes, whatever their names: a class may be called `image`, `user` or `model`.
     """
     for item in dict.fromkeys((_column(table, None, (*ITEM, *UNNAMED)), None)):
-        others = [table[name] for name in table.columns if name != item]
-        if len(others) > 1 and _sum_to_one(others):
+        others = [cells for name, cells in table.items() if name != item]
+        numbers = numbers_in(others) if len(others) > 1 else None
+        if numbers is not None and numbers.are_probabilities():
             return item
     return NOT_FOUND
-
-
-def _sum_to_one(columns: list[list[Any]]) -> bool:
-    """Whether columns are probabilities. If all rows are one-hot they may be labels, and do not count."""
-    try:
-        rows = np.array(columns, dtype=np.float64).T
-    except (TypeError, ValueError, OverflowError):
-        return False
-    rows = rows[~np.isnan(rows).all(axis=1)]
-    return bool(len(rows) and are_probabilities(rows).all() and (rows % 1 != 0).any())
 
 
 def _without_index(table: Table) -> Table:
@@ -252,115 +274,141 @@ def _without_index(table: Table) -> Table:
     An index without a name is never a class or a member. It names the items, or nothing.
     """
     item, member = _column(table, None, ITEM), _column(table, None, MEMBER)
-    dropped = [
-        name
-        for name in table.columns
-        if name in UNNAMED and (item is not None or (member is not None and table[name] == list(range(len(table)))))
-    ]
-    return Table({name: table[name] for name in table.columns if name not in dropped})
+    dropped = []
+    for name in table:
+        if name not in UNNAMED:
+            continue
+        names = table[name].names
+        if member is None and len(set(names)) < len(names):
+            raise InvalidPredictions(f"a column without a name must be an index; {name!r} holds {some(names)}")
+        if item is not None or (member is not None and names == [str(row) for row in range(len(names))]):
+            dropped.append(name)
+    return {name: cells for name, cells in table.items() if name not in dropped}
 
 
-def _long(table: Table, item: str, member: str, label: str | None) -> tuple[Predictions, str]:
+def _long(table: Table, item: str, member: str, label: str | None, *, is_told: bool) -> tuple[Predictions, str]:
     """One answer per row: a label, or one probability per class if there is no label."""
-    table = _with_whole_names(table, (item, member, label))
-    others = [name for name in table.columns if name not in (item, member, label)]
-    numbers = [name for name in others if _is_numeric(table[name])]
+    others = [name for name in table if name not in (item, member, label)]
+    numeric = [name for name in others if numbers_in([table[name]]) is not None]
+    numbers = numbers_in(table[name] for name in numeric) if numeric else None
     roles = f"items in {item!r}, members in {member!r}"
+    names = {item: table[item].names, member: table[member].names}
     if label is None:
-        return Predictions.from_frame(table, item=item, member=member, label=None, classes=numbers), (
-            f"{roles}, probabilities of {some(numbers)}"
-        )
-    is_soft = np.array([is_missing(value) for value in table[label]])
-    if not is_soft.any() or len(numbers) < 2:
-        return Predictions.from_frame(table, item=item, member=member, label=label), f"{roles}, labels in {label!r}"
-    hard = _rows(table, ~is_soft, (item, member, label))
-    soft = _rows(table, is_soft, (item, member, *numbers))
-    people = Predictions.from_frame(hard, item=item, member=member, label=label)
-    models = Predictions.from_frame(soft, item=item, member=member, label=None, classes=numbers)
+        check_one_notation(table[name] for name in numeric)
+        rows, words = _shares(numbers)
+        return _answers(names, item, member, numeric, rows), f"{roles}, probabilities of {some(numeric)}{words}"
+    answers = table[label].answers
+    is_soft = np.array([answer is None for answer in answers])
+    if not is_soft.any() or len(numeric) < 2 or numbers is None:
+        made = Predictions.from_frame(tables.Table({**names, label: answers}), item=item, member=member, label=label)
+        if not is_told:
+            check_labels(made, {label: table[label]})
+        return made, f"{roles}, labels in {label!r}: {some(made.classes)}{_unknown([table[label]])}"
+    hard, soft = ({name: _at(values, is_in) for name, values in names.items()} for is_in in (~is_soft, is_soft))
+    said = tables.Table({**hard, label: _at(answers, ~is_soft)})
+    people = Predictions.from_frame(said, item=item, member=member, label=label)
+    rows, words = _shares(numbers._replace(values=numbers.values[is_soft]))
+    models = _answers(soft, item, member, numeric, rows)
     return Predictions.concatenate([people, models]), (
-        f"{roles}, labels in {label!r} of {people.n_members}, probabilities of {some(numbers)} of {models.n_members}"
+        f"{roles}, labels in {label!r} of {people.n_members}, probabilities of {some(numeric)} of {models.n_members}"
+        f"{words}"
     )
 
 
-def _rows(table: Table, is_in: Any, columns: Sequence[str]) -> Table:
-    places = np.flatnonzero(is_in)
-    return Table({name: [table[name][place] for place in places] for name in columns})
+def _at(values: list[Any], is_in: Any) -> list[Any]:
+    return [values[place] for place in np.flatnonzero(is_in)]
 
 
-def _wide(table: Table, stem: str, item: str | None, label: str | None) -> tuple[Predictions, str]:
+def _answers(names: dict[str, Any], item: str, member: str, classes: list[str], rows: FloatArray | None) -> Predictions:
+    """Rows of probabilities in a long table."""
+    columns = {} if rows is None else dict(zip(classes, rows.T, strict=True))
+    return Predictions.from_frame(
+        tables.Table({**names, **columns}), item=item, member=member, label=None, classes=classes
+    )
+
+
+def _wide(
+    table: Table, stem: str, item: str | None, label: str | None, *, logits: bool, is_told: bool
+) -> tuple[Predictions, str]:
     """One item per row: a column per class (one member's probabilities), or a column per member (labels)."""
-    others = [name for name in table.columns if name != item]
-    items = None if item is None else table[item]
-    if item is not None and any(is_missing(name) for name in table[item]):
-        row = next(row for row, name in enumerate(table[item], start=2) if is_missing(name))
-        raise InvalidPredictions(f"column {item!r} must name every item; row {row} is empty")
+    others = [name for name in table if name != item]
+    items = None if item is None else _all_named(table[item], item)
     if not others:
         raise InvalidPredictions(f"a table must have columns beside that of the items, {item!r}; it has none")
-    if len(others) > 1 and _sum_to_one([table[name] for name in others]):
-        return _probabilities(table, others, stem, items)
-    if len(others) == 1 and _is_numeric(table[others[0]]) and not _are_labels([table[others[0]]]):
-        raise InvalidPredictions(f"labels must be names or whole numbers; column {others[0]!r} holds other numbers")
-    if len(others) == 1 or (label is not None and not _is_numeric(table[label])):
-        return _label_columns(
-            table, {stem: others[0] if len(others) == 1 else str(label)}, items
-        ), "one member's labels"
-    if all(_is_numeric(table[name]) for name in others) and not _are_labels([table[name] for name in others]):
-        return _probabilities(table, others, stem, items)
-    return _label_columns(table, {name: name for name in others}, items), f"labels, one column each of {some(others)}"
+    if len(others) == 1 or (label is not None and numbers_in([table[label]]) is None):
+        only = others[0] if len(others) == 1 else str(label)
+        return _label_columns(table, {stem: only}, items, is_told=is_told)
+    columns = [table[name] for name in others]
+    check_one_notation(columns)
+    numbers = numbers_in(columns)
+    meaning = "labels" if numbers is None else numbers.meaning()
+    if numbers is None or meaning == "labels":
+        return _label_columns(table, {name: name for name in others}, items, is_told=is_told)
+    rows, words = (numbers.values, "") if logits else _shares(numbers)
+    read = Predictions.from_logits if logits else Predictions
+    made = read([rows], members=[stem], items=items, classes=others, partial=True)
+    return made, f"{'logits' if logits else 'probabilities'} of {some(others)}{words}"
 
 
-def _probabilities(table: Table, others: list[str], stem: str, items: list[Any] | None) -> tuple[Predictions, str]:
-    """One member's probabilities, a column for each class."""
-    numbers = [[np.nan if is_missing(value) else value for value in table[name]] for name in others]
-    classes = _whole_names(others)
-    made = Predictions([np.array(numbers, dtype=np.float64).T], members=[stem], items=items, classes=classes)
-    return made, f"probabilities of {some(classes)}"
+def _shares(numbers: Numbers | None) -> tuple[FloatArray | None, str]:
+    """Numbers as probabilities, and what was understood of how they are written."""
+    if numbers is None:
+        return None, ""
+    rows, meaning = numbers.values, numbers.meaning()
+    words = ", with decimal commas" if numbers.has_comma else ""
+    if meaning == "counts":
+        raise InvalidPredictions(
+            f"numbers must be probabilities or labels; all rows sum to {rows[0].sum():g}, so they may be counts of "
+            "votes: give one answer per row, or divide them by their sum"
+        )
+    if meaning == "unclear":
+        raise InvalidPredictions(
+            "rows of 0 with one 1 may be labels by several members or one member's probabilities; "
+            f"got {len(rows)} such rows: write probabilities as 0.0 and 1.0, or labels as a long table"
+        )
+    if meaning == "per cent":
+        sums = rows.sum(axis=1, keepdims=True)
+        is_rounded = np.abs(sums - 100) <= MOST_ROUNDED
+        return rows / np.where(is_rounded, sums, 100), f", in per cent{words}"
+    return rows, words
 
 
-def _label_columns(table: Table, columns: dict[str, str], items: list[Any] | None) -> Predictions:
+def _label_columns(
+    table: Table, columns: dict[str, str], items: list[str] | None, *, is_told: bool
+) -> tuple[Predictions, str]:
     """Hard labels, each column a member, items in the order of the table."""
-    for name in columns.values():
-        fractions = [value for value in table[name] if isinstance(value, float) and value % 1]
-        if fractions and not is_missing(fractions[0]):
-            raise InvalidPredictions(f"labels must be names or whole numbers; column {name!r} holds {fractions[0]!r}")
-    seen = {value for name in columns.values() for value in table[name] if not is_missing(value)}
-    classes = sorted(seen, key=lambda value: (str(type(value)), value))
-    place = {value: position for position, value in enumerate(classes)}
-    rows = [[-1 if is_missing(value) else place[value] for value in table[name]] for name in columns.values()]
-    return Predictions.from_labels(rows, members=list(columns), items=items, classes=classes)
+    answers = [table[name].answers for name in columns.values()]
+    for name, given in zip(columns.values(), answers, strict=True):
+        check_spellings(set(given), name)
+    classes = sorted_names({answer for column in answers for answer in column if answer is not None})
+    rows = np.array(answers, dtype=object)
+    made = Predictions.from_labels(rows, members=list(columns), items=items, classes=classes, partial=True)
+    if not is_told:
+        check_labels(made, {name: table[name] for name in columns.values()})
+        check_members(made, "a table has a row for each item")
+    what = "one member's labels" if len(columns) == 1 else f"labels, one column each of {some(list(columns))}"
+    return made, f"{what}: {some(classes)}{_unknown(table[name] for name in columns.values())}"
 
 
-def _whole_names(columns: Sequence[Any]) -> list[Any]:
-    """Headers as class names: integers if all are such, to match labels in the cells of a table."""
-    are_whole = all(INTEGER.fullmatch(str(name)) for name in columns)
-    return [int(name) for name in columns] if are_whole else list(columns)
+def _unknown(columns: Any) -> str:
+    n_unknown = sum(cells.n_unknown for cells in columns)
+    return f"; {n_unknown:,} cells such as NA are missing answers" if n_unknown else ""
 
 
-def _with_whole_names(table: Table, roles: tuple[str | None, ...]) -> Table:
-    """Turn the headers of the numeric columns into integers, if all of them are such."""
-    numbers = [name for name in table.columns if name not in roles and _is_numeric(table[name])]
-    new = dict(zip(numbers, _whole_names(numbers), strict=True))
-    return Table({new.get(name, name): table[name] for name in table.columns})
+def _all_named(cells: Cells, item: str) -> list[str]:
+    names = [name for name in cells.names if name is not None]
+    if len(names) < len(cells.names):
+        row = cells.names.index(None) + 2
+        raise InvalidPredictions(f"column {item!r} must name every item; row {row} is empty")
+    return names
 
 
-def _column(table: Table, wanted: str | None, names: Sequence[str]) -> str | None:
+def _column(table: Collection[str], wanted: str | None, names: Sequence[str]) -> str | None:
     """The column the user named, or the one with the first of the usual names."""
     if wanted is not None:
-        if wanted not in table.columns:
-            raise InvalidPredictions(f"expected the column {wanted!r}; the table has {some(table.columns)}")
+        if wanted not in table:
+            raise InvalidPredictions(f"expected the column {wanted!r}; the table has {some(list(table))}")
         return wanted
-    by_name = {column.lower(): column for column in reversed(table.columns)}  # the first of two
-    by_name |= {column: column for column in table.columns}  # an exact match comes before another case
+    by_name = {column.lower(): column for column in reversed(list(table))}  # the first of two
+    by_name |= {column: column for column in table}  # an exact match comes before another case
     return next((by_name[name] for name in names if name in by_name), None)
-
-
-def _is_numeric(values: list[Any]) -> bool:
-    return all(
-        is_missing(value) or (isinstance(value, int | float) and not isinstance(value, bool)) for value in values
-    )
-
-
-def _are_labels(columns: list[list[Any]]) -> bool:
-    """Whether columns of numbers are labels: whole numbers whose rows are not all one-hot."""
-    is_whole = all(is_missing(value) or isinstance(value, int) for values in columns for value in values)
-    return is_whole and not all(sorted(row)[-2:] == [0, 1] for row in zip(*columns, strict=True) if None not in row)

@@ -10,6 +10,8 @@ from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
 
+from consilience.data.names import text_of
+from consilience.files.recognition import UNNAMED
 from consilience.files.spreadsheets import with_quote
 from consilience.system.arrays import to_numpy
 from consilience.system.atomic import check_writable, whole_file
@@ -40,10 +42,10 @@ def write_posterior(
     An `.npz` file also has the members' confusion matrices. No format holds Python objects.
     """
     check_posterior_path(path)
-    taken = [name for name in aggregator.classes_ if str(name) in ("item", "label")]
+    taken = [name for name in aggregator.classes_ if text_of(name) in ("item", "label", *UNNAMED)]
     if taken and Path(path).suffix.lower() in (".csv", ".parquet"):
         raise InvalidPredictions(
-            f"a table has a column {taken[0]!r} already; write a class of that name to .npz instead"
+            f"a table cannot have a column {taken[0]!r} for a class of that name; write it to .npz instead"
         )
     rows = to_numpy(posterior)
     with whole_file(path) as file:
@@ -58,8 +60,9 @@ def write_table(path: str | os.PathLike[str], table: Table) -> None:
 
 
 def _write_rows(file: IO[bytes], rows: Iterable[Iterable[Any]]) -> None:
+    """Write CSV. No cell of any table is a formula, and every name is read back as it is."""
     text = io.TextIOWrapper(file, encoding="utf-8", newline="")
-    csv.writer(text).writerows(rows)
+    csv.writer(text).writerows(map(with_quote, row) for row in rows)
     text.flush()
     text.detach()
 
@@ -71,7 +74,7 @@ def _answers(aggregator: AbstractAggregator, rows: Any) -> list[Any]:
 def _names(values: list[Any]) -> np.ndarray[Any, Any]:
     """Names as an array without Python objects."""
     array = np.asarray(values)
-    return array if array.dtype.kind in "iufUb" and array.ndim == 1 else np.asarray([str(value) for value in values])
+    return array if array.dtype.kind in "iufUb" and array.ndim == 1 else np.asarray([text_of(name) for name in values])
 
 
 def _write_npz(file: IO[bytes], aggregator: AbstractAggregator, rows: Any, items: list[Any]) -> None:
@@ -93,16 +96,16 @@ def _write_npy(file: IO[bytes], _: AbstractAggregator, rows: Any, __: list[Any])
 
 
 def _write_csv(file: IO[bytes], aggregator: AbstractAggregator, rows: Any, items: list[Any]) -> None:
-    header = ["item", "label", *map(with_quote, aggregator.classes_)]
     answers = zip(items, _answers(aggregator, rows), rows.tolist(), strict=True)
-    _write_rows(file, chain([header], ([with_quote(item), with_quote(label), *row] for item, label, row in answers)))
+    header = ["item", "label", *aggregator.classes_]
+    _write_rows(file, chain([header], ([item, label, *row] for item, label, row in answers)))
 
 
 def _write_parquet(file: IO[bytes], aggregator: AbstractAggregator, rows: Any, items: list[Any]) -> None:
     import pyarrow.parquet as pq  # noqa: PLC0415 - an extra
 
-    columns = {"item": items, "label": _answers(aggregator, rows)}
-    columns |= {str(name): rows[:, place].tolist() for place, name in enumerate(aggregator.classes_)}
+    columns = {"item": _names(items).tolist(), "label": _names(_answers(aggregator, rows)).tolist()}
+    columns |= {text_of(name): rows[:, place].tolist() for place, name in enumerate(aggregator.classes_)}
     pq.write_table(Table(columns).to_frame("pyarrow"), file)
 
 

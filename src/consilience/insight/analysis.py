@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, final
 import numpy as np
 
 from consilience.aggregators.base import AbstractAggregator, fitted_copy
-from consilience.data.labels import known_labels, on_classes
+from consilience.data.labels import known_labels
 from consilience.insight.diagnostics import Diagnosis, diagnosis_under
 from consilience.insight.explanation import Explanation, explain
 from consilience.passes.reader import Reader
@@ -35,8 +35,6 @@ class Analysis:
         self.is_fitted_here = not hasattr(method, "members_")
         self.method = fitted_copy(method, predictions, labels) if self.is_fitted_here else method
         self.predictions = self.method.aligned(predictions)
-        # Label positions refer to the caller's classes. Without names, those are the classes of the fit.
-        self._axes = predictions.axes if predictions.axes.classes.is_named else self.predictions.axes
         self._explanations: dict[tuple[int, Any], Explanation] = {}
 
     @cached_property
@@ -56,7 +54,7 @@ class Analysis:
 
     def truth(self, labels: Any) -> IntArray:
         """Known labels as class positions on the axes of the fit, -1 where unknown."""
-        known = on_classes(known_labels(labels, self._axes), self._axes, self.predictions.classes)
+        known = known_labels(labels, self.predictions.axes)
         return np.full(self.predictions.n_items, -1) if known is None else np.asarray(known)
 
     def explanations(self, items: IntArray, against: Sequence[Any]) -> Iterator[Explanation]:

@@ -61,7 +61,7 @@ def check_probabilities_sum_to_one(aggregator: AbstractAggregator, rng: np.rando
         fitted.class_prior_[None],
         fitted.confusion_,
     ):
-        assert (to_numpy(values) >= 0).all(), "a probability is negative"
+        _ensure((to_numpy(values) >= 0).all(), "a probability is negative")
         np.testing.assert_allclose(to_numpy(values).sum(axis=-1), 1, atol=1e-6)
 
 
@@ -71,7 +71,7 @@ def check_inputs_are_untouched(aggregator: AbstractAggregator, rng: np.random.Ge
     before, parameters = array.copy(), repr(aggregator.get_params())
     fitted_copy(aggregator, Predictions(array)).predict_proba(array)
     np.testing.assert_array_equal(array, before)
-    assert repr(aggregator.get_params()) == parameters, "a constructor argument changed"
+    _ensure(repr(aggregator.get_params()) == parameters, "a constructor argument changed")
 
 
 def check_fit_is_repeatable(aggregator: AbstractAggregator, rng: np.random.Generator) -> None:
@@ -91,12 +91,17 @@ def check_order_of_members(aggregator: AbstractAggregator, rng: np.random.Genera
 
 
 def check_order_of_items(aggregator: AbstractAggregator, rng: np.random.Generator) -> None:
-    """The order of items does not matter."""
+    """The order of items does not matter, with known labels or without."""
     array = _simulate(rng, missing=0.1)
     order = rng.permutation(array.shape[1])
     first, second = _fit_both(aggregator, array, array[:, order])
     _assert_same(first.posterior_[order], second.posterior_)
     _assert_same(first.confusion_, second.confusion_)
+    labels = np.where(rng.random(array.shape[1]) < 0.5, rng.integers(3, size=array.shape[1]), -1)
+    first, second = (
+        fitted_copy(aggregator, Predictions(array[:, o]), labels[o]) for o in (np.arange(len(order)), order)
+    )
+    _assert_same(first.posterior_[order], second.posterior_)
 
 
 def check_order_of_classes(aggregator: AbstractAggregator, rng: np.random.Generator) -> None:
@@ -174,7 +179,7 @@ def check_objective_never_falls(aggregator: AbstractAggregator, rng: np.random.G
     labels = np.where(rng.random(array.shape[1]) < 0.1, rng.integers(3, size=array.shape[1]), -1)
     for known in (None, labels):
         history = clone(aggregator).set_params(tol=None, max_iter=30).fit(array, known).history_
-        assert np.diff(history).min() >= -1e-9 * np.abs(history).max(), "the objective falls"
+        _ensure(np.diff(history).min() >= -1e-9 * np.abs(history).max(), "the objective falls")
 
 
 def check_chunks(aggregator: AbstractAggregator, rng: np.random.Generator) -> None:
@@ -196,8 +201,22 @@ def check_stream(aggregator: AbstractAggregator, rng: np.random.Generator) -> No
     _assert_same(streamed.posterior_, clone(aggregator).fit(array).posterior_)
     for size in (1, 5):
         batch = _simulate(rng, n_items=size)
-        assert streamed.partial_fit(batch).posterior_.shape == (size, 3), "posterior_ is not the batch's"
+        streamed.partial_fit(batch)
+        _ensure(streamed.posterior_.shape == (size, 3), "posterior_ is not the batch's")
     np.testing.assert_allclose(streamed.statistics_.n_items, array.shape[1] + 6)
+
+
+def check_order_of_members_in_a_stream(aggregator: AbstractAggregator, rng: np.random.Generator) -> None:
+    """A batch may name the members in another order than the first batch did."""
+    names = ["a", "b", "c", "d"]
+    batches = [Predictions(_simulate(rng), members=names) for _ in range(3)]
+    first, second = clone(aggregator), clone(aggregator)
+    for place, batch in enumerate(batches):
+        order = np.roll(np.arange(4), place)
+        first.partial_fit(batch)
+        second.partial_fit(Predictions(batch.to_array()[order], members=[names[m] for m in order]))
+        _assert_same(first.posterior_, second.posterior_)
+    _assert_same(first.confusion_, second.confusion_)
 
 
 def check_save_and_load(aggregator: AbstractAggregator, rng: np.random.Generator) -> None:
@@ -209,7 +228,7 @@ def check_save_and_load(aggregator: AbstractAggregator, rng: np.random.Generator
         loaded = load(path)
     np.testing.assert_array_equal(loaded.predict_proba(new), fitted.predict_proba(new))
     np.testing.assert_array_equal(loaded.posterior_, fitted.posterior_)
-    assert loaded.members_ == fitted.members_, "names of members are lost"
+    _ensure(loaded.members_ == fitted.members_, "names of members are lost")
     _assert_same(loaded.partial_fit(new).confusion_, fitted.partial_fit(new).confusion_)
 
 
@@ -221,7 +240,7 @@ def check_edge_cases(aggregator: AbstractAggregator, rng: np.random.Generator) -
     never = np.concatenate([no_third, np.zeros_like(no_third[:, :, :1])], axis=2)
     for case in (array[:1], array[:, :1], array[[0, 0, 0]], never, one_hot, one_hot[:1], never[:, :1]):
         posterior = to_numpy(fitted_copy(aggregator, Predictions(case)).posterior_)
-        assert np.isfinite(posterior).all(), "a posterior is not finite"
+        _ensure(np.isfinite(posterior).all(), "a posterior is not finite")
     alone = to_numpy(fitted_copy(aggregator, Predictions(array[:1])).posterior_)
     np.testing.assert_array_equal(alone.argmax(axis=1), array[0].argmax(axis=1))
     agreed = np.repeat(one_hot[:1], 3, axis=0)
@@ -245,6 +264,7 @@ CHECKS: list[Callable[[AbstractAggregator, np.random.Generator], None]] = [
     check_objective_never_falls,
     check_chunks,
     check_stream,
+    check_order_of_members_in_a_stream,
     check_save_and_load,
     check_edge_cases,
 ]
@@ -267,6 +287,12 @@ def _fit_both(
     aggregator: AbstractAggregator, first: FloatArray, second: FloatArray
 ) -> tuple[AbstractAggregator, AbstractAggregator]:
     return fitted_copy(aggregator, Predictions(first)), fitted_copy(aggregator, Predictions(second))
+
+
+def _ensure(holds: bool | np.bool_, message: str) -> None:
+    """Raise where something does not hold; unlike `assert`, under `python -O` too."""
+    if not holds:
+        raise AssertionError(message)
 
 
 def _assert_same(actual: Any, expected: Any) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -89,14 +90,21 @@ def _converged(fitted: AbstractAggregator) -> str:
 def _named(
     aggregators: Mapping[str, AbstractAggregator] | Sequence[AbstractAggregator],
 ) -> dict[str, AbstractAggregator]:
-    """The methods by the names given, or by how they print."""
+    """The methods by the names given, or by how they print; of those that print alike the second ends in (2)."""
     if isinstance(aggregators, str) or not isinstance(aggregators, Mapping | Sequence):
         raise TypeError(f"aggregators must be a list or a mapping of methods; got {type(aggregators).__name__}")
-    named = dict(aggregators) if isinstance(aggregators, Mapping) else {repr(method): method for method in aggregators}
-    if not named:
+    if not aggregators:
         raise ValueError("aggregators must have at least one method; got none")
-    for method in named.values():
+    for method in aggregators.values() if isinstance(aggregators, Mapping) else aggregators:
         check_is_aggregator(method, "each of aggregators")
+    if isinstance(aggregators, Mapping):
+        return dict(aggregators)
+    seen: Counter[str] = Counter()
+    named = {}
+    for method in aggregators:
+        name = repr(method)
+        seen[name] += 1
+        named[name if seen[name] == 1 else f"{name} ({seen[name]})"] = method
     return named
 
 

@@ -13,6 +13,8 @@ from consilience.aggregators.consensus.consensus import Consensus
 from consilience.data.labels import known_labels
 from consilience.data.predictions import Predictions, as_predictions
 from consilience.insight.accuracy.estimates import Estimate, Estimates, estimate_accuracies
+from consilience.insight.agreement import PanelAgreement, agreement_of
+from consilience.insight.pairs import PairCounts, most_active
 from consilience.insight.warnings.every import warnings_of
 from consilience.insight.warnings.evidence import Evidence
 from consilience.passes.reader import Reader
@@ -24,9 +26,6 @@ if TYPE_CHECKING:
 
     from consilience.data.answers import HardAnswers
     from consilience.system.arrays import Array, FloatArray, IntArray
-
-MOST_COMPARED = 500
-"""Pairs are compared among the members with the most answers, at most this many of them."""
 
 ENOUGH = 20
 """The fewest common items of two members for their dependence to be known."""
@@ -41,8 +40,9 @@ class Diagnosis:
     ----------
     members
         One row per member: how many items it answered; its accuracy, `measured` on labels or estimated, with the 90 %
-        interval `from` … `to`; how often it agrees with the consensus, how often the consensus sides with it against
-        the plurality of the others, and the pairs of classes it confuses most (true → said).
+        interval `from` … `to`; how often it agrees with the consensus, how much it agrees with the other members beyond
+        chance (`kappa`), how often the consensus sides with it against the plurality of the others, and the pairs of
+        classes it confuses most (true → said).
     answers
         The accuracy of the fused answer and of the average, likewise.
     counts
@@ -57,10 +57,9 @@ class Diagnosis:
     dependence
         (members, members): the correlation of two members' answers beyond what the consensus explains; 0 for members
         who err independently, 1 for copies.
-    effective_members
-        How many independent members would know as much: M / (1 + (M - 1) · mean dependence). Errors that all members
-        share cannot be seen without labels, so it is too high where members resemble each other; where items have only
-        a few answers the consensus follows each of them, and it is too low.
+    beyond_chance
+        How much the members agree beyond chance: Krippendorff's alpha, Fleiss' kappa, and Cohen's kappa of each pair
+        (`beyond_chance.kappa`, on the axes of `agreement`).
     warnings
         What deserves a look, each with what to do next. `consilience.insight.warnings` has how often each is right.
     """
@@ -72,7 +71,7 @@ class Diagnosis:
     agreement: FloatArray
     dependence: FloatArray
     compared: list[Any]
-    effective_members: float
+    beyond_chance: PanelAgreement
     warnings: list[str]
 
     @property
@@ -82,14 +81,12 @@ class Diagnosis:
         return np.where(totals >= 1, self.counts / np.maximum(totals, 1), np.nan)
 
     def __repr__(self) -> str:
-        """The member report, the number of effective members, and the warnings."""
-        n_compared = len(self.compared)
+        """The member report, the agreement beyond chance, and the warnings."""
         lines = [
             repr(self.members),
             "",
             *(f"the {name} is right on {_in_words(found)}" for name, found in self.answers.items()),
-            f"{self.effective_members:.1f} effective members of {n_compared}"
-            + (f" (of the {n_compared} who answered most)" if n_compared < len(self.members) else ""),
+            self.beyond_chance.sentence(),
             *(f"! {warning}" for warning in self.warnings),
         ]
         return "\n".join(lines)
@@ -122,9 +119,11 @@ def diagnosis_under(
     consensus = _Consensus.of(data, posterior, believer)
     answers = {"fused answer": consensus.chosen, "average": position_of_largest(average)}
     estimates = estimate_accuracies(data, believer, answers, known)
-    compared = _most_active(consensus.answers, data.n_members)
-    pairs = _Pairs.of(consensus, compared)
-    report = _member_report(data, consensus, method, estimates)
+    compared = most_active(consensus.answers, data.n_members)
+    counts = PairCounts.of(consensus.answers, compared, data.n_items, data.n_classes)
+    beyond_chance = agreement_of(consensus.answers, data, counts, compared)
+    pairs = _Pairs.of(consensus, compared, counts)
+    report = _member_report(data, consensus, method, estimates, beyond_chance)
     dependence = pairs.dependence()
     evidence = Evidence(
         data,
@@ -140,10 +139,10 @@ def diagnosis_under(
         answers=estimates.answers,
         counts=consensus.believed,
         classes=data.classes,
-        agreement=pairs.agreement(),
+        agreement=counts.agreement(),
         dependence=dependence,
-        compared=[data.members[m] for m in compared],
-        effective_members=pairs.effective_number(),
+        compared=beyond_chance.compared,
+        beyond_chance=beyond_chance,
         warnings=warnings_of(evidence),
     )
 
@@ -179,7 +178,11 @@ class _Consensus(NamedTuple):
 
 
 def _member_report(
-    predictions: Predictions, consensus: _Consensus, method: AbstractAggregator, estimates: Estimates
+    predictions: Predictions,
+    consensus: _Consensus,
+    method: AbstractAggregator,
+    estimates: Estimates,
+    beyond_chance: PanelAgreement,
 ) -> Table:
     answers, n_members = consensus.answers, predictions.n_members
     n_answers = np.bincount(answers.members, minlength=n_members)
@@ -203,6 +206,7 @@ def _member_report(
             **({"measured": [found.is_measured for found in estimates.members]} if estimates.has_labels else {}),
             **({} if weights is None else {"weight": weights.tolist()}),
             "agreement": mean(agrees).tolist(),
+            "kappa": beyond_chance.by_member.tolist(),
             "dissents": np.bincount(answers.members, weights=dissents, minlength=n_members).astype(int).tolist(),
             "dissents won": mean(agrees * dissents, dissents).tolist(),
             "confuses most": [_confusions(table, predictions.classes) for table in consensus.believed],
@@ -240,11 +244,6 @@ def _confusions(counts: FloatArray, classes: list[Any], n_pairs: int = 2) -> str
 # ---- pairs of members -------------------------------------------------------------------------------------
 
 
-def _most_active(answers: HardAnswers, n_members: int) -> IntArray:
-    counts = np.bincount(answers.members, minlength=n_members)
-    return np.sort(np.argsort(-counts, kind="stable")[:MOST_COMPARED])
-
-
 class _Pairs(NamedTuple):
     """Counts over the items that both members of a pair answered."""
 
@@ -253,26 +252,11 @@ class _Pairs(NamedTuple):
     expected: FloatArray  # the same label, if answers were independent given the true class
 
     @classmethod
-    def of(cls, consensus: _Consensus, compared: IntArray) -> _Pairs:
-        place = np.full(consensus.answers.members.max(initial=0) + 1, -1)
-        place[compared[compared < len(place)]] = np.flatnonzero(compared < len(place))
-        is_in = place[consensus.answers.members] >= 0
-        items, labels = consensus.answers.items[is_in], consensus.answers.labels[is_in]
-        members = place[consensus.answers.members[is_in]]
-        # If a member answered an item several times, the last answer counts.
-        last = np.unique(np.stack([items, members])[:, ::-1], axis=1, return_index=True)[1]
-        keep = len(items) - 1 - last
-        items, labels, members = items[keep], labels[keep], members[keep]
-        n_items, n_classes = consensus.posterior.shape
-        ones = np.ones(len(items))
-        answered = sparse.csr_array((ones, (items, members)), shape=(n_items, len(compared)))
-        said = sparse.csr_array(
-            (ones, (items * n_classes + labels, members)), shape=(n_items * n_classes, len(compared))
-        )
-        common, same = (answered.T @ answered).toarray(), (said.T @ said).toarray()
+    def of(cls, consensus: _Consensus, compared: IntArray, counts: PairCounts) -> _Pairs:
+        answered, common, same, _ = counts
         rates = consensus.counts[compared]
         rates = rates / np.maximum(rates.sum(axis=2, keepdims=True), 1e-12)
-        if answered.nnz == n_items * len(compared):
+        if answered.nnz == len(consensus.posterior) * len(compared):
             weighted = rates * consensus.posterior.sum(axis=0, dtype=np.float64)[None, :, None]
             return cls(common, same, np.tensordot(weighted, rates, axes=([1, 2], [1, 2])))
         expected = np.zeros_like(common)
@@ -280,10 +264,6 @@ class _Pairs(NamedTuple):
             weighted = sparse.diags_array(consensus.posterior[:, k]) @ answered
             expected += (weighted.T @ answered).toarray() * (rates[:, k] @ rates[:, k].T)
         return cls(common, same, expected)
-
-    def agreement(self) -> FloatArray:
-        """The share of common items with the same label."""
-        return np.where(self.common > 0, self.same / np.maximum(self.common, 1), np.nan)
 
     def dependence(self) -> FloatArray:
         """The correlation of one-hot answers beyond what the true class explains; 0 if few items are common.
@@ -296,16 +276,3 @@ class _Pairs(NamedTuple):
         correlation = np.where(scale > 1e-9, excess / np.maximum(scale, 1e-9), 0.0)
         correlation = np.where(self.common >= ENOUGH, np.clip(correlation, -1, 1), 0.0)
         return np.where((self.same == self.common) & (self.common >= ENOUGH), 1.0, correlation)
-
-    def effective_number(self) -> float:
-        """How many independent members would know as much, from the correlation pooled over all pairs."""
-        is_active = np.diagonal(self.common) > 0
-        n_members = int(is_active.sum())
-        is_pair = is_active[:, None] & is_active[None, :] & ~np.eye(len(is_active), dtype=bool) & (self.common > 0)
-        if not is_pair.any():
-            return float(n_members)
-        own = np.maximum(np.diagonal(self.same - self.expected) / np.maximum(np.diagonal(self.common), 1), 0)
-        possible = (self.common * np.sqrt(own[:, None] * own[None, :]))[is_pair].sum()
-        never_differ = bool((self.same == self.common)[is_pair].all())
-        pooled = 1.0 if never_differ else (self.same - self.expected)[is_pair].sum() / max(possible, 1e-9)
-        return n_members / (1 + (n_members - 1) * float(np.clip(pooled, 0, 1)))

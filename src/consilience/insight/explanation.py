@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, final
 import numpy as np
 
 from consilience.aggregators.base import check_is_aggregator
+from consilience.data.axes import some
 from consilience.passes.reader import read_anywhere
 from consilience.system.tables import Table
 
@@ -101,7 +102,7 @@ def explain(aggregator: AbstractAggregator, predictions: Any, item: Any, *, agai
     first, second = _contenders(log_posterior, one, against)
     prior, by_probability, normalizer = explained.evidence(first, second)
     return Explanation(
-        item=item,
+        item=everything.axes.items.name(place),
         winner=one.classes[first],
         runner_up=one.classes[second],
         posterior=np.exp(log_posterior),
@@ -121,7 +122,7 @@ def _contenders(log_posterior: FloatArray, one: Predictions, against: Any) -> tu
     order = np.argsort(-log_posterior, kind="stable")
     if against is None:
         return int(order[0]), int(order[1])
-    if against not in one.classes:
-        raise ValueError(f"against must be one of the classes {one.classes}; got {against!r}")
-    other = one.classes.index(against)
+    other = one.axes.classes.find(against)
+    if other is None:
+        raise ValueError(f"against must be one of the classes {some(one.classes)}; got {against!r}")
     return int(order[0] if order[0] != other else order[1]), other

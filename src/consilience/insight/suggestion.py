@@ -16,9 +16,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple, final, overload
 import numpy as np
 
 from consilience.aggregators import Consensus
+from consilience.aggregators.base import check_is_aggregator
 from consilience.data.answers import parts_of
 from consilience.data.labels import known_truths, which_known
 from consilience.data.predictions import Predictions, as_predictions
+from consilience.data.reading import check_number
 from consilience.insight.analysis import Analysis
 from consilience.system.arrays import to_numpy
 from consilience.system.tables import Table
@@ -116,11 +118,14 @@ def suggest(
     >>> p = Predictions(rows, members=["vit", "cnn"], classes=["cat", "dog"])
     >>> suggest(p, 2, {2: "dog"})
     item  answer  probability  why
-       0  cat          0.8511  all say cat: tells whether that can be relied on
-       1  dog          0.6245  members disagree: cnn says cat, vit says dog
+       0  cat          0.8131  all say cat: tells whether that can be relied on
+       1  dog          0.6371  members disagree: cnn says cat, vit says dog
     """
     if isinstance(n, bool) or not hasattr(n, "__index__") or operator.index(n) < 1:
         raise ValueError(f"n must be a whole number of at least 1; got {n!r}")
+    check_number("seed", seed, integer=True)
+    if aggregator is not None:
+        check_is_aggregator(aggregator)
     given = as_predictions(predictions)
     known = known_truths(labels, given.axes)
     is_known = np.zeros(given.n_items, dtype=bool) if known is None else which_known(known)

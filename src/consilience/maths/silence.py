@@ -51,6 +51,11 @@ class Silence:
         rates = (answers + PSEUDO_ITEMS * usual[:, None] + HALF) / (counts + PSEUDO_ITEMS + 2 * HALF)
         return cls(np.where(_has_gaps(usual)[:, None], rates, usual[:, None]), usual)
 
+    def flaw(self) -> str | None:
+        """Why these are no rates that were found; None where they are."""
+        rates = self.answering[_has_gaps(self.usual)]
+        return "must have rates between 0 and 1" if ((rates <= 0) | (rates >= 1)).any() else None
+
     def log_prior(self) -> float:
         """The logarithm of the prior of the rates, up to a constant."""
         told = _has_gaps(self.usual)

@@ -24,6 +24,12 @@ class Statistics:
     sums: FloatArray  # (members, true, predicted): Σ_i t_ik x_imj, x probabilities, their logarithms or one-hot labels
     log_evidence: float  # Σ_i log Σ_k p(x_i, k), up to a constant of the data
 
+    def flaw(self) -> str | None:
+        """Why these are no sums over items; None where they are."""
+        if self.n_items <= 0 or self.class_counts.sum() <= 0:
+            return "must be of at least one item"
+        return None
+
     def averaged_into(self, new: Statistics, weight: float) -> Statistics:
         """`(1 - weight) * self + weight * new`. It is written into `new`, which must not be used afterwards."""
         _average_in_place(self.class_counts, new.class_counts, weight)

@@ -6,22 +6,26 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from consilience.data.reading import HALF_TOLERANCE, are_probabilities
+from consilience.data.axes import Axes, Axis
+from consilience.data.frames import as_table
+from consilience.data.labels import known_labels
+from consilience.data.reading import are_probabilities
 from consilience.system.arrays import plain_numpy
 from consilience.system.errors import InvalidPredictions
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import numpy.typing as npt
+
     from consilience.system.arrays import FloatArray, IntArray
 
 
 def read_posterior(posterior: Any, name: str = "posterior") -> FloatArray:
     """A posterior as float64 (items, classes), rows summing to 1."""
-    array = plain_numpy(posterior, name)
-    if array.dtype.kind not in "fiub" or array.ndim != 2 or 0 in array.shape:
-        raise InvalidPredictions(f"{name} must be numbers (items, classes); got {array.dtype} of shape {array.shape}")
-    values = array.astype(np.float64, copy=False)
+    values = _numbers(posterior, name)
     # The posterior of half-precision predictions comes in single precision, but its rows sum to 1 no better.
-    is_good = are_probabilities(values, HALF_TOLERANCE)
+    is_good = are_probabilities(values, is_half=True)
     if not is_good.all():
         row = int(np.argmin(is_good))
         with np.errstate(over="ignore", invalid="ignore"):
@@ -33,17 +37,62 @@ def read_posterior(posterior: Any, name: str = "posterior") -> FloatArray:
     return values
 
 
+def read_known(posterior: Any, labels: Any, classes: Sequence[Any] | None = None) -> tuple[FloatArray, IntArray]:
+    """The rows of the items whose label is known, and their labels as positions of classes.
+
+    A frame names items by its index (in other libraries than pandas, by a column `task` or `item`) and classes by its
+    columns; labels are matched with these names.
+    """
+    rows, axes = _with_axes(posterior, classes)
+    known = _known(labels, axes)
+    if known is None:
+        raise InvalidPredictions("labels must be known for at least one item; all are -1")
+    return read_posterior(rows[known >= 0]), known[known >= 0]
+
+
 def read_posterior_and_labels(posterior: Any, labels: Any) -> tuple[FloatArray, IntArray]:
-    """Both, one label (the position of a class) per item."""
-    values = read_posterior(posterior)
-    truth = plain_numpy(labels, "labels")
-    if truth.dtype.kind not in "iu" or truth.shape != values.shape[:1]:
+    """Both, where the label of every item is known."""
+    rows, axes = _with_axes(posterior)
+    values, known = read_posterior(rows), _known(labels, axes)
+    is_unknown = np.ones(len(values), dtype=bool) if known is None else known < 0
+    if known is None or is_unknown.any():
         raise InvalidPredictions(
-            f"labels must be integers, one for each of the {len(values)} items; "
-            f"got {truth.dtype} of shape {truth.shape}"
+            f"labels must be known for every item; that of {axes.items.describe(int(np.argmax(is_unknown)))} is not"
         )
-    is_wrong = (truth < 0) | (truth >= values.shape[1])
-    if is_wrong.any():
-        row = int(np.argmax(is_wrong))
-        raise InvalidPredictions(f"labels must be from 0 to {values.shape[1] - 1}; item {row} has {truth[row]}")
-    return values, truth.astype(np.intp)
+    return values, known
+
+
+def _known(labels: Any, axes: Axes) -> IntArray | None:
+    if labels is None:
+        raise InvalidPredictions(f"labels must have one entry for each of the {axes.items.size} items; got None")
+    return known_labels(labels, axes)
+
+
+def _with_axes(posterior: Any, classes: Sequence[Any] | None = None) -> tuple[FloatArray, Axes]:
+    """The numbers (items, classes), and the names that they have."""
+    items = None
+    if hasattr(posterior, "columns"):
+        posterior, items, columns = _of_frame(posterior)
+        if classes is not None and not Axis("class", len(columns), columns).is_same_as(list(classes)):
+            raise InvalidPredictions(f"classes must be the columns of the posterior, {columns}; got {list(classes)}")
+        classes = columns
+    rows = _numbers(posterior, "posterior")
+    return rows, Axes(Axis("member", 1), Axis("item", rows.shape[0], items), Axis("class", rows.shape[1], classes))
+
+
+def _of_frame(frame: Any) -> tuple[npt.NDArray[Any], list[Any] | None, list[Any]]:
+    """The numbers of a frame, its items and its classes."""
+    if hasattr(frame, "index"):
+        return frame.to_numpy(), list(frame.index), list(frame.columns)
+    table = as_table(frame)
+    item = next((name for name in ("task", "item") if name in table.columns), None)
+    classes = [name for name in table.columns if name != item]
+    rows = np.array([table[name] for name in classes]).T
+    return rows, None if item is None else table[item], classes
+
+
+def _numbers(posterior: Any, name: str) -> FloatArray:
+    array = plain_numpy(posterior, name)
+    if array.dtype.kind not in "fiub" or array.ndim != 2 or 0 in array.shape:
+        raise InvalidPredictions(f"{name} must be numbers (items, classes); got {array.dtype} of shape {array.shape}")
+    return array.astype(np.float64, copy=False)

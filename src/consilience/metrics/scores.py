@@ -9,13 +9,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple, final
 
 import numpy as np
 
-from consilience.data.axes import Axes, Axis
-from consilience.data.labels import known_labels
 from consilience.data.reading import check_number
-from consilience.metrics.inputs import read_posterior, read_posterior_and_labels
+from consilience.metrics.inputs import read_known, read_posterior_and_labels
 from consilience.metrics.reliability import bin_edges, bin_of, binned_gap
-from consilience.system.arrays import plain_numpy
-from consilience.system.errors import InvalidPredictions
 from consilience.system.tables import Table
 
 if TYPE_CHECKING:
@@ -148,7 +144,8 @@ def evaluate(
 ) -> Evaluation:
     """All metrics of a posterior, with bootstrap confidence intervals; labels of -1 are left out.
 
-    Labels are positions of classes; with `classes`, the names in the order of the posterior's columns, they are names.
+    Labels are positions of classes; or names, where `classes` has the names of the posterior's columns, in order. A
+    posterior that is a data frame names classes and items itself, and a Series of labels is matched by its index.
 
     Intervals are percentiles over resampled items, centered on the estimate (resampling alone makes a calibration
     error larger).
@@ -161,14 +158,7 @@ def evaluate(
         raise ValueError(f"level must be between 0 and 1; got {level}")
     check_number("n_bootstrap", n_bootstrap, integer=True)
     check_number("seed", seed, integer=True)
-    values = plain_numpy(posterior, "posterior")
-    truth = plain_numpy(labels, "labels") if classes is None else _positions(labels, classes, values)
-    is_known = truth != -1
-    if truth.ndim == 1 and truth.size and not is_known.any():
-        raise InvalidPredictions("labels must be known for at least one item; all are -1")
-    if truth.ndim == 1 and truth.shape == values.shape[:1]:
-        values, truth = values[is_known], truth[is_known]
-    items = ItemScores.of(*read_posterior_and_labels(values, truth), n_bins)
+    items = ItemScores.of(*read_known(posterior, labels, classes), n_bins)
     n_items = len(items.confidence)
     rng = np.random.default_rng(seed)
     resampled = [
@@ -185,10 +175,3 @@ def evaluate(
         bottom = -np.inf if name == "ece debiased" else 0.0
         estimates[name] = Estimate(value, float(np.clip(low, bottom, top)), float(np.clip(high, bottom, top)))
     return Evaluation(estimates, n_items)
-
-
-def _positions(labels: Any, classes: Sequence[Any], posterior: Any) -> IntArray:
-    """Names as positions among the posterior's columns."""
-    n_items, n_classes = posterior.shape if posterior.ndim == 2 else read_posterior(posterior).shape
-    known = known_labels(labels, Axes(Axis("member", 1), Axis("item", n_items), Axis("class", n_classes, classes)))
-    return np.full(n_items, -1) if known is None else known

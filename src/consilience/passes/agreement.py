@@ -23,6 +23,10 @@ SPREAD = 0.01
 members are worth who name one class only, as labelling functions do."""
 
 
+SUM_ROUNDING = 1.01
+"""Probabilities may sum to so much, since half precision rounds them."""
+
+
 @final
 @dataclass(frozen=True, slots=True, eq=False)
 class Agreement:
@@ -45,6 +49,13 @@ class Agreement:
         pairs, members = (n_compared, n_compared), (n_members,)
         rows = np.zeros((n_members, n_classes))
         return cls(np.zeros(pairs), np.zeros(pairs), np.zeros(members), np.zeros(members), rows)
+
+    def flaw(self) -> str | None:
+        """Why these are no sums of products of probabilities; None where they are."""
+        is_too_large = (self.products > SUM_ROUNDING * self.counts).any()
+        is_too_sure = (self.confidences > SUM_ROUNDING * self.answers).any()
+        is_off = (self.totals.sum(axis=1) > SUM_ROUNDING * self.answers).any()
+        return "must be of probabilities" if is_too_large or is_too_sure or is_off else None
 
     def __add__(self, other: Agreement) -> Agreement:
         return Agreement(

@@ -6,7 +6,10 @@ its blocks, and adds the statistics up as a tree; what returns to the client doe
 
 from __future__ import annotations
 
+import warnings
+from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from operator import add, itemgetter
 from typing import TYPE_CHECKING, Any, TypeVar, cast, final
 
@@ -19,6 +22,7 @@ from consilience.passes.lazy_posterior import LazyPosterior
 from consilience.passes.reader import AbstractExpectation, AbstractReader, Expectation, Reader, open_reader
 from consilience.system.arrays import Array, FloatArray, IntArray, to_numpy
 from consilience.system.errors import InvalidPredictions
+from consilience.system.untrusted import reason_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -29,7 +33,30 @@ if TYPE_CHECKING:
 Result = TypeVar("Result")
 
 N_ATTEMPTS = 4
-"""How often a pass is tried when workers are lost before the fit gives up."""
+"""How often something is tried when workers are lost before the fit gives up."""
+
+PATIENCE = 20.0
+"""After so many seconds without a result, it is asked whether the cluster has workers at all."""
+
+
+def _lost_data() -> tuple[type[BaseException], ...]:
+    from concurrent.futures import CancelledError  # noqa: PLC0415 - belongs to what follows
+
+    from distributed import KilledWorker, client  # noqa: PLC0415 - Dask is an extra
+    from distributed.comm import CommClosedError  # noqa: PLC0415
+
+    closed = getattr(client, "ClosedClientError", CancelledError)  # which older versions raise instead
+    return (CancelledError, client.FutureCancelledError, closed, KilledWorker, CommClosedError, TimeoutError)
+
+
+@contextmanager
+def _told_plainly() -> Iterator[None]:
+    """Say in a sentence what a cluster can no longer do; Dask's own errors speak of keys and futures."""
+    try:
+        yield
+    except _lost_data() as error:
+        reason = reason_of(error)
+        raise RuntimeError(f"the cluster lost its data, or its connection, and cannot go on: {reason}") from error
 
 
 @final
@@ -42,8 +69,12 @@ class ClusterPredictions(AbstractPredictions):
 
     def __init__(self, blocks: Any) -> None:
         self.client = _client()
+        self._lay_out(blocks)
+
+    @_told_plainly()
+    def _lay_out(self, blocks: Any) -> None:
         arrays = self._arrays(blocks)
-        shapes = self.client.gather([self.client.submit(_shape, array) for array in arrays])
+        shapes = results([self.client.submit(_shape, array) for array in arrays])
         is_empty = [shape[1:2] == (0,) for shape in shapes]
         if not all(is_empty):  # a filter may have emptied some blocks
             arrays, shapes = (
@@ -84,10 +115,12 @@ class ClusterPredictions(AbstractPredictions):
         """Every member answers every item once."""
         return False
 
+    @_told_plainly()
     def harden(self) -> ClusterPredictions:
         """The same answers as labels, on the workers."""
         return ClusterPredictions._like(self, [self.client.submit(Predictions.harden, block) for block in self.blocks])
 
+    @_told_plainly()
     def votes(self) -> ClusterPredictions:
         """The same as labels, without undecided answers, on the workers."""
         return ClusterPredictions._like(self, [self.client.submit(Predictions.votes, block) for block in self.blocks])
@@ -101,6 +134,7 @@ class ClusterPredictions(AbstractPredictions):
             )
         return self
 
+    @_told_plainly()
     def take(self, items: Any) -> Predictions:
         """Some items, brought to this machine."""
         positions = np.arange(self.n_items)[items if isinstance(items, slice) else np.asarray(items)]
@@ -109,15 +143,16 @@ class ClusterPredictions(AbstractPredictions):
             self.client.submit(_item, self.blocks[owner], int(position - self.starts[owner]))
             for owner, position in zip(owners, positions, strict=True)
         ]
-        return Predictions(np.concatenate(self.client.gather(rows), axis=1), items=positions.tolist())
+        return Predictions(np.concatenate(_persistently(lambda: results(rows)), axis=1), items=positions.tolist())
 
     def example(self) -> Array:
         """Item-sized results are Dask arrays of NumPy's."""
         return np.empty(0)
 
+    @_told_plainly()
     def answer(self, rule: Callable[[Predictions, Any], Result], known: Any = None) -> Result:
         """The posterior that a rule gives each block, left on the workers."""
-        (sent,) = self.client.scatter([rule], broadcast=True, hash=False)
+        sent = _kept(self.client, rule)
         places = zip(self.blocks, self.starts, self.starts[1:], strict=False)
         rows = [
             self.client.submit(_answered, sent, block, None if known is None else known[first:last])
@@ -125,11 +160,12 @@ class ClusterPredictions(AbstractPredictions):
         ]
         return cast("Result", _remote_posterior(rows, self))
 
+    @_told_plainly()
     def total(self, find: Callable[[Predictions], Result]) -> Result:
         """What a function finds in each block, added up on the workers."""
-        (sent,) = self.client.scatter([find], broadcast=True, hash=False)
+        sent = _kept(self.client, find)
         found = [self.client.submit(_found, sent, block) for block in self.blocks]
-        return cast("Result", tree_sum(self.client, found))
+        return cast("Result", _persistently(lambda: tree_sum(self.client, found)))
 
 
 def as_cluster_predictions(predictions: Any) -> ClusterPredictions:
@@ -149,6 +185,7 @@ class ClusterReader(AbstractReader):
     on_chunk: Callable[[], None] = lambda: None
     chunks: list[Any] = field(init=False)
 
+    @_told_plainly()
     def __post_init__(self) -> None:
         starts = self.predictions.starts
         self.chunks = [
@@ -158,36 +195,39 @@ class ClusterReader(AbstractReader):
             for block, first, last in zip(self.predictions.blocks, starts, starts[1:], strict=False)
         ]
 
+    @_told_plainly()
     def statistics(self, responsibilities: Any) -> Statistics:
         """The statistics of responsibilities (items, classes) in a Dask array with the same blocks."""
         client = self.predictions.client
         rows = client.compute(responsibilities.to_delayed().ravel().tolist())
         parts = zip(self.chunks, rows, strict=True)
-        total: Statistics = tree_sum(client, [client.submit(Reader.statistics, own, part) for own, part in parts])
-        return total
+        sums = [client.submit(Reader.statistics, own, part) for own, part in parts]
+        return cast("Statistics", _persistently(lambda: tree_sum(client, sums)))
 
+    @_told_plainly()
     def average_statistics(self, averages: ClusterReader, member_weights: FloatArray | None = None) -> Statistics:
         """The statistics of the (weighted) mean of the answers as another reader of the same items sees them."""
         submit = self.predictions.client.submit
         parts = zip(self.chunks, averages.chunks, strict=True)
         sums = [submit(Reader.average_statistics, own, other, member_weights) for own, other in parts]
-        total: Statistics = tree_sum(self.predictions.client, sums)
-        return total
+        return cast("Statistics", _persistently(lambda: tree_sum(self.predictions.client, sums)))
 
+    @_told_plainly()
     def agreement(self) -> Agreement:
         """How much members agree with each other on these items."""
         client = self.predictions.client
-        total: Agreement = tree_sum(client, [client.submit(Reader.agreement, chunk) for chunk in self.chunks])
-        return total
+        sums = [client.submit(Reader.agreement, chunk) for chunk in self.chunks]
+        return cast("Agreement", _persistently(lambda: tree_sum(client, sums)))
 
     def expectation(self, *, remembers: bool) -> ClusterExpectation:
         """Passes over these items."""
         return ClusterExpectation(self, remembers=remembers)
 
+    @_told_plainly()
     def scored_posterior(self, scores: Scores, _: Array) -> LazyPosterior:
         """The softmax of the scores."""
         client = self.predictions.client
-        (sent,) = client.scatter([scores], broadcast=True, hash=False)
+        sent = _kept(client, scores)
         rows = [client.submit(Reader.posterior, chunk, sent) for chunk in self.chunks]
         return _remote_posterior(rows, self.predictions)
 
@@ -228,22 +268,17 @@ class ClusterExpectation(AbstractExpectation):
         if self.remembers:
             self._passes.append((scores, averaging))
         self.kept *= 1 - averaging
-        for attempt in range(N_ATTEMPTS):
-            try:
-                if attempt:
-                    self._replay()
-                return self._advance(scores, averaging)
-            except _lost_data() as error:
-                lost = error
-        raise RuntimeError(f"workers were lost {N_ATTEMPTS} times in one pass of the fit: {lost}") from lost
+        return _persistently(lambda: self._advance(scores, averaging), self._replay)
 
     def _advance(self, scores: Scores, averaging: float) -> Statistics:
         client = self.reader.predictions.client
-        (sent,) = client.scatter([scores], broadcast=True, hash=False)
+        # On one worker, from which the others fetch it: to copy it to all at once (`broadcast`) fails, or never ends,
+        # where a worker dies meanwhile. It may be lost, and then the pass is repeated.
+        (sent,) = client.scatter([scores], hash=False)
         pairs = [client.submit(_advance, state, sent, averaging, pure=False) for state in self._states]
         total: Statistics = tree_sum(client, [client.submit(itemgetter(1), pair, pure=False) for pair in pairs])
         self._states = [client.submit(itemgetter(0), pair, pure=False) for pair in pairs]
-        _wait(self._states)
+        _finished(self._states)
         for _ in self._states:
             self.reader.on_chunk()
         return total
@@ -255,6 +290,7 @@ class ClusterExpectation(AbstractExpectation):
             for scores, averaging in self._passes[:-1]:
                 self._advance(scores, averaging)
 
+    @_told_plainly()
     def posterior(self, averages: ClusterReader) -> LazyPosterior:
         """The posterior after these passes."""
         submit = self.reader.predictions.client.submit
@@ -268,10 +304,15 @@ def tree_sum(client: Any, parts: list[Any]) -> Any:
     while len(parts) > 1:
         pairs = [parts[place : place + 2] for place in range(0, len(parts), 2)]
         parts = [client.submit(add, *pair, pure=False) if len(pair) == 2 else pair[0] for pair in pairs]
-    return parts[0].result()
+    (total,) = results(parts)
+    return total
 
 
 # ---- what runs on the workers -----------------------------------------------------------------------------
+
+
+def _same(value: Result) -> Result:
+    return value
 
 
 def _shape(array: Array) -> tuple[int, ...]:
@@ -326,29 +367,57 @@ def _client() -> Any:
         ) from None
 
 
-def _lost_data() -> tuple[type[BaseException], ...]:
-    from concurrent.futures import CancelledError  # noqa: PLC0415 - belongs to what follows
-
-    from distributed import KilledWorker  # noqa: PLC0415 - Dask is an extra
-    from distributed.client import FutureCancelledError  # noqa: PLC0415
-    from distributed.comm import CommClosedError  # noqa: PLC0415
-
-    return (CancelledError, FutureCancelledError, KilledWorker, CommClosedError, TimeoutError)
+def _kept(client: Any, value: Any) -> Any:
+    """A value for all workers as the result of a task, which Dask repeats where the worker that has it dies."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # that it is large
+        return client.submit(_same, value, pure=False)
 
 
-def _wait(futures: list[Any]) -> None:
+def _persistently(work: Callable[[], Result], begin_again: Callable[[], object] = lambda: None) -> Result:
+    """What some work on the cluster gives. It is tried again where workers were lost; in vain, that is said."""
+    with _told_plainly():
+        for attempt in range(N_ATTEMPTS):
+            try:
+                if attempt:
+                    begin_again()
+                return work()
+            except _lost_data():
+                if attempt == N_ATTEMPTS - 1:
+                    raise
+    raise AssertionError  # never reached: the last attempt returns or raises
+
+
+def results(futures: list[Any]) -> list[Any]:
+    """What all these tasks give, on this machine."""
+    return [future.result() for future in _finished(futures)]
+
+
+def _finished(futures: list[Any]) -> list[Any]:
+    """The same tasks once all are done; raises what went wrong, and where no worker is there to do them."""
     from distributed import wait  # noqa: PLC0415 - Dask is an extra
 
-    for future in wait(futures).done:
+    while True:
+        try:
+            wait(futures, timeout=PATIENCE)
+        except TimeoutError:
+            if not futures[0].client.nthreads():
+                raise RuntimeError(
+                    f"the cluster has no workers to do the work: none came within {PATIENCE:.0f} seconds"
+                ) from None
+        else:
+            break
+    for future in futures:
         if future.status != "finished":
             future.result()  # raises what went wrong
+    return futures
 
 
 def _as_dask(futures: list[Any], predictions: ClusterPredictions) -> Any:
     import dask.array as da  # noqa: PLC0415 - Dask is an extra
     from dask import delayed  # noqa: PLC0415
 
-    meta = futures[0].client.submit(_dtype, futures[0]).result()
+    (meta,) = _persistently(lambda: results([futures[0].client.submit(_dtype, futures[0])]))
     sizes = np.diff(predictions.starts).tolist()
     return da.concatenate(
         [
@@ -363,7 +432,7 @@ def _remote_posterior(futures: list[Any], predictions: ClusterPredictions) -> La
 
     def chunks() -> Iterator[tuple[int, int, Array]]:
         for future, first, last in zip(futures, predictions.starts, predictions.starts[1:], strict=False):
-            yield int(first), int(last), future.result()
+            yield int(first), int(last), _persistently(partial(results, [future]))[0]
 
     return LazyPosterior(lambda: rows, chunks, is_large=False, is_remote=True)
 

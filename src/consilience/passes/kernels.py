@@ -362,8 +362,8 @@ class Accumulator:
                 continue
             n_classes = len(self.class_counts)
             table = sums.table.reshape(n_classes, len(sums.positions), n_classes)
-            if len(sums.positions) == len(self.sums) > n_classes:
-                self.sums += table.transpose(1, 0, 2)
+            if len(sums.positions) > n_classes:
+                self.sums[sums.positions] += table.transpose(1, 0, 2)  # positions may be in any order
                 continue
             for place, position in enumerate(sums.positions):  # large tables, one after the other: no copy of all
                 self.sums[position] += table[:, place]

@@ -48,10 +48,13 @@ class MemberSection:
             "answers": int(self.n_answers[member]),
             "coverage": rounded(report["coverage"]),
             "estimated": rounded(report["estimated accuracy"]),
+            "from": rounded(report["from"]),
+            "to": rounded(report["to"]),
             "accuracy": rounded(self.accuracy[member]),
             "confidence": None if verdicts is None else rounded(verdicts.confidence.mean()),
             "ece": None if scores is None else rounded(scores["ece"]),
             "agreement": rounded(report["agreement"]),
+            "kappa": rounded(report["kappa"]),
             "dissents": report["dissents"],
             "won": rounded(report["dissents won"]),
             "confuses": text(report["confuses most"]),
@@ -81,7 +84,7 @@ class MemberSection:
         }
 
     def agreement(self) -> dict[str, Any]:
-        """Agreement and dependence of the members with the most answers."""
+        """Agreement, Cohen's kappa and dependence of the members with the most answers."""
         places = {name: place for place, name in enumerate(self.predictions.members)}
         compared = np.array([places[name] for name in self.diagnosis.compared], dtype=np.intp)
         most = np.sort(np.argsort(-self.n_answers[compared], kind="stable")[:MOST_AGREEING])
@@ -90,6 +93,7 @@ class MemberSection:
             "total": self.predictions.n_members,
             "members": compared[most].tolist(),
             "agreement": rounded(self.diagnosis.agreement[cells]),
+            "kappa": rounded(self.diagnosis.beyond_chance.kappa[cells]),
             "dependence": rounded(self.diagnosis.dependence[cells]),
         }
 

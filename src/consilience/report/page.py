@@ -50,7 +50,7 @@ def write_report(
     aggregator
         `Consensus()` by default. If it is not fitted, a copy is, without labels. The page shows its `predict_proba`.
     labels
-        Known labels as names or positions of classes, -1 or None where unknown. They only score.
+        Known labels, as `fit` takes them. They only score.
     title
         The heading.
     most_items

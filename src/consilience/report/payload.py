@@ -18,6 +18,7 @@ from consilience.report.verdicts import Verdicts, verdicts_of
 if TYPE_CHECKING:
     from consilience.aggregators.base import AbstractAggregator
     from consilience.data.predictions import Predictions
+    from consilience.insight.agreement import PanelAgreement
     from consilience.insight.diagnostics import Diagnosis
     from consilience.system.arrays import IntArray
 
@@ -100,14 +101,19 @@ def _summary(judged: Judged, diagnosis: Diagnosis) -> dict[str, Any]:
     consensus, average = judged.consensus, judged.average
     scores = consensus.scores()
     return {
+        "estimated": {name: rounded(found[:3]) for name, found in diagnosis.answers.items()},
         "confidence": rounded(consensus.confidence.mean()),
         "average_confidence": rounded(average.confidence.mean()),
         "changed": int((consensus.chosen != average.chosen).sum()),
-        "effective_members": rounded(diagnosis.effective_members, 2),
-        "compared_members": len(diagnosis.compared),
+        "agreement": _agreement(diagnosis.beyond_chance),
         "scores": None if scores is None else {"consensus": _plain(consensus), "average": _plain(average)},
         "changes": None if scores is None else _changes(consensus, average),
     }
+
+
+def _agreement(found: PanelAgreement) -> dict[str, Any]:
+    """Agreement beyond chance in numbers, and as a sentence."""
+    return {"alpha": rounded(found.alpha), "fleiss": rounded(found.fleiss_kappa), "sentence": found.sentence()}
 
 
 def _suggestions(analysis: Analysis, truth: IntArray) -> list[dict[str, Any]]:

@@ -4,13 +4,22 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 import secrets
-from contextlib import contextmanager
+import time
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
+
+
+PART_NAME = re.compile(r"\.[0-9a-f]{16}\.part")
+"""The name of a file that is being written."""
+
+STALE = 24 * 3600
+"""Nobody writes to such a file any more that has not been written to for so many seconds."""
 
 
 def check_writable(path: str | os.PathLike[str], formats: Collection[str]) -> None:
@@ -43,14 +52,17 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
         with _beside(target) as file:
             yield file
     except OSError as error:
-        if error.errno is not None:
-            error.filename, error.filename2 = str(path), None
+        if error.errno is None:  # NumPy counts bytes instead
+            reason = f"not all of it could be written, as on a full disk ({error})"
+            raise OSError(errno.ENOSPC, reason, str(path)) from error
+        error.filename, error.filename2 = str(path), None
         raise
 
 
 @contextmanager
 def _beside(target: Path) -> Iterator[IO[bytes]]:
     """A new file in the target's folder that is renamed in the end."""
+    _remove_stale_parts(target.parent)
     part = target.with_name(f".{secrets.token_hex(8)}.part")
     # Created as `open` would, so that the kernel applies the umask. We cannot read the umask without setting it, for a
     # moment and for all threads.
@@ -64,6 +76,14 @@ def _beside(target: Path) -> Iterator[IO[bytes]]:
     except BaseException:
         part.unlink(missing_ok=True)
         raise
+
+
+def _remove_stale_parts(folder: Path) -> None:
+    """Remove what processes have left that were killed while they wrote here."""
+    for part in folder.glob(".*.part"):
+        with suppress(OSError):  # somebody else's, or removed by somebody else
+            if PART_NAME.fullmatch(part.name) and time.time() - part.stat().st_mtime > STALE:
+                part.unlink()
 
 
 def _place(path: str | os.PathLike[str]) -> Path:

@@ -9,12 +9,13 @@ from consilience.maths.statistics import Statistics
 
 N_MEMBERS, N_CLASSES, N_ITEMS = 3, 2, 4
 DECLARED = {
-    "confusion_": "mkk",
+    "confusion_": Shape("mkk", sums_to_one=1e-6),
+    "weights_": Shape("m", is_positive=True, most=1),
     "scores_": Shape("k", is_signed=True),
-    "said_": Shape("lk", may_miss=True),
+    "said_": Shape("lk", sums_to_one=0.01, may_miss=True),
     "targets_": "l",
     "groups_": "gk",
-    "is_soft_": Shape("m", kind="b"),
+    "is_soft_": Shape("m", dtypes=("bool",)),
     "share_": Number(most=1),
     "statistics_": STATISTICS,
     "moments_": Record(Moments, {"first": Shape("mkk", is_signed=True), "second": "mkk", "n_steps": Number()}, True),
@@ -33,6 +34,7 @@ def learned():
         "items_": [0, 1, 2, 3],
         "posterior_": np.full((N_ITEMS, N_CLASSES), 0.5),
         "confusion_": np.full((N_MEMBERS, N_CLASSES, N_CLASSES), 0.5),
+        "weights_": np.full(N_MEMBERS, 0.5),
         "scores_": np.array([-1.0, 1.0]),
         "said_": np.array([[0.5, 0.5], [np.nan, np.nan]]),
         "targets_": np.ones(2),
@@ -42,7 +44,7 @@ def learned():
         "statistics_.n_items": 4.0,
         "statistics_.class_counts": np.ones(N_CLASSES),
         "statistics_.answer_counts": np.ones((N_MEMBERS, N_CLASSES)),
-        "statistics_.sums": -np.ones((N_MEMBERS, N_CLASSES, N_CLASSES)),
+        "statistics_.sums": np.ones((N_MEMBERS, N_CLASSES, N_CLASSES)),
         "statistics_.log_evidence": -7.0,
         "moments_": None,
     }
@@ -71,12 +73,25 @@ def test_what_is_declared_is_taken(learned):
         ("share_", 1.5, "'share_' is no number that it can be, 1.5"),
         ("share_", float("nan"), "'share_' is no number that it can be, nan"),
         ("statistics_.n_items", -1.0, "'statistics_.n_items' is no number that it can be, -1.0"),
-        ("confusion_", [[0.5]], "'confusion_' is no array of finite numbers"),
+        ("confusion_", [[0.5]], "'confusion_' must be an array of float64; got list"),
         ("confusion_", np.full((3, 2, 2), np.nan), "'confusion_' is no array of finite numbers"),
         ("confusion_", np.full((3, 2, 2), 1e200), "'confusion_' is no array of finite numbers"),
-        ("confusion_", np.ones((3, 2, 2), dtype=int), "'confusion_' is no array of finite numbers"),
+        (
+            "confusion_",
+            np.ones((3, 2, 2), dtype=int),
+            "'confusion_' must be an array of float64; got an array of int64",
+        ),
+        ("confusion_", np.full((3, 2, 2), 0.5, np.float16), "'confusion_' must be an array of float64; got"),
+        ("confusion_", np.full((3, 2, 2), 0.5, ">f8"), "'confusion_' must be an array of float64; got"),
+        ("confusion_", np.zeros((3, 2, 2)), "'confusion_' must have rows that sum to 1; one is off by 1"),
+        ("posterior_", np.full((4, 2), 0.6), "'posterior_' must have rows that sum to 1; one is off by 0.2"),
+        ("weights_", np.array([0.5, 0, 0.5]), "'weights_' has zeros"),
+        ("weights_", np.array([0.5, 1.5, 0.5]), "'weights_' has numbers above 1"),
+        ("said_", np.array([[0.5, np.nan], [0.5, 0.5]]), "'said_' is no array of finite numbers"),
+        ("statistics_.n_items", 0.0, "'statistics_' must be of at least one item"),
+        ("statistics_.class_counts", np.zeros(2), "'statistics_' must be of at least one item"),
         ("said_", np.array([[0.5, np.inf], [0.5, 0.5]]), "'said_' is no array of finite numbers"),
-        ("is_soft_", np.ones(3), "'is_soft_' is no array of finite numbers"),
+        ("is_soft_", np.ones(3), "'is_soft_' must be an array of bool; got an array of float64"),
         ("confusion_", -np.ones((3, 2, 2)), "'confusion_' has negative numbers"),
         (
             "confusion_",
@@ -100,7 +115,9 @@ def test_what_is_missing_is_named(learned, name):
 
 
 def test_only_an_optional_record_may_be_none(learned):
-    assert reason_to_refuse("Own", {**DECLARED, "moments_": "k"}, learned) == "'moments_' is no array of finite numbers"
+    assert reason_to_refuse("Own", {**DECLARED, "moments_": "k"}, learned) == (
+        "'moments_' must be an array of float64; got NoneType"
+    )
 
 
 def test_records_are_put_together_again(learned):

@@ -1,5 +1,12 @@
 """The commands and their order, the version, and how errors end."""
 
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
 from typer.main import get_command
 
 import consilience as cs
@@ -17,3 +24,16 @@ def test_usage_errors_and_help(run):
 def test_commands_are_listed_as_they_are_needed():
     names = list(get_command(app).commands)
     assert names[0] == "aggregate" and names[-2:] == ["demo", "reproduce"] and len(names) == 9
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs a shell that closes outputs")
+@pytest.mark.parametrize("closed", [">&-", ">&- 2>&-"])
+def test_an_output_that_the_shell_has_closed(tmp_path, closed):
+    np.save(tmp_path / "a.npy", np.random.default_rng(0).dirichlet(np.ones(3), size=(3, 20)))
+    command = f"{sys.executable} -m consilience aggregate a.npy --method average -o fused.npz {closed}"
+    env = {**os.environ, "PYTHONPATH": str(Path(cs.__file__).parents[1])}
+    done = subprocess.run(
+        ["/bin/sh", "-c", command], cwd=tmp_path, env=env, capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, "Traceback" in done.stderr) == (0, False)
+    assert (tmp_path / "fused.npz").exists()

@@ -3,17 +3,14 @@
 import json
 
 import numpy as np
-import pytest
 
 import consilience as cs
-from consilience.cli.explain import _named
 
 
-def test_names_may_be_numbers():
-    assert _named("3", [1, 3, "3"], "--item") == 3
-    assert _named("cat", ["dog", "cat"], "--against") == "cat"
-    with pytest.raises(ValueError, match="--item must be one of 0, 1, 2, 3, 4, …; got 'nine'"):
-        _named("nine", list(range(9)), "--item")
+def test_names_that_are_not_there(run, arrays):
+    for option, text in (("--item", "nine"), ("--against", "cat")):
+        code, _, err = run("explain", *arrays, "--item", 3, option, text)
+        assert code == 2 and f"{option} must be one of 0, 1, 2" in " ".join(err.split()) and text in err
 
 
 def test_machines_get_the_explanation_too(run, arrays):

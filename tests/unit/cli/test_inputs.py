@@ -18,7 +18,7 @@ def test_labels_of_tables_need_names(run, tmp_path):
         "gold\n" + "".join("yes\n" if i % 2 else "no\n" for i in range(12)), encoding="utf-8"
     )
     code, _, err = run("aggregate", "crowd.csv", "--labels", "gold.csv")
-    assert code == 2 and "must have a column of items beside the labels" in " ".join(err.split())
+    assert code == 2 and "labels must name their items" in " ".join(err.split())
     named = "task,gold\n" + "".join(f"t{i},{'yes' if i % 2 else 'no'}\n" for i in range(12))
     (tmp_path / "gold.csv").write_text(named, encoding="utf-8")
     code, out, _ = run("aggregate", "crowd.csv", "--labels", "gold.csv", "--json")

@@ -4,6 +4,7 @@ import json
 
 import numpy as np
 import pytest
+from rich.console import Console
 
 from consilience.cli import screen
 from consilience.metrics.scores import METRICS
@@ -58,30 +59,32 @@ def summary(**changes):
     member = {
         "member": "a",
         "coverage": 1.0,
-        "agreement": 0.5,
+        "agreement": 0.75,
+        "kappa": 0.0,
         "dissents": 0,
         "dissents won": np.nan,
         "confuses most": "",
     }
+    other = member | {"member": "b", "agreement": 0.5, "kappa": 0.25, "dissents": 4, "dissents won": 0.25}
     return {
         "method": "Average",
         "n_members": 2,
         "n_items": 1000,
         "n_classes": 3,
-        "effective_members": 1.25,
-        "members": [member, member | {"member": "b", "agreement": 0.75, "dissents": 4, "dissents won": 0.25}],
-        "disagreement": [{"members": ["a", "b"], "agreement": 0.5}],
+        "agreement": {"sentence": "Agreement beyond chance: 0.25"},
+        "members": [member, other],
+        "disagreement": [{"members": ["a", "b"], "agreement": 0.5, "kappa": -0.125}],
         "changed": {"count": 0, "share": 0.0, "surest": []},
         "warnings": ["look"],
     } | changes
 
 
-def test_a_summary_lists_the_most_agreeing_members_first(capsys):
+def test_a_summary_lists_first_who_agrees_most_beyond_chance(capsys):
     screen.print_summary(summary())
     out = capsys.readouterr().out
-    assert "Average of 2 members on 1,000 items and 3 classes; 1.2 effective members" in out
-    assert out.index("75.0%") < out.index("50.0%") and "25% of 4" in out
-    assert "Least agreement: a and b 50%" in out
+    assert "Average of 2 members on 1,000 items and 3 classes\nAgreement beyond chance: 0.25\n" in out
+    assert out.index("50.0%") < out.index("75.0%") and "25% of 4" in out
+    assert "Least agreement beyond chance, Cohen's kappa: a and b -0.12 (50% the same)" in out
     assert "No item is answered differently from plain averaging." in out and "! look" in out
 
 
@@ -98,3 +101,10 @@ def test_a_summary_lists_changed_items_and_scores(capsys):
     assert "12 items (1.2%) are answered differently from plain averaging" in out
     assert "cat 0.50" in out and "dog 0.62" in out and "b (+1.50 nats)" in out
     assert "Scored on the labels" in out and "0.1250" in out
+
+
+def test_a_narrow_terminal_shows_every_cell(capsys, monkeypatch):
+    monkeypatch.setattr(screen, "out", Console(width=20))
+    screen.print_table(Table({"method": ["Average", "Consensus"], "accuracy": [0.5, 0.75], "changed": [0.125, 0.25]}))
+    printed = capsys.readouterr().out
+    assert all(text in printed for text in ("Consensus", "0.7500", "0.1250", "accuracy"))

@@ -53,20 +53,21 @@ def test_changed_items_are_those_the_average_answers_otherwise(analysis):
 def test_scores_need_labels(analysis):
     analysis, truth = analysis
     assert "scores" not in summarize(analysis, analysis.posterior)
-    scores = summarize(analysis, analysis.posterior, truth)["scores"]
+    names = [analysis.predictions.classes[k] for k in truth]
+    scores = summarize(analysis, analysis.posterior, names)["scores"]
     assert scores["DawidSkene"]["accuracy"] == cs.metrics.accuracy(analysis.posterior, truth)
     assert scores["Average"]["nll"] == pytest.approx(cs.metrics.nll(analysis.average, truth))
-    assert "scores" not in summarize(analysis, analysis.posterior, truth, truth)  # all of them were given
+    assert "scores" not in summarize(analysis, analysis.posterior, names, names)  # all of them were given
 
 
-def test_label_positions_are_those_of_the_callers_classes(analysis):
+def test_labels_are_names_whatever_the_order_of_classes(analysis):
     analysis, truth = analysis
     order = [2, 0, 1]
     other = cs.Predictions(analysis.predictions.to_array()[:, :, order], classes=["fox", "cat", "dog"])
     again = Analysis(other, analysis.method)
-    positions = np.argsort(order)[truth]
-    expected = summarize(analysis, analysis.posterior, truth)["scores"]["DawidSkene"]
-    assert summarize(again, again.posterior, positions)["scores"]["DawidSkene"] == pytest.approx(expected)
+    names = np.array(["cat", "dog", "fox"])[truth]
+    expected = summarize(analysis, analysis.posterior, names)["scores"]["DawidSkene"]
+    assert summarize(again, again.posterior, names)["scores"]["DawidSkene"] == pytest.approx(expected)
 
 
 def test_a_fit_that_has_not_settled_is_warned_of(analysis):
@@ -83,8 +84,10 @@ def test_the_classes_a_member_recognizes_best():
     assert _reliable(confusion, ["cat", "dog", "fox"]) == "dog 90%, cat 50%"
 
 
-def test_pairs_that_agree_least_come_first_and_strangers_are_left_out():
+def test_pairs_that_agree_least_beyond_chance_come_first_and_strangers_are_left_out():
     agreement = np.array([[1, 0.9, 0.4], [0.9, 1, np.nan], [0.4, np.nan, 1]])
-    pairs = _disagreement(agreement, ["a", "b", "c"])
-    assert pairs == [{"members": ["a", "c"], "agreement": 0.4}, {"members": ["a", "b"], "agreement": 0.9}]
-    assert len(_disagreement(np.full((9, 9), 0.5), list("abcdefghi"))) == MOST_PAIRS
+    kappa = np.array([[1, 0.1, 0.2], [0.1, 1, np.nan], [0.2, np.nan, 1]])
+    first, second = _disagreement(agreement, kappa, ["a", "b", "c"])
+    assert first == {"members": ["a", "b"], "agreement": 0.9, "kappa": 0.1}
+    assert second == {"members": ["a", "c"], "agreement": 0.4, "kappa": 0.2}
+    assert len(_disagreement(*np.full((2, 9, 9), 0.5), list("abcdefghi"))) == MOST_PAIRS

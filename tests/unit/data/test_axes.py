@@ -36,12 +36,23 @@ def test_the_names_given_back_are_a_copy():
     assert axis.names == ["a", "b"]
 
 
+def test_long_names_are_cut_in_messages():
+    axis = Axis("class", 20, [f"{k}{'x' * 6000}" for k in range(20)])
+    with pytest.raises(cs.InvalidPredictions) as caught:
+        axis.position_of("y" * 6000)
+    assert len(str(caught.value)) < 600
+
+
 @pytest.mark.parametrize(
     ("kind", "names", "message"),
     [
         ("member", ["a"], "^members must name each of the 2 members; got 1 names$"),
         ("item", ["a", "a"], "^items must have distinct names; got 'a' more than once$"),
-        ("item", [1, True], "^items must have distinct names; got 1 more than once$"),  # as Python compares them
+        ("item", [1, True], "^items must have distinct names; got 1 and True, which are one name$"),
+        ("class", [1, "1"], "^classes must have distinct names; got 1 and '1', which are one name$"),
+        ("class", [1, 1.0], "^classes must have distinct names; got 1 and 1.0, which are one name$"),
+        ("class", {"a", "b"}, "^classes must be a list of names, in the order of the axis; got a set$"),
+        ("class", {"a": 1, "b": 0}, "^classes must be a list of names, in the order of the axis; got a dict$"),
         ("class", [["a"], ["b"]], r"^classes must be hashable names; got \[\['a'\], \['b'\]\]$"),
         ("class", ["a", None], "^classes must not be called None or NaN, which stand for unknown labels$"),
         ("class", ["a", float("nan")], "^classes must not be called None or NaN"),

@@ -16,7 +16,9 @@ PLAIN = cs.Predictions.from_labels([[0, 1, 1]]).axes
         ["dog", -1, "cat"],
         ["dog", float("nan"), "cat"],
         ["dog", pd.NA, "cat"],
-        np.array([1, -1, 0]),
+        ["dog", "-1", "cat"],
+        ["dog", "NA", "cat"],
+        np.ma.array(["dog", "cat", "cat"], mask=[0, 1, 0]),
         {"x": "dog", "z": "cat"},
         pd.Series({"z": "cat", "x": "dog"}),
     ],
@@ -30,9 +32,9 @@ def test_positions_where_classes_have_no_names():
 
 
 def test_names_that_are_numbers_are_names():
-    axes = cs.Predictions.from_labels([[0, 1, 1]], classes=[3, 7]).axes
+    axes = cs.Predictions.from_labels([[3, 7, 7]], classes=[3, 7]).axes
     assert known_labels([7, 3, -1], axes).tolist() == [1, 0, -1]
-    signs = cs.Predictions.from_labels([[0, 1, 1]], classes=[-1, 1]).axes
+    signs = cs.Predictions.from_labels([[-1, 1, 1]], classes=[-1, 1]).axes
     assert known_labels([-1, 1, None], signs).tolist() == [0, 1, -1]
 
 
@@ -49,6 +51,13 @@ def test_nothing_known():
         ([0, 1], PLAIN, "one entry for each of the 3 items; got 2"),
         ([0, 1, 2], PLAIN, r"among the classes \[0, 1\], or -1 where unknown; item 2 has 2"),
         ([0.5, 1, 1], PLAIN, "item 0 has 0.5"),
+        (np.array([1, -1, 0]), AXES, "item 'x' has 1: the classes have names, so give names instead of positions$"),
+        ([[0], [1], [1]], PLAIN, r"item 0 has \[0\]"),
+        (
+            np.zeros((3, 1), int),
+            PLAIN,
+            r"labels must be a flat list with one entry for each of the 3 items; got shape \(3, 1\)",
+        ),
         (["cat", "bird", None], AXES, r"\['cat', 'dog'\].*; item 'y' has 'bird'"),
         ({"w": "cat"}, AXES, "item must be one of the 3 items .*; got 'w'"),
     ],

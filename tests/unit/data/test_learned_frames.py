@@ -57,7 +57,7 @@ def test_pandas_is_not_needed_for_the_others(fitted, monkeypatch):
 
 def test_numbers_and_tuples_as_names():
     names = {"items": [(1, 2), (1, 3), (2, 2)], "classes": [10, 20, 30]}
-    fitted = cs.MajorityVote().fit(cs.Predictions.from_labels([[0, 1, 2]], **names))
+    fitted = cs.MajorityVote().fit(cs.Predictions.from_labels([[10, 20, 30]], **names))
     frame = fitted.posterior_frame()
     assert frame.index.nlevels == 1 and frame.columns.tolist() == [10, 20, 30]
     assert fitted.confusion_frame("polars").columns == ["worker", "true", "10", "20", "30"]

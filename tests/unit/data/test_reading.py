@@ -241,12 +241,37 @@ def test_which_rows_are_probabilities(make):
     rows = [[0.5, 0.5], [0.5, 0.502], [0.5, 0.4991], [1.5, -0.5], [np.nan, 0.5], [np.inf, 0.0], [1.0, 0.0]]
     found = to_numpy(are_probabilities(make(np.array(rows))))
     assert found.tolist() == [True, False, True, False, False, False, True]
-    assert to_numpy(are_probabilities(make(np.array(rows)), 1e-2))[1]
+    assert to_numpy(are_probabilities(make(np.array(rows)), is_half=True))[1]
 
 
 def test_the_tolerance_is_that_of_the_precision():
     assert sum_tolerance(np.ones(1, np.float16)) == sum_tolerance(torch.ones(1, dtype=torch.bfloat16)) == 1e-2
     assert sum_tolerance(np.ones(1, np.float32)) == sum_tolerance(torch.ones(1)) == 1e-3
+
+
+def test_the_tolerance_grows_with_the_classes_as_rounding_to_four_digits_does():
+    assert sum_tolerance(np.ones(100)) == pytest.approx(100 * 0.5e-4)
+    assert sum_tolerance(np.ones(10_000)) == 0.05
+
+
+@pytest.mark.parametrize("n_classes", [2, 10, 100, 1000])
+@pytest.mark.parametrize(
+    "written", [lambda rows: rows.round(4), np.float16, lambda rows: np.float16(rows).astype(float)]
+)
+def test_rounded_probabilities_are_no_logits(n_classes, written):
+    rows = np.random.default_rng(0).dirichlet(np.full(n_classes, 0.3), size=(2, 50))
+    given = written(rows)
+    given[0, 3] = np.nan
+    assert to_numpy(are_probabilities(given, is_half=True))[1].all()
+    with pytest.raises(cs.InvalidPredictions, match="logits must not be probabilities already; every row of member 0"):
+        cs.Predictions.from_logits(given)
+
+
+@pytest.mark.parametrize("n_classes", [10, 300, 1000])
+def test_probabilities_of_four_digits_are_taken(n_classes):
+    rows = np.random.default_rng(0).dirichlet(np.full(n_classes, 0.3), size=(3, 50)).round(4)
+    posterior = cs.Average().fit(rows).posterior_
+    cs.evaluate(posterior, posterior.argmax(axis=1), n_bootstrap=0)
 
 
 # ---- checks -----------------------------------------------------------------------------------------------
@@ -327,3 +352,20 @@ def test_integers_out_of_their_range():
         with pytest.raises(ValueError, match="^max_iter must be an integer of at least 1; got "):
             check_number("max_iter", value, least=1, integer=True)
     assert check_number("max_iter", np.int64(1), least=1, integer=True) is None
+
+
+def test_a_dask_array_is_computed_once():
+    """Each look at it would compute all of it again: a comparison took five minutes."""
+    import dask
+    import dask.array as da
+
+    computed = []
+
+    def block():
+        computed.append(None)
+        return np.full((2, 6, 3), 1 / 3)
+
+    array = da.from_delayed(dask.delayed(block)(), (2, 6, 3), dtype=float)
+    with dask.config.set(scheduler="synchronous"):
+        assert cs.compare(array)["method"]
+    assert len(computed) == 1

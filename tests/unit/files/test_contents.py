@@ -78,16 +78,10 @@ def test_headers_of_the_second_version(tmp_path):
     np.testing.assert_array_equal(read_contents(str(tmp_path / "p.npy")).arrays["p"], ARRAY)
 
 
-def test_a_column_is_of_whole_numbers_of_numbers_or_of_texts(tmp_path):
-    table = read_contents(text(tmp_path / "a.csv", "count,share,name\n1,.5,007\n2,1e-3,b\n,,\n")).table
-    assert table["count"] == [1, 2, None] and table["share"] == [0.5, 0.001, None]
-    assert table["name"] == ["007", "b", None]
-
-
-def test_items_and_members_are_never_fractions(tmp_path):
-    table = read_contents(text(tmp_path / "a.csv", "item,worker,score\n1.1,1e2,1.1\n1.10,100,1.10\n")).table
-    assert table["item"] == ["1.1", "1.10"] and table["worker"] == ["1e2", "100"]
-    assert table["score"] == [1.1, 1.1]
+def test_cells_are_text_as_it_stands(tmp_path):
+    table = read_contents(text(tmp_path / "a.csv", "count,share,name\n1,.50,007\n2,1e-3,'=b\n,,NA\n")).table
+    assert list(table["share"].values) == [".50", "1e-3", ""]
+    assert table["name"].names == ["007", "=b", "NA"] and table["name"].answers == ["007", "=b", None]
 
 
 def test_a_key_picks_an_array_or_a_group_and_nothing_else_is_read(tmp_path):

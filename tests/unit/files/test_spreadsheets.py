@@ -5,13 +5,15 @@ import pytest
 from consilience.files.spreadsheets import with_quote, without_quote
 
 
-@pytest.mark.parametrize("name", ["=1+1", "+1", "-x", "@sum", "\tx", "\r=", "\uff1dA1", "'=1", "''@"])
+@pytest.mark.parametrize(
+    "name", ["=1+1", "+1", "-x", "@sum", "\tx", "\r=", "\uff1dA1", "'=1", "''@", "-1+1", "", "'", "''", "NA", "'NA"]
+)
 def test_formulas_become_text_and_come_back(name):
     assert with_quote(name) == f"'{name}"
     assert without_quote(f"'{name}") == name
 
 
-@pytest.mark.parametrize("name", ["cat", "'cat'", "", "a=b", "'", "''"])
+@pytest.mark.parametrize("name", ["cat", "'cat'", "a=b", "-1", "-0.5", "NAN"])
 def test_other_names_stay(name):
     assert with_quote(name) == without_quote(name) == name
 

@@ -37,9 +37,11 @@ def test_a_posterior_comes_back(tmp_path, suffix):
 
 
 def test_classes_named_like_columns_are_refused_in_tables(tmp_path):
-    aggregator = cs.Average().fit(cs.Predictions(ARRAY, classes=["item", "b", "c"]))
-    with pytest.raises(cs.InvalidPredictions, match="a table has a column 'item' already"):
-        write_posterior(tmp_path / "out.csv", aggregator, aggregator.posterior_, aggregator.items_)
+    for name in ("item", "label", "", "Unnamed: 0"):
+        aggregator = cs.Average().fit(cs.Predictions(ARRAY, classes=[name, "b", "c"]))
+        for file in ("out.csv", "out.parquet"):
+            with pytest.raises(cs.InvalidPredictions, match=f"a table cannot have a column '{name}' for a class"):
+                write_posterior(tmp_path / file, aggregator, aggregator.posterior_, aggregator.items_)
 
 
 def test_nothing_is_left_where_writing_fails(tmp_path, monkeypatch):

@@ -1,5 +1,11 @@
 """The checks can fail, say what does not hold, and are not counted where they have nothing to check."""
 
+import ast
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -51,11 +57,23 @@ class LooksAround(Plain):
         return rows if len(rows) == 1 else rows[::-1]
 
 
+class GoesByPlace(Plain):
+    """Gives a batch's statistics to members by where they stand in the batch, not by name."""
+
+    def _partial_fit(self, predictions, known):
+        outcome = super()._partial_fit(predictions, known)
+        by_place = [member.position for member in predictions.soft]
+        batch = outcome.statistics.sums - self.statistics_.sums
+        sums = self.statistics_.sums + batch[by_place]
+        return self._learn(outcome.posterior, replace(outcome.statistics, sums=sums))
+
+
 BROKEN = {
     FirstMemberOnly: "The order of members does not matter.",
     TwiceAsSure: "Posteriors of fitted and of new items are probabilities",
     Writes: "Neither fit nor predict writes to the arrays it is given",
     CountsItemsOnce: "`partial_fit` starts like `fit`, takes any number of batches, and counts their items.",
+    GoesByPlace: "A batch may name the members in another order",
     ForgetsLabels: "Known labels are kept",
     LooksAround: "A new item's posterior does not depend on the items that come with it.",
 }
@@ -104,3 +122,31 @@ def test_an_aggregator_is_expected():
     for wrong, got in (("x", "got str"), (cs.Average, "got the class Average")):
         with pytest.raises(ValueError, match=f"aggregator must be one of consilience's, such as Consensus.*; {got}"):
             check_aggregator(wrong)
+
+
+def test_checks_hold_where_python_leaves_asserts_out():
+    """`python -O` removes `assert`, and whatever stands inside."""
+    script = (
+        "import consilience as cs\n"
+        "from consilience.insight.checks import check_aggregator\n"
+        "class Negative(cs.Average.__mro__[1]):\n"
+        "    def _rule(self, n_members):\n"
+        "        return cs.Average()._rule(n_members)\n"
+        "    def predict_proba(self, predictions):\n"
+        "        return -super().predict_proba(predictions)\n"
+        "check_aggregator(cs.MajorityVote())\n"
+        "check_aggregator(Negative())\n"
+    )
+    done = subprocess.run([sys.executable, "-O", "-c", script], capture_output=True, text=True, check=False)
+    assert done.returncode == 1 and "AssertionError: a probability is negative" in done.stderr
+
+
+def test_asserts_do_nothing():
+    """What stands in an `assert` is not run under `python -O`, so it may only look."""
+    source = Path(cs.__file__).parent
+    for path in source.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Assert):
+                calls = {ast.unparse(part.func) for part in ast.walk(node) if isinstance(part, ast.Call)}
+                assert calls <= {"isinstance"}, f"{path.relative_to(source)}, line {node.lineno}: {calls}"
+                assert not any(isinstance(part, ast.NamedExpr) for part in ast.walk(node))

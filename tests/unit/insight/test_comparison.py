@@ -52,5 +52,7 @@ def test_own_methods():
     assert (table["method"], table["iterations"]) == (["mine"], [1])
     assert not hasattr(method, "posterior_")
     assert cs.compare(ARRAY, aggregators=[method])["method"] == ["DawidSkene(max_iter=1, tol=1e-09)"]
+    twice = cs.compare(ARRAY, aggregators=[cs.MajorityVote(), cs.MajorityVote()])
+    assert twice["method"] == ["MajorityVote()", "MajorityVote() (2)"]
     with pytest.raises(ValueError, match="at least one method; got none"):
         cs.compare(ARRAY, aggregators={})

@@ -132,3 +132,16 @@ def test_many_items_take_little_room():
 def test_how_many_is_a_whole_number(n):
     with pytest.raises(ValueError, match="n must be a whole number of at least 1"):
         cs.suggest([[[0.5, 0.5]]], n)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"seed": -1}, "seed must be an integer of at least 0; got -1"),
+        ({"seed": 0.5}, "seed must be an integer of at least 0; got 0.5"),
+        ({"aggregator": "x"}, "aggregator must be one of consilience's, such as Consensus.*; got str"),
+    ],
+)
+def test_wrong_options_are_told_in_our_words(members, options, message):
+    with pytest.raises(ValueError, match=message):
+        cs.suggest(members[0] if isinstance(members, tuple) else members, 3, **options)

@@ -52,14 +52,13 @@ def test_wrong_posteriors(posterior, message):
 @pytest.mark.parametrize(
     ("labels", "message"),
     [
-        ([0, 1], r"^labels must be integers, one for each of the 3 items; got int64 of shape \(2,\)$"),
-        ([0.0, 1.0, 1.0], "got float64 of shape"),
-        ([True, False, True], "got bool of shape"),
-        ([[0], [1], [1]], r"shape \(3, 1\)$"),
-        ([0, 2, 3], "^labels must be from 0 to 1; item 1 has 2$"),
-        ([0, 1, -1], "^labels must be from 0 to 1; item 2 has -1$"),
+        ([0, 1], "^labels must have one entry for each of the 3 items; got 2$"),
+        ([0.5, 1.0, 1.0], "item 0 has 0.5$"),
+        (np.array([[0], [1], [1]]), r"shape \(3, 1\)$"),
+        ([0, 2, 3], r"^labels must be among the classes \[0, 1\], or -1 where unknown; item 1 has 2$"),
+        ([0, 1, -1], "^labels must be known for every item; that of item 2 is not$"),
     ],
-    ids=["few", "floats", "flags", "a column", "beyond", "unknown"],
+    ids=["few", "fractions", "a column", "beyond", "unknown"],
 )
 def test_wrong_labels(labels, message):
     with pytest.raises(cs.InvalidPredictions, match=message):

@@ -99,7 +99,9 @@ def test_evaluate_understands_names():
 
 @pytest.mark.parametrize("metric", [accuracy, nll, brier_score, evaluate])
 def test_wrong_input(metric):
-    with pytest.raises(cs.InvalidPredictions, match="^labels must be from 0 to 1; item 0 has 2$"):
+    with pytest.raises(
+        cs.InvalidPredictions, match=r"^labels must be among the classes \[0, 1\], or -1 where unknown; item 0 has 2$"
+    ):
         metric([[0.5, 0.5]], [2])
 
 

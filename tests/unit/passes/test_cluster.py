@@ -42,7 +42,7 @@ class AtOnce:
         self.submitted.append(function)
         return Done(function(*(value.value if isinstance(value, Done) else value for value in arguments)), self)
 
-    def scatter(self, values, **_):
+    def scatter(self, values, *, hash):  # noqa: A002, ARG002 - Dask's name. No broadcast: it may not end where a worker dies
         return [Done(value, self) for value in values]
 
     def gather(self, futures):
@@ -56,7 +56,7 @@ class AtOnce:
 def client(monkeypatch):
     made = AtOnce()
     monkeypatch.setattr(cluster, "_client", lambda: made)
-    monkeypatch.setattr(cluster, "_wait", lambda _: None)
+    monkeypatch.setattr(cluster, "_finished", lambda futures: futures)
     return made
 
 
@@ -199,7 +199,7 @@ def test_the_posterior_is_that_of_memory(client):
 def test_a_fit_gives_up_after_some_attempts(client, monkeypatch):
     expectation = ClusterReader(ClusterPredictions(blocks())).expectation(remembers=False)
     made = losing(monkeypatch, *range(1, 100))
-    with pytest.raises(RuntimeError, match="^workers were lost 4 times in one pass of the fit: a worker is gone$"):
+    with pytest.raises(RuntimeError, match="^the cluster lost its data.*, and cannot go on: a worker is gone$"):
         expectation(scores_of())
     assert len(made) == cluster.N_ATTEMPTS
 

@@ -206,11 +206,12 @@ def test_chunks_add_up():
         np.testing.assert_allclose(getattr(parts.statistics(), name), getattr(whole.statistics(), name), rtol=1e-12)
 
 
-def test_more_members_than_classes_are_added_at_once_with_the_same_result():
+@pytest.mark.parametrize("order", [[0, 1, 2, 3, 4], [3, 0, 4, 2, 1]])
+def test_more_members_than_classes_are_added_at_once_with_the_same_result(order):
     rng = np.random.default_rng(0)
     rows = rng.dirichlet(np.ones(2), size=(5, 7))
     features = read_features(
-        Chunk(0, 7, tuple(complete(m, r) for m, r in enumerate(rows)), None),
+        Chunk(0, 7, tuple(complete(member, rows[member]) for member in order), None),
         2,
         np.empty(0, np.intp),
         np.empty(0),

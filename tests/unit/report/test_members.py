@@ -26,7 +26,11 @@ def test_members_are_diagnosed(digits, fitted, payload):
     )
     assert payload["warnings"] == diagnosis.warnings
     np.testing.assert_allclose(payload["agreement"]["dependence"], diagnosis.dependence, atol=ROUNDING)
-    assert payload["summary"]["effective_members"] == pytest.approx(diagnosis.effective_members, abs=0.005)
+    found = diagnosis.beyond_chance
+    np.testing.assert_allclose(payload["agreement"]["kappa"], found.kappa, atol=ROUNDING)
+    assert [row["kappa"] for row in payload["card"]["rows"]] == pytest.approx(found.by_member, abs=ROUNDING)
+    assert payload["summary"]["agreement"]["alpha"] == pytest.approx(found.alpha, abs=ROUNDING)
+    assert payload["summary"]["agreement"]["sentence"] == found.sentence()
     rates = [member["rates"] for member in payload["confusion"]["members"]]
     np.testing.assert_allclose(rates, diagnosis.confusion, atol=ROUNDING)
 

@@ -32,7 +32,7 @@ def test_the_file_appears_when_all_is_written(tmp_path, kind):
     assert path.read_bytes() == b"new" and names_in(tmp_path) == ["a.bin"]
 
 
-@pytest.mark.parametrize("error", [ValueError("no"), KeyboardInterrupt(), OSError("without a number")], ids=repr)
+@pytest.mark.parametrize("error", [ValueError("no"), KeyboardInterrupt(), OSError(5, "with a number")], ids=repr)
 @pytest.mark.parametrize("before", [None, b"before"])
 def test_an_error_while_writing_leaves_what_was_there(tmp_path, error, before):
     path = tmp_path / "a.bin"
@@ -158,3 +158,23 @@ def test_a_folder_without_permission(tmp_path, monkeypatch):
     with pytest.raises(PermissionError, match="^the output's directory must be writable; .* is not$"):
         check_writable(tmp_path / "a.npy", (".npy",))
     assert asked == [(tmp_path, os.W_OK)]
+
+
+def test_numpys_count_of_bytes_becomes_a_sentence_with_the_path(tmp_path):
+    """On a full disk NumPy says only how many were requested and written."""
+    message = "full disk.*600 requested and 16 written.*model.npz"
+    with pytest.raises(OSError, match=message) as failure, whole_file(tmp_path / "model.npz"):
+        raise OSError("600 requested and 16 written")
+    assert failure.value.filename == str(tmp_path / "model.npz")
+    assert not list(tmp_path.iterdir())
+
+
+def test_what_killed_processes_left_is_removed_after_a_day(tmp_path):
+    stale, fresh, other = (tmp_path / f".{name}.part" for name in ("0" * 16, "1" * 16, "somebody-elses"))
+    for path in (stale, fresh, other):
+        path.touch()
+    for path in (stale, other):
+        os.utime(path, (0, 0))
+    with whole_file(tmp_path / "new.txt") as file:
+        file.write(b"text")
+    assert {path.name for path in tmp_path.iterdir()} == {fresh.name, other.name, "new.txt"}

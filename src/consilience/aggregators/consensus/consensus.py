@@ -16,7 +16,17 @@ from consilience.aggregators.consensus.survey import Survey
 from consilience.aggregators.consensus.traits import Found, traits_of
 from consilience.aggregators.iterative import AbstractIterative
 from consilience.answering.corrected import CorrectedRule, Correction
-from consilience.answering.declaration import STATISTICS, Learned, Number, Record, Shape
+from consilience.answering.declaration import (
+    CLASS_PRIOR,
+    COARSE,
+    FLAGS,
+    ROUNDING,
+    STATISTICS,
+    Learned,
+    Number,
+    Record,
+    Shape,
+)
 from consilience.answering.learned import network
 from consilience.answering.learned.rule import LearnedRule
 from consilience.data.labels import known_truths, which_known
@@ -25,6 +35,7 @@ from consilience.data.reading import check_number
 from consilience.maths.model import State
 from consilience.passes.agreement import Agreement
 from consilience.system.arrays import to_numpy
+from consilience.system.errors import InvalidPredictions
 from consilience.system.warning import warn
 
 if TYPE_CHECKING:
@@ -115,16 +126,16 @@ class Consensus(AbstractIterative):
     learned: ClassVar[Learned] = {
         "agreement_": AGREEMENT,
         "vote_agreement_": AGREEMENT,
-        "member_weights_": "m",
-        "member_credibility_": "m",
-        "confusion_": "mkk",
+        "member_weights_": Shape("m", is_positive=True, sums_to_one=ROUNDING),
+        "member_credibility_": Shape("m", is_positive=True, most=1),
+        "confusion_": Shape("mkk", is_positive=True, sums_to_one=ROUNDING),
         "statistics_": STATISTICS,
         "survey_": Record(Survey, {"by_class": "sk", "totals": "t"}),
-        "gives_votes_": Shape("m", kind="b"),
+        "gives_votes_": FLAGS,
         "correction_": Record(
             Correction,
             {
-                "sharpness": Number(is_signed=True),
+                "sharpness": Number(),
                 "bias": Shape("k", is_signed=True),
                 "weights": Shape("mkk", is_signed=True),
             },
@@ -132,10 +143,15 @@ class Consensus(AbstractIterative):
         ),
         "labelled_": Record(
             LabelledItems,
-            {"said": Shape("lmk", may_miss=True), "targets": "lk", "noise": "l", "weights": "l"},
+            {
+                "said": Shape("lmk", sums_to_one=COARSE, may_miss=True),
+                "targets": Shape("lk", sums_to_one=COARSE),
+                "noise": Shape("l", most=0.5),
+                "weights": Shape("l", is_positive=True, most=1),
+            },
             is_optional=True,
         ),
-        "class_prior_": "k",
+        "class_prior_": CLASS_PRIOR,
     }
 
     def __init__(
@@ -292,6 +308,11 @@ class Consensus(AbstractIterative):
         check_number("forgetting", self.forgetting, most=1)
         if self.chunk_size is not None:
             check_number("chunk_size", self.chunk_size, least=1, integer=True)
+
+    def _check_learned(self) -> None:
+        """Raise where nobody has answered, so that there is nothing to weigh."""
+        if not self.statistics_.answer_counts.any():
+            raise InvalidPredictions("'statistics_' must be of at least one answer")
 
     def _warn_outside(self, rule: LearnedRule) -> None:
         outside = rule.network.outside(rule.traits.panel)

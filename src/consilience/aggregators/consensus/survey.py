@@ -51,6 +51,11 @@ class Survey:
                 f"got {len(self.by_class)} and {self.totals.size}"
             )
 
+    def flaw(self) -> str | None:
+        """Why these are no sums over items; None where they are."""
+        is_empty = self.totals[0] <= 0 or self.of_class("average").sum() <= 0
+        return "must be of at least one item" if is_empty else None
+
     def __add__(self, other: Survey) -> Survey:
         return Survey(self.by_class + other.by_class, self.totals + other.totals)
 

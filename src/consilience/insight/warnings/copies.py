@@ -66,4 +66,5 @@ def _err_alike(evidence: Evidence) -> npt.NDArray[np.bool_]:
     alike = (against @ against.T).toarray()
     where_met = (sparse.csr_array((np.ones(len(items)), (members, items)), shape=shape) @ answered.T).toarray()
     either = where_met + where_met.T - alike  # on so many common items one of the two contradicts it
-    return np.asarray((either >= ENOUGH_ERRORS) & (alike >= SAME_ERRORS * either))
+    is_varied = evidence.is_varied & evidence.is_varied[:, None]
+    return np.asarray(is_varied & (either >= ENOUGH_ERRORS) & (alike >= SAME_ERRORS * either))

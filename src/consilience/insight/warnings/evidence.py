@@ -10,9 +10,12 @@ import numpy as np
 
 from consilience.aggregators.consensus.credibility import SURE
 from consilience.data.answers import HardAnswers
+from consilience.insight.warnings.thresholds import MOST_OF_ONE
 from consilience.passes.reader import Reader
 
 if TYPE_CHECKING:
+    import numpy.typing as npt
+
     from consilience.data.predictions import Predictions
     from consilience.insight.accuracy.estimates import Estimates
     from consilience.passes.agreement import Agreement
@@ -70,6 +73,11 @@ class Evidence:
     def n_votes(self) -> IntArray:
         """How many votes each member gives (members,)."""
         return np.bincount(self.votes.members, minlength=self.data.n_members)
+
+    @property
+    def is_varied(self) -> npt.NDArray[np.bool_]:
+        """Which members do not say one and the same class nearly always (members,)."""
+        return np.asarray(self.said.shares.max(axis=1) <= MOST_OF_ONE)
 
     @cached_property
     def _by_member(self) -> tuple[IntArray, IntArray]:

@@ -12,6 +12,7 @@ from consilience.insight.warnings.thresholds import (
     CHANCE_LEVEL,
     ENOUGH_MEMBERS,
     ENOUGH_VOTES,
+    LEAST_AGREED,
     LEAST_AMONG_OTHERS,
     LEAST_RENAMED,
     MOST_SHOWN,
@@ -79,13 +80,9 @@ def _odd_members(evidence: Evidence) -> Iterator[tuple[int, IntArray | None]]:
     for member in np.flatnonzero(evidence.n_votes >= ENOUGH_VOTES).tolist():
         counts = evidence.confusion(member)
         kappa = _kappa(counts)
-        if kappa >= 1 - LEAST_RENAMED:  # no renaming could gain so much
-            continue
-        names, gain = _renaming(counts)
-        if gain > LEAST_RENAMED and _agreement_of_others(evidence, member) > LEAST_AMONG_OTHERS:
+        names = _other_names(evidence, member, counts) if kappa < 1 - LEAST_RENAMED else None
+        if names is not None or kappa < CHANCE_LEVEL:
             yield member, names
-        elif kappa < CHANCE_LEVEL:
-            yield member, None
 
 
 def _kappa(counts: FloatArray) -> float:
@@ -95,11 +92,13 @@ def _kappa(counts: FloatArray) -> float:
     return float(np.trace(counts) / total - by_chance) / (1 - by_chance) if by_chance < 1 else 0.0
 
 
-def _renaming(counts: FloatArray) -> tuple[IntArray, float]:
-    """What each class of the fused answer is best called (classes,), and the share of votes that gain by it."""
+def _other_names(evidence: Evidence, member: int, counts: FloatArray) -> IntArray | None:
+    """What the member calls each class of the fused answer (classes,), if other names explain its votes."""
     names = np.asarray(linear_sum_assignment(-counts)[1])
-    gain = counts[np.arange(len(counts)), names].sum() - np.trace(counts)
-    return names, float(gain / counts.sum())
+    agreed = counts[np.arange(len(counts)), names].sum() / counts.sum()
+    gain = agreed - np.trace(counts) / counts.sum()
+    is_clear = gain > LEAST_RENAMED and agreed > LEAST_AGREED and evidence.is_varied[member]
+    return names if is_clear and _agreement_of_others(evidence, member) > LEAST_AMONG_OTHERS else None
 
 
 def _agreement_of_others(evidence: Evidence, member: int) -> float:

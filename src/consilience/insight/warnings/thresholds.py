@@ -19,8 +19,8 @@ LEAST_RENAMED = 0.3
 """A member has its classes in another order if so many more of its votes would be those of the fused answer under
 other names; the same is then true of the truth, by .2 or more."""
 
-LEAST_AMONG_OTHERS = 0.2
-"""… and if the other members agree with each other so much beyond chance. Otherwise nobody knows who is in order."""
+LEAST_AGREED, LEAST_AMONG_OTHERS = 0.5, 0.2
+"""… if such a share of them then is, and if the other members agree with each other so much beyond chance. Otherwise nobody knows who is in order."""
 
 SAME_ERRORS, ENOUGH_ERRORS = 0.95, 10
 """Members are copies if such a share of the items on which either contradicts the fused answer, at least so many, has
@@ -29,6 +29,9 @@ the same vote of both."""
 EQUAL, ROOM_TO_DIFFER = 1e-9, 0.01
 """… or if their probabilities are the same, up to this squared distance an item; of members who are always sure that
 tells nothing."""
+
+MOST_OF_ONE = 0.9
+"""Who says one class in more than this share of its votes is neither a copy of others who do, nor in another order."""
 
 EMPTIED, NOISE = 0.3, 3.0
 """A class is emptied if the fused answer gives it to fewer items than this share of what both the average and

@@ -87,3 +87,26 @@ def test_a_single_label_teaches_nothing(labelled):
     found = learn_correction(one, one.said.mean(axis=1))
     assert found.sharpness == 1
     assert not found.bias.any() and not found.weights.any()
+
+
+@pytest.mark.parametrize("kind", ["probabilities", "votes", "more members than items"])
+def test_folds_do_not_depend_on_the_order_of_items_members_or_classes(rng, kind):
+    n_members = 60 if kind == "more members than items" else 3
+    said = rng.dirichlet(np.ones(N_CLASSES), size=(40, n_members))
+    if kind == "votes":
+        said = np.eye(N_CLASSES)[said.argmax(axis=2)]
+    targets = np.eye(N_CLASSES)[rng.integers(N_CLASSES, size=40)]
+    answers = rng.dirichlet(np.ones(n_members)) @ said  # nobody is like another, or items of votes would be alike
+
+    def learned(items, members, classes):
+        some = LabelledItems(
+            said[np.ix_(items, members, classes)], targets[np.ix_(items, classes)], np.zeros(40), np.ones(40)
+        )
+        return learn_correction(some, answers[np.ix_(items, classes)])
+
+    plain = learned(*map(np.arange, (40, n_members, N_CLASSES)))
+    items, members, classes = map(rng.permutation, (40, n_members, N_CLASSES))
+    other = learned(items, members, classes)
+    np.testing.assert_allclose(other.sharpness, plain.sharpness, rtol=1e-9)
+    np.testing.assert_allclose(other.bias, plain.bias[classes], atol=1e-7)
+    np.testing.assert_allclose(other.weights, plain.weights[np.ix_(members, classes, classes)], atol=1e-7)

@@ -1,0 +1,82 @@
+"""What a name is: the one reading of items, members and classes in arguments, frames and files.
+
+- A name is its text. The integer 1, NumPy's 1 and the text "1" are one name, wherever each comes from.
+- 1.0 and "1.0" are the name 1 too: libraries turn whole numbers into floats where some are missing.
+- Nothing else is converted: "1.1" and "1.10" are two names, and so are "7" and "007".
+- None, NaN and NA name nothing.
+- Numbers are names, never positions, wherever the axis has names. Without names, places are called 0, 1, 2, …
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from consilience.system.errors import InvalidPredictions
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+UNKNOWN = frozenset({"NA", "N/A", "#N/A", "NaN", "nan", "null", "NULL"})
+"""What stands for a missing answer or an unknown label in a table, unless a class is called so."""
+
+FLOAT_OF_WHOLE = re.compile(r"-?(0|[1-9][0-9]*)\.0")
+WHOLE = re.compile(r"-?(0|[1-9][0-9]*)")
+NUMBER = re.compile(r"[-+]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][-+]?[0-9]{1,3})?")
+
+
+def text_of(name: Any) -> str:
+    """The text that a name is told by.
+
+    >>> text_of(1), text_of("1"), text_of(1.0), text_of("1.0"), text_of("1.10"), text_of(b"cat")
+    ('1', '1', '1', '1', '1.10', 'cat')
+    """
+    if isinstance(name, bytes):
+        return name.decode(errors="backslashreplace")
+    text = name if type(name) is str else str(name)
+    return text[:-2] if text.endswith(".0") and FLOAT_OF_WHOLE.fullmatch(text) else text
+
+
+def is_whole(name: Any) -> bool:
+    """Whether a name reads as a whole number."""
+    return WHOLE.fullmatch(text_of(name)) is not None
+
+
+def is_missing(value: Any) -> bool:
+    """Whether a value of a frame or a list is None, NaN or pandas' NA."""
+    try:
+        return value is None or bool(value != value)  # noqa: PLR0124 - NaN is what differs from itself
+    except (TypeError, ValueError):
+        return True  # NA refuses to be compared
+
+
+def sorted_names(names: Iterable[Any]) -> list[Any]:
+    """Each name once, numbers in front by size, the others by their text; all as text where their kinds differ.
+
+    The place of two names to each other does not depend on which others there are.
+
+    >>> sorted_names(["b", "10", "9", "1.10", "1.1"]), sorted_names([2, 1, 2.0]), sorted_names([1, "3+"])
+    (['1.1', '1.10', '9', '10', 'b'], [1, 2], ['1', '3+'])
+    """
+    by_text: dict[str, Any] = {}
+    for name in sorted(names, key=lambda name: len(str(name))):  # of "1" and "1.0" the shorter
+        by_text.setdefault(text_of(name), name)
+    values = {text: int(text) if isinstance(name, float) and is_whole(text) else name for text, name in by_text.items()}
+    is_uniform = len({type(value) for value in values.values()}) < 2
+    return [values[text] if is_uniform else text for text in sorted(values, key=_order)]
+
+
+def check_spellings(names: Iterable[Any], column: Any) -> None:
+    """Raise if one column spells a name in two ways: somebody who writes both "2" and "2.0" may mean two names."""
+    spelled: dict[str, str] = {}
+    for name in names:
+        if isinstance(name, str) and spelled.setdefault(text_of(name), name) != name:
+            both = sorted([spelled[text_of(name)], name])
+            raise InvalidPredictions(
+                f"column {column!r} must spell a name in one way; got {both[0][:60]!r} and {both[1][:60]!r}"
+            )
+
+
+def _order(text: str) -> tuple[bool, float, str]:
+    is_number = NUMBER.fullmatch(text) is not None
+    return not is_number, float(text) if is_number else 0.0, text

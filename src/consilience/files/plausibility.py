@@ -1,0 +1,70 @@
+"""Refuse what a file cannot mean: numbers or free text read as labels, members and items the wrong way round."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from consilience.files.cells import numbers_in
+from consilience.system.errors import InvalidPredictions
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from consilience.data.predictions import Predictions
+    from consilience.files.cells import Cells
+
+MANY_CLASSES, ANSWERS_PER_CLASS = 20, 10
+"""More classes than the first number need this many answers each, or they are no classes."""
+
+MANY_ANSWERS = 10
+"""If nobody who gives so many answers ever gives one twice, they are no labels."""
+
+MANY_MEMBERS, MEMBERS_PER_ITEM = 30, 10
+"""More members than the first number, and than this many per item, are items."""
+
+ADVICE = "Name the columns, such as --label-column, to read them so all the same"
+
+
+def check_labels(predictions: Predictions, columns: Mapping[str, Cells]) -> None:
+    """Raise if labels were read that are more likely numbers or free text."""
+    for column, cells in columns.items():
+        _check_names(column, cells)
+    hard, where = predictions.hard, f"column {next(iter(columns))!r}"
+    assert hard is not None  # noqa: S101 - labels are hard
+    n_answers, n_classes = len(hard.labels), predictions.n_classes
+    if n_classes > max(MANY_CLASSES, n_answers / ANSWERS_PER_CLASS):
+        raise InvalidPredictions(
+            f"labels must be classes that members give again and again; got {n_classes:,} different ones in "
+            f"{n_answers:,} answers: {where} may hold numbers or free text. {ADVICE}"
+        )
+    n_given = np.bincount(hard.members, minlength=predictions.n_members)
+    n_different = np.bincount(np.unique(hard.members * n_classes + hard.labels) // n_classes, minlength=len(n_given))
+    is_busy = n_given >= MANY_ANSWERS
+    if is_busy.any() and (n_different == n_given)[is_busy].all():
+        raise InvalidPredictions(
+            f"labels must be classes that members give again and again; nobody gives one twice, so {where} may "
+            f"hold numbers or free text. {ADVICE}"
+        )
+
+
+def _check_names(column: str, cells: Cells) -> None:
+    """Raise if all cells of a column are shares: per cent, or numbers from 0 to 1 that are not all whole."""
+    numbers = numbers_in([cells])
+    if numbers is None:
+        return
+    values = numbers.values[~np.isnan(numbers.values)]
+    if numbers.has_percent or (numbers.has_fractions() and values.min() >= 0 and values.max() <= 1):
+        share = next(value for value in cells.values if "%" in str(value) or str(value).strip("0") not in ("", "1"))
+        raise InvalidPredictions(f"labels must be names or whole numbers; column {column!r} holds {share!r}. {ADVICE}")
+
+
+def check_members(predictions: Predictions, order: str) -> None:
+    """Raise if members outnumber items by far; `order` says where members and items are expected."""
+    n_members, n_items = predictions.n_members, predictions.n_items
+    if n_members > max(MANY_MEMBERS, MEMBERS_PER_ITEM * n_items):
+        raise InvalidPredictions(
+            f"got {n_members:,} members on {n_items:,} items, so rows and columns may be the wrong way round: {order}. "
+            "A long table (item, member, label) says for certain who is who"
+        )

@@ -1,0 +1,247 @@
+"""How much members agree beyond chance: Krippendorff's alpha, Fleiss' and Cohen's kappa, Gwet's AC1."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple, final
+
+import numpy as np
+from scipy import sparse
+from scipy.special import stdtrit
+
+from consilience.data.predictions import Predictions, as_predictions
+from consilience.insight.pairs import PairCounts, last_answers, most_active
+from consilience.metrics.scores import Estimate
+from consilience.system.tables import Table
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from consilience.data.answers import HardAnswers
+    from consilience.system.arrays import FloatArray
+
+LEVEL = 0.95
+"""Of the intervals."""
+
+NEVER_SEEN = 3
+"""What was not seen on n items happens on fewer than 3 / n of them, with 95 % confidence."""
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class PanelAgreement:
+    """How much the members of a panel agree beyond chance; prints as a table.
+
+    All of it is about labels, the most probable class of those who give probabilities. 1 means that all agree, 0 that
+    they agree as often as blind answers would, less than 0 that they agree less often. Agreement is not accuracy:
+    members who share their errors agree on them.
+
+    Attributes
+    ----------
+    alpha
+        Krippendorff's alpha of nominal labels, with a 95 % interval over items. Members may leave items out; chance is
+        what answers drawn from all of the panel's would do. The interval is too narrow where all but a handful of
+        items are of one class.
+    fleiss_kappa
+        Fleiss' kappa, in the form for panels with gaps: all items weigh the same, however many answers they have.
+    ac1
+        Gwet's AC1, which falls less where one class is frequent.
+    observed
+        The share of the pairs of answers to an item that are the same, in the mean over items.
+    by_member
+        (members,): how much each member agrees with the other answers to its items, beyond what its own shares of
+        labels and theirs do by chance. Who always says the frequent class gets 0. NaN where nothing can be compared.
+    kappa
+        (members, members): Cohen's kappa of each pair of `compared` members, from the items that both answered.
+    kappa_error
+        Its standard error (Cohen, 1960).
+    compared
+        The names of the members compared in pairs, those with the most answers.
+    n_items
+        The number of items with at least two answers, on which all of this rests.
+    """
+
+    alpha: Estimate
+    fleiss_kappa: Estimate
+    ac1: Estimate
+    observed: float
+    by_member: FloatArray
+    kappa: FloatArray
+    kappa_error: FloatArray
+    compared: list[Any]
+    n_items: int
+
+    def to_table(self) -> Table:
+        """One row per coefficient of the panel."""
+        found = {"Krippendorff's alpha": self.alpha, "Fleiss' kappa": self.fleiss_kappa, "Gwet's AC1": self.ac1}
+        columns = {name: [getattr(estimate, name) for estimate in found.values()] for name in Estimate._fields}
+        return Table({"coefficient": list(found), **columns})
+
+    def sentence(self) -> str:
+        """Alpha and Fleiss' kappa in one line, with what they mean."""
+        if not self.n_items:
+            return "No item has two answers, so nothing can be said of agreement."
+        if np.isnan(self.alpha.value):
+            return "All answers name the same class, so nothing can be said of agreement beyond chance."
+        return (
+            "Agreement beyond chance (0: as by chance, 1: all agree): Krippendorff's alpha "
+            f"{_between(self.alpha)}, Fleiss' kappa {_between(self.fleiss_kappa)}; "
+            "guides for annotation ask for 0.8, at least 0.667"
+        )
+
+    def __repr__(self) -> str:
+        """The table, and what it rests on."""
+        same = f"two answers to an item are the same in {self.observed:.1%}; " if self.n_items else ""
+        return f"{self.to_table()!r}\n({same}{self.n_items:,} items with at least two answers)"
+
+
+def agreement(predictions: Any) -> PanelAgreement:
+    """How much the members agree beyond chance: with all, each with the others, and in pairs.
+
+    It needs neither labels nor a fit. Chance follows from how often members say each class: where one class is
+    frequent, even blind answers agree often.
+
+    Examples
+    --------
+    >>> labels = [[0, 1, 1, 0, 2], [0, 1, 1, 0, 2], [0, 1, 0, 0, -1]]
+    >>> found = agreement(Predictions.from_labels(labels))
+    >>> round(found.alpha.value, 3), round(found.fleiss_kappa.value, 3)
+    (0.78, 0.789)
+    >>> found.kappa[0].round(2).tolist()
+    [1.0, 1.0, 0.5]
+    """
+    data = as_predictions(predictions)
+    answers = data.harden().hard
+    assert answers is not None  # noqa: S101 - hardened predictions are hard
+    compared = most_active(answers, data.n_members)
+    return agreement_of(answers, data, PairCounts.of(answers, compared, data.n_items, data.n_classes), compared)
+
+
+def agreement_of(answers: HardAnswers, data: Predictions, pairs: PairCounts, compared: Any) -> PanelAgreement:
+    """The agreement of these labels; `pairs` has been counted of the members `compared`."""
+    answers = last_answers(answers)
+    items = _Items.of(answers, data.n_items, data.n_classes)
+    return PanelAgreement(
+        alpha=_krippendorff(items),
+        fleiss_kappa=_fleiss(items),
+        ac1=_gwet(items),
+        observed=float(items.same.mean()) if len(items.same) else np.nan,
+        by_member=_by_member(answers, items, data.n_members),
+        kappa=pairs.kappa(),
+        kappa_error=pairs.kappa_error(),
+        compared=[data.members[m] for m in compared],
+        n_items=len(items.same),
+    )
+
+
+class _Items(NamedTuple):
+    """The answers to each item."""
+
+    counts: Any  # (items, classes), sparse: how many answers name a class
+    n_answers: FloatArray  # (items,)
+    is_paired: npt.NDArray[np.bool_]  # (items,): whether there are two answers at least
+    same: FloatArray  # (paired items,): the share of the pairs of answers that are the same
+
+    @classmethod
+    def of(cls, answers: HardAnswers, n_items: int, n_classes: int) -> _Items:
+        entries = (np.ones(len(answers.items)), (answers.items, answers.labels))
+        counts = sparse.csr_array(entries, shape=(n_items, n_classes))
+        n_answers: FloatArray = counts.sum(axis=1)
+        is_paired = n_answers > 1
+        n_paired = n_answers[is_paired]
+        equal = (counts**2).sum(axis=1)[is_paired] - n_paired  # ordered pairs of equal answers
+        return cls(counts, n_answers, is_paired, equal / (n_paired * (n_paired - 1)))
+
+
+def _krippendorff(items: _Items) -> Estimate:
+    """Alpha: one minus observed over expected disagreement, where each answer weighs the same."""
+    if not len(items.same):
+        return Estimate(np.nan, np.nan, np.nan)
+    counts, n_answers = items.counts[items.is_paired], items.n_answers[items.is_paired]
+    total, wrong = n_answers.sum(), n_answers * (1 - items.same)
+    shares = counts.sum(axis=0) / total
+    observed, even = wrong.sum() / total, shares @ shares
+    if even > 1 - 1e-12:
+        return Estimate(np.nan, np.nan, np.nan)
+    of_observed = (wrong - observed * n_answers) / total
+    of_expected = -2 * (counts @ shares - even * n_answers) / total
+    # Answers are drawn without replacement: an answer does not meet itself.
+    return _one_minus_ratio(observed, (1 - even) * total / (total - 1), of_observed, of_expected / (1 - even))
+
+
+def _fleiss(items: _Items) -> Estimate:
+    """Fleiss' kappa, where each item weighs the same."""
+    shares, of_even = _mean_shares(items)
+    return _kappa(items, float(shares @ shares), of_even)
+
+
+def _gwet(items: _Items) -> Estimate:
+    """AC1: blind are only some of the answers, the more the more even the classes are."""
+    shares, of_even = _mean_shares(items)
+    n_others = max(len(shares) - 1, 1)
+    return _kappa(items, float(1 - shares @ shares) / n_others, -of_even / n_others)
+
+
+def _mean_shares(items: _Items) -> tuple[FloatArray, FloatArray]:
+    """The mean over items of the shares of classes (classes,), and by how much each item moves their sum of squares."""
+    is_answered = items.n_answers > 0
+    each = is_answered / max(int(is_answered.sum()), 1)
+    weights = each / np.maximum(items.n_answers, 1)
+    shares = items.counts.T @ weights
+    return shares, 2 * (weights * (items.counts @ shares) - each * (shares @ shares))
+
+
+def _kappa(items: _Items, chance: float, of_chance: FloatArray) -> Estimate:
+    if not len(items.same) or chance > 1 - 1e-12:
+        return Estimate(np.nan, np.nan, np.nan)
+    observed = float(items.same.mean())
+    of_observed = np.zeros(len(items.n_answers))
+    of_observed[items.is_paired] = (observed - items.same) / len(items.same)
+    return _one_minus_ratio(1 - observed, 1 - chance, of_observed, -of_chance / (1 - chance))
+
+
+def _one_minus_ratio(observed: float, expected: float, of_observed: FloatArray, of_expected: FloatArray) -> Estimate:
+    """1 - observed / expected disagreement, with an interval from how much each item moves the ratio's logarithm.
+
+    `of_observed` is each item's influence on the observed disagreement, `of_expected` that on the logarithm of the
+    expected one. The logarithm keeps the interval below 1.
+    """
+    n_items = len(of_observed)
+    ratio = float(observed / expected)
+    if n_items < 2:
+        return Estimate(1 - ratio, np.nan, np.nan)
+    if observed <= 0:  # no error is seen in what never happened
+        return Estimate(1.0, max(-1.0, float(1 - min(NEVER_SEEN / n_items, 1) / expected)), 1.0)
+    influence = of_observed / observed - of_expected
+    error = np.sqrt(n_items / (n_items - 1) * (influence**2).sum())
+    reach = np.exp(min(stdtrit(n_items - 1, (1 + LEVEL) / 2) * error, 50.0))
+    return Estimate(1 - ratio, max(-1.0, float(1 - ratio * reach)), float(1 - ratio / reach))
+
+
+def _by_member(answers: HardAnswers, counted: _Items, n_members: int) -> FloatArray:
+    """How much each member (members,) agrees with the other answers to its items, beyond chance."""
+    counts, (n_items, n_classes) = counted.counts, counted.counts.shape
+    is_paired = counted.is_paired[answers.items]
+    items, members, labels = answers.items[is_paired], answers.members[is_paired], answers.labels[is_paired]
+    if not len(items):
+        return np.full(n_members, np.nan)
+    weights = 1 / (counted.n_answers[items] - 1)  # each item's other answers together weigh 1
+
+    def by_label(values: FloatArray | None) -> FloatArray:
+        found = np.bincount(members * n_classes + labels, weights=values, minlength=n_members * n_classes)
+        return found.reshape(n_members, n_classes).astype(np.float64)
+
+    own, incidence = by_label(None), sparse.csr_array((weights, (members, items)), shape=(n_members, n_items))
+    others = (incidence @ counts).toarray() - by_label(weights)  # without the member's own answers
+    same = np.bincount(members, weights=weights * (counts[items, labels] - 1), minlength=n_members)
+    n_paired = np.maximum(own.sum(axis=1), 1)
+    by_chance = (own * others).sum(axis=1) / n_paired
+    is_known = n_paired - by_chance > 1e-9 * n_paired
+    found = np.where(is_known, (same - by_chance) / np.where(is_known, n_paired - by_chance, 1), np.nan)
+    return np.where(own.any(axis=1), found, np.nan)
+
+
+def _between(estimate: Estimate) -> str:
+    if np.isnan(estimate.low):
+        return f"{estimate.value:.2f}"
+    return f"{estimate.value:.2f} ({estimate.low:.2f} to {estimate.high:.2f})"

@@ -1,0 +1,185 @@
+"""The ways to write a panel to files that are read: arrays and tables, long and wide, of every format."""
+
+from __future__ import annotations
+
+import csv
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from consilience.data.names import UNKNOWN, is_whole
+from consilience.files.spreadsheets import with_quote
+
+from doors.entrances import long_columns, numbers
+from doors.panels import AXES, Panel
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+
+class Layout(NamedTuple):
+    """A way to write a panel: which panels it takes, what it writes (and returns the files), and which names."""
+
+    kinds: tuple[str, ...]
+    write: Callable[[Panel, Path], list[str]]
+    named: tuple[str, ...] = AXES
+
+
+# ---- tables -----------------------------------------------------------------------------------------------
+
+
+def write_table(path, columns):
+    """Write columns of names and numbers as others would; None is an empty cell."""
+    if path.suffix == ".parquet":
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
+        pq.write_table(pa.table({name: pa.array(list(values)) for name, values in columns.items()}), path)
+        return
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file, delimiter="\t" if path.suffix == ".tsv" else ",")
+        writer.writerow([_cell(name) for name in columns])
+        writer.writerows([_cell(value) for value in row] for row in zip(*columns.values(), strict=True))
+
+
+def _cell(value):
+    """A name that would read as missing, or as guarded by an apostrophe, gets one; formulas are written as they are."""
+    needs_quote = isinstance(value, str) and (value.startswith("'") or value in {"", *UNKNOWN})
+    return with_quote(value) if needs_quote else value
+
+
+def _long(suffix, *headers, typed=False):
+    def write(panel, folder):
+        columns = long_columns(panel, *(headers or ("item", "member", "label")))
+        if typed:
+            columns = {
+                name: numbers(values) if isinstance(values, list) else values for name, values in columns.items()
+            }
+        write_table(folder / f"long{suffix}", columns)
+        return [str(folder / f"long{suffix}")]
+
+    return write
+
+
+def _as_pandas_writes(panel, folder):
+    """With an index that nobody asked for."""
+    import pandas as pd
+
+    pd.DataFrame(long_columns(panel, "item", "member", "label")).to_csv(folder / "indexed.csv")
+    return [str(folder / "indexed.csv")]
+
+
+def _mixed_long(suffix):
+    """People's labels and models' probabilities in one table: each row has one or the other."""
+
+    def write(panel, folder):
+        columns = {"item": [], "member": [], "label": []} | {name: [] for name in panel.classes}
+        for (member, item), vote in np.ndenumerate(panel.votes):
+            if vote < 0:
+                continue
+            row = panel.answers[member, item]
+            values = [panel.items[item], panel.members[member]]
+            if panel.is_hard[member]:
+                values += [panel.classes[vote], *[None] * len(row)]
+            else:
+                values += [None, *row.tolist()]
+            for column, value in zip(columns.values(), values, strict=True):
+                column.append(value)
+        write_table(folder / f"mixed{suffix}", columns)
+        return [str(folder / f"mixed{suffix}")]
+
+    return write
+
+
+def _wide(suffix, *, typed=False):
+    """Labels: one row for each item, one column for each member."""
+
+    def write(panel, folder):
+        items, classes = (numbers(names) if typed else names for names in (panel.items, panel.classes))
+        said = [[None if vote < 0 else classes[vote] for vote in votes] for votes in panel.votes]
+        write_table(folder / f"wide{suffix}", {"item": items} | dict(zip(panel.members, said, strict=True)))
+        return [str(folder / f"wide{suffix}")]
+
+    return write
+
+
+def _each_wide(suffix):
+    """A table of probabilities for each member: one row for each item, one column for each class."""
+
+    def write(panel, folder):
+        for place, rows in enumerate(panel.answers):
+            own = np.flatnonzero(~np.isnan(rows[:, 0]))
+            columns = {name: rows[own, k].tolist() for k, name in enumerate(panel.classes)}
+            write_table(folder / f"member{place}{suffix}", {"item": [panel.items[i] for i in own]} | columns)
+        return [str(folder / f"member{place}{suffix}") for place in range(len(panel.members))]
+
+    return write
+
+
+# ---- arrays -----------------------------------------------------------------------------------------------
+
+
+def _values(panel):
+    return panel.votes if panel.is_hard.all() else panel.answers
+
+
+def _block(panel, folder):
+    np.save(folder / "block.npy", _values(panel))
+    return [str(folder / "block.npy")]
+
+
+def _each(panel, folder):
+    for place, values in enumerate(_values(panel)):
+        np.save(folder / f"member{place}.npy", values)
+    return [str(folder / f"member{place}.npy") for place in range(len(panel.members))]
+
+
+def _archive(panel, folder):
+    names = {axis: np.array(getattr(panel, axis)) for axis in AXES}
+    np.savez(folder / "archive.npz", answers=_values(panel), **names)
+    return [str(folder / "archive.npz")]
+
+
+def _archive_of_members(panel, folder):
+    members = {f"member{place}": values for place, values in enumerate(panel.answers)}
+    np.savez(folder / "members.npz", **members, items=np.array(panel.items), classes=np.array(panel.classes))
+    return [str(folder / "members.npz")]
+
+
+def _safetensors(panel, folder):
+    from safetensors.numpy import save_file
+
+    save_file({"answers": np.ascontiguousarray(_values(panel))}, folder / "block.safetensors")
+    return [str(folder / "block.safetensors")]
+
+
+SUFFIXES = (".csv", ".tsv", ".parquet")
+LAYOUTS = {
+    "array": Layout(("soft", "hard"), _block, ()),
+    "array for each member": Layout(("soft",), _each, ()),
+    "archive": Layout(("soft", "hard"), _archive),
+    "archive of members": Layout(("soft",), _archive_of_members, ("items", "classes")),
+    "safetensors": Layout(("soft", "hard"), _safetensors, ()),
+    **{f"long {suffix}": Layout(("soft", "hard"), _long(suffix)) for suffix in SUFFIXES},
+    **{f"wide {suffix}": Layout(("hard",), _wide(suffix)) for suffix in SUFFIXES},
+    **{f"wide {suffix} each": Layout(("soft",), _each_wide(suffix), ("items", "classes")) for suffix in SUFFIXES},
+    "long as crowd-kit": Layout(("soft", "hard"), _long(".csv", "task", "worker", "label")),
+    "long as pandas": Layout(("soft", "hard"), _as_pandas_writes),
+    "long .parquet of numbers": Layout(("soft", "hard"), _long(".parquet", typed=True)),
+    "wide .parquet of numbers": Layout(("hard",), _wide(".parquet", typed=True)),
+    "mixed .csv": Layout(("mixed",), _mixed_long(".csv")),
+    "mixed .parquet": Layout(("mixed",), _mixed_long(".parquet")),
+}
+
+
+def can_be_written(name, panel):
+    """Whether this layout can say the panel: a column has one name and one role, and pandas guards no names."""
+    is_of_labels = panel.is_hard.all()
+    if not name.startswith(("long", "mixed", "wide")):
+        return not (name == "archive" and is_of_labels and any(map(is_whole, panel.classes)))  # positions, or names?
+    headers = panel.members if is_of_labels and name.startswith("wide") else [] if is_of_labels else panel.classes
+    taken = {"item"} if name.endswith("each") else {"item", "member", "label", "task", "worker"}
+    names = {*panel.items, *panel.members, *panel.classes}
+    is_guarded = name == "long as pandas" and any(_cell(name) != name for name in names)
+    return not taken & set(headers) and not is_guarded
