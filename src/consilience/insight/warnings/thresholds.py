@@ -20,7 +20,8 @@ LEAST_RENAMED = 0.3
 other names; the same is then true of the truth, by .2 or more."""
 
 LEAST_AGREED, LEAST_AMONG_OTHERS = 0.5, 0.2
-"""… if such a share of them then is, and if the other members agree with each other so much beyond chance. Otherwise nobody knows who is in order."""
+"""… if such a share of them then is, and if the other members agree with each other so much beyond chance. Otherwise
+nobody knows who is in order."""
 
 SAME_ERRORS, ENOUGH_ERRORS = 0.95, 10
 """Members are copies if such a share of the items on which either contradicts the fused answer, at least so many, has
