@@ -128,10 +128,7 @@ def diagnosis_under(
     evidence = Evidence(
         data,
         consensus.chosen,
-        averaged=to_numpy(average).sum(axis=0, dtype=np.float64),
-        believed=consensus.expected,
-        estimates=estimates,
-        is_taught=getattr(method, "correction_", None) is not None,
+        estimates,
         has_settled=method.converged_ or getattr(method, "tol", None) is None,
     )
     return Diagnosis(
@@ -160,7 +157,6 @@ class _Consensus(NamedTuple):
     answers: HardAnswers
     counts: FloatArray  # (members, true, predicted), expected under the posterior
     believed: FloatArray  # the same of the votes, under what `Consensus` believes
-    expected: FloatArray  # (classes,): how many items are of each class, as `Consensus` believes
 
     @classmethod
     def of(cls, predictions: Predictions, posterior: Array, believer: Consensus) -> _Consensus:
@@ -170,8 +166,7 @@ class _Consensus(NamedTuple):
         belief = to_numpy(believer.plain_rule().posterior(predictions))
         believed = Reader(predictions.votes()).statistics(belief).sums
         assert labels.hard is not None  # noqa: S101 - hardened predictions are hard
-        expected = belief.sum(axis=0, dtype=np.float64)
-        return cls(values, position_of_largest(posterior), labels.hard, counts, believed, expected)
+        return cls(values, position_of_largest(posterior), labels.hard, counts, believed)
 
 
 # ---- members ----------------------------------------------------------------------------------------------

@@ -47,7 +47,7 @@ def test_independent_members_are_no_copies(rng):
     independent = cs.diagnose(cs.Predictions.from_labels(labels), cs.DawidSkene())
     assert np.abs(independent.dependence[~np.eye(4, dtype=bool)]).max() < 0.15
     assert not any("copies" in warning for warning in independent.warnings)
-    copied = cs.diagnose(cs.Predictions.from_labels(labels[[0, 1, 2, 3, 3]], members=list("abcde")), cs.DawidSkene())
+    copied = cs.diagnose(cs.Predictions.from_labels(labels[[0, 1, 2, 3, 3]], members=list("abcde")))
     assert copied.dependence[3, 4] == pytest.approx(1)
     assert copied.agreement[3, 4] == 1
     assert any("'d' and 'e' look like copies: they give the same answer to 100.0%" in w for w in copied.warnings)
@@ -133,14 +133,6 @@ def test_confused_pairs_are_named(rng):
     assert report["confuses most"][2].startswith("dog → fox")
 
 
-def test_a_collapsed_class_is_pointed_out(rng):
-    array, _ = softmax_members(rng, [2, 2, 2], n_items=300, n_classes=3)
-    collapsed = cs.DawidSkene(class_prior=[0.5, 0.5 - 1e-12, 1e-12])
-    d = cs.diagnose(array, collapsed)
-    assert any(w.startswith("class 2 has collapsed: about") for w in d.warnings)
-    assert "! class 2 has collapsed" in repr(d)
-
-
 def test_a_fitted_aggregator_is_used_as_it_is(rng):
     array, _ = softmax_members(rng, [2, 1, 1], n_items=100, n_classes=3)
     average = cs.Average(weights=[1, 1e-6, 1e-6]).fit(array)
@@ -186,10 +178,8 @@ def test_consensus_tells_weights_accuracies_and_who_is_odd(rng):
     np.testing.assert_allclose(diagnosis.members["weight"], model.member_weights_)
     assert (np.array(diagnosis.members["from"][:3]) < accuracies).all()
     assert (np.array(diagnosis.members["to"][:3]) > accuracies - 0.1).all()
-    odd = [warning for warning in diagnosis.warnings if "guesses" in warning or "moved" in warning]
-    assert len(odd) == 2
-    assert odd[0].startswith("member 'guesses' agrees with the others hardly more than blind guessing would.")
-    assert odd[1].startswith(
-        "member 'moved' seems to have its classes in another order: it says 1 for 0, 2 for 1, 3 for"
-    )
+    assert any(warning.startswith("member 'guesses'") for warning in diagnosis.warnings)
+    moved = "member 'moved' seems to have its classes in another order: it says 1 for 0, 2 for 1, 3 for 2, …."
+    assert any(warning.startswith(moved) for warning in diagnosis.warnings)
+    assert f"! {moved}" in repr(diagnosis)
     assert "weight" not in cs.diagnose(members, cs.Average()).members.rows()[0]

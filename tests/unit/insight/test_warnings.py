@@ -5,7 +5,6 @@ import pytest
 
 import consilience as cs
 from consilience.insight.accuracy.estimates import Estimate, Estimates
-from consilience.insight.warnings.classes import emptied_classes
 from consilience.insight.warnings.copies import copied_members
 from consilience.insight.warnings.every import WARNINGS, warnings_of
 from consilience.insight.warnings.evidence import Evidence
@@ -24,9 +23,8 @@ def voted(rng, accuracies, truth, n_classes=N_CLASSES):
 def evidence_of(predictions, chosen, accuracies=None, fused=Estimate(0.9, 0.8, 1.0), **others):  # noqa: B008
     data = predictions if isinstance(predictions, cs.Predictions) else cs.Predictions.from_labels(predictions, 3)
     accuracies = [0.8] * data.n_members if accuracies is None else accuracies
-    counts = np.bincount(chosen, minlength=data.n_classes).astype(float)
     estimates = Estimates([Estimate(a, a - 0.1, a + 0.1) for a in accuracies], {"fused answer": fused})
-    return Evidence(data, chosen, **({"averaged": counts, "believed": counts, "estimates": estimates} | others))
+    return Evidence(data, chosen, estimates, **others)
 
 
 @pytest.fixture
@@ -55,20 +53,6 @@ def test_few_items_are_warned_of_by_how_little_their_labels_would_tell(rng, trut
     assert "15 points up or down" in warned.text and "Bring more items" in warned.text  # 1.645 · √(.8 · .2 / 20)
     assert not too_few_items(evidence_of(labels, truth))
     assert not too_few_items(evidence_of(labels, truth, accuracies=[np.nan] * 3))
-
-
-def test_a_class_that_hardly_any_item_gets_is_warned_of(rng, truth):
-    labels = voted(rng, [0.9, 0.8, 0.7], truth)
-    chosen = np.where((truth == 2) & (np.arange(N_ITEMS) > 20), 0, truth)
-    expected = {"averaged": np.array([130.0, 130, 140]), "believed": np.array([150.0, 150, 100])}
-    (warned,) = emptied_classes(evidence_of(labels, chosen, **expected))
-    n_chosen = (chosen == 2).sum()
-    assert warned.about == (2,)
-    assert f"about 100 items are expected to be of it, and the fused answer gives it to {n_chosen}" in warned.text
-    assert "label some of them" in warned.text
-    assert not emptied_classes(evidence_of(labels, truth, **expected))
-    assert not emptied_classes(evidence_of(labels, chosen, **expected, is_taught=True))
-    assert not emptied_classes(evidence_of(labels, chosen, **(expected | {"averaged": np.array([200.0, 195, 5])})))
 
 
 def test_a_member_that_guesses_is_warned_of(rng, truth):

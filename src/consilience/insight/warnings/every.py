@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from consilience.insight.warnings.classes import emptied_classes
 from consilience.insight.warnings.copies import copied_members
 from consilience.insight.warnings.members import overconfident_members, renamed_members, useless_members
 from consilience.insight.warnings.panel import not_settled, too_few_items, wrong_together
@@ -18,7 +17,6 @@ WARNINGS: dict[str, Callable[[Evidence], list[Warned]]] = {
     "not settled": not_settled,
     "too few items": too_few_items,
     "everybody wrong together": wrong_together,
-    "emptied class": emptied_classes,
     "useless member": useless_members,
     "classes in another order": renamed_members,
     "copies": copied_members,

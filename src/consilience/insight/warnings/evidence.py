@@ -36,10 +36,7 @@ class Evidence:
 
     data: Predictions
     chosen: IntArray  # (items,): the fused answer
-    averaged: FloatArray  # (classes,): how many items are of each class, by the average
-    believed: FloatArray  # (classes,): the same, by `Consensus`
     estimates: Estimates  # of the members, and of the "fused answer"
-    is_taught: bool = False  # whether the fused answer has learned from labels
     has_settled: bool = True
 
     @cached_property

@@ -21,13 +21,13 @@ def not_settled(evidence: Evidence) -> list[Warned]:
 
 
 def wrong_together(evidence: Evidence) -> list[Warned]:
-    """Everybody is wrong together: the fused answer is probably wrong on a third of the items or more."""
+    """Everybody is wrong together: the fused answer is probably wrong on a quarter of the items or more."""
     fused = evidence.estimates.answers["fused answer"]
     if fused.is_measured or not (fused.value < LEAST_RIGHT and fused.high < AT_BEST):
         return []
     return [
         Warned(
-            "the fused answer is probably wrong on a third of the items or more: it is estimated to be right on "
+            "the fused answer is probably wrong on a quarter of the items or more: it is estimated to be right on "
             f"{fused}. Before you use it, label some items drawn at random, 50 say: they tell how often it is right, "
             "and correct it"
         )

@@ -4,9 +4,9 @@ What is measured stands beside each: of the warnings given, how many are right, 
 much is found, on generated panels and on real ones. `python -m benchmarks.quality.alarms` measures it again.
 """
 
-LEAST_RIGHT, AT_BEST = 0.65, 0.85
+LEAST_RIGHT, AT_BEST = 0.65, 0.9
 """The fused answer is warned of if it is estimated to be right on less than the first share of the items, and the
-interval ends below the second; it is then wrong on a third or more."""
+interval ends below the second; it is then wrong on a quarter or more."""
 
 TOO_SURE = 0.15
 """A member is too sure if it claims so much more than is estimated; it then claims .1 too much or more."""
@@ -23,7 +23,7 @@ LEAST_AGREED, LEAST_AMONG_OTHERS = 0.5, 0.2
 """… if such a share of them then is, and if the other members agree with each other so much beyond chance. Otherwise
 nobody knows who is in order."""
 
-SAME_ERRORS, ENOUGH_ERRORS = 0.95, 10
+SAME_ERRORS, ENOUGH_ERRORS = 0.99, 20
 """Members are copies if such a share of the items on which either contradicts the fused answer, at least so many, has
 the same vote of both."""
 
@@ -33,10 +33,6 @@ tells nothing."""
 
 MOST_OF_ONE = 0.9
 """Who says one class in more than this share of its votes is neither a copy of others who do, nor in another order."""
-
-EMPTIED, NOISE = 0.3, 3.0
-"""A class is emptied if the fused answer gives it to fewer items than this share of what both the average and
-`Consensus` expect, and to fewer by so many standard deviations. It then finds less than half of those there are."""
 
 MOST_OFF, NINE_OF_TEN = 0.1, 1.645
 """There are too few items if nine of ten intervals of labelled ones would reach further than this, up and down."""
