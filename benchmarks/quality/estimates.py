@@ -61,7 +61,7 @@ def scored(panel: Panel) -> Scored | None:
         return None
     found = voters_of(panel.predictions, model, whole_answers(panel, model))
     truth = accuracies(panel, found)
-    weights = _weights(panel.family)
+    weights = intervals_of(panel.family)
     members = slice(0, panel.n_members)
     without = estimates_of(found, weights)
     numbers = {f"members {name}": value for name, value in _compared(without[members], truth[members]).items()}
@@ -137,7 +137,7 @@ def _with_labels(panel: Panel, found: Voters, truth: np.ndarray) -> Numbers:
     return {"labels width": float(np.mean(ratios)), "labels holds": 100 * float(np.mean(holds))} if ratios else {}
 
 
-def _weights(family: str) -> intervals.Intervals:
+def intervals_of(family: str) -> intervals.Intervals:
     """The intervals that were fitted without a tuning family, or those of the package."""
     path = unseen(family)
     return intervals.shipped() if path is None else intervals.read(FOLDS / "accuracy" / path.name)

@@ -7,7 +7,10 @@ from consilience.files.recognition import Columns
 from consilience.insight.comparison import compare
 from consilience.system.tables import Table
 
-SHOWN = ("method", "accuracy", "nll", "brier", "ece", "confidence", "changed", "seconds")
+SHOWN = (
+    *("method", "accuracy", "nll", "brier", "ece"),
+    *("estimated accuracy", "from", "to", "confidence", "changed", "seconds"),
+)
 """The columns on a screen; JSON has all of them."""
 
 
@@ -15,7 +18,10 @@ SHOWN = ("method", "accuracy", "nll", "brier", "ece", "confidence", "changed", "
 def command(
     files: Files, *, logits: Logits = False, labels: Labels = None, json: Json = False, columns: Columns
 ) -> None:
-    """Run every method on the same predictions, in one table; labels only score."""
+    """Run every method on the same predictions, in one table; labels only score.
+
+    Without labels the accuracy of each method is estimated, with the interval that holds it in nine of ten panels.
+    """
     predictions = predictions_of(files, columns, logits=logits, quiet=json)
     truth = labels_of(labels, predictions, files, columns)
     with screen.waiting("comparing methods"):

@@ -15,6 +15,7 @@ from rich.console import Console
 from rich.measure import Measurement
 
 from consilience.cli.summary import MOST_MEMBERS
+from consilience.insight.accuracy.estimates import Estimate
 from consilience.metrics.scores import METRICS
 from consilience.system.tables import Table
 
@@ -132,6 +133,8 @@ def print_summary(summary: dict[str, Any]) -> None:
         f"and {summary['n_classes']:,} classes"
     )
     out.print(escape(summary["agreement"]["sentence"]))
+    answers = (f"the {name} {_with_interval(found)}" for name, found in summary["answers"].items())
+    out.print(f"Right, as estimated without labels*: {'; '.join(answers)}")
     _print_members(summary["members"])
     if summary["disagreement"]:
         pairs = "; ".join(
@@ -149,26 +152,34 @@ def print_summary(summary: dict[str, Any]) -> None:
 
 
 def _print_members(members: list[dict[str, Any]]) -> None:
-    out.print("\n[bold]Members, as their agreement tells[/bold]")
+    out.print("\n[bold]Members, as their answers tell[/bold]")
     grid = rich.table.Table()
     has_weights = "weight" in members[0]
-    for name in ("member", "answered", "agrees*", "kappa†", "weight", "dissents won", "confuses most"):
+    for name in ("member", "answered", "right*", "kappa†", "weight", "dissents won", "confuses most"):
         if name != "weight" or has_weights:
             grid.add_column(name, justify="left" if name in ("member", "confuses most") else "right")
-    ranked = sorted(members, key=lambda row: -_number(row["kappa"]))
+    ranked = sorted(members, key=lambda row: -_number(row["estimated accuracy"]))
     for row in ranked[:MOST_MEMBERS]:
         won = f"{row['dissents won']:.0%} of {row['dissents']}" if row["dissents"] else "–"
         weight = [f"{row['weight']:.1%}"] if has_weights else []
         kappa = "–" if math.isnan(row["kappa"]) else f"{row['kappa']:z.2f}"
-        cells = (f"{row['coverage']:.0%}", f"{row['agreement']:.1%}", kappa, *weight, won)
+        cells = (f"{row['coverage']:.0%}", _with_interval(row), kappa, *weight, won)
         grid.add_row(escape(row["member"]), *cells, escape(row["confuses most"]))
     _print_grid(grid)
     more = f" {len(ranked) - MOST_MEMBERS:,} more members are not listed." if len(ranked) > MOST_MEMBERS else ""
-    note = "* how often the consensus answers the same; where members share their errors, they are right less often."
+    note = (
+        "* estimated without labels, with the interval that holds the true share in nine of ten panels; labels of some "
+        "items drawn at random would measure it."
+    )
     beyond = (
         "† agreement with the other members beyond chance: 0 for blind answers, and for one and the same answer always."
     )
     out.print(f"[dim]{note}\n{beyond}{more}[/dim]")
+
+
+def _with_interval(row: dict[str, Any]) -> str:
+    """An estimated accuracy and its interval."""
+    return str(Estimate(row["estimated accuracy"], row["from"], row["to"]))
 
 
 def _number(value: float) -> float:

@@ -38,14 +38,14 @@ def summarize(analysis: Analysis, posterior: FloatArray, labels: Any = None, giv
             {**row, "reliable on": _reliable(table, predictions.classes)}
             for row, table in zip(diagnosis.members.rows(), diagnosis.confusion, strict=True)
         ],
+        "answers": {
+            name: {"estimated accuracy": found.value, "from": found.low, "to": found.high}
+            for name, found in diagnosis.answers.items()
+        },
         "disagreement": _disagreement(diagnosis.agreement, diagnosis.beyond_chance.kappa, diagnosis.compared),
         "changed": _changed(analysis, posterior, is_own),
         "warnings": list(diagnosis.warnings),
     }
-    if summary["converged"] is False:
-        summary["warnings"].append(
-            f"the fit had not settled after {aggregator.n_iter_} iterations; raise max_iter or tol"
-        )
     known = np.where(is_own, analysis.truth(labels), -1)
     if (known >= 0).any():
         summary["scores"] = {

@@ -9,17 +9,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from consilience.aggregators import Average
+from consilience.aggregators import Average, Consensus
 from consilience.aggregators.base import AbstractAggregator, check_is_aggregator, fitted_copy
 from consilience.aggregators.registry import commands
 from consilience.data.labels import known_labels
 from consilience.data.predictions import Predictions, as_predictions
+from consilience.insight.accuracy.estimates import Estimate, estimate_accuracies
 from consilience.metrics.scores import score
 from consilience.system.arrays import to_numpy
 from consilience.system.tables import Table
 
 if TYPE_CHECKING:
-    from consilience.system.arrays import FloatArray
+    from consilience.system.arrays import FloatArray, IntArray
 
 
 def compare(
@@ -31,22 +32,27 @@ def compare(
 ) -> Table:
     """Fit every method and return one row for each: its scores, and what is known without labels.
 
-    Labels only score; no fit sees them. Without labels the columns are: `confidence`, the mean probability of the
-    answer (the accuracy a method claims); `entropy` in nats; `changed`, the share of items it answers differently from
-    the average; `agreement`, how often members agree with it; `iterations`, whether they `converged`, and `seconds`.
-    With labels (-1 where unknown) accuracy, NLL, Brier score and calibration error (`n_bins` bins, and debiased) come
-    first.
+    Labels only score; no fit sees them. With labels (-1 where unknown) accuracy, NLL, Brier score and calibration error
+    (`n_bins` bins, and debiased) come first; without, the `estimated accuracy` of each method's answer, as `diagnose`
+    estimates it, and the interval `from` … `to` that holds the true one in nine of ten panels. Then follow
+    `confidence`, the mean probability of the answer (the accuracy a method claims); `entropy` in nats; `changed`, the
+    share of items it answers differently from the average; `agreement`, how often members agree with it; `iterations`,
+    whether they `converged`, and `seconds`.
     """
     data = as_predictions(predictions)
     known = known_labels(labels, data.axes)
     methods = default_aggregators(data) if aggregators is None else _named(aggregators)
     average = to_numpy(Average().fit(data).posterior_).argmax(axis=1)
-    rows = []
+    rows: list[dict[str, Any]] = []
+    answers: dict[str, IntArray] = {}
+    believer: Consensus | None = None
     for name, aggregator in methods.items():
         started = time.perf_counter()
         fitted = fitted_copy(aggregator, data)
         seconds = time.perf_counter() - started
         posterior = to_numpy(fitted.posterior_).astype(np.float64)
+        answers[name] = posterior.argmax(axis=1)
+        believer = fitted if isinstance(fitted, Consensus) else believer
         scores = {} if known is None else score(posterior[known >= 0], known[known >= 0], n_bins=n_bins)
         rows.append(
             {
@@ -58,6 +64,9 @@ def compare(
                 "seconds": seconds,
             }
         )
+    if known is None:
+        estimates = estimate_accuracies(data, believer or fitted_copy(Consensus(), data), answers).answers
+        rows = [{"method": row["method"], **_as_columns(estimates[row["method"]]), **row} for row in rows]
     return Table({column: [row[column] for row in rows] for column in rows[0]})
 
 
@@ -65,6 +74,10 @@ def default_aggregators(predictions: Predictions) -> dict[str, AbstractAggregato
     """Every method that applies, by name."""
     variants = (named for kind in commands().values() for named in kind().variants().items())
     return {name: method for name, method in variants if method.applies_to(predictions)}
+
+
+def _as_columns(found: Estimate) -> dict[str, float]:
+    return {"estimated accuracy": found.value, "from": found.low, "to": found.high}
 
 
 def _converged(fitted: AbstractAggregator) -> str:

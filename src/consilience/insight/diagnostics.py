@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from itertools import combinations
 from typing import TYPE_CHECKING, Any, NamedTuple, final
 
 import numpy as np
@@ -17,6 +16,8 @@ from consilience.insight.accuracy.estimates import Estimate, Estimates, estimate
 from consilience.insight.agreement import PanelAgreement, agreement_of
 from consilience.insight.monitoring.since import Since, since
 from consilience.insight.pairs import PairCounts, most_active
+from consilience.insight.warnings.every import warnings_of
+from consilience.insight.warnings.evidence import Evidence
 from consilience.passes.reader import Reader
 from consilience.system.arrays import position_of_largest, to_numpy
 from consilience.system.tables import Table
@@ -27,18 +28,8 @@ if TYPE_CHECKING:
     from consilience.data.answers import HardAnswers
     from consilience.system.arrays import Array, FloatArray, IntArray
 
-COPY_CORRELATION, COPY_AGREEMENT, COPY_ITEMS = 0.9, 0.95, 50
-"""Copies correlate more than this beyond what the consensus explains, and agree more than this, on at least so many
-items. On fewer items, some of thousands of pairs agree by chance."""
-
-ENOUGH, FEW, MANY = 20, 5, 200
-"""The fewest items and the fewest dissents for a warning; members who never differ on so many items are copies."""
-
-LITTLE_WEIGHT = 0.25
-"""Members with less than this share of an equal weight are warned of, if there are at least three members."""
-
-MOST_SHOWN, MOST_EQUAL = 10, 50
-"""At most so many warnings of a kind; at most so many members are checked for equal probabilities."""
+ENOUGH = 20
+"""The fewest common items of two members for their dependence to be known."""
 
 
 @final
@@ -71,7 +62,7 @@ class Diagnosis:
         How much the members agree beyond chance: Krippendorff's alpha, Fleiss' kappa, and Cohen's kappa of each pair
         (`beyond_chance.kappa`, on the axes of `agreement`).
     warnings
-        What deserves a look, each a sentence.
+        What deserves a look, each with what to do next. `consilience.insight.warnings` has how often each is right.
     since
         What has changed since a reference, if one was given.
     """
@@ -143,7 +134,7 @@ def diagnosis_under(
 ) -> Diagnosis:
     """Diagnose the members under the posterior (items, classes) of a fitted method, given their average."""
     believer = method if isinstance(method, Consensus) else fitted_copy(Consensus(), data)
-    consensus = _Consensus.of(data, method, posterior, believer)
+    consensus = _Consensus.of(data, posterior, believer)
     answers = {"fused answer": consensus.chosen, "average": position_of_largest(average)}
     estimates = estimate_accuracies(data, believer, answers, known)
     compared = most_active(consensus.answers, data.n_members)
@@ -152,8 +143,12 @@ def diagnosis_under(
     pairs = _Pairs.of(consensus, compared, counts)
     report = _member_report(data, consensus, method, estimates, beyond_chance)
     dependence = pairs.dependence()
-    # A method that learned from labels may rightly differ from the average, or follow one member.
-    is_taught = getattr(method, "correction_", None) is not None
+    evidence = Evidence(
+        data,
+        consensus.chosen,
+        estimates,
+        has_settled=method.converged_ or getattr(method, "tol", None) is None,
+    )
     return Diagnosis(
         members=report,
         answers=estimates.answers,
@@ -163,13 +158,7 @@ def diagnosis_under(
         dependence=dependence,
         compared=beyond_chance.compared,
         beyond_chance=beyond_chance,
-        warnings=[
-            *([] if consensus.has_settled else ["the consensus has not converged: raise its max_iter"]),
-            *([] if is_taught else _class_warnings(data, consensus, average)),
-            *_weight_warnings(data, consensus, method),
-            *([] if is_taught else _takeover_warnings(data, report)),
-            *_copy_warnings(data, compared, pairs, report),
-        ],
+        warnings=warnings_of(evidence),
     )
 
 
@@ -187,19 +176,15 @@ class _Consensus(NamedTuple):
     counts: FloatArray  # (members, true, predicted), expected under the posterior
     believed: FloatArray  # the same of the votes, under what `Consensus` believes
 
-    has_settled: bool
-
     @classmethod
-    def of(
-        cls, predictions: Predictions, method: AbstractAggregator, posterior: Array, believer: Consensus
-    ) -> _Consensus:
+    def of(cls, predictions: Predictions, posterior: Array, believer: Consensus) -> _Consensus:
         labels = predictions.harden()
         values = to_numpy(posterior)  # keeps its precision: in double, a large one would be a large copy
         counts = Reader(labels).statistics(values).sums
-        believed = Reader(predictions.votes()).statistics(to_numpy(believer.plain_rule().posterior(predictions))).sums
+        belief = to_numpy(believer.plain_rule().posterior(predictions))
+        believed = Reader(predictions.votes()).statistics(belief).sums
         assert labels.hard is not None  # noqa: S101 - hardened predictions are hard
-        has_settled = method.converged_ or getattr(method, "tol", None) is None
-        return cls(values, position_of_largest(posterior), labels.hard, counts, believed, has_settled)
+        return cls(values, position_of_largest(posterior), labels.hard, counts, believed)
 
 
 # ---- members ----------------------------------------------------------------------------------------------
@@ -304,97 +289,3 @@ class _Pairs(NamedTuple):
         correlation = np.where(scale > 1e-9, excess / np.maximum(scale, 1e-9), 0.0)
         correlation = np.where(self.common >= ENOUGH, np.clip(correlation, -1, 1), 0.0)
         return np.where((self.same == self.common) & (self.common >= ENOUGH), 1.0, correlation)
-
-
-# ---- warnings ---------------------------------------------------------------------------------------------
-
-
-def _weight_warnings(predictions: Predictions, consensus: _Consensus, method: AbstractAggregator) -> list[str]:
-    """Warn of members with almost no weight, and say if their classes seem to be in another order."""
-    weights = getattr(method, "member_weights_", None)
-    if weights is None or len(weights) < 3:
-        return []
-    warnings = []
-    n_answers = np.bincount(consensus.answers.members, minlength=len(weights))
-    is_doubtful = (weights < LITTLE_WEIGHT / len(weights)) & (n_answers >= MANY)
-    for member in np.flatnonzero(is_doubtful)[:MOST_SHOWN]:
-        # Counts use the chosen classes, because an unsure posterior would blur the confusions.
-        own = consensus.answers.members == member
-        counts = np.zeros_like(consensus.counts[member])
-        np.add.at(counts, (consensus.chosen[consensus.answers.items[own]], consensus.answers.labels[own]), 1)
-        said, names = counts.argmax(axis=1), predictions.classes
-        is_mostly = counts.max(axis=1) > 0.5 * counts.sum(axis=1)
-        sentence = f"member {predictions.members[member]!r} agrees with the others hardly more than by chance"
-        if len(set(said)) == len(said) and is_mostly.all() and (said != np.arange(len(said))).sum() > 1:
-            moved = [f"{names[k]} → {names[j]}" for k, j in enumerate(said) if k != j]
-            more = ", …" if len(moved) > 3 else ""
-            sentence = (
-                f"member {predictions.members[member]!r} seems to have its classes in another order: "
-                f"{', '.join(moved[:3])}{more}"
-            )
-        warnings.append(f"{sentence}; it weighs {weights[member]:.1%}")
-    return warnings
-
-
-def _class_warnings(predictions: Predictions, consensus: _Consensus, average: Array) -> list[str]:
-    n_items, n_classes = predictions.n_items, predictions.n_classes
-    votes = np.bincount(consensus.answers.labels, minlength=n_classes)
-    chosen = np.bincount(consensus.chosen, minlength=n_classes)
-    averaged = np.bincount(position_of_largest(average), minlength=n_classes)
-    silent = [str(predictions.classes[k]) for k in np.flatnonzero(votes == 0)]
-    warnings: list[str] = []
-    if silent:
-        shown = ", ".join(silent[:5]) + (", …" if len(silent) > 5 else "")
-        warnings.append(f"no member ever predicts class {shown} ({len(silent)} of {n_classes} classes)")
-    noise = 3 * np.sqrt(averaged + 1)
-    has_collapsed = (chosen < 0.2 * averaged) & (averaged - chosen > noise)
-    has_swollen = (chosen > 3 * averaged) & (chosen - averaged > np.maximum(noise, 0.02 * n_items))
-    for verb, flags in (("collapsed", has_collapsed), ("swelled", has_swollen)):
-        warnings += [
-            f"class {predictions.classes[k]} {verb}: the average chooses it for {averaged[k]} items, "
-            f"the consensus for {chosen[k]}"
-            for k in np.flatnonzero(flags)[:MOST_SHOWN]
-        ]
-    return warnings
-
-
-def _takeover_warnings(predictions: Predictions, report: Table) -> list[str]:
-    """Warn of members whom the consensus follows against the others in most dissents."""
-    if predictions.n_members < 3:
-        return []
-    return [
-        f"member {row['member']!r} takes over: the consensus sides with it in {row['dissents won']:.0%} of the "
-        f"{row['dissents']} items where it contradicts the plurality of the others"
-        for row in report.rows()
-        if row["dissents"] >= ENOUGH and row["dissents won"] > 0.5
-    ]
-
-
-def _copy_warnings(predictions: Predictions, compared: IntArray, pairs: _Pairs, report: Table) -> list[str]:
-    # Members who hardly ever dissent give no evidence of copying, however similar they are.
-    n_dissents = np.array(report["dissents"])[compared]
-    may_tell = (n_dissents >= FEW) & (pairs.common.diagonal() >= ENOUGH)
-    agrees = (pairs.same >= COPY_AGREEMENT * pairs.common) & (pairs.common >= COPY_ITEMS)
-    is_copy = (pairs.dependence() > COPY_CORRELATION) & agrees & may_tell[:, None] & may_tell
-    is_copy |= (pairs.same == pairs.common) & (pairs.common >= MANY)
-    is_copy |= _have_equal_rows(predictions, compared)
-    first, second = np.nonzero(np.triu(is_copy, k=1))
-    return [
-        f"members {predictions.members[compared[a]]!r} and {predictions.members[compared[b]]!r} look like copies: "
-        f"they agree on {pairs.same[a, b] / pairs.common[a, b]:.1%} of {int(pairs.common[a, b])} common items"
-        for a, b in zip(first[:MOST_SHOWN], second[:MOST_SHOWN], strict=True)
-    ]
-
-
-def _have_equal_rows(predictions: Predictions, compared: IntArray) -> npt.NDArray[np.bool_]:
-    """Which members with probabilities for all items give equal ones to the first items."""
-    is_equal = np.zeros((len(compared), len(compared)), dtype=bool)
-    place = {int(position): number for number, position in enumerate(compared)}
-    rows = [
-        (place[member.position], to_numpy(member.rows[: min(1000, predictions.n_items), :]))
-        for member in predictions.soft[:MOST_EQUAL]
-        if member.is_complete and member.items is None
-    ]
-    for (a, first), (b, second) in combinations(rows, 2):
-        is_equal[a, b] = len(first) >= ENOUGH and bool(np.abs(first - second).max() < 1e-6)
-    return is_equal

@@ -48,6 +48,8 @@ class MemberSection:
             "answers": int(self.n_answers[member]),
             "coverage": rounded(report["coverage"]),
             "estimated": rounded(report["estimated accuracy"]),
+            "from": rounded(report["from"]),
+            "to": rounded(report["to"]),
             "accuracy": rounded(self.accuracy[member]),
             "confidence": None if verdicts is None else rounded(verdicts.confidence.mean()),
             "ece": None if scores is None else rounded(scores["ece"]),

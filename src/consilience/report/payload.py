@@ -101,6 +101,7 @@ def _summary(judged: Judged, diagnosis: Diagnosis) -> dict[str, Any]:
     consensus, average = judged.consensus, judged.average
     scores = consensus.scores()
     return {
+        "estimated": {name: rounded(found[:3]) for name, found in diagnosis.answers.items()},
         "confidence": rounded(consensus.confidence.mean()),
         "average_confidence": rounded(average.confidence.mean()),
         "changed": int((consensus.chosen != average.chosen).sum()),

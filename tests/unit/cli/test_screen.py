@@ -59,13 +59,24 @@ def summary(**changes):
     member = {
         "member": "a",
         "coverage": 1.0,
+        "estimated accuracy": 0.5,
+        "from": 0.25,
+        "to": 0.75,
         "agreement": 0.75,
         "kappa": 0.0,
         "dissents": 0,
         "dissents won": np.nan,
         "confuses most": "",
     }
-    other = member | {"member": "b", "agreement": 0.5, "kappa": 0.25, "dissents": 4, "dissents won": 0.25}
+    other = member | {
+        "member": "b",
+        "estimated accuracy": 0.75,
+        "to": 0.875,
+        "agreement": 0.5,
+        "kappa": 0.25,
+        "dissents": 4,
+        "dissents won": 0.25,
+    }
     return {
         "method": "Average",
         "n_members": 2,
@@ -73,17 +84,20 @@ def summary(**changes):
         "n_classes": 3,
         "agreement": {"sentence": "Agreement beyond chance: 0.25"},
         "members": [member, other],
+        "answers": {"fused answer": {"estimated accuracy": 0.8, "from": 0.5, "to": 0.9}},
         "disagreement": [{"members": ["a", "b"], "agreement": 0.5, "kappa": -0.125}],
         "changed": {"count": 0, "share": 0.0, "surest": []},
         "warnings": ["look"],
     } | changes
 
 
-def test_a_summary_lists_first_who_agrees_most_beyond_chance(capsys):
+def test_a_summary_lists_first_who_is_estimated_to_be_right_most_often(capsys):
     screen.print_summary(summary())
     out = capsys.readouterr().out
     assert "Average of 2 members on 1,000 items and 3 classes\nAgreement beyond chance: 0.25\n" in out
-    assert out.index("50.0%") < out.index("75.0%") and "25% of 4" in out
+    assert "Right, as estimated without labels*: the fused answer 80% (50% to 90%)" in out
+    assert out.index("75% (25% to 88%)") < out.index("50% (25% to 75%)") and "25% of 4" in out
+    assert "* estimated without labels, with the interval" in out
     assert "Least agreement beyond chance, Cohen's kappa: a and b -0.12 (50% the same)" in out
     assert "No item is answered differently from plain averaging." in out and "! look" in out
 

@@ -76,7 +76,21 @@ def test_a_fit_that_has_not_settled_is_warned_of(analysis):
         hasty = Analysis(predictions, cs.DawidSkene(max_iter=1).fit(predictions))
     summary = summarize(hasty, hasty.posterior)
     assert summary["converged"] is False
-    assert summary["warnings"][-1] == "the fit had not settled after 1 iterations; raise max_iter or tol"
+    settling = [warning for warning in summary["warnings"] if "settled" in warning]
+    assert len(settling) == 1 and "raise max_iter" in settling[0]
+
+
+def test_the_accuracies_are_those_of_the_diagnosis(analysis):
+    analysis, _ = analysis
+    summary, diagnosis = summarize(analysis, analysis.posterior), analysis.diagnosis
+    for name in ("estimated accuracy", "from", "to"):
+        assert [row[name] for row in summary["members"]] == diagnosis.members[name]
+    fused = diagnosis.answers["fused answer"]
+    assert summary["answers"]["fused answer"] == {
+        "estimated accuracy": fused.value,
+        "from": fused.low,
+        "to": fused.high,
+    }
 
 
 def test_the_classes_a_member_recognizes_best():

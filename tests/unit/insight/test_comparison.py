@@ -27,6 +27,20 @@ def test_labels_only_score():
     assert some["accuracy"][0] == cs.metrics.accuracy(cs.Average().fit(ARRAY).posterior_[:50], TRUTH[:50])
 
 
+def test_accuracies_are_estimated_without_labels():
+    table = cs.compare(ARRAY)
+    diagnosis = cs.diagnose(ARRAY)
+    consensus = dict(zip(table["method"], table.rows(), strict=True))["Consensus"]
+    fused = diagnosis.answers["fused answer"]
+    found = [consensus[name] for name in ("estimated accuracy", "from", "to")]
+    np.testing.assert_allclose(found, [fused.value, fused.low, fused.high])  # one answer, one number
+    low, value, high = (np.array(table[name]) for name in ("from", "estimated accuracy", "to"))
+    assert (low < value).all() and (value < high).all()
+    assert "estimated accuracy" not in cs.compare(ARRAY, TRUTH).columns
+    alone = cs.compare(ARRAY, aggregators=[cs.Average()]).rows()[0]
+    assert alone["estimated accuracy"] == pytest.approx(diagnosis.answers["average"].value)
+
+
 def test_hard_labels_have_no_geometric_mean():
     table = cs.compare(cs.Predictions(ARRAY).harden(), TRUTH)
     assert "Average (geometric)" not in table["method"]

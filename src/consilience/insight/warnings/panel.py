@@ -1,0 +1,52 @@
+"""Warnings about the panel as a whole."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from consilience.insight.warnings.evidence import Warned
+from consilience.insight.warnings.thresholds import AT_BEST, LEAST_RIGHT, MOST_OFF, NINE_OF_TEN
+
+if TYPE_CHECKING:
+    from consilience.insight.warnings.evidence import Evidence
+
+
+def not_settled(evidence: Evidence) -> list[Warned]:
+    """The fit stopped before its objective settled."""
+    if evidence.has_settled:
+        return []
+    return [Warned("the fit had not settled when it stopped, so all numbers may still change: raise max_iter or tol")]
+
+
+def wrong_together(evidence: Evidence) -> list[Warned]:
+    """Everybody is wrong together: the fused answer is probably wrong on a quarter of the items or more."""
+    fused = evidence.estimates.answers["fused answer"]
+    if fused.is_measured or not (fused.value < LEAST_RIGHT and fused.high < AT_BEST):
+        return []
+    return [
+        Warned(
+            "the fused answer is probably wrong on a quarter of the items or more: it is estimated to be right on "
+            f"{fused}. Before you use it, label some items drawn at random, 50 say: they tell how often it is right, "
+            "and correct it"
+        )
+    ]
+
+
+def too_few_items(evidence: Evidence) -> list[Warned]:
+    """So few items that even their labels would not tell how good the members are."""
+    known = [found.value for found in evidence.estimates.members if not np.isnan(found.value)]
+    if not known:
+        return []
+    usual, n_items = float(np.median(known)), evidence.data.n_items
+    off = NINE_OF_TEN * np.sqrt(usual * (1 - usual) / n_items)
+    if off <= MOST_OFF:
+        return []
+    return [
+        Warned(
+            f"{n_items} {'item is' if n_items == 1 else 'items are'} too few to tell how good the members are: even "
+            f"with all labels, an accuracy would be known to {100 * off:.0f} points up or down. Bring more items of "
+            "the same kind; they need no labels"
+        )
+    ]
