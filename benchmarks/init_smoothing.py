@@ -66,7 +66,7 @@ def fit(array: np.ndarray, share: float) -> np.ndarray:
     """The posterior with this share, by the paper's preset for this many classes."""
     _, n_items, n_classes = array.shape
     preset = {10: "mnist", 100: "cifar10", 1000: "imagenet"}[n_classes]
-    method = cs.SoftDawidSkene.paper(preset).set_params(init_smoothing=share * n_items / n_classes**2)
+    method = cs.SoftDawidSkene.paper(preset, start="ours").set_params(init_smoothing=share * n_items / n_classes**2)
     return method.fit(array).posterior_
 
 

@@ -139,7 +139,7 @@ def main() -> None:
         print("The records are made up: no language model was asked. Their truth is known, and scores the methods.\n")
         records, truth = made_up_records(options.choices)
         predictions = read_jury(records, options.choices)
-        labels = truth[[int(item[1:]) for item in predictions.items]]
+        labels = np.array(options.choices)[truth[[int(item[1:]) for item in predictions.items]]]
     else:
         predictions, labels = read_jury(read_records(options.records), options.choices), None
     report(predictions, labels)

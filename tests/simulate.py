@@ -39,3 +39,8 @@ def softmax_members(rng, skills, n_items, n_classes, missing=0.0):
     is_missing[0] = False
     array[is_missing] = np.nan
     return array, truth
+
+
+def named(labels, predictions):
+    """Labels given as positions, by the names of the classes; None where they are -1."""
+    return [None if label < 0 else predictions.classes[label] for label in labels]

@@ -1,11 +1,8 @@
-"""Small data sets in the formats that the real ones have, and a reader of what experiments make of them."""
+"""Small data sets in the formats that the real ones have."""
 
-import csv
 import gzip
 
 import numpy as np
-
-from consilience.experiments.results import Row
 
 
 def write_mnist(folder, seed=0, n_train=96, n_test=40):
@@ -50,10 +47,3 @@ def write_by_class(folder, n_each=2):
     for wnid, color in zip(WNIDS, COLORS, strict=True):
         for number in range(n_each):
             write_jpeg(folder / wnid / f"{wnid}_{number}.JPEG", color)
-
-
-def read_rows(path):
-    """The rows that an experiment wrote."""
-    kinds = {"severity": float, "size": int, "ensemble": int, "value": float}
-    with path.open(encoding="utf-8", newline="") as file:
-        return [Row(*(kinds.get(name, str)(row[name]) for name in Row._fields)) for row in csv.DictReader(file)]

@@ -17,6 +17,7 @@ from consilience.insight.comparison import compare as compare
 from consilience.insight.diagnostics import diagnose as diagnose
 from consilience.insight.explanation import explain as explain
 from consilience.insight.label_evaluation import evaluate_labels as evaluate_labels
+from consilience.insight.monitoring.monitor import monitor as monitor
 from consilience.insight.prevalence import prevalence as prevalence
 from consilience.insight.suggestion import suggest as suggest
 from consilience.metrics import evaluate as evaluate

@@ -80,3 +80,32 @@ def test_majority_vote(frame):
     theirs = crowdkit.MajorityVote().fit_predict_proba(frame).sort_index().sort_index(axis=1)
     ours = cs.MajorityVote().fit(cs.Predictions.from_frame(frame)).posterior_frame()
     pd.testing.assert_frame_equal(theirs, ours, atol=1e-12, check_dtype=False)
+
+
+def test_the_start_of_the_papers_soft_dawid_skene():
+    """ "One iteration of DS": with a learning rate of 0 the concentrations stay where they start."""
+    logits = np.random.default_rng(0).normal(size=(3, 400, 4)) * 2
+    array = np.exp(logits) / np.exp(logits).sum(axis=2, keepdims=True)
+    labels = array.argmax(axis=2)
+    worker, task = np.indices(labels.shape)
+    frame = pd.DataFrame({"task": task.ravel(), "worker": worker.ravel(), "label": labels.ravel()})
+    theirs = crowdkit.DawidSkene(n_iter=1).fit(frame)
+    ours = cs.SoftDawidSkene.paper("mnist").set_params(learning_rate=0, weight_decay=0, max_iter=1).fit(array)
+    for member in range(3):
+        errors = theirs.errors_.loc[member].sort_index().sort_index(axis=1).to_numpy().T
+        np.testing.assert_allclose(ours.concentration_[member], np.maximum(errors, 1e-10), rtol=1e-12)
+
+
+def test_dawid_skene_as_the_paper_ran_it():
+    """With their floor and their rule to stop."""
+    pytest.importorskip("torch")
+    from consilience.experiments.crowd_kit import CrowdKitDawidSkene
+
+    logits = np.random.default_rng(1).normal(size=(3, 300, 4)) * 2
+    logits[:, np.arange(300), np.arange(300) % 4] += 2
+    array = np.exp(logits) / np.exp(logits).sum(axis=2, keepdims=True)
+    worker, task = np.indices(array.shape[:2])
+    labels = array.argmax(axis=2).ravel()
+    frame = pd.DataFrame({"task": task.ravel(), "worker": worker.ravel(), "label": labels})
+    theirs = crowdkit.DawidSkene().fit(frame).probas_.sort_index().sort_index(axis=1).to_numpy()
+    np.testing.assert_allclose(CrowdKitDawidSkene().fit(cs.Predictions(array)).posterior_, theirs, atol=1e-9)

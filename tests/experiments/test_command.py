@@ -9,8 +9,9 @@ pytest.importorskip("torch")
 pytest.importorskip("matplotlib")
 
 from consilience.cli import main
+from consilience.experiments.results import Row, read_rows, write_rows
 
-from small_data import read_rows, write_mnist
+from small_data import write_mnist
 
 
 @pytest.fixture
@@ -30,11 +31,10 @@ def run(monkeypatch, capsys, tmp_path):
 def test_the_list(run):
     code, out, _ = run("list")
     assert code == 0
-    assert [line.split()[0] for line in out.splitlines()][:4] == [
+    assert [line.split()[0] for line in out.splitlines()][:3] == [
         "mnist-rotation",
         "cifar10-c",
-        "cifar100-c",
-        "imagenet-c",
+        "cifar10-resnet20",
     ]
 
 
@@ -50,12 +50,24 @@ def test_a_small_run(run, tmp_path):
     assert (tmp_path / "work" / "members" / "mnist-1-epochs-48-images" / "member-2.pt").exists()
 
 
+def test_tables_of_an_earlier_run_are_written_anew(run, tmp_path):
+    rows = [Row("clean", "mnist", "clean", 0.0, 3, 0, "EA", "nll", 0.25, "tiny")]
+    write_rows(tmp_path / "before.csv", rows)
+    code, out, _ = run("clean", "--from", "before.csv", "-o", "anew")
+    assert code == 0 and "Wrote anew/clean.md" in out and not (tmp_path / "work").exists()
+    assert read_rows(tmp_path / "anew" / "clean.csv") == rows
+    (tmp_path / "other.csv").write_text("a,b\n1,2\n", encoding="utf-8")
+    code, _, err = run("clean", "--from", "other.csv")
+    assert code == 2 and "other.csv must have the columns experiment, task," in " ".join(err.split())
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [
         (["nope"], "the experiment must be one of"),
         (["clean", "--epochs", "nope=3"], "epochs must name one of the tasks"),
         (["clean", "--tasks", "nope"], "tasks of clean are mnist, cifar10, cifar100, imagenet; got nope"),
+        (["clean", "--device", "nowhere"], "device must be one that torch has here, like cpu or cuda:0; got 'nowhere'"),
         (["clean", "--weights", "folder"], "weights must be TASK=FOLDER; got 'folder'"),
     ],
 )
@@ -78,5 +90,10 @@ def test_data_that_cannot_be_had_are_told_with_what_to_do(run, tmp_path, monkeyp
 
     monkeypatch.setitem(sys.modules, "pooch", SimpleNamespace(retrieve=fail))
     code, _, err = run("clean", "--tasks", "mnist,cifar10", "--data-dir", "data")
-    sentence = "mnist is not in data/mnist and could not be downloaded (OSError); put train-images-idx3-ubyte.gz there"
-    assert (code, err) == (2, f"consilience: {sentence}; without it: --tasks cifar10\n")
+    digits = "mnist is not in data/mnist and could not be downloaded (OSError); put train-images-idx3-ubyte.gz there"
+    objects = "cifar10 is not in data/cifar10 and could not be downloaded (OSError); put cifar-10-binary.tar.gz there"
+    assert (code, err) == (2, f"consilience: {digits}; {objects}\n")  # all that is missing, at once
+    assert not (tmp_path / "data").exists()
+    write_mnist(tmp_path / "data" / "mnist")
+    code, _, err = run("clean", "--tasks", "mnist,cifar10", "--data-dir", "data")
+    assert (code, err) == (2, f"consilience: {objects}; without it: --tasks mnist\n")

@@ -1,5 +1,7 @@
 """Experiments from start to end on data made here; what is finished is not computed again."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
@@ -8,16 +10,18 @@ pytest.importorskip("matplotlib")
 
 import consilience as cs
 from consilience.experiments import catalog, tasks
+from consilience.experiments import reproduce as reproducing
 from consilience.experiments.catalog import EXPERIMENTS, confusion, example, grids, online
+from consilience.experiments.corruptions import CORRUPTIONS
 from consilience.experiments.reproduce import reproduce
-from consilience.experiments.results import Row, summarized
+from consilience.experiments.results import Row, read_rows, summarized
 from consilience.experiments.scales import Scale, Scales, read_scales
 from consilience.experiments.shifts import Condition
 from consilience.experiments.store import Store
 from consilience.experiments.tasks import TASKS, Task
 from consilience.system.progress import Progress
 
-from small_data import read_rows, write_by_class, write_cifar, write_mnist
+from small_data import write_by_class, write_cifar, write_mnist
 
 
 @pytest.fixture
@@ -64,7 +68,7 @@ def test_from_members_to_tables(store, tmp_path):
     assert {path.suffix for path in written} == {".csv", ".md", ".tex", ".svg"} and not notes
     assert "mnist-rotation-confusion.svg" in {path.name for path in written} and all(p.exists() for p in written)
     rows = read_rows(written[0])
-    assert len(rows) == 2 * 2 * 8 * 6  # angles × ensembles × methods × metrics
+    assert len(rows) == 2 * 2 * 9 * 8  # angles × ensembles × methods × metrics
     assert {row.scale for row in rows} == {"1 epoch, 6 members, all test images"}
     accuracy = summarized(rows)["mnist", "rotation", 0.0, 3, "EA", "accuracy"]
     turned = summarized(rows)["mnist", "rotation", 90.0, 3, "EA", "accuracy"]
@@ -105,14 +109,14 @@ def test_a_run_that_is_killed_goes_on(store, tmp_path, monkeypatch):
     assert n_kept > 0
     told = Told()
     run("mnist-rotation", store, tmp_path, progress=told)
-    assert told.expected == told.finished == 2 * 8  # members were there: cells alone
+    assert told.expected == told.finished == 2 * 9  # members were there: cells alone
     first = (tmp_path / "out" / "mnist-rotation.csv").read_text()
     monkeypatch.setattr(grids, "posterior", lambda *_: pytest.fail("a finished cell was computed again"))
     run("mnist-rotation", store, tmp_path / "again")
     assert (tmp_path / "again" / "out" / "mnist-rotation.csv").read_text() == first
 
 
-@pytest.mark.parametrize("name", ["online", "cost", "explain", "clean", "ensemble-size"])
+@pytest.mark.parametrize("name", ["online", "cost", "explain", "clean", "ensemble-size", "averaging"])
 def test_other_experiments_on_digits(store, tmp_path, name):
     written, _ = run(name, store, tmp_path, tasks=["mnist"])
     rows = read_rows(written[0])
@@ -128,7 +132,7 @@ def test_probabilistic_ensembling_takes_part(store, tmp_path):
         assert found == (
             {"lap", "pred", "aggr", "total"}
             if name == "cost"
-            else {"accuracy", "ece 300", "ece 15", "ece debiased", "brier", "nll"}
+            else {"accuracy", "ece 300", "ece 300 floor", "ece 15", "ece 15 floor", "ece debiased", "brier", "nll"}
         )
 
 
@@ -153,6 +157,63 @@ def test_corrupted_cifar(store, tmp_path, name, task, n_labels):
     assert {(row.task, row.shift) for row in read_rows(written[0])} == {(task, "fog"), (task, "contrast")}
 
 
+def test_photographs_of_frost_are_asked_for_before_any_work(store, tmp_path, monkeypatch):
+    monkeypatch.setattr(grids, "CORRUPTIONS", ("fog", "frost"))
+    write_cifar(tmp_path / "data" / "cifar10", 1)
+    with pytest.raises(OSError, match="frost needs the photographs"):
+        run("cifar10-c", store, tmp_path)
+    assert not store.work_dir.exists()
+
+
+def test_published_corruptions_make_other_numbers(store, tmp_path):
+    """A rerun after the published files were put there is of them, and says so."""
+    write_cifar(tmp_path / "data" / "cifar10", 1)
+    first, notes = run("cifar10-c", store, tmp_path)
+    assert notes and all(row.scale.endswith("corruptions made here") for row in read_rows(first[0]))
+    before = read_rows(first[0])
+    (tmp_path / "data" / "CIFAR-10-C").mkdir()
+    for place, name in enumerate(CORRUPTIONS):
+        np.save(tmp_path / "data" / "CIFAR-10-C" / f"{name}.npy", np.full((60, 32, 32, 3), place, dtype=np.uint8))
+    again = Store(store.data_dir, store.work_dir, store.scales)
+    written, notes = run("cifar10-c", again, tmp_path / "again")
+    after = read_rows(written[0])
+    assert not notes and not any("made here" in row.scale for row in after)
+    assert [row.value for row in after] != [row.value for row in before]
+
+
+def test_predictions_without_room_are_told_before_the_work(store, tmp_path, monkeypatch):
+    monkeypatch.setattr(reproducing, "MUCH", 1)
+    monkeypatch.setattr(reproducing.shutil, "disk_usage", lambda _: SimpleNamespace(free=0))
+    with pytest.raises(OSError, match="predictions take up to .* GB in .*; 0 GB are free"):
+        run("mnist-rotation", store, tmp_path)
+    assert not store.work_dir.exists()
+
+
+def test_networks_that_others_trained(store, tmp_path):
+    with pytest.raises(cs.InvalidPredictions, match=r"cifar10_resnets\.npz must hold the logits .*; it is not there"):
+        run("cifar10-resnets", store, tmp_path)
+    rng = np.random.default_rng(0)
+    logits = {f"{name}_logits": rng.normal(size=(4, 30, 10)) for name in ("clean", "jpeg")}
+    np.savez(store.data_dir / "cifar10_resnets.npz", labels=rng.integers(10, size=30), **logits)
+    rows = read_rows(run("cifar10-resnets", store, tmp_path)[0][0])
+    assert {row.ensemble for row in rows} == {0, 1, 2, 3} and {row.shift for row in rows} == {"clean", "jpeg"}
+    assert {row.scale for row in rows} == {"published networks, 4 members in overlapping ensembles, 30 test images"}
+
+
+def test_the_papers_own_tables(store, tmp_path):
+    (path,), _ = run("printed", store, tmp_path)
+    text = path.read_text(encoding="utf-8")
+    assert "36 / 5 / 34" in text and "12 / 2 / 61" in text and text.count("| 0.904 |") == 4
+
+
+def test_small_residual_networks(store, tmp_path):
+    write_cifar(tmp_path / "data" / "cifar10", 1)
+    rows = read_rows(run("cifar10-resnet20", store, tmp_path)[0][0])
+    assert {row.shift for row in rows} == {"clean", "fog", "contrast"} and {row.task for row in rows} == {
+        "cifar10-resnet20"
+    }
+
+
 def test_corrupted_imagenet(store, tmp_path):
     for part in ("train", "val"):
         write_by_class(tmp_path / "data" / "imagenet" / part)
@@ -160,7 +221,7 @@ def test_corrupted_imagenet(store, tmp_path):
         for severity in (1, 5):
             write_by_class(tmp_path / "data" / "ImageNet-C" / shift / str(severity))
     written, _ = run("imagenet-c", store, tmp_path)
-    assert "| EA (paper) |" in written[1].read_text()  # the paper's numbers beside ours
+    assert "| EA, as printed |" in written[1].read_text()  # the paper's numbers beside ours
     written, _ = run("clean", store, tmp_path, tasks=["imagenet"])
     assert {row.task for row in read_rows(written[0])} == {"imagenet"}
 
@@ -186,7 +247,7 @@ def test_bad_names(store, tmp_path):
     few = Store(store.data_dir, store.work_dir, Scales(Scale(n_members=2)))
     with pytest.raises(cs.InvalidPredictions, match="an ensemble of 3 needs as many members; mnist has 2"):
         run("cost", few, tmp_path)
-    with pytest.raises(OSError, match="cifar10 is not there; without it: --tasks mnist,cifar100,imagenet"):
+    with pytest.raises(OSError, match="cifar10 is not there; cifar100 is not there; .*; without them: --tasks mnist$"):
         run("clean", store, tmp_path)
 
 

@@ -1,4 +1,4 @@
-"""What once went another way by one door than by another; what still does is marked, and fails until it is mended."""
+"""What once went another way by one door than by another."""
 
 import numpy as np
 import pandas as pd
@@ -22,7 +22,6 @@ def test_a_class_called_inf(tmp_path):
     assert sorted(read_predictions([str(tmp_path / "long.parquet")]).predictions.classes) == ["1e3", "inf"]
 
 
-@pytest.mark.xfail(reason="folds of the known labels are drawn by position", strict=True)
 def test_consensus_learns_the_same_from_labels_in_any_order(rng):
     array, truth = softmax_members(rng, [2, 1, 1, 0.5], n_items=60, n_classes=3)
     known = np.where(np.arange(60) < 30, truth, -1)

@@ -230,7 +230,7 @@ MODELS = {
     "a member too many": ({"members_": ["a", "b", "c", "d"]}, "which its members and classes do not have"),
     "a confusion of others": ({"confusion_": np.ones((3, 2, 2))}, "'confusion_' has the shape (3, 2, 2)"),
     "a confusion that is flat": ({"confusion_": np.ones(27)}, "'confusion_' has the shape (27,)"),
-    "a confusion of text": ({"confusion_": np.full((3, 3, 3), "x")}, "'confusion_' is no array of finite numbers"),
+    "a confusion of text": ({"confusion_": np.full((3, 3, 3), "x")}, "'confusion_' must be an array of float64"),
     "a confusion of NaN": ({"confusion_": np.full((3, 3, 3), np.nan)}, "'confusion_' is no array of finite numbers"),
     "a negative confusion": ({"confusion_": np.full((3, 3, 3), -1.0)}, "'confusion_' has negative numbers"),
     "a confusion in the header": ({"confusion_": [1, 2]}, "'confusion_'"),

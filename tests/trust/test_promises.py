@@ -30,9 +30,11 @@ def test_commands_run_something(command):
     )
     assert words is not None
     for path in words[1].split():
-        tests = re.findall(r"^def (test_\w+)", (ROOT / path).read_text("utf-8"), re.MULTILINE)
+        tests = re.findall(
+            r"^(?:def (?=test_)|class (?=Test)|(?=Test\w+ = ))(\w+)", (ROOT / path).read_text("utf-8"), re.MULTILINE
+        )
         for word in (words[2] or words[3] or "test").split(" or "):
-            assert any(word in test for test in tests), f"no test in {path} is called {word}"
+            assert any(word in test.lower() for test in tests), f"no test in {path} is called {word}"
 
 
 def test_there_are_many_wrong_inputs():

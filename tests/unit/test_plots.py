@@ -7,7 +7,7 @@ import pytest
 
 import consilience as cs
 
-from simulate import softmax_members
+from simulate import named, softmax_members
 
 pytest.importorskip("matplotlib")
 
@@ -133,7 +133,7 @@ def test_reliability_says_what_it_needs(data, fitted):
         cs.plots.plot_reliability(fitted.posterior_, data[1])
     with pytest.raises(ValueError, match="got an empty dict"):
         cs.plots.plot_reliability({}, data[1])
-    with pytest.raises(cs.InvalidPredictions, match="labels must be integers, one for each of the 300 items"):
+    with pytest.raises(cs.InvalidPredictions, match="labels must have one entry for each of the 300 items; got 5"):
         cs.plots.plot_reliability({"DawidSkene": fitted.posterior_}, data[1][:5])
 
 
@@ -203,7 +203,9 @@ def test_every_figure_can_be_written_without_a_display(data, fitted, diagnosis, 
         "confusion": cs.plots.plot_confusion(fitted),
         "reliability": cs.plots.plot_reliability({"DawidSkene": fitted.posterior_}, data[1]).figure,
         "agreement": cs.plots.plot_agreement(diagnosis).figure,
-        "comparison": cs.plots.plot_comparison({0: cs.compare(*data), 1: cs.compare(*data)}).figure,
+        "comparison": cs.plots.plot_comparison(
+            dict.fromkeys((0, 1), cs.compare(data[0], named(data[1], data[0])))
+        ).figure,
     }
     for name, figure in figures.items():
         figure.savefig(tmp_path / f"{name}.svg")

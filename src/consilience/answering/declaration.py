@@ -191,7 +191,7 @@ def _wrong_arrays(learned: Mapping[str, Any], shapes: Mapping[str, Shape]) -> st
 def _wrong_values(array: Any, shape: Shape) -> str | None:
     """What no number of such an array can be; None where all can."""
     is_missing = np.isnan(array).all(axis=-1) if shape.may_miss else np.zeros(array.shape[:-1], dtype=bool)
-    rows = array[~is_missing]
+    rows = array[~is_missing].astype(np.float64)  # in half precision, the largest number would be none
     if not (np.abs(rows) < LARGEST).all():
         return "is no array of finite numbers"
     if not shape.is_signed and (rows < 0).any():

@@ -15,6 +15,7 @@ from consilience.cli import (
     evaluate,
     explain,
     export,
+    monitor,
     report,
     reproduce,
     screen,
@@ -51,6 +52,7 @@ app.command("compare")(compare.command)
 app.command("evaluate")(evaluate.command)
 app.command("explain")(explain.command)
 app.command("suggest")(suggest.command)
+app.command("monitor")(monitor.command)
 app.command("report")(report.command)
 app.command("export")(export.command)
 app.command("demo")(demo.command)

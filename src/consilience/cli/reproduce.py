@@ -41,7 +41,14 @@ def command(
         typer.Option("--weights", metavar="TASK=FOLDER", help="Published networks to take instead of training."),
     ] = None,
     jobs: Annotated[
-        int | None, typer.Option("--jobs", min=1, help="Networks to train at a time; one per core.")
+        int | None, typer.Option("--jobs", min=1, help="Networks to train at a time; one per core, one on a GPU.")
+    ] = None,
+    device: Annotated[
+        str | None, typer.Option("--device", help="Where networks run, like cpu or cuda:1; a GPU where there is one.")
+    ] = None,
+    rows: Annotated[
+        Path | None,
+        typer.Option("--from", metavar="CSV", help="Write tables and figures of an earlier run's rows; run nothing."),
     ] = None,
     laplace: Annotated[bool, typer.Option(help="Whether probabilistic ensembling (PE) takes part.")] = True,
 ) -> None:
@@ -49,25 +56,30 @@ def command(
     extra("torch", name="experiments", use="reproduce")
     from consilience.experiments.catalog import EXPERIMENTS  # noqa: PLC0415 - needs the extra
     from consilience.experiments.published import take_members  # noqa: PLC0415
-    from consilience.experiments.reproduce import reproduce  # noqa: PLC0415
+    from consilience.experiments.reproduce import reproduce, rewrite  # noqa: PLC0415
+    from consilience.experiments.results import read_rows  # noqa: PLC0415
     from consilience.experiments.scales import read_choices, read_scales  # noqa: PLC0415
     from consilience.experiments.store import Store  # noqa: PLC0415
     from consilience.experiments.tasks import TASKS  # noqa: PLC0415
+    from consilience.experiments.training import use_device  # noqa: PLC0415
 
     if experiment == "list":
         for name, entry in EXPERIMENTS.items():
-            screen.out.print(f"{name:16} {entry.what}: {', '.join(entry.tasks)}", markup=False)
+            screen.out.print(f"{name:16} {': '.join(filter(None, (entry.what, ', '.join(entry.tasks))))}", markup=False)
         return
-    for option, place in (("--output", output), ("--work-dir", work_dir)):  # before hours of work
-        if place.exists() and not place.is_dir():
-            raise NotADirectoryError(f"{option} must be a folder; {place} is a file")
+    _check_folders({"--output": output, "--work-dir": work_dir})  # before hours of work
+    if rows is not None:
+        _say([], rewrite(experiment, read_rows(rows), output))
+        return
+    if device is not None:
+        use_device(device)
     asked = {"epochs": epochs, "subset": subset, "n_members": members, "n_items": items}
     store = Store(data_dir, work_dir, read_scales(TASKS, {name: values or [] for name, values in asked.items()}))
     for task, folder in read_choices(TASKS, "weights", weights or []).items():
         if not task:
             raise ValueError(f"weights must be TASK=FOLDER; got {folder!r}")
         take_members(task, Path(folder), work_dir, store.scale(task))
-    with show_progress(experiment, is_shown=screen.err.is_terminal) as progress:
+    with show_progress(experiment, is_shown=screen.err.is_terminal, logs=screen.err.file.write) as progress:
         written, notes = reproduce(
             experiment,
             store,
@@ -77,7 +89,15 @@ def command(
             jobs=jobs,
             progress=progress,
         )
-    for note in notes:
-        screen.print_text(note)
-    for path in written:
-        screen.print_text(f"Wrote {path}")
+    _say(notes, written)
+
+
+def _check_folders(places: dict[str, Path]) -> None:
+    for option, place in places.items():
+        if place.exists() and not place.is_dir():
+            raise NotADirectoryError(f"{option} must be a folder; {place} is a file")
+
+
+def _say(notes: list[str], written: list[Path]) -> None:
+    for line in (*notes, *(f"Wrote {path}" for path in written)):
+        screen.print_text(line)

@@ -28,8 +28,8 @@ err = Console(stderr=True, highlight=False, emoji=False)
 CONTROL = re.compile("[\\x00-\\x1f\\x7f-\\x9f\\u200e\\u200f\\u202a-\\u202e\\u2066-\\u2069\\ud800-\\udfff]")
 """Control characters. Names come from files that anybody may have written, and a terminal would obey them."""
 
-WIDEST = 10_000
-"""No table is wider."""
+NARROW, WIDEST = 60, 10_000
+"""Below so many columns tables are not made to fit; and no table is wider than that."""
 
 LOWER_IS_BETTER = set(METRICS) - {"accuracy"}
 
@@ -105,9 +105,9 @@ def print_table(table: Table, title: str | None = None, *, best: str | None = No
 
 
 def _print_grid(grid: rich.table.Table) -> None:
-    """Print a table no narrower than its longest words: on a narrow terminal columns would be empty."""
-    needed = Measurement.get(out, out.options.update(max_width=WIDEST), grid).minimum
-    grid.width = None if needed <= out.width else needed
+    """Print a table; on a narrow terminal no narrower than its longest words, since columns would be empty."""
+    if out.width < NARROW:
+        grid.width = Measurement.get(out, out.options.update(max_width=WIDEST), grid).minimum
     out.print(grid, crop=False)
 
 

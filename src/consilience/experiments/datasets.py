@@ -95,11 +95,14 @@ def read_svhn(folder: Path, *, train: bool) -> Images:
 CORRUPTED = {"cifar10": "CIFAR-10-C", "cifar100": "CIFAR-100-C"}
 
 
-def published_corruption(data_dir: Path, task: str, corruption: str, severity: int) -> npt.NDArray[np.float32] | None:
-    """The images of a -C data set: an array of 50,000 images per corruption, 10,000 per severity; None where absent."""
-    path = data_dir / CORRUPTED.get(task, "") / f"{corruption}.npy"
-    if task not in CORRUPTED or not path.exists():
-        return None
+def published_file(data_dir: Path, data_set: str, corruption: str) -> Path | None:
+    """The file of a corruption of a -C data set; None where it is absent."""
+    path = data_dir / CORRUPTED.get(data_set, "") / f"{corruption}.npy"
+    return path if data_set in CORRUPTED and path.exists() else None
+
+
+def published_corruption(path: Path, severity: int) -> npt.NDArray[np.float32]:
+    """The images of a file of a -C data set: an array of 50,000 images, 10,000 per severity."""
     images = np.load(path, mmap_mode="r", allow_pickle=False)
     each = len(images) // 5
     if images.ndim != 4 or images.shape[1:] != (32, 32, 3) or images.dtype != np.uint8 or len(images) % 5:

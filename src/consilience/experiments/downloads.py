@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+import shutil
 import tarfile
+import tempfile
+from contextlib import contextmanager, suppress
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from consilience.experiments.corruptions import CORRUPTIONS
 from consilience.system.extras import extra
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from collections.abc import Iterator
 
 
 class Source(NamedTuple):
-    """A file of a data set: where it is published, its MD5, and the file whose presence says that it is here."""
+    """A file of a data set: where it is published, its MD5, and the files whose presence says that it is here."""
 
     url: str
     md5: str
-    shows: str  # relative to the data set's folder
+    shows: tuple[str, ...]  # relative to the data set's folder
 
 
 _MNIST = "https://ossci-datasets.s3.amazonaws.com/mnist/"
@@ -24,12 +29,15 @@ _FASHION = "http://fashion-mnist.s3-website.eu-central-1.amazonaws.com/"
 _CIFAR = "https://www.cs.toronto.edu/~kriz/"
 _SVHN = "http://ufldl.stanford.edu/housenumbers/"
 _ZENODO = "https://zenodo.org/records/"
+_CIFAR10_BATCHES = tuple(f"data_batch_{place}" for place in range(1, 6))
+_CIFAR100 = ("cifar-100-binary/train.bin", "cifar-100-binary/test.bin")
+_CORRUPTED = tuple(f"{name}.npy" for name in CORRUPTIONS)
 
 
 def _idx(base: str, md5: tuple[str, str, str, str]) -> list[Source]:
     names = ("train-images-idx3", "train-labels-idx1", "t10k-images-idx3", "t10k-labels-idx1")
     files = [f"{name}-ubyte.gz" for name in names]
-    return [Source(base + file, checksum, file) for file, checksum in zip(files, md5, strict=True)]
+    return [Source(base + file, checksum, (file,)) for file, checksum in zip(files, md5, strict=True)]
 
 
 SOURCES: dict[str, list[Source]] = {
@@ -55,43 +63,75 @@ SOURCES: dict[str, list[Source]] = {
         Source(
             f"{_CIFAR}cifar-10-binary.tar.gz",
             "c32a1d4ab5d03f1284b67883e8d87530",
-            "cifar-10-batches-bin/test_batch.bin",
+            tuple(f"cifar-10-batches-bin/{name}.bin" for name in (*_CIFAR10_BATCHES, "test_batch")),
         )
     ],
-    "cifar100": [
-        Source(f"{_CIFAR}cifar-100-binary.tar.gz", "03b5dce01913d631647c71ecec9e9cb8", "cifar-100-binary/test.bin")
-    ],
-    "svhn": [
-        Source(f"{_SVHN}train_32x32.mat", "e26dedcc434d2e4c54c9b2d4a06d8373", "train_32x32.mat"),
-        Source(f"{_SVHN}test_32x32.mat", "eb5a983be6a315427106f1b164d9cef3", "test_32x32.mat"),
-    ],
-    "CIFAR-10-C": [
-        Source(f"{_ZENODO}2535967/files/CIFAR-10-C.tar", "56bf5dcef84df0e2308c6dcbcbbd8499", "../CIFAR-10-C/fog.npy")
-    ],
-    "CIFAR-100-C": [
-        Source(f"{_ZENODO}3555552/files/CIFAR-100-C.tar", "11f0ed0f1191edbf9fa23466ae6021d3", "../CIFAR-100-C/fog.npy")
-    ],
+    "cifar100": [Source(f"{_CIFAR}cifar-100-binary.tar.gz", "03b5dce01913d631647c71ecec9e9cb8", _CIFAR100)],
+    "svhn": [Source(f"{_SVHN}test_32x32.mat", "eb5a983be6a315427106f1b164d9cef3", ("test_32x32.mat",))],
+    "CIFAR-10-C": [Source(f"{_ZENODO}2535967/files/CIFAR-10-C.tar", "56bf5dcef84df0e2308c6dcbcbbd8499", _CORRUPTED)],
+    "CIFAR-100-C": [Source(f"{_ZENODO}3555552/files/CIFAR-100-C.tar", "11f0ed0f1191edbf9fa23466ae6021d3", _CORRUPTED)],
 }
 """By the name of the data set's folder. ImageNet has to be asked for at its site; notMNIST has no lasting home."""
 
 
+UNPUBLISHED = {"notmnist": ("t10k-images-idx3-ubyte.gz", "t10k-labels-idx1-ubyte.gz")}
+"""Files of data sets that have to be put there."""
+
+
+def is_here(name: str, data_dir: Path) -> bool:
+    """Whether all files of a data set are in its folder."""
+    needed = [file for source in SOURCES.get(name, []) for file in source.shows] or list(UNPUBLISHED.get(name, ()))
+    return bool(needed) and all(_has(data_dir / name, file) for file in needed)
+
+
+def _has(folder: Path, file: str) -> bool:
+    return (folder / file).exists() or (folder / file.removesuffix(".gz")).exists()
+
+
 def fetch(name: str, data_dir: Path) -> None:
-    """Make sure that a data set is in the data directory."""
+    """Make sure that a data set is in the data directory; a download that fails leaves nothing behind."""
     for source in SOURCES.get(name, []):
-        if (data_dir / name / source.shows).exists():
+        if all(_has(data_dir / name, file) for file in source.shows):
             continue
         pooch = extra("pooch", name="experiments", use=f"downloading {name}")
+        file = source.url.split("/")[-1]
         try:
-            path = pooch.retrieve(
-                source.url, f"md5:{source.md5}", path=data_dir / name, fname=source.url.split("/")[-1]
-            )
+            with _folder_beside(data_dir) as part:
+                path = pooch.retrieve(source.url, f"md5:{source.md5}", path=part, fname=file)
+                if ".tar" in file:
+                    _unpack(path, part)
+                    Path(path).unlink()
+                _move(part / name if (part / name).is_dir() else part, data_dir / name)
         except Exception as error:  # no network, another file, a full disk: pooch and requests have many
             raise ConnectionError(
                 f"{name} is not in {data_dir / name} and could not be downloaded ({type(error).__name__}); "
-                f"put {source.url.split('/')[-1]} there"
+                f"put {file} there"
             ) from error
-        if ".tar" in path:
-            _unpack(path, data_dir / name if source.shows[0] != "." else data_dir)
+
+
+@contextmanager
+def _folder_beside(data_dir: Path) -> Iterator[Path]:
+    """A folder in the data directory that goes in the end, and with it the data directory if there was none."""
+    made = [folder for folder in (data_dir, *data_dir.parents) if not folder.exists()]
+    data_dir.mkdir(parents=True, exist_ok=True)
+    part = Path(tempfile.mkdtemp(prefix=".download-", dir=data_dir))
+    try:
+        yield part
+    finally:
+        shutil.rmtree(part, ignore_errors=True)
+        with suppress(OSError):  # something is in it
+            for folder in made:
+                folder.rmdir()
+
+
+def _move(source: Path, target: Path) -> None:
+    """All that is in a folder, into another on the same disk; what has its name there gives way."""
+    target.mkdir(exist_ok=True)
+    for path in source.iterdir():
+        place = target / path.name
+        if place.is_dir():
+            shutil.rmtree(place)
+        path.replace(place)
 
 
 def _unpack(path: str, folder: Path) -> None:

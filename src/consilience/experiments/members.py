@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import os
+import threading
 from concurrent.futures import ProcessPoolExecutor, as_completed
-from multiprocessing import get_context
+from multiprocessing import get_context, parent_process
 from typing import TYPE_CHECKING
 
 import torch
 
+from consilience.experiments.provenance import checksum, of_images
 from consilience.experiments.tasks import TASKS
-from consilience.experiments.training import load_network, train_member
+from consilience.experiments.training import best_device, load_network, train_member
+from consilience.system.atomic import whole_file
+from consilience.system.errors import InvalidPredictions
 from consilience.system.threads import n_threads
 
 if TYPE_CHECKING:
@@ -18,7 +23,12 @@ if TYPE_CHECKING:
 
     from torch import nn
 
+    from consilience.experiments.datasets import Images
+    from consilience.experiments.recipes import Recipe
     from consilience.experiments.scales import Scale
+
+VERSION = 1
+"""Of how members are trained: to be raised when that changes."""
 
 
 def member_path(work_dir: Path, task: str, scale: Scale, seed: int) -> Path:
@@ -32,7 +42,6 @@ def get_member(task: str, seed: int, data_dir: Path, work_dir: Path, scale: Scal
     if path.exists():
         return load_network(settings.make_network, path)
     path.parent.mkdir(parents=True, exist_ok=True)
-    recipe = settings.recipe if scale.epochs is None else settings.recipe.scaled_to(scale.epochs)
     log = path.with_suffix(".log")
 
     def note(epoch: int, loss: float) -> None:
@@ -40,7 +49,42 @@ def get_member(task: str, seed: int, data_dir: Path, work_dir: Path, scale: Scal
             file.write(f"epoch {epoch + 1} loss {loss:.5f}\n")
 
     examples = settings.training_examples(data_dir, scale)
+    record = _record(work_dir, task, scale)
+    if not record.exists():
+        with whole_file(record) as file:
+            file.write(_made_of(task, examples.images, scale).encode())
+    recipe = _recipe(task, scale)
     return train_member(settings.make_network, examples, recipe, seed=seed, path=path, on_epoch=note)
+
+
+def check_members(task: str, data_dir: Path, work_dir: Path, scale: Scale) -> None:
+    """Raise where members that are kept were trained on other images, or in another way, than new ones would be.
+
+    Of weights that others published nothing is known, and nothing is asked.
+    """
+    record = _record(work_dir, task, scale)
+    if not record.exists():
+        return
+    images = TASKS[task].training_examples(data_dir, scale).images
+    if record.read_text(encoding="ascii") != _made_of(task, images, scale):
+        raise InvalidPredictions(
+            f"members in {record.parent} must be of the training images and the recipe of this run; they are of "
+            "others: take another --work-dir, or remove that folder"
+        )
+
+
+def _record(work_dir: Path, task: str, scale: Scale) -> Path:
+    """The file that tells what the members of a scale were trained on."""
+    return member_path(work_dir, task, scale, 0).with_name("trained-on.txt")
+
+
+def _recipe(task: str, scale: Scale) -> Recipe:
+    recipe = TASKS[task].recipe
+    return recipe if scale.epochs is None else recipe.scaled_to(scale.epochs)
+
+
+def _made_of(task: str, images: Images, scale: Scale) -> str:
+    return checksum(VERSION, _recipe(task, scale), TASKS[task].mean, TASKS[task].std, of_images(images))
 
 
 def train_members(
@@ -53,13 +97,17 @@ def train_members(
     jobs: int | None = None,
     on_member: Callable[[], None] = lambda: None,
 ) -> None:
-    """Train these members, one per core at a time: small networks do not share cores well. One job: in this process."""
-    if jobs == 1:
+    """Train these members, one per core at a time: small networks do not share cores well. One job: in this process.
+
+    On a GPU one at a time, unless more are asked for.
+    """
+    n_jobs = jobs or (1 if best_device().type == "cuda" else n_threads())
+    if n_jobs == 1:
         for seed in seeds:
             get_member(task, seed, data_dir, work_dir, scale)
             on_member()
         return
-    with ProcessPoolExecutor(jobs or n_threads(), mp_context=get_context("spawn")) as pool:
+    with ProcessPoolExecutor(n_jobs, mp_context=get_context("spawn"), initializer=end_with_parent) as pool:
         futures = [pool.submit(_train_alone, task, seed, data_dir, work_dir, scale) for seed in seeds]
         for future in as_completed(futures):
             future.result()
@@ -69,6 +117,18 @@ def train_members(
 def missing_members(task: str, work_dir: Path, scale: Scale) -> list[int]:
     """The members of a scale that are not kept yet."""
     return [seed for seed in range(scale.n_members) if not member_path(work_dir, task, scale, seed).exists()]
+
+
+def end_with_parent() -> None:
+    """Let this process end when the one that started it does, however that is; a killed one tells nobody."""
+    parent = parent_process()
+
+    def wait() -> None:
+        if parent is not None:
+            parent.join()
+            os._exit(1)
+
+    threading.Thread(target=wait, daemon=True).start()
 
 
 def _train_alone(task: str, seed: int, data_dir: Path, work_dir: Path, scale: Scale) -> None:

@@ -95,16 +95,25 @@ def _shortcut(n_in: int, n_out: int, stride: int) -> nn.Module | None:
 
 
 class ResNet(nn.Module):
-    """A stem of stride 4, four stages of blocks, the mean over the image, a linear layer."""
+    """A stem, stages of blocks, the mean over the image, a linear layer.
 
-    def __init__(self, block: type[BasicBlock | Bottleneck], depths: tuple[int, ...], n_classes: int) -> None:
+    The stem is torchvision's, of 64 channels and stride 4, or for small images a 3 × 3 convolution of stride 1.
+    """
+
+    def __init__(
+        self,
+        block: type[BasicBlock | Bottleneck],
+        depths: tuple[int, ...],
+        n_classes: int,
+        small_stem: int | None = None,
+    ) -> None:
         super().__init__()
-        self.conv1 = nn.Conv2d(3, 64, 7, 2, 3, bias=False)
-        self.bn1 = nn.BatchNorm2d(64)
-        self.maxpool = nn.MaxPool2d(3, 2, 1)
-        n_in = 64
+        n_in = first = 64 if small_stem is None else small_stem
+        self.conv1 = nn.Conv2d(3, first, 7, 2, 3, bias=False) if small_stem is None else Conv3x3(3, first, 1)
+        self.bn1 = nn.BatchNorm2d(first)
+        self.maxpool = nn.MaxPool2d(3, 2, 1) if small_stem is None else nn.Identity()
         for stage, depth in enumerate(depths, start=1):
-            width = 64 * 2 ** (stage - 1)
+            width = first * 2 ** (stage - 1)
             blocks: list[nn.Module] = []
             for place in range(depth):
                 blocks.append(block(n_in, width, 2 if place == 0 and stage > 1 else 1))
@@ -126,6 +135,14 @@ class ResNet(nn.Module):
 def resnet18(n_classes: int) -> nn.Module:
     """Torchvision's ResNet-18."""
     return ResNet(BasicBlock, (2, 2, 2, 2), n_classes)
+
+
+def resnet20(n_classes: int) -> nn.Module:
+    """He et al.'s (2016) network for 32 × 32 images: stages of 16, 32 and 64 channels, three blocks each.
+
+    Where a stage begins, the shortcut is a 1 × 1 convolution, as in torchvision's; theirs pads by zeros.
+    """
+    return ResNet(BasicBlock, (3, 3, 3), n_classes, small_stem=16)
 
 
 def resnet50(n_classes: int) -> nn.Module:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import shutil
 from typing import TYPE_CHECKING
 
 from consilience.experiments.catalog import EXPERIMENTS
 from consilience.experiments.catalog.run import SIZE, Run
-from consilience.experiments.figures import draw
-from consilience.experiments.members import missing_members, train_members
+from consilience.experiments.figures import PANELS, draw
+from consilience.experiments.members import check_members, missing_members, train_members
 from consilience.experiments.results import write_rows
+from consilience.experiments.shifts import Condition, why_missing
 from consilience.experiments.tables import latex, markdown
 from consilience.experiments.tasks import TASKS
 from consilience.system.atomic import whole_file
@@ -19,9 +21,12 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from consilience.experiments.catalog.run import Experiment
+    from consilience.experiments.catalog.run import Cell, Experiment
     from consilience.experiments.results import Row
     from consilience.experiments.store import Store
+
+MUCH = 10**9
+"""From so many bytes on it is said what predictions take."""
 
 
 def reproduce(
@@ -43,13 +48,22 @@ def reproduce(
         raise InvalidPredictions(f"the experiment must be one of {', '.join(EXPERIMENTS)}; got {name!r}")
     experiment = EXPERIMENTS[name]
     run = Run(store, _tasks_of(experiment, tasks), with_laplace, progress or Progress())
+    cells = _prepare(experiment, run)
     _train(run, jobs)
-    rows = list(run.rows(name, list(experiment.cells(run))))
+    rows = list(run.rows(name, cells))
     run.progress.begin("writing tables and figures")
     out_dir.mkdir(parents=True, exist_ok=True)
     also = experiment.also_write(run, out_dir)
-    written = [*_write_tables(name, rows, out_dir, run.notes), *_draw_figures(experiment, rows, out_dir), *also]
-    return written, run.notes
+    tables = _write_tables(name, rows, out_dir, run.notes) if rows else []
+    return [*tables, *_draw_figures(experiment, rows, out_dir), *also], run.notes
+
+
+def rewrite(name: str, rows: list[Row], out_dir: Path) -> list[Path]:
+    """The tables and figures of an experiment from rows that an earlier run left; nothing is computed."""
+    if name not in EXPERIMENTS:
+        raise InvalidPredictions(f"the experiment must be one of {', '.join(EXPERIMENTS)}; got {name!r}")
+    out_dir.mkdir(parents=True, exist_ok=True)
+    return [*_write_tables(name, rows, out_dir, []), *_draw_figures(EXPERIMENTS[name], rows, out_dir)]
 
 
 def _tasks_of(experiment: Experiment, wanted: Sequence[str] | None) -> tuple[str, ...]:
@@ -61,21 +75,68 @@ def _tasks_of(experiment: Experiment, wanted: Sequence[str] | None) -> tuple[str
     return tuple(task for task in experiment.tasks if wanted is None or task in wanted)
 
 
-def _train(run: Run, jobs: int | None) -> None:
-    """Make sure that all data and members are there, the data of all tasks first: it is soon known what is missing."""
-    store = run.store
+def _prepare(experiment: Experiment, run: Run) -> list[Cell]:
+    """The cells of an experiment, when all that they need is there; all that is missing is told at once."""
+    absent = {task: why for task in run.tasks if (why := _why_absent(run, task)) is not None}
+    if absent:
+        others = [task for task in run.tasks if task not in absent]
+        without = "it" if len(absent) == 1 else "them"
+        hint = f"; without {without}: --tasks {','.join(others)}" if others else ""
+        raise OSError(f"{'; '.join(dict.fromkeys(absent.values()))}{hint}")
+    cells = list(experiment.cells(run))
+    conditions = dict.fromkeys(cell.where.condition for cell in cells if cell.of is None)
+    missing = [why_missing(condition, run.store.data_dir) for condition in conditions]
+    if any(missing):
+        raise OSError("; ".join(dict.fromkeys(why for why in missing if why is not None)))
     for task in run.tasks:
-        if not run.ensembles(task):
-            raise InvalidPredictions(
-                f"an ensemble of {SIZE} needs as many members; {task} has {store.scale(task).n_members}"
-            )
-        run.progress.begin(f"data of {task}")
-        try:
-            TASKS[task].images(store.data_dir, train=False)
-        except (ValueError, ImportError, OSError) as error:
-            others = [name for name in run.tasks if name != task]
-            hint = f"; without it: --tasks {','.join(others)}" if others else ""
-            raise OSError(f"{error}{hint}") from error
+        check_members(task, run.store.data_dir, run.store.work_dir, run.store.scale(task))
+    _check_room(run, cells)
+    return cells
+
+
+def _why_absent(run: Run, task: str) -> str | None:
+    """A sentence where a task has too few members or no data."""
+    store = run.store
+    if not run.ensembles(task):
+        raise InvalidPredictions(
+            f"an ensemble of {SIZE} needs as many members; {task} has {store.scale(task).n_members}"
+        )
+    run.progress.begin(f"data of {task}")
+    try:
+        TASKS[task].images(store.data_dir, train=False)
+    except (ValueError, ImportError, OSError) as error:
+        return str(error)
+    return None
+
+
+def _check_room(run: Run, cells: list[Cell]) -> None:
+    """Say how much the predictions will take where that is a lot, and raise where there is no room for them."""
+    asked = {(cell.where.condition, seed) for cell in cells if cell.of is None for seed in cell.where.seeds}
+    needed = sum(_bytes(run, condition.task) for condition, _ in asked)
+    folder = next(
+        place for place in (run.store.work_dir.absolute(), *run.store.work_dir.absolute().parents) if place.exists()
+    )
+    if needed < MUCH:
+        return
+    free = shutil.disk_usage(folder).free + sum(
+        path.stat().st_size for path in run.store.work_dir.glob("predictions/**/*.npy")
+    )
+    size = f"predictions take up to {needed / 1e9:.0f} GB in {run.store.work_dir}"
+    if needed > free:
+        raise OSError(f"{size}; {free / 1e9:.0f} GB are free")
+    run.note(f"{size[0].upper()}{size[1:]}.")
+    run.progress.begin(size)
+
+
+def _bytes(run: Run, task: str) -> int:
+    """What one member's predictions of one condition take, with those of its approximation."""
+    n_items = len(run.store.labels(Condition(task)))
+    return 4 * n_items * TASKS[task].n_classes * (2 if run.has_laplace(task) else 1)
+
+
+def _train(run: Run, jobs: int | None) -> None:
+    """Make sure that all members are there."""
+    store = run.store
     missing = {task: missing_members(task, store.work_dir, store.scale(task)) for task in run.tasks}
     run.progress.expect(sum(map(len, missing.values())))
     for task, seeds in missing.items():
@@ -102,13 +163,14 @@ def _write_tables(name: str, rows: list[Row], out_dir: Path, notes: list[str]) -
 
 
 def _draw_figures(experiment: Experiment, rows: list[Row], out_dir: Path) -> list[Path]:
-    """A figure for each task and shift of more than one severity."""
+    """A figure for each task and shift; none where sizes are compared, or seconds, which the paper has in tables."""
     paths = []
     for task, shift in dict.fromkeys((row.task, row.shift) for row in rows):
         some = [row for row in rows if (row.task, row.shift) == (task, shift)]
-        if len({row.severity for row in some}) < 2 or len({row.size for row in some}) > 1:
+        if len({row.size for row in some}) > 1 or not any(row.metric in PANELS for row in some):
             continue
         path = out_dir / f"{experiment.name}-{task}-{shift}.svg"
-        draw(some, path, axis=experiment.axis)
+        title = f"{experiment.what[0].upper()}{experiment.what[1:]}: {task}, {shift.replace('_', ' ')}"
+        draw(some, path, axis=experiment.axis, title=title)
         paths.append(path)
     return paths

@@ -6,11 +6,12 @@ import csv
 import io
 from collections import defaultdict
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, get_type_hints
 
 import numpy as np
 
 from consilience.system.atomic import whole_file
+from consilience.system.errors import InvalidPredictions
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -64,6 +65,16 @@ def write_rows(path: Path, rows: Iterable[Row]) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     with whole_file(path) as file:
         file.write(text.getvalue().encode())
+
+
+def read_rows(path: Path) -> list[Row]:
+    """The rows of a CSV file that `write_rows` wrote."""
+    kinds = get_type_hints(Row)
+    with path.open(encoding="utf-8", newline="") as file:
+        found = csv.DictReader(file)
+        if found.fieldnames is None or list(found.fieldnames) != list(Row._fields):
+            raise InvalidPredictions(f"{path} must have the columns {', '.join(Row._fields)}; got {found.fieldnames}")
+        return [Row(**{name: kinds[name](value) for name, value in row.items()}) for row in found]
 
 
 def summarized(rows: Iterable[Row]) -> dict[Key, Summary]:

@@ -9,9 +9,10 @@ import numpy as np
 from scipy import ndimage
 
 from consilience.experiments import datasets
-from consilience.experiments.corruptions import CORRUPTIONS, corrupted
+from consilience.experiments.corruptions import CORRUPTIONS, FROST_NEEDS, corrupted, frost_photographs
 from consilience.experiments.imagenet import read_imagenet_c
 from consilience.experiments.jpegs import JpegFiles
+from consilience.experiments.provenance import checksum, of_file, of_images
 from consilience.experiments.tasks import TASKS
 from consilience.system.errors import InvalidPredictions
 
@@ -21,6 +22,10 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from consilience.experiments.datasets import Images
+
+
+VERSION = 2
+"""Of how images are shifted here and how networks see them: to be raised when either changes."""
 
 
 @dataclass(frozen=True)
@@ -57,6 +62,39 @@ def shifted(condition: Condition, data_dir: Path, n_items: int | None = None) ->
     raise InvalidPredictions(f"shift must be clean, rotation, a corruption or a data set; got {condition.shift!r}")
 
 
+def is_made_here(condition: Condition, data_dir: Path) -> bool:
+    """Whether a condition is a corruption that is made from the clean images, since the published one is absent."""
+    task = TASKS[condition.task]
+    is_corruption = condition.shift in CORRUPTIONS and condition.task != "imagenet"
+    return is_corruption and datasets.published_file(data_dir, task.data_set, condition.shift) is None
+
+
+def source_of(condition: Condition, clean: str, data_dir: Path) -> str:
+    """The checksum of what a condition is made of, the clean images' being known."""
+    found: list[object] = [VERSION, condition, clean]
+    if condition.shift in datasets.FOREIGN:
+        found.append(of_images(datasets.FOREIGN[condition.shift](data_dir)))
+    elif condition.task == "imagenet" and condition.shift in CORRUPTIONS:
+        found.append(of_images(_imagenet_c(condition, data_dir)))
+    elif is_made_here(condition, data_dir):
+        photographs = frost_photographs(data_dir / "frost") if condition.shift == "frost" else []
+        found += ["made here", [of_file(path) for path in photographs]]
+    elif (file := datasets.published_file(data_dir, TASKS[condition.task].data_set, condition.shift)) is not None:
+        found.append(of_file(file))
+    return checksum(*found)
+
+
+def why_missing(condition: Condition, data_dir: Path) -> str | None:
+    """A sentence where something that a condition is made of is absent, the task's own images aside."""
+    if condition.shift == "frost" and is_made_here(condition, data_dir) and not frost_photographs(data_dir / "frost"):
+        return FROST_NEEDS
+    if condition.task == "imagenet" and condition.shift in CORRUPTIONS:
+        severity = int(condition.severity)
+        if read_imagenet_c(data_dir, condition.shift, severity) is None:
+            return f"ImageNet-C/{condition.shift}/{severity} is not in {data_dir}"
+    return None
+
+
 def labels_of(condition: Condition, data_dir: Path, n_items: int | None = None) -> npt.NDArray[np.int64]:
     """The true classes of a condition's items, without making its images."""
     if condition.task == "imagenet":
@@ -67,9 +105,9 @@ def labels_of(condition: Condition, data_dir: Path, n_items: int | None = None) 
 def _corrupted(condition: Condition, pixels: npt.NDArray[np.float32], data_dir: Path) -> npt.NDArray[np.float32]:
     """The published corruption where it is there, one made here elsewhere."""
     severity = int(condition.severity)
-    published = datasets.published_corruption(data_dir, condition.task, condition.shift, severity)
+    published = datasets.published_file(data_dir, TASKS[condition.task].data_set, condition.shift)
     if published is not None:
-        return published[: len(pixels)]
+        return datasets.published_corruption(published, severity)[: len(pixels)]
     made = corrupted(pixels, condition.shift, severity, frost_dir=data_dir / "frost")
     return np.asarray(made, dtype=np.float32)
 

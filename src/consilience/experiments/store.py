@@ -1,4 +1,7 @@
-"""Experiments keep members' predictions and finished cells, each in a file that is either whole or absent."""
+"""Experiments keep members' predictions and finished cells, each in a file that is either whole or absent.
+
+Predictions are kept under the checksum of the images and the weights that made them, cells also under that of the code.
+"""
 
 from __future__ import annotations
 
@@ -10,9 +13,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from consilience.experiments.laplace import fit_laplace, predict_laplace
-from consilience.experiments.members import get_member
+from consilience.experiments.members import get_member, member_path
+from consilience.experiments.provenance import checksum, of_code, of_file, of_images
 from consilience.experiments.scales import PAPER_MEMBERS, Scale, Scales
-from consilience.experiments.shifts import labels_of, shifted
+from consilience.experiments.shifts import is_made_here, labels_of, shifted, source_of
 from consilience.experiments.tasks import TASKS
 from consilience.experiments.training import predict
 from consilience.system.atomic import whole_file
@@ -24,6 +28,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
     from torch import Tensor
 
+    from consilience.experiments.datasets import Images
     from consilience.experiments.examples import Examples
     from consilience.experiments.shifts import Condition
 
@@ -35,6 +40,7 @@ class Store:
     data_dir: Path
     work_dir: Path
     scales: Scales = field(default_factory=Scales)
+    _sources: dict[object, str] = field(default_factory=dict, compare=False, repr=False)
 
     def scale(self, task: str) -> Scale:
         """The scale of a task."""
@@ -46,7 +52,7 @@ class Store:
 
     def examples(self, condition: Condition) -> Examples:
         """A condition's items as the task's members see them."""
-        images = _shifted(condition, self.data_dir, self.scale(condition.task).n_items)
+        images = _shifted(condition, self.data_dir, self.scale(condition.task).n_items, self.shown(condition))
         return TASKS[condition.task].examples(images)
 
     def predictions(self, condition: Condition, seeds: list[int]) -> npt.NDArray[np.float32]:
@@ -61,12 +67,47 @@ class Store:
         self, condition: Condition, seeds: list[int], kind: str, compute: Callable[[str, int, Examples], Tensor]
     ) -> npt.NDArray[np.float32]:
         folder = self.work_dir / "predictions" / self.scale(condition.task).items_folder(condition.task)
-        paths = {seed: folder / str(condition) / f"{kind}-{seed}.npy" for seed in seeds}
+        paths = {
+            seed: folder / str(condition) / f"{kind}-{seed}-{self.source(condition, [seed])}.npy" for seed in seeds
+        }
         missing = [seed for seed, path in paths.items() if not path.exists()]
         examples = self.examples(condition) if missing else None
         for seed in missing:
             _write_array(paths[seed], compute(condition.task, seed, examples).numpy())  # type: ignore[arg-type]
         return np.stack([np.load(path, allow_pickle=False) for path in paths.values()])
+
+    # ---- what it is made of -------------------------------------------------------------------------------
+
+    def shown(self, condition: Condition) -> str:
+        """The checksum of what a condition's images are made of."""
+        clean = self._source(("clean", condition.task), lambda: self._clean(condition.task))
+        return self._source(condition, lambda: source_of(condition, clean, self.data_dir))
+
+    def source(self, condition: Condition, seeds: list[int]) -> str:
+        """The checksum of what members' predictions of a condition are made of."""
+        return checksum(self.shown(condition), [self._weights(condition.task, seed) for seed in seeds])
+
+    def described(self, condition: Condition) -> str:
+        """The scale in words, and whether the images were made here."""
+        made = ", corruptions made here" if is_made_here(condition, self.data_dir) else ""
+        return f"{self.scale(condition.task)}{made}"
+
+    def _clean(self, task: str) -> str:
+        return of_images(TASKS[task].images(self.data_dir, train=False).first(self.scale(task).n_items))
+
+    def _weights(self, task: str, seed: int) -> str:
+        path = member_path(self.work_dir, task, self.scale(task), seed)
+        if not path.exists():
+            get_member(task, seed, self.data_dir, self.work_dir, self.scale(task))
+        return of_file(path)
+
+    def _source(self, key: object, compute: Callable[[], str]) -> str:
+        """What is computed once for as long as this store is used."""
+        if key not in self._sources:
+            self._sources[key] = compute()
+        return self._sources[key]
+
+    # ---- networks -----------------------------------------------------------------------------------------
 
     def predict(self, task: str, seed: int, examples: Examples) -> Tensor:
         """What one member says."""
@@ -81,20 +122,30 @@ class Store:
         of_training = replace(self.scale(task), n_items=None, n_members=PAPER_MEMBERS)  # however many are looked at
         return _approximation(task, seed, self.data_dir, self.work_dir, of_training)
 
-    def cell(self, task: str, name: str, compute: Callable[[], Any]) -> Any:
-        """What `compute` gives, from an earlier run where there was one; JSON."""
-        path = self.work_dir / "cells" / self.scale(task).items_folder(task) / f"{name}.json"
+    def cell(self, task: str, name: str, source: str, compute: Callable[[], Any]) -> Any:
+        """What `compute` gives, from an earlier run where that was of the same source and the same code; JSON."""
+        path, made_of = (
+            self.work_dir / "cells" / self.scale(task).items_folder(task) / f"{name}.json",
+            checksum(source, of_code()),
+        )
         if path.exists():
-            return json.loads(path.read_text(encoding="utf-8"))
+            kept = json.loads(path.read_text(encoding="utf-8"))
+            if kept.get("made of") == made_of:
+                return kept["value"]
         value = compute()
         path.parent.mkdir(parents=True, exist_ok=True)
         with whole_file(path) as file:
-            file.write(json.dumps(value).encode())
+            file.write(json.dumps({"made of": made_of, "value": value}).encode())
         return value
 
 
-_shifted = lru_cache(maxsize=1)(shifted)  # one ensemble after the other looks at a condition
-_labels = lru_cache(maxsize=8)(labels_of)  # and one method after the other is scored on it
+@lru_cache(maxsize=1)  # one ensemble after the other looks at a condition
+def _shifted(condition: Condition, data_dir: Path, n_items: int | None, source: str) -> Images:
+    del source  # other images are others, though their condition is the same
+    return shifted(condition, data_dir, n_items)
+
+
+_labels = lru_cache(maxsize=8)(labels_of)  # one method after the other is scored on it
 
 
 @lru_cache(maxsize=27)

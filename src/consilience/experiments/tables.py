@@ -18,27 +18,44 @@ if TYPE_CHECKING:
 
 METRICS = (
     "accuracy",
-    "ece 300",
     "brier",
     "nll",
+    "ece 300",
+    "ece 300 floor",
     "ece 15",
+    "ece 15 floor",
     "ece debiased",
     "auroc",
     "auroc entropy",
     "alone right",
     "alone right, no member",
+    "average alone right",
+    "average alone right, no member",
     "pred",
     "aggr",
     "lap",
     "total",
+    "learn",
+    "infer",
 )
-"""In the order they are printed; those of the paper first."""
+"""In the order they are printed."""
 
-COUNTED = METRICS[: METRICS.index("auroc entropy") + 1]
+FLOORS = ("ece 300 floor", "ece 15 floor")
+"""What perfectly calibrated predictions would score: nobody's merit."""
+
+COUNTED = tuple(name for name in METRICS[: METRICS.index("auroc entropy") + 1] if name not in FLOORS)
 """What wins and losses are counted in."""
 
-OF_PAPER = " (paper)"
-"""Behind the name of a method whose numbers are the paper's."""
+OF_PAPER = ", as printed"
+"""Behind the name of a method whose numbers are those that the paper prints."""
+
+LEGEND = {
+    "nll": "NLL takes probabilities of at least 1e-12, so an answer that gives the truth none costs 27.6; DS, as "
+    "crowd-kit leaves it, gives at least 1e-10 to classes that somebody names, and costs at most 23.0 there.",
+    "ece 300 floor": "A floor is the mean calibration error that the same confidences would have if they were "
+    "perfectly calibrated: noise in the bins. The debiased error is 0 then, on average.",
+}
+"""What a reader has to know of a metric."""
 
 PAPER_TABLES = {"imagenet-c": ["imagenet-c"], "ensemble-size": ["cifar100-c-sizes", "imagenet-c-sizes"]}
 """The paper's tables that can be put beside ours. Its others are figures, without numbers."""
@@ -96,7 +113,9 @@ def markdown(name: str, rows: Sequence[Row], notes: Sequence[str] = ()) -> str:
     scales = {row.task: row.scale for row in rows}
     lines = [f"# {name}", "", *(f"- {task}: {scale}." for task, scale in scales.items())]
     lines += [*(f"- {note}" for note in notes), ""]
-    lines += ["Mean ± standard deviation over independent ensembles; the best of a column is bold.", ""]
+    lines += ["Mean ± standard deviation over ensembles; the best of a column is bold.", ""]
+    measured = {row.metric for row in rows}
+    lines += [line for metric, text in LEGEND.items() if metric in measured for line in (text, "")]
     for block in blocks(rows, paper_summaries(*PAPER_TABLES.get(name, []))):
         lines += [f"## {block.title}", "", f"| method | {' | '.join(block.columns)} |"]
         lines.append(f"|---|{'---|' * len(block.columns)}")
@@ -125,6 +144,7 @@ def _printed(block: Block, bold: str, plus_minus: str) -> Iterable[tuple[str, li
         if group.any():
             columns = zip(block.metrics, means[group].T.tolist(), strict=True)
             is_best[group] = np.array([best_of(metric, column) for metric, column in columns]).T
+    is_best[:, [metric in FLOORS for metric in block.metrics]] = False
     for method, row, best in zip(block.methods, block.cells, is_best, strict=True):
         yield method, [_text(cell, bold if top else "{}", plus_minus) for cell, top in zip(row, best, strict=True)]
 

@@ -25,9 +25,10 @@ Preset = Literal["mnist", "cifar10", "cifar100", "imagenet"]
 
 @dataclass(frozen=True, kw_only=True)
 class Task:
-    """A data set with the network and the recipe of the paper's appendix E."""
+    """A data set with a network and a recipe, the paper's of appendix E but for ResNet-20."""
 
-    name: str  # also that of the data set's folder
+    name: str
+    data_set: str  # its folder
     n_classes: int
     read: Callable[..., Images]  # (folder, train=...)
     mean: tuple[float, ...]  # of each channel
@@ -44,8 +45,8 @@ class Task:
 
     def images(self, data_dir: Path, *, train: bool) -> Images:
         """The images in [0, 1] and their labels, downloaded where they are not there."""
-        fetch(self.name, data_dir)
-        return self.read(data_dir / self.name, train=train)
+        fetch(self.data_set, data_dir)
+        return self.read(data_dir / self.data_set, train=train)
 
     def training_examples(self, data_dir: Path, scale: Scale) -> Examples:
         """What members are trained on."""
@@ -61,6 +62,7 @@ TASKS = {
     for task in (
         Task(
             name="mnist",
+            data_set="mnist",
             n_classes=10,
             read=datasets.read_mnist,
             mean=(0.1307,),
@@ -72,6 +74,7 @@ TASKS = {
         ),
         Task(
             name="fashion-mnist",
+            data_set="fashion-mnist",
             n_classes=10,
             read=datasets.read_mnist,
             mean=(0.2860,),
@@ -83,6 +86,7 @@ TASKS = {
         ),
         Task(
             name="cifar10",
+            data_set="cifar10",
             n_classes=10,
             read=datasets.read_cifar10,
             mean=(0.4914, 0.4822, 0.4465),
@@ -92,8 +96,21 @@ TASKS = {
             n_features=512,
             preset="cifar10",
         ),
+        Task(  # the recipe of the paper's networks, but a network made for images of this size
+            name="cifar10-resnet20",
+            data_set="cifar10",
+            n_classes=10,
+            read=datasets.read_cifar10,
+            mean=(0.4914, 0.4822, 0.4465),
+            std=(0.2470, 0.2435, 0.2616),
+            size=32,
+            make_network=lambda: networks.resnet20(10),
+            n_features=64,
+            preset="cifar10",
+        ),
         Task(
             name="cifar100",
+            data_set="cifar100",
             n_classes=100,
             read=datasets.read_cifar100,
             mean=(0.4914, 0.4822, 0.4465),  # what the published weights were trained with, which is CIFAR-10's mean
@@ -105,6 +122,7 @@ TASKS = {
         ),
         Task(
             name="imagenet",
+            data_set="imagenet",
             n_classes=1000,
             read=imagenet.read_imagenet,
             mean=(0.485, 0.456, 0.406),

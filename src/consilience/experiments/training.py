@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -17,9 +18,22 @@ if TYPE_CHECKING:
     from consilience.experiments.recipes import Recipe
 
 
+DEVICE = "CONSILIENCE_DEVICE"
+"""The variable of the environment that names the device; the processes that train side by side inherit it."""
+
+
+def use_device(name: str) -> None:
+    """Let networks run on a device from now on, here and in processes that are started from here."""
+    try:
+        torch.zeros(1, device=name)
+    except (RuntimeError, AssertionError) as error:  # torch asserts that it was built for GPUs
+        raise ValueError(f"device must be one that torch has here, like cpu or cuda:0; got {name!r}") from error
+    os.environ[DEVICE] = name
+
+
 def best_device() -> torch.device:
-    """A GPU where there is one."""
-    return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    """The device that was asked for; else a GPU where there is one."""
+    return torch.device(os.environ.get(DEVICE) or ("cuda" if torch.cuda.is_available() else "cpu"))
 
 
 def train_member(

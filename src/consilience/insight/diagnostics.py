@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple, final
 
 import numpy as np
@@ -14,6 +14,7 @@ from consilience.data.labels import known_labels
 from consilience.data.predictions import Predictions, as_predictions
 from consilience.insight.accuracy.estimates import Estimate, Estimates, estimate_accuracies
 from consilience.insight.agreement import PanelAgreement, agreement_of
+from consilience.insight.monitoring.since import Since, since
 from consilience.insight.pairs import PairCounts, most_active
 from consilience.insight.warnings.every import warnings_of
 from consilience.insight.warnings.evidence import Evidence
@@ -62,6 +63,8 @@ class Diagnosis:
         (`beyond_chance.kappa`, on the axes of `agreement`).
     warnings
         What deserves a look, each with what to do next. `consilience.insight.warnings` has how often each is right.
+    since
+        What has changed since a reference, if one was given.
     """
 
     members: Table
@@ -73,6 +76,7 @@ class Diagnosis:
     compared: list[Any]
     beyond_chance: PanelAgreement
     warnings: list[str]
+    since: Since | None = None
 
     @property
     def confusion(self) -> FloatArray:
@@ -87,18 +91,31 @@ class Diagnosis:
             "",
             *(f"the {name} is right on {_in_words(found)}" for name, found in self.answers.items()),
             self.beyond_chance.sentence(),
+            *([] if self.since is None else self.since.lines()),
             *(f"! {warning}" for warning in self.warnings),
         ]
         return "\n".join(lines)
 
 
-def diagnose(predictions: Any, aggregator: AbstractAggregator | None = None, labels: Any = None) -> Diagnosis:
+def diagnose(
+    predictions: Any,
+    aggregator: AbstractAggregator | None = None,
+    labels: Any = None,
+    *,
+    reference: Any = None,
+    reference_labels: Any = None,
+) -> Diagnosis:
     """Diagnose the members under the consensus of an aggregator; `Consensus` by default.
 
     If the aggregator is not fitted, a copy is, without labels. Accuracies are estimated by what `Consensus` believes of
     each answer, whichever aggregator is given, with an interval that holds the true one in nine of ten panels. With
     labels of some items, drawn at random (-1 where unknown), they are measured.
+
+    `reference` is what the same members said of other items, such as those from before a shift: the diagnosis then says
+    what has changed `since`, and with `reference_labels` how often each member was right there.
     """
+    if reference is None and reference_labels is not None:
+        raise ValueError("reference_labels need the reference that they belong to; got no reference")
     method = Consensus() if aggregator is None else aggregator
     check_is_aggregator(method)
     data = as_predictions(predictions)
@@ -108,7 +125,8 @@ def diagnose(predictions: Any, aggregator: AbstractAggregator | None = None, lab
     else:
         method = fitted_copy(method, data)
         posterior = method.posterior_
-    return diagnosis_under(data, method, posterior, Reader(data).pool(), known_labels(labels, data.axes))
+    found = diagnosis_under(data, method, posterior, Reader(data).pool(), known_labels(labels, data.axes))
+    return found if reference is None else replace(found, since=since(data, reference, reference_labels))
 
 
 def diagnosis_under(

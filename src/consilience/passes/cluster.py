@@ -396,12 +396,17 @@ def results(futures: list[Any]) -> list[Any]:
 def _finished(futures: list[Any]) -> list[Any]:
     """The same tasks once all are done; raises what went wrong, and where no worker is there to do them."""
     from distributed import wait  # noqa: PLC0415 - Dask is an extra
+    from distributed.comm import CommClosedError  # noqa: PLC0415
 
+    client = futures[0].client
     while True:
+        if client.status != "running":
+            raise CommClosedError(f"its client is {client.status}")
         try:
-            wait(futures, timeout=PATIENCE)
+            with client.as_current():
+                wait(futures, timeout=PATIENCE)
         except TimeoutError:
-            if not futures[0].client.nthreads():
+            if not client.nthreads():
                 raise RuntimeError(
                     f"the cluster has no workers to do the work: none came within {PATIENCE:.0f} seconds"
                 ) from None

@@ -147,12 +147,16 @@ def array():
 
 
 def test_paper_presets():
-    assert cs.SoftDawidSkene.paper("mnist").get_params() == cs.SoftDawidSkene().get_params()
+    assert cs.SoftDawidSkene.paper("mnist", start="ours").get_params() == cs.SoftDawidSkene().get_params()
+    letter = cs.SoftDawidSkene.paper("mnist")
+    assert (letter.init_smoothing, letter.init_iterations, letter.guard_silent_classes) == (0, 1, False)
     assert cs.SoftDawidSkene.paper("cifar100").averaging == {0: 1e-5, 100: 1e-3}
     imagenet = cs.SoftDawidSkene.paper("imagenet")
     assert (imagenet.max_iter, imagenet.optimizer_steps) == (25, 1)
     with pytest.raises(ValueError, match="name must be one of .*; got 'svhn'"):
         cs.SoftDawidSkene.paper("svhn")
+    with pytest.raises(ValueError, match="start must be one of .*; got 'theirs'"):
+        cs.SoftDawidSkene.paper("mnist", start="theirs")
 
 
 def test_schedule_weighs_what_its_steps_weigh(array):

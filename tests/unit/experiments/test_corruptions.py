@@ -113,3 +113,13 @@ def test_one_sentence_says_what_is_wrong(tmp_path):
         corrupted(IMAGES, "fog", 6)
     with pytest.raises(cs.InvalidPredictions, match="frost needs the photographs"):
         corrupted(IMAGES, "frost", 1, frost_dir=tmp_path)
+
+
+def test_photographs_of_frost_shrink_as_cv2_shrinks_them(tmp_path):
+    """cv2's linear interpolation does not smooth: at a fifth it takes the middle of each five pixels."""
+    noise = np.random.default_rng(0).integers(256, size=(203, 251, 3), dtype=np.uint8)
+    Image.fromarray(noise).save(tmp_path / "frost1.png")
+    (texture,) = corruptions._frost_textures(tmp_path)
+    np.testing.assert_array_equal(texture[:, :40, :50], noise.transpose(2, 0, 1)[:, 2:202:5, 2:252:5] / 255)
+    assert texture.shape == (3, 41, 50)  # 40.6 rows, rounded; the last is the edge's
+    np.testing.assert_array_equal(texture[:, 40], noise.transpose(2, 0, 1)[:, 202, 2:252:5] / 255)

@@ -69,12 +69,14 @@ def test_svhn(tmp_path):
 
 
 def test_published_corruptions(tmp_path):
-    assert datasets.published_corruption(tmp_path, "cifar10", "fog", 1) is None
+    assert datasets.published_file(tmp_path, "cifar10", "fog") is None
     (tmp_path / "CIFAR-10-C").mkdir()
     images = np.random.default_rng(0).integers(256, size=(10, 32, 32, 3), dtype=np.uint8)
     np.save(tmp_path / "CIFAR-10-C" / "fog.npy", images)
-    read = datasets.published_corruption(tmp_path, "cifar10", "fog", 3)
+    path = datasets.published_file(tmp_path, "cifar10", "fog")
+    assert datasets.published_file(tmp_path, "mnist", "fog") is None
+    read = datasets.published_corruption(path, 3)
     np.testing.assert_allclose(read, images[4:6].transpose(0, 3, 1, 2) / 255, rtol=1e-6)
     np.save(tmp_path / "CIFAR-10-C" / "fog.npy", images[:9])
     with pytest.raises(cs.InvalidPredictions, match="must be bytes"):
-        datasets.published_corruption(tmp_path, "cifar10", "fog", 3)
+        datasets.published_corruption(path, 3)

@@ -31,7 +31,7 @@ def server(tmp_path, monkeypatch):
 
     monkeypatch.setitem(sys.modules, "pooch", SimpleNamespace(retrieve=retrieve))
     md5 = hashlib.md5(archive.read_bytes(), usedforsecurity=False).hexdigest()
-    monkeypatch.setitem(downloads.SOURCES, "small", [Source("http://x/small.tar.gz", md5, "small-binary/test.bin")])
+    monkeypatch.setitem(downloads.SOURCES, "small", [Source("http://x/small.tar.gz", md5, ("small-binary/test.bin",))])
     return asked
 
 
@@ -43,11 +43,28 @@ def test_once_and_only_where_absent(tmp_path, server):
 
 
 def test_another_file_is_refused(tmp_path, server, monkeypatch):
-    monkeypatch.setitem(
-        downloads.SOURCES, "small", [Source("http://x/small.tar.gz", "0" * 32, "small-binary/test.bin")]
-    )
-    with pytest.raises(ConnectionError, match="small is not in .* put small.tar.gz there"):
-        fetch("small", tmp_path / "data")
+    real = downloads.SOURCES["small"]
+    monkeypatch.setitem(downloads.SOURCES, "small", [real[0]._replace(md5="0" * 32)])
+    for _ in range(2):  # and tried again, since nothing is left of the first time
+        with pytest.raises(ConnectionError, match="small is not in .* put small.tar.gz there"):
+            fetch("small", tmp_path / "data")
+        assert not (tmp_path / "data").exists() and not downloads.is_here("small", tmp_path / "data")
+    assert len(server) == 2
+    monkeypatch.setitem(downloads.SOURCES, "small", real)
+    fetch("small", tmp_path / "data")
+    assert downloads.is_here("small", tmp_path / "data")
+
+
+def test_a_download_that_breaks_off_leaves_nothing_behind(tmp_path, monkeypatch):
+    def break_off(_, __, path, fname):
+        (path / fname).write_bytes(b"half")
+        raise OSError("the network went")
+
+    monkeypatch.setitem(sys.modules, "pooch", SimpleNamespace(retrieve=break_off))
+    (tmp_path / "data").mkdir()
+    with pytest.raises(ConnectionError):
+        fetch("cifar10", tmp_path / "data")
+    assert not list((tmp_path / "data").iterdir())
 
 
 def test_archives_stay_where_they_belong(tmp_path):
@@ -64,7 +81,9 @@ def test_every_task_knows_its_source():
     pytest.importorskip("torch")
     from consilience.experiments.tasks import TASKS
 
-    assert set(TASKS) - {"imagenet"} <= set(downloads.SOURCES)  # ImageNet has to be asked for
+    assert {task.data_set for task in TASKS.values()} - {"imagenet"} <= set(
+        downloads.SOURCES
+    )  # ImageNet has to be asked for
 
 
 def test_a_folder_that_cannot_be_written_to_is_no_matter_of_predictions(tmp_path, monkeypatch):

@@ -8,13 +8,13 @@ from consilience.experiments.figures import draw
 from consilience.experiments.results import Row
 
 
-def rows(metrics, methods=("EA", "SDS")):
+def rows(metrics, methods=("EA", "SDS (paper)", "DS"), n_ensembles=2):
     return [
         Row("x", "mnist", "rotation", severity, 3, ensemble, method, metric, severity + ensemble, "tiny")
         for metric in metrics
         for method in methods
         for severity in (30.0, 0.0, 15.0)
-        for ensemble in (0, 1)
+        for ensemble in range(n_ensembles)
     ]
 
 
@@ -28,18 +28,39 @@ def drawn(monkeypatch):
 
 
 def test_lines_are_means_in_the_order_of_severity(drawn, tmp_path):
-    draw(rows(["nll", "accuracy", "ece 15"]), tmp_path / "x.svg", axis="degrees")
+    draw(rows(["nll", "accuracy", "ece 15"]), tmp_path / "x.svg", axis="degrees", title="Figure 2")
     panels = drawn[0].axes
-    assert [panel.get_title() for panel in panels] == ["accuracy", "nll"]  # the paper's, in its order
-    assert [line.get_label() for line in panels[0].lines] == ["EA", "SDS"]
-    assert panels[0].lines[0].get_xydata().tolist() == [[0, 0.5], [15, 15.5], [30, 30.5]]
+    assert [panel.get_title() for panel in panels] == ["Accuracy ↑", "NLL ↓"]  # in the paper's order
+    assert [line.get_label() for line in panels[0].lines] == ["DS", "EA", "SDS (paper)"]  # the last are on top
+    assert drawn[0].get_suptitle() == "Figure 2"
+    assert panels[0].lines[1].get_xydata().tolist() == [[0, 0.5], [15, 15.5], [30, 30.5]]
     assert panels[0].get_xlabel() == "degrees"
 
 
 def test_metrics_that_the_paper_lacks_have_panels_where_there_are_no_others(drawn, tmp_path):
-    draw(rows(["auroc entropy", "auroc"]), tmp_path / "x.svg", axis="share", methods=["SDS"])
-    assert [panel.get_title() for panel in drawn[0].axes] == ["auroc", "auroc entropy"]
-    assert [line.get_label() for line in drawn[0].axes[0].lines] == ["SDS"]
+    draw(rows(["auroc entropy", "auroc"]), tmp_path / "x.svg", axis="share", methods=["SDS (paper)"])
+    assert [panel.get_title() for panel in drawn[0].axes] == ["AUROC ↑", "AUROC by entropy ↑"]
+    assert [line.get_label() for line in drawn[0].axes[0].lines] == ["SDS (paper)"]
+
+
+def test_others_are_grey_and_degrees_are_degrees(drawn, tmp_path):
+    draw(rows(["nll"]), tmp_path / "x.svg", axis="rotation in degrees")
+    (panel,) = drawn[0].axes
+    colours = {line.get_label(): line.get_color() for line in panel.lines}
+    assert colours["DS"] == "#8c8c8c" and len(set(colours.values())) == 3
+    assert [text.get_text() for text in panel.get_xticklabels()] == ["0°", "45°", "90°", "135°", "180°"]
+
+
+@pytest.mark.parametrize(("n_ensembles", "n_bands"), [(1, 0), (2, 0), (3, 3)])
+def test_deviations_are_drawn_of_three_and_more(drawn, tmp_path, n_ensembles, n_bands):
+    draw(rows(["nll"], n_ensembles=n_ensembles), tmp_path / "x.svg", axis="degrees")
+    assert len(drawn[0].axes[0].collections) == n_bands
+
+
+def test_where_there_is_one_severity_methods_stand_beside_each_other(drawn, tmp_path):
+    draw([row for row in rows(["nll"]) if row.severity == 0], tmp_path / "x.svg", axis="severity")
+    (panel,) = drawn[0].axes
+    assert [line.get_xdata().tolist() for line in panel.lines] == [[0], [1], [2]]
 
 
 def test_a_file_has_no_date(tmp_path):

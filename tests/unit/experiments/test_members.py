@@ -1,11 +1,18 @@
 """Trained members are kept in a folder, and trained once."""
 
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+
 import pytest
 
 torch = pytest.importorskip("torch")
 
+import consilience as cs
 from consilience.experiments import members, tasks
-from consilience.experiments.members import get_member, member_path, missing_members, train_members
+from consilience.experiments.members import check_members, get_member, member_path, missing_members, train_members
 from consilience.experiments.scales import Scale
 from consilience.experiments.tasks import TASKS, Task
 
@@ -34,6 +41,43 @@ def test_a_member_is_trained_once_and_read_afterwards(folders, monkeypatch):
     monkeypatch.setattr(members, "train_member", lambda *_, **__: pytest.fail("trained again"))
     again = get_member("mnist", 2, *folders, SCALE)
     torch.testing.assert_close(again.state_dict(), first.state_dict())
+
+
+def test_members_of_other_images_are_refused(folders):
+    train_members("mnist", [0], *folders, scale=SCALE, jobs=1)
+    check_members("mnist", *folders, SCALE)
+    shutil.rmtree(folders[0] / "mnist")
+    write_mnist(folders[0] / "mnist", seed=1)
+    with pytest.raises(cs.InvalidPredictions, match="must be of the training images and the recipe of this run"):
+        check_members("mnist", *folders, SCALE)
+    check_members("mnist", *folders, Scale(epochs=2))  # of which there are none
+
+
+WAITING = """
+import os, sys, time
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
+from consilience.experiments.members import end_with_parent
+if __name__ == "__main__":
+    pool = ProcessPoolExecutor(1, mp_context=get_context("spawn"), initializer=end_with_parent)
+    print(pool.submit(os.getpid).result(), flush=True)
+    pool.submit(time.sleep, 600)
+    time.sleep(600)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
+def test_workers_of_a_killed_run_end_with_it(tmp_path):
+    script = tmp_path / "waiting.py"
+    script.write_text(WAITING, encoding="utf-8")
+    with subprocess.Popen([sys.executable, script], stdout=subprocess.PIPE, text=True) as run:
+        worker = Path(f"/proc/{int(run.stdout.readline())}")
+        assert worker.exists()
+        run.kill()
+    until = time.monotonic() + 30
+    while worker.exists() and time.monotonic() < until:
+        time.sleep(0.05)
+    assert not worker.exists()
 
 
 def test_only_the_missing_are_trained_and_each_is_told(folders):

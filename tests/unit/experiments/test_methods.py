@@ -14,8 +14,9 @@ from consilience.experiments.methods import PAPER, aggregators, posterior
 def test_every_method_of_the_paper_is_there_with_its_settings():
     made = {name: make() for name, make in aggregators("cifar100").items()}
     assert set(PAPER) - set(made) == {"PE"}  # which needs the networks
-    assert made["SDS"].get_params() == cs.SoftDawidSkene.paper("cifar100").get_params()
-    assert made["DS"].get_params() == cs.DawidSkene(smoothing=0, tol=None, max_iter=100).get_params()
+    assert made["SDS (paper)"].get_params() == cs.SoftDawidSkene.paper("cifar100").get_params()
+    assert made["SDS (ours)"].get_params() == cs.SoftDawidSkene.paper("cifar100", start="ours").get_params()
+    assert (made["DS"].n_iter, made["DS"].tol) == (100, 1e-5)  # crowd-kit's own
     assert made["SDS default"].get_params() == cs.SoftDawidSkene().get_params()
 
 

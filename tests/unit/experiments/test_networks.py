@@ -12,10 +12,11 @@ from consilience.experiments import networks
     [
         (networks.mnist_network, 1_199_882, (1, 28, 28)),
         (lambda: networks.resnet18(1000), 11_689_512, (3, 64, 64)),  # torchvision's count
+        (lambda: networks.resnet20(10), 272_474, (3, 32, 32)),  # .27 million, as He et al. have it
         (lambda: networks.resnet50(1000), 25_557_032, (3, 64, 64)),  # torchvision's count
         (lambda: networks.wide_resnet(100), 36_546_980, (3, 32, 32)),  # 36.5 million, and biases of convolutions
     ],
-    ids=["mnist", "resnet18", "resnet50", "wide-resnet-28-10"],
+    ids=["mnist", "resnet18", "resnet20", "resnet50", "wide-resnet-28-10"],
 )
 def test_architectures(make, n_parameters, size):
     network = make().eval()

@@ -22,10 +22,12 @@ def test_tasks_that_it_does_not_have(wanted, got):
         _tasks_of(EXPERIMENTS["cost"], wanted)
 
 
-def test_only_what_has_severities_is_drawn(tmp_path):
-    def row(shift, severity, size=3):
-        return Row("online", "mnist", shift, severity, size, 0, "EA", "nll", 1.0, "tiny")
+def row(shift, severity=0.0, size=3, metric="nll"):
+    return Row("online", "mnist", shift, severity, size, 0, "EA", metric, 1.0, "tiny")
 
-    rows = [row("rotation", 0.0), row("rotation", 15.0), row("clean", 0.0), row("fog", 1.0), row("fog", 2.0, size=5)]
-    (path,) = _draw_figures(EXPERIMENTS["online"], rows, tmp_path)
-    assert path == tmp_path / "online-mnist-rotation.svg" and path.exists()
+
+def test_neither_sizes_nor_seconds_are_drawn(tmp_path):
+    rows = [row("rotation"), row("rotation", 15.0), row("clean"), row("fog", 1.0), row("fog", 2.0, size=5)]
+    paths = _draw_figures(EXPERIMENTS["online"], [*rows, row("frost", metric="learn")], tmp_path)
+    assert paths == [tmp_path / "online-mnist-rotation.svg", tmp_path / "online-mnist-clean.svg"]
+    assert all(path.exists() for path in paths)

@@ -9,13 +9,21 @@ from consilience.experiments.scales import Scale, Scales
 from consilience.experiments.shifts import Condition
 from consilience.experiments.store import Store
 
-from small_data import write_mnist
+from small_data import write_cifar, write_mnist
 
 
 @pytest.fixture
 def store(tmp_path):
     write_mnist(tmp_path / "data" / "mnist")
     return Store(tmp_path / "data", tmp_path / "work", Scales(Scale(1, None, 3, 10)))
+
+
+@pytest.fixture(autouse=True)
+def weights(monkeypatch):
+    """Weights that nobody has to train; what they are can be changed."""
+    found = {}
+    monkeypatch.setattr(Store, "_weights", lambda _, task, seed: found.get((task, seed), "first"))
+    return found
 
 
 def test_only_members_that_are_missing_are_asked(store, monkeypatch):
@@ -46,12 +54,12 @@ def test_a_cell_that_fails_is_not_kept(store, tmp_path):
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        store.cell("mnist", "grid/x", fail)
+        store.cell("mnist", "grid/x", "a", fail)
     assert not list((tmp_path / "work").rglob("*.json"))
-    assert store.cell("mnist", "grid/x", lambda: {"EA": {"nll": 0.1}}) == {"EA": {"nll": 0.1}}
-    assert store.cell("mnist", "grid/x", fail) == {"EA": {"nll": 0.1}}
+    assert store.cell("mnist", "grid/x", "a", lambda: {"EA": {"nll": 0.1}}) == {"EA": {"nll": 0.1}}
+    assert store.cell("mnist", "grid/x", "a", fail) == {"EA": {"nll": 0.1}}
     other = Store(store.data_dir, store.work_dir, Scales(Scale(2, None, 3, 10)))
-    assert other.cell("mnist", "grid/x", lambda: 2) == 2  # other epochs are other cells
+    assert other.cell("mnist", "grid/x", "a", lambda: 2) == 2  # other epochs are other cells
 
 
 def test_predictions_are_as_they_were(store):
@@ -64,3 +72,46 @@ def test_predictions_are_as_they_were(store):
     told = Told(store.data_dir, store.work_dir, store.scales)
     for _ in range(2):
         np.testing.assert_array_equal(told.predictions(Condition("mnist"), [0])[0], array)
+
+
+class Counting(Store):
+    """Says the mean of the images, and counts how often."""
+
+    def predict(self, _, __, examples):
+        self._sources["asked"] = self._sources.get("asked", 0) + 1
+        return torch.full((len(examples), 2), float(examples.batch(torch.arange(len(examples))).mean()))
+
+
+def test_predictions_of_other_weights_are_others(store, weights):
+    first = Counting(store.data_dir, store.work_dir, store.scales)
+    first.predictions(Condition("mnist"), [0])
+    weights["mnist", 0] = "second"
+    second = Counting(store.data_dir, store.work_dir, store.scales)
+    second.predictions(Condition("mnist"), [0])
+    assert first._sources["asked"] == second._sources["asked"] == 1
+
+
+def test_predictions_of_other_images_are_others(store, tmp_path):
+    """The same names of files, other pixels in them."""
+    before = Counting(store.data_dir, store.work_dir, store.scales).predictions(Condition("mnist"), [0])
+    for path in (tmp_path / "data" / "mnist").iterdir():
+        path.unlink()
+    (tmp_path / "data" / "mnist").rmdir()
+    write_mnist(tmp_path / "data" / "mnist", seed=1)
+    after = Counting(store.data_dir, store.work_dir, store.scales).predictions(Condition("mnist"), [0])
+    assert not np.array_equal(before, after)
+
+
+def test_published_corruptions_take_the_place_of_those_made_here(store, tmp_path):
+    write_cifar(tmp_path / "data" / "cifar10", 1)
+    condition, scales = Condition("cifar10", "contrast", 2), Scales(Scale(1, None, 3))
+    ours = Counting(store.data_dir, store.work_dir, scales)
+    assert ours.described(condition).endswith(", corruptions made here")
+    before, source = ours.predictions(condition, [0]), ours.source(condition, [0])
+    published = tmp_path / "data" / "CIFAR-10-C"
+    published.mkdir()
+    np.save(published / "contrast.npy", np.full((60, 32, 32, 3), 7, dtype=np.uint8))
+    theirs = Counting(store.data_dir, store.work_dir, scales)
+    assert "made here" not in theirs.described(condition)
+    assert not np.array_equal(theirs.predictions(condition, [0]), before)
+    assert theirs.source(condition, [0]) != source

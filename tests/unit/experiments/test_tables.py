@@ -5,10 +5,8 @@ import pytest
 torch = pytest.importorskip("torch")
 pytest.importorskip("matplotlib")
 
-from consilience.experiments.results import Row, write_rows
+from consilience.experiments.results import Row, read_rows, write_rows
 from consilience.experiments.tables import blocks, latex, markdown
-
-from small_data import read_rows
 
 
 def rows_of(values):

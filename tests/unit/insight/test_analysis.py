@@ -9,7 +9,7 @@ import consilience as cs
 from consilience.insight import analysis as module
 from consilience.insight.analysis import MOST_KEPT, Analysis
 
-from simulate import softmax_members
+from simulate import named, softmax_members
 
 
 @pytest.fixture
@@ -37,7 +37,7 @@ def test_the_average_is_that_of_torch_too(predictions):
 
 def test_an_unfitted_method_stays_so_and_its_copy_learns_from_the_labels(predictions):
     method, labels = cs.DawidSkene(tol=None), np.arange(60) % 3
-    analysis = Analysis(predictions, method, labels)
+    analysis = Analysis(predictions, method, named(labels, predictions))
     assert analysis.is_fitted_here and not hasattr(method, "members_")
     np.testing.assert_array_equal(analysis.method.posterior_.argmax(axis=1), labels)
     fitted = cs.Average().fit(predictions)
@@ -52,7 +52,7 @@ def test_truths_are_positions_of_the_fitted_classes(predictions):
     analysis = Analysis(shuffled, method)
     assert analysis.predictions.classes == ["cat", "dog", "fox"]
     assert analysis.truth(["dog", None]).tolist() == [1, -1]
-    assert analysis.truth([0, 1]).tolist() == [2, 0]  # the caller's fox and cat
+    assert analysis.truth(["fox", "cat"]).tolist() == [2, 0]
     assert analysis.truth(None).tolist() == [-1, -1]
 
 

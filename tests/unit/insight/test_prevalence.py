@@ -18,9 +18,11 @@ def draw(rng, shares=SHARES, n_items=3000, confusion=CONFUSION):
 
 
 def labels_of_each(truth, n):
-    labels = np.full(len(truth), -1)
+    """So many labels of each class, by name."""
+    labels = [None] * len(truth)
     for k in np.unique(truth):
-        labels[np.flatnonzero(truth == k)[:n]] = k
+        for item in np.flatnonzero(truth == k)[:n]:
+            labels[item] = "abc"[k]
     return labels
 
 
@@ -114,9 +116,9 @@ def test_names_and_orders(rng):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"labels": [0] * 5 + [1] * 495}, "labels must name every class at least once.*there is none of .'c'"),
+        ({"labels": ["a"] * 5 + ["b"] * 495}, "labels must name every class at least once.*there is none of .'c'"),
         (
-            {"labels": [0] * 500, "confusion": CONFUSION},
+            {"labels": ["a"] * 500, "confusion": CONFUSION},
             "either labels or confusion may tell how members err; got both",
         ),
         ({"confusion": CONFUSION[:3]}, r"confusion must be numbers .* = \(4, 3, 3\); got float64 \(3, 3, 3\)"),

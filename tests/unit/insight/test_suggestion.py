@@ -5,7 +5,7 @@ import pytest
 
 import consilience as cs
 
-from simulate import diagonal_confusion, labels_from_confusion, softmax_members
+from simulate import diagonal_confusion, labels_from_confusion, named, softmax_members
 
 
 @pytest.fixture
@@ -51,7 +51,7 @@ def test_nothing_known_is_suggested_and_nothing_twice(members):
     p, truth = members
     labels = np.where(np.arange(2000) % 3 == 0, truth, -1)
     for n in (1, 7, 500):
-        positions = cs.suggest(p, n, labels, aggregator=cs.Average()).positions
+        positions = cs.suggest(p, n, named(labels, p), aggregator=cs.Average()).positions
         assert len(set(positions.tolist())) == n
         assert (labels[positions] == -1).all()
 
@@ -62,7 +62,7 @@ def test_known_items_speak_for_those_like_them(members):
     model = cs.Consensus().fit(p)
     answers = model.posterior_.argmax(axis=1)
     labels = np.where((answers < 2) & (np.arange(2000) % 2 == 0), truth, -1)
-    suggested = cs.suggest(p, 40, labels, aggregator=model).positions
+    suggested = cs.suggest(p, 40, named(labels, p), aggregator=model).positions
     assert (answers[suggested] >= 2).mean() > 0.8
 
 
@@ -70,8 +70,8 @@ def test_all_that_are_left_where_they_are_fewer(members):
     p, truth = members
     labels = truth.copy()
     labels[[3, 14, 159]] = -1
-    assert sorted(cs.suggest(p, 10, labels, aggregator=cs.Average()).positions.tolist()) == [3, 14, 159]
-    nothing = cs.suggest(p, 10, truth, aggregator=cs.Average())
+    assert sorted(cs.suggest(p, 10, named(labels, p), aggregator=cs.Average()).positions.tolist()) == [3, 14, 159]
+    nothing = cs.suggest(p, 10, named(truth, p), aggregator=cs.Average())
     assert len(nothing) == 0 and repr(nothing) == "no item is left to label"
 
 
@@ -84,7 +84,7 @@ def test_the_seed_decides(members):
 def test_labels_correct_the_answers_it_starts_from(members):
     """Labels go into the fit; those of a fitted aggregator are only left out."""
     p, truth = members
-    wrong = np.where(np.arange(2000) < 300, (truth + 1) % 4, -1)
+    wrong = named(np.where(np.arange(2000) < 300, (truth + 1) % 4, -1), p)
     plain, misled = cs.Consensus().fit(p), cs.suggest(p, 30, wrong)
     moved = [row.answer != p.classes[plain.posterior_[row.position].argmax()] for row in misled]
     assert np.mean(moved) > 0.5

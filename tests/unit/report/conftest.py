@@ -6,7 +6,7 @@ import pytest
 import consilience as cs
 from consilience.report.payload import report_payload
 
-from simulate import softmax_members
+from simulate import named, softmax_members
 
 
 @pytest.fixture(scope="module")
@@ -24,4 +24,4 @@ def fitted(digits):
 
 @pytest.fixture(scope="module")
 def payload(digits, fitted):
-    return report_payload(digits[0], fitted, digits[1])
+    return report_payload(digits[0], fitted, named(digits[1], digits[0]))

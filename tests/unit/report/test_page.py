@@ -10,7 +10,7 @@ import consilience as cs
 from consilience.report import write_report
 from consilience.report.page import page
 
-from simulate import softmax_members
+from simulate import named, softmax_members
 
 HOSTILE = ["<script>alert(1)</script>", "</script><img src=x onerror=alert(2)>", "\"'&\u2028\ud800", "x" * 5000]
 
@@ -18,7 +18,7 @@ HOSTILE = ["<script>alert(1)</script>", "</script><img src=x onerror=alert(2)>",
 def test_no_name_leaves_its_place(tmp_path):
     array, truth = softmax_members(np.random.default_rng(0), [2, 1, 1, 1], 8, 4)
     p = cs.Predictions(array, members=HOSTILE, classes=HOSTILE, items=[f"{name}{n}" for name in HOSTILE for n in "ab"])
-    path = write_report(tmp_path / "report.html", p, labels=truth, title=HOSTILE[1])
+    path = write_report(tmp_path / "report.html", p, labels=named(truth, p), title=HOSTILE[1])
     text = path.read_text(encoding="utf-8")
     assert "alert(1)</script" not in text and "<img" not in text
     data = text.split('id="payload">')[1].split("</script>")[0]

@@ -9,7 +9,7 @@ import consilience as cs
 from consilience.report.page import embedded
 from consilience.report.payload import report_payload
 
-from simulate import diagonal_confusion, labels_from_confusion, softmax_members
+from simulate import diagonal_confusion, labels_from_confusion, named, softmax_members
 
 ROUNDING = 5e-5
 """Of the four digits that are kept."""
@@ -69,7 +69,7 @@ def test_changed_items_come_first_and_labels_tell_what_changes_did(digits, fitte
 
 def test_items_to_label_are_those_of_suggest(digits, fitted, payload):
     p, labels = digits
-    rows, suggested = payload["suggestions"], cs.suggest(p, 10, labels, aggregator=fitted)
+    rows, suggested = payload["suggestions"], cs.suggest(p, 10, named(labels, p), aggregator=fitted)
     assert [row["name"] for row in rows] == [str(item) for item in suggested.items]
     assert [p.classes[row["answer"]] for row in rows] == [row.answer for row in suggested]
     assert [row["why"] for row in rows] == [row.why for row in suggested]
@@ -78,7 +78,7 @@ def test_items_to_label_are_those_of_suggest(digits, fitted, payload):
 
 def test_labels_only_score(digits):
     p, labels = digits
-    without, wrong = report_payload(p), report_payload(p, labels=np.where(labels < 0, -1, (labels + 1) % 4))
+    without, wrong = report_payload(p), report_payload(p, labels=named(np.where(labels < 0, -1, (labels + 1) % 4), p))
     assert without["summary"]["scores"] is None
     assert wrong["summary"]["scores"]["consensus"]["accuracy"] < 0.2
     for key in ("confusion", "agreement", "warnings"):
@@ -91,10 +91,9 @@ def test_labels_follow_the_classes_of_the_caller(digits, fitted):
     p, labels = digits
     order = [3, 1, 0, 2]
     shuffled = cs.Predictions(p.to_array()[:, :, order], members=p.members, classes=[p.classes[k] for k in order])
-    names = [None if label < 0 else p.classes[label] for label in labels]
-    positions = [-1 if label < 0 else order.index(label) for label in labels]
+    names = named(labels, p)
     bare = cs.Predictions(p.to_array())
-    given = [(p, labels), (shuffled, names), (shuffled, positions), (bare, names), (bare, labels)]
+    given = [(p, names), (shuffled, names), (bare, names)]
     scores = [report_payload(some, fitted, known, most_items=1)["summary"]["scores"] for some, known in given]
     assert all(other == scores[0] for other in scores)
 
@@ -140,12 +139,12 @@ def test_torch_comes_in_too(digits, fitted):
     torch = pytest.importorskip("torch")
     p, labels = digits
     tensor = cs.Predictions(torch.as_tensor(p.to_array()), members=p.members, classes=p.classes)
-    given = report_payload(tensor, fitted, labels, most_items=20)
-    assert given["summary"] == report_payload(p, fitted, labels, most_items=20)["summary"]
+    given = report_payload(tensor, fitted, named(labels, p), most_items=20)
+    assert given["summary"] == report_payload(p, fitted, named(labels, p), most_items=20)["summary"]
 
 
 def test_labels_learned_from_are_told(digits):
     predictions, labels = digits
-    taught = cs.Consensus().fit(predictions, np.where(np.arange(400) < 60, labels, -1))
+    taught = cs.Consensus().fit(predictions, named(np.where(np.arange(400) < 60, labels, -1), predictions))
     assert report_payload(predictions, taught)["method"]["labels"] == int((labels[:60] >= 0).sum())
     assert report_payload(predictions, cs.Consensus().fit(predictions))["method"]["labels"] == 0

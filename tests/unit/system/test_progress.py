@@ -70,3 +70,15 @@ def test_an_error_in_the_work_comes_through_and_ends_the_bar():
     with pytest.raises(ZeroDivisionError):
         work()
     assert not shown[0].live.is_started and shown[0].disable
+
+
+def test_a_log_gets_a_line_now_and_then(monkeypatch):
+    now, lines = [0.0], []
+    monkeypatch.setattr(module, "monotonic", lambda: now[0])
+    with show_progress("cells", is_shown=False, logs=lines.append) as progress:
+        progress.expect(4)
+        progress.begin("the first")
+        assert not lines  # short work leaves no trace
+        for now[0] in (10.0, 31.0, 40.0, 62.0):
+            progress.finish()
+    assert [line.split(" ", 1)[1] for line in lines] == ["2/4 the first\n", "4/4 the first\n"]

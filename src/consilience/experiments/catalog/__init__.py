@@ -1,6 +1,16 @@
 """The paper's experiments, by name."""
 
-from consilience.experiments.catalog import confusion, cost, example, grids, online, out_of_distribution
+from consilience.experiments.catalog import (
+    averaging,
+    confusion,
+    cost,
+    example,
+    grids,
+    online,
+    out_of_distribution,
+    printed,
+    witness,
+)
 from consilience.experiments.catalog.run import Experiment
 
 ALL = ("mnist", "cifar10", "cifar100", "imagenet")
@@ -18,6 +28,8 @@ EXPERIMENTS = {
             also_write=confusion.draw_confusion,
         ),
         Experiment("cifar10-c", "figure 3, appendix J.1", ("cifar10",), grids.corruptions),
+        Experiment("cifar10-resnet20", "section 6.2, other networks", ("cifar10-resnet20",), grids.resnet20),
+        Experiment("cifar10-resnets", "section 6.2, published networks", (), witness.cells),
         Experiment("cifar100-c", "figure 4, appendix J.2", ("cifar100",), grids.corruptions),
         Experiment("imagenet-c", "figure 5, appendix J.3", ("imagenet",), grids.corruptions),
         Experiment(
@@ -28,9 +40,11 @@ EXPERIMENTS = {
             axis="share of foreign items",
         ),
         Experiment("explain", "appendix C", ("mnist",), example.cells, axis=DEGREES, also_write=example.write_example),
+        Experiment("averaging", "appendix D", ALL, averaging.cells),
         Experiment("online", "appendix F", ALL, online.cells),
         Experiment("clean", "appendix G", ALL, grids.clean),
         Experiment("ensemble-size", "appendix H", ALL, grids.ensemble_size),
         Experiment("cost", "appendix I", ALL, cost.cells),
+        Experiment("printed", "the paper's own tables", (), printed.cells, also_write=printed.write_printed),
     )
 }

@@ -6,7 +6,6 @@ Measured here and kept like every other number. As in the paper, all methods but
 
 from __future__ import annotations
 
-import time
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +13,7 @@ import numpy as np
 import torch
 
 from consilience.data.predictions import Predictions
-from consilience.experiments.catalog.run import Cell, Where
+from consilience.experiments.catalog.run import Cell, Where, timed
 from consilience.experiments.laplace import fit_laplace, predict_laplace
 from consilience.experiments.members import get_member
 from consilience.experiments.methods import aggregators, posterior
@@ -23,7 +22,7 @@ from consilience.experiments.tasks import TASKS
 from consilience.experiments.training import predict
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
     from consilience.experiments.catalog.run import Run, Scores
 
@@ -51,39 +50,34 @@ def _name(where: Where) -> str:
 
 def _of_aggregator(run: Run, where: Where, method: str) -> Scores:
     task = where.condition.task
-    pred = run.store.cell(task, f"{_name(where)}/pred", lambda: _seconds_of_predicting(run, where))
+    source = run.store.source(where.condition, where.seeds)
+    pred = run.store.cell(task, f"{_name(where)}/pred", source, lambda: _seconds_of_predicting(run, where))
     array = run.predictions(where.condition, where.seeds)
-    aggr, _ = _seconds(lambda: posterior(aggregators(TASKS[task].preset)[method](), Predictions(array)))
+    aggr, _ = timed(lambda: posterior(aggregators(TASKS[task].preset)[method](), Predictions(array)))
     return {method: {"pred": pred, "aggr": aggr, "total": pred + aggr}}
 
 
 def _seconds_of_predicting(run: Run, where: Where) -> float:
     """Of images and networks that are in memory, as for PE, and as if no predictions were kept."""
     networks, examples = _networks(run, where), run.store.examples(where.condition)
-    return _seconds(lambda: [predict(network, examples) for network in networks])[0]
+    return timed(lambda: [predict(network, examples) for network in networks])[0]
 
 
 def _of_laplace(run: Run, where: Where) -> Scores:
     task, store = where.condition.task, run.store
     training = TASKS[task].training_examples(store.data_dir, store.scale(task))
     networks = _networks(run, where)
-    lap, approximations = _seconds(lambda: [fit_laplace(network, training) for network in networks])
+    lap, approximations = timed(lambda: [fit_laplace(network, training) for network in networks])
     examples = store.examples(where.condition)
-    pred, said = _seconds(
+    pred, said = timed(
         lambda: [
             predict_laplace(one, examples, seed=seed) for one, seed in zip(approximations, where.seeds, strict=True)
         ]
     )
-    aggr, _ = _seconds(lambda: np.stack([one.numpy() for one in said]).mean(axis=0, dtype=np.float64))
+    aggr, _ = timed(lambda: np.stack([one.numpy() for one in said]).mean(axis=0, dtype=np.float64))
     return {"PE": {"lap": lap, "pred": pred, "aggr": aggr, "total": lap + pred + aggr}}
 
 
 def _networks(run: Run, where: Where) -> list[Any]:
     task, store = where.condition.task, run.store
     return [get_member(task, seed, store.data_dir, store.work_dir, store.scale(task)) for seed in where.seeds]
-
-
-def _seconds(work: Callable[[], Any]) -> tuple[float, Any]:
-    started = time.perf_counter()
-    made = work()
-    return time.perf_counter() - started, made

@@ -15,7 +15,7 @@ from consilience.data.predictions import Predictions
 from consilience.experiments.catalog.confusion import DEGREES
 from consilience.experiments.catalog.grids import ANGLES
 from consilience.experiments.catalog.run import Cell, Where
-from consilience.experiments.methods import aggregators, fitted, posterior
+from consilience.experiments.methods import SDS_OURS, SDS_PAPER, aggregators, fitted, posterior
 from consilience.experiments.shifts import Condition
 from consilience.insight.explanation import explain
 from consilience.system.arrays import to_numpy
@@ -35,7 +35,7 @@ N_TOP = 4
 
 
 def cells(run: Run) -> Iterator[Cell]:
-    """At every angle, how often one of SDS and EA alone is right."""
+    """At every angle, how often one of Soft Dawid-Skene, from either start, and the average alone is right."""
     for angle in ANGLES:
         for number, seeds in enumerate(run.ensembles("mnist")):
             where = Where(Condition("mnist", "rotation", angle), seeds, number)
@@ -65,20 +65,23 @@ class _Answers(NamedTuple):
         return np.asarray((self.array.argmax(axis=2) != self.labels).all(axis=0))
 
 
-def _answers(run: Run, where: Where) -> _Answers:
+def _answers(run: Run, where: Where, method: str) -> _Answers:
     array, methods = run.predictions(where.condition, where.seeds), aggregators("mnist")
     predictions = Predictions(array)
-    model = fitted(methods["SDS"](), predictions)
+    model = fitted(methods[method](), predictions)
     return _Answers(model, array, posterior(methods["EA"](), predictions), run.store.labels(where.condition))
 
 
 def _counts(run: Run, where: Where) -> Scores:
-    found = _answers(run, where)
-    alone = {"SDS": found.alone(found.soft, found.average), "EA": found.alone(found.average, found.soft)}
-    return {
-        method: {"alone right": float(is_so.sum()), "alone right, no member": float((is_so & found.nobody).sum())}
-        for method, is_so in alone.items()
-    }
+    counts: Scores = {}
+    for method in (SDS_PAPER, SDS_OURS):
+        found, counts[method] = _answers(run, where, method), {}
+        for name, is_so in (
+            ("alone right", found.alone(found.soft, found.average)),
+            ("average alone right", found.alone(found.average, found.soft)),
+        ):
+            counts[method] |= {name: float(is_so.sum()), f"{name}, no member": float((is_so & found.nobody).sum())}
+    return counts
 
 
 def write_example(run: Run, out_dir: Path) -> list[Path]:
@@ -90,7 +93,7 @@ def write_example(run: Run, out_dir: Path) -> list[Path]:
     wheres = [Where(Condition("mnist", "rotation", angle), run.ensembles("mnist")[0]) for angle in angles]
     for is_strict in (True, False):
         for where in wheres:
-            found = _answers(run, where)
+            found = _answers(run, where, SDS_PAPER)
             items = np.flatnonzero(found.alone(found.soft, found.average) & (found.nobody | (not is_strict)))
             if items.size:
                 path = out_dir / "explain-item.md"
@@ -144,6 +147,10 @@ def _terms(found: _Answers, item: int, wrong: int, seeds: list[int]) -> list[str
         why = explain(model, Predictions(found.array), item, against=wrong)
         odds = f"{title}: log-odds of {why.winner} over {why.runner_up} {why.log_odds:+.2f}"
         lines += [f"{odds} nats, of which the class prior has {why.prior:+.2f}.", ""]
+        sums = {"The sums (A.1)": float(why.by_probability.sum()), "the normalizers": float(why.normalizer.sum())}
+        decides = max(sums, key=lambda name: sums[name])
+        made = " and ".join(f"{name} make {value:+.2f}" for name, value in sums.items())
+        lines += [f"{made}: {decides[0].lower()}{decides[1:]} decide.", ""]
         lines += ["| member | Σ (π - 1) log c (A.1) | normalizer | both |", "|---|---|---|---|"]
         for place, seed in enumerate(seeds):
             parts = (why.by_probability[place].sum(), why.normalizer[place], why.by_member[place])

@@ -1,4 +1,8 @@
-"""Appendix F: learn on a fifth of the items, answer the rest by one E step; scored on the rest."""
+"""Appendix F: learn on a fifth of the items, answer the rest by one E step; scored on the rest.
+
+Beside the scores stand the seconds: of learning (`learn`), and of answering the rest (`infer`); what is not online does
+both at once.
+"""
 
 from __future__ import annotations
 
@@ -8,9 +12,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from consilience.data.predictions import Predictions
-from consilience.experiments.catalog.grids import ANGLES, SEVERITIES, scores
-from consilience.experiments.catalog.run import Cell, Where
-from consilience.experiments.methods import aggregators, fitted, posterior
+from consilience.experiments.catalog.grids import ANGLES, SEVERITIES
+from consilience.experiments.catalog.run import Cell, Where, timed
+from consilience.experiments.methods import SDS_OURS, SDS_PAPER, aggregators, fitted, posterior
+from consilience.experiments.scoring import scores
 from consilience.experiments.shifts import Condition
 from consilience.experiments.tasks import TASKS
 from consilience.system.arrays import to_numpy
@@ -40,11 +45,14 @@ def _scores(run: Run, where: Where) -> Scores:
     n_learned = round(LEARNED_SHARE * len(order))
     learned, rest = np.sort(order[:n_learned]), np.sort(order[n_learned:])
     methods = aggregators(TASKS[where.condition.task].preset)
-    model = fitted(methods["SDS"](), Predictions(array[:, learned]))
-    answers = {
-        "EA": posterior(methods["EA"](), Predictions(array[:, rest])),
-        "SDS": posterior(methods["SDS"](), Predictions(array[:, rest])),
-        "SDS online": to_numpy(model.predict_proba(array[:, rest])).astype(np.float64),
-        "SDS online pure": to_numpy(model.predict_proba(array[:, rest], pure=True)).astype(np.float64),  # type: ignore[call-arg]
-    }
-    return {method: scores(rows, labels[rest]) for method, rows in answers.items()}
+    seen, new, truth = Predictions(array[:, learned]), Predictions(array[:, rest]), labels[rest]
+    found = {"EA": scores(posterior(methods["EA"](), new), truth)}
+    for name in (SDS_PAPER, SDS_OURS):
+        seconds, rows = timed(partial(posterior, methods[name](), new))
+        found[name] = scores(rows, truth) | {"learn": seconds}
+        learn, model = timed(partial(fitted, methods[name](), seen))
+        for suffix, is_pure in ((" online", False), (" online pure", True)):
+            infer, said = timed(partial(model.predict_proba, new, pure=is_pure))
+            rows = to_numpy(said).astype(np.float64)
+            found[name + suffix] = scores(rows, truth) | {"learn": learn, "infer": infer}
+    return found

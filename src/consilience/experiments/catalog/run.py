@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import time
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-from consilience.experiments.downloads import fetch
+from consilience.experiments.downloads import fetch, is_here
 from consilience.experiments.laplace import why_not
 from consilience.experiments.results import Row
 from consilience.experiments.tasks import TASKS
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 
     from consilience.experiments.shifts import Condition
     from consilience.experiments.store import Store
+
+Made = TypeVar("Made")
 
 SIZE = 3
 """Members of an ensemble, in the paper."""
@@ -43,12 +46,20 @@ class Where(NamedTuple):
         return "-".join(map(str, self.seeds))
 
 
+class Published(NamedTuple):
+    """Predictions of others."""
+
+    source: str  # their checksum
+    scale: str  # in words
+
+
 class Cell(NamedTuple):
     """A part of an experiment: a run that is killed loses the one that it was computing."""
 
     where: Where
     name: str  # of the file that keeps it
     compute: Callable[[], Scores]
+    of: Published | None = None  # where it comes from, if not from members that are trained here
 
 
 @dataclass(frozen=True)
@@ -62,10 +73,10 @@ class Run:
     notes: list[str] = field(default_factory=list)
     _last: dict[tuple[Any, ...], npt.NDArray[np.float32]] = field(default_factory=dict)
 
-    def ensembles(self, task: str) -> list[list[int]]:
+    def ensembles(self, task: str, size: int = SIZE) -> list[list[int]]:
         """Independent ensembles: the first three members, the next three, and so on."""
         n_members = self.store.scale(task).n_members
-        return [list(range(first, first + SIZE)) for first in range(0, n_members - SIZE + 1, SIZE)]
+        return [list(range(first, first + size)) for first in range(0, n_members - size + 1, size)]
 
     def predictions(self, condition: Condition, seeds: list[int]) -> npt.NDArray[np.float32]:
         """What members say of a condition; the last answer is kept, for one method after the other asks for it."""
@@ -95,15 +106,14 @@ class Run:
 
     def has_data(self, name: str, otherwise: str) -> bool:
         """Whether a data set is there or could be had; where not, a note says what happens instead."""
-        folder = self.store.data_dir / name
         with suppress(ConnectionError, ImportError):  # no network, or nothing to download with
-            if not folder.exists():
+            if not is_here(name, self.store.data_dir):
                 self.progress.begin(f"downloading {name}")
                 fetch(name, self.store.data_dir)
-        is_there = folder.is_dir() and any(folder.iterdir())
-        if not is_there:
-            self.note(f"{otherwise}: {name} is not in the data directory.")
-        return is_there
+        if is_here(name, self.store.data_dir):
+            return True
+        self.note(f"{otherwise}: {name} is not in the data directory.")
+        return False
 
     def note(self, sentence: str) -> None:
         """Something to say in the end, once."""
@@ -115,10 +125,11 @@ class Run:
         self.progress.expect(len(cells))
         for cell in cells:
             self.progress.begin(cell.name)
-            task = cell.where.condition.task
-            found = self.store.cell(task, cell.name, cell.compute)
+            condition, seeds = cell.where.condition, cell.where.seeds
+            of = cell.of or Published(self.store.source(condition, seeds), self.store.described(condition))
+            found = self.store.cell(condition.task, cell.name, of.source, cell.compute)
             self.progress.finish()
-            yield from _rows(experiment, cell.where, found, str(self.store.scale(task)))
+            yield from _rows(experiment, cell.where, found, of.scale)
 
 
 def _rows(experiment: str, where: Where, found: Scores, scale: str) -> Iterator[Row]:
@@ -138,6 +149,13 @@ def _rows(experiment: str, where: Where, found: Scores, scale: str) -> Iterator[
                 float(value),
                 scale,
             )
+
+
+def timed(work: Callable[[], Made]) -> tuple[float, Made]:
+    """The seconds that some work takes, and what it makes."""
+    started = time.perf_counter()
+    made = work()
+    return time.perf_counter() - started, made
 
 
 def _nothing(_: Run, __: Path) -> list[Path]:

@@ -48,7 +48,7 @@ def _give_equal(evidence: Evidence) -> npt.NDArray[np.bool_]:
     equal = np.abs(np.diag(sums)[:, None] + np.diag(sums) - 2 * sums) <= EQUAL * np.maximum(answered.counts, 1)
     same_items = np.minimum(np.diag(answered.counts)[:, None], np.diag(answered.counts)) == answered.counts
     is_unsure = np.nan_to_num(evidence.claimed, nan=1.0) < 1 - ROOM_TO_DIFFER
-    return equal & same_items & same_items.T & is_unsure & is_unsure[:, None]
+    return np.asarray(equal & same_items & same_items.T & is_unsure & is_unsure[:, None])
 
 
 def _err_alike(evidence: Evidence) -> npt.NDArray[np.bool_]:

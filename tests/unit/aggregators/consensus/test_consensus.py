@@ -209,7 +209,7 @@ def test_an_item_labelled_again_counts_once(confused):
     np.testing.assert_allclose(model.predict_proba(predictions), once, atol=1e-9)
 
 
-@pytest.mark.parametrize("form", ["names", "positions", "soft"])
+@pytest.mark.parametrize("form", ["names", "soft"])
 def test_labels_stand_as_their_predictions_do(rng, form):
     """Classes in another order than in the fit."""
     array, truth = softmax_members(rng, [2, 2, 1], n_items=300, n_classes=3)
@@ -218,7 +218,6 @@ def test_labels_stand_as_their_predictions_do(rng, form):
     turned = cs.Predictions(array[:, late][:, :, order], members=list("abc"), classes=[*"zxy"])
     labels = {
         "names": np.array(list("xyz"))[truth[late]],
-        "positions": np.argsort(order)[truth[late]],
         "soft": np.eye(3)[truth[late]][:, order],
     }[form]
     plain = cs.Consensus().fit(array, first(truth, 60)).predict_proba(array)

@@ -26,13 +26,13 @@ def test_seconds_of_another_number_of_threads_are_other_cells(monkeypatch):
 def test_predicting_is_measured_once_for_all_methods(monkeypatch):
     measured, kept = [], {}
 
-    def cell(_, name, compute):
+    def cell(_, name, __, compute):
         return kept.setdefault(name, None) or kept.update({name: compute()}) or kept[name]
 
     array = np.random.default_rng(0).dirichlet(np.ones(3), size=(3, 20))
-    run = SimpleNamespace(store=SimpleNamespace(cell=cell), predictions=lambda *_: array)
+    run = SimpleNamespace(store=SimpleNamespace(cell=cell, source=lambda *_: "x"), predictions=lambda *_: array)
     monkeypatch.setattr(cost, "_seconds_of_predicting", lambda *_: measured.append(1) or 2.0)
-    for method in ("EA", "SDS"):
+    for method in ("EA", "SDS (paper)"):
         found = cost._of_aggregator(run, WHERE, method)[method]
         assert found["pred"] == 2.0 and found["aggr"] > 0
         assert found["total"] == found["pred"] + found["aggr"]

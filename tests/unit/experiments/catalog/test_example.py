@@ -46,16 +46,20 @@ def test_counts_are_of_items_that_one_answers_right_and_the_other_wrong(told):
     soft = cs.SoftDawidSkene.paper("mnist").fit(array).posterior_.argmax(axis=1)
     average = array.mean(axis=0).argmax(axis=1)
     no_member = (array.argmax(axis=2) != truth).all(axis=0)
-    alone = {"SDS": (soft == truth) & (average != truth), "EA": (average == truth) & (soft != truth)}
-    assert alone["SDS"].sum() > 0
-    for method, is_so in alone.items():
-        assert found[method] == {"alone right": is_so.sum(), "alone right, no member": (is_so & no_member).sum()}
+    alone = {
+        "alone right": (soft == truth) & (average != truth),
+        "average alone right": (average == truth) & (soft != truth),
+    }
+    assert alone["alone right"].sum() > 0 and set(found) == {"SDS (paper)", "SDS (ours)"}
+    for name, is_so in alone.items():
+        assert found["SDS (paper)"][name] == is_so.sum()
+        assert found["SDS (paper)"][f"{name}, no member"] == (is_so & no_member).sum()
 
 
 def test_the_story_is_of_an_item_that_sds_alone_answers_right(told, tmp_path):
     (path,) = example.write_example(told, tmp_path)
     text = path.read_text(encoding="utf-8")
-    found = example._answers(told, example.Where(Condition("mnist", "rotation", 60), [0, 1, 2]))
+    found = example._answers(told, example.Where(Condition("mnist", "rotation", 60), [0, 1, 2]), "SDS (paper)")
     item = int(text.split()[3])
     assert text.startswith(f"# Test image {item} of MNIST rotated by 60°: a {found.labels[item]}\n")
     assert found.alone(found.soft, found.average)[item]

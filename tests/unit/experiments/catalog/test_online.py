@@ -23,12 +23,15 @@ def test_the_rest_is_answered_by_what_a_fifth_taught(rng):
     found = online._scores(run, Where(Condition("mnist", "rotation", 30), [0, 1, 2], ensemble=4))
     order = np.random.default_rng(4).permutation(100)
     learned, rest = np.sort(order[:20]), np.sort(order[20:])
-    model = cs.SoftDawidSkene.paper("mnist").fit(array[:, learned])
-    for method, rows in {
-        "EA": array[:, rest].mean(axis=0),
-        "SDS": cs.SoftDawidSkene.paper("mnist").fit(array[:, rest]).posterior_,
-        "SDS online": model.predict_proba(array[:, rest]),
-        "SDS online pure": model.pure().predict_proba(array[:, rest]),
-    }.items():
+    expected = {"EA": array[:, rest].mean(axis=0)}
+    for start in ("paper", "ours"):
+        model = cs.SoftDawidSkene.paper("mnist", start=start)
+        expected[f"SDS ({start})"] = model.fit(array[:, rest]).posterior_
+        model.fit(array[:, learned])
+        expected[f"SDS ({start}) online"] = model.predict_proba(array[:, rest])
+        expected[f"SDS ({start}) online pure"] = model.pure().predict_proba(array[:, rest])
+    assert set(found) == set(expected)
+    for method, rows in expected.items():
         assert found[method]["nll"] == pytest.approx(cs.metrics.nll(rows, labels[rest]), rel=1e-9)
-    assert found["SDS online"]["nll"] != found["SDS online pure"]["nll"]
+    assert len({round(metrics["nll"], 9) for metrics in found.values()}) == len(found)
+    assert all(found[f"SDS ({start}) online"][part] > 0 for start in ("paper", "ours") for part in ("learn", "infer"))

@@ -6,7 +6,8 @@ import pytest
 pytest.importorskip("torch")
 
 from consilience.experiments.catalog import run as module
-from consilience.experiments.catalog.run import Cell, Run, Where
+from consilience.experiments.catalog.run import Cell, Published, Run, Where
+from consilience.experiments.corruptions import CORRUPTIONS
 from consilience.experiments.results import Row
 from consilience.experiments.scales import Scale, Scales
 from consilience.experiments.shifts import Condition
@@ -66,17 +67,34 @@ def test_data_that_cannot_be_had_are_left_out_with_a_note(store, monkeypatch, er
     assert run.has_data("svhn", "a pair is left out")
 
 
+def test_a_folder_with_labels_alone_is_not_the_data_set(store, monkeypatch):
+    asked = []
+    monkeypatch.setattr(module, "fetch", lambda name, _: asked.append(name))
+    folder = store.data_dir / "CIFAR-10-C"
+    folder.mkdir(parents=True)
+    (folder / "labels.npy").write_bytes(b"x")
+    run = Run(store, ("cifar10",))
+    assert not run.has_data("CIFAR-10-C", "made here") and not run.has_data("CIFAR-10-C", "made here")
+    assert asked == ["CIFAR-10-C"] * 2  # what could not be had is tried again
+    for name in CORRUPTIONS:
+        (folder / f"{name}.npy").write_bytes(b"x")
+    assert run.has_data("CIFAR-10-C", "made here")
+
+
 def test_cells_become_rows_and_are_computed_once(store):
     def compute():
         return {"EA": {"nll": 0.5}, "SDS": {"nll": 0.25, "accuracy": 1}}
 
     where = Where(Condition("mnist", "fashion-mnist"), [3, 4, 5], ensemble=1, severity=0.2)
     run = Run(store, ("mnist",))
-    rows = list(run.rows("ood", [Cell(where, "a/cell", compute)]))
     scale = "1 epoch, 7 members, all test images"
+    of = Published("a checksum", scale)
+    rows = list(run.rows("ood", [Cell(where, "a/cell", compute, of)]))
     assert rows[1:] == [
         Row("ood", "mnist", "fashion-mnist", 0.2, 3, 1, "SDS", "nll", 0.25, scale),
         Row("ood", "mnist", "fashion-mnist", 0.2, 3, 1, "SDS", "accuracy", 1.0, scale),
     ]
-    again = list(run.rows("ood", [Cell(where, "a/cell", lambda: pytest.fail("computed again"))]))
+    again = list(run.rows("ood", [Cell(where, "a/cell", lambda: pytest.fail("computed again"), of)]))
     assert again == rows
+    other = Cell(where, "a/cell", lambda: {"EA": {"nll": 3.0}}, Published("another", scale))
+    assert [row.value for row in run.rows("ood", [other])] == [3.0]  # of other data, under the same name

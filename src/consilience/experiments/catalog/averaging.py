@@ -1,0 +1,45 @@
+"""Appendix D: what the weight α of a new estimate does; α = 1 is the ablation, no averaging at all."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+from consilience.data.predictions import Predictions
+from consilience.experiments.catalog.grids import OF_SIZES
+from consilience.experiments.catalog.run import Cell, Where
+from consilience.experiments.methods import SDS_OURS, SDS_PAPER, aggregators, posterior
+from consilience.experiments.scoring import scores
+from consilience.experiments.tasks import TASKS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from consilience.experiments.catalog.run import Run, Scores
+
+WEIGHTS = (1, 1e-1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6)
+"""The range that the paper tunes in."""
+
+
+def cells(run: Run) -> Iterator[Cell]:
+    """Every weight, from either start, where the sizes of ensembles are compared too."""
+    for task in run.tasks:
+        for condition in OF_SIZES[task]:
+            for number, seeds in enumerate(run.ensembles(task)):
+                where = Where(condition, seeds, number)
+                name = f"averaging/{condition}/{where.members}"
+                yield Cell(where, f"{name}/EA", partial(_average, run, where))
+                for method in (SDS_PAPER, SDS_OURS):
+                    for weight in WEIGHTS:
+                        yield Cell(where, f"{name}/{method}-{weight:g}", partial(_scores, run, where, method, weight))
+
+
+def _average(run: Run, where: Where) -> Scores:
+    array, labels = run.predictions(where.condition, where.seeds), run.store.labels(where.condition)
+    return {"EA": scores(array.mean(axis=0, dtype="float64"), labels)}
+
+
+def _scores(run: Run, where: Where, method: str, weight: float) -> Scores:
+    array, labels = run.predictions(where.condition, where.seeds), run.store.labels(where.condition)
+    model = aggregators(TASKS[where.condition.task].preset)[method]().set_params(averaging=weight)
+    return {f"{method}, α = {weight:g}": scores(posterior(model, Predictions(array)), labels)}

@@ -1,0 +1,128 @@
+"""Whether a window differs from a reference: a permutation test, whose false-alarm rate is the one asked for.
+
+If nothing has changed, items of the window and of the reference could have changed places. So the items of both are
+dealt out again at random, many times, and the window is as unusual as its place among these deals. Three statistics
+are compared, one each for agreement, class shares and confidence: the sum of the squared, standardized differences of
+the means. The most unusual of the three counts, and its place among the most unusual of each deal is the p-value, which
+is at most α with a probability of at most α (Westfall and Young 1993).
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from scipy.stats import rankdata
+
+from consilience.insight.monitoring.numbers import KINDS, SHARES, Numbers
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    import numpy.typing as npt
+
+    from consilience.system.arrays import FloatArray
+
+    BoolArray = npt.NDArray[np.bool_]
+
+DEALS = 20
+"""So many deals for each one that may be as unusual: at a rate of 1 % there are 2,000."""
+
+MOST_TIMES = 10
+"""A reference of more windows than this is drawn from: more items would hardly make the test sharper."""
+
+MOST_CLASSES = 100
+"""So many classes are looked at one by one, and all others together."""
+
+DEALT_AT_ONCE = 2**21
+"""Deals are made some at a time, so many deals × items."""
+
+
+class Drift(NamedTuple):
+    """How unusual a window is beside a reference."""
+
+    p_value: float
+    by_kind: dict[str, float]  # p-values that already count that there are three kinds
+    deviations: FloatArray  # (numbers,): each difference of means, in standard errors
+    false_alarms: float  # the rate asked for
+
+    @property
+    def is_alarm(self) -> bool:
+        """Whether anything has changed, at the rate of false alarms asked for."""
+        return self.p_value <= self.false_alarms
+
+    @property
+    def changed(self) -> list[str]:
+        """The kinds that have changed; at least one where there is an alarm."""
+        return [kind for kind, p_value in self.by_kind.items() if p_value <= self.false_alarms]
+
+
+def drift(reference: Numbers, now: Numbers, false_alarms: float) -> Drift:
+    """Test whether the items of `now` are like those of the reference."""
+    if len(reference) > MOST_TIMES * len(now):
+        some = np.random.default_rng(0).choice(len(reference), MOST_TIMES * len(now), replace=False)
+        reference = reference.take(some)
+    deviations = _deviations(reference, now)
+    values, kinds = _columns(reference, now)
+    deals = _deals(len(values), len(now), round(DEALS / false_alarms))
+    found = np.concatenate([each**2 @ kinds for each in _standardized(values, deals)])  # (1 + deals, kinds)
+    # Sums of the same numbers in another order may differ in the last digits.
+    ranks = rankdata(-np.round(found, 9), method="max", axis=0) / len(found)
+    most_unusual = ranks.min(axis=1)
+    by_kind = {kind: float(np.mean(most_unusual <= ranks[0, place])) for place, kind in enumerate(KINDS)}
+    return Drift(min(by_kind.values()), by_kind, deviations, false_alarms)
+
+
+def _columns(reference: Numbers, now: Numbers) -> tuple[FloatArray, FloatArray]:
+    """All items' numbers, those of now first, rare classes put together; which is of which kind (numbers, kinds)."""
+    values = np.concatenate([now.values, reference.values])
+    kinds = np.array([reference.kinds == kind for kind in KINDS]).T.astype(np.float64)
+    shares = np.flatnonzero(reference.kinds == SHARES)
+    if len(shares) > MOST_CLASSES:
+        order = shares[np.argsort(-np.nansum(values[:, shares], axis=0), kind="stable")]
+        rare, kept = order[MOST_CLASSES:], np.setdiff1d(np.arange(values.shape[1]), order[MOST_CLASSES:])
+        values = np.column_stack([values[:, kept], values[:, rare].sum(axis=1)])
+        kinds = np.concatenate([kinds[kept], kinds[rare[:1]]])
+    return values, kinds
+
+
+def _deviations(reference: Numbers, now: Numbers) -> FloatArray:
+    values = np.concatenate([now.values, reference.values])
+    is_now = np.arange(len(values))[None] < len(now)
+    found: FloatArray = next(_standardized(values, iter([is_now])))[0]
+    return found
+
+
+def _deals(n_items: int, n_now: int, n_deals: int) -> Iterator[BoolArray]:
+    """Which items (deals, items) are in the window: as it is, and then in each deal; some deals at a time."""
+    yield np.arange(n_items)[None] < n_now
+    at_once = max(1, DEALT_AT_ONCE // n_items)
+    for number, start in enumerate(range(0, n_deals, at_once)):
+        yield _dealt(n_items, n_now, min(at_once, n_deals - start), number)
+
+
+@lru_cache(maxsize=8)
+def _dealt(n_items: int, n_now: int, n_deals: int, seed: int) -> BoolArray:
+    """Some deals; they are kept, since most windows of a stream have the same size."""
+    keys = np.random.default_rng(seed).random((n_deals, n_items))
+    return np.asarray(keys <= np.partition(keys, n_now - 1, axis=1)[:, n_now - 1, None])
+
+
+def _standardized(values: FloatArray, deals: Iterator[BoolArray]) -> Iterator[FloatArray]:
+    """For each deal (deals, items), true of the items of the window: the differences of means, in standard errors."""
+    is_given = ~np.isnan(values)
+    n_all = is_given.sum(axis=0)
+    centered = np.where(is_given, values - np.nansum(values, axis=0) / np.maximum(n_all, 1), 0.0)
+    variance = (centered**2).sum(axis=0) / np.maximum(n_all, 1)
+    is_complete, given = bool(is_given.all()), is_given.astype(np.float64)
+    for is_now in deals:
+        chosen = is_now.astype(np.float64)
+        sums = chosen @ centered
+        n_now = chosen.sum(axis=1, keepdims=True) if is_complete else chosen @ given
+        n_before = n_all - n_now
+        # The sum over all items is zero, so that the other sum is the same with another sign.
+        difference = sums / np.maximum(n_now, 1) + sums / np.maximum(n_before, 1)
+        error = np.sqrt(variance * (1 / np.maximum(n_now, 1) + 1 / np.maximum(n_before, 1)))
+        counts = (n_now > 0) & (n_before > 0) & (error > 1e-12)
+        yield np.divide(difference, error, out=np.zeros_like(difference), where=counts)

@@ -1,0 +1,62 @@
+"""Look at one window, or at a whole panel: accuracies, agreement, confidence, class shares."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from consilience.aggregators.consensus.consensus import Consensus
+from consilience.insight.accuracy.estimates import Estimate, Estimates, estimate_accuracies
+from consilience.insight.agreement import agreement
+from consilience.insight.monitoring.numbers import CONFIDENCE, SHARES, Numbers, numbers_of
+from consilience.system.arrays import position_of_largest
+
+if TYPE_CHECKING:
+    from consilience.data.predictions import Predictions
+    from consilience.system.arrays import FloatArray, IntArray
+
+FUSED = "fused answer"
+
+
+class Seen(NamedTuple):
+    """What is kept of a window."""
+
+    n_items: int
+    accuracies: Estimates
+    agreement: float  # Krippendorff's alpha
+    confidence: float
+    shares: FloatArray  # (classes,)
+
+
+class Look(NamedTuple):
+    """A window, with the numbers that only the test needs."""
+
+    seen: Seen
+    numbers: Numbers
+
+
+def look(data: Predictions, known: IntArray | None = None) -> Look:
+    """Look at a window by itself; where true classes are known (items,), accuracies are measured."""
+    model = Consensus().fit(data)
+    answers = {FUSED: position_of_largest(model.posterior_)}
+    numbers = numbers_of(data)
+    confidence = numbers.mean(CONFIDENCE)
+    seen = Seen(
+        n_items=data.n_items,
+        accuracies=estimate_accuracies(data, model, answers, known),
+        agreement=agreement(data).alpha.value,
+        confidence=float(np.nanmean(confidence)) if np.isfinite(confidence).any() else float("nan"),
+        shares=numbers.mean(SHARES),
+    )
+    return Look(seen, numbers)
+
+
+def estimate_columns(found: list[Estimate]) -> dict[str, list[Any]]:
+    """Accuracies as columns of a table."""
+    return {
+        "accuracy": [one.value for one in found],
+        "from": [one.low for one in found],
+        "to": [one.high for one in found],
+        "measured": [one.is_measured for one in found],
+    }

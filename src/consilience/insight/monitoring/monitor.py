@@ -1,0 +1,198 @@
+"""`monitor`: estimated accuracy over the windows of a stream, and alarms where something has changed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import chain, islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, final
+
+import numpy as np
+
+from consilience.data.reading import check_number
+from consilience.insight.monitoring.alarms import change_of, sentences
+from consilience.insight.monitoring.drift import Drift, drift
+from consilience.insight.monitoring.look import FUSED, Seen, estimate_columns, look
+from consilience.insight.monitoring.numbers import together
+from consilience.insight.monitoring.windows import on_axes_of, windows_of
+from consilience.system.atomic import whole_file
+from consilience.system.errors import InvalidPredictions
+from consilience.system.tables import Table
+
+if TYPE_CHECKING:
+    import os
+
+    from consilience.system.arrays import FloatArray
+
+FIRST_WINDOWS = 5
+"""So many windows are the reference where none is given."""
+
+LEAST_RATE, MOST_RATE = 1e-4, 0.5
+"""False alarms rarer than this would take too long to test for; more frequent ones are no alarms."""
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Monitoring:
+    """What was seen in the windows of a stream; prints as a table and the alarms.
+
+    Attributes
+    ----------
+    windows
+        One row per window: how many items it has; whether it belongs to the reference; the accuracy of the fused
+        answer, with the 90 % interval `from` … `to`; how far members agree beyond chance (Krippendorff's alpha: 0 as
+        blind votes would, 1 always); how sure they are in the mean; the p-value of the test for drift; whether it is an
+        alarm. A reference that was given is the first row.
+    members
+        One row per window and member: its accuracy with the interval, `measured` where there are labels.
+    shares
+        (windows, classes): each class's share of the votes; the classes are `classes`.
+    alarms
+        What has changed, since when, and what to do next: a sentence for each run of alarmed windows.
+    false_alarms
+        The rate that was asked for.
+    """
+
+    windows: Table
+    members: Table
+    shares: FloatArray
+    classes: list[Any]
+    alarms: list[str]
+    false_alarms: float
+
+    def __repr__(self) -> str:
+        """The windows, and the alarms."""
+        return "\n".join([repr(self.windows), "", *self.told()])
+
+    def told(self) -> list[str]:
+        """The alarms, or that there is none."""
+        return [f"! {alarm}" for alarm in self.alarms] or [
+            f"no alarm; one window in {1 / self.false_alarms:,.0f} would be a false one"
+        ]
+
+    def svg(self) -> str:
+        """The accuracy of the fused answer over time, with its band and the alarms, as an SVG element."""
+        from consilience.insight.monitoring.page import figure  # noqa: PLC0415 - only pages need it
+
+        return figure(self)
+
+    def to_html(self, path: str | os.PathLike[str]) -> Path:
+        """Write one page to look at, which fetches nothing, and return its path."""
+        from consilience.insight.monitoring.page import page  # noqa: PLC0415 - only pages need it
+
+        with whole_file(path) as file:
+            file.write(page(self).encode("utf-8", errors="replace"))
+        return Path(path)
+
+
+def monitor(
+    stream: Any,
+    window: int | None = None,
+    *,
+    reference: Any = None,
+    false_alarms: float = 0.01,
+    labels: Any = None,
+) -> Monitoring:
+    """Estimate accuracies over the windows of a stream, without labels, and raise an alarm where something changes.
+
+    Each window is fused by a `Consensus` of its own, and accuracies are estimated as `diagnose` does. A test compares
+    each window with a reference: how far each member's votes agree with the others', the shares of the classes, and how
+    sure members are. If nothing has changed, a window is an alarm with a probability of at most `false_alarms`.
+
+    Parameters
+    ----------
+    stream
+        An iterable of batches, each whatever `Predictions` takes, each one a window; or, with `window`, one panel,
+        whose items are in the order of time.
+    window
+        Cut one panel into windows of so many items.
+    reference
+        Predictions of the same members from before; or how many of the first windows are the reference, 5 by default.
+    false_alarms
+        The share of windows without any change that may be alarms. It holds if items are drawn independently; items
+        that come in runs, such as the frames of a film, raise more.
+    labels
+        True classes, -1 where unknown: of each item of one panel, or an iterable with an entry for each batch. Where a
+        window has ten labelled votes of a member, drawn at random, its accuracy is measured. They change no alarm.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from consilience import Predictions
+    >>> rng = np.random.default_rng(0)
+    >>> skill = np.where(np.arange(800) < 600, 3, 1)[:, None]  # they get worse at item 600
+    >>> truth = np.eye(3)[rng.integers(3, size=800)]
+    >>> rows = [np.exp(skill * truth + rng.normal(size=(800, 3))) for _ in range(3)]
+    >>> found = monitor(Predictions(rows, normalize=True), window=100)
+    >>> found.windows["alarm"]
+    [False, False, False, False, False, False, True, True]
+    """
+    check_number("false_alarms", false_alarms, least=LEAST_RATE, most=MOST_RATE)
+    windows = windows_of(stream, window, labels)
+    first = next(windows, None)
+    if first is None:
+        raise InvalidPredictions("the stream must have at least one batch; got none")
+    windows = chain([first], windows)
+    n_first = FIRST_WINDOWS if reference is None else reference
+    names: list[Any]
+    if isinstance(n_first, int):
+        check_number("reference", n_first, least=1, integer=True)
+        looks = [look(*part) for part in islice(windows, n_first)]
+        names = list(range(len(looks)))
+    else:
+        looks, names = [look(on_axes_of(first[0], reference, "the reference"))], ["reference"]
+        n_first = 0
+    seen, old = [part.seen for part in looks], together([part.numbers for part in looks])
+    tests: list[Drift | None] = [None] * len(seen)
+    before = [part.accuracies.answers[FUSED] for part in seen]
+    changes = []
+    for place, part in enumerate(windows, n_first):
+        now = look(*part)
+        tested = drift(old, now.numbers, false_alarms)
+        if tested.is_alarm:
+            changes.append(change_of(place, tested, old, now.numbers, now.seen.accuracies.answers[FUSED]))
+        seen.append(now.seen)
+        tests.append(tested)
+        names.append(place)
+    if tests[-1] is None:
+        raise ValueError(
+            f"the stream must have more windows than the {n_first} of the reference; got {len(seen)}: make windows "
+            "smaller, or give reference="
+        )
+    return Monitoring(
+        windows=_window_table(names, seen, tests),
+        members=_member_table(names, seen, first[0].members),
+        shares=np.stack([part.shares for part in seen]),
+        classes=first[0].classes,
+        alarms=sentences(changes, before),
+        false_alarms=false_alarms,
+    )
+
+
+# ---- tables -----------------------------------------------------------------------------------------------
+
+
+def _window_table(names: list[Any], seen: list[Seen], tests: list[Drift | None]) -> Table:
+    fused = [part.accuracies.answers[FUSED] for part in seen]
+    return Table(
+        {
+            "window": names,
+            "items": [part.n_items for part in seen],
+            "reference": [test is None for test in tests],
+            **estimate_columns(fused),
+            "agreement": [part.agreement for part in seen],
+            "confidence": [part.confidence for part in seen],
+            "p-value": [float("nan") if test is None else test.p_value for test in tests],
+            "alarm": [test is not None and test.is_alarm for test in tests],
+        }
+    )
+
+
+def _member_table(names: list[Any], seen: list[Seen], members: list[Any]) -> Table:
+    return Table(
+        {
+            "window": [name for name in names for _ in members],
+            "member": [str(member) for _ in names for member in members],
+            **estimate_columns([found for part in seen for found in part.accuracies.members]),
+        }
+    )

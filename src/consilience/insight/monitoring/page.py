@@ -1,0 +1,198 @@
+"""One page about a stream: bands over time with marks at the alarms, and the tables. Plain HTML and SVG, no script."""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from hashlib import sha256
+from html import escape
+from importlib.resources import files
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from consilience.insight.monitoring.numbers import MOST_APART
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from consilience.insight.monitoring.monitor import Monitoring
+
+WIDTH, HEIGHT = 720, 220
+LEFT, RIGHT, TOP, BOTTOM = 44, 10, 12, 30
+"""The size of a figure, and the room for its axes."""
+
+MOST_TICKS = 12
+
+MOST_CLASSES = 6
+"""So many classes are drawn: those whose shares vary most."""
+
+COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
+"""Okabe and Ito's, as in `plots`."""
+
+ALARM = "#D55E00"
+
+
+class Line(NamedTuple):
+    """A line over the windows, and its band if it has one."""
+
+    name: str
+    values: Sequence[float]
+    low: Sequence[float] | None = None
+    high: Sequence[float] | None = None
+
+
+def page(found: Monitoring) -> str:
+    """The whole page."""
+    style = (files("consilience.insight.monitoring") / "page.css").read_text(encoding="utf-8")
+    policy = f"default-src 'none'; style-src '{_hash(style)}'; img-src data:; base-uri 'none'; form-action 'none'"
+    alarms = "".join(f"<li>{escape(line.removeprefix('! '))}</li>" for line in found.told())
+    windows = found.windows
+    n_windows, n_alarms = len(windows), sum(windows["alarm"])
+    parts = [
+        _section(
+            "Accuracy of the fused answer",
+            "Estimated without labels, or measured where there are enough; the band is the 90 % interval. Grey: the "
+            "reference. Vertical lines: alarms.",
+            figure(found),
+        ),
+        _section(
+            "Agreement and confidence",
+            "How far members agree beyond chance (Krippendorff's alpha), and how sure they are in the mean.",
+            chart(found, [Line(name, windows[name]) for name in ("agreement", "confidence")]),
+        ),
+        _section("Class shares", "Shares of the votes, of the classes that vary most.", chart(found, _shares(found))),
+        _section("Members", "The accuracy of each member, with its 90 % interval.", _members(found)),
+        _section("Windows", "", windows._repr_html_()),
+    ]
+    return f"""<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="{policy}">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<link rel="icon" href="data:,">
+<title>A stream over time</title>
+<style>{style}</style>
+</head>
+<body>
+<main>
+<h1>A stream over time</h1>
+<p>{n_windows} windows, {n_alarms} with an alarm; of windows without any change, {found.false_alarms:.2%} would be.</p>
+<ul class="alarms">{alarms}</ul>
+{"".join(parts)}
+</main>
+</body>
+</html>
+"""
+
+
+def figure(found: Monitoring) -> str:
+    """The accuracy of the fused answer, its band, and the alarms."""
+    windows = found.windows
+    return chart(found, [Line("fused answer", windows["accuracy"], windows["from"], windows["to"])])
+
+
+def chart(found: Monitoring, lines: Sequence[Line]) -> str:
+    """Lines over the windows, from 0 to 1, with the reference shaded and the alarms marked."""
+    scale = _Scale(len(found.windows))
+    drawn = [*_background(found, scale)]
+    for number, line in enumerate(lines):
+        drawn += _drawn(found, scale, line, COLORS[number % len(COLORS)])
+    legend = " ".join(
+        f'<tspan fill="{COLORS[number % len(COLORS)]}" dx="{12 if number else 0}">{escape(line.name)}</tspan>'
+        for number, line in enumerate(lines)
+    )
+    drawn.append(f'<text font-size="12" x="{LEFT + 6}" y="{scale.y(0) - 8:.1f}">{legend}</text>')
+    label = escape(", ".join(line.name for line in lines))
+    return (
+        f'<svg class="chart" viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{label} over the windows">'
+        f"{''.join(drawn)}</svg>"
+    )
+
+
+class _Scale(NamedTuple):
+    """Where windows and shares are in a figure."""
+
+    n_windows: int
+
+    @property
+    def step(self) -> float:
+        return (WIDTH - LEFT - RIGHT) / self.n_windows
+
+    def x(self, place: float) -> float:
+        return LEFT + self.step * (place + 0.5)
+
+    def y(self, share: float) -> float:
+        return TOP + (HEIGHT - TOP - BOTTOM) * (1 - min(max(share, 0), 1))
+
+
+def _background(found: Monitoring, scale: _Scale) -> Iterator[str]:
+    """The reference, a grid, names of windows, and the alarms; in the colour of the page's text."""
+    floor, faint = scale.y(0), 'fill="currentColor" fill-opacity="0.65" font-size="11"'
+    names, is_reference, is_alarm = (found.windows[name] for name in ("window", "reference", "alarm"))
+    for place in np.flatnonzero(is_reference).tolist():
+        yield (
+            f'<rect x="{scale.x(place - 0.5):.1f}" y="{TOP}" width="{scale.step:.1f}" height="{floor - TOP:.1f}" '
+            'fill="currentColor" fill-opacity="0.07"/>'
+        )
+    for share in (0, 0.25, 0.5, 0.75, 1):
+        y = scale.y(share)
+        yield f'<line x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="{y:.1f}" y2="{y:.1f}" stroke="currentColor" '
+        yield 'stroke-opacity="0.15"/>'
+        yield f'<text {faint} x="{LEFT - 6}" y="{y + 4:.1f}" text-anchor="end">{share:.0%}</text>'
+    for place in range(0, len(names), -(-len(names) // MOST_TICKS)):
+        yield f'<text {faint} x="{scale.x(place):.1f}" y="{HEIGHT - 10}" text-anchor="middle">'
+        yield f"{escape(str(names[place]))}</text>"
+    for place in np.flatnonzero(is_alarm).tolist():
+        x = scale.x(place)
+        yield f'<line x1="{x:.1f}" x2="{x:.1f}" y1="{TOP}" y2="{floor:.1f}" stroke="{ALARM}" stroke-width="2" '
+        yield 'stroke-dasharray="4 3"/>'
+
+
+def _drawn(found: Monitoring, scale: _Scale, line: Line, color: str) -> Iterator[str]:
+    """A line, its band, and a dot for each window that tells its number."""
+    shown = np.flatnonzero(np.isfinite(line.values)).tolist()
+    if line.low is not None and line.high is not None:
+        edges = [(place, line.low[place]) for place in shown] + [(place, line.high[place]) for place in shown[::-1]]
+        yield f'<polygon points="{_points(scale, edges)}" fill="{color}" fill-opacity="0.18"/>'
+    middle = [(place, line.values[place]) for place in shown]
+    yield f'<polyline points="{_points(scale, middle)}" fill="none" stroke="{color}" stroke-width="2"/>'
+    for place, value in middle:
+        yield f'<circle cx="{scale.x(place):.1f}" cy="{scale.y(value):.1f}" r="3" fill="{color}">'
+        yield f"<title>{escape(_told(found, line, place))}</title></circle>"
+
+
+def _points(scale: _Scale, values: list[tuple[int, float]]) -> str:
+    return " ".join(f"{scale.x(place):.1f},{scale.y(value):.1f}" for place, value in values)
+
+
+def _told(found: Monitoring, line: Line, place: int) -> str:
+    band = "" if line.low is None or line.high is None else f" ({line.low[place]:.1%} to {line.high[place]:.1%})"
+    return f"window {found.windows['window'][place]}: {line.name} {line.values[place]:.1%}{band}"
+
+
+def _shares(found: Monitoring) -> list[Line]:
+    order = np.argsort(-np.ptp(found.shares, axis=0), kind="stable")[:MOST_CLASSES]
+    return [Line(str(found.classes[place]), found.shares[:, place].tolist()) for place in np.sort(order)]
+
+
+def _members(found: Monitoring) -> str:
+    """A small figure of each member; of many members the first ones."""
+    table, n_windows = found.members, len(found.windows)
+    n_members = len(table) // n_windows
+    lines = [
+        Line(table["member"][place], *(table[name][place::n_members] for name in ("accuracy", "from", "to")))
+        for place in range(min(n_members, MOST_APART))
+    ]
+    more = f"<p>{n_members - len(lines)} more members are in the table.</p>" if n_members > len(lines) else ""
+    return f'<div class="small">{"".join(chart(found, [line]) for line in lines)}</div>{more}'
+
+
+def _section(title: str, caption: str, content: str) -> str:
+    note = f"<p>{caption}</p>" if caption else ""
+    return f"<section><h2>{title}</h2>{note}{content}</section>"
+
+
+def _hash(style: str) -> str:
+    return f"sha256-{b64encode(sha256(style.encode()).digest()).decode()}"
