@@ -32,7 +32,7 @@ from consilience.insight.warnings.every import WARNINGS
 from consilience.insight.warnings.evidence import Evidence
 from consilience.insight.warnings.thresholds import MOST_OFF, NINE_OF_TEN
 
-FIRST_SEED, MOST_WORK = 4_000_000, 2e6
+FIRST_SEED, MOST_WORK = 4_500_000, 2e6
 
 WRONG, EXCESS, BLIND, GAIN = 0.25, 0.1, 0.1, 0.2
 """What makes a warning right: such a share of wrong answers, claims above accuracies, kappa with the truth, and gain by

@@ -64,7 +64,7 @@ def test_labels_correct_members_who_err_together(rng):
     """Dawid-Skene believes four members who repeat each other's errors, and its posterior is as wrong as they are."""
     one, truth = labels_from_confusion(rng, diagonal_confusion([0.8], 3), SHARES, 8000)
     labels = np.where(rng.random((4, 8000)) < 0.95, one[0], rng.integers(3, size=(4, 8000)))
-    together = cs.Predictions.from_labels(labels, 3)
+    together = cs.Predictions.from_labels(labels, 3, classes=["a", "b", "c"])
     without = cs.prevalence(together, n_bootstrap=0)
     found = cs.prevalence(together, labels=labels_of_each(truth, 350), n_bootstrap=50)
     assert error(without.shares) > 0.13 and error(found.posterior) > 0.13  # the control: labels alone can tell

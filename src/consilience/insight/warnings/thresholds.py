@@ -1,7 +1,7 @@
 """When each warning is given. All are chosen so that a warning is right in four of five cases at least.
 
-What is measured stands beside each: of the warnings given, how many are right, and of what there was to warn of, how
-much is found, on generated panels and on real ones. `python -m benchmarks.quality.alarms` measures it again.
+`python -m benchmarks.quality.alarms` measures it, on generated panels and on real ones: of the warnings given, how many
+are right, and of what there was to warn of, how much is found (`results/alarms.txt`).
 """
 
 LEAST_RIGHT, AT_BEST = 0.65, 0.9
