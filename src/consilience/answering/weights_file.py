@@ -74,7 +74,8 @@ def _read(
         raise damaged(path) from error
     found = arrays.get("version", "unknown")
     if str(found) != str(version):
-        raise InvalidPredictions(f"the weights {path} are of version {found}; this consilience needs {version}")
+        shown = str(found)[:20] if str(found)[:20].isalnum() else "unknown"  # it may be anything
+        raise InvalidPredictions(f"the weights {path} are of version {shown}; this consilience needs {version}")
     if str(arrays.get("features")) != "\n".join(features):
         raise InvalidPredictions(f"the weights {path} were trained with other features; {REMEDY}")
     checksum = str(arrays.pop("checksum", ""))

@@ -109,7 +109,8 @@ def diagnose(
 
     If the aggregator is not fitted, a copy is, without labels. Accuracies are estimated by what `Consensus` believes of
     each answer, whichever aggregator is given, with an interval that holds the true one in nine of ten panels. With
-    labels of some items, drawn at random (-1 where unknown), they are measured.
+    labels of some items, drawn at random (-1 where unknown), they are measured; but not that of an answer which such
+    labels have taught, since it fits them better than others.
 
     `reference` is what the same members said of other items, such as those from before a shift: the diagnosis then says
     what has changed `since`, and with `reference_labels` how often each member was right there.
@@ -136,7 +137,8 @@ def diagnosis_under(
     believer = method if isinstance(method, Consensus) else fitted_copy(Consensus(), data)
     consensus = _Consensus.of(data, posterior, believer)
     answers = {"fused answer": consensus.chosen, "average": position_of_largest(average)}
-    estimates = estimate_accuracies(data, believer, answers, known)
+    is_taught = getattr(method, "correction_", None) is not None
+    estimates = estimate_accuracies(data, believer, answers, known, {"fused answer"} if is_taught else frozenset())
     compared = most_active(consensus.answers, data.n_members)
     counts = PairCounts.of(consensus.answers, compared, data.n_items, data.n_classes)
     beyond_chance = agreement_of(consensus.answers, data, counts, compared)

@@ -35,7 +35,7 @@ Result = TypeVar("Result")
 N_ATTEMPTS = 4
 """How often something is tried when workers are lost before the fit gives up."""
 
-PATIENCE = 20.0
+PATIENCE = 120.0
 """After so many seconds without a result, it is asked whether the cluster has workers at all."""
 
 

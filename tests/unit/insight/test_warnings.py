@@ -132,3 +132,14 @@ def test_warnings_are_plain_words():
     assert all(find.__doc__ for find in WARNINGS.values())
     texts = " ".join(code for find in WARNINGS.values() for code in map(str, find.__code__.co_consts))
     assert not any(word in texts for word in ("effective", "takes over", "nats", "posterior", "kappa"))
+
+
+def test_labelling_functions_of_one_class_are_not_useless(rng):
+    """Each says one class where it applies, and is mostly right there."""
+    truth = rng.integers(3, size=900)
+    functions = [np.where((truth == k) & (rng.random(900) < 0.5), k, -1) for k in (0, 1, 2, 0, 1, 2)]
+    for row in functions:
+        row[rng.permutation(900)[:20]] = row.max()
+    labels = np.stack([*functions, np.where(rng.random(900) < 0.9, truth, rng.integers(3, size=900))])
+    warnings = cs.diagnose(cs.Predictions.from_labels(labels, 3)).warnings
+    assert not [sentence for sentence in warnings if "blind guessing" in sentence]

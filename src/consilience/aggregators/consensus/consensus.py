@@ -72,8 +72,8 @@ class Consensus(AbstractIterative):
 
     Where some labels are known, they correct the answers to the other items too, as far as they support it: by member
     and class, shrunk towards no correction as strongly as cross-validation on the labelled items asks for
-    (`label_correction`). Labels are names or positions of classes (-1 where unknown), or probabilities
-    (items, classes), rows of NaN where unknown. They change nothing else that is learned.
+    (`label_correction`). Labels are names of classes, or positions where classes have none (-1 where unknown), or
+    probabilities (items, classes), rows of NaN where unknown. They change nothing else that is learned.
 
     `history_` is the evidence of the translated answers as each pass found it; it settles but need not rise.
     `benchmarks/quality` shows what it gains and where it loses, and the model card what the network was trained on.

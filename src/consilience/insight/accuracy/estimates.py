@@ -15,7 +15,7 @@ from consilience.insight.accuracy.tally import tally
 from consilience.system.arrays import to_numpy
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Mapping
 
     from consilience.aggregators.consensus.consensus import Consensus
     from consilience.aggregators.consensus.standing import Standing
@@ -63,15 +63,25 @@ class Voters(NamedTuple):
 
 
 def estimate_accuracies(
-    data: Predictions, model: Consensus, answers: Mapping[str, IntArray], known: IntArray | None = None
+    data: Predictions,
+    model: Consensus,
+    answers: Mapping[str, IntArray],
+    known: IntArray | None = None,
+    taught: Collection[str] = frozenset(),
 ) -> Estimates:
     """How often each member is right on these items, and each of some whole answers (items,).
 
     The model is fitted to the items, or has at least seen others like them; what labels have taught it is not used.
-    Where true classes are known (items,), -1 where not, whoever has `LEAST_LABELS` labelled votes is measured.
+    Where true classes are known (items,), -1 where not, whoever has `LEAST_LABELS` labelled votes is measured. Answers
+    that labels have `taught` are not: they fit these better than others.
     """
-    found = estimates_of(voters_of(data, model, answers), intervals.shipped(), known)
-    return Estimates(found[: data.n_members], dict(zip(answers, found[data.n_members :], strict=True)))
+    voters, weights = voters_of(data, model, answers), intervals.shipped()
+    found = estimates_of(voters, weights, known)
+    without = estimates_of(voters, weights) if taught else found
+    of_answers = {
+        name: (without if name in taught else found)[data.n_members + place] for place, name in enumerate(answers)
+    }
+    return Estimates(found[: data.n_members], of_answers)
 
 
 def voters_of(data: Predictions, model: Consensus, answers: Mapping[str, IntArray]) -> Voters:
@@ -93,7 +103,8 @@ def estimates_of(voters: Voters, weights: Intervals, known: IntArray | None = No
     reaches as far as independent errors would have it.
     """
     low, high = weights.around(voters.believed, voters.features)
-    low, high = np.fmin(low, voters.independent), np.fmax(high, voters.independent)
+    independent = np.where(np.isnan(voters.believed), np.nan, voters.independent)  # who is silent here is unknown
+    low, high = np.fmin(low, independent), np.fmax(high, independent)
     found = [Estimate(*numbers) for numbers in np.stack([voters.believed, low, high], axis=1).tolist()]
     if known is None:
         return found
@@ -115,8 +126,9 @@ def if_independent(standing: Standing) -> FloatArray:
     if not votes.has_pairs:
         return np.full(len(votes.answers), np.nan)
     skill = skills(votes, copies(standing.agreement))
-    by_chance = votes.shares @ votes.shares.mean(axis=0)
-    return np.where(votes.answers > 0, skill + (1 - skill) * by_chance, np.nan)
+    has_voted = votes.answers > 0
+    by_chance = votes.shares @ votes.shares[has_voted].mean(axis=0)
+    return np.where(has_voted, skill + (1 - skill) * by_chance, np.nan)
 
 
 def _votes_by_member(data: Predictions) -> list[tuple[IntArray, IntArray]]:

@@ -53,7 +53,9 @@ def sentences(changes: Sequence[Change], before: Sequence[Estimate]) -> list[str
 
 def _sentence(run: list[Change], before: Sequence[Estimate]) -> str:
     first, last = run[0], run[-1]
-    when = f"window {first.window}" if len(run) == 1 else f"windows {first.window} to {last.window}"
+    when = (
+        f"window {first.window}" if len(run) == 1 else f"windows {first.window} to {last.window}; in the last of them"
+    )
     was = np.mean([found.value for found in before])
     accuracy = f"the fused answer is right on {last.fused}, {_how([last.fused])}, and was on {was:.0%}, {_how(before)}"
     return f"{when}: {last.changed}; {accuracy}. Next: {last.next}"

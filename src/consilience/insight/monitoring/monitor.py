@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import chain, islice
+from numbers import Integral
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, final
 
@@ -135,8 +136,9 @@ def monitor(
     windows = chain([first], windows)
     n_first = FIRST_WINDOWS if reference is None else reference
     names: list[Any]
-    if isinstance(n_first, int):
+    if isinstance(n_first, Integral):
         check_number("reference", n_first, least=1, integer=True)
+        n_first = int(n_first)
         looks = [look(*part) for part in islice(windows, n_first)]
         names = list(range(len(looks)))
     else:

@@ -37,7 +37,8 @@ class Since:
     p_values
         By kind: how likely a difference as large is between two samples of the same.
     measured
-        The accuracies of the members on the reference, and of its fused answer: one row each with the 90 % interval;
+        The accuracies of the members on the reference, and of its fused answer: one row each with the 90 % interval,
+        and whether there were enough labels to measure it;
         None without labels of the reference. Estimates for the panel are not moved by how far they were off on the
         reference: on panels whose truth was known that made them worse (`benchmarks/quality/drift.py`).
     """
@@ -51,15 +52,17 @@ class Since:
         """Agreement and confidence then and now, and what was measured then."""
         alpha = f"{self.then.agreement:.2f} then, {self.now.agreement:.2f} now"
         sure = f"{self.then.confidence:.0%} then, {self.now.confidence:.0%} now"
-        lines = [f"agreement, Krippendorff's alpha: {alpha} ({self._doubt(AGREEMENT)})"]
-        if np.isfinite(self.then.confidence):
+        lines = [f"agreement, Krippendorff's alpha: {alpha}; how often members agree: {self._doubt(AGREEMENT)}"]
+        if np.isfinite([self.then.confidence, self.now.confidence]).all():
             lines.append(f"mean confidence: {sure} ({self._doubt(CONFIDENCE)})")
         lines.append(f"class shares: {self._doubt(SHARES)}")
         if self.measured is not None:
-            rows = self.measured.rows()
+            rows = [row for row in self.measured.rows() if row["measured"]]
             shown = [*rows[:MOST_SHOWN], rows[-1]] if len(rows) > MOST_SHOWN + 1 else rows
             texts = [f"{row['member']} {row['accuracy']:.0%}" for row in shown if np.isfinite(row["accuracy"])]
-            lines.append(f"right then, as measured: {', '.join(texts)}")
+            if texts:
+                more = f", and {len(rows) - len(shown)} more" if len(shown) < len(rows) else ""
+                lines.append(f"right then, as measured: {', '.join(texts)}{more}")
         return lines
 
     def _doubt(self, kind: str) -> str:

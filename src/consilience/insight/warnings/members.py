@@ -77,19 +77,24 @@ def _odd_members(evidence: Evidence) -> Iterator[tuple[int, IntArray | None]]:
     """Members who do not go with the fused answer; what they call each class where names explain it, else None."""
     if evidence.data.n_members < ENOUGH_MEMBERS:
         return
+    shares = np.bincount(evidence.chosen, minlength=evidence.data.n_classes) / evidence.data.n_items
     for member in np.flatnonzero(evidence.n_votes >= ENOUGH_VOTES).tolist():
         counts = evidence.confusion(member)
-        kappa = _kappa(counts)
+        kappa = _kappa(counts, shares)
         names = _other_names(evidence, member, counts) if kappa < 1 - LEAST_RENAMED else None
         if names is not None or kappa < CHANCE_LEVEL:
             yield member, names
 
 
-def _kappa(counts: FloatArray) -> float:
-    """Cohen's kappa of a table of counts; 0 where one side says one class alone."""
+def _kappa(counts: FloatArray, shares: FloatArray) -> float:
+    """Cohen's kappa of a table (fused, said), with chance by the shares of the fused answers to all items.
+
+    So a labelling function, which says one class where it applies, is no blind guess; who says one class of every item
+    is. Where the fused answer is one class throughout, nothing tells members apart, and all have 1.
+    """
     total = counts.sum()
-    by_chance = float(counts.sum(axis=0) @ counts.sum(axis=1)) / total**2
-    return float(np.trace(counts) / total - by_chance) / (1 - by_chance) if by_chance < 1 else 0.0
+    by_chance = float(shares @ counts.sum(axis=0)) / total
+    return float(np.trace(counts) / total - by_chance) / (1 - by_chance) if shares.max() < 1 else 1.0
 
 
 def _other_names(evidence: Evidence, member: int, counts: FloatArray) -> IntArray | None:

@@ -40,6 +40,7 @@ def too_few_items(evidence: Evidence) -> list[Warned]:
     if not known:
         return []
     usual, n_items = float(np.median(known)), evidence.data.n_items
+    usual = (usual * n_items + 1) / (n_items + 2)  # on one item, nobody is known to be always right
     off = NINE_OF_TEN * np.sqrt(usual * (1 - usual) / n_items)
     if off <= MOST_OFF:
         return []

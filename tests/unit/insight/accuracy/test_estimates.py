@@ -51,12 +51,39 @@ def test_members_with_enough_labels_are_measured(case, rng):
     np.testing.assert_allclose([one.value for one in found.members], accuracies, atol=0.06)
 
 
+def test_an_answer_that_labels_taught_is_not_measured_on_them(rng):
+    array, truth = softmax_members(rng, [2, 1, 1], n_items=400, n_classes=4)
+    known = np.where(rng.permutation(400) < 60, truth, -1)
+    taught, plain = cs.Consensus().fit(array, known), cs.Consensus().fit(array)
+    assert taught.correction_ is not None
+    found = cs.diagnose(array, taught, known).answers
+    assert not found["fused answer"].is_measured and found["average"].is_measured
+    assert cs.diagnose(array, plain, known).answers["fused answer"].is_measured
+
+
+def test_silent_members_change_no_estimate_of_others(rng):
+    truth = (rng.random(800) < 0.05).astype(int)
+    votes = np.where(rng.random((4, 800)) < 0.95, truth, 1 - truth)
+    silent = np.full((10, 800), -1)
+    alone, beside = (
+        if_independent(cs.Consensus().fit(cs.Predictions.from_labels(part, 2)).finding().found.standing)
+        for part in (votes, np.concatenate([votes, silent]))
+    )
+    np.testing.assert_allclose(beside[:4], alone, atol=1e-6)
+    assert np.isnan(beside[4:]).all()
+
+
 def test_who_has_not_voted_is_unknown(rng):
     array, _ = softmax_members(rng, [3, 2], n_items=50, n_classes=3)
     array = np.concatenate([array, np.full_like(array[:1], np.nan)])
     data = cs.Predictions(array)
     found = estimate_accuracies(data, cs.Consensus().fit(data), {}).members[2]
     assert np.isnan(found.value) and str(found) == "unknown"
+    model = cs.Consensus().fit(array[:2])
+    gone = array[:2].copy()
+    gone[1] = np.nan
+    found = estimate_accuracies(cs.Predictions(gone), model, {}).members[1]
+    assert np.isnan([found.value, found.low, found.high]).all()
 
 
 def test_independent_members_lie_within_their_intervals():

@@ -26,7 +26,10 @@ def test_a_change_is_found_where_it_happens_and_told(rng):
     assert len(windows) == 14 and windows["reference"] == [True] * FIRST_WINDOWS + [False] * 9
     assert windows["alarm"][12:] == [True, True]
     sentence = found.alarms[-1]
-    assert "13: members agree less with each other" in sentence and "Next: label some 50 of these items" in sentence
+    assert (
+        "13; in the last of them: members agree less with each other" in sentence
+        and "Next: label some 50 of these items" in sentence
+    )
     assert sentence in repr(found)
     assert np.mean(windows["accuracy"][12:]) < np.mean(windows["accuracy"][:12])
     assert (np.array(windows["from"]) <= windows["accuracy"]).all()

@@ -14,7 +14,7 @@ def test_what_has_changed_is_told_in_a_line_each(rng):
     assert since.then.agreement == cs.agreement(old).alpha.value
     assert since.now.confidence == pytest.approx(new.max(axis=2).mean())
     lines = since.lines()
-    assert lines[0].startswith("agreement, Krippendorff's alpha: 0.") and lines[0].endswith("(changed, p = 0.001)")
+    assert lines[0].startswith("agreement, Krippendorff's alpha: 0.") and lines[0].endswith("changed, p = 0.001")
     assert "mean confidence" in lines[1] and "(changed, " in lines[1]
     assert lines[-1] in repr(found)
     truly = (old.argmax(axis=2) == truth).mean(axis=1)
