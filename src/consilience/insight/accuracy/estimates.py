@@ -123,10 +123,10 @@ def if_independent(standing: Standing) -> FloatArray:
     Their agreement beyond chance is the product of their skills then; blind votes are right by chance.
     """
     votes = standing.votes
-    if not votes.has_pairs:
+    has_voted = votes.answers > 0
+    if not votes.has_pairs or not has_voted.any():
         return np.full(len(votes.answers), np.nan)
     skill = skills(votes, copies(standing.agreement))
-    has_voted = votes.answers > 0
     by_chance = votes.shares @ votes.shares[has_voted].mean(axis=0)
     return np.where(has_voted, skill + (1 - skill) * by_chance, np.nan)
 
