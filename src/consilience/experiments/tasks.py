@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 from consilience.experiments import datasets, imagenet, networks
@@ -57,6 +57,19 @@ class Task:
         return Examples(images, self.mean, self.std)
 
 
+CIFAR10 = Task(
+    name="cifar10",
+    data_set="cifar10",
+    n_classes=10,
+    read=datasets.read_cifar10,
+    mean=(0.4914, 0.4822, 0.4465),
+    std=(0.2470, 0.2435, 0.2616),
+    size=32,
+    make_network=lambda: networks.resnet18(10),
+    n_features=512,
+    preset="cifar10",
+)
+
 TASKS = {
     task.name: task
     for task in (
@@ -84,30 +97,9 @@ TASKS = {
             n_features=128,
             preset="mnist",
         ),
-        Task(
-            name="cifar10",
-            data_set="cifar10",
-            n_classes=10,
-            read=datasets.read_cifar10,
-            mean=(0.4914, 0.4822, 0.4465),
-            std=(0.2470, 0.2435, 0.2616),
-            size=32,
-            make_network=lambda: networks.resnet18(10),
-            n_features=512,
-            preset="cifar10",
-        ),
-        Task(  # the recipe of the paper's networks, but a network made for images of this size
-            name="cifar10-resnet20",
-            data_set="cifar10",
-            n_classes=10,
-            read=datasets.read_cifar10,
-            mean=(0.4914, 0.4822, 0.4465),
-            std=(0.2470, 0.2435, 0.2616),
-            size=32,
-            make_network=lambda: networks.resnet20(10),
-            n_features=64,
-            preset="cifar10",
-        ),
+        CIFAR10,
+        # The recipe of the paper's networks, but a network made for images of this size.
+        replace(CIFAR10, name="cifar10-resnet20", make_network=lambda: networks.resnet20(10), n_features=64),
         Task(
             name="cifar100",
             data_set="cifar100",

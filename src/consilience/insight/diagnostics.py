@@ -12,7 +12,7 @@ from consilience.aggregators.base import AbstractAggregator, check_is_aggregator
 from consilience.aggregators.consensus.consensus import Consensus
 from consilience.data.labels import known_labels
 from consilience.data.predictions import Predictions, as_predictions
-from consilience.insight.accuracy.estimates import Estimate, Estimates, estimate_accuracies
+from consilience.insight.accuracy.estimates import FUSED, Estimate, Estimates, named_estimates, voters_of
 from consilience.insight.agreement import PanelAgreement, agreement_of
 from consilience.insight.monitoring.since import Since, since
 from consilience.insight.pairs import PairCounts, most_active
@@ -135,10 +135,11 @@ def diagnosis_under(
 ) -> Diagnosis:
     """Diagnose the members under the posterior (items, classes) of a fitted method, given their average."""
     believer = method if isinstance(method, Consensus) else fitted_copy(Consensus(), data)
-    consensus = _Consensus.of(data, posterior, believer)
-    answers = {"fused answer": consensus.chosen, "average": position_of_largest(average)}
+    answers = {FUSED: position_of_largest(posterior), "average": position_of_largest(average)}
     is_taught = getattr(method, "correction_", None) is not None
-    estimates = estimate_accuracies(data, believer, answers, known, {"fused answer"} if is_taught else frozenset())
+    voters = voters_of(data, believer, answers)
+    estimates = named_estimates(voters, answers, known, {FUSED} if is_taught else frozenset())
+    consensus = _Consensus.of(data, posterior, answers[FUSED], voters.posterior)
     compared = most_active(consensus.answers, data.n_members)
     counts = PairCounts.of(consensus.answers, compared, data.n_items, data.n_classes)
     beyond_chance = agreement_of(consensus.answers, data, counts, compared)
@@ -179,14 +180,13 @@ class _Consensus(NamedTuple):
     believed: FloatArray  # the same of the votes, under what `Consensus` believes
 
     @classmethod
-    def of(cls, predictions: Predictions, posterior: Array, believer: Consensus) -> _Consensus:
+    def of(cls, predictions: Predictions, posterior: Array, chosen: IntArray, belief: FloatArray) -> _Consensus:
         labels = predictions.harden()
         values = to_numpy(posterior)  # keeps its precision: in double, a large one would be a large copy
         counts = Reader(labels).statistics(values).sums
-        belief = to_numpy(believer.plain_rule().posterior(predictions))
         believed = Reader(predictions.votes()).statistics(belief).sums
         assert labels.hard is not None  # noqa: S101 - hardened predictions are hard
-        return cls(values, position_of_largest(posterior), labels.hard, counts, believed)
+        return cls(values, chosen, labels.hard, counts, believed)
 
 
 # ---- members ----------------------------------------------------------------------------------------------

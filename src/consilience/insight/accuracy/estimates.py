@@ -24,6 +24,10 @@ if TYPE_CHECKING:
     from consilience.system.arrays import FloatArray, IntArray
 
 
+FUSED = "fused answer"
+"""What the answer that is diagnosed is called among whole answers."""
+
+
 class Estimate(NamedTuple):
     """An accuracy, and the interval that holds the true one in nine of ten panels; NaN of who has not voted."""
 
@@ -63,25 +67,28 @@ class Voters(NamedTuple):
 
 
 def estimate_accuracies(
-    data: Predictions,
-    model: Consensus,
-    answers: Mapping[str, IntArray],
-    known: IntArray | None = None,
-    taught: Collection[str] = frozenset(),
+    data: Predictions, model: Consensus, answers: Mapping[str, IntArray], known: IntArray | None = None
 ) -> Estimates:
     """How often each member is right on these items, and each of some whole answers (items,).
 
     The model is fitted to the items, or has at least seen others like them; what labels have taught it is not used.
-    Where true classes are known (items,), -1 where not, whoever has `LEAST_LABELS` labelled votes is measured. Answers
-    that labels have `taught` are not: they fit these better than others.
+    Where true classes are known (items,), -1 where not, whoever has `LEAST_LABELS` labelled votes is measured.
     """
-    voters, weights = voters_of(data, model, answers), intervals.shipped()
-    found = estimates_of(voters, weights, known)
+    return named_estimates(voters_of(data, model, answers), answers, known)
+
+
+def named_estimates(
+    voters: Voters, answers: Collection[str], known: IntArray | None, taught: Collection[str] = frozenset()
+) -> Estimates:
+    """The estimates of these voters, the last of whom are whole answers of these names.
+
+    Answers that labels have `taught` are not measured: they fit these labels better than others.
+    """
+    weights = intervals.shipped()
+    found, n_members = estimates_of(voters, weights, known), len(voters.votes) - len(answers)
     without = estimates_of(voters, weights) if taught else found
-    of_answers = {
-        name: (without if name in taught else found)[data.n_members + place] for place, name in enumerate(answers)
-    }
-    return Estimates(found[: data.n_members], of_answers)
+    of_answers = {name: (without if name in taught else found)[n_members + place] for place, name in enumerate(answers)}
+    return Estimates(found[:n_members], of_answers)
 
 
 def voters_of(data: Predictions, model: Consensus, answers: Mapping[str, IntArray]) -> Voters:

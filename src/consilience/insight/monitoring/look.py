@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from consilience.aggregators.consensus.consensus import Consensus
-from consilience.insight.accuracy.estimates import Estimate, Estimates, estimate_accuracies
+from consilience.insight.accuracy.estimates import FUSED, Estimate, Estimates, estimate_accuracies
 from consilience.insight.agreement import agreement
 from consilience.insight.monitoring.numbers import CONFIDENCE, SHARES, Numbers, numbers_of
 from consilience.system.arrays import position_of_largest
@@ -15,8 +15,6 @@ from consilience.system.arrays import position_of_largest
 if TYPE_CHECKING:
     from consilience.data.predictions import Predictions
     from consilience.system.arrays import FloatArray, IntArray
-
-FUSED = "fused answer"
 
 
 class Seen(NamedTuple):

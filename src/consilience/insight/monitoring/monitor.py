@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any, final
 import numpy as np
 
 from consilience.data.reading import check_number
+from consilience.insight.accuracy.estimates import FUSED
 from consilience.insight.monitoring.alarms import change_of, sentences
 from consilience.insight.monitoring.drift import Drift, drift
-from consilience.insight.monitoring.look import FUSED, Seen, estimate_columns, look
+from consilience.insight.monitoring.look import Seen, estimate_columns, look
 from consilience.insight.monitoring.numbers import together
 from consilience.insight.monitoring.windows import on_axes_of, windows_of
 from consilience.system.atomic import whole_file

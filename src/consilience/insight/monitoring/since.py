@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any, final
 import numpy as np
 
 from consilience.data.labels import known_labels
+from consilience.insight.accuracy.estimates import FUSED
 from consilience.insight.monitoring.drift import Drift, drift
-from consilience.insight.monitoring.look import FUSED, estimate_columns, look
+from consilience.insight.monitoring.look import estimate_columns, look
 from consilience.insight.monitoring.numbers import AGREEMENT, CONFIDENCE, SHARES
 from consilience.insight.monitoring.windows import on_axes_of
 from consilience.system.tables import Table

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from consilience.insight.accuracy.estimates import FUSED
 from consilience.insight.warnings.evidence import Warned
 from consilience.insight.warnings.thresholds import AT_BEST, LEAST_RIGHT, MOST_OFF, NINE_OF_TEN
 
@@ -22,7 +23,7 @@ def not_settled(evidence: Evidence) -> list[Warned]:
 
 def wrong_together(evidence: Evidence) -> list[Warned]:
     """Everybody is wrong together: the fused answer is probably wrong on a quarter of the items or more."""
-    fused = evidence.estimates.answers["fused answer"]
+    fused = evidence.estimates.answers[FUSED]
     if fused.is_measured or not (fused.value < LEAST_RIGHT and fused.high < AT_BEST):
         return []
     return [
