@@ -10,7 +10,17 @@ from consilience.aggregators.base import AbstractAggregator
 from consilience.cli import screen
 from consilience.cli.inputs import fitted, labels_of, predictions_of
 from consilience.cli.methods import DEFAULT
-from consilience.cli.options import Files, Json, Labels, Logits, Method, MethodOptions, Model, with_columns
+from consilience.cli.options import (
+    ClassShares,
+    Files,
+    Json,
+    Labels,
+    Logits,
+    Method,
+    MethodOptions,
+    Model,
+    with_columns,
+)
 from consilience.cli.outputs import check_places, write_page
 from consilience.cli.summary import summarize
 from consilience.data.labels import known_labels
@@ -33,6 +43,7 @@ def command(
     *,
     method: Method = DEFAULT,
     option: MethodOptions = None,
+    class_shares: ClassShares = None,
     logits: Logits = False,
     labels: Labels = None,
     known: Annotated[
@@ -67,12 +78,14 @@ def command(
         if path is not None:
             check_writable(path, (suffix,))
     check_places([output, save, report], [*files, labels, known, model])
-    if model is not None and (known is not None or option or method != DEFAULT):
-        raise ValueError("--model answers with what was learned; --method, --option and --known do not go with it")
+    if model is not None and (known is not None or class_shares is not None or option or method != DEFAULT):
+        raise ValueError(
+            "--model answers with what was learned; --method, --option, --class-shares and --known do not go with it"
+        )
     predictions = predictions_of(files, columns, logits=logits, quiet=json)
     truth = labels_of(labels, predictions, files, columns)
     known_truth = labels_of(known, predictions, files, columns)
-    aggregator = fitted(predictions, method, option, model, known_truth)
+    aggregator = fitted(predictions, method, option, model, known=known_truth, class_shares=class_shares)
     analysis = Analysis(predictions, aggregator)
     posterior = to_numpy(aggregator.posterior_ if model is None else analysis.posterior)
     if output is not None:

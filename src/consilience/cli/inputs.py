@@ -12,6 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 from consilience.aggregators import load
 from consilience.cli import screen
 from consilience.cli.methods import make_method
+from consilience.cli.shares import shares_of
 from consilience.data.labels import known_labels
 from consilience.files import read_labels, read_predictions
 from consilience.system.errors import InvalidPredictions
@@ -54,12 +55,22 @@ def checked_labels(source: str, predictions: Predictions, columns: Columns) -> A
 
 
 def fitted(
-    predictions: Predictions, method: str, options: list[str] | None, model: Path | None = None, known: Any = None
+    predictions: Predictions,
+    method: str,
+    options: list[str] | None,
+    model: Path | None = None,
+    *,
+    known: Any = None,
+    class_shares: str | None = None,
 ) -> AbstractAggregator:
     """A saved model, or a method fitted to these predictions."""
     if model is not None:
         return load(model)
     aggregator = make_method(method, options or [], verbose=screen.err.is_terminal)
+    if class_shares is not None:
+        if "class_shares" not in aggregator.get_params():
+            raise ValueError(f"--class-shares go with --method consensus; got {method!r}")
+        aggregator.set_params(class_shares=shares_of(class_shares, predictions))
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always", UserWarning)
         warnings.simplefilter("ignore", ConvergenceWarning)  # the summary reports it

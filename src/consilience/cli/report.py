@@ -8,7 +8,7 @@ import typer
 from consilience.cli import screen
 from consilience.cli.inputs import fitted, labels_of, predictions_of
 from consilience.cli.methods import DEFAULT
-from consilience.cli.options import Files, Labels, Logits, Method, MethodOptions, Model, with_columns
+from consilience.cli.options import ClassShares, Files, Labels, Logits, Method, MethodOptions, Model, with_columns
 from consilience.cli.outputs import check_places, write_page
 from consilience.files.recognition import Columns
 from consilience.insight.analysis import Analysis
@@ -22,6 +22,7 @@ def command(
     output: Annotated[Path, typer.Option("--output", "-o", help="Where the page goes.")] = Path("report.html"),
     method: Method = DEFAULT,
     option: MethodOptions = None,
+    class_shares: ClassShares = None,
     logits: Logits = False,
     labels: Labels = None,
     model: Model = None,
@@ -30,7 +31,10 @@ def command(
     """Write a page to look at: one HTML file that needs no network."""
     check_writable(output, (".html",))
     check_places([output], [*files, labels, model])
+    if model is not None and class_shares is not None:
+        raise ValueError("--model answers with what was learned; --class-shares do not go with it")
     predictions = predictions_of(files, columns, logits=logits)
     truth = labels_of(labels, predictions, files, columns)
-    write_page(output, Analysis(predictions, fitted(predictions, method, option, model)), truth)
+    aggregator = fitted(predictions, method, option, model, class_shares=class_shares)
+    write_page(output, Analysis(predictions, aggregator), truth)
     screen.print_text(f"Wrote {output}")
