@@ -174,7 +174,8 @@ def _print_members(members: list[dict[str, Any]]) -> None:
     beyond = (
         "† agreement with the other members beyond chance: 0 for blind answers, and for one and the same answer always."
     )
-    out.print(f"[dim]{note}\n{beyond}{more}[/dim]")
+    confused = "confuses most: true class → its vote, and how often of that class; estimated like the accuracy."
+    out.print(f"[dim]{note}\n{beyond}\n{confused}{more}[/dim]")
 
 
 def _with_interval(row: dict[str, Any]) -> str:

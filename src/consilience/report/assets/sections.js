@@ -115,7 +115,7 @@ function confusion() {
   const columns = isAll ? rows : [...rows, "others"];
   const which = isAll ? "" : ` Shown are the ${classes.length} of ${count(report.sizes.classes)} classes that are confused most, all other answers in the last column; the lists below each matrix are of all classes.`;
   return section("confusion", "How each member errs",
-    prose(`Of the items that truly are of a row’s class, how many the member calls what the column says, as the consensus counts${report.method.fitted_here ? " without labels" : ""}.${which}${shownMembers(members.length, total)}`),
+    prose(`The member’s votes: of the items that are of the row’s class, the share that it calls what the column says. The true classes are estimated without labels, so that the diagonal agrees with the estimated accuracy.${which}${shownMembers(members.length, total)}`),
     make("div", { class: "legends" }, legend(["right"], "0 %", "100 %", "said rightly", rateShade), legend(["wrong"], "0 %", "100 %", "said wrongly", rateShade)),
     make("div", { class: "figures" }, members.map((entry) => confusionFigure(entry, rows, columns))));
 }
