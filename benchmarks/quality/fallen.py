@@ -1,6 +1,6 @@
 """Whether `diagnose(p, reference=q)` is right when it warns that the fused answer has become worse since the reference.
 
-    python -m benchmarks.quality.fallen --work-dir WORK --data-dir DATA [-o results/fallen.txt]
+    python -m benchmarks.quality.fallen --work-dir WORK --data-dir DATA [--data fashion-mnist] [-o results/fallen.txt]
 
 After `python -m benchmarks.quality`, which trains the members. Ensembles of each data set look at clean images, the
 reference, and at the same number of images under every shift, or of other clean ones. Each panel is fused by weights
@@ -27,7 +27,7 @@ from benchmarks.quality.sources.members import Answer, trained
 from consilience.insight.accuracy.estimates import FUSED, voters_of
 from consilience.insight.warnings.thresholds import FALLEN
 
-DATA = ("digits", "mnist", "cifar10")
+DATA, HELD_OUT = ("digits", "mnist", "cifar10"), "fashion-mnist"
 N_ITEMS, WORSE = 400, 0.05
 TRIED = (0.05, FALLEN, 0.1, 0.15, 0.2)
 LEFT_OUT = {"broken", "partial", "pair"}  # of ensembles: a broken member is warned of by itself
@@ -81,7 +81,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--work-dir", type=Path, required=True)
     parser.add_argument("--data-dir", type=Path, required=True)
-    parser.add_argument("--data", nargs="+", default=DATA, choices=DATA)
+    parser.add_argument("--data", nargs="+", default=DATA, choices=(*DATA, HELD_OUT))
     parser.add_argument("-o", "--output", type=Path)
     options = parser.parse_args()
     found: dict[str, list[tuple[Seen, Seen]]] = defaultdict(list)
