@@ -276,6 +276,7 @@ class Predictions(AbstractPredictions):
         member: Any = "worker",
         label: Any = "label",
         classes: Sequence[Any] | None = None,
+        partial: bool = False,
     ) -> Predictions:
         """Predictions from a long frame of any data-frame library, one answer per row.
 
@@ -290,7 +291,7 @@ class Predictions(AbstractPredictions):
             Axis("class", len(answers.class_names), answers.class_names),
         )
         given = answers.rows if answers.labels is None else answers.labels
-        return _of_answers(answers.items, answers.members, given, axes, partial=False)
+        return _of_answers(answers.items, answers.members, given, axes, partial=partial)
 
     @classmethod
     def from_models(
@@ -500,6 +501,10 @@ class Predictions(AbstractPredictions):
     def with_items(self, items: Axis) -> Predictions:
         """The same answers to items of other names."""
         return _assembled(self.soft, self.hard, self.axes._replace(items=items))
+
+    def with_classes(self, classes: Axis) -> Predictions:
+        """The same answers with other names of classes. Labels may be among more classes than were said."""
+        return _assembled(self.soft, self.hard, self.axes._replace(classes=classes))
 
     def aligned(self, members: Sequence[Any], classes: Sequence[Any]) -> Predictions:
         """The same answers on the axes of an earlier fit: members matched by name, absent ones missing."""

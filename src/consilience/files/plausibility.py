@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from consilience.data.axes import some
 from consilience.files.cells import numbers_in
 from consilience.system.errors import InvalidPredictions
 
@@ -58,6 +59,25 @@ def _check_names(column: str, cells: Cells) -> None:
     if numbers.has_percent or (numbers.has_fractions() and values.min() >= 0 and values.max() <= 1):
         share = next(value for value in cells.values if "%" in str(value) or str(value).strip("0") not in ("", "1"))
         raise InvalidPredictions(f"labels must be names or whole numbers; column {column!r} holds {share!r}. {ADVICE}")
+
+
+def check_shared_labels(predictions: Predictions) -> None:
+    """Raise if the labels of some member are never given by any other: its column may hold something else."""
+    hard = predictions.hard
+    if hard is None or predictions.n_members < 2:
+        return
+    pairs = np.unique(np.stack([hard.members, hard.labels]), axis=1)
+    n_givers = np.bincount(pairs[1], minlength=predictions.n_classes)
+    is_alone = np.ones(predictions.n_members, dtype=bool)
+    is_alone[pairs[0][n_givers[pairs[1]] > 1]] = False
+    n_given = np.bincount(hard.members, minlength=predictions.n_members)
+    if (is_alone & (n_given >= MANY_ANSWERS)).any():
+        names = [predictions.members[place] for place in np.flatnonzero(is_alone & (n_given >= MANY_ANSWERS))]
+        raise InvalidPredictions(
+            f"columns of labels must have labels in common; {some(names)} shares none with the others: say which "
+            "column is which with --item-column, --member-column and --label-column, or list the members of a wide "
+            "table, such as --member-column ann,bob"
+        )
 
 
 def check_members(predictions: Predictions, order: str) -> None:

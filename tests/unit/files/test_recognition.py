@@ -74,7 +74,7 @@ def test_logits_are_recognised_by_name_or_told(tmp_path, name):
         predictions, found = soft(path)
         assert "logits" in found[0]
     else:
-        with pytest.raises(cs.InvalidPredictions, match="say --logits"):
+        with pytest.raises(cs.InvalidPredictions, match="Logits go through"):
             soft(path)
         predictions, _ = soft(path, logits=True)
     np.testing.assert_allclose(predictions.to_array(), ARRAY, atol=1e-12)
