@@ -156,7 +156,7 @@ def test_integer_names_of_columns():
     frame = pd.DataFrame(np.eye(2)).assign(task=[0, 1], worker="a")
     p = cs.Predictions.from_frame(frame)
     assert p.classes == [0, 1] and p.to_array()[0].tolist() == [[1, 0], [0, 1]]
-    with pytest.raises(cs.InvalidPredictions, match="frame must have the column 'task' for the item"):
+    with pytest.raises(cs.InvalidPredictions, match="a frame of answers must have a column of members"):
         cs.Predictions.from_frame(pd.DataFrame(np.eye(2)))
 
 

@@ -9,10 +9,10 @@ import numpy as np
 
 from consilience.data.axes import some
 from consilience.data.names import sorted_names, text_of
+from consilience.data.plausibility import check_members
 from consilience.data.predictions import Predictions
 from consilience.data.roles import ITEM, LABEL, MEMBER, TRUTH, column_named
 from consilience.files.contents import AXIS_NAMES, Arrays, Contents
-from consilience.files.plausibility import check_members
 from consilience.files.scales import Scale, as_probabilities, check_orientation, scale_of
 from consilience.system.errors import InvalidPredictions
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from consilience.data.axes import some
 from consilience.data.names import check_spellings, sorted_names
+from consilience.data.plausibility import check_labels, check_members, check_shared_labels
 from consilience.data.predictions import Predictions
 from consilience.data.roles import (
     ITEM,
@@ -21,7 +22,6 @@ from consilience.data.roles import (
     with_joined_items,
 )
 from consilience.files.cells import Cells, Numbers, check_one_notation, numbers_in
-from consilience.files.plausibility import check_labels, check_members, check_shared_labels
 from consilience.files.scales import Scale, as_probabilities, check_orientation, scale_of
 from consilience.system import tables
 from consilience.system.errors import InvalidPredictions
@@ -131,7 +131,7 @@ class _Reading:
                 said, item=item, member=member, label=label, classes=self.told.classes, partial=True
             )
             if not self.told.are_named:
-                check_labels(made, {label: table[label]})
+                check_labels(made, {label: table[label].values})
             example = self._example(item=[item], member=[member], label=[label])
             words = f"{roles}, labels in {label!r}: {some(made.classes)}{_unknown([table[label]])}"
             return Understood(made, words + self._unread(example), example)
@@ -209,7 +209,7 @@ class _Reading:
             np.array(answers, dtype=object), members=list(members.values()), items=items, classes=classes, partial=True
         )
         if not self.told.are_named:
-            check_labels(made, columns)
+            check_labels(made, {name: cells.values for name, cells in columns.items()})
             check_shared_labels(made)
             check_members(made, "a table has a row for each item")
         example = self._example(item=[] if item is None else [item], member=list(members))

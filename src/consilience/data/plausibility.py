@@ -1,20 +1,20 @@
-"""Refuse what a file cannot mean: numbers or free text read as labels, members and items the wrong way round."""
+"""Refuse what a table cannot mean: numbers or free text read as labels, members and items the wrong way round."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import re
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from consilience.data.axes import some
-from consilience.files.cells import numbers_in
+from consilience.data.names import UNKNOWN, is_missing
 from consilience.system.errors import InvalidPredictions
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from consilience.data.predictions import Predictions
-    from consilience.files.cells import Cells
 
 MANY_CLASSES, ANSWERS_PER_CLASS = 20, 10
 """More classes than the first number need this many answers each, or they are no classes."""
@@ -25,13 +25,15 @@ MANY_ANSWERS = 10
 MANY_MEMBERS, MEMBERS_PER_ITEM = 30, 10
 """More members than the first number, and than this many per item, are items."""
 
-ADVICE = "Name the columns, such as --label-column, to read them so all the same"
+NUMBER = re.compile(r"[-+]?([0-9]+([.,][0-9]*)?|[.,][0-9]+)([eE][-+]?[0-9]{1,3})?( ?%)?")
+
+ADVICE = "Name the column with label= to read it so all the same"
 
 
-def check_labels(predictions: Predictions, columns: Mapping[str, Cells]) -> None:
-    """Raise if labels were read that are more likely numbers or free text."""
-    for column, cells in columns.items():
-        _check_names(column, cells)
+def check_labels(predictions: Predictions, columns: Mapping[str, Sequence[Any]]) -> None:
+    """Raise if labels were read, from these columns, that are more likely numbers or free text."""
+    for column, values in columns.items():
+        _check_names(column, values)
     hard, where = predictions.hard, f"column {next(iter(columns))!r}"
     assert hard is not None  # noqa: S101 - labels are hard
     n_answers, n_classes = len(hard.labels), predictions.n_classes
@@ -50,15 +52,17 @@ def check_labels(predictions: Predictions, columns: Mapping[str, Cells]) -> None
         )
 
 
-def _check_names(column: str, cells: Cells) -> None:
-    """Raise if all cells of a column are shares: per cent, or numbers from 0 to 1 that are not all whole."""
-    numbers = numbers_in([cells])
-    if numbers is None:
+def _check_names(column: str, values: Sequence[Any]) -> None:
+    """Raise if all values of a column are shares: per cent, or numbers from 0 to 1 that are not all whole."""
+    texts = {str(value) for value in values if not (is_missing(value) or value == "" or value in UNKNOWN)}
+    if not texts or not all(map(NUMBER.fullmatch, texts)):
         return
-    values = numbers.values[~np.isnan(numbers.values)]
-    if numbers.has_percent or (numbers.has_fractions() and values.min() >= 0 and values.max() <= 1):
-        share = next(value for value in cells.values if "%" in str(value) or str(value).strip("0") not in ("", "1"))
-        raise InvalidPredictions(f"labels must be names or whole numbers; column {column!r} holds {share!r}. {ADVICE}")
+    numbers = {text: float(text.rstrip(" %").replace(",", ".")) for text in texts}
+    fractions = [text for text, number in numbers.items() if "%" in text or number % 1]
+    if any("%" in text for text in texts) or (fractions and all(0 <= number <= 1 for number in numbers.values())):
+        raise InvalidPredictions(
+            f"labels must be names or whole numbers; column {column!r} holds {min(fractions)!r}. {ADVICE}"
+        )
 
 
 def check_shared_labels(predictions: Predictions) -> None:
@@ -75,8 +79,8 @@ def check_shared_labels(predictions: Predictions) -> None:
         names = [predictions.members[place] for place in np.flatnonzero(is_alone & (n_given >= MANY_ANSWERS))]
         raise InvalidPredictions(
             f"columns of labels must have labels in common; {some(names)} shares none with the others: say which "
-            "column is which with --item-column, --member-column and --label-column, or list the members of a wide "
-            "table, such as --member-column ann,bob"
+            "column is which with item=, member= and label=, or list the members of a wide table, such as "
+            "member='ann,bob'"
         )
 
 
