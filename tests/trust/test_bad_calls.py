@@ -100,7 +100,6 @@ PREDICTIONS = {
     "bytes": (lambda: P(b"abc"), "probabilities", "real numbers", "got |S3"),
     "ragged": (lambda: P([[[0.5, 0.5]], [[1.0]]]), "probabilities", "(members, items, classes)", "ragged lists"),
     "a data frame": (lambda: P(pd.DataFrame(ROWS)), "probabilities", "array", "got a data frame"),
-    "a data frame": (lambda: P(pd.DataFrame(PAIR[0])), "probabilities", "array", "data frame"),
     "sparse": (lambda: P([sparse.csr_array(PAIR[0])]), "probabilities", "dense array", "sparse csr_array"),
     "one sparse": (lambda: P(sparse.coo_matrix(ROWS)), "probabilities", "dense array", "sparse coo_matrix"),
     "a sparse tensor": (

@@ -15,8 +15,8 @@ from consilience.cli.outputs import check_places, write_page
 from consilience.cli.summary import summarize
 from consilience.data.labels import known_labels
 from consilience.data.predictions import Predictions
+from consilience.data.roles import Columns
 from consilience.files import write_posterior
-from consilience.files.recognition import Columns
 from consilience.files.writing import check_posterior_path
 from consilience.insight.analysis import Analysis
 from consilience.insight.label_evaluation import evaluate_labels

@@ -8,7 +8,7 @@ from consilience.cli import screen
 from consilience.cli.inputs import fitted, predictions_of
 from consilience.cli.methods import DEFAULT
 from consilience.cli.options import Files, Json, Logits, Method, MethodOptions, Model, with_columns
-from consilience.files.recognition import Columns
+from consilience.data.roles import Columns
 from consilience.insight.explanation import explain
 
 

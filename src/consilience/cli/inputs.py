@@ -12,6 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 from consilience.aggregators import load
 from consilience.cli import screen
 from consilience.cli.methods import make_method
+from consilience.cli.wording import on_command_line
 from consilience.data.labels import known_labels
 from consilience.files import read_labels, read_predictions
 from consilience.system.errors import InvalidPredictions
@@ -19,7 +20,7 @@ from consilience.system.errors import InvalidPredictions
 if TYPE_CHECKING:
     from consilience.aggregators.base import AbstractAggregator
     from consilience.data.predictions import Predictions
-    from consilience.files.recognition import Columns
+    from consilience.data.roles import Columns
 
 
 def predictions_of(files: list[str], columns: Columns, *, logits: bool, quiet: bool = False) -> Predictions:
@@ -27,7 +28,7 @@ def predictions_of(files: list[str], columns: Columns, *, logits: bool, quiet: b
     with screen.waiting("reading"):
         source = read_predictions(files, logits=logits, columns=columns)
     if not quiet:
-        screen.print_found(source.found)
+        screen.print_found(source.found, source.examples)
     return source.predictions
 
 
@@ -40,12 +41,15 @@ def labels_of(source: str | None, predictions: Predictions, files: list[str], co
         raise InvalidPredictions(
             f"labels must be in a file of their own; {source} is also read as predictions, which would see them"
         )
-    return checked_labels(source, predictions, columns)
+    return checked_labels(source, predictions, columns, are_of_predictions=True)
 
 
-def checked_labels(source: str, predictions: Predictions, columns: Columns) -> Any:
-    """Read labels that fit the predictions; raises before anything is computed or written."""
-    labels = read_labels(source, columns=columns)
+def checked_labels(source: str, predictions: Predictions, columns: Columns, *, are_of_predictions: bool = False) -> Any:
+    """Read labels that fit the predictions; raises before anything is computed or written.
+
+    Columns that were named for the predictions need not be in the file of labels.
+    """
+    labels = read_labels(source, columns=columns, are_optional=are_of_predictions)
     try:
         known_labels(labels, predictions.axes)
     except InvalidPredictions as error:
@@ -65,5 +69,6 @@ def fitted(
         warnings.simplefilter("ignore", ConvergenceWarning)  # the summary reports it
         aggregator.fit(predictions, known)
     for warning in told:  # the message alone, without the line of code
-        screen.err.print(screen.visible(f"! {warning.message}"), markup=False, highlight=False, soft_wrap=True)
+        sentence = screen.visible(on_command_line(f"! {warning.message}"))
+        screen.err.print(sentence, markup=False, highlight=False, soft_wrap=True)
     return aggregator

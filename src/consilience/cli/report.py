@@ -10,7 +10,7 @@ from consilience.cli.inputs import fitted, labels_of, predictions_of
 from consilience.cli.methods import DEFAULT
 from consilience.cli.options import Files, Labels, Logits, Method, MethodOptions, Model, with_columns
 from consilience.cli.outputs import check_places, write_page
-from consilience.files.recognition import Columns
+from consilience.data.roles import Columns
 from consilience.insight.analysis import Analysis
 from consilience.system.atomic import check_writable
 

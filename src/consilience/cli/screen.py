@@ -83,10 +83,15 @@ def _plain(value: Any) -> Any:
     return value if isinstance(value, str | int | float | bool | None) else str(value)
 
 
-def print_found(found: list[str]) -> None:
-    """Print how the files were understood."""
-    for line in found:
+def print_found(found: list[str], examples: list[Table | None]) -> None:
+    """Print how the files were understood, with some rows of each kind of table."""
+    shown = set()
+    for line, example in zip(found, examples, strict=True):
         err.print(f"[dim]{escape(line)}[/dim]")
+        if example is not None and (kind := tuple(example.columns)) not in shown:
+            shown.add(kind)
+            for row in repr(example).split("\n"):
+                err.print(f"[dim]    {escape(row)}[/dim]", soft_wrap=True)
 
 
 def print_table(table: Table, title: str | None = None, *, best: str | None = None) -> None:

@@ -59,8 +59,8 @@ def as_table(frame: Any) -> Table:
     if hasattr(frame, "column_names") and hasattr(frame, "features"):
         return _of_data_set(frame)
     if isinstance(frame, list) and frame and all(isinstance(record, dict) for record in frame):
-        names = dict.fromkeys(name for record in frame for name in record)
-        return Table({name: [record.get(name) for record in frame] for name in names})
+        keys = dict.fromkeys(name for record in frame for name in record)
+        return Table({name: [record.get(name) for record in frame] for name in keys})
     import narwhals as nw  # noqa: PLC0415 - only users of frames pay for it
 
     try:
@@ -95,7 +95,7 @@ def found_columns(table: Table, item: Any, member: Any, label: Any) -> Roles:
     for role, (column, default) in given.items():
         if column not in table.columns and column not in (default, None) and not _is_several(column, table):
             raise InvalidPredictions(f"frame must have the column {column!r} for the {role}; it has {table.columns}")
-    told = [None if column == default and column not in table.columns else column for column, default in given.values()]
+    told: Any = [None if name == default and name not in table.columns else name for name, default in given.values()]
     values = {name: table[name] for name in table.columns if isinstance(name, str) and _are_plain(table[name])}
     found = roles_of(values, Columns(*told))
     return found if label is not None else found._replace(label=None)

@@ -58,11 +58,10 @@ def _check_names(column: str, values: Sequence[Any]) -> None:
     if not texts or not all(map(NUMBER.fullmatch, texts)):
         return
     numbers = {text: float(text.rstrip(" %").replace(",", ".")) for text in texts}
-    fractions = [text for text, number in numbers.items() if "%" in text or number % 1]
+    fractions = {text for text, number in numbers.items() if "%" in text or number % 1}
     if any("%" in text for text in texts) or (fractions and all(0 <= number <= 1 for number in numbers.values())):
-        raise InvalidPredictions(
-            f"labels must be names or whole numbers; column {column!r} holds {min(fractions)!r}. {ADVICE}"
-        )
+        first = next(value for value in values if str(value) in fractions)
+        raise InvalidPredictions(f"labels must be names or whole numbers; column {column!r} holds {first!r}. {ADVICE}")
 
 
 def check_shared_labels(predictions: Predictions) -> None:
@@ -78,7 +77,7 @@ def check_shared_labels(predictions: Predictions) -> None:
     if (is_alone & (n_given >= MANY_ANSWERS)).any():
         names = [predictions.members[place] for place in np.flatnonzero(is_alone & (n_given >= MANY_ANSWERS))]
         raise InvalidPredictions(
-            f"columns of labels must have labels in common; {some(names)} shares none with the others: say which "
+            f"columns of labels must have labels in common; {some(names)} share none with the others: say which "
             "column is which with item=, member= and label=, or list the members of a wide table, such as "
             "member='ann,bob'"
         )

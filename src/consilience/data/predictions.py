@@ -138,6 +138,8 @@ class Predictions(AbstractPredictions):
     ['vit', 'resnet']
     """
 
+    soft: tuple[SoftMember, ...]
+    hard: HardAnswers | None
     _has_answers = False  # whether it was checked that each item has one: a look at all of them
 
     def __init__(
@@ -154,8 +156,7 @@ class Predictions(AbstractPredictions):
             members = list(probabilities) if members is None else members
             probabilities = list(probabilities.values())
         if are_member_tables(probabilities):
-            joined = _of_member_tables(probabilities, members, items, classes, normalize=normalize)
-            self.axes, self.soft, self.hard = joined.axes, joined.soft, joined.hard
+            self._take_over(_of_member_tables(probabilities, members, items, classes, normalize=normalize))
             return
         matrices = member_matrices(probabilities)
         check_shapes(matrices)
@@ -168,10 +169,13 @@ class Predictions(AbstractPredictions):
         if normalize:
             matrices = [normalized(matrix) for matrix in matrices]
         soft = (SoftMember(place, matrix, None, is_complete=False) for place, matrix in enumerate(matrices))
-        self.hard: HardAnswers | None = None
+        self.hard = None
         self.soft = validated(tuple(soft), self.hard, self.axes)
         if not partial:
             self.check_every_item_is_answered()
+
+    def _take_over(self, other: Predictions) -> None:
+        self.axes, self.soft, self.hard = other.axes, other.soft, other.hard
 
     # ---- other ways in ------------------------------------------------------------------------------------
 
@@ -305,7 +309,7 @@ class Predictions(AbstractPredictions):
             return _of_wide_labels(read_wide_labels(frame, table, found, member, classes), partial=partial)
         joined = with_joined_items({name: table[name] for name in table.columns}, Columns(item=found.item))
         if joined is not None:
-            table = Table({found.item: joined} | table.to_dict())
+            table = Table({str(found.item): joined, **table.to_dict()})
         answers = read_answers(table, item=found.item, member=found.member, label=found.label, classes=classes)
         axes = Axes(
             Axis("member", len(answers.member_names), answers.member_names),

@@ -213,10 +213,10 @@ def roles_of(table: Mapping[str, Sequence[Any]], told: Columns | None = None) ->
 
 def with_joined_items(table: Mapping[str, Sequence[Any]], told: Columns) -> list[Any] | None:
     """The names of items if the user joined several columns for them, such as `question+model`; else None."""
-    if told.item is None or told.item in table or "+" not in told.item:
+    parts = [] if told.item is None or told.item in table else [part.strip() for part in told.item.split("+")]
+    if len(parts) < 2 or not all(part in table for part in parts):
         return None
-    parts = [column_named(table, part.strip(), ()) for part in told.item.split("+")]
-    rows = list(zip(*(table[part] for part in parts if part is not None), strict=True))
+    rows = list(zip(*(table[part] for part in parts), strict=True))
     if any(is_missing(value) or value == "" for row in rows for value in row):
         raise InvalidPredictions(f"the columns {told.item!r} must name every item; some rows are empty")
     names = ["/".join(map(str, row)) for row in rows]
@@ -363,6 +363,8 @@ class _Decision:
     def _wide(self) -> Roles:
         if self.told.item is not None:
             item = column_named(self.table, self.told.item, ())
+            if item is not None and self.held[item].repeats and self.told.member is None:
+                raise InvalidPredictions(self._without_members(item))
         else:
             names = self._called("item")
             alone = [name for name in names if not self.held[name].repeats and self.held[name].is_complete]
@@ -370,7 +372,7 @@ class _Decision:
             if not alone and repeated and self.told.member is None:
                 raise InvalidPredictions(self._without_members(repeated[0]))
             index = [name for name in self.table if name in UNNAMED]
-            item = next(iter((*alone, *repeated, *names[:0], *index)), None)
+            item = next(iter((*alone, *repeated, *index)), None)
         return Roles(item, None, self._label({item}, is_long=False) if self._is_of_one_member(item) else None)
 
     def _is_of_one_member(self, item: str | None) -> bool:

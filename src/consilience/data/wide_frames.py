@@ -98,8 +98,8 @@ def read_member(part: Any, name: Any, classes: Sequence[Any] | None) -> MemberTa
                 f"member {name!r} must have a score for every class; it has only the best one: run the pipeline with "
                 "top_k=None, or give the labels to from_labels"
             )
-        rows = read_rows(part, str(name))
-        return MemberTable(rows.values, None, rows.classes)
+        scores = read_rows(part, str(name))
+        return MemberTable(scores.values, None, scores.classes)
     if not _is_frame(part):
         return MemberTable(part, None, None)
     table = as_table(part)

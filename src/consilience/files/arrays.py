@@ -9,7 +9,7 @@ import numpy as np
 
 from consilience.data.axes import some
 from consilience.data.names import sorted_names, text_of
-from consilience.data.plausibility import check_members
+from consilience.data.plausibility import check_labels, check_members
 from consilience.data.predictions import Predictions
 from consilience.data.roles import ITEM, LABEL, MEMBER, TRUTH, column_named
 from consilience.files.contents import AXIS_NAMES, Arrays, Contents
@@ -43,6 +43,8 @@ def from_arrays(contents: Contents, arrays: Arrays, *, scale: Scale | None, is_a
         name = _the_only_name(labels, contents, "array of labels (members, items)")
         made = _labels(np.atleast_2d(labels[name]), contents.path.stem, names)
         check_members(made, "the order of axes is (members, items)")
+        if labels[name].dtype.kind == "U":
+            check_labels(made, {name: labels[name].ravel().tolist()})
         return made, f"hard labels (members, items) = {made.n_members:,} × {made.n_items:,}"
     shapes = ", ".join(f"{name} {array.shape} {array.dtype}" for name, array in arrays.items()) or "nothing"
     raise InvalidPredictions(f"expected an array {BLOCK} or (items, classes); it holds {shapes}")
@@ -67,7 +69,7 @@ def _sizes(made: Predictions) -> str:
 
 def _block(block: Any, name: str, told: Scale | None, names: dict[str, Any]) -> tuple[Predictions, str]:
     """All members in one array, on one scale."""
-    scale = told or _named_scale(name) or scale_of(block.reshape(-1, block.shape[-1]))
+    scale = told or _named_scale(name) or (scale_of(block.reshape(-1, block.shape[-1])) if block.size else None)
     if scale == "logits" and told is None and _named_scale(name) is None:
         check_orientation(*block.shape[1:])
     if scale == "counts" and told is None:

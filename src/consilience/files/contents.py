@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from consilience.data.axes import some
+from consilience.data.rows import Rows
 from consilience.files.cells import Cells
 from consilience.files.delimited import read_delimited
 from consilience.files.parquet import read_parquet
@@ -23,9 +24,6 @@ from consilience.system.untrusted import (
     read_npz,
     reason_of,
 )
-
-if TYPE_CHECKING:
-    from consilience.data.rows import Rows
 
 Arrays = dict[str, np.ndarray[Any, Any]]
 Table = dict[str, Cells]
@@ -101,7 +99,7 @@ def _names_in(path: Path) -> list[str]:
 
 def _read_table(path: Path, suffix: str) -> tuple[Table, dict[str, Rows]]:
     if suffix in (".csv", ".tsv"):
-        table, lists = read_delimited(path, "\t" if suffix == ".tsv" else ","), {}
+        table, lists = read_delimited(path, "\t" if suffix == ".tsv" else ","), dict[str, Rows]()
     else:
         table, lists = read_parquet(path) if suffix == ".parquet" else read_records(path, by_line=suffix != ".json")
     if not any(len(cells.values) for cells in table.values()) and not lists:

@@ -14,6 +14,7 @@ from consilience.system.untrusted import check_unpacked, reason_of
 if TYPE_CHECKING:
     from pathlib import Path
 
+NUMBERS = ("FLOAT", "DOUBLE", "INT32", "INT64")
 MOST_CELLS, CELLS_PER_BYTE = 2**24, 64
 """The most cells a table may claim: the first number, or the second per byte of the file if that is more."""
 
@@ -49,10 +50,10 @@ def _check(file: Any, n_bytes: int) -> None:
     """Raise for records and times, or for more cells than the size allows: run lengths can claim any number."""
     metadata, schema = file.metadata, file.schema
     for column in schema:
-        is_list = column.max_repetition_level == 1 and column.physical_type in ("FLOAT", "DOUBLE")
+        is_list = column.max_repetition_level == 1 and column.physical_type in NUMBERS
         is_flat = column.path == column.name and not column.max_repetition_level
         if not (is_flat or is_list) or column.physical_type == "INT96":
-            raise ValueError(f"the column {column.path!r} holds records, times or lists of other than fractions")
+            raise ValueError(f"the column {column.path!r} holds records, times or lists of other than numbers")
     names = file.schema_arrow.names
     if name := delimited.repeated(names):
         raise ValueError(f"the column {name!r} is there twice")

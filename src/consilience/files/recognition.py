@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from consilience.data.axes import Axis, some
 from consilience.data.labels import NamedLabels
 from consilience.data.predictions import Predictions
-from consilience.data.roles import ITEM, TRUTH, UNNAMED, Columns, column_named, role_of
+from consilience.data.roles import ITEM, TRUTH, UNNAMED, Columns, column_named, role_of, with_joined_items
 from consilience.files.arrays import axis_names, from_arrays, labels_in
-from consilience.files.cells import numbers_in
+from consilience.files.cells import Cells, numbers_in
 from consilience.files.contents import Contents, Table, read_contents
 from consilience.files.tables import all_named, from_table
 from consilience.system.errors import InvalidPredictions
@@ -41,15 +41,22 @@ def read_predictions(sources: Sequence[str], *, logits: bool = False, columns: C
         parts.append(_with_names(part, told, source))
         found.append(f"{source}: {contents.format}, {words}")
         examples.append(example)
-    panel = parts[0] if len(parts) == 1 else _side_by_side(parts, sources)
-    if told.classes is not None:
-        panel = panel.aligned(panel.members, told.classes)
-    panel.check_every_item_is_answered()
+    _check_fit_together(parts, sources)
+    try:
+        panel = parts[0] if len(parts) == 1 else Predictions.concatenate(_with_all_classes(parts))
+        if told.classes is not None:
+            panel = panel.aligned(panel.members, told.classes)
+        panel.check_every_item_is_answered()
+    except InvalidPredictions as error:
+        raise InvalidPredictions(f"{', '.join(sources[:3])}{', …' if len(sources) > 3 else ''}: {error}") from None
     return Source(panel, found, examples)
 
 
-def read_labels(source: str, *, columns: Columns | None = None) -> Any:
-    """Read labels as `fit` and `evaluate` take them: one per item, or a mapping if the file names items."""
+def read_labels(source: str, *, columns: Columns | None = None, are_optional: bool = False) -> Any:
+    """Read labels as `fit` and `evaluate` take them: one per item, or a mapping if the file names items.
+
+    `are_optional` says that the columns were named for other files, and may be missing from this one.
+    """
     contents = read_contents(source)
     if contents.arrays is not None:
         candidates = labels_in(contents.arrays)
@@ -60,6 +67,12 @@ def read_labels(source: str, *, columns: Columns | None = None) -> Any:
         return NamedLabels(names["items"], labels.tolist()) if len(names.get("items", ())) == len(labels) else labels
     assert contents.table is not None  # noqa: S101 - one of the two is there
     table, told = contents.table, columns or Columns()
+    joined = with_joined_items({name: cells.values for name, cells in table.items()}, told)
+    if joined is not None:
+        table = {str(told.item): Cells(joined, is_text=False), **table}
+    if are_optional:
+        item, label = (name if name in table else None for name in (told.item, told.label))
+        told = Columns(item, None, label)
     item = _item_of_labels(table, told)
     others = [name for name in table if name != item and name not in UNNAMED]
     is_alone = len(others) == 1 and told.label is None
@@ -78,7 +91,9 @@ def read_labels(source: str, *, columns: Columns | None = None) -> Any:
 
 def read_posterior(source: str, *, columns: Columns | None = None) -> Predictions:
     """Read a posterior (items, classes), with its names if it has any, as predictions of one member."""
-    part, _, _ = _recognised(read_contents(source), columns or Columns(), logits=False, is_alone=True)
+    contents = read_contents(source)
+    contents = contents._replace(scale=contents.scale or "probabilities")
+    part, _, _ = _recognised(contents, columns or Columns(), logits=False, is_alone=True)
     if part.n_members != 1:
         raise InvalidPredictions(f"a posterior is (items, classes); {source} holds {part.n_members} members")
     part.check_every_item_is_answered()
@@ -172,8 +187,8 @@ def _with_names(part: Predictions, told: Columns, source: str) -> Predictions:
     return part
 
 
-def _side_by_side(parts: list[Predictions], sources: Sequence[str]) -> Predictions:
-    """Join the members of all files. Files that do not name items or classes must have equally many."""
+def _check_fit_together(parts: list[Predictions], sources: Sequence[str]) -> None:
+    """Raise if files without names of items or classes have not equally many, or stand beside others with names."""
     for axis, option in (("items", "--items"), ("classes", "--classes")):
         unnamed = {s: getattr(p.axes, axis) for s, p in zip(sources, parts, strict=True)}
         unnamed = {source: own for source, own in unnamed.items() if not own.is_named}
@@ -187,7 +202,6 @@ def _side_by_side(parts: list[Predictions], sources: Sequence[str]) -> Predictio
                 f"all files must name their {axis}, or none; {source} does not, and others have {some(other.names)}: "
                 f"say {option} {_offer(axis, other)} to name those of {source}, in their order"
             )
-    return Predictions.concatenate(_with_all_classes(parts))
 
 
 def _is_count(named: Axis, unnamed: dict[str, Axis]) -> bool:
