@@ -13,7 +13,7 @@ from consilience.data.plausibility import check_labels, check_members
 from consilience.data.predictions import Predictions
 from consilience.data.roles import ITEM, LABEL, MEMBER, TRUTH, column_named
 from consilience.files.contents import AXIS_NAMES, Arrays, Contents
-from consilience.files.scales import Scale, as_probabilities, check_orientation, scale_of
+from consilience.files.scales import Scale, as_probabilities, check_orientation, named_scale, scale_of
 from consilience.system.errors import InvalidPredictions
 
 BLOCK = "(members, items, classes)"
@@ -69,8 +69,8 @@ def _sizes(made: Predictions) -> str:
 
 def _block(block: Any, name: str, told: Scale | None, names: dict[str, Any]) -> tuple[Predictions, str]:
     """All members in one array, on one scale."""
-    scale = told or _named_scale(name) or (scale_of(block.reshape(-1, block.shape[-1])) if block.size else None)
-    if scale == "logits" and told is None and _named_scale(name) is None:
+    scale = told or named_scale(name) or (scale_of(block.reshape(-1, block.shape[-1])) if block.size else None)
+    if scale == "logits" and told is None and named_scale(name) is None:
         check_orientation(*block.shape[1:])
     if scale == "counts" and told is None:
         raise InvalidPredictions(
@@ -85,19 +85,14 @@ def _matrices(matrices: Arrays, told: Scale | None, names: dict[str, Any]) -> tu
     """One array for each member, each on a scale of its own."""
     rows, scales = [], []
     for place, (name, matrix) in enumerate(matrices.items()):
-        scale = told or _named_scale(name) or scale_of(matrix)
-        if scale == "logits" and told is None and _named_scale(name) is None:
+        scale = told or named_scale(name) or scale_of(matrix)
+        if scale == "logits" and told is None and named_scale(name) is None:
             check_orientation(*matrix.shape)
         if scale in (None, "counts") and told is None:
             _check_no_labels(matrix)
         scales.append(scale if told or scale != "counts" else None)
         rows.append(as_probabilities(matrix, scales[-1], place))
     return Predictions(rows, **names, partial=True), " and ".join(dict.fromkeys(s or "probabilities" for s in scales))
-
-
-def _named_scale(name: str) -> Scale | None:
-    plain = name.lower()
-    return "logits" if "log" in plain else "probabilities" if "prob" in plain else None
 
 
 def _check_no_labels(matrix: Any) -> None:

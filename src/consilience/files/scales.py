@@ -40,6 +40,7 @@ def scale_of(matrix: Any) -> Scale | None:
     ['probabilities', 'per cent', 'logits', 'counts', None]
     """
     rows = np.asarray(matrix[:: max(1, len(matrix) // MOST_ROWS)])
+    rows = rows if rows.dtype.kind == "f" else rows.astype(np.float64)
     rows = rows[~np.isnan(rows).all(axis=1)]
     if not rows.size:
         return None
@@ -53,6 +54,12 @@ def scale_of(matrix: Any) -> Scale | None:
             are_whole = bool((wide % 1 == 0).all())
             return "per cent" if (np.abs(sums - 100) <= slack).all() else "counts" if are_whole else None
         return "logits" if (least < 0).mean() > MOST else None
+
+
+def named_scale(name: str) -> Scale | None:
+    """The scale that the name of an array or column tells, such as `test_logits`."""
+    plain = name.lower()
+    return "logits" if "logit" in plain or "logprob" in plain else "probabilities" if "prob" in plain else None
 
 
 def as_probabilities(matrix: Any, scale: Scale | None, member: int = 0) -> Any:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from consilience.data.axes import some
-from consilience.data.names import check_spellings, sorted_names
+from consilience.data.names import FLOAT_OF_WHOLE, check_spellings, sorted_names, text_of
 from consilience.data.plausibility import check_labels, check_members, check_shared_labels
 from consilience.data.predictions import Predictions
 from consilience.data.roles import (
@@ -22,18 +22,23 @@ from consilience.data.roles import (
     with_joined_items,
 )
 from consilience.files.cells import Cells, Numbers, check_one_notation, numbers_in
-from consilience.files.scales import Scale, as_probabilities, check_orientation, scale_of
+from consilience.files.lists import as_one_scale, lists_of_predictions
+from consilience.files.scales import Scale, as_probabilities, check_orientation
 from consilience.system import tables
 from consilience.system.errors import InvalidPredictions
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from consilience.data.rows import Rows
     from consilience.files.contents import Contents, Table
     from consilience.system.arrays import FloatArray
 
-N_EXAMPLES, MOST_SHOWN = 3, 6
-"""How many rows and columns of a table are shown as an example of what was understood."""
+MOST, MOST_RUNS, MOST_SAMPLED = 0.5, 1000, 1000
+"""Columns are classes if so many rows sum to 1. So many runs of columns are tried, on so many rows."""
+
+N_EXAMPLES, MOST_SHOWN, LONGEST = 3, 5, 24
+"""How many rows, columns and characters of a table are shown as an example of what was understood."""
 
 
 class Understood(NamedTuple):
@@ -76,20 +81,24 @@ class _Reading:
         self.lists, self.stem, self.told, self.scale = contents.lists, contents.path.stem, told, scale
         # --logits is said of all files, among them tables of whole numbers that are labels.
         self.is_of_numbers = contents.scale is not None or told.normalize
+        # Other classes are names for files without names, or all that labels may be.
+        columns = told.classes is not None and all(name in table for name in told.classes)
+        self.told_classes = list(told.classes or ()) if columns else None
         values = {name: cells.values for name, cells in table.items()}
         joined = with_joined_items(values, told)
         self.table = table if joined is None else {str(told.item): Cells(joined, is_text=False), **table}
 
     def understood(self) -> Understood:
+        """The predictions, read by the first of these rules that applies."""
         if not self.told.are_named and not self.lists and self.told.classes is None and self.scale != "labels":
             item = self._item_of_probabilities()
             if item is not NOT_FOUND:
                 return self._soft(item, [name for name in self.table if name != item])
-        if not self.table:
-            return self._listed(Roles(None, None, None))
-        roles = roles_of({name: cells.values for name, cells in self.table.items()}, self.told)
-        if self.lists:
-            return self._listed(roles)
+        told = self.told if self.told.label not in self.lists else self.told._replace(label=None)
+        roles = roles_of({name: cells.values for name, cells in self.table.items()}, told)
+        lists = lists_of_predictions(self.lists, self.told, has_label=roles.label is not None)
+        if lists:
+            return self._listed(roles, lists)
         return self._wide(roles) if roles.member is None else self._long(roles.item, roles.member, roles.label)
 
     def _item_of_probabilities(self) -> Any:
@@ -117,36 +126,50 @@ class _Reading:
             classes = self._class_columns(others)
             rows, words = self._shares(self._numbers(classes))
             made = _answers(names, item, member, classes, rows)
-            example = self._example(item=[item], member=[member], **{"class": classes})
-            return Understood(made, f"{roles}, {words} of {some(classes)}{self._unread(example)}", example)
+            columns = {"item": [item], "member": [member], "class": classes}
+            return self._understood(made, f"{roles}, {words} of {some(classes)}", **columns)
         answers = table[label].answers
-        is_soft = np.array([answer is None for answer in answers])
-        classes = self._class_columns(others, is_wanted=False)
-        numbers = numbers_in(table[name] for name in classes) if is_soft.any() and len(classes) > 1 else None
-        if numbers is not None:
-            numbers = numbers._replace(values=numbers.values[is_soft])
-        if numbers is None or (self.told.classes is None and numbers.share_of_probabilities() < 0.5):
+        is_hard = np.array([answer is not None for answer in answers])
+        # Probabilities say more than the label beside them, which may be the best class or the true one.
+        is_soft = self._has_probabilities(others) & (~is_hard | (self.told.label is None))
+        if not is_soft.any():
             said = tables.Table({**names, label: answers})
             made = Predictions.from_frame(
                 said, item=item, member=member, label=label, classes=self.told.classes, partial=True
             )
             if not self.told.are_named:
                 check_labels(made, {label: table[label].values})
-            example = self._example(item=[item], member=[member], label=[label])
             words = f"{roles}, labels in {label!r}: {some(made.classes)}{_unknown([table[label]])}"
-            return Understood(made, words + self._unread(example), example)
-        hard, soft = ({name: _at(values, is_in) for name, values in names.items()} for is_in in (~is_soft, is_soft))
-        said = tables.Table({**hard, label: _at(answers, ~is_soft)})
-        people = Predictions.from_frame(said, item=item, member=member, label=label, partial=True)
-        rows, words = self._shares(numbers)
-        models = _answers(soft, item, member, classes, rows)
-        example = self._example(item=[item], member=[member], label=[label], **{"class": classes})
-        return Understood(
-            Predictions.concatenate([people, models]),
-            f"{roles}, labels in {label!r} of {people.n_members}, {words} of {some(classes)} of {models.n_members}"
-            f"{self._unread(example)}",
-            example,
+            return self._understood(made, words, item=[item], member=[member], label=[label])
+        classes = self._class_columns(others)
+        numbers = self._numbers(classes)
+        rows, words = self._shares(numbers._replace(values=numbers.values[is_soft]))
+        models = _answers({name: _at(values, is_soft) for name, values in names.items()}, item, member, classes, rows)
+        columns = {"item": [item], "member": [member], "class": classes}
+        is_hard &= ~is_soft
+        if not is_hard.any():
+            return self._understood(models, f"{roles}, {words} of {some(classes)}", **columns)
+        said = tables.Table(
+            {name: _at(values, is_hard) for name, values in names.items()} | {label: _at(answers, is_hard)}
         )
+        people = Predictions.from_frame(said, item=item, member=member, label=label, partial=True)
+        both = Predictions.concatenate([people, models])
+        numbers_of = f"{words} of {some(classes)} of {models.n_members}"
+        words = f"{roles}, labels in {label!r} of {people.n_members}, {numbers_of}"
+        return self._understood(both, words, **columns, label=[label])
+
+    def _has_probabilities(self, names: Sequence[str]) -> Any:
+        """Which rows (rows,) have numbers for the classes: none if the table has no columns that sum to 1."""
+        classes = self._class_columns(names, is_wanted=False)
+        numbers = numbers_in(self.table[name] for name in classes) if len(classes) > 1 else None
+        if numbers is None or (classes != self.told_classes and not self._are_classes(numbers)):
+            return np.zeros(len(next(iter(self.table.values())).values), dtype=bool)
+        return ~np.isnan(numbers.values).all(axis=1)
+
+    @staticmethod
+    def _are_classes(numbers: Numbers) -> bool:
+        is_share = numbers.has_fractions() or numbers.has_point
+        return (is_share and numbers.share_of_probabilities() >= MOST) or numbers.meaning() == "per cent"
 
     # ---- wide tables ----------------------------------------------------------------------------------------
 
@@ -163,15 +186,26 @@ class _Reading:
             return self._labels(item, {label or others[0]: self.stem})
         if (classes := self._numeric_classes(others)) is not None:
             return self._soft(item, classes)
-        members = {label: self.stem} if label is not None else {name: name for name in self._label_columns(others)}
-        return self._labels(item, members)
+        if label is not None:
+            self._check_no_class_columns(label)
+            return self._labels(item, {label: self.stem})
+        return self._labels(item, {name: name for name in self._label_columns(others)})
+
+    def _check_no_class_columns(self, label: str) -> None:
+        """Raise if columns are named like the labels: they may be the scores of which the label is the best."""
+        named = [name for name in self.table if name in set(self.table[label].answers)]
+        if len(named) > 1:
+            raise InvalidPredictions(
+                f"columns {some(named)} have the names of labels in {label!r}, so they may hold one member's scores: "
+                f"say --classes {','.join(named)} to read those, or --label-column {label} to read the labels alone"
+            )
 
     def _numeric_classes(self, names: list[str]) -> list[str] | None:
         """The columns of numbers that are classes; None if columns hold labels."""
         if self.scale == "labels":
             return None
-        if self.told.classes is not None and all(name in self.table for name in self.told.classes):
-            return list(self.told.classes)
+        if self.told_classes is not None:
+            return self.told_classes
         columns = [self.table[name] for name in names]
         check_one_notation(columns)
         numbers = numbers_in(columns)
@@ -193,8 +227,8 @@ class _Reading:
         rows, words = self._shares(self._numbers(classes))
         items = None if item is None else all_named(self.table[item], item)
         made = Predictions([rows], members=[self.stem], items=items, classes=classes, partial=True)
-        example = self._example(item=[] if item is None else [item], **{"class": classes})
-        return Understood(made, f"{words} of {some(classes)}{self._unread(example)}", example)
+        columns = {"item": [] if item is None else [item], "class": classes}
+        return self._understood(made, f"{words} of {some(classes)}", **columns)
 
     def _labels(self, item: str | None, members: dict[str, str]) -> Understood:
         """Hard labels: each column with the name of its member, items in the order of the table."""
@@ -204,7 +238,7 @@ class _Reading:
             check_spellings(set(cells.answers), name)
         answers = [cells.answers for cells in columns.values()]
         said = sorted_names({answer for column in answers for answer in column if answer is not None})
-        classes = said if self.told.classes is None else list(self.told.classes)
+        classes = _plain(said) if self.told.classes is None else list(self.told.classes)
         made = Predictions.from_labels(
             np.array(answers, dtype=object), members=list(members.values()), items=items, classes=classes, partial=True
         )
@@ -212,63 +246,64 @@ class _Reading:
             check_labels(made, {name: cells.values for name, cells in columns.items()})
             check_shared_labels(made)
             check_members(made, "a table has a row for each item")
-        example = self._example(item=[] if item is None else [item], member=list(members))
         what = "one member's labels" if len(members) == 1 else f"labels, one column each of {some(list(members))}"
-        words = f"{what}: {some(classes)}{_unknown(columns.values())}{self._unread(example)}"
-        return Understood(made, words, example)
+        words = f"{what}: {some(classes)}{_unknown(columns.values())}"
+        role = "label" if len(members) == 1 else "member"
+        return self._understood(made, words, **{"item": [] if item is None else [item], role: list(members)})
 
     # ---- columns of lists -----------------------------------------------------------------------------------
 
-    def _listed(self, roles: Roles) -> Understood:
+    def _listed(self, roles: Roles, lists: dict[str, Rows]) -> Understood:
         """Columns whose cells are rows: one for all members of a long table, or one for each member of a wide one."""
-        lists = self.lists
-        if self.told.label is not None and self.told.label in lists:
-            lists = {self.told.label: lists[self.told.label]}
         if roles.member is not None and len(lists) > 1:
             raise InvalidPredictions(
                 f"one column of lists must hold the probabilities; {some(list(lists))} may: name it with --label-column"
             )
-        columns = {"item": [] if roles.item is None else [roles.item]}
-        soft = {}
-        for name, rows in lists.items():
-            scale = self.scale or ("logits" if "logit" in name.lower() else scale_of(rows.values))
-            if scale == "logits" and self.scale is None:
-                check_orientation(*rows.values.shape)
-            soft[name] = as_probabilities(rows.values, scale if self.scale or scale != "counts" else None)
-        classes = next((rows.classes for rows in lists.values() if rows.classes is not None), None)
-        words = f"lists of {len(next(iter(soft.values()))[0])} numbers in {some(list(soft))}"
+        soft = as_one_scale(lists, self.scale, self.told.classes)
+        rows, classes = next(iter(soft.values()))
+        columns = {"item": [] if roles.item is None else [roles.item], "member": [], "numbers": list(lists)}
+        words = f"lists of {rows.shape[1]} numbers in {some(list(lists))}"
         if roles.member is not None:
-            (rows,) = soft.values()
             names = {role: self.table[role].names for role in (roles.item, roles.member) if role is not None}
             numbered = classes or [str(place) for place in range(rows.shape[1])]
             made = _answers(names, roles.item, roles.member, numbered, rows)
-            columns["member"] = [roles.member]
-            return Understood(
-                made, f"items in {roles.item!r}, members in {roles.member!r}, {words}", self._example(**columns)
-            )
+            words = f"items in {roles.item!r}, members in {roles.member!r}, {words}"
+            return self._understood(made, words, **columns | {"member": [roles.member]})
         members = [self.stem] if len(soft) == 1 else list(soft)
         items = None if roles.item is None else all_named(self.table[roles.item], roles.item)
-        made = Predictions(list(soft.values()), members=members, items=items, classes=classes, partial=True)
-        return Understood(made, f"{words} of {some(members)}", self._example(**columns))
+        values = [own.values for own in soft.values()]
+        made = Predictions(values, members=members, items=items, classes=classes, partial=True)
+        return self._understood(made, f"{words} of {some(members)}", **columns)
 
     # ---- numbers ----------------------------------------------------------------------------------------------
 
     def _class_columns(self, names: Sequence[str], *, is_wanted: bool = True) -> list[str]:
         """The columns of numbers that are classes: all, or those whose names say nothing else, whichever sum to 1."""
-        if self.told.classes is not None and (is_wanted or all(name in self.table for name in self.told.classes)):
-            return [str(column_named(self.table, name, ())) for name in self.told.classes]
+        if self.told_classes is not None:
+            return self.told_classes
         numeric = [name for name in names if numbers_in([self.table[name]]) is not None]
-        others = [name for name in numeric if role_of(name) is None]
-        for columns in (numeric, others):
-            numbers = numbers_in(self.table[name] for name in columns) if len(columns) > 1 else None
-            if numbers is not None and numbers.share_of_probabilities() >= 0.5:
-                return columns
+        if (found := self._run_of_probabilities(numeric)) is not None:
+            return found
         if len(numeric) < 2 and is_wanted:
             raise InvalidPredictions(
                 f"a table needs a column of labels, or one of numbers for each class; it has {some(list(self.table))}: "
                 "name it with --label-column or --classes"
             )
+        others = [name for name in numeric if role_of(name) is None]
         return others if 1 < len(others) < len(numeric) else numeric
+
+    def _run_of_probabilities(self, names: Sequence[str]) -> list[str] | None:
+        """The longest run of columns that sum to 1 in most rows, such as those after a column of confidence."""
+        if len(names) < 2 or (numbers := numbers_in(self.table[name] for name in names)) is None:
+            return None
+        n_names = len(names)
+        runs = sorted((stop - start, start, stop) for stop in range(n_names + 1) for start in range(stop - 1))[::-1]
+        for size, start, stop in runs[:MOST_RUNS]:
+            part = numbers._replace(values=numbers.values[:MOST_SAMPLED, start:stop])
+            is_share = part.has_fractions() or part.has_point
+            if size > 1 and is_share and part.share_of_probabilities() >= MOST:
+                return list(names[start:stop])
+        return None
 
     def _numbers(self, names: Sequence[str]) -> Numbers:
         columns = [self.table[name] for name in names]
@@ -301,18 +336,20 @@ class _Reading:
 
     # ---- what was understood ------------------------------------------------------------------------------------
 
-    def _example(self, **columns: list[str]) -> tables.Table:
-        """The first rows of the columns that were read, under their roles; the columns of lists are not among them."""
+    def _understood(self, made: Predictions, words: str, **columns: Sequence[str]) -> Understood:
+        """What was read, with the first rows of the columns under their roles, and the columns that were not read."""
         shown = [(role, name) for role, names in columns.items() for name in names][:MOST_SHOWN]
-        made = {f"{role}: {name}": [_text(v) for v in self.table[name].names[:N_EXAMPLES]] for role, name in shown}
-        return tables.Table(made)
+        example = {f"{role}: {name or '(no name)'}": self._first(name) for role, name in shown}
+        read = {name for names in columns.values() for name in names}
+        unread = [name for name in (*self.table, *self.lists) if name not in read and name not in UNNAMED]
+        left_out = f"; not read: {some(unread)}" if unread else ""
+        return Understood(made, f"{words}{left_out}", tables.Table(example))
 
-    def _unread(self, example: tables.Table) -> str:
-        read = {column.partition(": ")[2] for column in example.columns}
-        if len(read) == MOST_SHOWN:
-            return ""
-        unread = [name for name in self.table if name not in (*read, *UNNAMED)]
-        return f"; not read: {some(unread)}" if unread else ""
+    def _first(self, name: str) -> list[str]:
+        if name in self.table:
+            return [_short("" if value is None else value) for value in self.table[name].names[:N_EXAMPLES]]
+        rows = self.lists[name].values[:N_EXAMPLES].tolist()
+        return [_short(", ".join(f"{value:.3g}" for value in row)) for row in rows]
 
 
 NOT_FOUND = object()
@@ -341,9 +378,14 @@ def _unknown(columns: Iterable[Cells]) -> str:
     return f"; {n_unknown:,} cells such as NA are missing answers" if n_unknown else ""
 
 
-def _text(name: str | None) -> str:
-    text = "" if name is None else name
-    return text if len(text) <= 24 else f"{text[:23]}…"
+def _short(text: str) -> str:
+    return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
+
+
+def _plain(names: list[Any]) -> list[Any]:
+    """Whole numbers that a library wrote as 1.0, since others were missing, as 1."""
+    are_floats = all(isinstance(name, str) and FLOAT_OF_WHOLE.fullmatch(name) for name in names)
+    return [text_of(name) for name in names] if are_floats else names
 
 
 def all_named(cells: Cells, item: str) -> list[str]:
