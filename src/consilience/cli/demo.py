@@ -33,10 +33,11 @@ def command(
     with show_progress("demo", is_shown=screen.err.is_terminal) as progress:
         shifts = run(progress)
     last = shifts[-1]
-    analysis = Analysis(last.predictions, make_method(DEFAULT).fit(last.predictions))
+    method = make_method(DEFAULT).fit(last.predictions)
+    analysis = Analysis(last.predictions, method, labels=last.labels)
     # The summary shows `predict_proba`, as the report does, so that both agree.
     summary = summarize(analysis, to_numpy(analysis.posterior))
-    write_page(output, analysis, last.labels)
+    write_page(output, analysis, f"Classifiers on digits rotated by {last.angle}°")
     if json:
         screen.print_json({str(shift.angle): shift.scores.rows() for shift in shifts} | {"written": [str(output)]})
         return

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from consilience.data.answers import HardAnswers
+    from consilience.insight.warnings.evidence import Warned
     from consilience.system.arrays import Array, FloatArray, IntArray
 
 ENOUGH = 20
@@ -61,8 +62,9 @@ class Diagnosis:
     beyond_chance
         How much the members agree beyond chance: Krippendorff's alpha, Fleiss' kappa, and Cohen's kappa of each pair
         (`beyond_chance.kappa`, on the axes of `agreement`).
-    warnings
-        What deserves a look, each with what to do next. `consilience.insight.warnings` has how often each is right.
+    warned
+        What deserves a look, in parts: what was found, what shows it, what to do. `warnings` has the same as text;
+        `consilience.insight.warnings` says how often each is right.
     since
         What has changed since a reference, if one was given.
     """
@@ -75,8 +77,13 @@ class Diagnosis:
     dependence: FloatArray
     compared: list[Any]
     beyond_chance: PanelAgreement
-    warnings: list[str]
+    warned: list[Warned]
     since: Since | None = None
+
+    @property
+    def warnings(self) -> list[str]:
+        """What deserves a look, each with what to do next."""
+        return [warned.text for warned in self.warned]
 
     @property
     def confusion(self) -> FloatArray:
@@ -131,12 +138,21 @@ def diagnose(
 
 
 def diagnosis_under(
-    data: Predictions, method: AbstractAggregator, posterior: Array, average: Array, known: IntArray | None = None
+    data: Predictions,
+    method: AbstractAggregator,
+    posterior: Array,
+    average: Array,
+    known: IntArray | None = None,
+    *,
+    are_unseen: bool = False,
 ) -> Diagnosis:
-    """Diagnose the members under the posterior (items, classes) of a fitted method, given their average."""
+    """Diagnose the members under the posterior (items, classes) of a fitted method, given their average.
+
+    If labels have taught the method, the fused answer is measured only where the known labels `are_unseen` by it.
+    """
     believer = method if isinstance(method, Consensus) else fitted_copy(Consensus(), data)
     answers = {FUSED: position_of_largest(posterior), "average": position_of_largest(average)}
-    is_taught = getattr(method, "correction_", None) is not None
+    is_taught = getattr(method, "correction_", None) is not None and not are_unseen
     voters = voters_of(data, believer, answers)
     estimates = named_estimates(voters, answers, known, {FUSED} if is_taught else frozenset())
     consensus = _Consensus.of(data, posterior, answers[FUSED], voters.posterior)
@@ -161,7 +177,7 @@ def diagnosis_under(
         dependence=dependence,
         compared=beyond_chance.compared,
         beyond_chance=beyond_chance,
-        warnings=warnings_of(evidence),
+        warned=warnings_of(evidence),
     )
 
 
