@@ -29,6 +29,9 @@ if TYPE_CHECKING:
     from consilience.insight.warnings.evidence import Warned
     from consilience.system.arrays import Array, FloatArray, IntArray
 
+FEWEST_ANSWERS = 5
+"""A member with fewer answers has no accuracy of its own, only an interval, unless there are no more items."""
+
 ENOUGH = 20
 """The fewest common items of two members for their dependence to be known."""
 
@@ -41,10 +44,11 @@ class Diagnosis:
     Attributes
     ----------
     members
-        One row per member: how many items it answered; its accuracy, `measured` on labels or estimated, with the 90 %
-        interval `from` … `to`; how often it agrees with the consensus, how much it agrees with the other members beyond
-        chance (`kappa`), how often the consensus sides with it against the plurality of the others, and the pairs of
-        classes it confuses most (true → said).
+        One row per member: the share of the items it answered, and how many `answers` it gave; its accuracy,
+        `measured` on labels or estimated, with the 90 % interval `from` … `to` (with fewer than five answers only the
+        interval, NaN for the accuracy); how often it agrees with the consensus, how much it agrees with the other
+        members beyond chance (`kappa`), how often the consensus sides with it against the plurality of the others, and
+        the pairs of classes it confuses most (true → said).
     answers
         The accuracy of the fused answer and of the average, likewise.
     counts
@@ -231,7 +235,11 @@ def _member_report(
         {
             "member": [str(name) for name in predictions.members],
             "coverage": (np.bincount(pairs, minlength=n_members) / predictions.n_items).tolist(),
-            "estimated accuracy": [found.value for found in estimates.members],
+            "answers": n_answers.tolist(),
+            "estimated accuracy": [
+                found.value if n >= min(FEWEST_ANSWERS, predictions.n_items) else np.nan
+                for n, found in zip(n_answers, estimates.members, strict=True)
+            ],
             "from": [found.low for found in estimates.members],
             "to": [found.high for found in estimates.members],
             **({"measured": [found.is_measured for found in estimates.members]} if estimates.has_labels else {}),

@@ -96,7 +96,11 @@ class Opening:
 
     def _trust(self) -> str:
         best = self._ranked()[:1]
-        if not len(best) or self.analysis.predictions.n_members == 1 or np.isnan(self.members.accuracies[best[0]].value):
+        if (
+            not len(best)
+            or self.analysis.predictions.n_members == 1
+            or np.isnan(self.members.accuracies[best[0]].value)
+        ):
             how = "is right on" if self.fused.is_measured else "is probably right on about"
             return f"the fused answer {how} {self.fused} of the items"
         name, found = self._name(int(best[0])), self.members.accuracies[best[0]]
