@@ -24,8 +24,11 @@ UNSURE = 0.8
 ONE_SIDED = 1.645
 """Standard deviations that a 90 % interval reaches to either side."""
 
-FEWEST_ANSWERS = 5
-"""Of a member with fewer answers only the interval is shown."""
+FEWEST_VOTES = 5
+"""Of a member with fewer votes only the interval is shown."""
+
+LEAST_VOTED = 0.5
+"""A member who voted on a smaller share of the items is not compared with the fused answer: its items may be easy."""
 
 
 class Accuracy(NamedTuple):
@@ -91,31 +94,41 @@ class Opening:
 
     def sentence(self) -> str:
         """Whom to trust, what fusing changed, what to worry about."""
-        sentence = "; ".join([self._trust(), self._fusing(), self._worry()])
-        return sentence[0].upper() + sentence[1:] + "."
+        return f"{self._trust()}; {self._fusing()}; {self._worry()}."
 
     def _trust(self) -> str:
-        best = self._ranked()[:1]
-        if not len(best) or self.analysis.predictions.n_members == 1 or np.isnan(self.members.accuracies[best[0]].value):
+        best = self._best()
+        if best is None:
             how = "is right on" if self.fused.is_measured else "is probably right on about"
-            return f"the fused answer {how} {self.fused} of the items"
-        name, found = self._name(int(best[0])), self.members.accuracies[best[0]]
+            return f"The fused answer {how} {self.fused} of the items"
+        name, found = self._name(best), self.members.accuracies[best]
         if not (self.fused.is_measured and found.is_measured):
-            if self.fused.value < found.value:
-                return f"{name} (about {found} right) looks better than the fused answer (about {self.fused})"
-            return f"trust the fused answer (about {self.fused} right) before the best member, {name} (about {found})"
+            return f"As far as can be told without labels, {self._estimated(name, found)}"
         if self.fused.value >= found.value:
-            return f"trust the fused answer: it is right on {self.fused}, the best member, {name}, on {found}"
-        if found.value > self.fused.high:
-            return f"trust {name}: it is right on {found}, the fused answer on {self.fused}"
-        return f"{name} ({found} right) and the fused answer ({self.fused}) are about equally good"
+            return f"Trust the fused answer: it is right on {self.fused}, the best member, {name}, on {found}"
+        if found.low > self.fused.value:
+            return f"Trust {name}: it is right on {found}, the fused answer on {self.fused}"
+        return f"The fused answer ({self.fused} right) and {name} ({found}) are about equally good"
+
+    def _estimated(self, name: str, found: Accuracy) -> str:
+        if self.fused.value >= found.value:
+            return f"trust the fused answer (about {self.fused} right) before the best member, {name} (about {found})"
+        if found.low > self.fused.value:
+            return f"{name} (about {found} right) is better than the fused answer (about {self.fused})"
+        return f"the fused answer (about {self.fused} right) and {name} (about {found}) are about equally good"
+
+    def _best(self) -> int | None:
+        """The best of the members who voted on at least half of the items; None if there is no choice."""
+        is_known = self.members.n_votes >= LEAST_VOTED * self.analysis.predictions.n_items
+        values = np.where(is_known, [found.value for found in self.members.accuracies], np.nan)
+        return None if len(values) == 1 or np.isnan(values).all() else int(np.nanargmax(values))
 
     def _fusing(self) -> str:
         changed = self._changed()
         if not changed["count"]:
             return "fusing answers every item as the plain average does"
         n_items = int((~self.analysis.is_given).sum())
-        plain = f"fusing changed {changed['count']:,} of the average’s {n_items:,} answers"
+        plain = f"fusing changed {changed['count']:,} of the {n_items:,} answers of the plain average"
         if changed["helped"] is None:
             return plain
         gained = changed["helped"] - changed["hurt"]
@@ -131,13 +144,14 @@ class Opening:
         return f"but {text(warned[0].finding)}{others}"
 
     def _name(self, member: int) -> str:
-        return text(self.analysis.predictions.axes.members.name(member), most=60)
+        name = text(self.analysis.predictions.axes.members.name(member), most=60)
+        return f"member {name}" if name.isdecimal() else name
 
     def _ranked(self) -> IntArray:
         """The members on the page, the best first; who has not voted, or hardly, comes last."""
         shown = self.members.on_card
         values = np.array([self.members.accuracies[m].value for m in shown])
-        is_known = ~np.isnan(values) & (self.members.n_answers[shown] >= FEWEST_ANSWERS)
+        is_known = ~np.isnan(values) & (self.members.n_votes[shown] >= FEWEST_VOTES)
         return np.asarray(shown[np.lexsort((np.where(is_known, -values, 0), ~is_known))])
 
     def _changed(self) -> dict[str, Any]:
