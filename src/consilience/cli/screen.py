@@ -133,8 +133,10 @@ def print_summary(summary: dict[str, Any]) -> None:
         f"and {summary['n_classes']:,} classes"
     )
     out.print(escape(summary["agreement"]["sentence"]))
+    is_measured = all(found.get("measured") for found in summary["answers"].values())
+    how = "measured on the labels" if is_measured else "as estimated without labels*"
     answers = (f"the {name} {_with_interval(found)}" for name, found in summary["answers"].items())
-    out.print(f"Right, as estimated without labels*: {'; '.join(answers)}")
+    out.print(f"Right, {how}: {'; '.join(answers)}")
     _print_members(summary["members"])
     if summary["disagreement"]:
         pairs = "; ".join(
@@ -155,7 +157,9 @@ def _print_members(members: list[dict[str, Any]]) -> None:
     out.print("\n[bold]Members, as their answers tell[/bold]")
     grid = rich.table.Table()
     has_weights = "weight" in members[0]
-    for name in ("member", "answered", "right*", "kappa†", "weight", "dissents won", "confuses most"):
+    is_estimated = not all(row.get("measured") for row in members)
+    right = "right*" if is_estimated else "right"
+    for name in ("member", "answered", right, "kappa†", "weight", "alone, upheld‡", "confuses most"):
         if name != "weight" or has_weights:
             grid.add_column(name, justify="left" if name in ("member", "confuses most") else "right")
     ranked = sorted(members, key=lambda row: -_number(row["estimated accuracy"]))
@@ -174,7 +178,9 @@ def _print_members(members: list[dict[str, Any]]) -> None:
     beyond = (
         "† agreement with the other members beyond chance: 0 for blind answers, and for one and the same answer always."
     )
-    out.print(f"[dim]{note}\n{beyond}{more}[/dim]")
+    alone = "‡ how often the fused answer sides with it, of the times that it contradicts what most others say."
+    lines = [note, beyond, alone] if is_estimated else [beyond, alone]
+    out.print("[dim]" + "\n".join(lines) + f"{more}[/dim]")
 
 
 def _with_interval(row: dict[str, Any]) -> str:
@@ -197,7 +203,7 @@ def _print_changed(changed: dict[str, Any]) -> None:
         grid.add_column(name)
     for row in changed["surest"]:
         answers = (f"{row[name]['class']} {row[name]['probability']:.2f}" for name in ("average", "consensus"))
-        tipped = f"{row['tipped by']['member']} ({row['tipped by']['nats']:+.2f} nats)"
+        tipped = f"{row['tipped by']['member']} (odds × {math.exp(min(row['tipped by']['nats'], 20)):,.1f})"
         grid.add_row(*(escape(text) for text in (str(row["item"]), *answers, tipped)))
     _print_grid(grid)
 

@@ -54,10 +54,12 @@ def test_scores_need_labels(analysis):
     analysis, truth = analysis
     assert "scores" not in summarize(analysis, analysis.posterior)
     names = [analysis.predictions.classes[k] for k in truth]
-    scores = summarize(analysis, analysis.posterior, names)["scores"]
+    labelled = Analysis(analysis.predictions, analysis.method, labels=names)
+    scores = summarize(labelled, analysis.posterior)["scores"]
     assert scores["DawidSkene"]["accuracy"] == cs.metrics.accuracy(analysis.posterior, truth)
     assert scores["Average"]["nll"] == pytest.approx(cs.metrics.nll(analysis.average, truth))
-    assert "scores" not in summarize(analysis, analysis.posterior, names, names)  # all of them were given
+    given = Analysis(analysis.predictions, analysis.method, names, names)
+    assert "scores" not in summarize(given, analysis.posterior)  # all of them were given
 
 
 def test_labels_are_names_whatever_the_order_of_classes(analysis):
