@@ -169,7 +169,7 @@ def test_every_class_comes_back_from_every_format(tmp_path, suffix, classes):
     items = ["NA", "", "1.10"]
     model = cs.Average().fit(cs.Predictions(rows, items=items, classes=classes))
     write_posterior(tmp_path / f"p{suffix}", model, model.posterior_, model.items_)
-    back = read_posterior(str(tmp_path / f"p{suffix}"))
+    back = read_posterior(str(tmp_path / f"p{suffix}")).predictions
     assert (back.items, back.classes) == (items, classes)
     np.testing.assert_array_equal(back.to_array(), rows)
 

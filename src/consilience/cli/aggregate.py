@@ -76,7 +76,7 @@ def command(
     analysis = Analysis(predictions, aggregator, known_truth, truth)
     posterior = to_numpy(aggregator.posterior_ if model is None else analysis.posterior)
     if output is not None:
-        write_posterior(output, aggregator, posterior, predictions.items)
+        write_posterior(output, aggregator, posterior, predictions.items, analysis.truth(known_truth) >= 0)
     if save is not None:
         aggregator.save(save)
     summary = summarize(analysis, posterior)

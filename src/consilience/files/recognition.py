@@ -20,6 +20,8 @@ from consilience.system.errors import InvalidPredictions
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
+    import numpy.typing as npt
+
     from consilience.system.arrays import FloatArray
 
 ITEM = ("item", "task", "item_id", "task_id", "id", "example", "question", "document", "image", "index")
@@ -43,6 +45,16 @@ class Columns(NamedTuple):
     member: str | None = None
     label: str | None = None
 
+
+class Posterior(NamedTuple):
+    """A posterior as predictions of one member, and the items (items,) whose labels its fit was given."""
+
+    predictions: Predictions
+    is_known: npt.NDArray[np.bool_]
+
+
+KNOWN = "known"
+"""The column or array of a written posterior that marks the items whose labels the fit was given."""
 
 UNNAMED = ("", "Unnamed: 0", "__index_level_0__")
 """The names pandas gives an index without a name: in CSV, in CSV read and written again, in Parquet."""
@@ -90,13 +102,31 @@ def read_labels(source: str, *, columns: Columns | None = None) -> Any:
         raise InvalidPredictions(f"{source}: {error}") from None
 
 
-def read_posterior(source: str, *, columns: Columns | None = None) -> Predictions:
-    """Read a posterior (items, classes), with its names if it has any, as predictions of one member."""
+def read_posterior(source: str, *, columns: Columns | None = None) -> Posterior:
+    """Read a posterior (items, classes), with its names if it has any."""
     contents = read_contents(source)
     part, _ = _recognised(contents, logits=False, columns=columns or Columns(), is_alone=True)
     if part.n_members != 1:
         raise InvalidPredictions(f"a posterior is (items, classes); {source} holds {part.n_members} members")
-    return part
+    return Posterior(part, _known_in(contents, part.n_items))
+
+
+def _known_in(contents: Contents, n_items: int) -> npt.NDArray[np.bool_]:
+    """The items that a written posterior marks as known to its fit; none if it marks none."""
+    marks: Any = np.zeros(n_items, dtype=bool)
+    if contents.arrays is not None and "posterior" in contents.arrays:
+        marks = contents.arrays.get(KNOWN, marks)
+    if contents.table is not None and _is_marked(contents.table):
+        marks = np.array([str(name).lower() == "true" for name in contents.table[KNOWN].names])
+    if marks.shape != (n_items,) or marks.dtype.kind != "b":
+        raise InvalidPredictions(f"{contents.path}: {KNOWN!r} must say of each of the {n_items} items true or false")
+    return np.asarray(marks)
+
+
+def _is_marked(table: Table) -> bool:
+    """Whether the third column marks what was known, as `write_posterior` writes it, and is no class."""
+    is_third = list(table)[:3] == ["item", "label", KNOWN]
+    return is_third and {str(name).lower() for name in table[KNOWN].names} <= {"true", "false"}
 
 
 def _recognised(contents: Contents, *, logits: bool, columns: Columns, is_alone: bool) -> tuple[Predictions, str]:
@@ -124,7 +154,8 @@ def _without_answers(contents: Contents) -> Contents:
         return contents._replace(arrays=kept)
     table = contents.table
     if table is not None and list(table)[:2] == ["item", "label"]:
-        others = {name: cells for name, cells in table.items() if name != "label"}
+        answers = ("label", KNOWN) if _is_marked(table) else ("label",)
+        others = {name: cells for name, cells in table.items() if name not in answers}
         numbers = numbers_in(list(others.values())[1:]) if len(others) > 2 else None
         if numbers is not None and numbers.meaning() == "probabilities" and numbers.sum_to_one():
             return contents._replace(table=others)
