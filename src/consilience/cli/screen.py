@@ -159,7 +159,7 @@ def _print_members(members: list[dict[str, Any]]) -> None:
     has_weights = "weight" in members[0]
     is_estimated = not all(row.get("measured") for row in members)
     right = "right*" if is_estimated else "right"
-    for name in ("member", "answered", right, "kappa†", "weight", "alone, upheld‡", "confuses most"):
+    for name in ("member", "answered", right, "kappa†", "weight", "upheld‡", "confuses most"):
         if name != "weight" or has_weights:
             grid.add_column(name, justify="left" if name in ("member", "confuses most") else "right")
     ranked = sorted(members, key=lambda row: -_number(row["estimated accuracy"]))

@@ -9,7 +9,7 @@ import numpy as np
 from consilience.insight.accuracy.estimates import Estimate
 from consilience.insight.coverage import coverage_of
 from consilience.report.confusions import Confusions
-from consilience.report.opening import FEWEST_VOTES, Accuracy
+from consilience.report.opening import FEWEST_VOTES, accuracy
 from consilience.report.rounding import rounded
 from consilience.report.selection import members_to_show
 from consilience.report.verdicts import Verdicts, member_verdicts
@@ -32,10 +32,7 @@ class MemberSection:
         truth, n_members = analysis.measurable, analysis.predictions.n_members
         self.n_answers = np.bincount(answers.members, minlength=n_members)
         self.n_votes = np.bincount(votes.members, minlength=n_members)
-        n_labelled = np.bincount(votes.members[truth[votes.items] >= 0], minlength=n_members)
-        self.accuracies = [
-            Accuracy.of(found, max(1, int(n))) for found, n in zip(_estimates(analysis), n_labelled, strict=True)
-        ]
+        self.accuracies = _estimates(analysis)
         self.coverage = coverage_of(answers, n_members, analysis.predictions.n_items)
         self.quality = _quality(analysis, votes)
         self.confusions = Confusions(analysis.predictions, analysis.diagnosis, votes, truth)
@@ -66,7 +63,7 @@ class MemberSection:
             "member": member,
             "answers": int(self.n_answers[member]),
             "votes": int(self.n_votes[member]),
-            **self.accuracies[member].to_dict(),
+            **accuracy(self.accuracies[member]),
             **{name: rounded(shares[member]) for name, shares in self.coverage._asdict().items()},
             "quality": rounded(self.quality[member]),
             "confidence": None if verdicts is None else rounded(verdicts.confidence.mean()),

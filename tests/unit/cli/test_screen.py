@@ -113,7 +113,7 @@ def test_a_summary_lists_changed_items_and_scores(capsys):
     screen.print_summary(summary(changed={"count": 12, "share": 0.012, "surest": [row]}, scores=scores))
     out = capsys.readouterr().out
     assert "12 items (1.2%) are answered differently from plain averaging" in out
-    assert "cat 0.50" in out and "dog 0.62" in out and "b (+1.50 nats)" in out
+    assert "cat 0.50" in out and "dog 0.62" in out and "b (odds × 4.5)" in out
     assert "Scored on the labels" in out and "0.1250" in out
 
 

@@ -4,8 +4,6 @@ import numpy as np
 import pytest
 
 import consilience as cs
-from consilience.insight.accuracy.estimates import Estimate
-from consilience.report.opening import Accuracy, wilson
 from consilience.report.payload import report_payload
 
 from simulate import named, softmax_members
@@ -40,8 +38,17 @@ def test_without_labels_the_sentence_says_so():
     p, _ = animals([3, 2, 1], members=["vit", "cnn", "mlp"])
     sentence = report_payload(p, most_items=1)["opening"]["sentence"]
     assert sentence.startswith("As far as can be told without labels, ")
-    assert "vit (about " in sentence and " of the 200 answers of the plain average" in sentence
+    assert "vit (about " in sentence and "fusing answers every item as the plain average does" in sentence
     assert sentence.endswith("nothing gives cause for a warning.") and sentence.count(".") == 1
+
+
+def test_the_sentence_counts_what_fusing_changed():
+    p, truth = animals([4, 0.2, 0.2, 0.2])
+    opening = report_payload(p, cs.DawidSkene(), named(truth, p), most_items=1)["opening"]
+    n, helped, hurt = (opening["changed"][key] for key in ("count", "helped", "hurt"))
+    assert helped < hurt
+    expected = f"fusing changed {n} of the 200 answers of the plain average, a loss: {helped} made right, {hurt} made"
+    assert expected in opening["sentence"]
 
 
 def test_with_labels_the_sentence_says_who_is_better():
@@ -97,15 +104,7 @@ def test_known_labels_measure_nothing_and_say_what_they_gained():
     assert report_payload(p, labels=names, most_items=1)["opening"]["gain"] is None
 
 
-def test_an_accuracy_with_all_labels_has_an_interval_for_other_items():
-    exact = Accuracy.of(Estimate(0.9, 0.9, 0.9, is_measured=True), 100)
-    assert (exact.value, exact.is_measured) == (0.9, True)
-    assert (exact.low, exact.high) == wilson(0.9, 100)
-    estimated = Estimate(0.9, 0.5, 0.95)
-    assert Accuracy.of(estimated, 100) == estimated
-
-
-def test_wilson_of_all_right_answers_is_not_a_point():
-    low, high = wilson(1.0, 10)
-    assert high == 1.0 and low == pytest.approx(10 / (10 + 1.645**2))
-    assert wilson(0.5, 10**9) == pytest.approx((0.5, 0.5), abs=1e-4)
+def test_with_all_labels_there_is_still_an_interval():
+    p, truth = animals([2, 1, 1])
+    fused = report_payload(p, labels=named(truth, p), most_items=1)["opening"]["fused"]
+    assert fused["measured"] and fused["low"] < fused["value"] < fused["high"]

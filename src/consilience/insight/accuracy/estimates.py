@@ -39,8 +39,6 @@ class Estimate(NamedTuple):
     def __str__(self) -> str:
         if np.isnan(self.value):
             return "unknown"
-        if self.low == self.high:  # every answer has a label
-            return f"{self.value:.0%}"
         return f"{self.value:.0%} ({self.low:.0%} to {self.high:.0%})"
 
 

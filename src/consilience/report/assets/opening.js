@@ -21,7 +21,7 @@ function masthead(sections) {
   const facts = [counted(members, "member"), counted(items, "item"), counted(classes, "class"), `fused by ${report.made.method}`, report.made.date];
   return [
     make("div", { class: "headline" }, make("h1", {}, report.title), themeButton()),
-    make("p", { class: "facts" }, facts.map((fact) => make("span", {}, fact))),
+    make("p", { class: "facts" }, facts.join(" · ")),
     make("nav", { "aria-label": "Sections" }, sections.map(([id, name]) => make("a", { href: `#${id}` }, name))),
   ];
 }
