@@ -184,9 +184,10 @@ def print_summary(summary: dict[str, Any]) -> None:
         f"and {summary['n_classes']:,} classes"
     )
     out.print(escape(summary["agreement"]["sentence"]))
-    answers = "; ".join(f"the {name} {_with_interval(found)}" for name, found in summary["answers"].items())
     is_measured = all(found.get("measured") for found in summary["answers"].values())
-    out.print(f"Right, as {'measured on the labels' if is_measured else 'estimated without labels*'}: {answers}")
+    how = "measured on the labels" if is_measured else "as estimated without labels*"
+    answers = (f"the {name} {_with_interval(found)}" for name, found in summary["answers"].items())
+    out.print(f"Right, {how}: {'; '.join(answers)}")
     _print_members(summary["members"])
     if summary["disagreement"]:
         pairs = "; ".join(
@@ -293,7 +294,8 @@ def _print_changed(changed: dict[str, Any]) -> None:
         grid.add_column(name)
     for row in changed["surest"]:
         answers = (f"{row[name]['class']} {row[name]['probability']:.2f}" for name in ("average", "consensus"))
-        grid.add_row(*(escape(text) for text in (str(row["item"]), *answers, row["tipped by"]["member"])))
+        tipped = f"{row['tipped by']['member']} (odds × {math.exp(min(row['tipped by']['nats'], 20)):,.1f})"
+        grid.add_row(*(escape(text) for text in (str(row["item"]), *answers, tipped)))
     _print_grid(grid)
 
 

@@ -10,6 +10,7 @@ from consilience.report.rounding import rounded
 from consilience.report.selection import largest_cells
 
 if TYPE_CHECKING:
+    from consilience.data.answers import HardAnswers
     from consilience.data.predictions import Predictions
     from consilience.insight.diagnostics import Diagnosis
     from consilience.system.arrays import FloatArray, IntArray
@@ -30,10 +31,10 @@ ENOUGH_LABELS = 20
 class Confusions:
     """How often each member called class k class j (members, true, predicted)."""
 
-    def __init__(self, predictions: Predictions, diagnosis: Diagnosis, truth: IntArray) -> None:
+    def __init__(self, predictions: Predictions, diagnosis: Diagnosis, votes: HardAnswers, truth: IntArray) -> None:
         n_labelled = int((truth >= 0).sum())
         self.is_measured = n_labelled >= ENOUGH_LABELS * predictions.n_classes
-        self.counts = _measured(predictions, truth) if self.is_measured else diagnosis.counts
+        self.counts = _measured(votes, truth, diagnosis.counts.shape) if self.is_measured else diagnosis.counts
         self.n_classes = predictions.n_classes
 
     @property
@@ -70,12 +71,9 @@ class Confusions:
         return rates
 
 
-def _measured(predictions: Predictions, truth: IntArray) -> FloatArray:
+def _measured(votes: HardAnswers, truth: IntArray, shape: tuple[int, ...]) -> FloatArray:
     """Count the votes on labelled items (members, true, predicted)."""
-    n_members, n_classes = predictions.n_members, predictions.n_classes
-    votes = predictions.votes().hard
-    if votes is None:
-        return np.zeros((n_members, n_classes, n_classes))
+    n_members, n_classes, _ = shape
     is_labelled = truth[votes.items] >= 0
     members, labels = votes.members[is_labelled], votes.labels[is_labelled]
     cells = (members * n_classes + truth[votes.items[is_labelled]]) * n_classes + labels

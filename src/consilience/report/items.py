@@ -54,10 +54,10 @@ class Judged(NamedTuple):
 class ItemSection:
     """The items that a report shows."""
 
-    def __init__(self, analysis: Analysis, judged: Judged, answers: HardAnswers, most: int) -> None:
+    def __init__(self, analysis: Analysis, judged: Judged, votes: HardAnswers, most: int) -> None:
         against = judged.n_against / np.maximum(judged.n_answers, 1)
         self.shown = items_to_show(judged.consensus, judged.average, against, most)
-        self.analysis, self.judged, self.answers = analysis, judged, answers
+        self.analysis, self.judged, self.votes = analysis, judged, votes
         self.posterior = to_numpy(analysis.posterior)
 
     def to_dict(self) -> dict[str, Any]:
@@ -77,20 +77,20 @@ class ItemSection:
 
     def _doubtful(self) -> list[dict[str, Any]]:
         """The single answers that the fused answer finds least probable, the least probable first."""
-        answers, consensus = self.answers, self.judged.consensus
-        belief = self.posterior[answers.items, answers.labels]
-        order = np.lexsort((-consensus.confidence[answers.items], belief))[:MOST_DOUBTFUL]
+        votes, consensus = self.votes, self.judged.consensus
+        belief = self.posterior[votes.items, votes.labels]
+        order = np.lexsort((-consensus.confidence[votes.items], belief))[:MOST_DOUBTFUL]
         return [
             {
-                "member": int(answers.members[place]),
+                "member": int(votes.members[place]),
                 "item": text(self.analysis.predictions.axes.items.name(item)),
-                "said": int(answers.labels[place]),
+                "said": int(votes.labels[place]),
                 "belief": rounded(belief[place]),
                 "chosen": int(consensus.chosen[item]),
                 "confidence": rounded(consensus.confidence[item]),
                 "truth": int(consensus.truth[item]),
             }
-            for place, item in zip(order.tolist(), answers.items[order].tolist(), strict=True)
+            for place, item in zip(order.tolist(), votes.items[order].tolist(), strict=True)
             if belief[place] < DOUBTFUL
         ]
 

@@ -9,7 +9,7 @@ import numpy as np
 from consilience.insight.accuracy.estimates import Estimate
 from consilience.insight.coverage import coverage_of
 from consilience.report.confusions import Confusions
-from consilience.report.opening import FEWEST_ANSWERS, Accuracy
+from consilience.report.opening import FEWEST_VOTES, accuracy
 from consilience.report.rounding import rounded
 from consilience.report.selection import members_to_show
 from consilience.report.verdicts import Verdicts, member_verdicts
@@ -27,17 +27,15 @@ MOST_ON_CARD, MOST_DRAWN, MOST_AGREEING = 100, 12, 30
 class MemberSection:
     """The members that a report shows."""
 
-    def __init__(self, analysis: Analysis, answers: HardAnswers) -> None:
+    def __init__(self, analysis: Analysis, answers: HardAnswers, votes: HardAnswers) -> None:
         self.predictions, self.diagnosis = analysis.predictions, analysis.diagnosis
         truth, n_members = analysis.measurable, analysis.predictions.n_members
         self.n_answers = np.bincount(answers.members, minlength=n_members)
-        n_labelled = np.bincount(answers.members[truth[answers.items] >= 0], minlength=n_members)
-        self.accuracies = [
-            Accuracy.of(found, max(1, int(n))) for found, n in zip(_estimates(analysis), n_labelled, strict=True)
-        ]
+        self.n_votes = np.bincount(votes.members, minlength=n_members)
+        self.accuracies = _estimates(analysis)
         self.coverage = coverage_of(answers, n_members, analysis.predictions.n_items)
-        self.quality = _quality(analysis, answers)
-        self.confusions = Confusions(analysis.predictions, analysis.diagnosis, truth)
+        self.quality = _quality(analysis, votes)
+        self.confusions = Confusions(analysis.predictions, analysis.diagnosis, votes, truth)
         values = np.array([found.value for found in self.accuracies])
         self.on_card = members_to_show(self.n_answers, values, MOST_ON_CARD)
         self.drawn = members_to_show(self.n_answers, values, self.confusions.most_drawn(MOST_DRAWN))
@@ -52,7 +50,7 @@ class MemberSection:
         warned = {member for warning in self.diagnosis.warned for member in warning.about}
         return {
             "total": self.predictions.n_members,
-            "few": FEWEST_ANSWERS,
+            "few": FEWEST_VOTES,
             "agreement": self.diagnosis.beyond_chance.sentence(),
             "rows": [self._row(m) | {"warned": m in warned} for m in self.on_card.tolist()],
         }
@@ -64,7 +62,8 @@ class MemberSection:
         return {
             "member": member,
             "answers": int(self.n_answers[member]),
-            **self.accuracies[member].to_dict(),
+            "votes": int(self.n_votes[member]),
+            **accuracy(self.accuracies[member]),
             **{name: rounded(shares[member]) for name, shares in self.coverage._asdict().items()},
             "quality": rounded(self.quality[member]),
             "confidence": None if verdicts is None else rounded(verdicts.confidence.mean()),
@@ -99,10 +98,10 @@ def _estimates(analysis: Analysis) -> list[Estimate]:
     return [Estimate(*row) for row in zip(*columns, strict=True)]
 
 
-def _quality(analysis: Analysis, answers: HardAnswers) -> FloatArray:
-    """The mean probability that the fused answer gives to what each member said; NaN of who said nothing."""
+def _quality(analysis: Analysis, votes: HardAnswers) -> FloatArray:
+    """The mean probability that the fused answer gives to what each member voted for; NaN of who did not vote."""
     n_members = analysis.predictions.n_members
-    belief = to_numpy(analysis.posterior)[answers.items, answers.labels].astype(np.float64)
-    total = np.bincount(answers.members, weights=belief, minlength=n_members)
-    n_answers = np.bincount(answers.members, minlength=n_members)
-    return np.where(n_answers > 0, total / np.maximum(n_answers, 1), np.nan)
+    belief = to_numpy(analysis.posterior)[votes.items, votes.labels].astype(np.float64)
+    total = np.bincount(votes.members, weights=belief, minlength=n_members)
+    n_votes = np.bincount(votes.members, minlength=n_members)
+    return np.where(n_votes > 0, total / np.maximum(n_votes, 1), np.nan)

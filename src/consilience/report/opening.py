@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from itertools import groupby
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -21,46 +21,17 @@ if TYPE_CHECKING:
 UNSURE = 0.8
 """Answers with a lower probability count as unsure."""
 
-ONE_SIDED = 1.645
-"""Standard deviations that a 90 % interval reaches to either side."""
+FEWEST_VOTES = 5
+"""Of a member with fewer votes only the interval is shown."""
 
-FEWEST_ANSWERS = 5
-"""Of a member with fewer answers only the interval is shown."""
-
-
-class Accuracy(NamedTuple):
-    """How often somebody is right, measured or estimated, with a 90 % interval."""
-
-    value: float
-    low: float
-    high: float
-    is_measured: bool
-
-    @classmethod
-    def of(cls, found: Estimate, n_answers: int) -> Accuracy:
-        """The same, with an interval also where every answer has a label.
-
-        The share of right answers is then known. The interval says how far it would be off on other items of the kind.
-        """
-        value, low, high = found[:3]
-        if found.is_measured and low == high:
-            low, high = wilson(value, n_answers)
-        return cls(value, low, high, found.is_measured)
-
-    def to_dict(self) -> dict[str, Any]:
-        """For the page."""
-        low, high = rounded(self.low), rounded(self.high)
-        return {"value": rounded(self.value), "low": low, "high": high, "measured": self.is_measured}
-
-    def __str__(self) -> str:
-        return percent(self.value, 1 if self.is_measured else 0)
+LEAST_VOTED = 0.5
+"""A member who voted on a smaller share of the items is not compared with the fused answer: its items may be easy."""
 
 
-def wilson(share: float, n: int) -> tuple[float, float]:
-    """Wilson's 90 % interval of a share of n answers."""
-    z = ONE_SIDED**2 / n
-    middle, reach = (share + z / 2) / (1 + z), np.sqrt(share * (1 - share) * z + z**2 / 4) / (1 + z)
-    return max(0.0, float(middle - reach)), min(1.0, float(middle + reach))
+def accuracy(found: Estimate) -> dict[str, Any]:
+    """An accuracy with its 90 % interval, for the page."""
+    value, low, high = rounded(found[:3])
+    return {"value": value, "low": low, "high": high, "measured": found.is_measured}
 
 
 class Opening:
@@ -68,18 +39,15 @@ class Opening:
 
     def __init__(self, analysis: Analysis, judged: Judged, members: MemberSection) -> None:
         self.analysis, self.judged, self.members = analysis, judged, members
-        # The n answers behind an exact share are those with a label.
-        n_labelled = max(1, int((analysis.measurable >= 0).sum()))
-        answers = analysis.diagnosis.answers
-        self.fused, self.average = (Accuracy.of(answers[name], n_labelled) for name in (FUSED, "average"))
+        self.fused, self.average = (analysis.diagnosis.answers[name] for name in (FUSED, "average"))
         self.is_changed = (judged.consensus.chosen != judged.average.chosen) & ~analysis.is_given
 
     def to_dict(self) -> dict[str, Any]:
         """Everything the first screen shows."""
         return {
             "sentence": self.sentence(),
-            "fused": self.fused.to_dict(),
-            "average": self.average.to_dict(),
+            "fused": accuracy(self.fused),
+            "average": accuracy(self.average),
             "ranking": self._ranked().tolist(),
             "changed": self._changed(),
             "unsure": int(((self.judged.consensus.confidence < UNSURE) & ~self.analysis.is_given).sum()),
@@ -91,35 +59,43 @@ class Opening:
 
     def sentence(self) -> str:
         """Whom to trust, what fusing changed, what to worry about."""
-        sentence = "; ".join([self._trust(), self._fusing(), self._worry()])
-        return sentence[0].upper() + sentence[1:] + "."
+        return f"{self._trust()}; {self._fusing()}; {self._worry()}."
 
     def _trust(self) -> str:
-        best = self._ranked()[:1]
-        if (
-            not len(best)
-            or self.analysis.predictions.n_members == 1
-            or np.isnan(self.members.accuracies[best[0]].value)
-        ):
+        best, fused = self._best(), _share(self.fused)
+        if best is None:
             how = "is right on" if self.fused.is_measured else "is probably right on about"
-            return f"the fused answer {how} {self.fused} of the items"
-        name, found = self._name(int(best[0])), self.members.accuracies[best[0]]
+            return f"The fused answer {how} {fused} of the items"
+        name, found = self._name(best), self.members.accuracies[best]
+        own = _share(found)
         if not (self.fused.is_measured and found.is_measured):
-            if self.fused.value < found.value:
-                return f"{name} (about {found} right) looks better than the fused answer (about {self.fused})"
-            return f"trust the fused answer (about {self.fused} right) before the best member, {name} (about {found})"
+            return f"As far as can be told without labels, {self._estimated(name, found)}"
         if self.fused.value >= found.value:
-            return f"trust the fused answer: it is right on {self.fused}, the best member, {name}, on {found}"
-        if found.value > self.fused.high:
-            return f"trust {name}: it is right on {found}, the fused answer on {self.fused}"
-        return f"{name} ({found} right) and the fused answer ({self.fused}) are about equally good"
+            return f"Trust the fused answer: it is right on {fused}, the best member, {name}, on {own}"
+        if found.low > self.fused.value:
+            return f"Trust {name}: it is right on {own}, the fused answer on {fused}"
+        return f"The fused answer ({fused} right) and {name} ({own}) are about equally good"
+
+    def _estimated(self, name: str, found: Estimate) -> str:
+        fused, own = _share(self.fused), _share(found)
+        if self.fused.value >= found.value:
+            return f"trust the fused answer (about {fused} right) before the best member, {name} (about {own})"
+        if found.low > self.fused.value:
+            return f"{name} (about {own} right) is better than the fused answer (about {fused})"
+        return f"the fused answer (about {fused} right) and {name} (about {own}) are about equally good"
+
+    def _best(self) -> int | None:
+        """The best of the members who voted on at least half of the items; None if there is no choice."""
+        is_known = self.members.n_votes >= LEAST_VOTED * self.analysis.predictions.n_items
+        values = np.where(is_known, [found.value for found in self.members.accuracies], np.nan)
+        return None if len(values) == 1 or np.isnan(values).all() else int(np.nanargmax(values))
 
     def _fusing(self) -> str:
         changed = self._changed()
         if not changed["count"]:
             return "fusing answers every item as the plain average does"
         n_items = int((~self.analysis.is_given).sum())
-        plain = f"fusing changed {changed['count']:,} of the average’s {n_items:,} answers"
+        plain = f"fusing changed {changed['count']:,} of the {n_items:,} answers of the plain average"
         if changed["helped"] is None:
             return plain
         gained = changed["helped"] - changed["hurt"]
@@ -135,13 +111,14 @@ class Opening:
         return f"but {text(warned[0].finding)}{others}"
 
     def _name(self, member: int) -> str:
-        return text(self.analysis.predictions.axes.members.name(member), most=60)
+        name = text(self.analysis.predictions.axes.members.name(member), most=60)
+        return f"member {name}" if name.isdecimal() else name
 
     def _ranked(self) -> IntArray:
         """The members on the page, the best first; who has not voted, or hardly, comes last."""
         shown = self.members.on_card
         values = np.array([self.members.accuracies[m].value for m in shown])
-        is_known = ~np.isnan(values) & (self.members.n_answers[shown] >= FEWEST_ANSWERS)
+        is_known = ~np.isnan(values) & (self.members.n_votes[shown] >= FEWEST_VOTES)
         return np.asarray(shown[np.lexsort((np.where(is_known, -values, 0), ~is_known))])
 
     def _changed(self) -> dict[str, Any]:
@@ -171,6 +148,11 @@ class Opening:
             "difference": None if found is None else rounded(found.gain["accuracy"]),
             "outlook": None if found is None else found.outlook(),
         }
+
+
+def _share(found: Estimate) -> str:
+    """A measured share has a digit more: the estimated ones are not worth it."""
+    return percent(found.value, 1 if found.is_measured else 0)
 
 
 def _advice(warned: Warned) -> str:

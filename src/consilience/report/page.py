@@ -42,7 +42,7 @@ def write_report(
     known: Any = None,
     title: str | None = None,
     command: str | None = None,
-    most_items: int = 300,
+    most_items: int = 100,
 ) -> Path:
     """Write the report of a fit as one HTML page, and return its path.
 

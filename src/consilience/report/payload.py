@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from consilience.aggregators import Consensus
 from consilience.aggregators.base import check_is_aggregator
-from consilience.data.answers import parts_of
+from consilience.data.answers import HardAnswers, parts_of
 from consilience.data.predictions import as_predictions
 from consilience.insight.analysis import Analysis
 from consilience.insight.suggestion import suggestions_under
@@ -22,6 +24,8 @@ if TYPE_CHECKING:
     from consilience.aggregators.base import AbstractAggregator
     from consilience.data.predictions import Predictions
 
+NO_ANSWERS = HardAnswers(*(np.empty(0, dtype=np.intp),) * 3)
+
 MOST_SUGGESTED = 10
 """How many items to label are suggested."""
 
@@ -34,7 +38,7 @@ def report_payload(
     known: Any = None,
     title: str | None = None,
     command: str | None = None,
-    most_items: int = 300,
+    most_items: int = 100,
 ) -> dict[str, Any]:
     """Compute what `write_report` shows. An `Analysis` may replace predictions, aggregator and labels.
 
@@ -46,14 +50,14 @@ def report_payload(
         method = Consensus() if aggregator is None else aggregator
         analysis = Analysis(as_predictions(predictions), method, known, labels)
     data = analysis.predictions
-    answers = data.harden().hard
-    assert answers is not None  # noqa: S101 - hardened predictions are hard
+    # An answer is a vote, unless it finds several classes most probable.
+    answers, votes = (labels.hard or NO_ANSWERS for labels in (data.harden(), data.votes()))
     consensus, average = (
         verdicts_of((part for _, part in parts_of(rows)), analysis.measurable)
         for rows in (analysis.posterior, analysis.average)
     )
     judged = Judged.of(consensus, average, answers)
-    members = MemberSection(analysis, answers)
+    members = MemberSection(analysis, answers, votes)
     payload = {
         "title": title or f"What {data.n_members} members say of {data.n_items:,} items",
         "made": provenance(analysis, command),
@@ -64,7 +68,7 @@ def report_payload(
         "agreement": members.agreement(),
         "confusion": members.confusions.to_dict(members.drawn),
         "calibration": calibration(judged, members),
-        "items": ItemSection(analysis, judged, answers, most_items).to_dict(),
+        "items": ItemSection(analysis, judged, votes, most_items).to_dict(),
         "suggestions": _suggestions(analysis),
     }
     return {**payload, "member_names": _names_of_members(payload, data)}

@@ -43,15 +43,13 @@ def _labels(n_learned: int, n_given: int, n_measured: int, n_items: int) -> str:
     taught = f"The method learned from {n_learned:,} {'label' if n_learned == 1 else 'labels'}."
     if not n_measured:
         return taught if n_learned else "No label was used."
-    which = "all" if n_measured == n_items else f"{n_measured:,} of {n_items:,}"
-    scored = f"Labels of {which} items measured the answers. They took no part in making them."
-    if not n_learned:
-        return scored
     if n_given:
         return f"{taught} Labels of {n_measured:,} other items measured the answers."
-    return (
-        f"{taught} {scored.split('. ')[0]}. If the method has learned from some of these, its own scores are too good."
-    )
+    which = "all" if n_measured == n_items else f"{n_measured:,} of {n_items:,}"
+    measured = f"Labels of {which} items measured the answers."
+    if n_learned:
+        return f"{taught} {measured} If some of them are the same, the scores of the fused answer are too good."
+    return f"{measured} They took no part in making them."
 
 
 def fingerprint(predictions: Predictions) -> str:

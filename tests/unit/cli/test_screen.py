@@ -113,7 +113,7 @@ def test_a_summary_lists_changed_items_and_scores(capsys):
     screen.print_summary(summary(changed={"count": 12, "share": 0.012, "surest": [row]}, scores=scores))
     out = capsys.readouterr().out
     assert "12 items (1.2%) are answered differently from plain averaging" in out
-    assert "cat 0.50" in out and "dog 0.62" in out and "nats" not in out
+    assert "cat 0.50" in out and "dog 0.62" in out and "b (odds × 4.5)" in out
     assert "Scored on the labels" in out and "0.1250" in out
 
 
@@ -123,7 +123,7 @@ def test_measured_accuracies_are_called_so(capsys):
     answers = {"fused answer": parts["answers"]["fused answer"] | {"measured": True}}
     screen.print_summary(summary(members=members, answers=answers))
     out = capsys.readouterr().out
-    assert "Right, as measured on the labels: the fused answer 80% (50% to 90%)" in out
+    assert "Right, measured on the labels: the fused answer 80% (50% to 90%)" in out
     assert "right: measured on the labels" in out and "estimated" not in out
     members[0]["measured"] = False
     screen.print_summary(summary(members=members, answers=answers))

@@ -33,10 +33,13 @@ function scoreTable(panels) {
       SCORES.map(([key, , show, sign, hint]) => make("td", { class: `number${sign * panel.scores[key] === best(key, sign) ? " best" : ""}`, title: hint }, show(panel.scores[key]))))))));
 }
 
+/** How often somebody is right, as everywhere on the page. */
+const rightOf = (panel) => (panel.kind === "member" ? report.members.rows.find((row) => row.member === panel.member).value : panel.scores.accuracy);
+
 function calibrationFigure(panel) {
   const name = panelName(panel);
   const words = panel.scores
-    ? `${percentOf(panel.confidence, 1)} sure, ${percentOf(panel.scores.accuracy, 1)} right`
+    ? `${percentOf(panel.confidence, 1)} sure, ${percentOf(rightOf(panel), 1)} right`
     : `${percentOf(panel.confidence, 1)} sure on average`;
   return make("figure", { class: `card ${panel.kind}` }, make("figcaption", { title: name }, name),
     reliabilityDiagram({ ...panel, label: `${name}: ${words}`, kind: panel.kind }), make("p", { class: "under" }, words));

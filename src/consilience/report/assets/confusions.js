@@ -5,16 +5,16 @@
 /** Colour grows faster for small rates, so that a mistake of a few percent shows beside a diagonal of ninety. */
 const rateShade = (rate) => Math.max(0, Math.min(1, rate)) ** 0.7;
 
-const FIRST_DRAWN = 5;
+const FIRST_DRAWN = 5, MOST_WRITTEN = 10;
 
 function confusions() {
   const { measured, matrices, together, members: drawn } = report.confusion;
-  const counted_ = measured ? "counted on the items with a label" : "estimated: each item counts for its classes as probable as Consensus finds them without labels";
+  const how = measured ? "counted on the items with a label" : "estimated without labels";
   const order = report.opening.ranking.filter((place) => drawn.some((entry) => entry.member === place));
   const figures = order.map((place) => confusionFigure(drawn.find((entry) => entry.member === place), memberName(place)));
   const text = matrices
-    ? `Of the items that truly are of a row’s class, how many are called what the column says; ${counted_}.`
-    : `With ${count(report.sizes.classes)} classes a matrix would be unreadable. These are the confusions that happen most often; ${counted_}.`;
+    ? `Of the items that truly are of a row’s class, how many percent are called what the column says; ${how}.`
+    : `With ${count(report.sizes.classes)} classes a matrix would be unreadable. These are the confusions that happen most often; ${how}.`;
   const all = matrices ? confusionFigure(together, "All members together", "together") : worstTable(together.pairs);
   return section("confusion", "Confusions",
     prose(text + shownMembers(drawn.length, report.sizes.members)),
@@ -52,6 +52,7 @@ function confusionFigure({ rates, pairs }, name, kind = "") {
   const map = rates ? heatMap({
     values: rates, rows: classes, columns: classes, rowTitle: "truly", columnTitle: "says", label: `Confusion matrix: ${name}`,
     kind: (i, j) => (i === j ? "right" : "wrong"), shade: rateShade,
+    write: classes.length <= MOST_WRITTEN ? (rate) => (isNumber(rate) && rate >= 0.005 ? `${Math.round(100 * rate)}` : "") : null,
     tell: (i, j) => `said ${classes[j]} for a true ${classes[i]}: ${percentOf(rates[i][j])}${i === j ? ", rightly" : ""}`,
   }) : null;
   return make("figure", { class: `card ${kind}` }, make("figcaption", { title: name }, name), map,

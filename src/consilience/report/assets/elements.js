@@ -48,6 +48,12 @@ function shortened(name, most) {
   return letters.length <= most ? name : `${letters.slice(0, most - 1).join("")}…`;
 }
 
+/** The same, cut in the middle: names often begin alike. */
+function shortenedInside(name, most) {
+  const letters = Array.from(name), half = Math.floor((most - 1) / 2);
+  return letters.length <= most ? name : `${letters.slice(0, most - 1 - half).join("")}…${letters.slice(-half).join("")}`;
+}
+
 /** A section with a heading that the navigation can point to. */
 function section(id, heading, ...children) {
   return make("section", { id, "aria-labelledby": `${id}-heading` },

@@ -9,12 +9,12 @@
 function heatMap({ values, rows, columns, label, kind, shade, tell, write = null, rowTitle = "", columnTitle = "" }) {
   const size = Math.max(12, Math.min(columns.length <= 6 ? 44 : 30, 300 / columns.length));
   const longest = (names) => Math.max(...names.map((name) => Array.from(name).length));
-  const cut = columns.length <= 12 ? 18 : 12;
+  const cut = columns.length <= 12 ? 18 : 16;
   const upright = longest(columns) <= Math.max(2, Math.floor(size / 9));
-  const rowShown = rows.map((name) => shortened(name, cut));
-  const columnShown = columns.map((name) => shortened(name, cut));
-  const left = 8 + 6.4 * longest(rowShown) + (rowTitle ? 16 : 0);
-  const top = (upright ? 18 : 8 + 6.2 * longest(columnShown)) + (columnTitle ? 16 : 0);
+  const rowShown = rows.map((name) => shortenedInside(name, cut));
+  const columnShown = columns.map((name) => shortenedInside(name, cut));
+  const left = 8 + 6.9 * longest(rowShown) + (rowTitle ? 16 : 0);
+  const top = (upright ? 18 : 8 + 6.9 * longest(columnShown)) + (columnTitle ? 16 : 0);
   const width = left + size * columns.length + 2;
   const height = top + size * rows.length + 2;
   const svg = draw("svg", {

@@ -12,8 +12,8 @@ function items() {
   const panel = make("div", { class: "explanation card", id: "explanation", tabindex: "-1", role: "region", "aria-label": "Explanation of the selected item" });
   const list = itemTable(rows, panel);
   const kinds = [
-    changed ? `${count(reasons.changed)}${reasons.changed < changed ? ` of the ${count(changed)}` : ""} that the fused answer answers differently from the plain average` : null,
-    reasons.uncertain ? `${count(reasons.uncertain)} of which the fused answer is least sure` : null,
+    changed ? `${count(reasons.changed)}${reasons.changed < changed ? ` of the ${count(changed)}` : ""} answered differently from the plain average` : null,
+    reasons.uncertain ? `${count(reasons.uncertain)} whose answer is least sure` : null,
     reasons.disputed ? `${count(reasons.disputed)} that members dispute most` : null,
   ].filter(Boolean);
   return section("items", "Items worth a look",
@@ -28,7 +28,7 @@ function itemTable(rows, panel) {
     { title: "Fused answer", value: (r) => className(r.chosen), cell: (r) => answer(r.chosen, r.truth < 0 ? null : r.truth === r.chosen ? "ok" : "bad"), className: "class-name" },
     { title: "sure", spoken: "Confidence of the fused answer", numeric: true, descending: true, value: (r) => r.confidence, cell: (r) => percentOf(r.confidence), hint: "The probability of the fused answer." },
     { title: "Average", value: (r) => className(r.average), cell: (r) => answer(r.average, r.truth < 0 ? null : r.truth === r.average ? "ok" : "bad"), className: "class-name" },
-    { title: "sure", spoken: "Confidence of the average", className: "optional", numeric: true, descending: true, value: (r) => r.average_confidence, cell: (r) => percentOf(r.average_confidence), hint: "The average’s probability of its answer." },
+    hasLabels ? null : { title: "sure", spoken: "Confidence of the average", className: "optional", numeric: true, descending: true, value: (r) => r.average_confidence, cell: (r) => percentOf(r.average_confidence), hint: "The average’s probability of its answer." },
     hasLabels ? { title: "Truth", value: (r) => (r.truth < 0 ? null : className(r.truth)), cell: (r) => (r.truth < 0 ? "–" : className(r.truth)), className: "class-name" } : null,
     { title: "Against", numeric: true, descending: true, value: (r) => r.against / r.answers, cell: (r) => `${r.against}/${r.answers}`, hint: "How many of the answers contradict the fused answer." },
     { title: "Why shown", className: "optional", value: (r) => r.reason, cell: (r) => [make("span", { class: `chip ${r.reason}` }, r.reason), r.given ? make("span", { class: "chip", title: "Its label was given to the fit." }, "label given") : null] },

@@ -9,24 +9,22 @@ function members() {
   const { rows, total, agreement: sentence } = report.members;
   const isSoft = report.sizes.soft_members > 0;
   const shareCell = (key) => (row) => [make("span", {}, percentOf(row[key])), isNumber(row[key]) ? bar(row[key], "faint") : null];
-  const isFew = (row) => row.answers < report.members.few;
+  const isFew = (row) => row.votes < report.members.few;
   const right = (row) => (!isNumber(row.value) ? "–" : [
     make("span", {}, isFew(row) ? "" : `${percentOf(row.value, row.measured ? 1 : 0)} `, make("span", { class: "quiet" }, `${percentOf(row.low)} to ${percentOf(row.high)}`)),
     isFew(row) ? null : bar(row.value, row.measured ? "plain" : "estimated")]);
   const columns = [
-    { title: "Member", value: (r) => memberName(r.member), cell: (r) => [memberName(r.member), r.warned ? make("span", { class: "flag", title: "There is a warning about this member." }, " !") : null], className: "name" },
+    { title: "Member", value: (r) => memberName(r.member), cell: (r) => [memberName(r.member), r.warned ? make("span", { class: "flag", title: "There is a warning about this member." }, "\u00a0!") : null], className: "name" },
     { title: hasLabels ? "Right" : "Right, estimated", numeric: true, descending: true, value: (r) => (isFew(r) ? null : r.value), cell: right, hint: hasLabels ? "Measured on the items with a label, with a 90% interval; estimated where labels are too few." : ESTIMATED },
     hasLabels ? { title: "Believed", spoken: "How probable its answers are to the fused answer", numeric: true, descending: true, value: (r) => r.quality, cell: shareCell("quality"), hint: "The mean probability that the fused answer gives to what this member said." } : null,
-    { title: "Answers", numeric: true, descending: true, value: (r) => r.answers, cell: (r) => count(r.answers) },
-    { title: "Coverage", numeric: true, descending: true, value: (r) => r.coverage, cell: shareCell("coverage"), hint: "The share of all items that it answered." },
-    { title: "Overlap", numeric: true, descending: true, value: (r) => r.overlap, cell: shareCell("overlap"), hint: "The share of all items that it and another member answered." },
-    { title: "Conflict", numeric: true, descending: true, value: (r) => r.conflict, cell: shareCell("conflict"), hint: "The share of all items that it answered and another member answered differently." },
+    { title: "Coverage", numeric: true, descending: true, value: (r) => r.answers, cell: (r) => [percentOf(r.coverage), make("span", { class: "below quiet" }, counted(r.answers, "answer"))], hint: "The share of all items that it answered." },
+    { title: "Overlap", numeric: true, descending: true, value: (r) => r.overlap, cell: (r) => percentOf(r.overlap), hint: "The share of all items that it and another member answered." },
+    { title: "Conflict", numeric: true, descending: true, value: (r) => r.conflict, cell: (r) => percentOf(r.conflict), hint: "The share of all items that it answered and another member answered differently." },
     { title: "As fused", spoken: "How often the fused answer is the same", numeric: true, descending: true, value: (r) => r.agreement, cell: shareCell("agreement"), hint: "The share of its answers that are also the fused answer." },
     { title: "Beyond chance", spoken: "Agreement with the other members beyond chance", numeric: true, descending: true, value: (r) => r.kappa, cell: (r) => decimal(r.kappa, 2).replace("-", "−"), hint: "How much it agrees with the other members beyond chance (Cohen’s kappa): 0 for blind answers, 1 if it always says what they say." },
-    isSoft ? { title: "Sure", numeric: true, descending: true, value: (r) => r.confidence, cell: (r) => percentOf(r.confidence), hint: "The mean probability that it gives to its own answers." } : null,
-    hasLabels && isSoft ? { title: "Off", spoken: "Calibration error", numeric: true, descending: true, value: (r) => r.ece, cell: (r) => (isNumber(r.ece) ? `${(100 * r.ece).toFixed(1)}` : "–"), hint: "Calibration error in points: how far its confidence is from how often it is right." } : null,
+    isSoft ? { title: "Sure", numeric: true, descending: true, value: (r) => r.confidence, cell: (r) => [percentOf(r.confidence), isNumber(r.ece) ? make("span", { class: "below quiet" }, `off by ${(100 * r.ece).toFixed(1)}`) : null], hint: `The mean probability that it gives to its own answers${hasLabels ? ", and its calibration error in points: how far that is from how often it is right" : ""}.` } : null,
     { title: "Against most others", numeric: true, descending: true, value: (r) => r.dissents, cell: (r) => (r.dissents ? [make("span", {}, count(r.dissents)), make("span", { class: "below quiet" }, `upheld ${percentOf(r.upheld)}`)] : "0"), hint: "How many of its answers contradict what most others said, and how often the fused answer then sides with it." },
-    { title: "Confuses most", value: (r) => confusedMost(r), cell: (r) => clamped(confusedMost(r) || "–"), className: "words", hint: "true → said, with the share of the true class" },
+    { title: "Confuses most", value: (r) => confusedMost(r), cell: (r) => (r.confuses.length ? r.confuses.map((pair) => make("span", { class: "clip wide", title: confusion(pair) }, confusion(pair))) : "–"), className: "words", hint: "true → said, with the share of the true class" },
   ].filter(Boolean);
   const table = sortableTable({ columns, rows: rankedRows(rows), caption: "Members", className: "report-card" });
   const region = scrolling(table.element, "Members", "tall");
@@ -37,7 +35,8 @@ function members() {
 
 const rankedRows = (rows) => report.opening.ranking.map((place) => rows.find((row) => row.member === place));
 
-const confusedMost = (row) => row.confuses.map(([truth, said, rate]) => `${className(truth)} → ${className(said)} ${percentOf(rate)}`).join(", ");
+const confusion = ([truth, said, rate]) => `${className(truth)} → ${className(said)} ${percentOf(rate)}`;
+const confusedMost = (row) => row.confuses.map(confusion).join(", ");
 
 /** Groups by what names have before a separator, where that makes fewer groups than half the members; else none. */
 function groupsOf(names) {

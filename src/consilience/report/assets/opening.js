@@ -21,7 +21,7 @@ function masthead(sections) {
   const facts = [counted(members, "member"), counted(items, "item"), counted(classes, "class"), `fused by ${report.made.method}`, report.made.date];
   return [
     make("div", { class: "headline" }, make("h1", {}, report.title), themeButton()),
-    make("p", { class: "facts" }, facts.map((fact) => make("span", {}, fact))),
+    make("p", { class: "facts" }, facts.join(" · ")),
     make("nav", { "aria-label": "Sections" }, sections.map(([id, name]) => make("a", { href: `#${id}` }, name))),
   ];
 }
@@ -55,7 +55,8 @@ function ranking() {
   const { fused, average, ranking: order } = report.opening;
   const rows = new Map(report.members.rows.map((row) => [row.member, row]));
   const members = order.map((place) => rankedBar(memberName(place), rows.get(place), "member"));
-  const list = make("ol", { class: "ranking", "--fused": share(fused.value) },
+  const longest = Math.max(...order.map((place) => Array.from(memberName(place)).length), 13);
+  const list = make("ol", { class: "ranking", "--fused": share(fused.value), "--longest": `${longest}ch` },
     rankedBar("Fused answer", fused, "fused"), rankedBar("Plain average", average, "average"),
     make("li", { class: "divider", "aria-hidden": "true" }), members, make("li", { class: "axis", "aria-hidden": "true" }, axis()));
   return make("figure", { class: "card ranked" },
@@ -70,9 +71,9 @@ function axis() {
 }
 
 /** A row of the chart. Of somebody with very few answers only the interval is drawn. */
-function rankedBar(name, { value, low, high, measured, answers }, kind) {
+function rankedBar(name, { value, low, high, measured, votes }, kind) {
   const digits = measured ? 1 : 0;
-  const isFew = answers !== undefined && answers < report.members.few;
+  const isFew = votes !== undefined && votes < report.members.few;
   const between = `${percentOf(low)} to ${percentOf(high)}`;
   const words = !isNumber(value) ? "no answer" : isFew ? between : percentOf(value, digits);
   const how = measured ? "measured" : "estimated";
@@ -82,7 +83,7 @@ function rankedBar(name, { value, low, high, measured, answers }, kind) {
       isNumber(value) && !isFew ? make("span", { class: "level", "--to": share(value) }) : null,
       isNumber(value) ? make("span", { class: "whisker", "--from": share(low), "--to": share(high) }) : null),
     make("span", { class: "value" }, words, isNumber(value) && !isFew ? make("span", { class: "between" }, between) : null));
-  const told = isNumber(value) ? `${name}: ${words}${isFew ? ` (${counted(answers, "answer")})` : `, between ${percentOf(low)} and ${percentOf(high)}`}, ${how}` : `${name}: no answer`;
+  const told = isNumber(value) ? `${name}: ${words}${isFew ? ` (${counted(votes, "vote")})` : `, between ${percentOf(low)} and ${percentOf(high)}`}, ${how}` : `${name}: no answer`;
   line.addEventListener("pointermove", (event) => tooltip.show([told], event.clientX, event.clientY));
   line.addEventListener("pointerleave", () => tooltip.hide());
   return line;

@@ -12,7 +12,7 @@ const chanceOf = (odds) => 1 / (1 + Math.exp(-odds));
 /** "×3.3" where the odds grow, "÷2.1" where they shrink. */
 function factor(weight) {
   const times = Math.exp(Math.abs(weight));
-  const shown = times < 1.005 ? "1" : times >= 9999.5 ? "10,000+" : times.toLocaleString("en", { maximumSignificantDigits: times < 10 ? 2 : 3 });
+  const shown = times < 1.05 ? times.toFixed(2) : times >= 9999.5 ? "10,000+" : times < 9.95 ? times.toFixed(1) : times.toLocaleString("en", { maximumSignificantDigits: 3 });
   return `${weight < 0 ? "÷" : "×"}${shown}`;
 }
 
@@ -23,7 +23,7 @@ function odds(value) {
 }
 
 /**
- * The waterfall of an item. `steps` have a `name`, a `weight` in log-odds, and words on what was said (`said`). Small
+ * The waterfall of an item. `steps` have a `name`, a `weight` in log-odds, and what was `said`. Small
  * steps are drawn as one until the reader asks for all.
  */
 function waterfall({ winner, rival, start, steps, others, othersWeight, end }) {
@@ -50,7 +50,7 @@ function waterfallList({ winner, rival, start, shown, end }) {
   const at = (value) => (value - low + room) / (high - low + 2 * room);
   const line = (kind, name, said, from, to, value, told) => {
     const row = make("li", { class: kind },
-      make("span", { class: "who", title: name }, name, said ? make("span", { class: "said-here" }, said) : null),
+      make("span", { class: "who", title: name }, name), make("span", { class: "vote", title: said }, said),
       make("span", { class: "track", "aria-hidden": "true" }, make("span", { class: "step", "--from": share(Math.min(at(from), at(to))), "--to": share(Math.max(at(from), at(to))) }), kind.includes("end") ? null : make("span", { class: "link", "--at": share(at(to)) })),
       make("span", { class: "value" }, value));
     row.addEventListener("pointermove", (event) => tooltip.show(told, event.clientX, event.clientY));
@@ -58,13 +58,13 @@ function waterfallList({ winner, rival, start, shown, end }) {
     return row;
   };
   const moved = (step, i) => line(`${step.weight < 0 ? "minus" : "plus"} ${step.kind ?? ""}`, step.name, step.said, sums[i], sums[i + 1], factor(step.weight),
-    [`${step.name}${step.said ? ` (${step.said})` : ""}: the odds of ${winner} against ${rival} ${factor(step.weight)}`, `chance of ${winner} of the two: ${percentOf(chanceOf(sums[i]), 1)} → ${percentOf(chanceOf(sums[i + 1]), 1)}`]);
+    [`${step.name} (${step.said}): the odds of ${winner} against ${rival} ${factor(step.weight)}`, `chance of ${winner} of the two: ${percentOf(chanceOf(sums[i]), 1)} → ${percentOf(chanceOf(sums[i + 1]), 1)}`]);
   return make("ol", { "--zero": share(at(0)) },
     make("li", { class: "sides", "aria-hidden": "true" }, make("span", { class: "track" },
       make("span", { class: "side minus", title: rival }, `← ${shortened(rival, 18)}`), make("span", { class: "side plus", title: winner }, `${shortened(winner, 18)} →`))),
-    line("start", "Start", "before any answer", 0, start, odds(start), [`Before any answer the odds of ${winner} against ${rival} are ${odds(start)}`]),
+    line("start", "Start", "no answer yet", 0, start, odds(start), [`Before any answer the odds of ${winner} against ${rival} are ${odds(start)}`]),
     shown.map(moved),
-    line("end", "Fused answer", `${winner} against ${rival}`, 0, end, odds(end), [`In the end the odds of ${winner} against ${rival} are ${odds(end)}: a chance of ${percentOf(chanceOf(end), 1)} of the two`]),
+    line("end", "Fused answer", "", 0, end, odds(end), [`In the end the odds of ${winner} against ${rival} are ${odds(end)}: a chance of ${percentOf(chanceOf(end), 1)} of the two`]),
     make("li", { class: "axis", "aria-hidden": "true" }, make("span", { class: "track ticks" }, chanceTicks(at, low - room, high + room))));
 }
 
