@@ -344,7 +344,7 @@ AGGREGATORS = {
     "labels: a string": (lambda: cs.Average().fit(BLOCK, "0120120120"), "labels", "each of the 10", "got a str"),
     "labels: bytes": (lambda: cs.Average().fit(BLOCK, b"0120120120"), "labels", "each of the 10", "got a bytes"),
     "labels: a set": (lambda: cs.Average().fit(BLOCK[:, :3], {0, 1, 2}), "labels", "each of the 3", "got a set"),
-    "labels: a frame": (lambda: cs.Average().fit(BLOCK, pd.DataFrame(TRUTH)), "labels", "each of", "a DataFrame"),
+    "labels: a frame": (lambda: cs.Average().fit(BLOCK, pd.DataFrame(ROWS)), "labels", "certain", "probabilities of"),
     "labels: sparse": (lambda: cs.Average().fit(BLOCK, sparse.csr_array(TRUTH)), "labels", "dense", "sparse csr"),
     "labels: of no item": (lambda: cs.Average().fit(BLOCK, {77: 1}), "item", "one of the 10 items", "got 77"),
     "not fitted": (lambda: cs.Consensus().predict_proba(BLOCK), "Consensus", "call fit first", "not fitted"),

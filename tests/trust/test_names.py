@@ -11,8 +11,8 @@ import pyarrow as pa
 import pytest
 
 import consilience as cs
+from consilience.data.roles import Columns
 from consilience.files import read_labels, read_posterior, read_predictions, write_posterior
-from consilience.files.recognition import Columns
 from consilience.system import memory
 
 N_ITEMS = 60
@@ -169,7 +169,7 @@ def test_every_class_comes_back_from_every_format(tmp_path, suffix, classes):
     items = ["NA", "", "1.10"]
     model = cs.Average().fit(cs.Predictions(rows, items=items, classes=classes))
     write_posterior(tmp_path / f"p{suffix}", model, model.posterior_, model.items_)
-    back = read_posterior(str(tmp_path / f"p{suffix}"))
+    back = read_posterior(str(tmp_path / f"p{suffix}")).predictions
     assert (back.items, back.classes) == (items, classes)
     np.testing.assert_array_equal(back.to_array(), rows)
 

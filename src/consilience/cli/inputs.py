@@ -11,7 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from consilience.aggregators import load
 from consilience.cli import screen
-from consilience.cli.methods import make_method
+from consilience.cli.methods import DEFAULT, make_method
 from consilience.cli.wording import on_command_line
 from consilience.data.labels import known_labels
 from consilience.files import read_labels, read_predictions
@@ -55,6 +55,12 @@ def checked_labels(source: str, predictions: Predictions, columns: Columns, *, a
     except InvalidPredictions as error:
         raise InvalidPredictions(f"{source}: {error}") from None
     return labels
+
+
+def check_model_is_alone(model: Path | None, method: str, options: list[str] | None, known: str | None) -> None:
+    """Raise if a saved model is asked for together with how to fit one."""
+    if model is not None and (known is not None or options or method != DEFAULT):
+        raise ValueError("--model answers with what was learned; --method, --option and --known do not go with it")
 
 
 def fitted(

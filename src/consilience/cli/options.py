@@ -36,6 +36,8 @@ Labels = Annotated[
     str | None,
     typer.Option("--labels", help="True labels, only to score the answers with. -1 or empty where unknown."),
 ]
+Known = Annotated[str | None, typer.Option("--known", help="Known labels of some items, to learn from.")]
+Title = Annotated[str | None, typer.Option("--title", help="The heading of the report.")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document instead of tables.")]
 ItemColumn = Annotated[
     str | None, typer.Option("--item-column", help="The tables' column of items; several are joined by +.")

@@ -48,7 +48,7 @@ def read_answers(frame: Any, *, item: Any, member: Any, label: Any, classes: Seq
         labels, class_names = _code_labels(table[label], label, classes)
         return Answers(items, members, labels, None, item_names, member_names, class_names)
     columns = _class_columns(table.columns, {item, member}, label, classes)
-    rows = np.stack([_numbers(table[column], column) for column in columns], axis=1)
+    rows = np.stack([numbers_of(table[column], column) for column in columns], axis=1)
     return Answers(items, members, None, rows, item_names, member_names, columns)
 
 
@@ -166,7 +166,8 @@ def _class_columns(columns: Sequence[Any], taken: set[Any], label: Any, classes:
     return [left[axis.position_of(name)] for name in names]
 
 
-def _numbers(values: list[Any], column: Any) -> npt.NDArray[np.float64]:
+def numbers_of(values: list[Any], column: Any) -> npt.NDArray[np.float64]:
+    """The probabilities in a column; NaN where one is missing."""
     try:
         return np.asarray([np.nan if is_missing(value) else value for value in values], dtype=np.float64)
     except (TypeError, ValueError) as error:

@@ -9,8 +9,9 @@ from consilience.data.labels import NamedLabels
 from consilience.data.predictions import Predictions
 from consilience.data.roles import ITEM, TRUTH, UNNAMED, Columns, column_named, role_of, with_joined_items
 from consilience.files.arrays import axis_names, from_arrays, labels_in
-from consilience.files.cells import Cells, numbers_in
+from consilience.files.cells import Cells
 from consilience.files.contents import Contents, Table, read_contents
+from consilience.files.posteriors import Posterior, known_in, without_answers
 from consilience.files.tables import all_named, from_table
 from consilience.system.errors import InvalidPredictions
 
@@ -89,15 +90,15 @@ def read_labels(source: str, *, columns: Columns | None = None, are_optional: bo
         raise InvalidPredictions(f"{source}: {error}") from None
 
 
-def read_posterior(source: str, *, columns: Columns | None = None) -> Predictions:
-    """Read a posterior (items, classes), with its names if it has any, as predictions of one member."""
+def read_posterior(source: str, *, columns: Columns | None = None) -> Posterior:
+    """Read a posterior (items, classes), with its names if it has any."""
     contents = read_contents(source)
     contents = contents._replace(scale=contents.scale or "probabilities")
     part, _, _ = _recognised(contents, columns or Columns(), logits=False, is_alone=True)
     if part.n_members != 1:
         raise InvalidPredictions(f"a posterior is (items, classes); {source} holds {part.n_members} members")
     part.check_every_item_is_answered()
-    return part
+    return Posterior(part, known_in(contents, part.n_items))
 
 
 def read_names(source: str) -> list[str]:
@@ -139,7 +140,7 @@ def _label_of_labels(table: Table, told: Columns, item: str | None) -> str | Non
 def _recognised(
     contents: Contents, told: Columns, *, logits: bool, is_alone: bool
 ) -> tuple[Predictions, str, tables.Table | None]:
-    contents = _without_answers(contents)
+    contents = without_answers(contents)
     scale: Scale | None = contents.scale or ("logits" if logits else "counts" if told.normalize else None)
     try:
         example = None
@@ -153,20 +154,6 @@ def _recognised(
         return made if is_ordered else made.with_items(made.axes.items.matched_by_name()), words, example
     except InvalidPredictions as error:
         raise InvalidPredictions(f"{contents.path}: {error}") from None
-
-
-def _without_answers(contents: Contents) -> Contents:
-    """If `write_posterior` wrote the file, keep only the posterior and its names."""
-    if contents.arrays is not None and "posterior" in contents.arrays:
-        kept = {name: array for name, array in contents.arrays.items() if name in ("posterior", "items", "classes")}
-        return contents._replace(arrays=kept)
-    table = contents.table
-    if table is not None and list(table)[:2] == ["item", "label"]:
-        others = {name: cells for name, cells in table.items() if name != "label"}
-        numbers = numbers_in(list(others.values())[1:]) if len(others) > 2 else None
-        if numbers is not None and numbers.meaning() == "probabilities" and numbers.sum_to_one():
-            return contents._replace(table=others)
-    return contents
 
 
 def _with_names(part: Predictions, told: Columns, source: str) -> Predictions:

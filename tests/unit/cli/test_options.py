@@ -8,7 +8,7 @@ from typer.main import get_command
 from consilience.cli.app import app
 from consilience.cli.methods import method_names
 from consilience.cli.options import Method, with_columns
-from consilience.files.recognition import Columns
+from consilience.data.roles import Columns
 
 NAMES = ["item_column", "member_column", "label_column", "classes", "items", "normalize"]
 
