@@ -332,7 +332,7 @@ class Predictions(AbstractPredictions):
         classes: Iterable[Any] | None = None,
         verbose: bool = True,
     ) -> Predictions:
-        """Predictions of torch models over a loader, which is gone over once; NumPy, in single precision.
+        """Predictions of torch models over a loader, which is read once; NumPy arrays in single precision.
 
         Parameters
         ----------

@@ -116,12 +116,12 @@ def diagnose(
     reference: Any = None,
     reference_labels: Any = None,
 ) -> Diagnosis:
-    """Diagnose the members under the consensus of an aggregator; `Consensus` by default.
+    """Report on the members, given the fused answer of an aggregator; `Consensus` by default.
 
-    If the aggregator is not fitted, a copy is, without labels. Accuracies are estimated by what `Consensus` believes of
-    each answer, whichever aggregator is given, with an interval that holds the true one in nine of ten panels. With
-    labels of some items, drawn at random (-1 where unknown), they are measured; but not that of an answer which such
-    labels have taught, since it fits them better than others.
+    If the aggregator is not fitted, a copy is fitted without labels. Accuracies are estimated from what `Consensus`
+    believes about each answer, whichever aggregator is given, with an interval that contains the true accuracy in nine
+    of ten panels. With labels of some items, drawn at random (-1 where unknown), accuracies are measured. The accuracy
+    of a fused answer that learned from these labels is not measured on them, because it fits them better than others.
 
     `reference` is what the same members said of other items, such as those from before a shift: the diagnosis then says
     what has changed `since`, and with `reference_labels` how often each member was right there.
