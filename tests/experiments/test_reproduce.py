@@ -87,7 +87,7 @@ class Told(Progress):
 
     def __init__(self, dies_at=None):
         super().__init__()
-        self.expected, self.finished, self.begun, self.dies_at = 0, 0, [], dies_at
+        self.expected, self.finished, self.begun, self.said, self.dies_at = 0, 0, [], [], dies_at
 
     def expect(self, n_parts):
         self.expected += n_parts
@@ -99,6 +99,9 @@ class Told(Progress):
 
     def finish(self):
         self.finished += 1
+
+    def say(self, sentence):
+        self.said.append(sentence)
 
 
 def test_a_run_that_is_killed_goes_on(store, tmp_path, monkeypatch):
@@ -187,6 +190,19 @@ def test_predictions_without_room_are_told_before_the_work(store, tmp_path, monk
     with pytest.raises(OSError, match="predictions take up to .* GB in .*; 0 GB are free"):
         run("mnist-rotation", store, tmp_path)
     assert not store.work_dir.exists()
+    passing = Store(store.data_dir, store.work_dir, store.scales, keeps_predictions=False)
+    told = Told()
+    run("mnist-rotation", passing, tmp_path, progress=told)
+    assert not (store.work_dir / "predictions").exists() and not any("GB" in sentence for sentence in told.said)
+
+
+def test_what_predictions_take_is_said_before_they_are_written(store, tmp_path, monkeypatch):
+    monkeypatch.setattr(reproducing, "MUCH", 1)
+    told = Told(dies_at=3)
+    with pytest.raises(KeyboardInterrupt):
+        run("mnist-rotation", store, tmp_path, progress=told)
+    assert "Predictions take up to 0 GB" in told.said[0] and "--no-keep-predictions" in told.said[0]
+    assert not (store.work_dir / "predictions").exists()
 
 
 def test_networks_that_others_trained(store, tmp_path):

@@ -10,15 +10,17 @@ from typing import TYPE_CHECKING
 
 import torch
 
+from consilience.experiments.devices import VARIABLE, devices
 from consilience.experiments.provenance import checksum, of_images
 from consilience.experiments.tasks import TASKS
-from consilience.experiments.training import best_device, load_network, train_member
+from consilience.experiments.training import load_network, train_member
 from consilience.system.atomic import whole_file
 from consilience.system.errors import InvalidPredictions
 from consilience.system.threads import n_threads
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from multiprocessing.queues import SimpleQueue
     from pathlib import Path
 
     from torch import nn
@@ -54,7 +56,7 @@ def get_member(task: str, seed: int, data_dir: Path, work_dir: Path, scale: Scal
         with whole_file(record) as file:
             file.write(_made_of(task, examples.images, scale).encode())
     recipe = _recipe(task, scale)
-    return train_member(settings.make_network, examples, recipe, seed=seed, path=path, on_epoch=note)
+    return train_member(settings.make_network, examples, recipe, seed=seed, path=path, mixed=scale.mixed, on_epoch=note)
 
 
 def check_members(task: str, data_dir: Path, work_dir: Path, scale: Scale) -> None:
@@ -99,15 +101,20 @@ def train_members(
 ) -> None:
     """Train these members, one per core at a time: small networks do not share cores well. One job: in this process.
 
-    On a GPU one at a time, unless more are asked for.
+    On GPUs one on each at a time, unless more are asked for.
     """
-    n_jobs = jobs or (1 if best_device().type == "cuda" else n_threads())
+    places = devices()
+    n_jobs = jobs or (n_threads() if places[0].type == "cpu" else len(places))
     if n_jobs == 1:
         for seed in seeds:
             get_member(task, seed, data_dir, work_dir, scale)
             on_member()
         return
-    with ProcessPoolExecutor(n_jobs, mp_context=get_context("spawn"), initializer=end_with_parent) as pool:
+    context = get_context("spawn")
+    names = context.SimpleQueue()
+    for place in range(n_jobs):
+        names.put(str(places[place % len(places)]))
+    with ProcessPoolExecutor(n_jobs, mp_context=context, initializer=_begin, initargs=(names,)) as pool:
         futures = [pool.submit(_train_alone, task, seed, data_dir, work_dir, scale) for seed in seeds]
         for future in as_completed(futures):
             future.result()
@@ -129,6 +136,12 @@ def end_with_parent() -> None:
             os._exit(1)
 
     threading.Thread(target=wait, daemon=True).start()
+
+
+def _begin(names: SimpleQueue[str]) -> None:
+    """Prepare a process that trains: it takes one of the devices and keeps it."""
+    end_with_parent()
+    os.environ[VARIABLE] = names.get()
 
 
 def _train_alone(task: str, seed: int, data_dir: Path, work_dir: Path, scale: Scale) -> None:

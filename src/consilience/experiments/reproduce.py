@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from consilience.experiments.catalog import EXPERIMENTS
 from consilience.experiments.catalog.run import SIZE, Run
 from consilience.experiments.figures import PANELS, draw
-from consilience.experiments.members import check_members, missing_members, train_members
+from consilience.experiments.members import check_members, member_path, missing_members, train_members
 from consilience.experiments.results import write_rows
 from consilience.experiments.shifts import Condition, why_missing
 from consilience.experiments.tables import latex, markdown
@@ -111,6 +111,8 @@ def _why_absent(run: Run, task: str) -> str | None:
 
 def _check_room(run: Run, cells: list[Cell]) -> None:
     """Say how much the predictions will take where that is a lot, and raise where there is no room for them."""
+    if not run.store.keeps_predictions:
+        return
     asked = {(cell.where.condition, seed) for cell in cells if cell.of is None for seed in cell.where.seeds}
     needed = sum(_bytes(run, condition.task) for condition, _ in asked)
     folder = next(
@@ -123,9 +125,8 @@ def _check_room(run: Run, cells: list[Cell]) -> None:
     )
     size = f"predictions take up to {needed / 1e9:.0f} GB in {run.store.work_dir}"
     if needed > free:
-        raise OSError(f"{size}; {free / 1e9:.0f} GB are free")
-    run.note(f"{size[0].upper()}{size[1:]}.")
-    run.progress.begin(size)
+        raise OSError(f"{size}; {free / 1e9:.0f} GB are free; --no-keep-predictions keeps the scores alone")
+    run.progress.say(f"{size[0].upper()}{size[1:]}; --no-keep-predictions would keep the scores alone.")
 
 
 def _bytes(run: Run, task: str) -> int:
@@ -141,6 +142,8 @@ def _train(run: Run, jobs: int | None) -> None:
     run.progress.expect(sum(map(len, missing.values())))
     for task, seeds in missing.items():
         if seeds:
+            folder = member_path(store.work_dir, task, store.scale(task), 0).parent
+            run.progress.say(f"Training {len(seeds)} members of {task}; {folder}/member-*.log tell their epochs.")
             run.progress.begin(f"training {task}")
             train_members(
                 task,
