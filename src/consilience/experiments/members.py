@@ -42,7 +42,7 @@ def get_member(task: str, seed: int, data_dir: Path, work_dir: Path, scale: Scal
     """A member, trained here and now unless it is kept already."""
     path, settings = member_path(work_dir, task, scale, seed), TASKS[task]
     if path.exists():
-        return load_network(settings.make_network, path)
+        return load_network(settings.network_of(seed), path)
     path.parent.mkdir(parents=True, exist_ok=True)
     log = path.with_suffix(".log")
 
@@ -56,7 +56,9 @@ def get_member(task: str, seed: int, data_dir: Path, work_dir: Path, scale: Scal
         with whole_file(record) as file:
             file.write(_made_of(task, examples.images, scale).encode())
     recipe = _recipe(task, scale)
-    return train_member(settings.make_network, examples, recipe, seed=seed, path=path, mixed=scale.mixed, on_epoch=note)
+    return train_member(
+        settings.network_of(seed), examples, recipe, seed=seed, path=path, mixed=scale.mixed, on_epoch=note
+    )
 
 
 def check_members(task: str, data_dir: Path, work_dir: Path, scale: Scale) -> None:
@@ -73,6 +75,11 @@ def check_members(task: str, data_dir: Path, work_dir: Path, scale: Scale) -> No
             f"members in {record.parent} must be of the training images and the recipe of this run; they are of "
             "others: take another --work-dir, or remove that folder"
         )
+
+
+def are_published(work_dir: Path, task: str, scale: Scale) -> bool:
+    """Whether the members that are kept were trained by others, of which there is no record."""
+    return member_path(work_dir, task, scale, 0).exists() and not _record(work_dir, task, scale).exists()
 
 
 def _record(work_dir: Path, task: str, scale: Scale) -> Path:

@@ -67,12 +67,15 @@ def rewrite(name: str, rows: list[Row], out_dir: Path) -> list[Path]:
 
 
 def _tasks_of(experiment: Experiment, wanted: Sequence[str] | None) -> tuple[str, ...]:
-    unknown = [task for task in wanted or [] if task not in experiment.tasks]
-    if unknown or (wanted is not None and not wanted):
+    if wanted is None:
+        return experiment.tasks
+    known = (*experiment.tasks, *experiment.on_request)
+    unknown = [task for task in wanted if task not in known]
+    if unknown or not wanted:
         raise InvalidPredictions(
-            f"tasks of {experiment.name} are {', '.join(experiment.tasks)}; got {', '.join(unknown) or 'none'}"
+            f"tasks of {experiment.name} are {', '.join(known)}; got {', '.join(unknown) or 'none'}"
         )
-    return tuple(task for task in experiment.tasks if wanted is None or task in wanted)
+    return tuple(task for task in known if task in wanted)
 
 
 def _prepare(experiment: Experiment, run: Run) -> list[Cell]:

@@ -25,12 +25,14 @@ class Scale:
 
     def __str__(self) -> str:
         """In words, which every result carries."""
-        training = [] if self.subset is None else [f"{self.subset} training images"]
+        return self.described(_epochs(self.epochs))
+
+    def described(self, training: str) -> str:
+        """In words, with how members were trained."""
+        images = [] if self.subset is None else [f"{self.subset} training images"]
         tested = "all" if self.n_items is None else self.n_items
         precision = ["mixed precision"] if self.mixed else []
-        return ", ".join(
-            [_epochs(self.epochs), *training, f"{self.n_members} members", f"{tested} test images", *precision]
-        )
+        return ", ".join([training, *images, f"{self.n_members} members", f"{tested} test images", *precision])
 
     def folder(self, task: str) -> str:
         """Where members of this scale go, however many they are and whatever they are shown."""

@@ -14,7 +14,7 @@ import numpy as np
 
 from consilience.experiments.devices import share_out
 from consilience.experiments.laplace import fit_laplace, predict_laplace
-from consilience.experiments.members import get_member, member_path
+from consilience.experiments.members import are_published, get_member, member_path
 from consilience.experiments.provenance import checksum, of_code, of_file, of_images
 from consilience.experiments.scales import PAPER_MEMBERS, Scale, Scales
 from consilience.experiments.shifts import is_made_here, labels_of, shifted, source_of
@@ -100,7 +100,9 @@ class Store:
     def described(self, condition: Condition) -> str:
         """The scale in words, and whether the images were made here."""
         made = ", corruptions made here" if is_made_here(condition, self.data_dir) else ""
-        return f"{self.scale(condition.task)}{made}"
+        scale = self.scale(condition.task)
+        is_published = are_published(self.work_dir, condition.task, scale)
+        return f"{scale.described('published weights') if is_published else scale}{made}"
 
     def _clean(self, task: str) -> str:
         return of_images(TASKS[task].images(self.data_dir, train=False).first(self.scale(task).n_items))

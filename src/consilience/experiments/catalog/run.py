@@ -170,5 +170,6 @@ class Experiment:
     what: str  # the figure or table it belongs to
     tasks: tuple[str, ...]
     cells: Callable[[Run], Iterator[Cell]]
+    on_request: tuple[str, ...] = ()  # tasks that take part only where they are named
     axis: str = "severity"  # of its figures
     also_write: Callable[[Run, Path], list[Path]] = _nothing  # what is neither table nor curve
