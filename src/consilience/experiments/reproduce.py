@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from consilience.experiments.catalog import EXPERIMENTS
 from consilience.experiments.catalog.run import SIZE, Run
+from consilience.experiments.figure_titles import title_of
 from consilience.experiments.figures import PANELS, draw
 from consilience.experiments.members import check_members, member_path, missing_members, train_members
 from consilience.experiments.results import write_rows
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
     from consilience.experiments.catalog.run import Cell, Experiment
     from consilience.experiments.results import Row
     from consilience.experiments.store import Store
+
+DEGREES = "rotation in degrees"
 
 MUCH = 10**9
 """From so many bytes on it is said what predictions take."""
@@ -169,14 +172,14 @@ def _write_tables(name: str, rows: list[Row], out_dir: Path, notes: list[str]) -
 
 
 def _draw_figures(experiment: Experiment, rows: list[Row], out_dir: Path) -> list[Path]:
-    """A figure for each task and shift; none where sizes are compared, or seconds, which the paper has in tables."""
-    paths = []
-    for task, shift in dict.fromkeys((row.task, row.shift) for row in rows):
-        some = [row for row in rows if (row.task, row.shift) == (task, shift)]
+    """One figure for each task and shift, but of sizes and seconds, which are tables."""
+    paths, drawn = [], experiment.as_drawn(rows)
+    for task, shift in dict.fromkeys((row.task, row.shift) for row in drawn):
+        some = [row for row in drawn if (row.task, row.shift) == (task, shift)]
         if len({row.size for row in some}) > 1 or not any(row.metric in PANELS for row in some):
             continue
         path = out_dir / f"{experiment.name}-{task}-{shift}.svg"
-        title = f"{experiment.what[0].upper()}{experiment.what[1:]}: {task}, {shift.replace('_', ' ')}"
-        draw(some, path, axis=experiment.axis, title=title)
+        axis = DEGREES if shift == "rotation" else experiment.axis
+        draw(some, path, axis=axis, title=title_of(experiment.name, task, shift), log=experiment.log_axis)
         paths.append(path)
     return paths

@@ -15,7 +15,6 @@ from consilience.experiments.catalog.run import Experiment
 
 ALL = ("mnist", "cifar10", "cifar100", "imagenet")
 SMALL_RESNETS = ("cifar10-resnet20", "cifar10-published")
-DEGREES = "rotation in degrees"
 
 EXPERIMENTS = {
     experiment.name: experiment
@@ -25,7 +24,6 @@ EXPERIMENTS = {
             "figures 1 and 2",
             ("mnist",),
             grids.mnist_rotation,
-            axis=DEGREES,
             also_write=confusion.draw_confusion,
         ),
         Experiment("cifar10-c", "figure 3, appendix J.1", ("cifar10",), grids.corruptions),
@@ -44,8 +42,17 @@ EXPERIMENTS = {
             SMALL_RESNETS,
             axis="share of foreign items",
         ),
-        Experiment("explain", "appendix C", ("mnist",), example.cells, axis=DEGREES, also_write=example.write_example),
-        Experiment("averaging", "appendix D", ALL, averaging.cells, SMALL_RESNETS),
+        Experiment("explain", "appendix C", ("mnist",), example.cells, also_write=example.write_example),
+        Experiment(
+            "averaging",
+            "appendix D",
+            ALL,
+            averaging.cells,
+            SMALL_RESNETS,
+            axis="α, the weight of a new estimate",
+            log_axis=True,
+            as_drawn=averaging.by_weight,
+        ),
         Experiment("online", "appendix F", ALL, online.cells, SMALL_RESNETS),
         Experiment("clean", "appendix G", ALL, grids.clean, SMALL_RESNETS),
         Experiment("ensemble-size", "appendix H", ALL, grids.ensemble_size, SMALL_RESNETS),
