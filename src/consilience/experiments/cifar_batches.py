@@ -26,7 +26,8 @@ class _Held:
     """Holds what the pickle of an array or of its type says."""
 
     def __init__(self, *arguments: Any) -> None:
-        self.arguments, self.state = arguments, ()
+        self.arguments = arguments
+        self.state: Any = None
 
     def __setstate__(self, state: Any) -> None:
         self.state = state

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from consilience.system.errors import InvalidPredictions
 
@@ -70,19 +70,13 @@ def read_scales(tasks: Iterable[str], options: Mapping[str, Sequence[str]], *, m
     ('10 epochs, 6 members, all test images', True)
     """
     chosen = {name: read_choices(tasks, name, values) for name, values in options.items()}
-    default = replace(
-        Scale(mixed=mixed), **{name: _number(name, found[""]) for name, found in chosen.items() if "" in found}
-    )
+
+    def numbers(task: str) -> dict[str, Any]:
+        return {name: _number(name, found[task]) for name, found in chosen.items() if task in found}
+
+    default = replace(Scale(mixed=mixed), **numbers(""))
     named = {task for found in chosen.values() for task in found if task}
-    return Scales(
-        default,
-        {
-            task: replace(
-                default, **{name: _number(name, found[task]) for name, found in chosen.items() if task in found}
-            )
-            for task in named
-        },
-    )
+    return Scales(default, {task: replace(default, **numbers(task)) for task in named})
 
 
 def read_choices(tasks: Iterable[str], name: str, values: Sequence[str]) -> dict[str, str]:
