@@ -194,7 +194,8 @@ def test_a_series_is_matched_by_its_index(framed):
     for frame in (model.posterior_frame(), model.posterior_frame().sample(frac=1, random_state=0)):
         assert cs.evaluate(frame, truth)["accuracy"].value == by_place
         assert cs.metrics.accuracy(frame, truth.to_dict()) == by_place
-        assert cs.evaluate(frame, truth[frame.index].tolist())["accuracy"].value == by_place
+        numbers, labels = frame.to_numpy(), truth[frame.index].tolist()
+        assert cs.evaluate(numbers, labels, classes=list(frame.columns))["accuracy"].value == by_place
     for library in ("polars", "pyarrow"):
         assert cs.metrics.accuracy(model.posterior_frame(library), truth.to_dict()) == by_place
     assert max(cs.compare(p, truth)["accuracy"]) >= by_place
@@ -213,7 +214,10 @@ def test_columns_of_a_frame_name_the_classes(framed):
 def test_a_list_is_refused_where_nobody_chose_the_order(framed, as_list):
     p, truth = framed
     labels, message = as_list(truth), "labels must name their items"
+    posterior = cs.MajorityVote().fit(p).posterior_frame()
     for use in (
+        lambda: cs.evaluate(posterior, labels),
+        lambda: cs.metrics.accuracy(posterior, labels),
         lambda: cs.compare(p, labels),
         lambda: cs.Consensus().fit(p, labels),
         lambda: cs.evaluate_labels(p, labels),
