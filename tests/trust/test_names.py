@@ -238,6 +238,27 @@ def test_a_list_is_taken_where_the_user_chose_the_order():
     assert posterior.argmax(axis=1)[[0, 2]].tolist() == [0, 1]
 
 
+@pytest.mark.parametrize("method", [cs.DawidSkene, cs.BayesianClassifierCombination, cs.SoftDawidSkene])
+def test_a_class_prior_that_names_classes_in_another_order(method):
+    p = cs.Predictions(np.random.default_rng(0).dirichlet(np.ones(3), size=(3, 8)), classes=["a", "b", "c"])
+    prior = pd.Series([0.8, 0.1, 0.1], index=["a", "b", "c"])
+    expected = method(class_prior=[0.8, 0.1, 0.1]).fit(p).posterior_
+    for good in (prior, prior.reset_index(drop=True)):
+        np.testing.assert_array_equal(method(class_prior=good).fit(p).posterior_, expected)
+    with pytest.raises(cs.InvalidPredictions, match="class_prior must be in the order of the classes"):
+        method(class_prior=prior[["c", "a", "b"]]).fit(p)
+
+
+def test_weights_that_name_members_in_another_order():
+    p = cs.Predictions(np.random.default_rng(0).dirichlet(np.ones(3), size=(2, 8)), members=["good", "bad"])
+    weights = pd.Series([0.9, 0.1], index=["good", "bad"])
+    np.testing.assert_array_equal(
+        cs.Average(weights=weights).fit(p).posterior_, cs.Average(weights=[0.9, 0.1]).fit(p).posterior_
+    )
+    with pytest.raises(cs.InvalidPredictions, match=r"weights must be in the order of the members .*'good'.*index is"):
+        cs.Average(weights=weights[::-1]).fit(p)
+
+
 def test_an_index_that_no_item_has():
     rows = np.random.default_rng(0).dirichlet(np.ones(2), size=(3, 4))
     truth = pd.Series([0, 1, 1, 0])
