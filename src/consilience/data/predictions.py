@@ -458,9 +458,13 @@ class Predictions(AbstractPredictions):
             yield Chunk(start, stop, soft, None if self.hard is None else self.hard.between(start, stop))
 
     def _items_at_once(self) -> int:
-        """As many items as keep temporary arrays small; fewer where several threads can share a long pass."""
+        """As many items as keep temporary arrays small; fewer where several threads can share a long pass.
+
+        The statistics of a chunk have classes² numbers for each member, so chunks of a few items would spend more time
+        on adding these up than on the items.
+        """
         width = self.n_classes * (len(self.soft) + 2)
-        size = max(256, NUMBERS_AT_ONCE // width)
+        size = max(256, self.n_classes // 2, NUMBERS_AT_ONCE // width)
         is_long = self.n_items * width * self.n_classes >= LONG_PASS
         return min(size, max(LEAST_PART, -(-self.n_items // n_threads()))) if is_long else size
 
