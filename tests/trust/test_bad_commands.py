@@ -212,6 +212,8 @@ COMMANDS = [
     ("aggregate ok.npy --model absent.npz", "absent.npz", "file", "No such file"),
     ("aggregate ok.npy --model model.npz -m bcc", "--model", "do not go with it", "--method"),
     ("aggregate one.npy --model model.npz", "members", "among those fitted", "got 'one'"),
+    ("aggregate ok.npy --class-shares .5,.4", "--class-shares", "one number for each of 3", "(2,)"),
+    ("report ok.npy --class-shares 0=.5,9=.5", "--class-shares", "of the classes [0, 1, 2]", "got '9'"),
     ("aggregate pair.npz:a -m magic", "--method", "one of consensus", "got 'magic'"),
     ("aggregate ok.npy --option nope=3", "--option", "NAME=VALUE", "got 'nope=3'"),
     ("aggregate ok.npy --option max_iter", "--option", "NAME=VALUE", "got 'max_iter'"),

@@ -39,7 +39,7 @@ def command(
     ):
         if text is not None and axis.find(text) is None:  # before the fit
             raise ValueError(f"{option_name} must be one of {', '.join(map(str, axis.names[:5]))}, …; got {text!r}")
-    aggregator = fitted(predictions, method, option, model, known_truth)
+    aggregator = fitted(predictions, method, option, model, known=known_truth)
     explanation = explain(aggregator, predictions, item, against=against)
     if json:
         screen.print_json(

@@ -12,6 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 from consilience.aggregators import load
 from consilience.cli import screen
 from consilience.cli.methods import DEFAULT, make_method
+from consilience.cli.shares import shares_of
 from consilience.cli.wording import on_command_line
 from consilience.data.labels import known_labels
 from consilience.files import read_labels, read_predictions
@@ -57,19 +58,33 @@ def checked_labels(source: str, predictions: Predictions, columns: Columns, *, a
     return labels
 
 
-def check_model_is_alone(model: Path | None, method: str, options: list[str] | None, known: str | None) -> None:
+def check_model_is_alone(
+    model: Path | None, method: str, options: list[str] | None, known: str | None, class_shares: str | None = None
+) -> None:
     """Raise if a saved model is asked for together with how to fit one."""
-    if model is not None and (known is not None or options or method != DEFAULT):
-        raise ValueError("--model answers with what was learned; --method, --option and --known do not go with it")
+    if model is not None and (known is not None or class_shares is not None or options or method != DEFAULT):
+        raise ValueError(
+            "--model answers with what was learned; --method, --option, --class-shares and --known do not go with it"
+        )
 
 
 def fitted(
-    predictions: Predictions, method: str, options: list[str] | None, model: Path | None = None, known: Any = None
+    predictions: Predictions,
+    method: str,
+    options: list[str] | None,
+    model: Path | None = None,
+    *,
+    known: Any = None,
+    class_shares: str | None = None,
 ) -> AbstractAggregator:
     """A saved model, or a method fitted to these predictions."""
     if model is not None:
         return load(model)
     aggregator = make_method(method, options or [], verbose=screen.err.is_terminal)
+    if class_shares is not None:
+        if "class_shares" not in aggregator.get_params():
+            raise ValueError(f"--class-shares go with --method consensus; got {method!r}")
+        aggregator.set_params(class_shares=shares_of(class_shares, predictions))
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always", UserWarning)
         warnings.simplefilter("ignore", ConvergenceWarning)  # the summary reports it

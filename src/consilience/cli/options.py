@@ -31,6 +31,14 @@ MethodOptions = Annotated[
     list[str] | None,
     typer.Option("--option", help="A parameter of the method, NAME=VALUE, such as max_iter=50. Repeatable."),
 ]
+ClassShares = Annotated[
+    str | None,
+    typer.Option(
+        "--class-shares",
+        help="How frequent the classes are, if you know it: cat=.2,dog=.8, or .2,.8 in the order of the classes. "
+        "For the method consensus.",
+    ),
+]
 Logits = Annotated[bool, typer.Option("--logits", help="The numbers of all files are logits or log-probabilities.")]
 Labels = Annotated[
     str | None,
