@@ -80,7 +80,7 @@ def plot_reliability(
 ) -> Axes:
     """How often answers of some confidence are right, one line per posterior, over how many answers there are.
 
-    On the diagonal confidence holds; below it answers are too sure of themselves. The bars beneath are the share of
+    On the diagonal, confidence is right; below it, answers are too sure. The bars beneath are the share of
     items in each bin.
     """
     if not isinstance(posteriors, Mapping) or not posteriors:

@@ -60,25 +60,25 @@ AGREEMENT = Record(Agreement, {"products": "gg", "counts": "gg", "confidences": 
 
 @final
 class Consensus(AbstractIterative):
-    """The recommended label-free method: a small network, trained on many panels, weighs what experts make of this one.
+    """The recommended label-free method: a small network, trained on many panels, weighs three ways to fuse answers.
 
-    1. **Experts** fuse the answers in different ways: their average; an average by weights that follow from how much
-       members agree (`opinion_weights`); a translation of probabilities by confusion matrices, which are counted under
-       that average.
-    2. **Traits** say what sort of panel it is: sizes, agreement beyond chance, how sure members are and how sure they
-       may be, how frequent each class is to each expert and how far members agree on it.
-    3. **The network** gives every class of an item a score from both, and every item a gate: the answer is
+    1. **Experts** fuse the answers in different ways: the average; an average with weights that follow from how much
+       members agree (`opinion_weights`); and a translation, which reads the answers through confusion matrices that
+       are estimated from that average.
+    2. **Traits** describe the panel: sizes, agreement beyond chance, how sure members are and how sure their agreement
+       lets them be, how frequent each class is according to each expert, and how far members agree on it.
+    3. **The network** computes from both a score for every class of an item, and a gate for every item: the answer is
        gate · softmax(scores) + (1 - gate) · average. It was trained on thousands of panels whose truth was known,
-       and never sees a label of yours. One member alone and one item alone are averaged; a panel whose traits lie
-       outside of those in training stays nearer to the average, the further the nearer.
+       and never sees your labels. With one member or one item the answer is the average. The further the traits of a
+       panel lie outside of those in training, the nearer the answer stays to the average.
 
-    Where some labels are known, they correct the answers to the other items too, as far as they support it: by member
-    and class, shrunk towards no correction as strongly as cross-validation on the labelled items asks for
-    (`label_correction`). Labels are names of classes, or positions where classes have none (-1 where unknown), or
-    probabilities (items, classes), rows of NaN where unknown. They change nothing else that is learned.
+    Known labels also correct the answers to the other items, by member and class. The correction is shrunk towards
+    none, as strongly as cross-validation on the labelled items demands (`label_correction`). Labels are names of
+    classes, or positions where classes have no names (-1 where unknown), or probabilities (items, classes) with rows of
+    NaN where unknown. They change nothing else that is learned.
 
-    `history_` is the evidence of the translated answers as each pass found it; it settles but need not rise.
-    `benchmarks/quality` shows what it gains and where it loses, and the model card what the network was trained on.
+    `history_` is the evidence of the translated answers after each pass; it settles but need not rise.
+    `benchmarks/quality` measures gains and losses; the model card says what the network was trained on.
 
     Parameters
     ----------
@@ -87,8 +87,8 @@ class Consensus(AbstractIterative):
         their names. Answers are then weighted by class, so that they have these shares in the mean; the fewer items
         there are, the less (`class_shares.py`). None, where you do not know.
     label_noise
-        The share of known labels that are wrong. 0 takes a label for the answer to its item; otherwise members are
-        heard too. Soft labels say themselves how sure they are.
+        The share of known labels that are wrong. With 0, a label is the answer to its item; otherwise the members
+        count too. Soft labels already say how sure they are.
     weights
         A file of weights that `training` wrote, from your own history of labelled panels; None takes those that come
         with the package.
@@ -102,8 +102,8 @@ class Consensus(AbstractIterative):
     Attributes
     ----------
     member_weights_ : (members,), of the weighted average; they sum to 1
-    member_credibility_ : (members,), what their evidence is multiplied by: below 1 where they are surer than their
-        agreement bears out
+    member_credibility_ : (members,), what their evidence is multiplied by: below 1 if they are surer than their
+        agreement supports
     outside_ : how far the panel lies outside of those the network was trained on, in standard deviations; 0 within
     agreement_, vote_agreement_ : what the weights were found from, in a form that adds up
     survey_, gives_votes_ : what else the experts and traits follow from
