@@ -149,7 +149,7 @@ def diagnose(
     if reference is None:
         return found
     changed = since(data, reference, reference_labels)
-    return replace(found, since=changed, warnings=[*found.warnings, *changed.warnings()])
+    return replace(found, since=changed, warned=[*found.warned, *changed.warned()])
 
 
 def diagnosis_under(

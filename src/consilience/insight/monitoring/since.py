@@ -13,6 +13,7 @@ from consilience.insight.monitoring.drift import Drift, drift
 from consilience.insight.monitoring.look import estimate_columns, look
 from consilience.insight.monitoring.numbers import AGREEMENT, CONFIDENCE, SHARES
 from consilience.insight.monitoring.windows import on_axes_of
+from consilience.insight.warnings.evidence import Warned
 from consilience.insight.warnings.thresholds import FALLEN
 from consilience.system.tables import Table
 
@@ -70,17 +71,19 @@ class Since:
                 lines.append(f"right then, as measured: {', '.join(texts)}{more}")
         return lines
 
-    def warnings(self) -> list[str]:
+    def warned(self) -> list[Warned]:
         """That the fused answer has become worse, if its estimated accuracy has fallen by much."""
         then, now = self.fused
         if not then - now > FALLEN:
             return []
-        warning = (
-            "the fused answer is probably right on fewer items than in the reference, by 5 points or more: it is "
-            f"estimated to be right on {now:.0%}, and on {then:.0%} there, and the true loss may be larger. Before you "
-            "use it, label some of these items drawn at random, 50 say: they tell how often it is right, and correct it"
-        )
-        return [warning]
+        return [
+            Warned(
+                finding="the fused answer is probably right on fewer items than in the reference, by 5 points or more",
+                because=f"it is estimated to be right on {now:.0%}, and on {then:.0%} there; the loss may be larger",
+                advice="Before you use it, label some of these items drawn at random, 50 say: they tell how often it "
+                "is right, and correct it",
+            )
+        ]
 
     def _doubt(self, kind: str) -> str:
         p_value = self.p_values[kind]
