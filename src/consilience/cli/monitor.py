@@ -64,6 +64,7 @@ def command(
     written = [] if report is None else [str(report)]
     if json:
         parts = {"windows": found.windows.rows(), "members": found.members.rows(), "alarms": found.alarms}
+        parts |= {"silent": found.silent}
         screen.print_json(parts | {"written": written})
         return
     screen.print_table(_short(found.windows))

@@ -31,6 +31,12 @@ def test_labels_that_were_all_given(run, arrays):
     assert code == 2 and "truth.npy must know labels that the fit of out.csv was not given; it knows none" in err
 
 
+def test_a_file_that_cannot_mark_known_labels_says_so(run, arrays):
+    code, out, _ = run("aggregate", *arrays, "--known", "truth.npy", "-o", "out.npy")
+    assert code == 0 and "out.npy cannot mark the known labels" in " ".join(out.split())
+    assert "cannot mark" not in run("aggregate", *arrays, "-o", "out.npy")[1]
+
+
 def test_without_known_labels_every_item_counts(run, arrays):
     run("aggregate", *arrays, "-o", "out.csv")
     code, out, _ = run("evaluate", "out.csv", "--labels", "truth.npy", "--json")
