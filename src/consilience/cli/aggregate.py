@@ -92,5 +92,9 @@ def command(
     screen.print_summary(summary)
     for place in written:
         screen.print_text(f"Wrote {place}")
+    _say_what_is_not_marked(output, analysis)
+
+
+def _say_what_is_not_marked(output: Path | None, analysis: Analysis) -> None:
     if output is not None and output.suffix.lower() == ".npy" and analysis.is_given.any():
         screen.print_text(f"{output} cannot mark the known labels, so that `evaluate` counts them; .npz and .csv can.")
