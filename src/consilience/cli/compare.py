@@ -3,7 +3,7 @@
 from consilience.cli import screen
 from consilience.cli.inputs import labels_of, predictions_of
 from consilience.cli.options import Files, Json, Known, Labels, Logits, with_columns
-from consilience.files.recognition import Columns
+from consilience.data.roles import Columns
 from consilience.insight.comparison import compare
 
 

@@ -8,7 +8,7 @@ from consilience.cli import screen
 from consilience.cli.inputs import check_model_is_alone, fitted, labels_of, predictions_of
 from consilience.cli.methods import DEFAULT
 from consilience.cli.options import Files, Json, Known, Logits, Method, MethodOptions, Model, with_columns
-from consilience.files.recognition import Columns
+from consilience.data.roles import Columns
 from consilience.insight.explanation import explain
 
 
@@ -39,7 +39,7 @@ def command(
     ):
         if text is not None and axis.find(text) is None:  # before the fit
             raise ValueError(f"{option_name} must be one of {', '.join(map(str, axis.names[:5]))}, …; got {text!r}")
-    aggregator = fitted(predictions, method, option, model, known_truth)
+    aggregator = fitted(predictions, method, option, model, known=known_truth)
     explanation = explain(aggregator, predictions, item, against=against)
     if json:
         screen.print_json(

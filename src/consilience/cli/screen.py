@@ -95,10 +95,15 @@ def print_note(text: str) -> None:
     out.print(f"[dim]{escape(text)}[/dim]")
 
 
-def print_found(found: list[str]) -> None:
-    """Print how the files were understood."""
-    for line in found:
+def print_found(found: list[str], examples: list[Table | None]) -> None:
+    """Print how the files were understood, with some rows of each kind of table."""
+    shown = set()
+    for line, example in zip(found, examples, strict=True):
         err.print(f"[dim]{escape(line)}[/dim]")
+        if example is not None and (kind := tuple(example.columns)) not in shown:
+            shown.add(kind)
+            for row in repr(example).split("\n"):
+                err.print(f"[dim]    {escape(row)}[/dim]", soft_wrap=True)
 
 
 def print_table(table: Table, title: str | None = None, *, best: str | None = None) -> None:
@@ -259,6 +264,7 @@ def _notes(members: list[dict[str, Any]], ranked: list[dict[str, Any]], n_shown:
     yield (
         "† agreement with the other members beyond chance: 0 for blind answers, and for one and the same answer always."
     )
+    yield "confuses most: true class → its vote, and how often of that class; estimated like the accuracy."
 
 
 def _share(share: float) -> str:

@@ -113,23 +113,29 @@ def diagnose(
     aggregator: AbstractAggregator | None = None,
     labels: Any = None,
     *,
+    class_shares: Any = None,
     reference: Any = None,
     reference_labels: Any = None,
 ) -> Diagnosis:
-    """Diagnose the members under the consensus of an aggregator; `Consensus` by default.
+    """Report on the members, given the fused answer of an aggregator; `Consensus` by default.
 
-    If the aggregator is not fitted, a copy is, without labels. Accuracies are estimated by what `Consensus` believes of
-    each answer, whichever aggregator is given, with an interval that holds the true one in nine of ten panels. With
-    labels of some items, drawn at random (-1 where unknown), they are measured; but not that of an answer which such
-    labels have taught, since it fits them better than others.
+    If the aggregator is not fitted, a copy is fitted without labels. Accuracies are estimated from what `Consensus`
+    believes about each answer, whichever aggregator is given, with an interval that contains the true accuracy in nine
+    of ten panels. With labels of some items, drawn at random (-1 where unknown), accuracies are measured. The accuracy
+    of a fused answer that learned from these labels is not measured on them, because it fits them better than others.
+
+    `class_shares` say how frequent the classes are, where you know it: `Consensus(class_shares=...)` then estimates,
+    and answers by default.
 
     `reference` is what the same members said of other items, such as those from before a shift: the diagnosis then says
     what has changed `since`, and with `reference_labels` how often each member was right there.
     """
     if reference is None and reference_labels is not None:
         raise ValueError("reference_labels need the reference that they belong to; got no reference")
-    method = Consensus() if aggregator is None else aggregator
+    method = Consensus(class_shares=class_shares) if aggregator is None else aggregator
     check_is_aggregator(method)
+    if class_shares is not None and isinstance(aggregator, Consensus):
+        raise ValueError("class_shares must be given to the aggregator where that is a Consensus; got both")
     data = as_predictions(predictions)
     if hasattr(method, "members_"):
         data = method.aligned(data)
@@ -137,7 +143,8 @@ def diagnose(
     else:
         method = fitted_copy(method, data)
         posterior = method.posterior_
-    found = diagnosis_under(data, method, posterior, Reader(data).pool(), known_labels(labels, data.axes))
+    known = known_labels(labels, data.axes)
+    found = diagnosis_under(data, method, posterior, Reader(data).pool(), known, class_shares=class_shares)
     return found if reference is None else replace(found, since=since(data, reference, reference_labels))
 
 
@@ -149,12 +156,14 @@ def diagnosis_under(
     known: IntArray | None = None,
     *,
     are_unseen: bool = False,
+    class_shares: Any = None,
 ) -> Diagnosis:
     """Diagnose the members under the posterior (items, classes) of a fitted method, given their average.
 
-    If labels have taught the method, the fused answer is measured only where the known labels `are_unseen` by it.
+    If labels have taught the method, the fused answer is measured only where the known labels `are_unseen` by it. If
+    the method is not `Consensus`, a `Consensus` that knows the class shares estimates the accuracies.
     """
-    believer = method if isinstance(method, Consensus) else fitted_copy(Consensus(), data)
+    believer = method if isinstance(method, Consensus) else fitted_copy(Consensus(class_shares=class_shares), data)
     answers = {FUSED: position_of_largest(posterior), "average": position_of_largest(average)}
     is_taught = getattr(method, "correction_", None) is not None and not are_unseen
     voters = voters_of(data, believer, answers)
