@@ -149,7 +149,7 @@ def _logits(panel, folder):
 
 def _scales(panel, folder):
     """Each member on a scale of its own: probabilities, per cent, or logits."""
-    scaled = [lambda p: p, lambda p: 100 * p, lambda p: np.log(p)]
+    scaled = [lambda p: p, lambda p: 100 * p, np.log]
     for place, rows in enumerate(panel.answers):
         columns = dict(zip(panel.classes, scaled[place % 3](rows).T.tolist(), strict=True))
         columns = {name: [None if np.isnan(value) else value for value in values] for name, values in columns.items()}

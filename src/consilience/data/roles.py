@@ -186,7 +186,7 @@ def role_of(name: str) -> Role | None:
     words = [word.lower() for word in WORD.findall(name)]
     if not words:
         return None
-    if TRUTH_WORDS & set(words):
+    if TRUTH_WORDS & set(words) and words != ["true"]:  # somebody may be called so
         return "truth"
     while words and words[-1] in NOT_LAST:
         words.pop()
@@ -367,7 +367,11 @@ class _Decision:
                 raise InvalidPredictions(self._without_members(item))
         else:
             names = self._called("item")
-            alone = [name for name in names if not self.held[name].repeats and self.held[name].is_complete]
+            alone = [
+                name
+                for name in names
+                if not self.held[name].repeats and (self.held[name].is_complete or self._is_exact(name, "item"))
+            ]
             repeated = [name for name in names if self._is_exact(name, "item") and self.held[name].repeats]
             if not alone and repeated and self.told.member is None:
                 raise InvalidPredictions(self._without_members(repeated[0]))
