@@ -95,6 +95,7 @@ def read_posterior(source: str, *, columns: Columns | None = None) -> Posterior:
     contents = read_contents(source)
     contents = contents._replace(scale=contents.scale or "probabilities")
     part, _, _ = _recognised(contents, columns or Columns(), logits=False, is_alone=True)
+    part = _with_names(part, columns or Columns(), source)
     if part.n_members != 1:
         raise InvalidPredictions(f"a posterior is (items, classes); {source} holds {part.n_members} members")
     part.check_every_item_is_answered()
