@@ -38,7 +38,7 @@ RECORDS = {
     "judges.jsonl": '{"question_id": 1, "judge": "ann", "verdict": "A", "why": {"text": "…"}}\n'
     '{"question_id": 1, "judge": "bob", "verdict": "B"}\n{"question_id": 2, "judge": "ann", "verdict": null}\n'
     '{"question_id": 2, "judge": "bob", "verdict": "A"}\n',
-    "lists.ndjson": '{"id": "a", "probs": [0.25, 0.75]}\n{"id": "b", "probs": [0.5, 0.5]}\n{"id": "c", "probs": null}\n',
+    "lists.ndjson": '{"id": "a", "probs": [0.25, 0.75]}\n{"id": "b", "probs": [0.5, 0.5]}\n',
     "records.json": '[{"item": 1, "member": "x", "label": true}, {"item": 1, "member": "y", "label": false}]',
     "columns.json": '{"cat": {"a": 0.25, "b": 0.5}, "dog": {"a": 0.75, "b": 0.5}}',
     "scores.json": '[[{"label": "cat", "score": 0.75}, {"label": "dog", "score": 0.25}], '
@@ -103,3 +103,5 @@ def _write_parquet(folder: Path) -> None:
     crowd = Table({"item": [1, 1, 2, 2], "judge": list("abab"), "answer": ["x", None, "y", "x"]}).to_frame("pyarrow")
     pq.write_table(crowd, folder / "crowd.parquet")
     pq.write_table(crowd, folder / "plain.parquet", use_dictionary=False, compression="none")
+    lists = Table({"id": ["a", "b"], "vit": [[0.25, 0.75], [0.5, 0.5]], "swin": [[0.2, 0.8], [0.6, 0.4]]})
+    pq.write_table(lists.to_frame("pyarrow"), folder / "lists.parquet")
