@@ -9,6 +9,7 @@ from consilience.cli import screen
 from consilience.cli.inputs import check_model_is_alone, fitted, labels_of, predictions_of
 from consilience.cli.methods import DEFAULT
 from consilience.cli.options import (
+    ClassShares,
     Files,
     Json,
     Known,
@@ -22,8 +23,8 @@ from consilience.cli.options import (
 )
 from consilience.cli.outputs import check_places, write_page
 from consilience.cli.summary import gained, summarize
+from consilience.data.roles import Columns
 from consilience.files import write_posterior
-from consilience.files.recognition import Columns
 from consilience.files.writing import check_posterior_path
 from consilience.insight.analysis import Analysis
 from consilience.system.arrays import to_numpy
@@ -36,6 +37,7 @@ def command(
     *,
     method: Method = DEFAULT,
     option: MethodOptions = None,
+    class_shares: ClassShares = None,
     logits: Logits = False,
     labels: Labels = None,
     known: Known = None,
@@ -68,11 +70,11 @@ def command(
         if path is not None:
             check_writable(path, (suffix,))
     check_places([output, save, report], [*files, labels, known, model])
-    check_model_is_alone(model, method, option, known)
+    check_model_is_alone(model, method, option, known, class_shares)
     predictions = predictions_of(files, columns, logits=logits, quiet=json)
     truth = labels_of(labels, predictions, files, columns)
     known_truth = labels_of(known, predictions, files, columns)
-    aggregator = fitted(predictions, method, option, model, known_truth)
+    aggregator = fitted(predictions, method, option, model, known=known_truth, class_shares=class_shares)
     analysis = Analysis(predictions, aggregator, known_truth, truth)
     posterior = to_numpy(aggregator.posterior_ if model is None else analysis.posterior)
     if output is not None:

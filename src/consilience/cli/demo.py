@@ -54,5 +54,8 @@ def _print_scores(shifts: list[Shift]) -> None:
     screen.out.print(f"{n_members} classifiers and {n_items} test digits, rotated further and further; no labels used")
     for metric, better in (("accuracy", "higher"), ("nll", "lower"), ("ece", "lower")):
         methods = {"method": last.scores["method"]}
-        columns = {f"{shift.angle}°": shift.scores[metric] for shift in shifts}
+        found = [dict(zip(shift.scores["method"], shift.scores[metric], strict=True)) for shift in shifts]
+        columns = {
+            f"{s.angle}°": [values[name] for name in methods["method"]] for s, values in zip(shifts, found, strict=True)
+        }
         screen.print_table(Table(methods | columns), f"{metric} ({better} is better)", best=better)

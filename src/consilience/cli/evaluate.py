@@ -9,8 +9,8 @@ from consilience.cli import screen
 from consilience.cli.inputs import checked_labels
 from consilience.cli.options import ItemColumn, Json, LabelColumn
 from consilience.data.labels import known_labels
+from consilience.data.roles import Columns
 from consilience.files import read_posterior
-from consilience.files.recognition import Columns
 from consilience.metrics.scores import evaluate
 from consilience.system.errors import InvalidPredictions
 

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from consilience.insight.analysis import Analysis
     from consilience.system.arrays import FloatArray
 
-MOST_CHANGED, MOST_PAIRS, MOST_MEMBERS = 10, 5, 20
-"""How many changed items, pairs of members and members are listed."""
+MOST_CHANGED, MOST_PAIRS = 10, 5
+"""How many changed items and pairs of members are listed."""
 
 
 def summarize(analysis: Analysis, posterior: FloatArray) -> dict[str, Any]:

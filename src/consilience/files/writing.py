@@ -11,7 +11,8 @@ from typing import IO, TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from consilience.data.names import text_of
-from consilience.files.recognition import KNOWN, UNNAMED
+from consilience.data.roles import UNNAMED
+from consilience.files.posteriors import KNOWN
 from consilience.files.spreadsheets import with_quote
 from consilience.system.arrays import to_numpy
 from consilience.system.atomic import check_writable, whole_file

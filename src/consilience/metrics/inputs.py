@@ -41,7 +41,8 @@ def read_known(posterior: Any, labels: Any, classes: Sequence[Any] | None = None
     """The rows of the items whose label is known, and their labels as positions of classes, or as rows if soft.
 
     A frame names items by its index (in other libraries than pandas, by a column `task` or `item`) and classes by its
-    columns; labels are matched with these names.
+    columns; labels are matched with these names. A list of labels has no names, so it may be in another order than such
+    items and is refused.
     """
     rows, axes = _with_axes(posterior, classes)
     known = known_truths(_given(labels, axes), axes)
@@ -78,7 +79,8 @@ def _with_axes(posterior: Any, classes: Sequence[Any] | None = None) -> tuple[Fl
             raise InvalidPredictions(f"classes must be the columns of the posterior, {columns}; got {list(classes)}")
         classes = columns
     rows = _numbers(posterior, "posterior")
-    return rows, Axes(Axis("member", 1), Axis("item", rows.shape[0], items), Axis("class", rows.shape[1], classes))
+    named = Axis("item", rows.shape[0], items, by_name=items is not None)
+    return rows, Axes(Axis("member", 1), named, Axis("class", rows.shape[1], classes))
 
 
 def _of_frame(frame: Any) -> tuple[npt.NDArray[Any], list[Any] | None, list[Any]]:

@@ -151,6 +151,22 @@ def test_known_truths_may_help_the_combination(blobs, members):
     assert (ensemble.aggregator_.posterior_.argmax(axis=1) == ensemble.le_.transform(y[100:])).all()
 
 
+def test_known_class_shares_by_the_names_of_the_classes(rng):
+    """Members trained on as many of each class are asked where one of them is rare."""
+
+    def drawn(n_items, share):
+        y = np.where(rng.random(n_items) < share, "rare", "usual")
+        return np.where(y == "rare", 1.0, 0.0)[:, None] + rng.normal(size=(n_items, 4)), y
+
+    members = [(str(place), LogisticRegression(C=c)) for place, c in enumerate((0.01, 1, 100))]
+    ensemble = cs.EnsembleClassifier(members, cs.Consensus(class_shares={"usual": 0.95, "rare": 0.05}), cv=0)
+    x_new, y_new = drawn(1000, 0.05)
+    known = clone(ensemble).fit(*drawn(400, 0.5)).fit_aggregator(x_new)
+    even = clone(ensemble).set_params(aggregator=cs.Consensus())
+    even.fit(*drawn(400, 0.5)).fit_aggregator(x_new)
+    assert known.score(x_new, y_new) > even.score(x_new, y_new)
+
+
 @pytest.mark.parametrize("method", [None, cs.DawidSkene(), cs.MajorityVote(), cs.Average(weights=[1, 2, 3])], ids=repr)
 def test_rows_are_answered_one_by_one(blobs, members, method):
     x, y = blobs

@@ -7,8 +7,8 @@ import pytest
 
 import consilience as cs
 from consilience.data.labels import NamedLabels, known_labels
+from consilience.data.roles import Columns
 from consilience.files import read_labels, read_posterior, read_predictions
-from consilience.files.recognition import Columns
 from consilience.system.tables import Table
 
 ARRAY = np.random.default_rng(0).dirichlet(np.ones(3), size=(2, 5))
@@ -74,7 +74,7 @@ def test_logits_are_recognised_by_name_or_told(tmp_path, name):
         predictions, found = soft(path)
         assert "logits" in found[0]
     else:
-        with pytest.raises(cs.InvalidPredictions, match="say --logits"):
+        with pytest.raises(cs.InvalidPredictions, match="Logits go through"):
             soft(path)
         predictions, _ = soft(path, logits=True)
     np.testing.assert_allclose(predictions.to_array(), ARRAY, atol=1e-12)
