@@ -110,4 +110,4 @@ def test_a_method_that_a_page_defines_is_forgotten_after_it(monkeypatch):
 
     assert registry._DEFINED["Example"] is Example
     assert hook("methods").on_page_content("<p>as it was</p>", page=None) == "<p>as it was</p>"
-    assert registry._DEFINED == ours
+    assert ours == registry._DEFINED
