@@ -50,8 +50,9 @@ def plot_confusion(
 ) -> Figure:
     """The members' confusion matrices as heat maps side by side: rows are true classes, columns what was said.
 
-    `source` is a fitted aggregator (its `confusion_`), a diagnosis (its `confusion`, the votes as `Consensus` believes
-    them to be), or tables (true, predicted) by name. `members` are names; all by default.
+    `source` is a diagnosis (its `confusion`: the members' votes, whose diagonal agrees with the estimated accuracy), a
+    fitted aggregator (its `confusion_`: what it computes with, not how often members are right), or tables (true,
+    predicted) by name. `members` are names; all by default.
     """
     shown = _confusion_of(source, members)
     n_columns = min(len(shown.members), MOST_COLUMNS)

@@ -100,6 +100,18 @@ def test_a_cluster_without_workers(monkeypatch):
         cs.DawidSkene().fit(da.from_array(ARRAY, chunks=(3, 100, 4)))
 
 
+def test_a_cluster_whose_workers_do_not_come_back(monkeypatch, at_pass):
+    """Dask gives a worker up that has not started again after its `lost-worker-timeout`: 15 seconds, little on a busy
+    machine. Once the last one is gone a fit would wait forever."""
+    monkeypatch.setattr(cluster, "PATIENCE", 1.0)
+    settings = {"distributed.deploy.lost-worker-timeout": "1ms", "distributed.comm.timeouts.connect": "2s"}
+    with dask.config.set(settings), local_client(n_workers=1) as connected:
+        (pid,) = connected.run(os.getpid).values()
+        at_pass(3, lambda: os.kill(pid, signal.SIGKILL))
+        with pytest.raises(RuntimeError, match="the cluster has no workers|the cluster lost its data"):
+            cs.SoftDawidSkene(averaging=0.1, max_iter=8).fit(da.from_array(ARRAY, chunks=(3, 40, 4)))
+
+
 def test_workers_without_the_memory_for_a_block():
     """Each worker that tries is stopped by its nanny; Dask gives the block up, and the fit says so."""
 

@@ -11,8 +11,8 @@ import pyarrow as pa
 import pytest
 
 import consilience as cs
+from consilience.data.roles import Columns
 from consilience.files import read_labels, read_posterior, read_predictions, write_posterior
-from consilience.files.recognition import Columns
 from consilience.system import memory
 
 N_ITEMS = 60
@@ -156,7 +156,7 @@ def test_integer_names_of_columns():
     frame = pd.DataFrame(np.eye(2)).assign(task=[0, 1], worker="a")
     p = cs.Predictions.from_frame(frame)
     assert p.classes == [0, 1] and p.to_array()[0].tolist() == [[1, 0], [0, 1]]
-    with pytest.raises(cs.InvalidPredictions, match="frame must have the column 'task' for the item"):
+    with pytest.raises(cs.InvalidPredictions, match="a frame of answers must have a column of members"):
         cs.Predictions.from_frame(pd.DataFrame(np.eye(2)))
 
 
@@ -169,7 +169,7 @@ def test_every_class_comes_back_from_every_format(tmp_path, suffix, classes):
     items = ["NA", "", "1.10"]
     model = cs.Average().fit(cs.Predictions(rows, items=items, classes=classes))
     write_posterior(tmp_path / f"p{suffix}", model, model.posterior_, model.items_)
-    back = read_posterior(str(tmp_path / f"p{suffix}"))
+    back = read_posterior(str(tmp_path / f"p{suffix}")).predictions
     assert (back.items, back.classes) == (items, classes)
     np.testing.assert_array_equal(back.to_array(), rows)
 
@@ -194,7 +194,8 @@ def test_a_series_is_matched_by_its_index(framed):
     for frame in (model.posterior_frame(), model.posterior_frame().sample(frac=1, random_state=0)):
         assert cs.evaluate(frame, truth)["accuracy"].value == by_place
         assert cs.metrics.accuracy(frame, truth.to_dict()) == by_place
-        assert cs.evaluate(frame, truth[frame.index].tolist())["accuracy"].value == by_place
+        numbers, labels = frame.to_numpy(), truth[frame.index].tolist()
+        assert cs.evaluate(numbers, labels, classes=list(frame.columns))["accuracy"].value == by_place
     for library in ("polars", "pyarrow"):
         assert cs.metrics.accuracy(model.posterior_frame(library), truth.to_dict()) == by_place
     assert max(cs.compare(p, truth)["accuracy"]) >= by_place
@@ -213,7 +214,10 @@ def test_columns_of_a_frame_name_the_classes(framed):
 def test_a_list_is_refused_where_nobody_chose_the_order(framed, as_list):
     p, truth = framed
     labels, message = as_list(truth), "labels must name their items"
+    posterior = cs.MajorityVote().fit(p).posterior_frame()
     for use in (
+        lambda: cs.evaluate(posterior, labels),
+        lambda: cs.metrics.accuracy(posterior, labels),
         lambda: cs.compare(p, labels),
         lambda: cs.Consensus().fit(p, labels),
         lambda: cs.evaluate_labels(p, labels),
@@ -232,6 +236,27 @@ def test_a_list_is_taken_where_the_user_chose_the_order():
     p = cs.Predictions(rows, items=["z", "a", "m"], classes=["cat", "dog"])
     posterior = cs.DawidSkene().fit(p, ["cat", None, "dog"]).posterior_
     assert posterior.argmax(axis=1)[[0, 2]].tolist() == [0, 1]
+
+
+@pytest.mark.parametrize("method", [cs.DawidSkene, cs.BayesianClassifierCombination, cs.SoftDawidSkene])
+def test_a_class_prior_that_names_classes_in_another_order(method):
+    p = cs.Predictions(np.random.default_rng(0).dirichlet(np.ones(3), size=(3, 8)), classes=["a", "b", "c"])
+    prior = pd.Series([0.8, 0.1, 0.1], index=["a", "b", "c"])
+    expected = method(class_prior=[0.8, 0.1, 0.1]).fit(p).posterior_
+    for good in (prior, prior.reset_index(drop=True)):
+        np.testing.assert_array_equal(method(class_prior=good).fit(p).posterior_, expected)
+    with pytest.raises(cs.InvalidPredictions, match="class_prior must be in the order of the classes"):
+        method(class_prior=prior[["c", "a", "b"]]).fit(p)
+
+
+def test_weights_that_name_members_in_another_order():
+    p = cs.Predictions(np.random.default_rng(0).dirichlet(np.ones(3), size=(2, 8)), members=["good", "bad"])
+    weights = pd.Series([0.9, 0.1], index=["good", "bad"])
+    np.testing.assert_array_equal(
+        cs.Average(weights=weights).fit(p).posterior_, cs.Average(weights=[0.9, 0.1]).fit(p).posterior_
+    )
+    with pytest.raises(cs.InvalidPredictions, match=r"weights must be in the order of the members .*'good'.*index is"):
+        cs.Average(weights=weights[::-1]).fit(p)
 
 
 def test_an_index_that_no_item_has():

@@ -10,6 +10,7 @@ from consilience.aggregators.pooling import AbstractPool
 from consilience.answering.linear import LinearRule
 
 if TYPE_CHECKING:
+    from consilience.data.axes import Axes
     from consilience.data.predictions import Predictions
     from consilience.system.arrays import FloatArray
 
@@ -55,6 +56,9 @@ class Average(AbstractPool):
         if self.kind not in ("arithmetic", "geometric"):
             raise ValueError(f"kind must be 'arithmetic' or 'geometric'; got {self.kind!r}")
         self._member_weights(n_members)
+
+    def _check_order(self, axes: Axes) -> None:
+        axes.members.check_order(self.weights, "weights")
 
     def _member_weights(self, n_members: int) -> FloatArray:
         if self.weights is None:

@@ -98,6 +98,7 @@ class AbstractAggregator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-le
         self._check_memory(data.n_members, data.n_classes)
         known = None if labels is None else self._known(labels, data.axes)
         self._check_parameters(data.n_members, data.n_classes)
+        self._check_order(data.axes)
         self._accept(self._fit(data, known))
         self.members_, self.items_, self.classes_ = data.members, data.items, data.classes
         return self
@@ -255,6 +256,9 @@ class AbstractAggregator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-le
 
     def _check_parameters(self, n_members: int, n_classes: int) -> None:
         """Raise where a constructor argument makes no sense, alone or for so many members and classes."""
+
+    def _check_order(self, axes: Axes) -> None:
+        """Raise where a constructor argument names members or classes in another order than theirs."""
 
     def _check_learned(self) -> None:
         """Raise where no fit learns such numbers together, each of which is as declared."""

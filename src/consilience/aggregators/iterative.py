@@ -16,6 +16,7 @@ from consilience.system.progress import show_progress
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from consilience.data.axes import Axes
     from consilience.data.predictions import AbstractPredictions
     from consilience.maths.statistics import Statistics
     from consilience.passes.reader import AbstractReader
@@ -52,6 +53,7 @@ class AbstractIterative(AbstractAggregator):
 class AbstractLatent(AbstractIterative):
     """A model of how members err, given a truth that is not seen; who keeps silent may tell something too."""
 
+    class_prior: Any
     missing: Literal["auto", "ignored", "informative"]
     silence_: Silence | None = None
 
@@ -60,6 +62,9 @@ class AbstractLatent(AbstractIterative):
         super()._check_loop()
         if self.missing not in ("auto", "ignored", "informative"):
             raise ValueError(f"missing must be 'auto', 'ignored' or 'informative'; got {self.missing!r}")
+
+    def _check_order(self, axes: Axes) -> None:
+        axes.classes.check_order(self.class_prior, "class_prior")
 
     def _minds_silence(self, votes: Statistics, predictions: AbstractPredictions) -> bool:
         """Whether it counts who does not answer, by the statistics of the votes."""

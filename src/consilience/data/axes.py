@@ -126,6 +126,17 @@ class Axis:
         positions = np.array(found, dtype=np.intp)
         return None if np.array_equal(positions, np.arange(target.size)) else positions
 
+    def check_order(self, values: Any, argument: str) -> None:
+        """Raise where a Series, which is read by place, has the names of this axis in another order."""
+        if not (hasattr(values, "to_dict") and hasattr(values, "index")):
+            return
+        index = list(values.index)
+        if not self.is_same_as(index) and not Axis(self.kind, len(index)).is_same_as(index):
+            raise InvalidPredictions(
+                f"{argument} must be in the order of the {PLURAL[self.kind]} {some(self.names)}; "
+                f"its index is {some(index)}"
+            )
+
     def matched_by_name(self) -> Axis:
         """The same names, in an order that nobody chose."""
         return Axis(self.kind, self.size, self._names, by_name=self.is_named)

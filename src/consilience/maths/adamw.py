@@ -45,9 +45,10 @@ def adamw_step(
     moments.second *= SECOND_DECAY
     moments.second += gradient
     scale = np.sqrt(moments.second, out=gradient)  # written over the gradient, which is no longer needed
-    scale /= np.sqrt(1 - SECOND_DECAY**moments.n_steps)
-    scale += EPSILON
+    # The moments began at zero, so they are divided by 1 - decayⁿ. One factor of the whole step does it for both.
+    second_share = np.sqrt(1 - SECOND_DECAY**moments.n_steps)
+    scale += EPSILON * second_share
     step = np.divide(moments.first, scale, out=scale)
-    step *= learning_rate / (1 - FIRST_DECAY**moments.n_steps)
+    step *= learning_rate * second_share / (1 - FIRST_DECAY**moments.n_steps)
     values *= 1 - learning_rate * weight_decay
     values -= step

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.special import digamma, gammaln, zeta
+from scipy.special import zeta
 
+from consilience.maths.small_gamma import digamma, log_gamma
 from consilience.maths.stirling import LARGE_SUM, digamma_gap, large_log_normalizer, split_largest
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ def log_normalizer(concentration: FloatArray) -> FloatArray:
     if is_large.all():
         result = large_log_normalizer(rows)
     else:
-        result = gammaln(rows).sum(axis=-1) - gammaln(rows.sum(axis=-1))
+        result = log_gamma(rows).sum(axis=-1) - log_gamma(rows.sum(axis=-1))
         if is_large.any():
             result[is_large] = large_log_normalizer(rows[is_large])
     return np.asarray(result.reshape(concentration.shape[:-1]))
@@ -38,7 +39,8 @@ def log_normalizer(concentration: FloatArray) -> FloatArray:
 def mean_log(concentration: FloatArray) -> FloatArray:
     """E log c = ψ(π_l) - ψ(Σ_l π_l): the mean logarithms of Dirichlet rows."""
     of_total = digamma(concentration.sum(axis=-1, keepdims=True))
-    result = np.asarray(digamma(concentration) - of_total)
+    result = digamma(concentration)
+    result -= of_total
     # Where one concentration is nearly the whole sum, little but rounding is left: of 1e12 and 1 it should be -1e-12.
     # The largest concentration has the smallest difference, so only that one is checked.
     is_lost = -result.max(axis=-1) < DIGITS_LOST * (1 + np.abs(of_total[..., 0]))

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from operator import is_
 from typing import TYPE_CHECKING, Any, ClassVar, Self, final
 
 import numpy as np
 
 from consilience.aggregators.base import Outcome
+from consilience.aggregators.consensus.class_shares import MOST_WEIGHT, Reweighting, read_shares, reweighted
 from consilience.aggregators.consensus.finding import Finding, find, find_more, n_effective
 from consilience.aggregators.consensus.label_correction import MOST_NUMBERS, LabelledItems, learn_correction
 from consilience.aggregators.consensus.standing import Standing
@@ -80,6 +82,10 @@ class Consensus(AbstractIterative):
 
     Parameters
     ----------
+    class_shares
+        How frequent the classes are, where you know it: one number for each class, in their order, or a mapping from
+        their names. Answers are then weighted by class, so that they have these shares in the mean; the fewer items
+        there are, the less (`class_shares.py`). None, where you do not know.
     label_noise
         The share of known labels that are wrong. With 0, a label is the answer to its item; otherwise the members
         count too. Soft labels already say how sure they are.
@@ -101,6 +107,7 @@ class Consensus(AbstractIterative):
     outside_ : how far the panel lies outside of those the network was trained on, in standard deviations; 0 within
     agreement_, vote_agreement_ : what the weights were found from, in a form that adds up
     survey_, gives_votes_ : what else the experts and traits follow from
+    reweighting_ : what answers are multiplied by, because of `class_shares`; None without them
     correction_ : what labels corrected; None where there were none
     labelled_ : what members said of the labelled items, which corrections are learned from
 
@@ -116,6 +123,7 @@ class Consensus(AbstractIterative):
     vote_agreement_: Agreement
     survey_: Survey
     gives_votes_: Any
+    reweighting_: Reweighting | None = None  # files of earlier versions have none
     correction_: Correction | None
     labelled_: LabelledItems | None
 
@@ -132,6 +140,11 @@ class Consensus(AbstractIterative):
         "statistics_": STATISTICS,
         "survey_": Record(Survey, {"by_class": "sk", "totals": "t"}),
         "gives_votes_": FLAGS,
+        "reweighting_": Record(
+            Reweighting,
+            {"log_weights": Shape("k", is_signed=True, most=MOST_WEIGHT), "precision": Shape("k", is_positive=True)},
+            is_optional=True,
+        ),
         "correction_": Record(
             Correction,
             {
@@ -157,12 +170,14 @@ class Consensus(AbstractIterative):
     def __init__(
         self,
         *,
+        class_shares: Any = None,
         label_noise: float = 0.0,
         weights: str | os.PathLike[str] | None = None,
         forgetting: float = 1.0,
         chunk_size: int | None = None,
         verbose: bool = False,
     ) -> None:
+        self.class_shares = class_shares
         self.label_noise = label_noise
         self.weights = weights
         self.forgetting = forgetting
@@ -172,23 +187,30 @@ class Consensus(AbstractIterative):
     # ---- fitting ------------------------------------------------------------------------------------------
 
     def _fit(self, predictions: AbstractPredictions, known: Array | None) -> Outcome:
-        self._network()  # weights that are missing are noticed before the work
+        self._network()  # weights that are missing are noticed before the work, and so are wrong shares
+        shares = read_shares(self.class_shares, predictions.classes)
         finding = find(predictions, self.chunk_size, self._progress)
         plain = self._rule(finding)
         self._warn_outside(plain)
+        reweighting = None if shares is None else reweighted(plain, predictions, shares)
+        plain = _weighted(plain, reweighting)
         labelled = self._labelled(predictions, known)
         rule = _corrected(plain, labelled, predictions.classes)
         posterior = rule.lazy_posterior(predictions, known, self.label_noise)
-        self._learn(finding, rule, labelled)
+        self._learn(finding, reweighting, rule, labelled)
         return Outcome(posterior, finding.translated.statistics, finding.history, converged=True)
 
     def _partial_fit(self, predictions: AbstractPredictions, known: Array | None) -> Outcome:
+        shares = read_shares(self.class_shares, predictions.classes)
         finding = find_more(self.finding(), predictions, self.forgetting, self.chunk_size)
         plain, labelled = self._rule(finding), self._more_labelled(self.forgetting, predictions, known)
+        before = None if self.reweighting_ is None else self.forgetting * self.reweighting_
+        reweighting = None if shares is None else reweighted(plain, predictions, shares, before)
+        plain = _weighted(plain, reweighting)
         # Corrections take a moment to learn, so that batches without labels leave them as they are.
         rule = self._with_correction(plain) if known is None else _corrected(plain, labelled, predictions.classes)
         posterior = rule.lazy_posterior(predictions, known, self.label_noise)
-        self._learn(finding, rule, labelled)
+        self._learn(finding, reweighting, rule, labelled)
         return Outcome(posterior, finding.translated.statistics, finding.history, converged=False)
 
     def add_labels(self, predictions: Any, labels: Any) -> Self:
@@ -234,12 +256,15 @@ class Consensus(AbstractIterative):
             return new if self.labelled_ is None else factor * self.labelled_
         return factor * self.labelled_ + new
 
-    def _learn(self, finding: Finding, rule: AbstractRule, labelled: LabelledItems | None) -> None:
+    def _learn(
+        self, finding: Finding, reweighting: Reweighting | None, rule: AbstractRule, labelled: LabelledItems | None
+    ) -> None:
         """Keep all of it: at the end, so that nothing is half-learned where a fit is interrupted."""
         found, translated = finding.found, finding.translated
         self.agreement_, self.vote_agreement_, self.member_weights_, self.member_credibility_ = found.standing
         self.confusion_ = translated.parameters
         self.survey_, self.gives_votes_ = found.survey, found.is_hard
+        self.reweighting_ = reweighting
         self.correction_, self.labelled_ = _correction_of(rule), labelled
         self.class_prior_ = translated.statistics.class_counts / translated.statistics.class_counts.sum()
 
@@ -268,10 +293,10 @@ class Consensus(AbstractIterative):
     def plain_rule(self) -> LearnedRule:
         """The rule without what labels taught; a small one is kept, since many ask for one item at a time."""
         self._check_is_fitted()
-        belongs_to = (self.survey_, self.confusion_, self.weights, self.chunk_size)
+        belongs_to = (self.survey_, self.confusion_, self.reweighting_, self.weights, self.chunk_size)
         if self._kept is not None and all(map(is_, self._kept[0], belongs_to)):
             return self._kept[1]
-        rule = self._rule(self.finding())
+        rule = _weighted(self._rule(self.finding()), self.reweighting_)
         self._kept = (belongs_to, rule) if rule.n_numbers <= SMALL_RULE else None
         return rule
 
@@ -286,7 +311,7 @@ class Consensus(AbstractIterative):
         is_alone = n_heard == 1 or finding.found.survey.totals[0] < 2
         is_known = not is_alone and bool(np.isfinite(traits.panel).all() and np.isfinite(traits.classes).all())
         trust = 1 / (1 + weights.outside(traits.panel)) if is_known else 0.0
-        return LearnedRule(finding.experts, traits, weights, trust, self.chunk_size)
+        return LearnedRule(finding.experts, traits, weights, trust, chunk_size=self.chunk_size)
 
     def _network(self) -> network.Network:
         return network.shipped() if self.weights is None else network.read(self.weights)
@@ -310,7 +335,8 @@ class Consensus(AbstractIterative):
             check_number("chunk_size", self.chunk_size, least=1, integer=True)
 
     def _check_learned(self) -> None:
-        """Raise where nobody has answered, so that there is nothing to weigh."""
+        """Raise where nobody has answered, so that there is nothing to weigh, or where shares are of other classes."""
+        read_shares(self.class_shares, self.classes_)
         if not self.statistics_.answer_counts.any():
             raise InvalidPredictions("'statistics_' must be of at least one answer")
 
@@ -321,6 +347,10 @@ class Consensus(AbstractIterative):
                 f"this panel is unlike those that Consensus was trained on (by {outside:.1f} standard deviations; "
                 f"up to {FAR_OUTSIDE:g} is usual); its answer stays near the average"
             )
+
+
+def _weighted(rule: LearnedRule, reweighting: Reweighting | None) -> LearnedRule:
+    return rule if reweighting is None else replace(rule, log_weights=reweighting.log_weights)
 
 
 def _corrected(rule: LearnedRule, labelled: LabelledItems | None, classes: list[Any]) -> AbstractRule:
