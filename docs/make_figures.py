@@ -1,9 +1,10 @@
-"""The pictures of the README, made from the demo: a minute, and a browser for the second.
+"""The pictures of the README and the site: a minute, and a browser for all but the first.
 
     python docs/make_figures.py
 
-`demo.svg` is accuracy and NLL of every method over growing rotation, `report.png` the top of the demo's report in
-Chromium (`pip install ".[browser]"`; `CONSILIENCE_BROWSER` names the browser where it is not found).
+`demo.svg` is accuracy and NLL of every method over growing rotation. The others are the report of the demo's digits,
+rotated by 30°, in Chromium (`pip install ".[browser]"`; `CONSILIENCE_BROWSER` names the browser where it is not found):
+its first screen with labels, without labels, in the dark and on a phone, and what tipped one item.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import os
 import shutil
 import tempfile
 from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
 
 from matplotlib.figure import Figure
 
@@ -19,7 +21,30 @@ import consilience as cs
 from consilience.experiments.demo import Shift, run
 from consilience.report import write_report
 
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
+
 ASSETS = Path(__file__).parent / "assets"
+
+
+class Photograph(NamedTuple):
+    """A part of the report, the whole window by default."""
+
+    name: str
+    width: int = 1180
+    height: int = 900
+    has_labels: bool = True
+    is_dark: bool = False
+    part: str | None = None
+
+
+PHOTOGRAPHS = (
+    Photograph("report"),
+    Photograph("report-unlabelled", has_labels=False),
+    Photograph("report-dark", is_dark=True),
+    Photograph("report-phone", width=400, height=1000),
+    Photograph("report-item", part="#explanation", height=1250),
+)
 
 
 def main() -> None:
@@ -39,25 +64,37 @@ def draw_methods(shifts: list[Shift]) -> None:
 
 
 def photograph_report(shift: Shift) -> None:
-    """The top of the report of one shift."""
+    """The report of one shift, with and without labels."""
     from playwright.sync_api import sync_playwright  # noqa: PLC0415 - an extra
 
-    browser = os.environ.get("CONSILIENCE_BROWSER") or shutil.which("chromium")
+    executable = os.environ.get("CONSILIENCE_BROWSER") or shutil.which("chromium")
+    title = f"Six classifiers on digits rotated by {shift.angle}°"
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
-        title = f"Six classifiers on digits rotated by {shift.angle}°"
-        page_path = write_report(
-            Path(folder) / "report.html",
-            shift.predictions,
-            labels=shift.labels,
-            title=title,
+        browser = playwright.chromium.launch(
+            executable_path=executable, args=["--no-sandbox"]
         )
-        chromium = playwright.chromium.launch(
-            executable_path=browser, args=["--no-sandbox"]
-        )
-        page = chromium.new_page(viewport={"width": 1180, "height": 1120})
-        page.goto(page_path.as_uri())
-        page.screenshot(path=ASSETS / "report.png")
-        chromium.close()
+        for has_labels in (True, False):
+            page = write_report(
+                Path(folder) / "report.html",
+                shift.predictions,
+                labels=shift.labels if has_labels else None,
+                title=title,
+            )
+            for photograph in PHOTOGRAPHS:
+                if photograph.has_labels == has_labels:
+                    take(photograph, browser, page)
+        browser.close()
+
+
+def take(photograph: Photograph, browser: Browser, report: Path) -> None:
+    """Open the report and photograph it."""
+    size = {"width": photograph.width, "height": photograph.height}
+    scheme = "dark" if photograph.is_dark else "light"
+    page = browser.new_page(viewport=size, color_scheme=scheme, device_scale_factor=1.5)
+    page.goto(report.as_uri())
+    place = page.locator(photograph.part) if photograph.part else page
+    place.screenshot(path=ASSETS / f"{photograph.name}.png")
+    page.close()
 
 
 if __name__ == "__main__":

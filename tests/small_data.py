@@ -31,6 +31,31 @@ def write_cifar(folder, n_labels, seed=0, n_items=12):
         (inside / name).write_bytes(rows.tobytes())
 
 
+def write_cifar100_python(folder, n_items=4):
+    """The Python version as Python 2 wrote it, opcode by opcode; its pixels and fine labels."""
+    pixels = np.arange(n_items * 3072).astype(np.uint8).reshape(n_items, 3072)
+    fine = list(range(n_items))
+
+    def text(value):
+        return b"U" + bytes([len(value)]) + value
+
+    def number(value):
+        return b"J" + value.to_bytes(4, "little", signed=True)
+
+    kind = b"cnumpy\ndtype\n(" + text(b"u1") + number(0) + number(1) + b"tR"
+    kind += b"(" + number(3) + text(b"|") + b"NNN" + number(-1) + number(-1) + number(0) + b"tb"
+    array = b"cnumpy.core.multiarray\n_reconstruct\n(cnumpy\nndarray\n(" + number(0) + b"t" + text(b"b") + b"tR"
+    content = b"T" + pixels.size.to_bytes(4, "little") + pixels.tobytes()
+    array += b"(" + number(1) + b"(" + number(n_items) + number(3072) + b"t" + kind + b"I00\n" + content + b"tb"
+    labels = b"](" + b"".join(map(number, fine)) + b"e"
+    inside = folder / "cifar-100-python"
+    inside.mkdir(parents=True)
+    for name in ("train", "test"):
+        items = text(b"data") + array + text(b"fine_labels") + labels + text(b"coarse_labels") + labels
+        (inside / name).write_bytes(b"\x80\x02}(" + items + b"u.")
+    return pixels, fine
+
+
 def write_jpeg(path, color, size=(40, 30)):
     from PIL import Image
 

@@ -6,6 +6,10 @@ After `python -m benchmarks.quality`, whose panels it takes. Panels of a tuning 
 that have not seen the family: `training/folds`. Every panel has its members' accuracies estimated without labels, and
 those of two whole answers, Consensus and the average; then 50 labels are drawn at random, and the accuracy is measured
 with their help, beside what the 50 alone would tell.
+
+What could be reached stands beside it. Of the ranks: how far members measured on one half of the items stand in the
+same order on the other half. Of intervals with labels: their width if it were known from all labels how being right
+follows from what Consensus believes.
 """
 
 from __future__ import annotations
@@ -36,11 +40,25 @@ GOOD, N_LABELS, MOST_WORK = 0.7, 50, 2e7
 LEAST_VOTES = 5
 """Of fewer votes with a known truth there is no accuracy to speak of."""
 
-COLUMNS = (
-    *("panels", "error", "by skills", "error, > 70 %", "holds", "width", "rank"),  # of members
-    *("fused: error", "holds", "width"),
-    *("labels: width", "holds"),
-)
+COLUMNS = {
+    "members error": "error",
+    "independent error": "by skills",
+    "members good error": "error, > 70 %",
+    "members holds": "holds",
+    "members width": "width",
+    "members rank": "rank",
+    "halves rank": "rank of halves",
+    "answers error": "fused: error",
+    "answers holds": "holds",
+    "answers width": "width",
+    "labels error": "labels: error",
+    "labels width": "width",
+    "labels best": "at best",
+    "labels holds": "holds",
+}
+"""The numbers of a row, and what is written above them."""
+
+N_SPLITS = 5
 
 Numbers = dict[str, float]
 
@@ -67,6 +85,7 @@ def scored(panel: Panel) -> Scored | None:
     numbers = {f"members {name}": value for name, value in _compared(without[members], truth[members]).items()}
     numbers |= {f"answers {name}": value for name, value in _compared(without[-2:], truth[-2:]).items()}
     numbers["independent error"] = 100 * _mean(np.abs(found.independent - truth)[members].tolist())
+    numbers |= _by_halves(panel, found, truth) if "members rank" in numbers else {}
     numbers |= _with_labels(panel, found, truth)
     points = np.column_stack([np.array([one[:3] for one in without[members]]), truth[members]])
     return Scored(panel.family, panel.kind, numbers, points[np.isfinite(points).all(axis=1)])
@@ -90,12 +109,17 @@ def whole_answers(panel: Panel, model: cs.Consensus) -> dict[str, np.ndarray]:
 
 def accuracies(panel: Panel, found: Voters) -> np.ndarray:
     """How often each voter is right on the items whose truth is known (voters,); NaN where these are too few."""
-    truth = []
+    return _measured_on(panel.truth, found, LEAST_VOTES)
+
+
+def _measured_on(truth: np.ndarray, found: Voters, least: int) -> np.ndarray:
+    """How often each voter is right (voters,), given true classes, -1 where unknown; NaN of those with fewer votes."""
+    shares = []
     for items, labels in found.votes:
-        is_known = panel.truth[items] >= 0
-        right = labels[is_known] == panel.truth[items][is_known]
-        truth.append(right.mean() if len(right) >= LEAST_VOTES else np.nan)
-    return np.array(truth)
+        is_known = truth[items] >= 0
+        right = labels[is_known] == truth[items][is_known]
+        shares.append(right.mean() if len(right) >= least else np.nan)
+    return np.array(shares)
 
 
 def _compared(estimates: list[Estimate], truth: np.ndarray) -> Numbers:
@@ -115,13 +139,30 @@ def _compared(estimates: list[Estimate], truth: np.ndarray) -> Numbers:
     return found
 
 
+def _by_halves(panel: Panel, found: Voters, truth: np.ndarray) -> Numbers:
+    """The rank correlation of the members' accuracies on one half of the items with those on the other."""
+    rng = np.random.default_rng(0)
+    ranks = []
+    for _ in range(N_SPLITS):
+        is_first = rng.random(panel.n_items) < 0.5
+        halves = (np.where(half, panel.truth, -1) for half in (is_first, ~is_first))
+        first, second = (_measured_on(half, found, 1)[: panel.n_members] for half in halves)
+        is_known = np.isfinite(first) & np.isfinite(second) & np.isfinite(truth[: panel.n_members])
+        if is_known.sum() >= 5 and np.ptp(first[is_known]) > 0 and np.ptp(second[is_known]) > 0:
+            ranks.append(float(spearmanr(first[is_known], second[is_known])[0]))
+    return {"halves rank": _mean(ranks)}
+
+
 def _with_labels(panel: Panel, found: Voters, truth: np.ndarray) -> Numbers:
-    """The width of measured intervals, as a share of what the labels alone give, and how often they hold."""
+    """How far off accuracies measured with labels are, the width of their intervals, and how often they hold.
+
+    The width is a share of what the labels alone give.
+    """
     items = np.flatnonzero(panel.truth >= 0)
     if len(items) < 2 * N_LABELS:
         return {}
     rng = np.random.default_rng(0)
-    ratios, holds = [], []
+    ratios, best, holds, errors = [], [], [], []
     for place, (said, labels) in enumerate(found.votes):
         is_known = panel.truth[said] >= 0
         right = (labels == panel.truth[said])[is_known].astype(np.float64)
@@ -129,12 +170,17 @@ def _with_labels(panel: Panel, found: Voters, truth: np.ndarray) -> Numbers:
         if len(right) < 2 * N_LABELS:
             continue
         some = rng.choice(len(right), N_LABELS, replace=False)
-        _, low, high = measured(right[some], believed[some], believed)
+        value, low, high = measured(right[some], believed[some], believed)
         _, alone_low, alone_high = measured(right[some], np.zeros(N_LABELS), np.zeros(len(right)))
         if alone_high > alone_low:
             ratios.append((high - low) / (alone_high - alone_low))
+            follows = np.corrcoef(right, believed)[0, 1] if right.std() > 0 and believed.std() > 0 else 0.0
+            best.append(np.sqrt(1 - max(follows, 0) ** 2))
         holds.append(low - 1e-9 <= truth[place] <= high + 1e-9)
-    return {"labels width": float(np.mean(ratios)), "labels holds": 100 * float(np.mean(holds))} if ratios else {}
+        errors.append(abs(value - truth[place]))
+    means = {"labels width": ratios, "labels best": best}
+    means |= {"labels holds": [100 * one for one in holds], "labels error": [100 * one for one in errors]}
+    return {name: float(np.mean(values)) for name, values in means.items()} if ratios else {}
 
 
 def intervals_of(family: str) -> intervals.Intervals:
@@ -149,20 +195,11 @@ def table(found: Iterable[Scored], by: str) -> str:
     for one in found:
         for name in (getattr(one, by), "all"):
             groups[name][one.family].append(one.numbers)
-    names = (
-        "members error",
-        "independent error",
-        "members good error",
-        "members holds",
-        "members width",
-        "members rank",
-    )
-    names += ("answers error", "answers holds", "answers width", "labels width", "labels holds")
-    lines = [f"{'':16}" + "".join(f"{column:>15}" for column in COLUMNS)]
+    lines = [f"{'':16}{'panels':>15}" + "".join(f"{column:>15}" for column in COLUMNS.values())]
     order = {name: place for place, name in enumerate([AS_IT_IS, *KINDS])}
     for name in sorted(groups, key=lambda name: (name == "all", order.get(name, 99), name)):
         by_family = groups[name].values()
-        means = [_mean([_mean([one.get(column, np.nan) for one in some]) for some in by_family]) for column in names]
+        means = [_mean([_mean([one.get(column, np.nan) for one in some]) for some in by_family]) for column in COLUMNS]
         n_panels = sum(len(some) for some in by_family)
         lines.append(f"{name:16}{n_panels:>15}" + "".join(f"{mean:>15.2f}" for mean in means))
     return "\n".join(lines)
@@ -219,7 +256,9 @@ def main() -> None:
     shown = (
         f"{len(found)} panels of the {options.side} side. Errors, widths and how often intervals hold are in points; "
         "rank is Spearman's, over panels\nof five members or more; by skills: the error if errors were independent; "
-        f"labels: the width with {N_LABELS} labels over that of the\nlabels alone, and how often they hold.\n\n"
+        "rank of halves: of accuracies measured on one half of the\nitems with those on the other; "
+        f"labels: the error with {N_LABELS} labels, the width over that of the labels alone,\nthe same at best, if it "
+        "were known from all labels how being right follows from belief, and how often they hold.\n\n"
         f"{table(found, 'kind')}\n\n{table(found, 'family')}"
     )
     print(shown)

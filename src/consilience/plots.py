@@ -50,8 +50,9 @@ def plot_confusion(
 ) -> Figure:
     """The members' confusion matrices as heat maps side by side: rows are true classes, columns what was said.
 
-    `source` is a fitted aggregator (its `confusion_`, what it believes), a diagnosis (its `confusion`, what the
-    consensus counts), or tables (true, predicted) by name. `members` are names; all by default.
+    `source` is a diagnosis (its `confusion`: the members' votes, whose diagonal agrees with the estimated accuracy), a
+    fitted aggregator (its `confusion_`: what it computes with, not how often members are right), or tables (true,
+    predicted) by name. `members` are names; all by default.
     """
     shown = _confusion_of(source, members)
     n_columns = min(len(shown.members), MOST_COLUMNS)
@@ -79,7 +80,7 @@ def plot_reliability(
 ) -> Axes:
     """How often answers of some confidence are right, one line per posterior, over how many answers there are.
 
-    On the diagonal confidence holds; below it answers are too sure of themselves. The bars beneath are the share of
+    On the diagonal, confidence is right; below it, answers are too sure. The bars beneath are the share of
     items in each bin.
     """
     if not isinstance(posteriors, Mapping) or not posteriors:

@@ -110,6 +110,59 @@ def _pyarrow(panel):
     return _frame(panel, pa.table)
 
 
+def _lazy(panel):
+    import polars as pl
+
+    return _frame(panel, lambda columns: pl.DataFrame(columns).lazy())
+
+
+def _records(panel):
+    return _frame(
+        panel, lambda columns: [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+    )
+
+
+def _other_names(panel):
+    """Columns that are recognised, behind one that only numbers the rows."""
+    import pandas as pd
+
+    label = "verdict" if panel.is_hard.all() else "label"
+    frame = pd.DataFrame(long_columns(panel, "question_id", "judge_model", label)).reset_index()
+    return cs.Predictions.from_frame(frame)
+
+
+def _frame_for_each(panel):
+    """Each member's frame has its own order of items and classes."""
+    import pandas as pd
+
+    frames = {}
+    for name, rows in zip(panel.members, panel.answers, strict=True):
+        frame = pd.DataFrame(rows, index=panel.items, columns=panel.classes)
+        frames[name] = frame.iloc[panel.rng.permutation(len(panel.items))][
+            panel.rng.permutation(panel.classes).tolist()
+        ]
+    return cs.Predictions(frames)
+
+
+def _wide_frame(panel):
+    import pandas as pd
+
+    columns = {
+        name: [None if v < 0 else panel.classes[v] for v in votes]
+        for name, votes in zip(panel.members, panel.votes, strict=True)
+    }
+    return cs.Predictions.from_frame(pd.DataFrame({"item": panel.items} | columns), member=",".join(panel.members))
+
+
+def _pipelines(panel):
+    """As transformers give scores: for each item all classes, the best first."""
+    scores = {
+        name: [[{"label": panel.classes[k], "score": float(row[k])} for k in np.argsort(-row)] for row in rows]
+        for name, rows in zip(panel.members, panel.answers, strict=True)
+    }
+    return cs.Predictions(scores, items=panel.items)
+
+
 def _torch(panel):
     import torch
 
@@ -172,10 +225,20 @@ ENTRANCES = {
     "pandas, categorical": Entrance(("soft", "hard"), _categorical),
     "polars": Entrance(("soft", "hard"), _polars),
     "pyarrow": Entrance(("soft", "hard"), _pyarrow),
+    "polars, lazy": Entrance(("soft", "hard"), _lazy),
+    "pandas of other names": Entrance(("hard",), _other_names),
+    "pandas for each": Entrance(("soft",), _frame_for_each),
+    "pandas, wide": Entrance(("hard",), _wide_frame),
+    "polars, as records": Entrance(("soft", "hard"), _records),
+    "scores": Entrance(("soft",), _pipelines),
 }
 FRAMES = ("pandas", "polars", "pyarrow")  # how the names of entrances begin whose classes are columns
 
 
 def takes(name, panel):
     """Whether the panel can be said in this way: a column has one name."""
+    if name == "scores":
+        return not np.isnan(panel.answers).any()
+    if name == "pandas, wide":
+        return "item" not in panel.members and not any("," in member for member in panel.members)
     return not (name.startswith(FRAMES) and has_clash(panel, "task", "worker", "label"))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import json
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -10,7 +11,7 @@ import numpy as np
 from consilience.data.names import UNKNOWN, is_whole
 from consilience.files.spreadsheets import with_quote
 
-from doors.entrances import long_columns, numbers
+from doors.entrances import long_columns, long_rows, numbers
 from doors.panels import AXES, Panel
 
 if TYPE_CHECKING:
@@ -36,6 +37,10 @@ def write_table(path, columns):
         import pyarrow.parquet as pq
 
         pq.write_table(pa.table({name: pa.array(list(values)) for name, values in columns.items()}), path)
+        return
+    if path.suffix == ".jsonl":
+        rows = (dict(zip(columns, row, strict=True)) for row in zip(*map(list, columns.values()), strict=True))
+        path.write_text("".join(f"{json.dumps(row)}\n" for row in rows), encoding="utf-8")
         return
     with path.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, delimiter="\t" if path.suffix == ".tsv" else ",")
@@ -135,6 +140,41 @@ def _each(panel, folder):
     return [str(folder / f"member{place}.npy") for place in range(len(panel.members))]
 
 
+def _logits(panel, folder):
+    """Log-probabilities, which are recognised; shifted in each row, so that they are none by themselves."""
+    shift = panel.rng.normal(size=(*panel.answers.shape[:2], 1))
+    np.save(folder / "block.npy", np.log(panel.answers) - 10 + shift)
+    return [str(folder / "block.npy")]
+
+
+def _scales(panel, folder):
+    """Each member on a scale of its own: probabilities, per cent, or logits."""
+    scaled = [lambda p: p, lambda p: 100 * p, np.log]
+    for place, rows in enumerate(panel.answers):
+        columns = dict(zip(panel.classes, scaled[place % 3](rows).T.tolist(), strict=True))
+        columns = {name: [None if np.isnan(value) else value for value in values] for name, values in columns.items()}
+        write_table(folder / f"member{place}.csv", {"item": panel.items} | columns)
+    return [str(folder / f"member{place}.csv") for place in range(len(panel.members))]
+
+
+def _lists(panel, folder):
+    """One row of a long table for each answer, whose probabilities are in one column of lists."""
+    item, member = long_rows(panel)
+    names = {"item": [panel.items[i] for i in item], "member": [panel.members[m] for m in member]}
+    write_table(folder / "lists.parquet", names | {"probs": panel.answers[member, item].tolist()})
+    return [str(folder / "lists.parquet")]
+
+
+def _spaced(panel, folder):
+    """With a space after each comma."""
+    rows = list(zip(*long_columns(panel, "item", "member", "label").values(), strict=True))
+    with (folder / "spaced.csv").open("w", encoding="utf-8", newline="") as file:
+        csv.writer(file, quoting=csv.QUOTE_ALL).writerows([_cell(value) for value in row] for row in rows)
+    quoted = (folder / "spaced.csv").read_text(encoding="utf-8").replace('","', '", "')
+    (folder / "spaced.csv").write_text(f"item, member, label\r\n{quoted}", encoding="utf-8", newline="")
+    return [str(folder / "spaced.csv")]
+
+
 def _archive(panel, folder):
     names = {axis: np.array(getattr(panel, axis)) for axis in AXES}
     np.savez(folder / "archive.npz", answers=_values(panel), **names)
@@ -154,7 +194,7 @@ def _safetensors(panel, folder):
     return [str(folder / "block.safetensors")]
 
 
-SUFFIXES = (".csv", ".tsv", ".parquet")
+SUFFIXES = (".csv", ".tsv", ".parquet", ".jsonl")
 LAYOUTS = {
     "array": Layout(("soft", "hard"), _block, ()),
     "array for each member": Layout(("soft",), _each, ()),
@@ -168,6 +208,10 @@ LAYOUTS = {
     "long as pandas": Layout(("soft", "hard"), _as_pandas_writes),
     "long .parquet of numbers": Layout(("soft", "hard"), _long(".parquet", typed=True)),
     "wide .parquet of numbers": Layout(("hard",), _wide(".parquet", typed=True)),
+    "logits": Layout(("soft",), _logits, ()),
+    "wide on several scales each": Layout(("soft",), _scales, ("items", "classes")),
+    "long .parquet of lists": Layout(("soft",), _lists, ("members", "items")),
+    "long with spaces": Layout(("hard",), _spaced),
     "mixed .csv": Layout(("mixed",), _mixed_long(".csv")),
     "mixed .parquet": Layout(("mixed",), _mixed_long(".parquet")),
 }

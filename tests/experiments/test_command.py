@@ -17,6 +17,7 @@ from small_data import write_mnist
 @pytest.fixture
 def run(monkeypatch, capsys, tmp_path):
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("CONSILIENCE_DEVICE", "")  # and restored, whatever --device makes of it
 
     def command(*words):
         monkeypatch.setattr(sys, "argv", ["consilience", "reproduce", *words])
@@ -42,12 +43,17 @@ def test_a_small_run(run, tmp_path):
     write_mnist(tmp_path / "data" / "mnist")
     small = ["--epochs", "1", "--subset", "mnist=48", "--members", "3", "--items", "20", "--jobs", "1", "--no-laplace"]
     code, out, err = run("clean", "--tasks", "mnist", *small)
-    assert (code, err) == (0, "")  # no bar where nobody looks
+    assert code == 0 and err.count("\n") == 1 and "Training 3 members of mnist; work/members/" in err  # and no bar
     assert "Wrote results/clean.csv" in out
     assert {row.scale for row in read_rows(tmp_path / "results" / "clean.csv")} == {
         "1 epoch, 48 training images, 3 members, 20 test images"
     }
     assert (tmp_path / "work" / "members" / "mnist-1-epochs-48-images" / "member-2.pt").exists()
+    code, *_ = run("clean", "--tasks", "mnist", *small, "--mixed-precision", "--no-keep-predictions", "--device", "cpu")
+    assert code == 0 and len(list((tmp_path / "work" / "predictions").iterdir())) == 1  # of the first run
+    assert {row.scale for row in read_rows(tmp_path / "results" / "clean.csv")} == {
+        "1 epoch, 48 training images, 3 members, 20 test images, mixed precision"
+    }
 
 
 def test_tables_of_an_earlier_run_are_written_anew(run, tmp_path):

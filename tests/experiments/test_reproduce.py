@@ -55,7 +55,7 @@ def small(task):
         return torch.nn.Sequential(torch.nn.Flatten(), torch.nn.Linear(n_values, n_classes))
 
     fields = {name: getattr(task, name) for name in Task.__dataclass_fields__}
-    return Task(**fields | {"make_network": make, "n_classes": n_classes, "n_features": n_values})
+    return Task(**fields | {"make_network": make, "networks": (), "n_classes": n_classes, "n_features": n_values})
 
 
 def run(name, store, tmp_path, **options):
@@ -87,7 +87,7 @@ class Told(Progress):
 
     def __init__(self, dies_at=None):
         super().__init__()
-        self.expected, self.finished, self.begun, self.dies_at = 0, 0, [], dies_at
+        self.expected, self.finished, self.begun, self.said, self.dies_at = 0, 0, [], [], dies_at
 
     def expect(self, n_parts):
         self.expected += n_parts
@@ -99,6 +99,9 @@ class Told(Progress):
 
     def finish(self):
         self.finished += 1
+
+    def say(self, sentence):
+        self.said.append(sentence)
 
 
 def test_a_run_that_is_killed_goes_on(store, tmp_path, monkeypatch):
@@ -187,6 +190,19 @@ def test_predictions_without_room_are_told_before_the_work(store, tmp_path, monk
     with pytest.raises(OSError, match="predictions take up to .* GB in .*; 0 GB are free"):
         run("mnist-rotation", store, tmp_path)
     assert not store.work_dir.exists()
+    passing = Store(store.data_dir, store.work_dir, store.scales, keeps_predictions=False)
+    told = Told()
+    run("mnist-rotation", passing, tmp_path, progress=told)
+    assert not (store.work_dir / "predictions").exists() and not any("GB" in sentence for sentence in told.said)
+
+
+def test_what_predictions_take_is_said_before_they_are_written(store, tmp_path, monkeypatch):
+    monkeypatch.setattr(reproducing, "MUCH", 1)
+    told = Told(dies_at=3)
+    with pytest.raises(KeyboardInterrupt):
+        run("mnist-rotation", store, tmp_path, progress=told)
+    assert "Predictions take up to 0 GB" in told.said[0] and "--no-keep-predictions" in told.said[0]
+    assert not (store.work_dir / "predictions").exists()
 
 
 def test_networks_that_others_trained(store, tmp_path):
@@ -206,12 +222,13 @@ def test_the_papers_own_tables(store, tmp_path):
     assert "36 / 5 / 34" in text and "12 / 2 / 61" in text and text.count("| 0.904 |") == 4
 
 
-def test_small_residual_networks(store, tmp_path):
+@pytest.mark.parametrize("name", ["cifar10-resnet20", "cifar10-published"])
+def test_small_residual_networks(store, tmp_path, name):
     write_cifar(tmp_path / "data" / "cifar10", 1)
-    rows = read_rows(run("cifar10-resnet20", store, tmp_path)[0][0])
-    assert {row.shift for row in rows} == {"clean", "fog", "contrast"} and {row.task for row in rows} == {
-        "cifar10-resnet20"
-    }
+    rows = read_rows(run(name, store, tmp_path)[0][0])
+    assert {row.shift for row in rows} == {"clean", "fog", "contrast"} and {row.task for row in rows} == {name}
+    rows = read_rows(run("clean", store, tmp_path, tasks=[name])[0][0])  # on request
+    assert {row.task for row in rows} == {name}
 
 
 def test_corrupted_imagenet(store, tmp_path):
@@ -242,7 +259,7 @@ def test_foreign_items(store, tmp_path):
 def test_bad_names(store, tmp_path):
     with pytest.raises(cs.InvalidPredictions, match="the experiment must be one of mnist-rotation"):
         run("nope", store, tmp_path)
-    with pytest.raises(cs.InvalidPredictions, match="tasks of cost are mnist, .*; got svhn"):
+    with pytest.raises(cs.InvalidPredictions, match="tasks of cost are mnist, .*, cifar10-published; got svhn"):
         run("cost", store, tmp_path, tasks=["svhn"])
     few = Store(store.data_dir, store.work_dir, Scales(Scale(n_members=2)))
     with pytest.raises(cs.InvalidPredictions, match="an ensemble of 3 needs as many members; mnist has 2"):
@@ -252,7 +269,9 @@ def test_bad_names(store, tmp_path):
 
 
 def test_every_experiment_names_its_tasks():
-    assert all(set(experiment.tasks) <= set(TASKS) for experiment in EXPERIMENTS.values())
+    for experiment in EXPERIMENTS.values():
+        assert set(experiment.tasks) | set(experiment.on_request) <= set(TASKS)
+        assert not set(experiment.tasks) & set(experiment.on_request)
 
 
 def rows_of(values):

@@ -15,6 +15,7 @@ AGGREGATORS = {
     "dawid-skene, uniform prior": cs.DawidSkene(class_prior="uniform"),
     "bcc": cs.BayesianClassifierCombination(),
     "consensus": cs.Consensus(),
+    "consensus, class shares": cs.Consensus(class_shares=[1 / 3, 1 / 3, 1 / 3]),
     "sds": cs.SoftDawidSkene(),
     "sds, no smoothing": cs.SoftDawidSkene(init_smoothing=0),
     "sds, exact": cs.SoftDawidSkene(solver="exact", averaging={0: 0, 1: 1}, max_iter=2),
@@ -33,6 +34,7 @@ SKIPPED = {
     "dawid-skene, uniform prior": PRIOR,
     "bcc": PRIOR,
     "consensus": PRIOR | {"check_objective_never_falls"},
+    "consensus, class shares": PRIOR | {"check_objective_never_falls"},
 }
 
 

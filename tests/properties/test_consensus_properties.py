@@ -81,6 +81,34 @@ def test_reordered_classes_where_only_some_are_candidates(panel, kind):
     assert_same(fused(array)[:, order], fused(array[:, :, order]), NEAR)
 
 
+@pytest.mark.parametrize("kind", ["modest", "rounded", "zeros", "labels", "flat"])
+@generated
+@given(panel=ANY)
+def test_class_shares_go_with_their_classes(panel, kind):
+    """In order or by name, in chunks, and in one batch of a stream."""
+    array, shares = panel.of_kind(kind).array(), panel.rng.dirichlet(np.ones(panel.n_classes))
+    answers = fused(array, class_shares=shares)
+    order = panel.rng.permutation(panel.n_classes)
+    turned = array[:, :, order]
+    assert_same(answers[:, order], fused(turned, class_shares=shares[order]))
+    names = [f"class {n}" for n in order]
+    by_name = {f"class {n}": shares[n] for n in range(panel.n_classes)}
+    assert_same(answers[:, order], fused(cs.Predictions(turned, classes=names), class_shares=by_name))
+    assert_same(answers, fused(array, class_shares=shares, chunk_size=3))
+    np.testing.assert_array_equal(cs.Consensus(class_shares=shares).partial_fit(array).posterior_, answers)
+    np.testing.assert_allclose(answers.sum(axis=1), 1, atol=1e-9)
+
+
+@generated
+@given(panel=panels(least_items=3))
+def test_class_shares_where_only_some_are_candidates(panel):
+    array, shares = panel.with_classes(MANY).array(), panel.rng.dirichlet(np.ones(MANY))
+    order = panel.rng.permutation(MANY)
+    answers = fused(array, class_shares=shares)
+    assert_same(answers[:, order], fused(array[:, :, order], class_shares=shares[order]), NEAR)
+    np.testing.assert_allclose(answers.sum(axis=1), 1, atol=1e-9)
+
+
 def test_tied_votes_favor_nobody(rng):
     """Two classes that are exchanged throughout are answered alike where members are undecided between them."""
     array, _ = softmax_members(rng, [2, 1, 1], n_items=40, n_classes=3)
@@ -164,6 +192,8 @@ def test_dask(rng):
         fitted, local = cs.Consensus().fit(lazy), cs.Consensus().fit(array)
         assert_same(np.asarray(fitted.posterior_), local.posterior_)
         assert_same(fitted.survey_.by_class, local.survey_.by_class)
+        known = cs.Consensus(class_shares=[0.4, 0.3, 0.2, 0.1])
+        assert_same(np.asarray(known.fit(lazy).posterior_), known.fit(array).posterior_)
 
 
 # ---- streams ----------------------------------------------------------------------------------------------

@@ -62,7 +62,7 @@ def _labels(path: Path) -> Any:
 
 
 def _posterior(path: Path) -> Any:
-    return read_posterior(str(path))
+    return read_posterior(str(path)).predictions
 
 
 def _load(path: Path) -> Any:

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pandas as pd
-import polars as pl
 import pytest
 from scipy import sparse
 from sklearn.tree import DecisionTreeClassifier
@@ -101,7 +100,6 @@ PREDICTIONS = {
     "bytes": (lambda: P(b"abc"), "probabilities", "real numbers", "got |S3"),
     "ragged": (lambda: P([[[0.5, 0.5]], [[1.0]]]), "probabilities", "(members, items, classes)", "ragged lists"),
     "a data frame": (lambda: P(pd.DataFrame(ROWS)), "probabilities", "array", "got a data frame"),
-    "data frames": (lambda: P([pd.DataFrame(PAIR[0]), pd.DataFrame(PAIR[1])]), "probabilities", "array", "data frame"),
     "sparse": (lambda: P([sparse.csr_array(PAIR[0])]), "probabilities", "dense array", "sparse csr_array"),
     "one sparse": (lambda: P(sparse.coo_matrix(ROWS)), "probabilities", "dense array", "sparse coo_matrix"),
     "a sparse tensor": (
@@ -222,7 +220,6 @@ PREDICTIONS = {
     "answers: none": (lambda: P.from_answers([], [], []), "predictions", "at least 1 member", "got 0"),
     "frame: nothing": (lambda: P.from_frame(None), "frame", "a data frame", "got NoneType"),
     "frame: a mapping": (lambda: P.from_frame(LONG), "frame", "a data frame", "got dict"),
-    "frame: lazy": (lambda: P.from_frame(pl.DataFrame(LONG).lazy()), "frame", "a data frame", "got LazyFrame"),
     "frame: empty": (lambda: P.from_frame(frame().iloc[:0]), "predictions", "at least 1 member", "got 0"),
     "frame: no item column": (lambda: P.from_frame(frame(), item="q"), "frame", "column 'q' for the item", "'task'"),
     "frame: one column for two": (
@@ -347,7 +344,7 @@ AGGREGATORS = {
     "labels: a string": (lambda: cs.Average().fit(BLOCK, "0120120120"), "labels", "each of the 10", "got a str"),
     "labels: bytes": (lambda: cs.Average().fit(BLOCK, b"0120120120"), "labels", "each of the 10", "got a bytes"),
     "labels: a set": (lambda: cs.Average().fit(BLOCK[:, :3], {0, 1, 2}), "labels", "each of the 3", "got a set"),
-    "labels: a frame": (lambda: cs.Average().fit(BLOCK, pd.DataFrame(TRUTH)), "labels", "each of", "a DataFrame"),
+    "labels: a frame": (lambda: cs.Average().fit(BLOCK, pd.DataFrame(ROWS)), "labels", "certain", "probabilities of"),
     "labels: sparse": (lambda: cs.Average().fit(BLOCK, sparse.csr_array(TRUTH)), "labels", "dense", "sparse csr"),
     "labels: of no item": (lambda: cs.Average().fit(BLOCK, {77: 1}), "item", "one of the 10 items", "got 77"),
     "not fitted": (lambda: cs.Consensus().predict_proba(BLOCK), "Consensus", "call fit first", "not fitted"),

@@ -34,13 +34,13 @@ ARRAYS = {
     "short": BLOCK[0][:4],
     "two": TWO_CLASSES,
     "transposed": BLOCK.swapaxes(1, 2),
-    "scores": BLOCK * 3 - 1,
+    "scores": np.random.default_rng(0).uniform(0.1, 2, size=(4, 10, 3)),
     "negative": spoiled(-0.5),
     "half": spoiled(np.inf).astype(np.float16),
     "partly": spoiled(np.nan),
     "unanswered": np.full((4, 3, 3), np.nan),
     "complex": BLOCK + 0j,
-    "words": np.array(["cat", "dog"]),
+    "words": np.array([[["cat", "dog"]]]),
     "dates": np.array(["2020-01-01"], dtype="datetime64[D]"),
     "four": np.zeros((2, 2, 2, 2)),
     "number": np.float64(3),
@@ -118,7 +118,7 @@ def prepare(folder):
         archive.writestr("readme.txt", "hello")
     (folder / "folder.npy").mkdir()
     (folder / "folder.csv").mkdir()
-    pd.DataFrame({"item": [1, 2], "values": [[1], [2]]}).to_parquet(folder / "lists.parquet")
+    pd.DataFrame({"item": [1, 2], "values": [["1"], ["2"]]}).to_parquet(folder / "lists.parquet")
     pd.DataFrame({"item": [1, 2]}).iloc[:0].to_parquet(folder / "rows.parquet")
     (folder / "cut.parquet").write_bytes((folder / "lists.parquet").read_bytes()[:-20])
     save_file = pytest.importorskip("safetensors.numpy").save_file
@@ -158,13 +158,13 @@ COMMANDS = [
     ("aggregate one.npy two.npy", "files", "the same classes", "two.npy has 2"),
     ("aggregate one.npy one.npy", "members", "distinct names", "got 'one'"),
     ("aggregate transposed.npy", "transposed.npy", "sum to 1 over classes", "The second axis does"),
-    ("aggregate scores.npy", "scores.npy", "from 0 to 1", "say --logits"),
+    ("aggregate scores.npy", "scores.npy", "from 0 to 1", "Add :logits"),
     ("aggregate negative.npy", "negative.npy", "from 0 to 1", "has -0.5"),
     ("aggregate half.npy", "half.npy", "from 0 to 1", "has inf"),
     ("aggregate partly.npy", "partly.npy", "NaN for every class", "NaN for 1 of 3"),
     ("aggregate unanswered.npy", "unanswered.npy", "at least one member", "item 0 has none"),
     ("aggregate complex.npy", "complex.npy", "(members, items, classes)", "complex128"),
-    ("aggregate words.npy", "words.npy", "(members, items, classes)", "(2,) <U3"),
+    ("aggregate words.npy", "words.npy", "(members, items, classes)", "(1, 1, 2) <U3"),
     ("aggregate dates.npy", "dates.npy", "(members, items, classes)", "datetime64"),
     ("aggregate four.npy", "four.npy", "(members, items, classes)", "(2, 2, 2, 2)"),
     ("aggregate number.npy", "number.npy", "(members, items, classes)", "() float64"),
@@ -184,7 +184,7 @@ COMMANDS = [
     ("aggregate utf16.csv", "utf16.csv", "in UTF-8", "0xff"),
     ("aggregate latin.csv", "latin.csv", "in UTF-8", "0xe9"),
     ("aggregate picture.csv", "picture.csv", "in UTF-8", "0x89"),
-    ("aggregate zeros.csv", "zeros.csv", "in UTF-8", "bytes that are no text"),
+    ("aggregate zeros.csv", "zeros.csv", "in UTF-8", "bytes of 0"),
     ("aggregate quote.csv", "quote.csv", "a table", "unexpected end of data"),
     ("aggregate semicolons.csv", "semicolons.csv", "separated by ','", "has ';'"),
     ("aggregate tabs.csv", "tabs.csv", "separated by ','", "'item\\tmember\\tlabel'"),
@@ -203,7 +203,7 @@ COMMANDS = [
     ("aggregate score.csv", "score.csv", "names or whole numbers", "'score' holds '0.93'"),
     ("aggregate one-class.csv", "one-class.csv", "at least 2 classes", "got 1"),
     ("aggregate long.csv", "long.csv", "a table", "larger than field limit"),
-    ("aggregate lists.parquet", "lists.parquet", "text and numbers", "holds lists"),
+    ("aggregate lists.parquet", "lists.parquet", "text and numbers", "lists of other than numbers"),
     ("aggregate rows.parquet", "rows.parquet", "at least one row", "it has none"),
     ("aggregate crowd.csv --item-column q", "crowd.csv", "the column 'q'", "'task'"),
     ("aggregate model.npz", "model.npz", "must hold predictions", "it is a saved model"),
@@ -212,6 +212,8 @@ COMMANDS = [
     ("aggregate ok.npy --model absent.npz", "absent.npz", "file", "No such file"),
     ("aggregate ok.npy --model model.npz -m bcc", "--model", "do not go with it", "--method"),
     ("aggregate one.npy --model model.npz", "members", "among those fitted", "got 'one'"),
+    ("aggregate ok.npy --class-shares .5,.4", "--class-shares", "one number for each of 3", "(2,)"),
+    ("report ok.npy --class-shares 0=.5,9=.5", "--class-shares", "of the classes [0, 1, 2]", "got '9'"),
     ("aggregate pair.npz:a -m magic", "--method", "one of consensus", "got 'magic'"),
     ("aggregate ok.npy --option nope=3", "--option", "NAME=VALUE", "got 'nope=3'"),
     ("aggregate ok.npy --option max_iter", "--option", "NAME=VALUE", "got 'max_iter'"),

@@ -11,8 +11,8 @@ import pyarrow as pa
 import pytest
 
 import consilience as cs
+from consilience.data.roles import Columns
 from consilience.files import read_labels, read_posterior, read_predictions, write_posterior
-from consilience.files.recognition import Columns
 from consilience.system import memory
 
 N_ITEMS = 60
@@ -156,7 +156,7 @@ def test_integer_names_of_columns():
     frame = pd.DataFrame(np.eye(2)).assign(task=[0, 1], worker="a")
     p = cs.Predictions.from_frame(frame)
     assert p.classes == [0, 1] and p.to_array()[0].tolist() == [[1, 0], [0, 1]]
-    with pytest.raises(cs.InvalidPredictions, match="frame must have the column 'task' for the item"):
+    with pytest.raises(cs.InvalidPredictions, match="a frame of answers must have a column of members"):
         cs.Predictions.from_frame(pd.DataFrame(np.eye(2)))
 
 
@@ -169,7 +169,7 @@ def test_every_class_comes_back_from_every_format(tmp_path, suffix, classes):
     items = ["NA", "", "1.10"]
     model = cs.Average().fit(cs.Predictions(rows, items=items, classes=classes))
     write_posterior(tmp_path / f"p{suffix}", model, model.posterior_, model.items_)
-    back = read_posterior(str(tmp_path / f"p{suffix}"))
+    back = read_posterior(str(tmp_path / f"p{suffix}")).predictions
     assert (back.items, back.classes) == (items, classes)
     np.testing.assert_array_equal(back.to_array(), rows)
 

@@ -82,10 +82,10 @@ class DawidSkene(AbstractLabelEM):
     class_prior
         None: estimated. "uniform" or one probability per class: fixed.
     missing
-        Whether it tells something that a member does not answer. "ignored": no. "informative": yes, each member
-        answers items of each class at a rate of its own, as labelling functions do that say one class or nothing;
-        who is not asked then counts as silent. "auto": "informative" where most answers are of members who name
-        few of the classes and leave items out.
+        Whether a missing answer is information. "ignored": no. "informative": yes, each member answers items of each
+        class at a rate of its own, like a labelling function that names one class or stays silent; a member who was
+        not asked then counts as silent. "auto": "informative" if most answers come from members who name few of the
+        classes and leave items out.
     max_iter, tol
         At most so many iterations; fewer when the objective changes by less than `tol` per item.
     forgetting

@@ -175,8 +175,8 @@ class SoftDawidSkene(AbstractLatent):
     iterations it is about .905 of the average and .095 of P: gains over the average are small, and so are losses.
     `history_` is Q, which need not rise.
 
-    Members who give labels get Dawid-Skene's categorical rates inside the same model; a one-hot row, floored, would
-    drown everyone else.
+    Members who give labels get Dawid-Skene's categorical rates inside the same model: a floored one-hot row would
+    outweigh all other members.
 
     Parameters
     ----------

@@ -55,7 +55,9 @@ def _fail(sentence: str) -> None:
     from rich.console import Console  # noqa: PLC0415 - only errors need it
 
     from consilience.cli.screen import visible  # noqa: PLC0415
+    from consilience.cli.wording import on_command_line  # noqa: PLC0415
 
+    sentence = visible(on_command_line(sentence))
     console = Console(stderr=True, emoji=False)
-    console.print(f"consilience: {visible(sentence)}", style="red", markup=False, highlight=False, soft_wrap=True)
+    console.print(f"consilience: {sentence}", style="red", markup=False, highlight=False, soft_wrap=True)
     sys.exit(2)

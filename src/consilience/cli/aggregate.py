@@ -1,30 +1,34 @@
 """`consilience aggregate`."""
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
-from consilience.aggregators import Consensus
-from consilience.aggregators.base import AbstractAggregator
 from consilience.cli import screen
-from consilience.cli.inputs import fitted, labels_of, predictions_of
+from consilience.cli.inputs import check_model_is_alone, fitted, labels_of, predictions_of
 from consilience.cli.methods import DEFAULT
-from consilience.cli.options import Files, Json, Labels, Logits, Method, MethodOptions, Model, with_columns
+from consilience.cli.options import (
+    ClassShares,
+    Files,
+    Json,
+    Known,
+    Labels,
+    Logits,
+    Method,
+    MethodOptions,
+    Model,
+    Title,
+    with_columns,
+)
 from consilience.cli.outputs import check_places, write_page
-from consilience.cli.summary import summarize
-from consilience.data.labels import known_labels
-from consilience.data.predictions import Predictions
+from consilience.cli.summary import gained, summarize
+from consilience.data.roles import Columns
 from consilience.files import write_posterior
-from consilience.files.recognition import Columns
 from consilience.files.writing import check_posterior_path
 from consilience.insight.analysis import Analysis
-from consilience.insight.label_evaluation import evaluate_labels
 from consilience.system.arrays import to_numpy
 from consilience.system.atomic import check_writable
-
-MOST_EVALUATED, QUICK_FOLDS = 2000, 5
-"""The gain from labels is estimated for at most so many of them, with so many folds, so that it takes seconds."""
 
 
 @with_columns
@@ -33,12 +37,10 @@ def command(
     *,
     method: Method = DEFAULT,
     option: MethodOptions = None,
+    class_shares: ClassShares = None,
     logits: Logits = False,
     labels: Labels = None,
-    known: Annotated[
-        str | None,
-        typer.Option("--known", help="Known labels of some items, to learn from."),
-    ] = None,
+    known: Known = None,
     output: Annotated[
         Path | None,
         typer.Option(
@@ -53,6 +55,7 @@ def command(
         Path | None,
         typer.Option("--report", help="Where an HTML report goes."),
     ] = None,
+    title: Title = None,
     model: Model = None,
     json: Json = False,
     columns: Columns,
@@ -67,22 +70,23 @@ def command(
         if path is not None:
             check_writable(path, (suffix,))
     check_places([output, save, report], [*files, labels, known, model])
-    if model is not None and (known is not None or option or method != DEFAULT):
-        raise ValueError("--model answers with what was learned; --method, --option and --known do not go with it")
+    check_model_is_alone(model, method, option, known, class_shares)
     predictions = predictions_of(files, columns, logits=logits, quiet=json)
     truth = labels_of(labels, predictions, files, columns)
     known_truth = labels_of(known, predictions, files, columns)
-    aggregator = fitted(predictions, method, option, model, known_truth)
-    analysis = Analysis(predictions, aggregator)
+    aggregator = fitted(predictions, method, option, model, known=known_truth, class_shares=class_shares)
+    analysis = Analysis(predictions, aggregator, known_truth, truth)
     posterior = to_numpy(aggregator.posterior_ if model is None else analysis.posterior)
     if output is not None:
-        write_posterior(output, aggregator, posterior, predictions.items)
+        write_posterior(output, aggregator, posterior, predictions.items, analysis.truth(known_truth) >= 0)
     if save is not None:
         aggregator.save(save)
-    summary = summarize(analysis, posterior, truth, known_truth)
+    summary = summarize(analysis, posterior)
+    if known is not None:
+        with screen.waiting("what the labels bought"):
+            summary |= gained(analysis)
     if report is not None:
-        write_page(report, analysis, truth)
-    summary |= _gain(aggregator, predictions, known_truth)
+        write_page(report, analysis, title)
     written = [str(path) for path in (output, save, report) if path is not None]
     if json:
         screen.print_json(summary | {"written": written})
@@ -90,15 +94,3 @@ def command(
     screen.print_summary(summary)
     for place in written:
         screen.print_text(f"Wrote {place}")
-
-
-def _gain(aggregator: AbstractAggregator, predictions: Predictions, known: Any) -> dict[str, Any]:
-    """What the labels gained; empty if that cannot be estimated, or would take far longer than the fit."""
-    labels = known_labels(known, predictions.axes)
-    n_labels = 0 if labels is None else int((labels >= 0).sum())
-    if not isinstance(aggregator, Consensus) or not 2 <= n_labels <= MOST_EVALUATED or aggregator.correction_ is None:
-        return {}
-    with screen.waiting("what the labels bought"):
-        found = evaluate_labels(predictions, known, aggregator, n_folds=QUICK_FOLDS)
-    parts = {"before": found.before, "half": found.half, "after": found.after}
-    return {"labels": {"sentence": found.sentence(), **parts}}

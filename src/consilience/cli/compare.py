@@ -2,31 +2,31 @@
 
 from consilience.cli import screen
 from consilience.cli.inputs import labels_of, predictions_of
-from consilience.cli.options import Files, Json, Labels, Logits, with_columns
-from consilience.files.recognition import Columns
+from consilience.cli.options import Files, Json, Known, Labels, Logits, with_columns
+from consilience.data.roles import Columns
 from consilience.insight.comparison import compare
-from consilience.system.tables import Table
-
-SHOWN = (
-    *("method", "accuracy", "nll", "brier", "ece"),
-    *("estimated accuracy", "from", "to", "confidence", "changed", "seconds"),
-)
-"""The columns on a screen; JSON has all of them."""
 
 
 @with_columns
 def command(
-    files: Files, *, logits: Logits = False, labels: Labels = None, json: Json = False, columns: Columns
+    files: Files,
+    *,
+    logits: Logits = False,
+    labels: Labels = None,
+    known: Known = None,
+    json: Json = False,
+    columns: Columns,
 ) -> None:
-    """Run every method on the same predictions, in one table; labels only score.
+    """Run every method on the same predictions, in one table beside the best and the median member.
 
-    Without labels the accuracy of each method is estimated, with the interval that holds it in nine of ten panels.
+    Labels only score; those of --known are learned from, and not scored. Without labels the accuracy of each row is
+    estimated, with the interval that holds it in nine of ten panels.
     """
     predictions = predictions_of(files, columns, logits=logits, quiet=json)
-    truth = labels_of(labels, predictions, files, columns)
+    truth, known_truth = (labels_of(source, predictions, files, columns) for source in (labels, known))
     with screen.waiting("comparing methods"):
-        table = compare(predictions, truth)
+        table = compare(predictions, truth, known=known_truth)
     if json:
         screen.print_json(table.rows())
-    else:
-        screen.print_table(Table({name: table[name] for name in SHOWN if name in table.columns}))
+        return
+    screen.print_comparison(table.rows())

@@ -33,10 +33,11 @@ def command(
     with show_progress("demo", is_shown=screen.err.is_terminal) as progress:
         shifts = run(progress)
     last = shifts[-1]
-    analysis = Analysis(last.predictions, make_method(DEFAULT).fit(last.predictions))
+    method = make_method(DEFAULT).fit(last.predictions)
+    analysis = Analysis(last.predictions, method, labels=last.labels)
     # The summary shows `predict_proba`, as the report does, so that both agree.
     summary = summarize(analysis, to_numpy(analysis.posterior))
-    write_page(output, analysis, last.labels)
+    write_page(output, analysis, f"Classifiers on digits rotated by {last.angle}°")
     if json:
         screen.print_json({str(shift.angle): shift.scores.rows() for shift in shifts} | {"written": [str(output)]})
         return
@@ -53,5 +54,8 @@ def _print_scores(shifts: list[Shift]) -> None:
     screen.out.print(f"{n_members} classifiers and {n_items} test digits, rotated further and further; no labels used")
     for metric, better in (("accuracy", "higher"), ("nll", "lower"), ("ece", "lower")):
         methods = {"method": last.scores["method"]}
-        columns = {f"{shift.angle}°": shift.scores[metric] for shift in shifts}
+        found = [dict(zip(shift.scores["method"], shift.scores[metric], strict=True)) for shift in shifts]
+        columns = {
+            f"{s.angle}°": [values[name] for name in methods["method"]] for s, values in zip(shifts, found, strict=True)
+        }
         screen.print_table(Table(methods | columns), f"{metric} ({better} is better)", best=better)

@@ -2,14 +2,15 @@
 
 from typing import Annotated
 
+import numpy as np
 import typer
 
 from consilience.cli import screen
 from consilience.cli.inputs import checked_labels
 from consilience.cli.options import ItemColumn, Json, LabelColumn
 from consilience.data.labels import known_labels
+from consilience.data.roles import Columns
 from consilience.files import read_posterior
-from consilience.files.recognition import Columns
 from consilience.metrics.scores import evaluate
 from consilience.system.errors import InvalidPredictions
 
@@ -21,13 +22,23 @@ def command(
     item_column: ItemColumn = None,
     label_column: LabelColumn = None,
 ) -> None:
-    """Score a posterior against labels: accuracy, NLL, Brier score and calibration, with confidence intervals."""
-    rows = read_posterior(posterior, columns=Columns(item_column))
+    """Score a posterior against labels: accuracy, NLL, Brier score and calibration, with confidence intervals.
+
+    Items whose labels were given to the fit with `--known` are marked in the file, and are not scored.
+    """
+    read = read_posterior(posterior, columns=Columns(item_column))
+    rows = read.predictions
     truth = known_labels(checked_labels(labels, rows, Columns(item_column, None, label_column)), rows.axes)
     if truth is None:
         raise InvalidPredictions(f"{labels} must know the label of at least one item; it knows none")
-    scores = evaluate(rows.to_array()[0], truth)
+    is_left_out = (truth >= 0) & read.is_known
+    if is_left_out.sum() == (truth >= 0).sum():
+        raise InvalidPredictions(f"{labels} must know labels that the fit of {posterior} was not given; it knows none")
+    scores, n_left_out = evaluate(rows.to_array()[0], np.where(is_left_out, -1, truth)), int(is_left_out.sum())
     if json:
-        screen.print_json({name: {"value": e.value, "low": e.low, "high": e.high} for name, e in scores.items()})
-    else:
-        screen.print_text(repr(scores))
+        found = {name: {"value": e.value, "low": e.low, "high": e.high} for name, e in scores.items()}
+        screen.print_json(found | {"n_items": scores.n_items, "n_left_out": n_left_out})
+        return
+    screen.print_text(repr(scores))
+    if n_left_out:
+        screen.print_text(f"Left out: {n_left_out:,} items whose labels the fit was given.")

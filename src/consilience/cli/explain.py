@@ -5,10 +5,10 @@ from typing import Annotated
 import typer
 
 from consilience.cli import screen
-from consilience.cli.inputs import fitted, predictions_of
+from consilience.cli.inputs import check_model_is_alone, fitted, labels_of, predictions_of
 from consilience.cli.methods import DEFAULT
-from consilience.cli.options import Files, Json, Logits, Method, MethodOptions, Model, with_columns
-from consilience.files.recognition import Columns
+from consilience.cli.options import Files, Json, Known, Logits, Method, MethodOptions, Model, with_columns
+from consilience.data.roles import Columns
 from consilience.insight.explanation import explain
 
 
@@ -24,19 +24,23 @@ def command(
     method: Method = DEFAULT,
     option: MethodOptions = None,
     logits: Logits = False,
+    known: Known = None,
     model: Model = None,
     json: Json = False,
     columns: Columns,
 ) -> None:
     """Say why an item got its answer: what each member said, and what tipped it."""
+    check_model_is_alone(model, method, option, known)
     predictions = predictions_of(files, columns, logits=logits, quiet=json)
+    known_truth = labels_of(known, predictions, files, columns)
     for option_name, text, axis in (
         ("--item", item, predictions.axes.items),
         ("--against", against, predictions.axes.classes),
     ):
         if text is not None and axis.find(text) is None:  # before the fit
             raise ValueError(f"{option_name} must be one of {', '.join(map(str, axis.names[:5]))}, …; got {text!r}")
-    explanation = explain(fitted(predictions, method, option, model), predictions, item, against=against)
+    aggregator = fitted(predictions, method, option, model, known=known_truth)
+    explanation = explain(aggregator, predictions, item, against=against)
     if json:
         screen.print_json(
             {

@@ -11,7 +11,9 @@ from sklearn.exceptions import ConvergenceWarning
 
 from consilience.aggregators import load
 from consilience.cli import screen
-from consilience.cli.methods import make_method
+from consilience.cli.methods import DEFAULT, make_method
+from consilience.cli.shares import shares_of
+from consilience.cli.wording import on_command_line
 from consilience.data.labels import known_labels
 from consilience.files import read_labels, read_predictions
 from consilience.system.errors import InvalidPredictions
@@ -19,7 +21,7 @@ from consilience.system.errors import InvalidPredictions
 if TYPE_CHECKING:
     from consilience.aggregators.base import AbstractAggregator
     from consilience.data.predictions import Predictions
-    from consilience.files.recognition import Columns
+    from consilience.data.roles import Columns
 
 
 def predictions_of(files: list[str], columns: Columns, *, logits: bool, quiet: bool = False) -> Predictions:
@@ -27,7 +29,7 @@ def predictions_of(files: list[str], columns: Columns, *, logits: bool, quiet: b
     with screen.waiting("reading"):
         source = read_predictions(files, logits=logits, columns=columns)
     if not quiet:
-        screen.print_found(source.found)
+        screen.print_found(source.found, source.examples)
     return source.predictions
 
 
@@ -40,12 +42,15 @@ def labels_of(source: str | None, predictions: Predictions, files: list[str], co
         raise InvalidPredictions(
             f"labels must be in a file of their own; {source} is also read as predictions, which would see them"
         )
-    return checked_labels(source, predictions, columns)
+    return checked_labels(source, predictions, columns, are_of_predictions=True)
 
 
-def checked_labels(source: str, predictions: Predictions, columns: Columns) -> Any:
-    """Read labels that fit the predictions; raises before anything is computed or written."""
-    labels = read_labels(source, columns=columns)
+def checked_labels(source: str, predictions: Predictions, columns: Columns, *, are_of_predictions: bool = False) -> Any:
+    """Read labels that fit the predictions; raises before anything is computed or written.
+
+    Columns that were named for the predictions need not be in the file of labels.
+    """
+    labels = read_labels(source, columns=columns, are_optional=are_of_predictions)
     try:
         known_labels(labels, predictions.axes)
     except InvalidPredictions as error:
@@ -53,17 +58,38 @@ def checked_labels(source: str, predictions: Predictions, columns: Columns) -> A
     return labels
 
 
+def check_model_is_alone(
+    model: Path | None, method: str, options: list[str] | None, known: str | None, class_shares: str | None = None
+) -> None:
+    """Raise if a saved model is asked for together with how to fit one."""
+    if model is not None and (known is not None or class_shares is not None or options or method != DEFAULT):
+        raise ValueError(
+            "--model answers with what was learned; --method, --option, --class-shares and --known do not go with it"
+        )
+
+
 def fitted(
-    predictions: Predictions, method: str, options: list[str] | None, model: Path | None = None, known: Any = None
+    predictions: Predictions,
+    method: str,
+    options: list[str] | None,
+    model: Path | None = None,
+    *,
+    known: Any = None,
+    class_shares: str | None = None,
 ) -> AbstractAggregator:
     """A saved model, or a method fitted to these predictions."""
     if model is not None:
         return load(model)
     aggregator = make_method(method, options or [], verbose=screen.err.is_terminal)
+    if class_shares is not None:
+        if "class_shares" not in aggregator.get_params():
+            raise ValueError(f"--class-shares go with --method consensus; got {method!r}")
+        aggregator.set_params(class_shares=shares_of(class_shares, predictions))
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always", UserWarning)
         warnings.simplefilter("ignore", ConvergenceWarning)  # the summary reports it
         aggregator.fit(predictions, known)
     for warning in told:  # the message alone, without the line of code
-        screen.err.print(screen.visible(f"! {warning.message}"), markup=False, highlight=False, soft_wrap=True)
+        sentence = screen.visible(on_command_line(f"! {warning.message}"))
+        screen.err.print(sentence, markup=False, highlight=False, soft_wrap=True)
     return aggregator

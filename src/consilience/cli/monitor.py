@@ -9,7 +9,7 @@ from consilience.cli import screen
 from consilience.cli.inputs import labels_of, predictions_of
 from consilience.cli.options import Files, Json, Labels, Logits, with_columns
 from consilience.cli.outputs import check_places
-from consilience.files.recognition import Columns
+from consilience.data.roles import Columns
 from consilience.insight.monitoring.monitor import monitor
 from consilience.system.atomic import check_writable
 from consilience.system.tables import Table

@@ -1,5 +1,6 @@
 """Arguments and options that several commands share."""
 
+import csv
 from collections.abc import Callable
 from functools import wraps
 from inspect import Signature, signature
@@ -9,16 +10,19 @@ from typing import Annotated, Any
 import typer
 
 from consilience.cli.methods import method_names
-from consilience.files.recognition import Columns
+from consilience.data.roles import Columns
+from consilience.files.recognition import read_names
 
 Files = Annotated[
     list[str],
     typer.Argument(
         metavar="FILE...",
         help="Predictions: one file for all members or one per member. **.npy .npz .safetensors**: arrays (members, "
-        "items, classes) or (items, classes); FILE:KEY picks one of several. **.csv .tsv .parquet**: long tables with "
-        "columns item, member and label (or one probability column per class), or one member's probabilities with a "
-        "column per class. Files that name items are matched by name.",
+        "items, classes) or (items, classes); FILE:KEY picks one of several. **.csv .tsv .parquet .jsonl .json**: long "
+        "tables with columns item, member and label (or one probability column per class), or one member's "
+        "probabilities with a column per class. Files that name items are matched by name. Probabilities, per cent and "
+        "logits are told apart file by file; FILE:logits, FILE:percent, FILE:probabilities, FILE:counts or FILE:labels "
+        "says it.",
         show_default=False,
     ),
 ]
@@ -27,15 +31,47 @@ MethodOptions = Annotated[
     list[str] | None,
     typer.Option("--option", help="A parameter of the method, NAME=VALUE, such as max_iter=50. Repeatable."),
 ]
-Logits = Annotated[bool, typer.Option("--logits", help="The arrays are logits or log-probabilities.")]
+ClassShares = Annotated[
+    str | None,
+    typer.Option(
+        "--class-shares",
+        help="How frequent the classes are, if you know it: cat=.2,dog=.8, or .2,.8 in the order of the classes. "
+        "For the method consensus.",
+    ),
+]
+Logits = Annotated[bool, typer.Option("--logits", help="The numbers of all files are logits or log-probabilities.")]
 Labels = Annotated[
     str | None,
     typer.Option("--labels", help="True labels, only to score the answers with. -1 or empty where unknown."),
 ]
+Known = Annotated[str | None, typer.Option("--known", help="Known labels of some items, to learn from.")]
+Title = Annotated[str | None, typer.Option("--title", help="The heading of the report.")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document instead of tables.")]
-ItemColumn = Annotated[str | None, typer.Option("--item-column", help="The tables' column of items.")]
-MemberColumn = Annotated[str | None, typer.Option("--member-column", help="The tables' column of members.")]
+ItemColumn = Annotated[
+    str | None, typer.Option("--item-column", help="The tables' column of items; several are joined by +.")
+]
+MemberColumn = Annotated[
+    str | None,
+    typer.Option("--member-column", help="The tables' column of members; or all of them, as ann,bob, of a wide table."),
+]
 LabelColumn = Annotated[str | None, typer.Option("--label-column", help="The tables' column of labels.")]
+Classes = Annotated[
+    str | None,
+    typer.Option(
+        "--classes",
+        help="The classes, as cat,dog or a .txt file with one on each line: the columns of classes in tables, and the "
+        "names, in order, for arrays that have none.",
+    ),
+]
+Items = Annotated[
+    str | None,
+    typer.Option(
+        "--items",
+        help="A file with the names of the items (a .txt file, or a table with a column of items), in the order of the "
+        "arrays that do not name theirs.",
+    ),
+]
+Normalize = Annotated[bool, typer.Option("--normalize", help="Divide each row of numbers by its sum, such as counts.")]
 Model = Annotated[
     Path | None,
     typer.Option(
@@ -45,7 +81,7 @@ Model = Annotated[
 
 
 def with_columns(command: Callable[..., None]) -> Callable[..., None]:
-    """Replace the parameter `columns` of a command by --item-column, --member-column and --label-column."""
+    """Replace the parameter `columns` of a command by the options that say what is in the files."""
     own = [parameter for parameter in signature(command).parameters.values() if parameter.name != "columns"]
     offered = signature(_columns).parameters
 
@@ -60,6 +96,21 @@ def with_columns(command: Callable[..., None]) -> Callable[..., None]:
 
 
 def _columns(
-    *, item_column: ItemColumn = None, member_column: MemberColumn = None, label_column: LabelColumn = None
+    *,
+    item_column: ItemColumn = None,
+    member_column: MemberColumn = None,
+    label_column: LabelColumn = None,
+    classes: Classes = None,
+    items: Items = None,
+    normalize: Normalize = False,
 ) -> Columns:
-    return Columns(item_column, member_column, label_column)
+    names = None if items is None else tuple(read_names(items))
+    return Columns(item_column, member_column, label_column, _listed(classes), names, normalize)
+
+
+def _listed(classes: str | None) -> tuple[str, ...] | None:
+    if classes is None:
+        return None
+    if classes.lower().endswith(".txt"):
+        return tuple(read_names(classes))
+    return tuple(name.strip() for name in next(csv.reader([classes], skipinitialspace=True)))

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any
+import shlex
+import sys
+from typing import TYPE_CHECKING
 
 from consilience.cli import screen
 from consilience.files import split_source
@@ -26,9 +28,9 @@ def check_places(outputs: list[Path | None], inputs: list[str | Path | None]) ->
         taken[place] = f"{path}, another output"
 
 
-def write_page(path: Path, analysis: Analysis, labels: Any) -> None:
-    """Write the report of an analysis."""
+def write_page(path: Path, analysis: Analysis, title: str | None = None) -> None:
+    """Write the report of an analysis, with the command line in its foot."""
     from consilience.report import write_report  # noqa: PLC0415 - only commands that write a report load it
 
     with screen.waiting("writing the report"):
-        write_report(path, analysis, labels=labels)
+        write_report(path, analysis, title=title, command=shlex.join(["consilience", *sys.argv[1:]]))

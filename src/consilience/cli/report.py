@@ -6,11 +6,22 @@ from typing import Annotated
 import typer
 
 from consilience.cli import screen
-from consilience.cli.inputs import fitted, labels_of, predictions_of
+from consilience.cli.inputs import check_model_is_alone, fitted, labels_of, predictions_of
 from consilience.cli.methods import DEFAULT
-from consilience.cli.options import Files, Labels, Logits, Method, MethodOptions, Model, with_columns
+from consilience.cli.options import (
+    ClassShares,
+    Files,
+    Known,
+    Labels,
+    Logits,
+    Method,
+    MethodOptions,
+    Model,
+    Title,
+    with_columns,
+)
 from consilience.cli.outputs import check_places, write_page
-from consilience.files.recognition import Columns
+from consilience.data.roles import Columns
 from consilience.insight.analysis import Analysis
 from consilience.system.atomic import check_writable
 
@@ -22,15 +33,21 @@ def command(
     output: Annotated[Path, typer.Option("--output", "-o", help="Where the page goes.")] = Path("report.html"),
     method: Method = DEFAULT,
     option: MethodOptions = None,
+    class_shares: ClassShares = None,
     logits: Logits = False,
     labels: Labels = None,
+    known: Known = None,
+    title: Title = None,
     model: Model = None,
     columns: Columns,
 ) -> None:
     """Write a page to look at: one HTML file that needs no network."""
     check_writable(output, (".html",))
-    check_places([output], [*files, labels, model])
+    check_places([output], [*files, labels, known, model])
+    check_model_is_alone(model, method, option, known, class_shares)
     predictions = predictions_of(files, columns, logits=logits)
     truth = labels_of(labels, predictions, files, columns)
-    write_page(output, Analysis(predictions, fitted(predictions, method, option, model)), truth)
+    known_truth = labels_of(known, predictions, files, columns)
+    aggregator = fitted(predictions, method, option, model, known=known_truth, class_shares=class_shares)
+    write_page(output, Analysis(predictions, aggregator, known_truth, truth), title)
     screen.print_text(f"Wrote {output}")

@@ -41,11 +41,19 @@ def command(
         typer.Option("--weights", metavar="TASK=FOLDER", help="Published networks to take instead of training."),
     ] = None,
     jobs: Annotated[
-        int | None, typer.Option("--jobs", min=1, help="Networks to train at a time; one per core, one on a GPU.")
+        int | None, typer.Option("--jobs", min=1, help="Networks to train at a time; one per core, one per GPU.")
     ] = None,
     device: Annotated[
-        str | None, typer.Option("--device", help="Where networks run, like cpu or cuda:1; a GPU where there is one.")
+        str | None,
+        typer.Option("--device", help="Where networks run, like cpu or cuda:0,cuda:1; by default on all GPUs."),
     ] = None,
+    mixed_precision: Annotated[
+        bool, typer.Option("--mixed-precision", help="Multiply in 16 bits (bfloat16); rows of results say so.")
+    ] = False,
+    keep_predictions: Annotated[
+        bool,
+        typer.Option(help="Whether members' predictions are kept in --work-dir, or scores alone (ImageNet-C: 135 GB)."),
+    ] = True,
     rows: Annotated[
         Path | None,
         typer.Option("--from", metavar="CSV", help="Write tables and figures of an earlier run's rows; run nothing."),
@@ -55,13 +63,13 @@ def command(
     """Run an experiment of the paper, going on where an earlier run was stopped."""
     extra("torch", name="experiments", use="reproduce")
     from consilience.experiments.catalog import EXPERIMENTS  # noqa: PLC0415 - needs the extra
+    from consilience.experiments.devices import use_devices  # noqa: PLC0415
     from consilience.experiments.published import take_members  # noqa: PLC0415
     from consilience.experiments.reproduce import reproduce, rewrite  # noqa: PLC0415
     from consilience.experiments.results import read_rows  # noqa: PLC0415
     from consilience.experiments.scales import read_choices, read_scales  # noqa: PLC0415
     from consilience.experiments.store import Store  # noqa: PLC0415
     from consilience.experiments.tasks import TASKS  # noqa: PLC0415
-    from consilience.experiments.training import use_device  # noqa: PLC0415
 
     if experiment == "list":
         for name, entry in EXPERIMENTS.items():
@@ -72,9 +80,10 @@ def command(
         _say([], rewrite(experiment, read_rows(rows), output))
         return
     if device is not None:
-        use_device(device)
+        use_devices(device)
     asked = {"epochs": epochs, "subset": subset, "n_members": members, "n_items": items}
-    store = Store(data_dir, work_dir, read_scales(TASKS, {name: values or [] for name, values in asked.items()}))
+    scales = read_scales(TASKS, {name: values or [] for name, values in asked.items()}, mixed=mixed_precision)
+    store = Store(data_dir, work_dir, scales, keep_predictions)
     for task, folder in read_choices(TASKS, "weights", weights or []).items():
         if not task:
             raise ValueError(f"weights must be TASK=FOLDER; got {folder!r}")

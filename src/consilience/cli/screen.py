@@ -9,13 +9,14 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import rich.box
 import rich.table
 from rich import markup
 from rich.console import Console
 from rich.measure import Measurement
 
-from consilience.cli.summary import MOST_MEMBERS
 from consilience.insight.accuracy.estimates import Estimate
+from consilience.insight.diagnostics import FEWEST_ANSWERS
 from consilience.metrics.scores import METRICS
 from consilience.system.tables import Table
 
@@ -30,6 +31,12 @@ CONTROL = re.compile("[\\x00-\\x1f\\x7f-\\x9f\\u200e\\u200f\\u202a-\\u202e\\u206
 
 NARROW, WIDEST = 60, 10_000
 """Below so many columns tables are not made to fit; and no table is wider than that."""
+
+MOST_MEMBERS, FIRST, LAST = 20, 10, 5
+"""All members are listed if they are at most as many as the first number; else so many of the first and the last."""
+
+LONGEST_METHOD = 29
+"""How many characters of a method's name a comparison shows: as many as the longest of ours has."""
 
 LOWER_IS_BETTER = set(METRICS) - {"accuracy"}
 
@@ -83,10 +90,20 @@ def _plain(value: Any) -> Any:
     return value if isinstance(value, str | int | float | bool | None) else str(value)
 
 
-def print_found(found: list[str]) -> None:
-    """Print how the files were understood."""
-    for line in found:
+def print_note(text: str) -> None:
+    """Print a line below a table."""
+    out.print(f"[dim]{escape(text)}[/dim]")
+
+
+def print_found(found: list[str], examples: list[Table | None]) -> None:
+    """Print how the files were understood, with some rows of each kind of table."""
+    shown = set()
+    for line, example in zip(found, examples, strict=True):
         err.print(f"[dim]{escape(line)}[/dim]")
+        if example is not None and (kind := tuple(example.columns)) not in shown:
+            shown.add(kind)
+            for row in repr(example).split("\n"):
+                err.print(f"[dim]    {escape(row)}[/dim]", soft_wrap=True)
 
 
 def print_table(table: Table, title: str | None = None, *, best: str | None = None) -> None:
@@ -104,6 +121,45 @@ def print_table(table: Table, title: str | None = None, *, best: str | None = No
     _print_grid(grid)
 
 
+def print_comparison(rows: list[dict[str, Any]]) -> None:
+    """Print a comparison of methods and members in 80 columns; JSON has the rest."""
+    is_measured = "accuracy" in rows[0]
+    numbers = ("nll", "brier", "ece") if is_measured else ("confidence",)
+    bests = {name: _best(name, [row[name] for row in rows], None) for name in numbers}
+    grid = rich.table.Table(box=rich.box.SIMPLE_HEAD, pad_edge=False, collapse_padding=True)
+    for name in ("method", "right" if is_measured else "right*", *numbers, "changed"):
+        grid.add_column(name, justify="left" if name == "method" else "right", no_wrap=True)
+    for row in rows:
+        value = f"{row['accuracy']:.1%}" if is_measured else f"{row['estimated accuracy']:.0%}"
+        found = f"{value} ({100 * row['from']:.0f}–{row['to']:.0%})"
+        cells = (_cell(row[name], is_best=row[name] == bests[name], digits=3) for name in numbers)
+        grid.add_row(escape(short(_named_row(row), LONGEST_METHOD)), found, *cells, f"{row['changed']:.1%}")
+    _print_grid(grid)
+    right = (
+        "right: on the labelled items, with the 90 % interval for other items of the same kind"
+        if is_measured
+        else "* estimated without labels, with the interval that holds the true share in nine of ten panels"
+    )
+    print_note(right)
+    print_note("changed: items answered differently from plain averaging")
+    for row in rows:
+        if len(_named_row(row)) > LONGEST_METHOD:
+            print_note(f"{row['method']}: {row['member']}")
+
+
+def _named_row(row: dict[str, Any]) -> str:
+    return f"{row['method']}: {row['member']}" if row["member"] else str(row["method"])
+
+
+def short(text: str, most: int) -> str:
+    """A text of at most so many characters.
+
+    >>> short("wide-resnet-50", 10)
+    'wide-resn…'
+    """
+    return text if len(text) <= most else f"{text[: most - 1]}…"
+
+
 def _print_grid(grid: rich.table.Table) -> None:
     """Print a table; on a narrow terminal no narrower than its longest words, since columns would be empty."""
     if out.width < NARROW:
@@ -119,10 +175,10 @@ def _best(name: str, values: list[Any], better: str | None) -> float | None:
     return min(numbers) if (better or known) == "lower" else max(numbers)
 
 
-def _cell(value: Any, *, is_best: bool) -> str:
+def _cell(value: Any, *, is_best: bool, digits: int = 4) -> str:
     text = escape(str(value))
     if isinstance(value, float):
-        text = "–" if math.isnan(value) else f"{value:.4f}"
+        text = "–" if math.isnan(value) else f"{value:.{digits}f}"
     return f"[bold]{text}[/bold]" if is_best else text
 
 
@@ -133,8 +189,10 @@ def print_summary(summary: dict[str, Any]) -> None:
         f"and {summary['n_classes']:,} classes"
     )
     out.print(escape(summary["agreement"]["sentence"]))
+    is_measured = all(found.get("measured") for found in summary["answers"].values())
+    how = "measured on the labels" if is_measured else "as estimated without labels*"
     answers = (f"the {name} {_with_interval(found)}" for name, found in summary["answers"].items())
-    out.print(f"Right, as estimated without labels*: {'; '.join(answers)}")
+    out.print(f"Right, {how}: {'; '.join(answers)}")
     _print_members(summary["members"])
     if summary["disagreement"]:
         pairs = "; ".join(
@@ -152,38 +210,83 @@ def print_summary(summary: dict[str, Any]) -> None:
 
 
 def _print_members(members: list[dict[str, Any]]) -> None:
-    out.print("\n[bold]Members, as their answers tell[/bold]")
+    """Print who is right how often: all members, or of many the first and the last."""
+    ranked = sorted((row for row in members if row["coverage"] > 0), key=lambda row: -_number(row))
+    if len(ranked) > MOST_MEMBERS:
+        ranked = [row for row in ranked if not math.isnan(row["estimated accuracy"])] or ranked
+    is_mixed = any(row.get("measured") for row in ranked)
+    out.print("\n[bold]Members[/bold]")
     grid = rich.table.Table()
     has_weights = "weight" in members[0]
-    for name in ("member", "answered", "right*", "kappa†", "weight", "dissents won", "confuses most"):
+    for name in ("member", "answered", "right" if is_mixed else "right*", "kappa†", "weight", "confuses most"):
         if name != "weight" or has_weights:
             grid.add_column(name, justify="left" if name in ("member", "confuses most") else "right")
-    ranked = sorted(members, key=lambda row: -_number(row["estimated accuracy"]))
-    for row in ranked[:MOST_MEMBERS]:
-        won = f"{row['dissents won']:.0%} of {row['dissents']}" if row["dissents"] else "–"
-        weight = [f"{row['weight']:.1%}"] if has_weights else []
-        kappa = "–" if math.isnan(row["kappa"]) else f"{row['kappa']:z.2f}"
-        cells = (f"{row['coverage']:.0%}", _with_interval(row), kappa, *weight, won)
-        grid.add_row(escape(row["member"]), *cells, escape(row["confuses most"]))
+    n_first, n_last = (FIRST, LAST) if len(ranked) > MOST_MEMBERS else (len(ranked), 0)
+    for row in ranked[:n_first]:
+        grid.add_row(*_member_cells(row, has_weights=has_weights, is_mixed=is_mixed))
+    for row in ranked[len(ranked) - n_last :]:
+        if row is ranked[-n_last]:
+            grid.add_row("…")
+        grid.add_row(*_member_cells(row, has_weights=has_weights, is_mixed=is_mixed))
     _print_grid(grid)
-    more = f" {len(ranked) - MOST_MEMBERS:,} more members are not listed." if len(ranked) > MOST_MEMBERS else ""
-    note = (
-        "* estimated without labels, with the interval that holds the true share in nine of ten panels; labels of some "
-        "items drawn at random would measure it."
-    )
-    beyond = (
+    for note in _notes(members, ranked, n_first + n_last):
+        print_note(note)
+
+
+def _member_cells(row: dict[str, Any], *, has_weights: bool, is_mixed: bool) -> Iterator[str]:
+    mark = "*" if is_mixed and not row["measured"] else ""
+    yield escape(row["member"])
+    yield _share(row["coverage"])
+    yield f"{_with_interval(row)}{mark}"
+    yield "–" if math.isnan(row["kappa"]) else f"{row['kappa']:z.2f}"
+    if has_weights:
+        yield f"{row['weight']:.1%}"
+    yield escape(row["confuses most"])
+
+
+def _notes(members: list[dict[str, Any]], ranked: list[dict[str, Any]], n_shown: int) -> Iterator[str]:
+    """What the table leaves out, and what its columns mean."""
+    if n_shown < len(ranked):
+        yield f"{len(ranked) - n_shown:,} more members are in between: --json and --report list them."
+    n_silent = sum(row["coverage"] == 0 for row in members)
+    if n_few := len(members) - len(ranked) - n_silent:
+        few = f"{n_few:,} of {len(members):,} members gave fewer than {FEWEST_ANSWERS} answers"
+        yield f"{few}; --json has their intervals."
+    if n_silent:
+        yield f"{n_silent:,} of {len(members):,} members answered no item here."
+    if any(row.get("measured") for row in ranked):
+        yield "right: measured on the labels, with the 90 % interval for other items of the same kind."
+    if not all(row.get("measured") for row in ranked):
+        yield (
+            "* estimated without labels, with the interval that holds the true share in nine of ten panels; labels of "
+            "some items drawn at random would measure it."
+        )
+    yield (
         "† agreement with the other members beyond chance: 0 for blind answers, and for one and the same answer always."
     )
-    out.print(f"[dim]{note}\n{beyond}{more}[/dim]")
+    yield "confuses most: true class → its vote, and how often of that class; estimated like the accuracy."
+
+
+def _share(share: float) -> str:
+    """Per cent, but not 0 % of something.
+
+    >>> _share(0.25), _share(0.001), _share(0)
+    ('25%', '<1%', '0%')
+    """
+    return "<1%" if 0 < share < 0.005 else f"{share:.0%}"
 
 
 def _with_interval(row: dict[str, Any]) -> str:
-    """An estimated accuracy and its interval."""
+    """An accuracy and its interval; of a member with few answers the interval alone."""
+    if math.isnan(row["estimated accuracy"]) and not math.isnan(row["from"]):
+        return f"{row['from']:.0%} to {row['to']:.0%}"
     return str(Estimate(row["estimated accuracy"], row["from"], row["to"]))
 
 
-def _number(value: float) -> float:
-    return -1.0 if math.isnan(value) else value
+def _number(row: dict[str, Any]) -> float:
+    """What members are ranked by: the accuracy; those who have none come last, by the end of their interval."""
+    values = (row["estimated accuracy"], row["to"] - 2, -2.0)
+    return next(value for value in values if not math.isnan(value))
 
 
 def _print_changed(changed: dict[str, Any]) -> None:
@@ -197,7 +300,7 @@ def _print_changed(changed: dict[str, Any]) -> None:
         grid.add_column(name)
     for row in changed["surest"]:
         answers = (f"{row[name]['class']} {row[name]['probability']:.2f}" for name in ("average", "consensus"))
-        tipped = f"{row['tipped by']['member']} ({row['tipped by']['nats']:+.2f} nats)"
+        tipped = f"{row['tipped by']['member']} (odds × {math.exp(min(row['tipped by']['nats'], 20)):,.1f})"
         grid.add_row(*(escape(text) for text in (str(row["item"]), *answers, tipped)))
     _print_grid(grid)
 

@@ -13,8 +13,8 @@ from consilience.cli.options import Files, Json, Logits, Method, MethodOptions, 
 from consilience.cli.outputs import check_places
 from consilience.data.labels import known_labels
 from consilience.data.predictions import Predictions
+from consilience.data.roles import Columns
 from consilience.files import write_table
-from consilience.files.recognition import Columns
 from consilience.insight.suggestion import suggest
 from consilience.system.atomic import check_writable
 from consilience.system.tables import Table

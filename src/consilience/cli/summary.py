@@ -15,17 +15,17 @@ if TYPE_CHECKING:
     from consilience.insight.analysis import Analysis
     from consilience.system.arrays import FloatArray
 
-MOST_CHANGED, MOST_PAIRS, MOST_MEMBERS = 10, 5, 20
-"""How many changed items, pairs of members and members are listed."""
+MOST_CHANGED, MOST_PAIRS = 10, 5
+"""How many changed items and pairs of members are listed."""
 
 
-def summarize(analysis: Analysis, posterior: FloatArray, labels: Any = None, given: Any = None) -> dict[str, Any]:
+def summarize(analysis: Analysis, posterior: FloatArray) -> dict[str, Any]:
     """Summarize members, pairs that disagree, items answered differently from the average, and scores.
 
-    Items whose labels were `given` to the fit are neither listed nor scored, because their answers are those labels.
+    Items whose labels were given to the fit are neither listed nor scored, because their answers are those labels.
     """
     predictions, aggregator, diagnosis = analysis.predictions, analysis.method, analysis.diagnosis
-    is_own = analysis.truth(given) < 0
+    is_own = ~analysis.is_given
     summary: dict[str, Any] = {
         "method": type(aggregator).__name__,
         "n_members": predictions.n_members,
@@ -39,20 +39,34 @@ def summarize(analysis: Analysis, posterior: FloatArray, labels: Any = None, giv
             for row, table in zip(diagnosis.members.rows(), diagnosis.confusion, strict=True)
         ],
         "answers": {
-            name: {"estimated accuracy": found.value, "from": found.low, "to": found.high}
+            name: {
+                "estimated accuracy": found.value,
+                "from": found.low,
+                "to": found.high,
+                **({"measured": found.is_measured} if (analysis.measurable >= 0).any() else {}),
+            }
             for name, found in diagnosis.answers.items()
         },
         "disagreement": _disagreement(diagnosis.agreement, diagnosis.beyond_chance.kappa, diagnosis.compared),
         "changed": _changed(analysis, posterior, is_own),
         "warnings": list(diagnosis.warnings),
     }
-    known = np.where(is_own, analysis.truth(labels), -1)
+    known = analysis.measurable
     if (known >= 0).any():
         summary["scores"] = {
             name: {metric: estimate.value for metric, estimate in evaluate(rows, known, n_bootstrap=0).items()}
             for name, rows in ((summary["method"], posterior), ("Average", analysis.average))
         }
     return summary
+
+
+def gained(analysis: Analysis) -> dict[str, Any]:
+    """What the known labels gained; empty if that cannot be estimated."""
+    found = analysis.gain
+    if found is None:
+        return {}
+    parts = {"before": found.before, "half": found.half, "after": found.after}
+    return {"labels": {"sentence": found.sentence(), **parts}}
 
 
 def _reliable(confusion: FloatArray, classes: list[Any], n_classes: int = 2) -> str:

@@ -1,4 +1,4 @@
-"""Long tables of answers, from any data-frame library (pandas, polars, pyarrow, …), as arrays."""
+"""Tables from any data-frame library (pandas, polars, pyarrow, …), and long ones as arrays of answers."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import numpy as np
 
 from consilience.data.axes import Axis, listed, some
 from consilience.data.names import check_spellings, is_missing, sorted_names
+from consilience.data.roles import Columns, Roles, roles_of
 from consilience.system.errors import InvalidPredictions
 from consilience.system.tables import Table
 
@@ -35,7 +36,7 @@ class Answers(NamedTuple):
 
 def read_answers(frame: Any, *, item: Any, member: Any, label: Any, classes: Sequence[Any] | None) -> Answers:
     """The answers of a long frame, coded by position; names are sorted."""
-    table = frame if isinstance(frame, Table) else as_table(frame)
+    table = as_table(frame)
     for role, column in (("item", item), ("member", member)):
         if column not in table.columns:
             raise InvalidPredictions(f"frame must have the column {column!r} for the {role}; it has {table.columns}")
@@ -47,16 +48,25 @@ def read_answers(frame: Any, *, item: Any, member: Any, label: Any, classes: Seq
         labels, class_names = _code_labels(table[label], label, classes)
         return Answers(items, members, labels, None, item_names, member_names, class_names)
     columns = _class_columns(table.columns, {item, member}, label, classes)
-    rows = np.stack([_numbers(table[column], column) for column in columns], axis=1)
+    rows = np.stack([numbers_of(table[column], column) for column in columns], axis=1)
     return Answers(items, members, None, rows, item_names, member_names, columns)
 
 
 def as_table(frame: Any) -> Table:
-    """The columns of a data frame of any library."""
+    """The columns of a data frame of any library, lazy or not, of a `datasets.Dataset`, or of a list of records."""
+    if isinstance(frame, Table):
+        return frame
+    if hasattr(frame, "column_names") and hasattr(frame, "features"):
+        return _of_data_set(frame)
+    if isinstance(frame, list) and frame and all(isinstance(record, dict) for record in frame):
+        keys = dict.fromkeys(name for record in frame for name in record)
+        return Table({name: [record.get(name) for record in frame] for name in keys})
     import narwhals as nw  # noqa: PLC0415 - only users of frames pay for it
 
     try:
-        table = nw.from_native(frame, eager_only=True)
+        table = nw.from_native(frame)
+        if isinstance(table, nw.LazyFrame):
+            table = table.collect()
         values = [column.to_list() for column in table.iter_columns()]
     except TypeError as error:
         raise InvalidPredictions(
@@ -66,6 +76,39 @@ def as_table(frame: Any) -> Table:
         names = Counter(map(str, frame.columns)).most_common(1)
         raise InvalidPredictions(f"frame must have columns of different names; got {names[0][0]!r} twice") from error
     return Table(dict(zip(table.columns, values, strict=True)))
+
+
+def _of_data_set(data: Any) -> Table:
+    """The columns of a `datasets.Dataset`. Labels that it stores as numbers have the names it gives them."""
+    columns = data.with_format(None).to_dict() if hasattr(data, "with_format") else data.to_dict()
+    for name, feature in data.features.items():
+        if type(feature).__name__ == "ClassLabel":
+            columns[name] = [None if k is None or k < 0 else feature.names[k] for k in columns[name]]
+    return Table(columns)
+
+
+def found_columns(table: Table, item: Any, member: Any, label: Any) -> Roles:
+    """The columns of items, members and labels: as given; those that are not there are recognised."""
+    given = {"item": (item, "task"), "member": (member, "worker"), "label": (label, "label")}
+    if item in table.columns and member in table.columns:
+        return Roles(item, member, label)
+    for role, (column, default) in given.items():
+        if column not in table.columns and column not in (default, None) and not _is_several(column, table):
+            raise InvalidPredictions(f"frame must have the column {column!r} for the {role}; it has {table.columns}")
+    told: Any = [None if name == default and name not in table.columns else name for name, default in given.values()]
+    values = {name: table[name] for name in table.columns if isinstance(name, str) and _are_plain(table[name])}
+    found = roles_of(values, Columns(*told))
+    return found if label is not None else found._replace(label=None)
+
+
+def _is_several(column: Any, table: Table) -> bool:
+    """Whether these are columns joined by + or listed with commas."""
+    parts = column.replace("+", ",").split(",") if isinstance(column, str) else []
+    return len(parts) > 1 and all(part.strip() in table.columns for part in parts)
+
+
+def _are_plain(values: list[Any]) -> bool:
+    return all(isinstance(value, Hashable) for value in values)
 
 
 def _check_names(values: Iterable[Any], column: Any) -> None:
@@ -123,7 +166,8 @@ def _class_columns(columns: Sequence[Any], taken: set[Any], label: Any, classes:
     return [left[axis.position_of(name)] for name in names]
 
 
-def _numbers(values: list[Any], column: Any) -> npt.NDArray[np.float64]:
+def numbers_of(values: list[Any], column: Any) -> npt.NDArray[np.float64]:
+    """The probabilities in a column; NaN where one is missing."""
     try:
         return np.asarray([np.nan if is_missing(value) else value for value in values], dtype=np.float64)
     except (TypeError, ValueError) as error:

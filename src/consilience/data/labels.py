@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from consilience.data.axes import COUNT, Axis, short, some
+from consilience.data.label_frames import LabelFrame, is_frame, on_axes, read_label_frame
 from consilience.data.names import UNKNOWN, is_missing, text_of
 from consilience.data.reading import are_probabilities
 from consilience.system.arrays import FloatArray, IntArray, check_is_dense, is_array, plain_numpy, to_numpy
@@ -30,9 +31,9 @@ class NamedLabels(NamedTuple):
 def known_labels(labels: Any, axes: Axes) -> IntArray | None:
     """Known truths as positions of classes, -1 where unknown; None where nothing is known.
 
-    `labels` has one entry per item, or names items (a mapping, a pandas Series). Labels are names of classes; only
-    classes without names are told by their positions. -1, None, NaN and words such as NA are unknown, unless a class is
-    called so.
+    `labels` has one entry per item, or names items (a mapping, a pandas Series, a frame with a column `label`). Labels
+    are names of classes; only classes without names are told by their positions. -1, None, NaN and words such as NA are
+    unknown, unless a class is called so.
     """
     if labels is None:
         return None
@@ -76,7 +77,9 @@ def _entries(labels: Any, items: Axis) -> _Entries:
         labels = to_numpy(labels)
     # Without an order, a set cannot say which label is whose.
     is_list = hasattr(labels, "__len__") and not isinstance(labels, str | bytes | AbstractSet)
-    if not is_list or hasattr(labels, "columns") or getattr(labels, "ndim", 1) == 0:
+    if is_frame(labels):
+        return _of_frame(read_label_frame(labels), items)
+    if not is_list or getattr(labels, "ndim", 1) == 0:
         raise InvalidPredictions(
             f"labels must have one entry for each of the {items.size} items; got a {type(labels).__name__}"
         )
@@ -90,7 +93,25 @@ def _entries(labels: Any, items: Axis) -> _Entries:
         return _Entries(list(labels), list(labels.values()))
     values = _listed(labels)
     if hasattr(labels, "to_dict") and hasattr(labels, "index"):  # a Series
-        return _indexed(list(labels.index), values, items)
+        index = list(labels.index)
+        _check_index(index, items)
+        return _Entries(index, values)
+    return _in_order(values, items)
+
+
+def _of_frame(found: LabelFrame, items: Axis) -> _Entries:
+    if found.labels is None:
+        raise InvalidPredictions(
+            f"labels must be certain here; got probabilities of {some(found.classes)}: give the column label alone"
+        )
+    if found.items is None:
+        return _in_order(found.labels, items)
+    if found.has_index:
+        _check_index(found.items, items)
+    return _Entries(found.items, found.labels)
+
+
+def _in_order(values: list[Any], items: Axis) -> _Entries:
     check_order_is_known(items)
     if len(values) != items.size:
         raise InvalidPredictions(f"labels must have one entry for each of the {items.size} items; got {len(values)}")
@@ -106,14 +127,13 @@ def check_order_is_known(items: Axis) -> None:
         )
 
 
-def _indexed(index: list[Any], values: list[Any], items: Axis) -> _Entries:
-    """The labels of a Series. Without names of items, an index in another order may mean either order."""
+def _check_index(index: Sequence[Any], items: Axis) -> None:
+    """Raise where the index of a Series has another order than items without names, which may mean either order."""
     if not items.is_named and len(index) == items.size and not Axis("item", len(index)).is_same_as(index):
         raise InvalidPredictions(
             f"labels must have an index that the items have; items are 0 to {items.size - 1} without names, and the "
             f"index is {some(index)}: name the items, or give an array of labels in the order of the items"
         )
-    return _Entries(index, values)
 
 
 def _listed(labels: Any) -> list[Any]:
@@ -126,7 +146,12 @@ def _listed(labels: Any) -> list[Any]:
 
 
 def known_rows(labels: Any, axes: Axes) -> FloatArray | None:
-    """Soft labels: (items, classes), rows of NaN where unknown, the others probabilities; None of nothing known."""
+    """Soft labels: (items, classes), rows of NaN where unknown, the others probabilities; None of nothing known.
+
+    A frame has a column for each class; a class without one has no probability.
+    """
+    if is_frame(labels):
+        return _checked_rows(_rows_of_frame(labels, axes), axes)
     given, shape = plain_numpy(labels, "labels"), (axes.items.size, axes.classes.size)
     if given.dtype.kind not in "fiub":
         raise InvalidPredictions(f"soft labels must be numbers (items, classes); got {given.dtype} values")
@@ -134,6 +159,19 @@ def known_rows(labels: Any, axes: Axes) -> FloatArray | None:
     check_order_is_known(axes.items)
     if rows.shape != shape:
         raise InvalidPredictions(f"soft labels must be (items, classes) = {shape}; got {rows.shape}")
+    return _checked_rows(rows, axes)
+
+
+def _rows_of_frame(frame: Any, axes: Axes) -> FloatArray:
+    found = read_label_frame(frame)
+    if found.items is None:
+        check_order_is_known(axes.items)
+    elif found.has_index:
+        _check_index(found.items, axes.items)
+    return on_axes(found, axes.items, axes.classes)
+
+
+def _checked_rows(rows: FloatArray, axes: Axes) -> FloatArray | None:
     is_unknown = np.isnan(rows).all(axis=1)
     is_wrong = ~is_unknown & ~are_probabilities(rows, is_half=True)
     if is_wrong.any():
@@ -146,8 +184,10 @@ def known_rows(labels: Any, axes: Axes) -> FloatArray | None:
 
 
 def known_truths(labels: Any, axes: Axes) -> IntArray | FloatArray | None:
-    """Labels of either kind: those in two dimensions are soft."""
+    """Labels of either kind: those in two dimensions are soft, but for a frame with a column `label`."""
     is_soft = is_array(labels) and len(labels.shape) == 2
+    if is_frame(labels):
+        is_soft = read_label_frame(labels).labels is None
     return known_rows(labels, axes) if is_soft else known_labels(labels, axes)
 
 

@@ -20,7 +20,8 @@ from consilience.data.alignment import (
 )
 from consilience.data.answers import NUMBERS_AT_ONCE, HardAnswers, SoftMember, merge_answers
 from consilience.data.axes import Axes, Axis, HasAxes, listed
-from consilience.data.frames import read_answers
+from consilience.data.frames import as_table, found_columns, read_answers
+from consilience.data.plausibility import check_labels, check_members, check_shared_labels
 from consilience.data.reading import (
     axis_of_positions,
     check_every_item_is_answered,
@@ -36,9 +37,12 @@ from consilience.data.reading import (
     softmax,
     validated,
 )
+from consilience.data.roles import Columns, with_joined_items
 from consilience.data.torch_members import Activation, run_models
+from consilience.data.wide_frames import WideLabels, are_member_tables, read_member, read_wide_labels
 from consilience.system.arrays import Array, FloatArray, IntArray, like, namespace, to_numpy, working_dtype
 from consilience.system.errors import InvalidPredictions
+from consilience.system.tables import Table
 from consilience.system.threads import n_threads
 
 LONG_PASS, LEAST_PART = 2**24, 2048
@@ -115,7 +119,8 @@ class Predictions(AbstractPredictions):
         An array (members, items, classes) of NumPy, torch or any library that speaks the array API; or one
         array (items, classes) per member, as a list or as a mapping from the member's name. A path to a `.npy` file
         stands for the array in it, which stays on disk. A row of NaN is a missing prediction. Nothing is copied, and
-        nothing is ever written to it.
+        nothing is ever written to it. Instead of an array, a member may be a data frame with a column per class, or
+        what a pipeline of transformers gives with `top_k=None`: items and classes are then matched by name.
     members, items, classes
         Names along the axes; 0, 1, 2, … where not given.
     partial
@@ -133,6 +138,8 @@ class Predictions(AbstractPredictions):
     ['vit', 'resnet']
     """
 
+    soft: tuple[SoftMember, ...]
+    hard: HardAnswers | None
     _has_answers = False  # whether it was checked that each item has one: a look at all of them
 
     def __init__(
@@ -148,6 +155,9 @@ class Predictions(AbstractPredictions):
         if isinstance(probabilities, Mapping):
             members = list(probabilities) if members is None else members
             probabilities = list(probabilities.values())
+        if are_member_tables(probabilities):
+            self._take_over(_of_member_tables(probabilities, members, items, classes, normalize=normalize))
+            return
         matrices = member_matrices(probabilities)
         check_shapes(matrices)
         n_items, n_classes = matrices[0].shape
@@ -159,10 +169,13 @@ class Predictions(AbstractPredictions):
         if normalize:
             matrices = [normalized(matrix) for matrix in matrices]
         soft = (SoftMember(place, matrix, None, is_complete=False) for place, matrix in enumerate(matrices))
-        self.hard: HardAnswers | None = None
+        self.hard = None
         self.soft = validated(tuple(soft), self.hard, self.axes)
         if not partial:
             self.check_every_item_is_answered()
+
+    def _take_over(self, other: Predictions) -> None:
+        self.axes, self.soft, self.hard = other.axes, other.soft, other.hard
 
     # ---- other ways in ------------------------------------------------------------------------------------
 
@@ -276,21 +289,35 @@ class Predictions(AbstractPredictions):
         member: Any = "worker",
         label: Any = "label",
         classes: Sequence[Any] | None = None,
+        partial: bool = False,
     ) -> Predictions:
         """Predictions from a long frame of any data-frame library, one answer per row.
 
         The answer is the column `label`; or, where there is none, one probability column per class: those named
         by `classes`, or all columns but `item` and `member`. Names come from the frame, items in sorted order: labels
-        of such items are matched by name. The defaults are crowd-kit's.
+        of such items are matched by name. The defaults are crowd-kit's; columns of other usual names, such as
+        `question_id` and `judge_model`, are recognised if nothing else may be meant.
+
+        A frame with one row per item and one column of labels per member, as cleanlab takes, is read too: its items are
+        a column such as `id`, or the index. `member="ann,bob"` lists the members' columns where there are others.
+
+        `frame` may be lazy, a `datasets.Dataset`, or a list of records.
         """
-        answers = read_answers(frame, item=item, member=member, label=label, classes=classes)
+        table = as_table(frame)
+        found = found_columns(table, item, member, label)
+        if found.member is None:
+            return _of_wide_labels(read_wide_labels(frame, table, found, member, classes), partial=partial)
+        joined = with_joined_items({name: table[name] for name in table.columns}, Columns(item=found.item))
+        if joined is not None:
+            table = Table({str(found.item): joined, **table.to_dict()})
+        answers = read_answers(table, item=found.item, member=found.member, label=found.label, classes=classes)
         axes = Axes(
             Axis("member", len(answers.member_names), answers.member_names),
             Axis("item", len(answers.item_names), answers.item_names, by_name=True),
             Axis("class", len(answers.class_names), answers.class_names),
         )
         given = answers.rows if answers.labels is None else answers.labels
-        return _of_answers(answers.items, answers.members, given, axes, partial=False)
+        return _of_answers(answers.items, answers.members, given, axes, partial=partial)
 
     @classmethod
     def from_models(
@@ -305,7 +332,7 @@ class Predictions(AbstractPredictions):
         classes: Iterable[Any] | None = None,
         verbose: bool = True,
     ) -> Predictions:
-        """Predictions of torch models over a loader, which is gone over once; NumPy, in single precision.
+        """Predictions of torch models over a loader, which is read once; NumPy arrays in single precision.
 
         Parameters
         ----------
@@ -505,6 +532,10 @@ class Predictions(AbstractPredictions):
         """The same answers to items of other names."""
         return _assembled(self.soft, self.hard, self.axes._replace(items=items))
 
+    def with_classes(self, classes: Axis) -> Predictions:
+        """The same answers with other names of classes. Labels may be among more classes than were said."""
+        return _assembled(self.soft, self.hard, self.axes._replace(classes=classes))
+
     def aligned(self, members: Sequence[Any], classes: Sequence[Any]) -> Predictions:
         """The same answers on the axes of an earlier fit: members matched by name, absent ones missing."""
         own = self.axes.members
@@ -528,6 +559,45 @@ def as_predictions(predictions: Any) -> Predictions:
         return Predictions(predictions)
     predictions.check_every_item_is_answered()
     return predictions
+
+
+def _of_member_tables(
+    tables: Sequence[Any],
+    members: Iterable[Any] | None,
+    items: Iterable[Any] | None,
+    classes: Iterable[Any] | None,
+    *,
+    normalize: bool,
+) -> Predictions:
+    """One data frame, array or list of scores for each member. Items and classes are matched by name."""
+    names = None if members is None else Axis("member", len(tables), members).names
+    wanted = None if classes is None else listed("class", classes)
+    own_items = None if items is None else listed("item", items)
+    parts = []
+    for place, table in enumerate(tables):
+        read = read_member(table, place if names is None else names[place], wanted)
+        parts.append(
+            Predictions(
+                [read.values],
+                members=None if names is None else [names[place]],
+                items=own_items if read.items is None else read.items,
+                classes=wanted if read.classes is None else read.classes,
+                normalize=normalize,
+                partial=True,
+            )
+        )
+    return Predictions.concatenate(parts)
+
+
+def _of_wide_labels(wide: WideLabels, *, partial: bool) -> Predictions:
+    made = Predictions.from_labels(
+        wide.labels, members=wide.members, items=wide.items, classes=wide.classes, partial=partial
+    )
+    if not wide.are_told:
+        check_labels(made, wide.columns)
+        check_shared_labels(made)
+    check_members(made, "a frame has a row for each item")
+    return made.with_items(made.axes.items.matched_by_name())
 
 
 def _assembled(soft: Iterable[SoftMember], hard: HardAnswers | None, axes: Axes) -> Predictions:

@@ -106,7 +106,8 @@ def floats(values: Any) -> Array:
     if not is_array(values):
         if hasattr(values, "columns"):
             raise InvalidPredictions(
-                "probabilities must be an array (members, items, classes); got a data frame: use from_frame"
+                "probabilities must be an array (members, items, classes); got a data frame: give one for each member, "
+                "as {'name': frame}, or a long one to from_frame"
             )
         given = values
         try:
@@ -155,7 +156,7 @@ def positions_of_labels(labels: Any, classes: list[Any] | None, name: str) -> In
     Integers are positions where classes have no names, or names of which none is a whole number; all else are names.
     """
     if classes is None:
-        return integers(labels, name)
+        return integers(_without_gaps(labels), name)
     axis = Axis("class", len(classes), classes)
     array = plain_numpy(labels, name)
     if array.dtype.kind in "iu" and (axis.is_counted or not any(map(is_whole, classes))):
@@ -171,6 +172,14 @@ def positions_of_labels(labels: Any, classes: list[Any] | None, name: str) -> In
             f"{name} must be among the classes {some(classes)}, or -1 where missing; got {short(unknown)}"
         )
     return np.array([found[value] for value in values], dtype=np.intp).reshape(array.shape)
+
+
+def _without_gaps(labels: Any) -> Any:
+    """Whole numbers that are floats only since some are NaN, as pandas and cleanlab have them: -1 where missing."""
+    if not isinstance(labels, np.ndarray) or labels.dtype.kind != "f" or not np.isnan(labels).any():
+        return labels
+    given = np.where(np.isnan(labels), -1, labels)
+    return given.astype(np.intp) if (given % 1 == 0).all() and np.isfinite(given).all() else labels
 
 
 def number_of_classes(given: Any, names: list[Any] | None, labels: IntArray) -> int:

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from copy import copy
-from typing import TYPE_CHECKING, Any, Self, final
+from typing import TYPE_CHECKING, Any, NamedTuple, Self, final
 
 import numpy as np
 from sklearn import get_config
 from sklearn.base import ClassifierMixin, MetaEstimatorMixin, TransformerMixin, clone, is_classifier
-from sklearn.utils import Bunch, get_tags
+from sklearn.utils import Bunch, get_tags, indexable
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
-from sklearn.utils.metaestimators import _BaseComposition
-from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
+from sklearn.utils.metaestimators import _BaseComposition, _safe_split
+from sklearn.utils.validation import _check_feature_names_in, _check_method_params, check_is_fitted
 
 from consilience.aggregators.average import Average
 from consilience.aggregators.base import AbstractAggregator
@@ -22,7 +22,9 @@ from consilience.ensemble.members import (
     all_classes,
     answers_of,
     are_pairs,
-    gives_probabilities,
+    classes_of,
+    has_own_classes,
+    in_one_spelling,
     items_of,
     named_members,
     side_by_side,
@@ -34,30 +36,34 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from consilience.data.predictions import Predictions
-    from consilience.system.arrays import IntArray
+    from consilience.system.arrays import Array, IntArray
 
 
 @final
 class EnsembleClassifier(ClassifierMixin, TransformerMixin, MetaEstimatorMixin, _BaseComposition):  # type: ignore[misc]
     """A `VotingClassifier` that learns without labels how to combine its members.
 
-    Members are fitted on labels, or were before; the *combination* never sees a label. When it is learned, and on what:
+    The members are fitted on labels, or were before. The *combination* needs no labels. When it is learned, and from
+    what:
 
     - `fit(X, y)` fits a copy of each member on all of X and y. The aggregator then learns from the members'
       predictions for X made out of fold, by copies that did not see the item, and without y. It does not learn from
       what the members say of their own training data: there they are nearly always right and sure of it, and agree,
       so that estimates of their accuracy come out too high.
       This takes `cv` further fits of each member, as stacking does; `cv=0` saves them, and the average of the members
-      answers until something is learned.
+      answers until something is learned. A member in a `FrozenEstimator` is not fitted again.
     - `fit_aggregator(X)` learns the combination anew from any data without labels, members staying as they are. Let it
       see what will be asked: after a shift of the data the members err differently than they did out of fold.
       `fit_aggregator(X).predict_proba(X)` answers a batch by what the batch itself teaches.
-    - With `prefit=True`, `fit(X)` takes the members as they are and learns the combination from X, of which no labels
-      are needed and which the members should not have been trained on.
+    - With `prefit=True`, `fit(X)` takes the members as they are and learns the combination from X, which the members
+      should not have been trained on. No labels are needed. `fit(X, y)` takes y as known truths, which the aggregator
+      learns from as in `fit_aggregator(X, y)`: -1 or None where unknown. `Average` and `MajorityVote` learn nothing.
     - `predict` and `predict_proba` learn nothing. Each row is answered by itself, one row or many.
 
-    Members without `predict_proba` take part with their labels. Members already fitted may know the classes in another
-    order, or only some of them: a class that a member does not know gets no probability from it.
+    Members without `predict_proba`, such as those that only have a `decision_function`, take part with their labels;
+    scikit-learn's `CalibratedClassifierCV` around one gives it probabilities. Members already fitted may know the
+    classes in another order, only some of them, or more than y has: a class that a member does not know gets no
+    probability from it.
 
     Parameters
     ----------
@@ -80,7 +86,8 @@ class EnsembleClassifier(ClassifierMixin, TransformerMixin, MetaEstimatorMixin, 
     estimators_ : the fitted members that are not dropped
     named_estimators_ : the same by name, and "drop" for the others
     classes_ : the classes, sorted
-    le_ : the encoder of the classes, unless `prefit`: members are fitted on their numbers, as in `VotingClassifier`
+    le_ : the encoder of y, unless `prefit`: members are fitted on numbers, as in `VotingClassifier`; but those that are
+        or hold a `FrozenEstimator` know the classes by name
     n_features_in_, feature_names_in_ : of the first member that has them
 
     Examples
@@ -129,14 +136,16 @@ class EnsembleClassifier(ClassifierMixin, TransformerMixin, MetaEstimatorMixin, 
         members = self._check_members()
         method = self._method()
         if self.prefit:
+            _check_no_member_is_fitted_with(fit_params)
             self._adopt(members)
-            return self.fit_aggregator(X)
-        labels = self._encode(y)
-        routed = self._route(members, fit_params)
-        self._keep(members, self._fitted(members, X, labels, routed))
+            return self.fit_aggregator(X, None if y is None else _in_order(y))
+        numbers = self._encode(y)
+        lessons = self._lessons(members, numbers, self._route(members, fit_params))
+        self._keep(members, self._fitted(lessons, X), [lesson.numbered for lesson in lessons])
+        self._learn_classes()
         self.aggregator_ = None
         if not isinstance(self.cv, int) or self.cv != 0:
-            self.aggregator_ = method.fit(self._out_of_fold(members, X, labels, routed))
+            self.aggregator_ = method.fit(self._out_of_fold(lessons, X, numbers))
         return self
 
     def fit_aggregator(self, X: Any, labels: Any = None) -> Self:
@@ -152,12 +161,12 @@ class EnsembleClassifier(ClassifierMixin, TransformerMixin, MetaEstimatorMixin, 
 
     def _adopt(self, members: list[tuple[str, Any]]) -> None:
         """Take fitted members as they are."""
-        self.classes_ = self._member_classes = all_classes(members)
+        self.classes_ = all_classes(members)
         self.__dict__.pop("le_", None)
-        self._keep(members, [member for _, member in members])
+        self._keep(members, [member for _, member in members], [None] * len(members))
 
     def _encode(self, y: Any) -> IntArray:
-        """The numbers of the classes, which the members are fitted on."""
+        """The numbers of the classes, which most members are fitted on."""
         from sklearn.preprocessing import LabelEncoder  # noqa: PLC0415 - takes longer than all the rest
         from sklearn.utils.multiclass import check_classification_targets  # noqa: PLC0415
 
@@ -168,46 +177,59 @@ class EnsembleClassifier(ClassifierMixin, TransformerMixin, MetaEstimatorMixin, 
             )
         check_classification_targets(y)
         self.le_ = LabelEncoder().fit(y)
-        self.classes_ = self.le_.classes_
-        self._member_classes = np.arange(len(self.classes_))
-        if len(self.classes_) < 2:
-            raise ValueError(f"y must have more than one class; got {self.classes_.tolist()!r}")
+        if len(self.le_.classes_) < 2:
+            raise ValueError(f"y must have more than one class; got {self.le_.classes_.tolist()!r}")
         numbers: IntArray = self.le_.transform(y)
         return numbers
 
-    def _keep(self, members: list[tuple[str, Any]], fitted: list[Any]) -> None:
+    def _lessons(
+        self, members: list[tuple[str, Any]], numbers: IntArray, routed: Mapping[str, dict[str, Any]]
+    ) -> list[_Lesson]:
+        names = self.le_.classes_
+        return [
+            _Lesson(name, member, names[numbers], None, routed[name])
+            if has_own_classes(member)
+            else _Lesson(name, member, numbers, names, routed[name])
+            for name, member in members
+        ]
+
+    def _keep(self, members: list[tuple[str, Any]], fitted: list[Any], numbered: list[Any]) -> None:
         by_name = dict(zip([name for name, _ in members], fitted, strict=True))
-        self.estimators_ = fitted
+        self.estimators_, self._numbered = fitted, numbered
         names = [name for name, _ in named_members(self.estimators)]
         self.named_estimators_ = Bunch(**{name: by_name.get(name, DROPPED) for name in names})
 
-    def _fitted(self, members: list[tuple[str, Any]], X: Any, labels: IntArray, routed: Mapping[str, Any]) -> list[Any]:
+    def _learn_classes(self) -> None:
+        """The classes of y, and those that only members know which were fitted before."""
+        known = {"y": self.le_.classes_}
+        for name, member, numbered in zip(self._kept_names(), self.estimators_, self._numbered, strict=True):
+            if numbered is None:
+                known[name] = classes_of(name, member)
+        self.classes_ = self.le_.classes_ if len(known) == 1 else in_one_spelling(list(known), list(known.values()))
+
+    def _fitted(self, lessons: list[_Lesson], X: Any) -> list[Any]:
         from sklearn.utils.parallel import Parallel, delayed  # noqa: PLC0415
 
-        jobs = (delayed(_fit_member)(name, clone(member), X, labels, routed[name]) for name, member in members)
-        fitted: list[Any] = Parallel(n_jobs=self.n_jobs)(jobs)
+        fitted: list[Any] = Parallel(n_jobs=self.n_jobs)(delayed(lesson.fitted)(X) for lesson in lessons)
         return fitted
 
-    def _out_of_fold(
-        self, members: list[tuple[str, Any]], X: Any, labels: IntArray, routed: Mapping[str, Any]
-    ) -> Predictions:
+    def _out_of_fold(self, lessons: list[_Lesson], X: Any, numbers: IntArray) -> Predictions:
         """What copies of the members, fitted on the other folds, say of each item."""
-        from sklearn.model_selection import check_cv, cross_val_predict  # noqa: PLC0415 - takes long, and only here
+        from sklearn.model_selection import check_cv  # noqa: PLC0415 - takes long, and only here
+        from sklearn.utils.parallel import Parallel, delayed  # noqa: PLC0415
 
-        folds = list(check_cv(self.cv, labels, classifier=True).split(X, labels))  # the same for all members
+        (rows,) = indexable(X)
+        folds = list(check_cv(self.cv, numbers, classifier=True).split(rows, numbers))  # the same for all members
+        order = np.concatenate([test for _, test in folds])
+        if not np.array_equal(np.sort(order), np.arange(len(numbers))):
+            raise ValueError("cv must leave out each item once; some items are left out never, or several times")
+        jobs = (delayed(lesson.out_of_fold)(rows, fold, self.classes_) for lesson in lessons for fold in folds)
+        parts = Parallel(n_jobs=self.n_jobs)(jobs)
         answers = [
-            cross_val_predict(
-                member,
-                X,
-                labels,
-                cv=folds,
-                n_jobs=self.n_jobs,
-                params=routed[name],
-                method="predict_proba" if gives_probabilities(member) else "predict",
-            )
-            for name, member in members
+            np.concatenate(parts[start : start + len(folds)])[np.argsort(order)]
+            for start in range(0, len(parts), len(folds))
         ]
-        return side_by_side([name for name, _ in members], answers, self.classes_)
+        return side_by_side([lesson.name for lesson in lessons], answers, self.classes_)
 
     def _route(self, members: list[tuple[str, Any]], fit_params: dict[str, Any]) -> dict[str, Any]:
         """What each member's `fit` gets beside X and y."""
@@ -233,7 +255,10 @@ class EnsembleClassifier(ClassifierMixin, TransformerMixin, MetaEstimatorMixin, 
     def member_predictions(self, X: Any) -> Predictions:
         """What the members say of X: for `compare`, `diagnose`, `explain`, or an aggregator's `partial_fit`."""
         check_is_fitted(self)
-        answers = [answers_of(member, X, self._member_classes) for member in self.estimators_]
+        answers = [
+            answers_of(member, X, self.classes_, numbered)
+            for member, numbered in zip(self.estimators_, self._numbered, strict=True)
+        ]
         return side_by_side(self._kept_names(), answers, self.classes_, items_of(X))
 
     def predict_proba(self, X: Any) -> Any:
@@ -359,12 +384,42 @@ def _is_dropped(member: Any) -> bool:
     return isinstance(member, str) and member == DROPPED
 
 
-def _fit_member(name: str, member: Any, X: Any, labels: IntArray, params: dict[str, Any]) -> Any:
-    try:
-        return member.fit(X, labels, **params)
-    except TypeError as error:
-        if "unexpected keyword argument 'sample_weight'" not in str(error):
-            raise
-        raise TypeError(
-            f"sample_weight needs members that take it; member {name!r} ({type(member).__name__}) does not"
-        ) from error
+def _in_order(y: Any) -> npt.NDArray[Any]:
+    """Labels in the order of the rows of X, as everywhere in scikit-learn, whatever index they have."""
+    labels = np.asarray(y)
+    return labels[:, 0] if labels.ndim == 2 and labels.shape[1] == 1 else labels
+
+
+def _check_no_member_is_fitted_with(fit_params: Mapping[str, Any]) -> None:
+    if given := [name for name, value in fit_params.items() if value is not None]:
+        raise TypeError(f"fit takes no {', '.join(given)} with prefit=True, because no member is fitted")
+
+
+class _Lesson(NamedTuple):
+    """A member to fit, and what its `fit` gets beside X."""
+
+    name: str
+    member: Any
+    labels: npt.NDArray[Any]
+    numbered: npt.NDArray[Any] | None  # the names of the classes, if the labels are their numbers
+    params: dict[str, Any]
+
+    def fitted(self, X: Any) -> Any:
+        """A copy of the member that is fitted on all items."""
+        try:
+            return clone(self.member).fit(X, self.labels, **self.params)
+        except TypeError as error:
+            if "unexpected keyword argument 'sample_weight'" not in str(error):
+                raise
+            kind = type(self.member).__name__
+            raise TypeError(
+                f"sample_weight needs members that take it; member {self.name!r} ({kind}) does not"
+            ) from error
+
+    def out_of_fold(self, X: Any, fold: tuple[IntArray, IntArray], classes: npt.NDArray[Any]) -> Array:
+        """What a copy that is fitted on the first items of a fold says of the second."""
+        train, test = fold
+        seen, labels = _safe_split(self.member, X, self.labels, train)
+        asked, _ = _safe_split(self.member, X, self.labels, test, train)
+        lesson = self._replace(labels=labels, params=_check_method_params(X, self.params, train))
+        return answers_of(lesson.fitted(seen), asked, classes, self.numbered)

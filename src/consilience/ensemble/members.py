@@ -6,6 +6,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from sklearn.base import BaseEstimator, is_classifier
 
 from consilience.data.axes import some
 from consilience.data.predictions import Predictions
@@ -53,15 +54,33 @@ def gives_probabilities(member: Any) -> bool:
     return hasattr(member, "predict_proba")
 
 
-def answers_of(member: Any, X: Any, classes: npt.NDArray[Any]) -> Array:
+def has_own_classes(member: Any) -> bool:
+    """Whether a member keeps the classes of an earlier fit: it is, or holds, a frozen classifier or fitted members.
+
+    Such a member has to be given labels by name. All others are fitted on numbers, which some of them need.
+    """
+    from sklearn.frozen import FrozenEstimator  # noqa: PLC0415 - only a fit needs it
+
+    parts = [part for part in (member, *member.get_params().values()) if isinstance(part, BaseEstimator)]
+    return any(
+        is_classifier(part) for part in parts if isinstance(part, FrozenEstimator) or getattr(part, "prefit", False)
+    )
+
+
+def answers_of(member: Any, X: Any, classes: npt.NDArray[Any], numbered: npt.NDArray[Any] | None = None) -> Array:
     """A member's probabilities (items, classes), or the positions (items,) of its labels, among sorted classes.
 
-    Classes that the member does not know get no probability.
+    Classes that the member does not know get no probability. `numbered` has the names of the classes of a member that
+    was fitted on their numbers.
     """
+
+    def named(labels: Any) -> npt.NDArray[Any]:
+        return np.asarray(labels) if numbered is None else numbered[np.asarray(labels)]
+
     if not gives_probabilities(member):
-        return positions_among(classes, np.asarray(member.predict(X)))
+        return positions_among(classes, named(member.predict(X)))
     rows = np.asarray(member.predict_proba(X))
-    own = positions_among(classes, np.asarray(member.classes_))
+    own = positions_among(classes, named(member.classes_))
     if np.array_equal(own, np.arange(len(classes))):
         return rows
     aligned = np.zeros((len(rows), len(classes)), dtype=rows.dtype)
@@ -82,17 +101,23 @@ def positions_among(classes: npt.NDArray[Any], labels: npt.NDArray[Any]) -> IntA
 
 def all_classes(members: Sequence[tuple[str, Any]]) -> npt.NDArray[Any]:
     """The sorted classes that any of the fitted members knows."""
-    known = [_classes_of(name, member) for name, member in members]
+    known = [classes_of(name, member) for name, member in members]
+    return in_one_spelling([name for name, _ in members], known)
+
+
+def in_one_spelling(names: Sequence[str], known: Sequence[npt.NDArray[Any]]) -> npt.NDArray[Any]:
+    """The sorted classes that any of these knows; raises where some have names for them and others numbers."""
     kinds = {"number" if classes.dtype.kind in "biuf" else "name" for classes in known}
     if len(kinds) > 1:  # NumPy would turn the numbers into names, and nothing would match
         raise ValueError(
             "members must call the classes by the same names; "
-            + "; ".join(f"{name!r} knows {some(own.tolist())}" for (name, _), own in zip(members, known, strict=True))
+            + "; ".join(f"{name!r} knows {some(own.tolist())}" for name, own in zip(names, known, strict=True))
         )
     return np.unique(np.concatenate(known))
 
 
-def _classes_of(name: str, member: Any) -> npt.NDArray[Any]:
+def classes_of(name: str, member: Any) -> npt.NDArray[Any]:
+    """The classes that a fitted member knows."""
     if not hasattr(member, "classes_"):
         raise ValueError(
             f"prefit=True needs members that are fitted classifiers; member {name!r} ({type(member).__name__}) "

@@ -1,4 +1,4 @@
-"""Data sets in their published file formats. No pickles: CIFAR's binary version, MNIST's IDX files."""
+"""Data sets in their published file formats."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
+from consilience.experiments.cifar_batches import read_batch
 from consilience.system.errors import InvalidPredictions
 
 if TYPE_CHECKING:
@@ -58,14 +59,19 @@ def _idx(folder: Path, stem: str) -> Path:
 
 
 def read_cifar10(folder: Path, *, train: bool) -> Images:
-    """CIFAR-10's binary version: one byte of label, 3072 of pixels."""
-    names = [f"data_batch_{place}.bin" for place in range(1, 6)] if train else ["test_batch.bin"]
-    return _read_cifar([folder / "cifar-10-batches-bin" / name for name in names], n_labels=1)
+    """CIFAR-10's binary version (one byte of label, 3072 of pixels), or its Python version."""
+    names = [f"data_batch_{place}" for place in range(1, 6)] if train else ["test_batch"]
+    if not (binary := folder / "cifar-10-batches-bin").is_dir():
+        return _read_batches([folder / "cifar-10-batches-py" / name for name in names], b"labels")
+    return _read_cifar([binary / f"{name}.bin" for name in names], n_labels=1)
 
 
 def read_cifar100(folder: Path, *, train: bool) -> Images:
-    """CIFAR-100's binary version: coarse and fine label, 3072 of pixels; the fine label counts."""
-    return _read_cifar([folder / "cifar-100-binary" / ("train.bin" if train else "test.bin")], n_labels=2)
+    """CIFAR-100's binary version (coarse and fine label, 3072 of pixels), or its Python version; fine labels count."""
+    name = "train" if train else "test"
+    if not (binary := folder / "cifar-100-binary").is_dir():
+        return _read_batches([folder / "cifar-100-python" / name], b"fine_labels")
+    return _read_cifar([binary / f"{name}.bin"], n_labels=2)
 
 
 def _read_cifar(paths: list[Path], n_labels: int) -> Images:
@@ -76,7 +82,18 @@ def _read_cifar(paths: list[Path], n_labels: int) -> Images:
             raise InvalidPredictions(f"{path} must hold rows of {3072 + n_labels} bytes; it has {values.size} bytes")
         parts.append(values.reshape(-1, 3072 + n_labels))
     rows = np.concatenate(parts)
-    return Images(as_pixels(rows[:, n_labels:].reshape(-1, 3, 32, 32)), rows[:, n_labels - 1].astype(np.int64))
+    return _cifar_images(rows[:, n_labels:], rows[:, n_labels - 1].astype(np.int64))
+
+
+def _read_batches(paths: list[Path], name: bytes) -> Images:
+    pixels, labels = zip(*(read_batch(path, name) for path in paths), strict=True)
+    return _cifar_images(np.concatenate(pixels), np.concatenate(labels))
+
+
+def _cifar_images(rows: npt.NDArray[np.uint8], labels: npt.NDArray[np.int64]) -> Images:
+    if len(rows) != len(labels):
+        raise InvalidPredictions(f"every image must have a label; there are {len(rows)} images, {len(labels)} labels")
+    return Images(as_pixels(rows.reshape(-1, 3, 32, 32)), labels)
 
 
 def as_pixels(values: npt.NDArray[Any]) -> npt.NDArray[np.float32]:

@@ -22,6 +22,7 @@ class Source(NamedTuple):
     url: str
     md5: str
     shows: tuple[str, ...]  # relative to the data set's folder
+    instead: tuple[str, ...] = ()  # other files that hold the same
 
 
 _MNIST = "https://ossci-datasets.s3.amazonaws.com/mnist/"
@@ -29,8 +30,7 @@ _FASHION = "http://fashion-mnist.s3-website.eu-central-1.amazonaws.com/"
 _CIFAR = "https://www.cs.toronto.edu/~kriz/"
 _SVHN = "http://ufldl.stanford.edu/housenumbers/"
 _ZENODO = "https://zenodo.org/records/"
-_CIFAR10_BATCHES = tuple(f"data_batch_{place}" for place in range(1, 6))
-_CIFAR100 = ("cifar-100-binary/train.bin", "cifar-100-binary/test.bin")
+_CIFAR10_BATCHES = (*(f"data_batch_{place}" for place in range(1, 6)), "test_batch")
 _CORRUPTED = tuple(f"{name}.npy" for name in CORRUPTIONS)
 
 
@@ -63,10 +63,18 @@ SOURCES: dict[str, list[Source]] = {
         Source(
             f"{_CIFAR}cifar-10-binary.tar.gz",
             "c32a1d4ab5d03f1284b67883e8d87530",
-            tuple(f"cifar-10-batches-bin/{name}.bin" for name in (*_CIFAR10_BATCHES, "test_batch")),
+            tuple(f"cifar-10-batches-bin/{name}.bin" for name in _CIFAR10_BATCHES),
+            tuple(f"cifar-10-batches-py/{name}" for name in _CIFAR10_BATCHES),
         )
     ],
-    "cifar100": [Source(f"{_CIFAR}cifar-100-binary.tar.gz", "03b5dce01913d631647c71ecec9e9cb8", _CIFAR100)],
+    "cifar100": [
+        Source(
+            f"{_CIFAR}cifar-100-binary.tar.gz",
+            "03b5dce01913d631647c71ecec9e9cb8",
+            ("cifar-100-binary/train.bin", "cifar-100-binary/test.bin"),
+            ("cifar-100-python/train", "cifar-100-python/test"),
+        )
+    ],
     "svhn": [Source(f"{_SVHN}test_32x32.mat", "eb5a983be6a315427106f1b164d9cef3", ("test_32x32.mat",))],
     "CIFAR-10-C": [Source(f"{_ZENODO}2535967/files/CIFAR-10-C.tar", "56bf5dcef84df0e2308c6dcbcbbd8499", _CORRUPTED)],
     "CIFAR-100-C": [Source(f"{_ZENODO}3555552/files/CIFAR-100-C.tar", "11f0ed0f1191edbf9fa23466ae6021d3", _CORRUPTED)],
@@ -80,18 +88,23 @@ UNPUBLISHED = {"notmnist": ("t10k-images-idx3-ubyte.gz", "t10k-labels-idx1-ubyte
 
 def is_here(name: str, data_dir: Path) -> bool:
     """Whether all files of a data set are in its folder."""
-    needed = [file for source in SOURCES.get(name, []) for file in source.shows] or list(UNPUBLISHED.get(name, ()))
-    return bool(needed) and all(_has(data_dir / name, file) for file in needed)
+    if name in UNPUBLISHED:
+        return _has_all(data_dir / name, UNPUBLISHED[name])
+    return name in SOURCES and all(_is_here(source, data_dir / name) for source in SOURCES[name])
 
 
-def _has(folder: Path, file: str) -> bool:
-    return (folder / file).exists() or (folder / file.removesuffix(".gz")).exists()
+def _is_here(source: Source, folder: Path) -> bool:
+    return _has_all(folder, source.shows) or (bool(source.instead) and _has_all(folder, source.instead))
+
+
+def _has_all(folder: Path, files: tuple[str, ...]) -> bool:
+    return all((folder / file).exists() or (folder / file.removesuffix(".gz")).exists() for file in files)
 
 
 def fetch(name: str, data_dir: Path) -> None:
     """Make sure that a data set is in the data directory; a download that fails leaves nothing behind."""
     for source in SOURCES.get(name, []):
-        if all(_has(data_dir / name, file) for file in source.shows):
+        if _is_here(source, data_dir / name):
             continue
         pooch = extra("pooch", name="experiments", use=f"downloading {name}")
         file = source.url.split("/")[-1]

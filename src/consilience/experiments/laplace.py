@@ -16,7 +16,7 @@ import torch
 from torch import Tensor, nn
 from torch.utils.data import DataLoader, TensorDataset
 
-from consilience.experiments.training import best_device, predict
+from consilience.experiments.training import device_of, predict
 from consilience.system.extras import extra
 
 if TYPE_CHECKING:
@@ -75,10 +75,11 @@ def predict_laplace(approximation: Approximation, examples: Examples, *, seed: i
 
     The samples are asked for, since the library's own mean of them would draw from torch's global generator.
     """
-    generator, layer = torch.Generator(best_device()).manual_seed(seed), approximation.of_last_layer
+    where, layer = device_of(approximation.network), approximation.of_last_layer
+    generator = torch.Generator(where).manual_seed(seed)
     at_once = max(1, min(BATCH_SIZE, MOST_BYTES // (4 * layer.n_outputs * layer.n_params)))
     parts = [
-        layer.predictive_samples(part.to(best_device()), pred_type="glm", n_samples=N_SAMPLES, generator=generator)
+        layer.predictive_samples(part.to(where), pred_type="glm", n_samples=N_SAMPLES, generator=generator)
         for part in features(approximation.network, examples).split(at_once)
     ]
     return torch.cat([part.detach().mean(dim=0).cpu() for part in parts])

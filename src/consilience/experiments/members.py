@@ -10,15 +10,17 @@ from typing import TYPE_CHECKING
 
 import torch
 
+from consilience.experiments.devices import VARIABLE, devices
 from consilience.experiments.provenance import checksum, of_images
 from consilience.experiments.tasks import TASKS
-from consilience.experiments.training import best_device, load_network, train_member
+from consilience.experiments.training import load_network, train_member
 from consilience.system.atomic import whole_file
 from consilience.system.errors import InvalidPredictions
 from consilience.system.threads import n_threads
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from multiprocessing.queues import SimpleQueue
     from pathlib import Path
 
     from torch import nn
@@ -40,7 +42,7 @@ def get_member(task: str, seed: int, data_dir: Path, work_dir: Path, scale: Scal
     """A member, trained here and now unless it is kept already."""
     path, settings = member_path(work_dir, task, scale, seed), TASKS[task]
     if path.exists():
-        return load_network(settings.make_network, path)
+        return load_network(settings.network_of(seed), path)
     path.parent.mkdir(parents=True, exist_ok=True)
     log = path.with_suffix(".log")
 
@@ -54,7 +56,9 @@ def get_member(task: str, seed: int, data_dir: Path, work_dir: Path, scale: Scal
         with whole_file(record) as file:
             file.write(_made_of(task, examples.images, scale).encode())
     recipe = _recipe(task, scale)
-    return train_member(settings.make_network, examples, recipe, seed=seed, path=path, on_epoch=note)
+    return train_member(
+        settings.network_of(seed), examples, recipe, seed=seed, path=path, mixed=scale.mixed, on_epoch=note
+    )
 
 
 def check_members(task: str, data_dir: Path, work_dir: Path, scale: Scale) -> None:
@@ -71,6 +75,11 @@ def check_members(task: str, data_dir: Path, work_dir: Path, scale: Scale) -> No
             f"members in {record.parent} must be of the training images and the recipe of this run; they are of "
             "others: take another --work-dir, or remove that folder"
         )
+
+
+def are_published(work_dir: Path, task: str, scale: Scale) -> bool:
+    """Whether the members that are kept were trained by others, of which there is no record."""
+    return member_path(work_dir, task, scale, 0).exists() and not _record(work_dir, task, scale).exists()
 
 
 def _record(work_dir: Path, task: str, scale: Scale) -> Path:
@@ -99,15 +108,20 @@ def train_members(
 ) -> None:
     """Train these members, one per core at a time: small networks do not share cores well. One job: in this process.
 
-    On a GPU one at a time, unless more are asked for.
+    On GPUs one on each at a time, unless more are asked for.
     """
-    n_jobs = jobs or (1 if best_device().type == "cuda" else n_threads())
+    places = devices()
+    n_jobs = jobs or (n_threads() if places[0].type == "cpu" else len(places))
     if n_jobs == 1:
         for seed in seeds:
             get_member(task, seed, data_dir, work_dir, scale)
             on_member()
         return
-    with ProcessPoolExecutor(n_jobs, mp_context=get_context("spawn"), initializer=end_with_parent) as pool:
+    context = get_context("spawn")
+    names = context.SimpleQueue()
+    for place in range(n_jobs):
+        names.put(str(places[place % len(places)]))
+    with ProcessPoolExecutor(n_jobs, mp_context=context, initializer=_begin, initargs=(names,)) as pool:
         futures = [pool.submit(_train_alone, task, seed, data_dir, work_dir, scale) for seed in seeds]
         for future in as_completed(futures):
             future.result()
@@ -129,6 +143,12 @@ def end_with_parent() -> None:
             os._exit(1)
 
     threading.Thread(target=wait, daemon=True).start()
+
+
+def _begin(names: SimpleQueue[str]) -> None:
+    """Prepare a process that trains: it takes one of the devices and keeps it."""
+    end_with_parent()
+    os.environ[VARIABLE] = names.get()
 
 
 def _train_alone(task: str, seed: int, data_dir: Path, work_dir: Path, scale: Scale) -> None:

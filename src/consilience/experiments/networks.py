@@ -52,13 +52,13 @@ class BasicBlock(nn.Module):
 
     expansion = 1
 
-    def __init__(self, n_in: int, width: int, stride: int) -> None:
+    def __init__(self, n_in: int, width: int, stride: int, *, pads: bool = False) -> None:
         super().__init__()
         self.conv1 = Conv3x3(n_in, width, stride)
         self.bn1 = nn.BatchNorm2d(width)
         self.conv2 = Conv3x3(width, width, 1)
         self.bn2 = nn.BatchNorm2d(width)
-        self.downsample = _shortcut(n_in, width, stride)
+        self.downsample = Padding(width - n_in) if pads and width > n_in else _shortcut(n_in, width, stride)
 
     def forward(self, x: Tensor) -> Tensor:
         """Residual plus shortcut."""
@@ -88,6 +88,18 @@ class Bottleneck(nn.Module):
         return torch.relu(self.bn3(self.conv3(inner)) + (x if self.downsample is None else self.downsample(x)))
 
 
+class Padding(nn.Module):
+    """He et al.'s (2016) shortcut to more channels and half the size: every other pixel, channels of zeros added."""
+
+    def __init__(self, n_channels: int) -> None:
+        super().__init__()
+        self.n_each_side = n_channels // 2
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Fewer pixels in more channels."""
+        return nn.functional.pad(x[:, :, ::2, ::2], (0, 0, 0, 0, self.n_each_side, self.n_each_side))
+
+
 def _shortcut(n_in: int, n_out: int, stride: int) -> nn.Module | None:
     if stride == 1 and n_in == n_out:
         return None
@@ -97,7 +109,8 @@ def _shortcut(n_in: int, n_out: int, stride: int) -> nn.Module | None:
 class ResNet(nn.Module):
     """A stem, stages of blocks, the mean over the image, a linear layer.
 
-    The stem is torchvision's, of 64 channels and stride 4, or for small images a 3 × 3 convolution of stride 1.
+    The stem is torchvision's, of 64 channels and stride 4, or for small images a 3 × 3 convolution of stride 1. Where a
+    stage begins, the shortcut is torchvision's 1 × 1 convolution, unless basic blocks are to pad by zeros.
     """
 
     def __init__(
@@ -106,6 +119,7 @@ class ResNet(nn.Module):
         depths: tuple[int, ...],
         n_classes: int,
         small_stem: int | None = None,
+        **of_blocks: bool,
     ) -> None:
         super().__init__()
         n_in = first = 64 if small_stem is None else small_stem
@@ -116,7 +130,7 @@ class ResNet(nn.Module):
             width = first * 2 ** (stage - 1)
             blocks: list[nn.Module] = []
             for place in range(depth):
-                blocks.append(block(n_in, width, 2 if place == 0 and stage > 1 else 1))
+                blocks.append(block(n_in, width, 2 if place == 0 and stage > 1 else 1, **of_blocks))
                 n_in = width * block.expansion
             self.add_module(f"layer{stage}", nn.Sequential(*blocks))
         self.n_stages = len(depths)
@@ -143,6 +157,11 @@ def resnet20(n_classes: int) -> nn.Module:
     Where a stage begins, the shortcut is a 1 × 1 convolution, as in torchvision's; theirs pads by zeros.
     """
     return ResNet(BasicBlock, (3, 3, 3), n_classes, small_stem=16)
+
+
+def padded_resnet(n_classes: int, depth: int) -> nn.Module:
+    """He et al.'s networks to the letter, of 20, 32, 44, 56 … layers; parameters are named as in `resnet20`."""
+    return ResNet(BasicBlock, 3 * ((depth - 2) // 6,), n_classes, small_stem=16, pads=True)
 
 
 def resnet50(n_classes: int) -> nn.Module:

@@ -1,7 +1,8 @@
 """Members that others trained: the paper's for CIFAR-100 and ImageNet are the weights of Ashukha et al. (2020).
 
 They are at https://github.com/bayesgroup/pytorch-ensembles (62 GB for the CIFARs, 10 GB for ImageNet), a file for each
-network. Files are read as weights alone: nothing in them is run.
+network. Small ResNets for CIFAR-10 are at https://github.com/akamaster/pytorch_resnet_cifar10 (9 MB). Files are read as
+weights alone: nothing in them is run.
 """
 
 from __future__ import annotations
@@ -18,9 +19,11 @@ from consilience.system.errors import InvalidPredictions
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from torch import nn
+
     from consilience.experiments.scales import Scale
 
-SUFFIXES = (".pt", ".pth", ".tar")
+SUFFIXES = (".pt", ".pth", ".th", ".tar")
 
 
 def take_members(task: str, folder: Path, work_dir: Path, scale: Scale) -> None:
@@ -36,20 +39,27 @@ def take_members(task: str, folder: Path, work_dir: Path, scale: Scale) -> None:
         path = member_path(work_dir, task, scale, seed)
         if not path.exists():
             path.parent.mkdir(parents=True, exist_ok=True)
-            save_state(_weights(file, task), path)
+            save_state(_weights(file, task, seed), path)
 
 
-def _weights(file: Path, task: str) -> dict[str, Any]:
-    """The weights of a file, which are those of the task's network or an error."""
+def _weights(file: Path, task: str, seed: int) -> dict[str, Any]:
+    """The weights of a file, which are those of the member's network or an error."""
+    network = TASKS[task].network_of(seed)()
     try:
         found = torch.load(file, weights_only=True, map_location="cpu")
-        state = {name.removeprefix("module."): value for name, value in found.get("state_dict", found).items()}
-        TASKS[task].make_network().load_state_dict(state)
+        state = {_renamed(name, network): value for name, value in found.get("state_dict", found).items()}
+        network.load_state_dict(state)
     except Exception as error:  # not torch's, not weights alone, another network: torch raises many kinds
         raise InvalidPredictions(
             f"{file} must hold the weights of {task}'s network; got {_first_line(error)}"
         ) from error
     return state
+
+
+def _renamed(name: str, network: nn.Module) -> str:
+    """A parameter's name as the network has it: some were trained in parallel, some call their last layer `linear`."""
+    name = name.removeprefix("module.")
+    return name.replace("linear.", "fc.") if hasattr(network, "fc") else name
 
 
 def _first_line(error: Exception) -> str:

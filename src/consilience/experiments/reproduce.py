@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 from consilience.experiments.catalog import EXPERIMENTS
 from consilience.experiments.catalog.run import SIZE, Run
+from consilience.experiments.figure_titles import title_of
 from consilience.experiments.figures import PANELS, draw
-from consilience.experiments.members import check_members, missing_members, train_members
+from consilience.experiments.members import check_members, member_path, missing_members, train_members
 from consilience.experiments.results import write_rows
 from consilience.experiments.shifts import Condition, why_missing
 from consilience.experiments.tables import latex, markdown
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
     from consilience.experiments.catalog.run import Cell, Experiment
     from consilience.experiments.results import Row
     from consilience.experiments.store import Store
+
+DEGREES = "rotation in degrees"
 
 MUCH = 10**9
 """From so many bytes on it is said what predictions take."""
@@ -67,12 +70,15 @@ def rewrite(name: str, rows: list[Row], out_dir: Path) -> list[Path]:
 
 
 def _tasks_of(experiment: Experiment, wanted: Sequence[str] | None) -> tuple[str, ...]:
-    unknown = [task for task in wanted or [] if task not in experiment.tasks]
-    if unknown or (wanted is not None and not wanted):
+    if wanted is None:
+        return experiment.tasks
+    known = (*experiment.tasks, *experiment.on_request)
+    unknown = [task for task in wanted if task not in known]
+    if unknown or not wanted:
         raise InvalidPredictions(
-            f"tasks of {experiment.name} are {', '.join(experiment.tasks)}; got {', '.join(unknown) or 'none'}"
+            f"tasks of {experiment.name} are {', '.join(known)}; got {', '.join(unknown) or 'none'}"
         )
-    return tuple(task for task in experiment.tasks if wanted is None or task in wanted)
+    return tuple(task for task in known if task in wanted)
 
 
 def _prepare(experiment: Experiment, run: Run) -> list[Cell]:
@@ -111,6 +117,8 @@ def _why_absent(run: Run, task: str) -> str | None:
 
 def _check_room(run: Run, cells: list[Cell]) -> None:
     """Say how much the predictions will take where that is a lot, and raise where there is no room for them."""
+    if not run.store.keeps_predictions:
+        return
     asked = {(cell.where.condition, seed) for cell in cells if cell.of is None for seed in cell.where.seeds}
     needed = sum(_bytes(run, condition.task) for condition, _ in asked)
     folder = next(
@@ -123,9 +131,8 @@ def _check_room(run: Run, cells: list[Cell]) -> None:
     )
     size = f"predictions take up to {needed / 1e9:.0f} GB in {run.store.work_dir}"
     if needed > free:
-        raise OSError(f"{size}; {free / 1e9:.0f} GB are free")
-    run.note(f"{size[0].upper()}{size[1:]}.")
-    run.progress.begin(size)
+        raise OSError(f"{size}; {free / 1e9:.0f} GB are free; --no-keep-predictions keeps the scores alone")
+    run.progress.say(f"{size[0].upper()}{size[1:]}; --no-keep-predictions would keep the scores alone.")
 
 
 def _bytes(run: Run, task: str) -> int:
@@ -141,6 +148,8 @@ def _train(run: Run, jobs: int | None) -> None:
     run.progress.expect(sum(map(len, missing.values())))
     for task, seeds in missing.items():
         if seeds:
+            folder = member_path(store.work_dir, task, store.scale(task), 0).parent
+            run.progress.say(f"Training {len(seeds)} members of {task}; {folder}/member-*.log tell their epochs.")
             run.progress.begin(f"training {task}")
             train_members(
                 task,
@@ -163,14 +172,14 @@ def _write_tables(name: str, rows: list[Row], out_dir: Path, notes: list[str]) -
 
 
 def _draw_figures(experiment: Experiment, rows: list[Row], out_dir: Path) -> list[Path]:
-    """A figure for each task and shift; none where sizes are compared, or seconds, which the paper has in tables."""
-    paths = []
-    for task, shift in dict.fromkeys((row.task, row.shift) for row in rows):
-        some = [row for row in rows if (row.task, row.shift) == (task, shift)]
+    """One figure for each task and shift, but of sizes and seconds, which are tables."""
+    paths, drawn = [], experiment.as_drawn(rows)
+    for task, shift in dict.fromkeys((row.task, row.shift) for row in drawn):
+        some = [row for row in drawn if (row.task, row.shift) == (task, shift)]
         if len({row.size for row in some}) > 1 or not any(row.metric in PANELS for row in some):
             continue
         path = out_dir / f"{experiment.name}-{task}-{shift}.svg"
-        title = f"{experiment.what[0].upper()}{experiment.what[1:]}: {task}, {shift.replace('_', ' ')}"
-        draw(some, path, axis=experiment.axis, title=title)
+        axis = DEGREES if shift == "rotation" else experiment.axis
+        draw(some, path, axis=axis, title=title_of(experiment.name, task, shift), log=experiment.log_axis)
         paths.append(path)
     return paths

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from consilience.system.errors import InvalidPredictions
 
@@ -21,17 +21,23 @@ class Scale:
     subset: int | None = None  # so many training images, the first of them
     n_members: int = PAPER_MEMBERS
     n_items: int | None = None  # so many test images, the first of them
+    mixed: bool = False  # networks multiply in 16 bits
 
     def __str__(self) -> str:
         """In words, which every result carries."""
-        training = [] if self.subset is None else [f"{self.subset} training images"]
+        return self.described(_epochs(self.epochs))
+
+    def described(self, training: str) -> str:
+        """In words, with how members were trained."""
+        images = [] if self.subset is None else [f"{self.subset} training images"]
         tested = "all" if self.n_items is None else self.n_items
-        return ", ".join([_epochs(self.epochs), *training, f"{self.n_members} members", f"{tested} test images"])
+        precision = ["mixed precision"] if self.mixed else []
+        return ", ".join([training, *images, f"{self.n_members} members", f"{tested} test images", *precision])
 
     def folder(self, task: str) -> str:
         """Where members of this scale go, however many they are and whatever they are shown."""
         parts = [task, f"{self.epochs or 'all'}-epochs", *([] if self.subset is None else [f"{self.subset}-images"])]
-        return "-".join(parts)
+        return "-".join([*parts, "mixed"] if self.mixed else parts)
 
     def items_folder(self, task: str) -> str:
         """Where what is said of so many test images goes."""
@@ -56,7 +62,7 @@ class Scales:
         return self.by_task.get(task, self.default)
 
 
-def read_scales(tasks: Iterable[str], options: Mapping[str, Sequence[str]]) -> Scales:
+def read_scales(tasks: Iterable[str], options: Mapping[str, Sequence[str]], *, mixed: bool = False) -> Scales:
     """The scales that options ask for: `{"epochs": ["3", "cifar10=10"]}` is 10 epochs for CIFAR-10 and 3 elsewhere.
 
     >>> scales = read_scales(["mnist", "cifar10"], {"epochs": ["cifar10=10"], "n_members": ["cifar10=6"]})
@@ -64,17 +70,13 @@ def read_scales(tasks: Iterable[str], options: Mapping[str, Sequence[str]]) -> S
     ('10 epochs, 6 members, all test images', True)
     """
     chosen = {name: read_choices(tasks, name, values) for name, values in options.items()}
-    default = replace(Scale(), **{name: _number(name, found[""]) for name, found in chosen.items() if "" in found})
+
+    def numbers(task: str) -> dict[str, Any]:
+        return {name: _number(name, found[task]) for name, found in chosen.items() if task in found}
+
+    default = replace(Scale(mixed=mixed), **numbers(""))
     named = {task for found in chosen.values() for task in found if task}
-    return Scales(
-        default,
-        {
-            task: replace(
-                default, **{name: _number(name, found[task]) for name, found in chosen.items() if task in found}
-            )
-            for task in named
-        },
-    )
+    return Scales(default, {task: replace(default, **numbers(task)) for task in named})
 
 
 def read_choices(tasks: Iterable[str], name: str, values: Sequence[str]) -> dict[str, str]:

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from consilience.experiments.devices import share_out
 from consilience.experiments.laplace import fit_laplace, predict_laplace
-from consilience.experiments.members import get_member, member_path
+from consilience.experiments.members import are_published, get_member, member_path
 from consilience.experiments.provenance import checksum, of_code, of_file, of_images
 from consilience.experiments.scales import PAPER_MEMBERS, Scale, Scales
 from consilience.experiments.shifts import is_made_here, labels_of, shifted, source_of
@@ -40,6 +41,7 @@ class Store:
     data_dir: Path
     work_dir: Path
     scales: Scales = field(default_factory=Scales)
+    keeps_predictions: bool = True  # False: cells alone, and predictions of a condition only as long as they are used
     _sources: dict[object, str] = field(default_factory=dict, compare=False, repr=False)
 
     def scale(self, task: str) -> Scale:
@@ -72,9 +74,17 @@ class Store:
         }
         missing = [seed for seed, path in paths.items() if not path.exists()]
         examples = self.examples(condition) if missing else None
-        for seed in missing:
-            _write_array(paths[seed], compute(condition.task, seed, examples).numpy())  # type: ignore[arg-type]
-        return np.stack([np.load(path, allow_pickle=False) for path in paths.values()])
+        made: dict[int, npt.NDArray[np.float32]] = {}
+
+        def make(seed: int) -> None:
+            made[seed] = compute(condition.task, seed, examples).numpy()  # type: ignore[arg-type]
+            if self.keeps_predictions:
+                _write_array(paths[seed], made[seed])
+
+        share_out(make, missing)
+        return np.stack(
+            [made[seed] if seed in made else np.load(path, allow_pickle=False) for seed, path in paths.items()]
+        )
 
     # ---- what it is made of -------------------------------------------------------------------------------
 
@@ -90,7 +100,9 @@ class Store:
     def described(self, condition: Condition) -> str:
         """The scale in words, and whether the images were made here."""
         made = ", corruptions made here" if is_made_here(condition, self.data_dir) else ""
-        return f"{self.scale(condition.task)}{made}"
+        scale = self.scale(condition.task)
+        is_published = are_published(self.work_dir, condition.task, scale)
+        return f"{scale.described('published weights') if is_published else scale}{made}"
 
     def _clean(self, task: str) -> str:
         return of_images(TASKS[task].images(self.data_dir, train=False).first(self.scale(task).n_items))
@@ -111,7 +123,8 @@ class Store:
 
     def predict(self, task: str, seed: int, examples: Examples) -> Tensor:
         """What one member says."""
-        return predict(get_member(task, seed, self.data_dir, self.work_dir, self.scale(task)), examples)
+        scale = self.scale(task)
+        return predict(get_member(task, seed, self.data_dir, self.work_dir, scale), examples, mixed=scale.mixed)
 
     def predict_laplace(self, task: str, seed: int, examples: Examples) -> Tensor:
         """What one member's Laplace approximation says."""

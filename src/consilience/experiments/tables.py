@@ -61,6 +61,10 @@ PAPER_TABLES = {"imagenet-c": ["imagenet-c"], "ensemble-size": ["cifar100-c-size
 """The paper's tables that can be put beside ours. Its others are figures, without numbers."""
 
 
+WEIGHT_SIGN = ", α = "
+"""Between the name of a method and the weight of a new estimate, where weights are compared."""
+
+
 class Block(NamedTuple):
     """One table of one shift: a line for each method.
 
@@ -88,7 +92,8 @@ def _blocks_of(task: str, shift: str, found: Mapping[Key, Summary]) -> Iterator[
     inside = {key[2:]: value for key, value in found.items() if key[:2] == (task, shift)}
     columns = sorted({(size, severity) for severity, size, _, _ in inside})
     has_sizes = len({size for size, _ in columns}) > 1
-    names = [f"{severity:g}" + (f", {size} members" if has_sizes else "") for size, severity in columns]
+    unit = "°" if shift == "rotation" else ""
+    names = [f"{severity:g}{unit}" + (f", {size} members" if has_sizes else "") for size, severity in columns]
     metrics = [name for name in METRICS if any(key[3] == name for key in inside)]
     methods = sorted(dict.fromkeys(key[2] for key in inside), key=_rank)
     if len(columns) == 1:
@@ -102,10 +107,11 @@ def _blocks_of(task: str, shift: str, found: Mapping[Key, Summary]) -> Iterator[
         yield Block(f"{task}, {shift}: {metric}", names, [metric] * len(names), having, cells)
 
 
-def _rank(method: str) -> tuple[bool, int]:
-    """The order of the paper's tables, then our other methods, then what the paper measured."""
-    name = method.removesuffix(OF_PAPER)
-    return method.endswith(OF_PAPER), PAPER.index(name) if name in PAPER else len(PAPER)
+def _rank(method: str) -> tuple[bool, int, str, float]:
+    """The order of the paper's tables, then our other methods by name and weight, then what the paper measured."""
+    name, _, weight = method.removesuffix(OF_PAPER).partition(WEIGHT_SIGN)
+    place = PAPER.index(name) if name in PAPER else len(PAPER)
+    return method.endswith(OF_PAPER), place, name, -float(weight or 0)
 
 
 def markdown(name: str, rows: Sequence[Row], notes: Sequence[str] = ()) -> str:
@@ -129,7 +135,8 @@ def latex(name: str, rows: Sequence[Row]) -> str:
     lines = []
     for block in blocks(rows, paper_summaries(*PAPER_TABLES.get(name, []))):
         lines += [rf"% {block.title}", rf"\begin{{tabular}}{{l{'l' * len(block.columns)}}}", r"\toprule"]
-        lines += [" & ".join(["method", *block.columns]) + r" \\", r"\midrule"]
+        columns = [name.replace("°", r"$^\circ$") for name in block.columns]
+        lines += [" & ".join(["method", *columns]) + r" \\", r"\midrule"]
         lines += [" & ".join([m, *cells]) + r" \\" for m, cells in _printed(block, r"\textbf{{{}}}", r"$\pm$")]
         lines += [r"\bottomrule", r"\end{tabular}", ""]
     return "\n".join(lines)

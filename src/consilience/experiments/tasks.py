@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Literal
 
 from consilience.experiments import datasets, imagenet, networks
@@ -25,7 +26,7 @@ Preset = Literal["mnist", "cifar10", "cifar100", "imagenet"]
 
 @dataclass(frozen=True, kw_only=True)
 class Task:
-    """A data set with a network and a recipe, the paper's of appendix E but for ResNet-20."""
+    """A data set with a network and a recipe, the paper's of appendix E but for the small ResNets of CIFAR-10."""
 
     name: str
     data_set: str  # its folder
@@ -37,11 +38,16 @@ class Task:
     make_network: Callable[[], nn.Module]
     n_features: int  # of the network's last layer
     preset: Preset  # whose recipe, and whose hyper-parameters of Soft Dawid-Skene
+    networks: tuple[Callable[[], nn.Module], ...] = ()  # one member's after the other, where they differ
 
     @property
     def recipe(self) -> Recipe:
         """How members are trained at the paper's scale."""
         return RECIPES[self.preset]
+
+    def network_of(self, seed: int) -> Callable[[], nn.Module]:
+        """How a member's network is made."""
+        return self.networks[seed % len(self.networks)] if self.networks else self.make_network
 
     def images(self, data_dir: Path, *, train: bool) -> Images:
         """The images in [0, 1] and their labels, downloaded where they are not there."""
@@ -56,6 +62,8 @@ class Task:
         """Images as the network sees them."""
         return Examples(images, self.mean, self.std)
 
+
+IMAGENET_MEAN, IMAGENET_STD = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
 
 CIFAR10 = Task(
     name="cifar10",
@@ -100,6 +108,15 @@ TASKS = {
         CIFAR10,
         # The recipe of the paper's networks, but a network made for images of this size.
         replace(CIFAR10, name="cifar10-resnet20", make_network=lambda: networks.resnet20(10), n_features=64),
+        # Networks that others published: https://github.com/akamaster/pytorch_resnet_cifar10, normalized like ImageNet.
+        replace(
+            CIFAR10,
+            name="cifar10-published",
+            mean=IMAGENET_MEAN,
+            std=IMAGENET_STD,
+            n_features=64,
+            networks=tuple(partial(networks.padded_resnet, 10, depth) for depth in (20, 32, 44, 56)),
+        ),
         Task(
             name="cifar100",
             data_set="cifar100",
@@ -117,8 +134,8 @@ TASKS = {
             data_set="imagenet",
             n_classes=1000,
             read=imagenet.read_imagenet,
-            mean=(0.485, 0.456, 0.406),
-            std=(0.229, 0.224, 0.225),
+            mean=IMAGENET_MEAN,
+            std=IMAGENET_STD,
             size=224,
             make_network=lambda: networks.resnet50(1000),
             n_features=2048,

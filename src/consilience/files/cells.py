@@ -10,6 +10,7 @@ import numpy as np
 
 from consilience.data.names import UNKNOWN, is_missing, text_of
 from consilience.data.reading import are_probabilities
+from consilience.files.scales import MOST_ROUNDED, Scale, scale_of
 from consilience.files.spreadsheets import without_quote
 from consilience.system.errors import InvalidPredictions
 
@@ -20,11 +21,11 @@ if TYPE_CHECKING:
 
 NUMBER = re.compile(r"[-+]?([0-9]+([.,][0-9]*)?|[.,][0-9]+)([eE][-+]?[0-9]{1,3})?( ?%)?|[-+]?inf")
 
-MOST_ROUNDED, ENOUGH_ROWS, LABELS_REPEAT = 2.0, 10, 2
-"""Per cent may sum to 100 within the first number, since they are rounded. As many rows of whole numbers as the second
-that all have the same sum are no labels. Labels that are fractions are given as often as the third, on average."""
+ENOUGH_ROWS, LABELS_REPEAT, FEW = 10, 2, 20
+"""As many rows of whole numbers as the first that all have the same sum are no labels. Labels that are fractions are
+given as often as the second, on average, and at most as many different ones as the third."""
 
-Meaning: TypeAlias = Literal["probabilities", "per cent", "counts", "labels", "unclear"]
+Meaning: TypeAlias = Scale | Literal["unclear"]
 
 
 @final
@@ -89,8 +90,10 @@ class Numbers(NamedTuple):
             return "per cent"
         if self.has_fractions():
             is_share = np.nanmin(rows) >= 0 and np.nanmax(rows) <= 1
-            repeats = LABELS_REPEAT * self.n_different <= np.isfinite(rows).sum()
-            return "labels" if repeats and not is_share else "probabilities"
+            repeats = self.n_different <= min(FEW, np.isfinite(rows).sum() / LABELS_REPEAT)
+            if repeats and not is_share:
+                return "labels"
+            return "logits" if scale_of(rows) == "logits" else "probabilities"
         is_one_sum, is_one_row = (sums == sums[0]).all() and rows.min() >= 0, (rows == rows[0]).all()
         is_clear = len(rows) >= ENOUGH_ROWS and not is_one_row
         if is_one_sum and sums[0] == 1:
@@ -108,8 +111,12 @@ class Numbers(NamedTuple):
 
     def sum_to_one(self) -> bool:
         """Whether all rows that are not missing are probabilities."""
+        return self.share_of_probabilities() == 1
+
+    def share_of_probabilities(self) -> float:
+        """Which share of the rows that are not missing are probabilities; 0 if all are missing."""
         rows = self.values[~np.isnan(self.values).all(axis=1)]
-        return bool(len(rows) and are_probabilities(rows).all())
+        return float(are_probabilities(rows).mean()) if len(rows) else 0.0
 
 
 def numbers_in(columns: Iterable[Cells]) -> Numbers | None:

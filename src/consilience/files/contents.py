@@ -2,42 +2,41 @@
 
 from __future__ import annotations
 
-import csv
-from collections import Counter
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from consilience.data.axes import some
+from consilience.data.rows import Rows
 from consilience.files.cells import Cells
-from consilience.files.spreadsheets import without_quote
+from consilience.files.delimited import read_delimited
+from consilience.files.parquet import read_parquet
+from consilience.files.records import read_records
+from consilience.files.scales import SCALES, Scale
 from consilience.system.errors import InvalidPredictions
 from consilience.system.extras import extra
 from consilience.system.untrusted import (
     UNREADABLE,
     check_is_file,
-    check_unpacked,
     names_in_npz,
     read_npy,
     read_npz,
     reason_of,
 )
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
 Arrays = dict[str, np.ndarray[Any, Any]]
 Table = dict[str, Cells]
 
 ARRAY_FORMATS = {".npy": "NumPy array", ".npz": "NumPy archive", ".safetensors": "safetensors file"}
-TABLE_FORMATS = {".csv": "CSV table", ".tsv": "TSV table", ".parquet": "Parquet table"}
-
-MOST_COLUMNS = 100_000
-"""Tables with more columns are refused."""
-
-MOST_CELLS, CELLS_PER_BYTE = 2**24, 64
-"""The most cells a Parquet table may claim: the first number, or the second per byte of the file if that is more."""
+TABLE_FORMATS = {
+    ".csv": "CSV table",
+    ".tsv": "TSV table",
+    ".parquet": "Parquet table",
+    ".jsonl": "JSON records, one on each line",
+    ".ndjson": "JSON records, one on each line",
+    ".json": "JSON records",
+}
 
 
 class Contents(NamedTuple):
@@ -48,22 +47,30 @@ class Contents(NamedTuple):
     format: str  # in words
     arrays: Arrays | None
     table: Table | None
+    lists: dict[str, Rows] = {}  # noqa: RUF012 - never changed; the table's columns whose cells are rows of numbers
+    scale: Scale | None = None  # as the user says
 
 
 def read_contents(source: str) -> Contents:
-    """Read FILE, or the part of FILE:KEY: the array KEY, or all arrays whose names start with KEY/."""
+    """Read FILE, or the part of FILE:KEY: the array KEY, or all arrays whose names start with KEY/.
+
+    A last word such as :logits says on which scale the numbers are, unless an archive has an entry of that name.
+    """
     path, key = split_source(source)
     suffix = path.suffix.lower()
     if suffix not in ARRAY_FORMATS | TABLE_FORMATS:
         known = " ".join(ARRAY_FORMATS | TABLE_FORMATS)
         raise InvalidPredictions(f"a file of predictions must end in one of {known}; got {path.name!r}")
     check_is_file(path)
+    key, scale = _split_scale(path, suffix, key)
     if suffix in TABLE_FORMATS:
         if key is not None:
             raise InvalidPredictions(f"a table has no entries to pick one of; got {source!r}")
-        return Contents(path, None, TABLE_FORMATS[suffix], None, _read_table(path, suffix))
+        table, lists = _read_table(path, suffix)
+        return Contents(path, None, TABLE_FORMATS[suffix], None, table, lists, scale)
     arrays = _read_arrays(path, suffix, key)
-    return Contents(path, key, ARRAY_FORMATS[suffix], arrays if key is None else _picked(arrays, key, path), None)
+    picked = arrays if key is None else _picked(arrays, key, path)
+    return Contents(path, key, ARRAY_FORMATS[suffix], picked, None, scale=scale)
 
 
 def split_source(source: str) -> tuple[Path, str | None]:
@@ -73,6 +80,31 @@ def split_source(source: str) -> tuple[Path, str | None]:
         if colon and key and not Path(source).exists():
             return Path(head + suffix), key
     return Path(source), None
+
+
+def _split_scale(path: Path, suffix: str, key: str | None) -> tuple[str | None, Scale | None]:
+    """The key without the scale at its end, and the scale."""
+    head, _, last = (key or "").rpartition(":")
+    if last not in SCALES or (suffix == ".npz" and last == key and last in _names_in(path)):
+        return key, None
+    return head or None, SCALES[last]
+
+
+def _names_in(path: Path) -> list[str]:
+    try:
+        return names_in_npz(path)
+    except UNREADABLE:
+        return []  # reading says what is wrong
+
+
+def _read_table(path: Path, suffix: str) -> tuple[Table, dict[str, Rows]]:
+    if suffix in (".csv", ".tsv"):
+        table, lists = read_delimited(path, "\t" if suffix == ".tsv" else ","), dict[str, Rows]()
+    else:
+        table, lists = read_parquet(path) if suffix == ".parquet" else read_records(path, by_line=suffix != ".json")
+    if not any(len(cells.values) for cells in table.values()) and not lists:
+        raise InvalidPredictions(f"{path} must have at least one row under its header; it has none")
+    return table, lists
 
 
 def _picked(arrays: Arrays, key: str, path: Path) -> Arrays:
@@ -130,90 +162,3 @@ def _read_safetensors(path: Path) -> Arrays:
         raise InvalidPredictions(
             f"{path} must be a safetensors file of numbers NumPy knows; {reason_of(error)}"
         ) from error
-
-
-# ---- tables -----------------------------------------------------------------------------------------------
-
-
-def _read_table(path: Path, suffix: str) -> Table:
-    table = _read_parquet(path) if suffix == ".parquet" else _read_csv(path, "\t" if suffix == ".tsv" else ",")
-    if not any(len(cells.values) for cells in table.values()):
-        raise InvalidPredictions(f"{path} must have at least one row under its header; it has none")
-    return table
-
-
-def _read_parquet(path: Path) -> Table:
-    parquet = extra("pyarrow.parquet", name="parquet", use="reading .parquet files")
-    path.open("rb").close()  # raises the usual error if the file is missing
-    try:
-        with parquet.ParquetFile(path, memory_map=True) as file:
-            _check_parquet(file, path.stat().st_size)
-            texts = [column.path for column in file.schema if column.physical_type == "BYTE_ARRAY"]
-        with parquet.ParquetFile(path, memory_map=True, read_dictionary=texts) as file:
-            # All at once: pyarrow reads `gpt-4.1` as a part of a column `gpt-4`.
-            columns = file.read().columns
-            return {
-                name: Cells(_parquet_column(column), is_text=False)
-                for name, column in zip(file.schema.names, columns, strict=True)
-            }
-    except Exception as error:  # pyarrow raises many kinds
-        raise InvalidPredictions(f"{path} must be a Parquet table of text and numbers; {reason_of(error)}") from error
-
-
-def _check_parquet(file: Any, n_bytes: int) -> None:
-    """Raise if a table is not flat, or claims far more cells than its size allows: run lengths can claim any number."""
-    metadata = file.metadata
-    for column in file.schema:
-        if column.path != column.name or column.max_repetition_level or column.physical_type == "INT96":
-            raise ValueError(f"the column {column.path!r} holds lists, records or times")
-    if repeated := _repeated(file.schema.names):
-        raise ValueError(f"the column {repeated!r} is there twice")
-    if metadata.num_columns > MOST_COLUMNS:
-        raise ValueError(f"it has {metadata.num_columns:,} columns, and at most {MOST_COLUMNS:,} are read")
-    check_unpacked(sum(metadata.row_group(place).total_byte_size for place in range(metadata.num_row_groups)), n_bytes)
-    n_cells, most = metadata.num_rows * metadata.num_columns, max(MOST_CELLS, CELLS_PER_BYTE * n_bytes)
-    if n_cells > most:
-        raise ValueError(f"it claims {n_cells:,} cells, and at most {most:,} are read of its size")
-
-
-def _parquet_column(column: Any) -> list[Any]:
-    """The values of a column. Equal texts share one string."""
-    values: list[Any] = []
-    for chunk in column.chunks:
-        if hasattr(chunk, "dictionary"):
-            texts = [text.decode() if isinstance(text, bytes) else text for text in chunk.dictionary.to_pylist()]
-            values += [None if place is None else texts[place] for place in chunk.indices.to_pylist()]
-        else:
-            values += chunk.to_pylist()
-    return values
-
-
-def _repeated(names: Sequence[str]) -> str | None:
-    name, count = Counter(names).most_common(1)[0] if names else ("", 0)
-    return name if count > 1 else None
-
-
-def _read_csv(path: Path, delimiter: str) -> Table:
-    try:
-        with path.open(encoding="utf-8-sig", newline="") as file:
-            header, *rows = [row for row in csv.reader(file, delimiter=delimiter, strict=True) if row]
-    except (UnicodeDecodeError, csv.Error) as error:
-        raise InvalidPredictions(f"{path} must be a table in UTF-8; {error}") from error
-    except ValueError:
-        raise InvalidPredictions(f"{path} must have a header and rows; it is empty") from None
-    if len(header) == 1 and "\x00" in "".join(header):
-        raise InvalidPredictions(f"{path} must be a table in UTF-8; it holds bytes that are no text")
-    if len(header) == 1 and (found := next((mark for mark in ";|\t," if mark in header[0]), None)):
-        raise InvalidPredictions(
-            f"{path} must have its columns separated by {delimiter!r}; its header {header[0]!r} has {found!r}"
-        )
-    if len(header) > MOST_COLUMNS:
-        raise InvalidPredictions(f"{path} must have at most {MOST_COLUMNS:,} columns; it has {len(header):,}")
-    header = [without_quote(name) or name for name in header]
-    if (repeated := _repeated(header)) is not None:
-        raise InvalidPredictions(f"{path} must have columns of different names; got {repeated!r} twice")
-    for line, row in enumerate(rows, start=2):
-        if len(row) != len(header):
-            raise InvalidPredictions(f"{path} must have {len(header)} values in each row; row {line} has {len(row)}")
-    columns = zip(*rows, strict=True) if rows else ([] for _ in header)
-    return {name: Cells(column, is_text=True) for name, column in zip(header, columns, strict=True)}

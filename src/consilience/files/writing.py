@@ -6,12 +6,13 @@ import csv
 import io
 from itertools import chain
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from consilience.data.names import text_of
-from consilience.files.recognition import UNNAMED
+from consilience.data.roles import UNNAMED
+from consilience.files.posteriors import KNOWN
 from consilience.files.spreadsheets import with_quote
 from consilience.system.arrays import to_numpy
 from consilience.system.atomic import check_writable, whole_file
@@ -23,7 +24,28 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Callable, Iterable
 
+    import numpy.typing as npt
+
     from consilience.aggregators.base import AbstractAggregator
+
+
+class Fused(NamedTuple):
+    """What is written."""
+
+    aggregator: AbstractAggregator
+    rows: Any  # (items, classes)
+    items: list[Any]
+    is_known: npt.NDArray[np.bool_] | None  # None where no label was given
+
+    @property
+    def answers(self) -> list[Any]:
+        """The most probable class of each item."""
+        return [self.aggregator.classes_[place] for place in self.rows.argmax(axis=1)]
+
+    @property
+    def marks(self) -> dict[str, npt.NDArray[np.bool_]]:
+        """The items whose labels were given, by the name of the column; empty where none was."""
+        return {} if self.is_known is None else {KNOWN: self.is_known}
 
 
 def check_posterior_path(path: str | os.PathLike[str]) -> None:
@@ -35,21 +57,28 @@ def check_posterior_path(path: str | os.PathLike[str]) -> None:
 
 
 def write_posterior(
-    path: str | os.PathLike[str], aggregator: AbstractAggregator, posterior: Any, items: list[Any]
+    path: str | os.PathLike[str],
+    aggregator: AbstractAggregator,
+    posterior: Any,
+    items: list[Any],
+    is_known: npt.NDArray[np.bool_] | None = None,
 ) -> None:
     """Write the posterior of some items, the answers and the names, in the format of the path's suffix.
 
-    An `.npz` file also has the members' confusion matrices. No format holds Python objects.
+    An `.npz` file also has the members' confusion matrices. Where the fit was given labels, `is_known` marks their
+    items, so that `evaluate` leaves them out; only `.npy` has no place for that. No format holds Python objects.
     """
     check_posterior_path(path)
-    taken = [name for name in aggregator.classes_ if text_of(name) in ("item", "label", *UNNAMED)]
+    marks = None if is_known is None or not is_known.any() else is_known
+    reserved = ("item", "label", *UNNAMED, *(() if marks is None else (KNOWN,)))
+    taken = [name for name in aggregator.classes_ if text_of(name) in reserved]
     if taken and Path(path).suffix.lower() in (".csv", ".parquet"):
         raise InvalidPredictions(
             f"a table cannot have a column {taken[0]!r} for a class of that name; write it to .npz instead"
         )
     rows = to_numpy(posterior)
     with whole_file(path) as file:
-        WRITERS[Path(path).suffix.lower()](file, aggregator, rows, items)
+        WRITERS[Path(path).suffix.lower()](file, Fused(aggregator, rows, items, marks))
 
 
 def write_table(path: str | os.PathLike[str], table: Table) -> None:
@@ -67,57 +96,57 @@ def _write_rows(file: IO[bytes], rows: Iterable[Iterable[Any]]) -> None:
     text.detach()
 
 
-def _answers(aggregator: AbstractAggregator, rows: Any) -> list[Any]:
-    return [aggregator.classes_[place] for place in rows.argmax(axis=1)]
-
-
 def _names(values: list[Any]) -> np.ndarray[Any, Any]:
     """Names as an array without Python objects."""
     array = np.asarray(values)
     return array if array.dtype.kind in "iufUb" and array.ndim == 1 else np.asarray([text_of(name) for name in values])
 
 
-def _write_npz(file: IO[bytes], aggregator: AbstractAggregator, rows: Any, items: list[Any]) -> None:
+def _write_npz(file: IO[bytes], fused: Fused) -> None:
+    aggregator = fused.aggregator
     np.savez_compressed(
         file,
-        posterior=rows,
-        label=_names(_answers(aggregator, rows)),
-        items=_names(items),
+        posterior=fused.rows,
+        label=_names(fused.answers),
+        items=_names(fused.items),
         classes=_names(aggregator.classes_),
         members=_names(aggregator.members_),
         confusion=aggregator.confusion_,
         class_prior=aggregator.class_prior_,
         method=np.asarray(type(aggregator).__name__),
+        **fused.marks,
     )
 
 
-def _write_npy(file: IO[bytes], _: AbstractAggregator, rows: Any, __: list[Any]) -> None:
-    np.save(file, rows, allow_pickle=False)
+def _write_npy(file: IO[bytes], fused: Fused) -> None:
+    np.save(file, fused.rows, allow_pickle=False)
 
 
-def _write_csv(file: IO[bytes], aggregator: AbstractAggregator, rows: Any, items: list[Any]) -> None:
-    answers = zip(items, _answers(aggregator, rows), rows.tolist(), strict=True)
-    header = ["item", "label", *aggregator.classes_]
-    _write_rows(file, chain([header], ([item, label, *row] for item, label, row in answers)))
+def _write_csv(file: IO[bytes], fused: Fused) -> None:
+    marks = [values.tolist() for values in fused.marks.values()]
+    answers = zip(fused.items, fused.answers, *marks, fused.rows.tolist(), strict=True)
+    header = ["item", "label", *fused.marks, *fused.aggregator.classes_]
+    _write_rows(file, chain([header], ([*names, *row] for *names, row in answers)))
 
 
-def _write_parquet(file: IO[bytes], aggregator: AbstractAggregator, rows: Any, items: list[Any]) -> None:
+def _write_parquet(file: IO[bytes], fused: Fused) -> None:
     import pyarrow.parquet as pq  # noqa: PLC0415 - an extra
 
-    columns = {"item": _names(items).tolist(), "label": _names(_answers(aggregator, rows)).tolist()}
-    columns |= {text_of(name): rows[:, place].tolist() for place, name in enumerate(aggregator.classes_)}
+    columns = {"item": _names(fused.items).tolist(), "label": _names(fused.answers).tolist()}
+    columns |= {name: values.tolist() for name, values in fused.marks.items()}
+    classes = fused.aggregator.classes_
+    columns |= {text_of(name): fused.rows[:, place].tolist() for place, name in enumerate(classes)}
     pq.write_table(Table(columns).to_frame("pyarrow"), file)
 
 
-def _write_safetensors(file: IO[bytes], aggregator: AbstractAggregator, rows: Any, _: list[Any]) -> None:
+def _write_safetensors(file: IO[bytes], fused: Fused) -> None:
     from safetensors.numpy import save  # noqa: PLC0415 - an extra
 
-    file.write(
-        save({"posterior": np.ascontiguousarray(rows), "confusion": np.ascontiguousarray(aggregator.confusion_)})
-    )
+    arrays = {"posterior": fused.rows, "confusion": fused.aggregator.confusion_, **fused.marks}
+    file.write(save({name: np.ascontiguousarray(array) for name, array in arrays.items()}))
 
 
-WRITERS: dict[str, Callable[[IO[bytes], AbstractAggregator, Any, list[Any]], None]] = {
+WRITERS: dict[str, Callable[[IO[bytes], Fused], None]] = {
     ".npz": _write_npz,
     ".npy": _write_npy,
     ".csv": _write_csv,

@@ -32,7 +32,7 @@ NEVER_SEEN = 3
 class PanelAgreement:
     """How much the members of a panel agree beyond chance; prints as a table.
 
-    All of it is about labels, the most probable class of those who give probabilities. 1 means that all agree, 0 that
+    All of it is about labels: for probabilities, the most probable class. 1 means that all agree, 0 that
     they agree as often as blind answers would, less than 0 that they agree less often. Agreement is not accuracy:
     members who share their errors agree on them.
 
@@ -50,7 +50,8 @@ class PanelAgreement:
         The share of the pairs of answers to an item that are the same, in the mean over items.
     by_member
         (members,): how much each member agrees with the other answers to its items, beyond what its own shares of
-        labels and theirs do by chance. Who always says the frequent class gets 0. NaN where nothing can be compared.
+        labels and theirs do by chance. A member who always says the frequent class gets 0.
+        NaN if nothing can be compared.
     kappa
         (members, members): Cohen's kappa of each pair of `compared` members, from the items that both answered.
     kappa_error

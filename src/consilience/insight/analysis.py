@@ -8,14 +8,18 @@ from typing import TYPE_CHECKING, Any, final
 import numpy as np
 
 from consilience.aggregators.base import AbstractAggregator, fitted_copy
-from consilience.data.labels import known_labels
+from consilience.aggregators.consensus.consensus import Consensus
+from consilience.data.labels import known_labels, known_truths, which_known
 from consilience.insight.diagnostics import Diagnosis, diagnosis_under
 from consilience.insight.explanation import Explanation, explain
+from consilience.insight.label_evaluation import LabelEvaluation, evaluate_labels
 from consilience.passes.reader import Reader
 from consilience.system.arrays import to_numpy
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+
+    import numpy.typing as npt
 
     from consilience.data.predictions import Predictions
     from consilience.system.arrays import Array, FloatArray, IntArray
@@ -23,18 +27,26 @@ if TYPE_CHECKING:
 MOST_KEPT = 20
 """How many explanations are kept for a second use. In a large crowd each one is large."""
 
+MOST_EVALUATED, QUICK_FOLDS = 2000, 5
+"""The gain from labels is estimated for at most so many of them, with so many folds, so that it takes seconds."""
+
 
 @final
 class Analysis:
     """What a method says of predictions. Each part is computed when it is first used, and then kept.
 
-    If the method is not fitted, a copy of it is, with the labels. `predictions` are on the axes of the fit.
+    If the method is not fitted, a copy of it is, with the `known` labels. If it is fitted, `known` says which labels it
+    was given. `labels` only measure; those of known items are not used, because the method has seen their truth.
+    `predictions` are on the axes of the fit.
     """
 
-    def __init__(self, predictions: Predictions, method: AbstractAggregator, labels: Any = None) -> None:
+    def __init__(
+        self, predictions: Predictions, method: AbstractAggregator, known: Any = None, labels: Any = None
+    ) -> None:
         self.is_fitted_here = not hasattr(method, "members_")
-        self.method = fitted_copy(method, predictions, labels) if self.is_fitted_here else method
+        self.method = fitted_copy(method, predictions, known) if self.is_fitted_here else method
         self.predictions = self.method.aligned(predictions)
+        self._known, self._labels = known, labels
         self._explanations: dict[tuple[int, Any], Explanation] = {}
 
     @cached_property
@@ -48,9 +60,46 @@ class Analysis:
         return to_numpy(Reader(self.predictions).pool())
 
     @cached_property
+    def is_given(self) -> npt.NDArray[np.bool_]:
+        """Which items had a label that the fit was given (items,)."""
+        known = known_truths(self._known, self.predictions.axes)
+        return np.zeros(self.predictions.n_items, dtype=bool) if known is None else which_known(known)
+
+    @cached_property
+    def measurable(self) -> IntArray:
+        """The labels that measure, as class positions; -1 where unknown, and where the fit was given the label."""
+        return np.where(self.is_given, -1, self.truth(self._labels))
+
+    @cached_property
     def diagnosis(self) -> Diagnosis:
-        """The diagnosis of the members under the posterior."""
-        return diagnosis_under(self.predictions, self.method, self.posterior, self.average)
+        """The diagnosis of the members under the posterior, measured where labels allow it."""
+        known = self.measurable
+        return diagnosis_under(
+            self.predictions,
+            self.method,
+            self.posterior,
+            self.average,
+            known if (known >= 0).any() else None,
+            are_unseen=self._known is not None,
+        )
+
+    @cached_property
+    def gain(self) -> LabelEvaluation | None:
+        """What the known labels gained; None if that cannot be estimated, or would take far longer than the fit."""
+        n_labels = int(self.is_given.sum())
+        is_taught = isinstance(self.method, Consensus) and self.method.correction_ is not None
+        if not is_taught or not 2 <= n_labels <= MOST_EVALUATED:
+            return None
+        assert isinstance(self.method, Consensus)  # noqa: S101 - only Consensus is taught
+        return evaluate_labels(self.predictions, self._known, self.method, n_folds=QUICK_FOLDS)
+
+    @cached_property
+    def taught(self) -> int | None:
+        """How many answers the known labels changed, of items without one; None if there were none to learn from."""
+        if not isinstance(self.method, Consensus) or self.method.correction_ is None:
+            return None
+        untaught = to_numpy(self.method.plain_rule().posterior(self.predictions)).argmax(axis=1)
+        return int(((to_numpy(self.posterior).argmax(axis=1) != untaught) & ~self.is_given).sum())
 
     def truth(self, labels: Any) -> IntArray:
         """Known labels as class positions on the axes of the fit, -1 where unknown."""

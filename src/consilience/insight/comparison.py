@@ -5,21 +5,26 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from consilience.aggregators import Average, Consensus
 from consilience.aggregators.base import AbstractAggregator, check_is_aggregator, fitted_copy
 from consilience.aggregators.registry import commands
-from consilience.data.labels import known_labels
+from consilience.data.labels import known_labels, known_truths, which_known
 from consilience.data.predictions import Predictions, as_predictions
-from consilience.insight.accuracy.estimates import Estimate, estimate_accuracies
+from consilience.insight.accuracy.estimates import Estimate, Estimates, estimate_accuracies
+from consilience.insight.accuracy.measured import COVERAGE
+from consilience.insight.single_members import Ranked, SingleMember, sureness
 from consilience.metrics.scores import score
+from consilience.metrics.wilson import wilson
 from consilience.system.arrays import to_numpy
+from consilience.system.errors import InvalidPredictions
 from consilience.system.tables import Table
 
 if TYPE_CHECKING:
+    from consilience.data.answers import HardAnswers
     from consilience.system.arrays import FloatArray, IntArray
 
 
@@ -27,47 +32,115 @@ def compare(
     predictions: Any,
     labels: Any = None,
     *,
+    known: Any = None,
     aggregators: Mapping[str, AbstractAggregator] | Sequence[AbstractAggregator] | None = None,
     n_bins: int = 15,
 ) -> Table:
-    """Fit every method and return one row for each: its scores, and what is known without labels.
+    """Fit every method, and return a row for each and for the best and the median member, the best row first.
 
-    Labels only score; no fit sees them. With labels (-1 where unknown) accuracy, NLL, Brier score and calibration error
-    (`n_bins` bins, and debiased) come first; without, the `estimated accuracy` of each method's answer, as `diagnose`
-    estimates it, and the interval `from` … `to` that holds the true one in nine of ten panels. Then follow
-    `confidence`, the mean probability of the answer (the accuracy a method claims); `entropy` in nats; `changed`, the
-    share of items it answers differently from the average; `agreement`, how often members agree with it; `iterations`,
-    whether they `converged`, and `seconds`.
+    With labels (-1 where unknown) each row has its accuracy with the 90 % interval `from` … `to`, NLL, Brier score and
+    calibration error (`n_bins` bins, and debiased). Labels only score; no fit sees them. Without labels a row has its
+    `estimated accuracy`, as `diagnose` estimates it, and the interval `from` … `to` that holds the true one in nine of
+    ten panels. Rows are sorted by the one or the other; rows of the same accuracy, by NLL.
+
+    Then follow `confidence`, the mean probability of the answer (the accuracy a method claims); `entropy` in nats;
+    `changed`, the share of items it answers differently from the average; `agreement`, how often members agree with it;
+    `iterations`, whether they `converged`, and `seconds`. `member` is the name of the best or the median member.
+
+    Parameters
+    ----------
+    known
+        Labels of some items that every method learns from. These items are left out of all rows.
+    aggregators
+        Compare these only, and no members.
     """
     data = as_predictions(predictions)
-    known = known_labels(labels, data.axes)
+    asked = _Asked.of(data, known, labels)
     methods = default_aggregators(data) if aggregators is None else _named(aggregators)
-    average = to_numpy(Average().fit(data).posterior_).argmax(axis=1)
     rows: list[dict[str, Any]] = []
     answers: dict[str, IntArray] = {}
     believer: Consensus | None = None
     for name, aggregator in methods.items():
         started = time.perf_counter()
-        fitted = fitted_copy(aggregator, data)
+        fitted = fitted_copy(aggregator, data, known)
         seconds = time.perf_counter() - started
-        posterior = to_numpy(fitted.posterior_).astype(np.float64)
+        posterior = to_numpy(fitted.posterior_).astype(np.float64)[asked.places]
         answers[name] = posterior.argmax(axis=1)
         believer = fitted if isinstance(fitted, Consensus) else believer
-        scores = {} if known is None else score(posterior[known >= 0], known[known >= 0], n_bins=n_bins)
-        rows.append(
-            {
-                "method": name,
-                **scores,
-                **_without_labels(posterior, average, data),
-                "iterations": fitted.n_iter_,
-                "converged": _converged(fitted),
-                "seconds": seconds,
-            }
-        )
-    if known is None:
-        estimates = estimate_accuracies(data, believer or fitted_copy(Consensus(), data), answers).answers
-        rows = [{"method": row["method"], **_as_columns(estimates[row["method"]]), **row} for row in rows]
+        run = {"iterations": fitted.n_iter_, "converged": _converged(fitted), "seconds": seconds, "member": ""}
+        rows.append({"method": name, **asked.scores(posterior, n_bins), **asked.facts(posterior), **run})
+    estimates = None
+    if asked.truth is None:
+        estimates = estimate_accuracies(asked.predictions, believer or fitted_copy(Consensus(), data), answers)
+        rows = [{"method": row["method"], **_as_columns(estimates.answers[row["method"]]), **row} for row in rows]
+    if aggregators is None:
+        rows += asked.single_members(estimates, n_bins)
+    by = "accuracy" if estimates is None else "estimated accuracy"
+    rows.sort(key=lambda row: (-np.nan_to_num(row[by], nan=-1.0), np.nan_to_num(row.get("nll", 0.0), nan=np.inf)))
     return Table({column: [row[column] for row in rows] for column in rows[0]})
+
+
+class _Asked(NamedTuple):
+    """The items that the rows are about: those whose label no method was given."""
+
+    places: IntArray
+    predictions: Predictions
+    votes: HardAnswers  # of all members: their most probable classes
+    average: IntArray  # (items,): the answer of the average
+    truth: IntArray | None  # (items,), -1 where unknown
+
+    @classmethod
+    def of(cls, data: Predictions, known: Any, labels: Any) -> _Asked:
+        given, truth = known_truths(known, data.axes), known_labels(labels, data.axes)
+        is_given = np.zeros(data.n_items, dtype=bool) if given is None else which_known(given)
+        places = np.flatnonzero(~is_given)
+        if not len(places):
+            raise InvalidPredictions(f"known must leave out some items to compare on; it has all {data.n_items}")
+        if truth is not None and not (truth[places] >= 0).any():
+            raise InvalidPredictions("labels must be known for an item that is not among the known ones; none is")
+        asked = data.take(places) if is_given.any() else data
+        votes = asked.harden().hard
+        assert votes is not None  # noqa: S101 - hardened predictions are hard
+        average = to_numpy(Average().fit(asked).posterior_).argmax(axis=1)
+        return cls(places, asked, votes, average, None if truth is None else truth[places])
+
+    def scores(self, posterior: FloatArray, n_bins: int) -> dict[str, float]:
+        """All metrics of a posterior (items, classes), the accuracy with its interval; nothing without labels."""
+        if self.truth is None:
+            return {}
+        is_known = self.truth >= 0
+        return _with_interval(score(posterior[is_known], self.truth[is_known], n_bins=n_bins), int(is_known.sum()))
+
+    def facts(self, posterior: FloatArray) -> dict[str, float]:
+        """What is known of a posterior without labels."""
+        chosen = posterior.argmax(axis=1)
+        agreement = float((chosen[self.votes.items] == self.votes.labels).mean())
+        return {**sureness(posterior), "changed": float((chosen != self.average).mean()), "agreement": agreement}
+
+    def single_members(self, estimates: Estimates | None, n_bins: int) -> list[dict[str, Any]]:
+        """The rows of the best and the median member."""
+        if self.truth is None:
+            assert estimates is not None  # noqa: S101 - made where there are no labels
+            ranked = Ranked.estimated(self.predictions, estimates.members)
+        else:
+            ranked = Ranked.measured(self.predictions, self.truth)
+        rows = []
+        for name, place in ranked.best_and_median().items():
+            single = SingleMember(self.predictions, self.votes, place)
+            if estimates is not None:
+                found = _as_columns(estimates.members[place])
+            else:
+                assert self.truth is not None  # noqa: S101 - without labels there are estimates
+                scores = single.scores(float(ranked.accuracy[place]), self.truth, n_bins)
+                found = _with_interval(scores, int(ranked.n_votes[place]))
+            run = {"iterations": 0, "converged": "", "seconds": float("nan"), "member": single.name}
+            rows.append({"method": name, **found, **single.facts(self.average), **run})
+        return rows
+
+
+def _with_interval(scores: dict[str, float], n_items: int) -> dict[str, float]:
+    low, high = wilson(scores["accuracy"], n_items, COVERAGE)
+    return {"accuracy": scores["accuracy"], "from": low, "to": high, **scores}
 
 
 def default_aggregators(predictions: Predictions) -> dict[str, AbstractAggregator]:
@@ -106,16 +179,3 @@ def _named(
         seen[name] += 1
         named[name if seen[name] == 1 else f"{name} ({seen[name]})"] = method
     return named
-
-
-def _without_labels(posterior: FloatArray, average: Any, predictions: Predictions) -> dict[str, float]:
-    chosen = posterior.argmax(axis=1)
-    logs = np.log(np.where(posterior > 0, posterior, 1))
-    answers = predictions.harden().hard
-    assert answers is not None  # noqa: S101 - hardened predictions are hard
-    return {
-        "confidence": float(posterior.max(axis=1).mean()),
-        "entropy": float((posterior * -logs).sum(axis=1).mean()) + 0.0,
-        "changed": float((chosen != average).mean()),
-        "agreement": float((chosen[answers.items] == answers.labels).mean()),
-    }

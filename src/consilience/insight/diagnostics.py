@@ -26,7 +26,11 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from consilience.data.answers import HardAnswers
+    from consilience.insight.warnings.evidence import Warned
     from consilience.system.arrays import Array, FloatArray, IntArray
+
+FEWEST_ANSWERS = 5
+"""A member with fewer answers has no accuracy of its own, only an interval, unless there are no more items."""
 
 ENOUGH = 20
 """The fewest common items of two members for their dependence to be known."""
@@ -40,10 +44,11 @@ class Diagnosis:
     Attributes
     ----------
     members
-        One row per member: how many items it answered; its accuracy, `measured` on labels or estimated, with the 90 %
-        interval `from` … `to`; how often it agrees with the consensus, how much it agrees with the other members beyond
-        chance (`kappa`), how often the consensus sides with it against the plurality of the others, and the pairs of
-        classes it confuses most (true → said).
+        One row per member: the share of the items it answered, and how many `answers` it gave; its accuracy,
+        `measured` on labels or estimated, with the 90 % interval `from` … `to` (with fewer than five answers only the
+        interval, NaN for the accuracy); how often it agrees with the consensus, how much it agrees with the other
+        members beyond chance (`kappa`), how often the consensus sides with it against the plurality of the others, and
+        the pairs of classes it confuses most (true → said).
     answers
         The accuracy of the fused answer and of the average, likewise.
     counts
@@ -61,8 +66,9 @@ class Diagnosis:
     beyond_chance
         How much the members agree beyond chance: Krippendorff's alpha, Fleiss' kappa, and Cohen's kappa of each pair
         (`beyond_chance.kappa`, on the axes of `agreement`).
-    warnings
-        What deserves a look, each with what to do next. `consilience.insight.warnings` has how often each is right.
+    warned
+        What deserves a look, in parts: what was found, what shows it, what to do. `warnings` has the same as text;
+        `consilience.insight.warnings` says how often each is right.
     since
         What has changed since a reference, if one was given.
     """
@@ -75,8 +81,13 @@ class Diagnosis:
     dependence: FloatArray
     compared: list[Any]
     beyond_chance: PanelAgreement
-    warnings: list[str]
+    warned: list[Warned]
     since: Since | None = None
+
+    @property
+    def warnings(self) -> list[str]:
+        """What deserves a look, each with what to do next."""
+        return [warned.text for warned in self.warned]
 
     @property
     def confusion(self) -> FloatArray:
@@ -102,23 +113,29 @@ def diagnose(
     aggregator: AbstractAggregator | None = None,
     labels: Any = None,
     *,
+    class_shares: Any = None,
     reference: Any = None,
     reference_labels: Any = None,
 ) -> Diagnosis:
-    """Diagnose the members under the consensus of an aggregator; `Consensus` by default.
+    """Report on the members, given the fused answer of an aggregator; `Consensus` by default.
 
-    If the aggregator is not fitted, a copy is, without labels. Accuracies are estimated by what `Consensus` believes of
-    each answer, whichever aggregator is given, with an interval that holds the true one in nine of ten panels. With
-    labels of some items, drawn at random (-1 where unknown), they are measured; but not that of an answer which such
-    labels have taught, since it fits them better than others.
+    If the aggregator is not fitted, a copy is fitted without labels. Accuracies are estimated from what `Consensus`
+    believes about each answer, whichever aggregator is given, with an interval that contains the true accuracy in nine
+    of ten panels. With labels of some items, drawn at random (-1 where unknown), accuracies are measured. The accuracy
+    of a fused answer that learned from these labels is not measured on them, because it fits them better than others.
+
+    `class_shares` say how frequent the classes are, where you know it: `Consensus(class_shares=...)` then estimates,
+    and answers by default.
 
     `reference` is what the same members said of other items, such as those from before a shift: the diagnosis then says
     what has changed `since`, and with `reference_labels` how often each member was right there.
     """
     if reference is None and reference_labels is not None:
         raise ValueError("reference_labels need the reference that they belong to; got no reference")
-    method = Consensus() if aggregator is None else aggregator
+    method = Consensus(class_shares=class_shares) if aggregator is None else aggregator
     check_is_aggregator(method)
+    if class_shares is not None and isinstance(aggregator, Consensus):
+        raise ValueError("class_shares must be given to the aggregator where that is a Consensus; got both")
     data = as_predictions(predictions)
     if hasattr(method, "members_"):
         data = method.aligned(data)
@@ -126,17 +143,29 @@ def diagnose(
     else:
         method = fitted_copy(method, data)
         posterior = method.posterior_
-    found = diagnosis_under(data, method, posterior, Reader(data).pool(), known_labels(labels, data.axes))
+    known = known_labels(labels, data.axes)
+    found = diagnosis_under(data, method, posterior, Reader(data).pool(), known, class_shares=class_shares)
     return found if reference is None else replace(found, since=since(data, reference, reference_labels))
 
 
 def diagnosis_under(
-    data: Predictions, method: AbstractAggregator, posterior: Array, average: Array, known: IntArray | None = None
+    data: Predictions,
+    method: AbstractAggregator,
+    posterior: Array,
+    average: Array,
+    known: IntArray | None = None,
+    *,
+    are_unseen: bool = False,
+    class_shares: Any = None,
 ) -> Diagnosis:
-    """Diagnose the members under the posterior (items, classes) of a fitted method, given their average."""
-    believer = method if isinstance(method, Consensus) else fitted_copy(Consensus(), data)
+    """Diagnose the members under the posterior (items, classes) of a fitted method, given their average.
+
+    If labels have taught the method, the fused answer is measured only where the known labels `are_unseen` by it. If
+    the method is not `Consensus`, a `Consensus` that knows the class shares estimates the accuracies.
+    """
+    believer = method if isinstance(method, Consensus) else fitted_copy(Consensus(class_shares=class_shares), data)
     answers = {FUSED: position_of_largest(posterior), "average": position_of_largest(average)}
-    is_taught = getattr(method, "correction_", None) is not None
+    is_taught = getattr(method, "correction_", None) is not None and not are_unseen
     voters = voters_of(data, believer, answers)
     estimates = named_estimates(voters, answers, known, {FUSED} if is_taught else frozenset())
     consensus = _Consensus.of(data, posterior, answers[FUSED], voters.posterior)
@@ -161,7 +190,7 @@ def diagnosis_under(
         dependence=dependence,
         compared=beyond_chance.compared,
         beyond_chance=beyond_chance,
-        warnings=warnings_of(evidence),
+        warned=warnings_of(evidence),
     )
 
 
@@ -215,7 +244,11 @@ def _member_report(
         {
             "member": [str(name) for name in predictions.members],
             "coverage": (np.bincount(pairs, minlength=n_members) / predictions.n_items).tolist(),
-            "estimated accuracy": [found.value for found in estimates.members],
+            "answers": n_answers.tolist(),
+            "estimated accuracy": [
+                found.value if n >= min(FEWEST_ANSWERS, predictions.n_items) else np.nan
+                for n, found in zip(n_answers, estimates.members, strict=True)
+            ],
             "from": [found.low for found in estimates.members],
             "to": [found.high for found in estimates.members],
             **({"measured": [found.is_measured for found in estimates.members]} if estimates.has_labels else {}),

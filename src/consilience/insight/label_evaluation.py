@@ -56,14 +56,18 @@ class LabelEvaluation(NamedTuple):
             f"{self.n_labels} labels change accuracy by {points.value:+.1f} points ({points.low:+.1f} to "
             f"{points.high:+.1f}) and NLL by {_between(self.gain['nll'])}"
         )
+        return f"{brought}; {self.outlook()}."
+
+    def outlook(self) -> str:
+        """Say whether more labels are likely to help."""
         last = self.last_gain["nll"]
         if last.high < 0:
-            return f"{brought}; the second half of them still helped, so more are likely worth it."
+            return "the second half of them still helped, so more are likely worth it"
         if last.low > 0:
-            return f"{brought}; the second half of them made it no better."
+            return "the second half of them made it no better"
         if self.n_labels < FEW:
-            return f"{brought}; these are too few to tell whether more would help."
-        return f"{brought}; whether the second half of them helped is within chance, so more may bring little."
+            return "these are too few to tell whether more would help"
+        return "whether the second half of them helped is within chance, so more may bring little"
 
     def __repr__(self) -> str:
         """The table, and what it means."""

@@ -82,11 +82,11 @@ def prevalence(
 ) -> Prevalence:
     """The share of each class among the items, for those who count rather than classify.
 
-    Counting answers is wrong where answers are: of a rare class, most of those who are called so are errors. If a
-    member calls class k class j in C_kj of the cases, it says class j in Σ_k p_k C_kj. That is solved for the shares p,
-    for all members together, by least squares on the simplex. Members need not err independently.
+    Do not count answers: of a rare class, most items that are called so are errors. If a member calls class k class j
+    in C_kj of the cases, it says class j in Σ_k p_k C_kj of all cases. This is solved for the shares p, for all members
+    together, by least squares on the simplex. Members need not err independently.
 
-    What is known of errors comes from one of three:
+    How members err is known from one of three sources:
 
     - `labels`: how the aggregator's posterior answers the labelled items of each class. They may be chosen by class
       (50 of each, say), but like other items of it otherwise. If they are drawn at random, their own shares are an
@@ -94,9 +94,9 @@ def prevalence(
     - `confusion`: the members' matrices as measured elsewhere, the sensitivity and specificity of a test for example.
     - the aggregator, fitted to other items, such as an earlier and more balanced sample.
 
-    Where the aggregator is fitted to these very items, this cannot help: its confusion matrices follow from its own
-    posterior, and the corrected shares repeat the mean posterior, right or wrong. And however the matrices are known,
-    members must err here as they did there.
+    If the aggregator is fitted to the same items, this cannot help: its confusion matrices follow from its own
+    posterior, and the corrected shares repeat the mean posterior, right or wrong. Whatever the source, members must err
+    on these items as they did there.
 
     Parameters
     ----------

@@ -8,7 +8,7 @@ import numpy as np
 
 from consilience.data.axes import Axes, Axis
 from consilience.data.frames import as_table
-from consilience.data.labels import known_labels
+from consilience.data.labels import known_labels, known_truths, which_known
 from consilience.data.reading import are_probabilities
 from consilience.system.arrays import plain_numpy
 from consilience.system.errors import InvalidPredictions
@@ -37,24 +37,25 @@ def read_posterior(posterior: Any, name: str = "posterior") -> FloatArray:
     return values
 
 
-def read_known(posterior: Any, labels: Any, classes: Sequence[Any] | None = None) -> tuple[FloatArray, IntArray]:
-    """The rows of the items whose label is known, and their labels as positions of classes.
+def read_known(posterior: Any, labels: Any, classes: Sequence[Any] | None = None) -> tuple[FloatArray, Any]:
+    """The rows of the items whose label is known, and their labels as positions of classes, or as rows if soft.
 
     A frame names items by its index (in other libraries than pandas, by a column `task` or `item`) and classes by its
     columns; labels are matched with these names. A list of labels has no names, so it may be in another order than such
     items and is refused.
     """
     rows, axes = _with_axes(posterior, classes)
-    known = _known(labels, axes)
+    known = known_truths(_given(labels, axes), axes)
     if known is None:
         raise InvalidPredictions("labels must be known for at least one item; all are -1")
-    return read_posterior(rows[known >= 0]), known[known >= 0]
+    is_known = which_known(known)
+    return read_posterior(rows[is_known]), known[is_known]
 
 
 def read_posterior_and_labels(posterior: Any, labels: Any) -> tuple[FloatArray, IntArray]:
     """Both, where the label of every item is known."""
     rows, axes = _with_axes(posterior)
-    values, known = read_posterior(rows), _known(labels, axes)
+    values, known = read_posterior(rows), known_labels(_given(labels, axes), axes)
     is_unknown = np.ones(len(values), dtype=bool) if known is None else known < 0
     if known is None or is_unknown.any():
         raise InvalidPredictions(
@@ -63,10 +64,10 @@ def read_posterior_and_labels(posterior: Any, labels: Any) -> tuple[FloatArray, 
     return values, known
 
 
-def _known(labels: Any, axes: Axes) -> IntArray | None:
+def _given(labels: Any, axes: Axes) -> Any:
     if labels is None:
         raise InvalidPredictions(f"labels must have one entry for each of the {axes.items.size} items; got None")
-    return known_labels(labels, axes)
+    return labels
 
 
 def _with_axes(posterior: Any, classes: Sequence[Any] | None = None) -> tuple[FloatArray, Axes]:

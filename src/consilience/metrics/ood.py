@@ -1,7 +1,7 @@
 """Out-of-distribution detection: whether uncertainty tells foreign items from the data's own.
 
 Foreign (out-of-distribution) items are the positives throughout. Each function takes what is known of the own and of
-the foreign items: posteriors (items, classes), or uncertainty scores (items,) of any making.
+the foreign items: posteriors (items, classes), or any uncertainty scores (items,).
 """
 
 from __future__ import annotations

@@ -12,6 +12,7 @@ import numpy as np
 from consilience.data.reading import check_number
 from consilience.metrics.inputs import read_known, read_posterior_and_labels
 from consilience.metrics.reliability import bin_edges, bin_of, binned_gap
+from consilience.metrics.wilson import wilson
 from consilience.system.tables import Table
 
 if TYPE_CHECKING:
@@ -142,13 +143,16 @@ def evaluate(
     level: float = 0.95,
     seed: int = 0,
 ) -> Evaluation:
-    """All metrics of a posterior, with bootstrap confidence intervals; labels of -1 are left out.
+    """All metrics of a posterior, with confidence intervals; labels of -1 are left out.
 
     Labels are positions of classes; or names, where `classes` has the names of the posterior's columns, in order. A
-    posterior that is a data frame names classes and items itself, and a Series of labels is matched by its index.
+    posterior that is a data frame names classes and items itself, and a Series of labels is matched by its index. Soft
+    labels are rows of probabilities (items, classes), NaN throughout where unknown, or a frame with a column for each
+    class: accuracy is then the mean probability of the answers.
 
-    Intervals are percentiles over resampled items, centered on the estimate (resampling alone makes a calibration
-    error larger).
+    The interval of the accuracy is Wilson's, which also has a width where all answers are right. The others are
+    percentiles over resampled items, centered on the estimate (resampling alone makes a calibration error larger).
+    `n_bootstrap=0` gives no intervals.
 
     >>> evaluate([[0.9, 0.1], [0.2, 0.8], [0.7, 0.3]], [0, 1, -1])["accuracy"].value
     1.0
@@ -168,10 +172,11 @@ def evaluate(
     # With weights of 1, so that the estimate is rounded as the draws are.
     for name, value in items.means(np.ones(n_items)).items():
         low, high = value, value
-        if n_bootstrap:
+        if n_bootstrap and name == "accuracy":
+            low, high = wilson(value, n_items, level)
+        elif n_bootstrap:
             draws = np.array([means[name] for means in resampled])
             low, high = np.quantile(draws - draws.mean() + value, [(1 - level) / 2, (1 + level) / 2])
-        top = 1.0 if name == "accuracy" else np.inf
         bottom = -np.inf if name == "ece debiased" else 0.0
-        estimates[name] = Estimate(value, float(np.clip(low, bottom, top)), float(np.clip(high, bottom, top)))
+        estimates[name] = Estimate(value, max(float(low), bottom), max(float(high), bottom))
     return Evaluation(estimates, n_items)

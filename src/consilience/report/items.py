@@ -20,8 +20,14 @@ if TYPE_CHECKING:
 FEW_CLASSES, MOST_CLASSES = 12, 10
 """Up to the first number of classes, all probabilities are shown; beyond it, at most the second number."""
 
-MOST_MEMBERS, MOST_PARTS = 30, 2
-"""How many members are shown per item, and how many parts of each one's evidence."""
+MOST_MEMBERS = 30
+"""How many members are shown per item; the others are summed up."""
+
+MOST_DOUBTFUL = 50
+"""How many single answers are listed for a second look."""
+
+DOUBTFUL = 0.5
+"""Answers to which the fused answer gives a larger probability are not."""
 
 
 class Judged(NamedTuple):
@@ -48,10 +54,10 @@ class Judged(NamedTuple):
 class ItemSection:
     """The items that a report shows."""
 
-    def __init__(self, analysis: Analysis, judged: Judged, most: int) -> None:
+    def __init__(self, analysis: Analysis, judged: Judged, votes: HardAnswers, most: int) -> None:
         against = judged.n_against / np.maximum(judged.n_answers, 1)
         self.shown = items_to_show(judged.consensus, judged.average, against, most)
-        self.analysis, self.judged = analysis, judged
+        self.analysis, self.judged, self.votes = analysis, judged, votes
         self.posterior = to_numpy(analysis.posterior)
 
     def to_dict(self) -> dict[str, Any]:
@@ -66,7 +72,27 @@ class ItemSection:
             "changed": self.shown.n_changed,
             "reasons": {reason: reasons.count(reason) for reason in ("changed", "uncertain", "disputed")},
             "rows": [self._row(*row) for row in zip(positions.tolist(), reasons, explanations, strict=True)],
+            "doubtful": self._doubtful(),
         }
+
+    def _doubtful(self) -> list[dict[str, Any]]:
+        """The single answers that the fused answer finds least probable, the least probable first."""
+        votes, consensus = self.votes, self.judged.consensus
+        belief = self.posterior[votes.items, votes.labels]
+        order = np.lexsort((-consensus.confidence[votes.items], belief))[:MOST_DOUBTFUL]
+        return [
+            {
+                "member": int(votes.members[place]),
+                "item": text(self.analysis.predictions.axes.items.name(item)),
+                "said": int(votes.labels[place]),
+                "belief": rounded(belief[place]),
+                "chosen": int(consensus.chosen[item]),
+                "confidence": rounded(consensus.confidence[item]),
+                "truth": int(consensus.truth[item]),
+            }
+            for place, item in zip(order.tolist(), votes.items[order].tolist(), strict=True)
+            if belief[place] < DOUBTFUL
+        ]
 
     def _row(self, position: int, reason: str, explanation: Explanation) -> dict[str, Any]:
         consensus, average, n_answers, n_against = self.judged
@@ -78,6 +104,7 @@ class ItemSection:
             "average": int(average.chosen[position]),
             "average_confidence": rounded(average.confidence[position]),
             "truth": int(consensus.truth[position]),
+            "given": bool(self.analysis.is_given[position]),
             "answers": int(n_answers[position]),
             "against": int(n_against[position]),
             "why": self._why(position, explanation),
@@ -101,7 +128,7 @@ class ItemSection:
             "members": [_evidence(explanation, m, classes) for m in order[:MOST_MEMBERS].tolist()],
             "silent": int(np.isnan(explanation.said[:, 0]).sum()),
             "others": len(order[MOST_MEMBERS:]),
-            "others_nats": rounded(explanation.by_member[order[MOST_MEMBERS:]].sum(), 3),
+            "others_weight": rounded(explanation.by_member[order[MOST_MEMBERS:]].sum(), 3),
         }
 
 
@@ -124,13 +151,13 @@ def _classes_to_show(explanation: Explanation, average: FloatArray, always: list
 
 
 def _evidence(explanation: Explanation, member: int, classes: IntArray) -> dict[str, Any]:
-    """One member's probabilities, its nats, and the largest parts of those (-1 stands for having answered at all)."""
-    parts = np.append(explanation.by_probability[member], explanation.normalizer[member])
-    top = np.argsort(-np.abs(parts), kind="stable")[:MOST_PARTS]
-    n_classes = len(explanation.classes)
+    """One member's probabilities, by how much it moves the log-odds, and how probable its answer is to all."""
+    vote = int(explanation.said[member].argmax())
     return {
         "member": member,
-        "nats": rounded(explanation.by_member[member], 3),
+        "weight": rounded(explanation.by_member[member], 3),
+        "vote": vote,
+        "sure": rounded(explanation.said[member, vote]),
+        "belief": rounded(explanation.posterior[vote]),
         "said": rounded(explanation.said[member, classes]),
-        "parts": [[-1 if k == n_classes else int(k), rounded(parts[k], 3)] for k in top if abs(parts[k]) >= 0.005],
     }

@@ -1,4 +1,4 @@
-"""The members of a report: one row each, their confusion matrices, and how much they agree."""
+"""The members of a report: one row each, and how much they agree."""
 
 from __future__ import annotations
 
@@ -6,38 +6,54 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from consilience.report.rounding import rounded, text
-from consilience.report.selection import classes_to_show, largest_cells, members_to_show
+from consilience.insight.accuracy.estimates import Estimate
+from consilience.insight.coverage import coverage_of
+from consilience.report.confusions import Confusions
+from consilience.report.opening import FEWEST_VOTES, accuracy
+from consilience.report.rounding import rounded
+from consilience.report.selection import members_to_show
 from consilience.report.verdicts import Verdicts, member_verdicts
+from consilience.system.arrays import to_numpy
 
 if TYPE_CHECKING:
     from consilience.data.answers import HardAnswers
-    from consilience.data.predictions import Predictions
-    from consilience.insight.diagnostics import Diagnosis
-    from consilience.system.arrays import FloatArray, IntArray
+    from consilience.insight.analysis import Analysis
+    from consilience.system.arrays import FloatArray
 
-MOST_ON_CARD, MOST_DRAWN, MOST_AGREEING, MOST_PAIRS = 60, 12, 30, 6
-"""How many members have a row, have figures, and are compared in pairs; how many mistakes each one shows."""
+MOST_ON_CARD, MOST_DRAWN, MOST_AGREEING = 100, 12, 30
+"""How many members have a row, have figures at least, and are compared in pairs."""
 
 
 class MemberSection:
     """The members that a report shows."""
 
-    def __init__(self, predictions: Predictions, answers: HardAnswers, diagnosis: Diagnosis, truth: IntArray) -> None:
-        self.predictions, self.diagnosis, self.truth = predictions, diagnosis, truth
-        self.n_answers = np.bincount(answers.members, minlength=predictions.n_members)
-        self.accuracy = _accuracies(answers, truth, predictions.n_members)
-        estimated = np.array(diagnosis.members["estimated accuracy"])
-        self.on_card = members_to_show(self.n_answers, estimated, MOST_ON_CARD)
-        self.drawn = members_to_show(self.n_answers, estimated, MOST_DRAWN)
-        soft = {member.position: member for member in predictions.soft}
+    def __init__(self, analysis: Analysis, answers: HardAnswers, votes: HardAnswers) -> None:
+        self.predictions, self.diagnosis = analysis.predictions, analysis.diagnosis
+        truth, n_members = analysis.measurable, analysis.predictions.n_members
+        self.n_answers = np.bincount(answers.members, minlength=n_members)
+        self.n_votes = np.bincount(votes.members, minlength=n_members)
+        self.accuracies = _estimates(analysis)
+        self.coverage = coverage_of(answers, n_members, analysis.predictions.n_items)
+        self.quality = _quality(analysis, votes)
+        self.confusions = Confusions(analysis.predictions, analysis.diagnosis, votes, truth)
+        values = np.array([found.value for found in self.accuracies])
+        self.on_card = members_to_show(self.n_answers, values, MOST_ON_CARD)
+        self.drawn = members_to_show(self.n_answers, values, self.confusions.most_drawn(MOST_DRAWN))
+        self.pictured = members_to_show(self.n_answers, values, MOST_DRAWN)
+        soft = {member.position: member for member in self.predictions.soft}
         self.verdicts: dict[int, Verdicts | None] = {
             m: member_verdicts(soft[m], truth) for m in self.on_card.tolist() if m in soft
         }
 
     def card(self) -> dict[str, Any]:
         """One row per member shown."""
-        return {"total": self.predictions.n_members, "rows": [self._row(m) for m in self.on_card.tolist()]}
+        warned = {member for warning in self.diagnosis.warned for member in warning.about}
+        return {
+            "total": self.predictions.n_members,
+            "few": FEWEST_VOTES,
+            "agreement": self.diagnosis.beyond_chance.sentence(),
+            "rows": [self._row(m) | {"warned": m in warned} for m in self.on_card.tolist()],
+        }
 
     def _row(self, member: int) -> dict[str, Any]:
         report = {column: self.diagnosis.members[column][member] for column in self.diagnosis.members.columns}
@@ -46,41 +62,17 @@ class MemberSection:
         return {
             "member": member,
             "answers": int(self.n_answers[member]),
-            "coverage": rounded(report["coverage"]),
-            "estimated": rounded(report["estimated accuracy"]),
-            "from": rounded(report["from"]),
-            "to": rounded(report["to"]),
-            "accuracy": rounded(self.accuracy[member]),
+            "votes": int(self.n_votes[member]),
+            **accuracy(self.accuracies[member]),
+            **{name: rounded(shares[member]) for name, shares in self.coverage._asdict().items()},
+            "quality": rounded(self.quality[member]),
             "confidence": None if verdicts is None else rounded(verdicts.confidence.mean()),
             "ece": None if scores is None else rounded(scores["ece"]),
             "agreement": rounded(report["agreement"]),
             "kappa": rounded(report["kappa"]),
             "dissents": report["dissents"],
-            "won": rounded(report["dissents won"]),
-            "confuses": text(report["confuses most"]),
-        }
-
-    def confusion(self) -> dict[str, Any]:
-        """The confusion matrices of the members drawn, of all classes or those confused most.
-
-        They come from the diagnosis, because an aggregator's `confusion_` includes its prior and smoothing.
-        """
-        counts = self.diagnosis.counts[self.drawn]
-        rates = counts / np.maximum(counts.sum(axis=2, keepdims=True), 1)
-        classes = classes_to_show(counts.sum(axis=0))
-        return {
-            "classes": classes.tolist(),
-            "total_members": self.predictions.n_members,
-            "members": [
-                {
-                    "member": int(member),
-                    "rates": rounded(_submatrix(table, classes)),
-                    "pairs": [
-                        [true, said, rounded(table[true, said])] for true, said in largest_cells(mistakes, MOST_PAIRS)
-                    ],
-                }
-                for member, table, mistakes in zip(self.drawn, rates, counts, strict=True)
-            ],
+            "upheld": rounded(report["dissents won"]),
+            "confuses": self.confusions.worst(member, 2),
         }
 
     def agreement(self) -> dict[str, Any]:
@@ -98,20 +90,18 @@ class MemberSection:
         }
 
 
-def _submatrix(table: FloatArray, classes: IntArray) -> FloatArray:
-    """The rows and columns of some classes. If classes are left out, a last column sums over them."""
-    part = table[np.ix_(classes, classes)]
-    if len(classes) == len(table):
-        return part
-    others = np.maximum(table[classes].sum(axis=1) - part.sum(axis=1), 0)
-    return np.column_stack([part, others])
+def _estimates(analysis: Analysis) -> list[Estimate]:
+    """The accuracy of each member as the diagnosis has it."""
+    table = analysis.diagnosis.members
+    measured = table["measured"] if "measured" in table.columns else [False] * analysis.predictions.n_members
+    columns = (table["estimated accuracy"], table["from"], table["to"], measured)
+    return [Estimate(*row) for row in zip(*columns, strict=True)]
 
 
-def _accuracies(answers: HardAnswers, truth: IntArray, n_members: int) -> FloatArray:
-    """Each member's accuracy on the items with a known label; NaN if it answered none of them."""
-    is_known = truth[answers.items] >= 0
-    members = answers.members[is_known]
-    is_right = (answers.labels == truth[answers.items])[is_known].astype(np.float64)
-    n_known = np.bincount(members, minlength=n_members)
-    right = np.bincount(members, weights=is_right, minlength=n_members)
-    return np.where(n_known > 0, right / np.maximum(n_known, 1), np.nan)
+def _quality(analysis: Analysis, votes: HardAnswers) -> FloatArray:
+    """The mean probability that the fused answer gives to what each member voted for; NaN of who did not vote."""
+    n_members = analysis.predictions.n_members
+    belief = to_numpy(analysis.posterior)[votes.items, votes.labels].astype(np.float64)
+    total = np.bincount(votes.members, weights=belief, minlength=n_members)
+    n_votes = np.bincount(votes.members, minlength=n_members)
+    return np.where(n_votes > 0, total / np.maximum(n_votes, 1), np.nan)

@@ -25,9 +25,12 @@ if TYPE_CHECKING:
 
     from consilience.aggregators.base import AbstractAggregator
 
-STYLE = "report.css"
-SCRIPTS = ("elements.js", "charts.js", "tables.js", "sections.js", "items.js", "report.js")
-"""Each script uses only those before it."""
+STYLES = ("page.css", "opening.css", "figures.css", "tables.css", "print.css")
+SCRIPTS = (
+    *("elements.js", "tables.js", "heat.js", "reliability.js", "waterfall.js"),  # what sections are made of
+    *("opening.js", "members.js", "confusions.js", "calibration.js", "items.js", "explanation.js", "report.js"),
+)
+"""Each script uses, while it is loaded, only those before it."""
 
 
 def write_report(
@@ -36,8 +39,10 @@ def write_report(
     aggregator: AbstractAggregator | None = None,
     labels: Any = None,
     *,
+    known: Any = None,
     title: str | None = None,
-    most_items: int = 300,
+    command: str | None = None,
+    most_items: int = 100,
 ) -> Path:
     """Write the report of a fit as one HTML page, and return its path.
 
@@ -48,11 +53,16 @@ def write_report(
     predictions
         Whatever `Predictions` takes.
     aggregator
-        `Consensus()` by default. If it is not fitted, a copy is, without labels. The page shows its `predict_proba`.
+        `Consensus()` by default. If it is not fitted, a copy is, with the `known` labels. The page shows its
+        `predict_proba`.
     labels
-        Known labels, as `fit` takes them. They only score.
+        True labels, as `fit` takes them. They only measure.
+    known
+        Labels that the fit learns from, or has learned from. They measure nothing; the page says what they gained.
     title
         The heading.
+    command
+        The command line that made the page, for its foot.
     most_items
         How many items are listed with explanations. The figures always show all items.
 
@@ -63,7 +73,9 @@ def write_report(
     ...     write_report(f"{folder}/report.html", [[[0.9, 0.1], [0.2, 0.8]], [[0.6, 0.4], [0.7, 0.3]]]).name
     'report.html'
     """
-    payload = report_payload(predictions, aggregator, labels, title=title, most_items=most_items)
+    payload = report_payload(
+        predictions, aggregator, labels, known=known, title=title, command=command, most_items=most_items
+    )
     target = Path(path)
     # Only the title is neither ASCII nor escaped, and a lone surrogate in it cannot be encoded.
     with whole_file(target) as file:
@@ -74,12 +86,12 @@ def write_report(
 def page(payload: dict[str, Any]) -> str:
     """Build the HTML of a payload."""
     assets = files("consilience.report") / "assets"
-    read = {name: (assets / name).read_text(encoding="utf-8") for name in ("report.html", STYLE, *SCRIPTS)}
-    scripts = [read[name] for name in SCRIPTS]
+    read = {name: (assets / name).read_text(encoding="utf-8") for name in ("report.html", *STYLES, *SCRIPTS)}
+    style, scripts = "\n".join(read[name] for name in STYLES), [read[name] for name in SCRIPTS]
     return Template(read["report.html"]).substitute(
-        policy=_policy(read[STYLE], scripts),
+        policy=_policy(style, scripts),
         title=escape(payload["title"]),
-        style=read[STYLE],
+        style=style,
         payload=embedded(payload),
         scripts="\n".join(f"<script>{script}</script>" for script in scripts),
     )

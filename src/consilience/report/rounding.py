@@ -22,7 +22,19 @@ def rounded(values: Any, digits: int = 4) -> Any:
     return round(float(array), digits) + 0.0 if np.isfinite(array) else None
 
 
-def text(name: Any) -> str:
+def text(name: Any, most: int = LONGEST_NAME) -> str:
     """A name as text, cut if it is too long."""
     words = str(name)
-    return words if len(words) <= LONGEST_NAME else words[: LONGEST_NAME - 1] + "…"
+    return words if len(words) <= most else words[: most - 1] + "…"
+
+
+def percent(share: float, digits: int = 0) -> str:
+    """A share as text; 100% and 0% only for all and nothing.
+
+    >>> percent(0.913), percent(0.9997, 1), percent(1.0)
+    ('91%', '99.9%', '100%')
+    """
+    shown = f"{share:.{digits}%}"
+    if shown == f"{1:.{digits}%}" and share < 1:
+        shown = f"{1 - 0.01 * 10**-digits:.{digits}%}"
+    return "100%" if share == 1 else "0%" if share == 0 else shown

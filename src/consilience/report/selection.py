@@ -13,9 +13,6 @@ if TYPE_CHECKING:
     from consilience.report.verdicts import Verdicts
     from consilience.system.arrays import FloatArray, IntArray
 
-MOST_CLASSES, TELLING_CLASSES = 30, 20
-"""A confusion matrix with more classes than the first number shows the second number of them."""
-
 ENOUGH_ANSWERS = 20
 """Members with fewer answers do not count as best or worst, unless all have fewer: three right answers are luck."""
 
@@ -50,18 +47,6 @@ def first_of_each(rankings: Sequence[IntArray], most: int) -> dict[int, int]:
             if position is not None and len(found) < most:
                 found.setdefault(int(position), number)
     return found
-
-
-def classes_to_show(mistakes: FloatArray) -> IntArray:
-    """All classes if they are few; else those of the most frequent mistakes (true, predicted)."""
-    n_classes = len(mistakes)
-    if n_classes <= MOST_CLASSES:
-        return np.arange(n_classes)
-    # So many cells cannot all lie among fewer classes than wanted, so these are enough.
-    largest = largest_cells(mistakes, TELLING_CLASSES**2)
-    named = dict.fromkeys(int(k) for cell in largest for k in cell)
-    rest = (k for k in range(n_classes) if k not in named)
-    return np.sort(np.array([*named, *rest][:TELLING_CLASSES], dtype=np.intp))
 
 
 def largest_cells(table: FloatArray, most: int) -> list[tuple[int, int]]:

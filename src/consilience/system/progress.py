@@ -35,6 +35,11 @@ class Progress:
         if bar := self._visible():
             bar.advance(bar.task_ids[0])
 
+    def say(self, sentence: str) -> None:
+        """Print a sentence that stays, above the bar."""
+        if self._bar is not None:
+            self._bar.console.print(sentence, markup=False, highlight=False)
+
     def _visible(self) -> Bar | None:
         """The bar, which appears when its time has come."""
         if self._bar is not None and not self._bar.live.is_started and monotonic() >= self._start:
@@ -63,6 +68,10 @@ class LoggedProgress(Progress):
         """Say that one part is done."""
         self._n_done += 1
         self._report()
+
+    def say(self, sentence: str) -> None:
+        """Write a sentence at once."""
+        self._write(f"{strftime('%H:%M:%S')} {sentence}\n")
 
     def _report(self) -> None:
         if monotonic() >= self._next:

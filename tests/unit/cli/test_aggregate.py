@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 
 import consilience as cs
-from consilience.cli.aggregate import _gain
+from consilience.cli.summary import gained
 from consilience.insight import diagnostics, explanation
+from consilience.insight.analysis import Analysis
 from consilience.passes.reader import Reader
 
 N_ITEMS = 80
@@ -68,4 +69,21 @@ def test_nothing_is_written_where_labels_are_wrong(run, arrays):
 )
 def test_where_labels_cannot_be_evaluated_nothing_is_said_of_them(method, known):
     predictions = cs.Predictions(np.random.default_rng(0).dirichlet(np.ones(2), size=(3, 4)))
-    assert _gain(method.fit(predictions, known), predictions, known) == {}
+    assert gained(Analysis(predictions, method, known)) == {}
+
+
+def test_accuracies_are_measured_where_labels_are_given(run, members, tmp_path):
+    np.save(tmp_path / "truth.npy", np.random.default_rng(0).integers(3, size=N_ITEMS))
+    code, out, _ = run("aggregate", members, "--labels", "truth.npy")
+    assert code == 0 and "Right, measured on the labels" in out and "estimated" not in out.split("Scored on")[0]
+    code, out, _ = run("aggregate", members)
+    assert "Right, as estimated without labels" in out
+
+
+def test_the_report_has_a_title_and_the_command(run, members, monkeypatch):
+    words = ["aggregate", members, "--report", "page.html", "--title", "Three members"]
+    monkeypatch.setattr("sys.argv", ["consilience", *words])
+    code, _, _ = run(*words)
+    page = Path("page.html").read_text(encoding="utf-8")
+    assert code == 0 and "<title>Three members</title>" in page
+    assert "consilience aggregate members.npy --report page.html --title 'Three members'" in page

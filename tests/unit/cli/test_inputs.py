@@ -7,7 +7,7 @@ import pytest
 
 import consilience as cs
 from consilience.cli.inputs import fitted, labels_of, predictions_of
-from consilience.files.recognition import Columns
+from consilience.data.roles import Columns
 
 
 def test_labels_of_tables_need_names(run, tmp_path):

@@ -8,9 +8,9 @@ from typer.main import get_command
 from consilience.cli.app import app
 from consilience.cli.methods import method_names
 from consilience.cli.options import Method, with_columns
-from consilience.files.recognition import Columns
+from consilience.data.roles import Columns
 
-NAMES = ["item_column", "member_column", "label_column"]
+NAMES = ["item_column", "member_column", "label_column", "classes", "items", "normalize"]
 
 
 def test_help_names_every_method():
@@ -46,8 +46,14 @@ def test_the_command_gets_the_columns():
     def command(files, *, columns):
         heard.update(files=files, columns=columns)
 
-    command(files=["a.csv"], item_column="q", member_column=None, label_column="said")
-    assert heard == {"files": ["a.csv"], "columns": Columns("q", None, "said")}
+    given = dict.fromkeys(NAMES) | {
+        "item_column": "q",
+        "label_column": "said",
+        "classes": 'a, "b,c"',
+        "normalize": True,
+    }
+    command(files=["a.csv"], **dict.fromkeys(NAMES) | given)
+    assert heard == {"files": ["a.csv"], "columns": Columns("q", None, "said", ("a", "b,c"), None, normalize=True)}
 
 
 def test_tables_are_read_by_the_columns_named(run, tmp_path):

@@ -1,5 +1,7 @@
 """Outputs are files of their own, and a report says what it says elsewhere."""
 
+import shlex
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -29,6 +31,7 @@ def test_two_outputs_must_not_be_one_file():
 def test_the_page_is_that_of_write_report(tmp_path):
     predictions = cs.Predictions(np.random.default_rng(0).dirichlet(np.ones(3), size=(3, 20)))
     method, truth = cs.DawidSkene().fit(predictions), np.arange(20) % 3
-    write_page(tmp_path / "page.html", Analysis(predictions, method), truth)
-    write_report(tmp_path / "report.html", predictions, method, truth)
+    write_page(tmp_path / "page.html", Analysis(predictions, method, labels=truth), "Title")
+    command = shlex.join(["consilience", *sys.argv[1:]])
+    write_report(tmp_path / "report.html", predictions, method, truth, title="Title", command=command)
     assert (tmp_path / "page.html").read_bytes() == (tmp_path / "report.html").read_bytes()

@@ -96,7 +96,7 @@ def test_a_summary_lists_first_who_is_estimated_to_be_right_most_often(capsys):
     out = capsys.readouterr().out
     assert "Average of 2 members on 1,000 items and 3 classes\nAgreement beyond chance: 0.25\n" in out
     assert "Right, as estimated without labels*: the fused answer 80% (50% to 90%)" in out
-    assert out.index("75% (25% to 88%)") < out.index("50% (25% to 75%)") and "25% of 4" in out
+    assert out.index("75% (25% to 88%)") < out.index("50% (25% to 75%)")
     assert "* estimated without labels, with the interval" in out
     assert "Least agreement beyond chance, Cohen's kappa: a and b -0.12 (50% the same)" in out
     assert "No item is answered differently from plain averaging." in out and "! look" in out
@@ -113,8 +113,60 @@ def test_a_summary_lists_changed_items_and_scores(capsys):
     screen.print_summary(summary(changed={"count": 12, "share": 0.012, "surest": [row]}, scores=scores))
     out = capsys.readouterr().out
     assert "12 items (1.2%) are answered differently from plain averaging" in out
-    assert "cat 0.50" in out and "dog 0.62" in out and "b (+1.50 nats)" in out
+    assert "cat 0.50" in out and "dog 0.62" in out and "b (odds × 4.5)" in out
     assert "Scored on the labels" in out and "0.1250" in out
+
+
+def test_measured_accuracies_are_called_so(capsys):
+    parts = summary()
+    members = [row | {"measured": True} for row in parts["members"]]
+    answers = {"fused answer": parts["answers"]["fused answer"] | {"measured": True}}
+    screen.print_summary(summary(members=members, answers=answers))
+    out = capsys.readouterr().out
+    assert "Right, measured on the labels: the fused answer 80% (50% to 90%)" in out
+    assert "right: measured on the labels" in out and "estimated" not in out
+    members[0]["measured"] = False
+    screen.print_summary(summary(members=members, answers=answers))
+    out = capsys.readouterr().out
+    assert "50% (25% to 75%)*" in out and "* estimated without labels" in out
+
+
+def crowd(n_members, **changes):
+    member = summary()["members"][0]
+    rows = [
+        member | {"member": f"w{place}", "estimated accuracy": 0.9 - place / 1000, "answers": 50}
+        for place in range(n_members)
+    ]
+    return [row | changes for row in rows]
+
+
+def test_of_many_members_the_first_and_the_last_are_listed(capsys):
+    screen.print_summary(summary(members=crowd(35)))
+    out = capsys.readouterr().out
+    listed = [place for place in range(35) if f" w{place} " in out]
+    assert listed == [*range(10), *range(30, 35)]
+    assert "20 more members are in between: --json and --report list them." in " ".join(out.split())
+    screen.print_summary(summary(members=crowd(20)))
+    out = capsys.readouterr().out
+    assert all(f" w{place} " in out for place in range(20)) and "in between" not in out
+
+
+def test_members_without_answers_are_counted_and_not_listed(capsys):
+    silent = crowd(20, coverage=0.0, **{"estimated accuracy": np.nan, "from": np.nan, "to": np.nan})
+    screen.print_summary(summary(members=[*summary()["members"], *silent]))
+    out = capsys.readouterr().out
+    assert "20 of 22 members answered no item here." in out and "w3" not in out and "unknown" not in out
+
+
+def test_a_member_with_few_answers_has_an_interval_and_no_accuracy(capsys):
+    few = crowd(1, coverage=0.001, **{"estimated accuracy": np.nan, "answers": 1})
+    screen.print_summary(summary(members=[*summary()["members"], *few]))
+    out = capsys.readouterr().out
+    line = next(line for line in out.splitlines() if " w0 " in line)
+    assert "25% to 75%" in line and "(" not in line and "<1%" in line
+    screen.print_summary(summary(members=[*crowd(30), *few]))
+    out = " ".join(capsys.readouterr().out.split())
+    assert "1 of 31 members gave fewer than 5 answers; --json has their intervals." in out
 
 
 def test_a_narrow_terminal_shows_every_cell(capsys, monkeypatch):

@@ -54,20 +54,22 @@ def test_scores_need_labels(analysis):
     analysis, truth = analysis
     assert "scores" not in summarize(analysis, analysis.posterior)
     names = [analysis.predictions.classes[k] for k in truth]
-    scores = summarize(analysis, analysis.posterior, names)["scores"]
+    labelled = Analysis(analysis.predictions, analysis.method, labels=names)
+    scores = summarize(labelled, analysis.posterior)["scores"]
     assert scores["DawidSkene"]["accuracy"] == cs.metrics.accuracy(analysis.posterior, truth)
     assert scores["Average"]["nll"] == pytest.approx(cs.metrics.nll(analysis.average, truth))
-    assert "scores" not in summarize(analysis, analysis.posterior, names, names)  # all of them were given
+    given = Analysis(analysis.predictions, analysis.method, names, names)
+    assert "scores" not in summarize(given, analysis.posterior)  # all of them were given
 
 
 def test_labels_are_names_whatever_the_order_of_classes(analysis):
     analysis, truth = analysis
     order = [2, 0, 1]
     other = cs.Predictions(analysis.predictions.to_array()[:, :, order], classes=["fox", "cat", "dog"])
-    again = Analysis(other, analysis.method)
     names = np.array(["cat", "dog", "fox"])[truth]
-    expected = summarize(analysis, analysis.posterior, names)["scores"]["DawidSkene"]
-    assert summarize(again, again.posterior, names)["scores"]["DawidSkene"] == pytest.approx(expected)
+    analysis, again = (Analysis(some, analysis.method, labels=names) for some in (analysis.predictions, other))
+    expected = summarize(analysis, analysis.posterior)["scores"]["DawidSkene"]
+    assert summarize(again, again.posterior)["scores"]["DawidSkene"] == pytest.approx(expected)
 
 
 def test_a_fit_that_has_not_settled_is_warned_of(analysis):
@@ -77,7 +79,7 @@ def test_a_fit_that_has_not_settled_is_warned_of(analysis):
     summary = summarize(hasty, hasty.posterior)
     assert summary["converged"] is False
     settling = [warning for warning in summary["warnings"] if "settled" in warning]
-    assert len(settling) == 1 and "raise max_iter" in settling[0]
+    assert len(settling) == 1 and "Raise max_iter" in settling[0]
 
 
 def test_the_accuracies_are_those_of_the_diagnosis(analysis):

@@ -92,5 +92,5 @@ def test_wrong_frames(frame, options, message):
 
 
 def test_a_frame_given_as_an_array_is_pointed_to_from_frame():
-    with pytest.raises(cs.InvalidPredictions, match="use from_frame"):
+    with pytest.raises(cs.InvalidPredictions, match="a long one to from_frame"):
         cs.Predictions(pd.DataFrame(ANSWERS))

@@ -47,7 +47,7 @@ def test_nothing_known():
     ("labels", "axes", "message"),
     [
         (3, PLAIN, "one entry for each of the 3 items; got a int"),
-        (pd.DataFrame({"a": [1]}), PLAIN, "one entry for each of the 3 items; got a DataFrame"),
+        (pd.DataFrame(index=[0]), PLAIN, "a frame of labels must have a column 'label'"),
         ([0, 1], PLAIN, "one entry for each of the 3 items; got 2"),
         ([0, 1, 2], PLAIN, r"among the classes \[0, 1\], or -1 where unknown; item 2 has 2"),
         ([0.5, 1, 1], PLAIN, "item 0 has 0.5"),

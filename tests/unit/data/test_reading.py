@@ -79,7 +79,7 @@ def test_files_that_hold_no_numbers(tmp_path):
 @pytest.mark.parametrize(
     ("values", "message"),
     [
-        ([pd.DataFrame(BLOCK[0])], "got a data frame: use from_frame"),
+        ([pd.DataFrame(BLOCK[0])], "got a data frame: give one for each member"),
         ([sparse.csr_array(BLOCK[0])], "must be a dense array; got a sparse csr_array"),
         (object(), r"^probabilities must be an array of real numbers \(members, items, classes\); got a object$"),
         ([[[{}]]], "got Python objects that are no numbers$"),

@@ -10,16 +10,25 @@ import pandas as pd
 import pytest
 import sklearn
 from sklearn.base import BaseEstimator, TransformerMixin, clone
+from sklearn.calibration import CalibratedClassifierCV
 from sklearn.datasets import load_digits
 from sklearn.ensemble import VotingClassifier
 from sklearn.exceptions import NotFittedError
+from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LinearRegression, LogisticRegression, RidgeClassifier
-from sklearn.model_selection import GridSearchCV, StratifiedKFold, cross_val_predict, cross_val_score, train_test_split
+from sklearn.model_selection import (
+    GridSearchCV,
+    ShuffleSplit,
+    StratifiedKFold,
+    cross_val_predict,
+    cross_val_score,
+    train_test_split,
+)
 from sklearn.naive_bayes import BernoulliNB, GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
-from sklearn.svm import SVC
+from sklearn.svm import SVC, LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
 import consilience as cs
@@ -142,6 +151,22 @@ def test_known_truths_may_help_the_combination(blobs, members):
     assert (ensemble.aggregator_.posterior_.argmax(axis=1) == ensemble.le_.transform(y[100:])).all()
 
 
+def test_known_class_shares_by_the_names_of_the_classes(rng):
+    """Members trained on as many of each class are asked where one of them is rare."""
+
+    def drawn(n_items, share):
+        y = np.where(rng.random(n_items) < share, "rare", "usual")
+        return np.where(y == "rare", 1.0, 0.0)[:, None] + rng.normal(size=(n_items, 4)), y
+
+    members = [(str(place), LogisticRegression(C=c)) for place, c in enumerate((0.01, 1, 100))]
+    ensemble = cs.EnsembleClassifier(members, cs.Consensus(class_shares={"usual": 0.95, "rare": 0.05}), cv=0)
+    x_new, y_new = drawn(1000, 0.05)
+    known = clone(ensemble).fit(*drawn(400, 0.5)).fit_aggregator(x_new)
+    even = clone(ensemble).set_params(aggregator=cs.Consensus())
+    even.fit(*drawn(400, 0.5)).fit_aggregator(x_new)
+    assert known.score(x_new, y_new) > even.score(x_new, y_new)
+
+
 @pytest.mark.parametrize("method", [None, cs.DawidSkene(), cs.MajorityVote(), cs.Average(weights=[1, 2, 3])], ids=repr)
 def test_rows_are_answered_one_by_one(blobs, members, method):
     x, y = blobs
@@ -235,6 +260,103 @@ def test_fitted_members_stay_as_they_are_and_survive_cloning(blobs):
     assert cross_val_score(ensemble, x[120:], y[120:], cv=3).mean() > 0.6
     two_steps = make_pipeline(StandardScaler(), GaussianNB()).fit(x, y)  # unpacks like a pair, and is none
     assert cs.EnsembleClassifier([two_steps, fitted[1][1]], prefit=True).fit(x).get_params()["prefit"] is True
+
+
+# ---- frozen members ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("cv", [0, 2])
+def test_frozen_members_answer_by_the_names_they_know(blobs, cv):
+    x, y = blobs
+    bayes, svm = GaussianNB().fit(x[:120], y[:120]), LinearSVC().fit(x[:120], y[:120])
+    frozen = [("bayes", FrozenEstimator(bayes)), ("svm", FrozenEstimator(svm))]
+    ensemble = cs.EnsembleClassifier([*frozen, ("lr", LogisticRegression())], cv=cv).fit(x[120:], y[120:])
+    assert ensemble.classes_.tolist() == ["apple", "fig", "pear"]
+    assert ensemble.score(x[120:], y[120:]) > 0.7
+    answers = ensemble.member_predictions(x).to_array()
+    np.testing.assert_array_equal(answers[0], bayes.predict_proba(x))
+    np.testing.assert_array_equal(ensemble.classes_[answers[1].argmax(axis=1)], svm.predict(x))
+    np.testing.assert_array_equal(bayes.predict_proba(x), GaussianNB().fit(x[:120], y[:120]).predict_proba(x))
+    assert cross_val_score(ensemble, x[120:], y[120:], cv=2, error_score="raise").mean() > 0.6
+
+
+def test_frozen_members_teach_the_same_as_fitted_ones(blobs):
+    x, y = blobs
+    fitted = [("bayes", GaussianNB().fit(x[:120], y[:120])), ("svm", SVC().fit(x[:120], y[:120]))]
+    frozen = [(name, FrozenEstimator(member)) for name, member in fitted]
+    one = cs.EnsembleClassifier(frozen, cv=3).fit(x[120:], y[120:])
+    other = cs.EnsembleClassifier(fitted, prefit=True).fit(x[120:])
+    np.testing.assert_allclose(one.predict_proba(x), other.predict_proba(x), rtol=1e-12)
+
+
+def test_a_frozen_part_of_a_member_knows_names_too(blobs):
+    x, y = blobs
+    svm = LinearSVC().fit(x[:120], y[:120])
+    members = [
+        ("calibrated", CalibratedClassifierCV(FrozenEstimator(svm), cv=2)),
+        ("pipeline", make_pipeline(StandardScaler(), FrozenEstimator(GaussianNB().fit(x[:120], y[:120])))),
+        ("scaled", make_pipeline(FrozenEstimator(StandardScaler().fit(x)), GaussianNB())),  # a frozen step, no classes
+        ("fitted", cs.EnsembleClassifier([svm, GaussianNB().fit(x, y)], prefit=True)),
+    ]
+    ensemble = cs.EnsembleClassifier(members, cv=2).fit(x[120:], y[120:])
+    assert ensemble.score(x[120:], y[120:]) > 0.6
+    assert ensemble.named_estimators_.scaled.classes_.tolist() == [0, 1, 2]
+
+
+def test_a_frozen_member_may_know_numbers_that_others_use_for_other_classes(blobs):
+    x, y = blobs
+    numbers = np.unique(y, return_inverse=True)[1] + 1  # 1, 2, 3: encoded, 1 and 2 would be the last two
+    some = numbers[:120] < 3
+    frozen = FrozenEstimator(GaussianNB().fit(x[:120][some], numbers[:120][some]))
+    ensemble = cs.EnsembleClassifier([("frozen", frozen), ("bayes", GaussianNB())], cv=2).fit(x[120:], numbers[120:])
+    rows = ensemble.member_predictions(x).to_array()[0]
+    np.testing.assert_array_equal(rows[:, :2], frozen.predict_proba(x))
+    assert (rows[:, 2] == 0).all()
+
+
+def test_a_frozen_member_may_know_more_classes_than_y(blobs):
+    x, y = blobs
+    rest = np.flatnonzero(y != "fig")
+    members = [("frozen", FrozenEstimator(GaussianNB().fit(x, y))), ("bayes", GaussianNB()), ("svm", LinearSVC())]
+    ensemble = cs.EnsembleClassifier(members, cv=2).fit(x[rest], y[rest])
+    assert ensemble.classes_.tolist() == ["apple", "fig", "pear"]
+    assert (ensemble.member_predictions(x).to_array()[1:, :, 1] == 0).all()
+    with pytest.raises(ValueError, match=r"the same names; 'y' knows \[0, 1\]; 'frozen' knows \['apple'"):
+        cs.EnsembleClassifier(members).fit(x[rest], (y[rest] == "pear").astype(int))
+
+
+def test_labels_of_fitted_members_are_known_truths(blobs):
+    x, y = blobs
+    swapped = np.array(["fig", "pear", "apple"])[np.unique(y, return_inverse=True)[1]]
+    wrong = [GaussianNB().fit(x[:120], swapped[:120]), LogisticRegression().fit(x[:120], swapped[:120])]
+    ensemble = cs.EnsembleClassifier(wrong, prefit=True)
+    assert ensemble.fit(x[120:]).score(x[120:], y[120:]) < 0.3
+    learned = ensemble.fit(x[120:180], y[120:180]).predict_proba(x[180:])
+    assert ensemble.score(x[180:], y[180:]) > 0.6  # the labels say who means what
+    np.testing.assert_array_equal(learned, ensemble.fit_aggregator(x[120:180], y[120:180]).predict_proba(x[180:]))
+    others = [y[120:180, None], pd.Series(y[120:180], index=np.arange(60)[::-1])]  # rows belong to rows by place
+    for labels in others:
+        np.testing.assert_array_equal(learned, ensemble.fit(x[120:180], labels).predict_proba(x[180:]))
+    some = np.where(np.arange(60) < 50, y[120:180].astype(object), None)
+    assert ensemble.fit(x[120:180], some).score(x[180:], y[180:]) > 0.6
+    with pytest.raises(ValueError, match=r"labels must be among the classes .* item 0 has 'kiwi'"):
+        ensemble.fit(x[120:180], ["kiwi"] * 60)
+    with pytest.raises(TypeError, match="fit takes no sample_weight with prefit=True, because no member is fitted"):
+        ensemble.fit(x[120:180], y[120:180], sample_weight=np.ones(60))
+
+
+def test_decisions_stand_beside_probabilities(blobs):
+    x, y = blobs
+    members = [("ridge", RidgeClassifier()), ("svm", LinearSVC()), ("bayes", GaussianNB())]
+    assert not hasattr(members[0][1], "predict_proba") and hasattr(members[0][1], "decision_function")
+    ensemble = cs.EnsembleClassifier(members, cv=3).fit(x, y)
+    assert ensemble.member_predictions(x).is_soft.tolist() == [False, False, True]
+    assert cross_val_score(ensemble, x, y, cv=3, error_score="raise").mean() > 0.7
+
+
+def test_folds_must_leave_out_each_item_once(blobs, members):
+    with pytest.raises(ValueError, match="cv must leave out each item once"):
+        cs.EnsembleClassifier(members, cv=ShuffleSplit(2, random_state=0)).fit(*blobs)
 
 
 def test_a_class_too_rare_for_every_fold(blobs):

@@ -94,3 +94,14 @@ def test_a_folder_that_cannot_be_written_to_is_no_matter_of_predictions(tmp_path
     with pytest.raises(OSError, match=r"mnist is not in .* could not be downloaded \(PermissionError\)") as failure:
         fetch("mnist", tmp_path)
     assert not isinstance(failure.value, ValueError)
+
+
+def test_labels_alone_are_not_a_data_set(tmp_path):
+    folder = tmp_path / "CIFAR-10-C"
+    folder.mkdir()
+    (folder / "labels.npy").touch()
+    assert not downloads.is_here("CIFAR-10-C", tmp_path)
+    for name in downloads.CORRUPTIONS:
+        assert not downloads.is_here("CIFAR-10-C", tmp_path)
+        (folder / f"{name}.npy").touch()
+    assert downloads.is_here("CIFAR-10-C", tmp_path)

@@ -80,6 +80,35 @@ def test_workers_of_a_killed_run_end_with_it(tmp_path):
     assert not worker.exists()
 
 
+@pytest.mark.parametrize(("jobs", "taken"), [(None, ["cuda:0", "cuda:1"]), (3, ["cuda:0", "cuda:1", "cuda:0"])])
+def test_every_process_takes_a_gpu(folders, monkeypatch, jobs, taken):
+    found = []
+
+    class Pool:
+        """Starts no process; each would take a name of the queue."""
+
+        def __init__(self, n_jobs, *, initargs, **_):
+            found.extend(initargs[0].get() for _ in range(n_jobs))
+
+        def __enter__(self):
+            return self
+
+        def __exit__(self, *_):
+            pass
+
+    monkeypatch.setattr(members, "ProcessPoolExecutor", Pool)
+    monkeypatch.setattr(members, "devices", lambda: [torch.device("cuda:0"), torch.device("cuda:1")])
+    train_members("mnist", [], *folders, scale=SCALE, jobs=jobs)
+    assert found == taken
+
+
+def test_mixed_precision_has_a_folder_of_its_own(folders):
+    mixed = Scale(epochs=1, subset=48, mixed=True)
+    get_member("mnist", 0, *folders, mixed)
+    assert (folders[1] / "members" / "mnist-1-epochs-48-images-mixed" / "member-0.pt").exists()
+    assert str(mixed).endswith("all test images, mixed precision")
+
+
 def test_only_the_missing_are_trained_and_each_is_told(folders):
     assert missing_members("mnist", folders[1], SCALE) == [0, 1, 2]
     told = []

@@ -6,9 +6,11 @@ torch = pytest.importorskip("torch")
 
 import consilience as cs
 from consilience.experiments import networks
-from consilience.experiments.members import member_path
+from consilience.experiments.members import get_member, member_path
 from consilience.experiments.published import take_members
-from consilience.experiments.scales import Scale
+from consilience.experiments.scales import Scale, Scales
+from consilience.experiments.shifts import Condition
+from consilience.experiments.store import Store
 
 
 def test_published_weights_become_members(tmp_path):
@@ -26,3 +28,17 @@ def test_published_weights_become_members(tmp_path):
         take_members("mnist", tmp_path, tmp_path / "work", Scale(epochs=3))
     with pytest.raises(cs.InvalidPredictions, match="must hold the weights of cifar10's network"):
         take_members("cifar10", tmp_path, tmp_path / "work", Scale(n_members=2))
+
+
+def test_networks_of_several_depths(tmp_path):
+    """As they are published: trained in parallel, the last layer called `linear`."""
+    for depth in (20, 32):
+        state = networks.padded_resnet(10, depth).state_dict()
+        wrapped = {f"module.{name.replace('fc.', 'linear.')}": value for name, value in state.items()}
+        torch.save({"state_dict": wrapped, "best_prec1": 92.6}, tmp_path / f"resnet{depth}-0123abcd.th")
+    scale, data = Scale(n_members=2), tmp_path / "data"
+    take_members("cifar10-published", tmp_path, tmp_path / "work", scale)
+    sizes = [len(get_member("cifar10-published", seed, data, tmp_path / "work", scale).layer1) for seed in (0, 1)]
+    assert sizes == [3, 5]
+    described = Store(data, tmp_path / "work", Scales(scale)).described(Condition("cifar10-published"))
+    assert described == "published weights, 2 members, all test images"

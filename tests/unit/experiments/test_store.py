@@ -1,10 +1,14 @@
 """What experiments keep: each prediction and each cell is computed once."""
 
+import threading
+
 import numpy as np
 import pytest
 
 torch = pytest.importorskip("torch")
 
+from consilience.experiments import devices
+from consilience.experiments import store as storing
 from consilience.experiments.scales import Scale, Scales
 from consilience.experiments.shifts import Condition
 from consilience.experiments.store import Store
@@ -43,6 +47,31 @@ def test_only_members_that_are_missing_are_asked(store, monkeypatch):
     assert asked[-1] == ("mnist", 0, 10) and len(asked) == 3  # another condition is another file
 
 
+def test_predictions_that_are_not_kept_are_used_and_gone(store, monkeypatch, tmp_path):
+    monkeypatch.setattr(Store, "predict", lambda _, __, seed, examples: torch.full((len(examples), 2), float(seed)))
+    passing = Store(store.data_dir, store.work_dir, store.scales, keeps_predictions=False)
+    assert passing.predictions(Condition("mnist"), [2, 1])[:, 0, 0].tolist() == [2, 1]
+    assert not (tmp_path / "work").exists()
+    store.predictions(Condition("mnist"), [1])
+    monkeypatch.setattr(Store, "predict", lambda *_: pytest.fail("an earlier run kept them"))
+    assert passing.predictions(Condition("mnist"), [1]).shape == (1, 10, 2)
+
+
+def test_members_predict_on_all_devices(store, monkeypatch):
+    monkeypatch.setenv(devices.VARIABLE, "cpu:0,cpu:1")
+    places = threading.Barrier(2, timeout=30)
+    found = {}
+
+    def predict(_, __, seed, examples):
+        places.wait()
+        found[seed] = devices.device()
+        return torch.full((len(examples), 2), float(seed))
+
+    monkeypatch.setattr(Store, "predict", predict)
+    assert store.predictions(Condition("mnist"), [0, 1])[:, 0, 0].tolist() == [0, 1]
+    assert set(found.values()) == set(devices.devices())
+
+
 def test_labels_and_examples_are_of_the_scale(store):
     condition = Condition("mnist")
     assert store.labels(condition).tolist() == store.examples(condition).labels.tolist()
@@ -60,6 +89,12 @@ def test_a_cell_that_fails_is_not_kept(store, tmp_path):
     assert store.cell("mnist", "grid/x", "a", fail) == {"EA": {"nll": 0.1}}
     other = Store(store.data_dir, store.work_dir, Scales(Scale(2, None, 3, 10)))
     assert other.cell("mnist", "grid/x", "a", lambda: 2) == 2  # other epochs are other cells
+
+
+def test_a_cell_of_other_code_is_computed_again(store, monkeypatch):
+    assert store.cell("mnist", "grid/x", "a", lambda: 1) == store.cell("mnist", "grid/x", "a", lambda: 2) == 1
+    monkeypatch.setattr(storing, "of_code", lambda: "another version")
+    assert store.cell("mnist", "grid/x", "a", lambda: 2) == 2
 
 
 def test_predictions_are_as_they_were(store):

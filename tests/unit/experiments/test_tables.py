@@ -31,3 +31,24 @@ def test_tables_have_a_column_for_each_severity_where_there_are_several():
     (block,) = blocks(rows)
     assert (block.title, block.columns, block.methods) == ("t, s: nll", ["1", "2"], ["DS", "EA"])
     assert "| DS | **0.500** | – |" in markdown("x", rows)
+
+
+def test_the_order_of_methods_is_that_of_the_paper_then_names_then_weights():
+    weights = ("1e-05", "0.1", "1", "0.001")
+    names = ["EA geometric", "Consensus", *(f"SDS (ours), α = {weight}" for weight in weights), "EA", "DS"]
+    expected = ["DS", "EA", *(f"SDS (ours), α = {weight}" for weight in ("1", "0.1", "0.001", "1e-05"))]
+    for order in (names, names[::-1]):
+        (block,) = blocks(rows_of({(name, 1, 0): 1.0 for name in order}))
+        assert block.methods == [*expected, "Consensus", "EA geometric"]
+    lines = markdown("x", rows_of({(name, 1, 0): 1.0 for name in names})).splitlines()
+    assert [line.split(" | ")[0][2:] for line in lines if " / " in line][-8:] == [
+        *expected,
+        "Consensus",
+        "EA geometric",
+    ]
+
+
+def test_degrees_are_degrees():
+    rows = [row._replace(shift="rotation") for row in rows_of({("EA", 0, 0): 1.0, ("EA", 15, 0): 3.0})]
+    assert "| method | 0° | 15° |" in markdown("x", rows)
+    assert r"method & 0$^\circ$ & 15$^\circ$ \\" in latex("x", rows)

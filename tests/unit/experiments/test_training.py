@@ -53,3 +53,41 @@ def test_a_trained_member_is_read_not_trained(data, tmp_path):
     torch.testing.assert_close(training.predict(first, data), training.predict(again, data))
     other = train_member(tiny, data, RECIPE, seed=1, path=tmp_path / "other.pt")
     assert not torch.allclose(training.predict(first, data), training.predict(other, data))
+
+
+def without_dropout():
+    return torch.nn.Sequential(torch.nn.Flatten(), torch.nn.Linear(3 * 64, 4))
+
+
+def test_batches_that_are_made_ahead_train_the_same_network(data, tmp_path, monkeypatch):
+    usual = train_member(without_dropout, data, RECIPE, seed=3, path=tmp_path / "usual.pt")
+    used = []
+    monkeypatch.setattr(training, "_fed", lambda batches, _: used.append(1) or training.made_ahead(batches))
+    ahead = train_member(without_dropout, data, RECIPE, seed=3, path=tmp_path / "ahead.pt")
+    assert len(used) == RECIPE.epochs
+    torch.testing.assert_close(ahead.state_dict(), usual.state_dict(), rtol=0, atol=0)
+
+
+def test_batches_are_made_ahead_for_other_devices_than_the_processor():
+    batches = iter([("images", "labels")])
+    assert training._fed(batches, torch.device("cpu")) is batches
+    fed = training._fed(batches, torch.device("cuda"))
+    assert fed is not batches and list(fed) == [("images", "labels")]
+
+
+def test_mixed_precision_multiplies_in_sixteen_bits(data, tmp_path):
+    seen = []
+
+    def make():
+        network = without_dropout()
+        network[1].register_forward_hook(lambda _, __, out: seen.append(out.dtype))
+        return network
+
+    mixed = train_member(make, data, RECIPE, seed=3, path=tmp_path / "mixed.pt", mixed=True)
+    single = train_member(make, data, RECIPE, seed=3, path=tmp_path / "single.pt")
+    assert set(seen[: len(seen) // 2]) == {torch.bfloat16} and set(seen[len(seen) // 2 :]) == {torch.float32}
+    assert all(weight.dtype == torch.float32 for weight in mixed.state_dict().values())
+    said = training.predict(mixed, data, mixed=True)
+    assert seen[-1] == torch.bfloat16 and said.dtype == torch.float32
+    torch.testing.assert_close(said.sum(dim=1), torch.ones(len(data)))
+    torch.testing.assert_close(said, training.predict(single, data), rtol=0, atol=0.05)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import consilience as cs
-from consilience.files import contents
+from consilience.files import delimited
 from consilience.files.contents import read_contents
 
 ARRAY = np.random.default_rng(0).dirichlet(np.ones(3), size=(2, 5))
@@ -58,7 +58,7 @@ def test_tables_that_are_far_too_wide_or_name_a_column_twice(tmp_path, monkeypat
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    monkeypatch.setattr(contents, "MOST_COLUMNS", 3)
+    monkeypatch.setattr(delimited, "MOST_COLUMNS", 3)
     wide = tmp_path / "wide.csv"
     wide.write_text("item,a,b,c\n1,.2,.3,.5\n", encoding="utf-8")
     with pytest.raises(cs.InvalidPredictions, match=r"wide\.csv must have at most 3 columns; it has 4"):

@@ -7,8 +7,8 @@ import pytest
 
 import consilience as cs
 from consilience.data.labels import NamedLabels, known_labels
+from consilience.data.roles import Columns
 from consilience.files import read_labels, read_posterior, read_predictions
-from consilience.files.recognition import Columns
 from consilience.system.tables import Table
 
 ARRAY = np.random.default_rng(0).dirichlet(np.ones(3), size=(2, 5))
@@ -74,7 +74,7 @@ def test_logits_are_recognised_by_name_or_told(tmp_path, name):
         predictions, found = soft(path)
         assert "logits" in found[0]
     else:
-        with pytest.raises(cs.InvalidPredictions, match="say --logits"):
+        with pytest.raises(cs.InvalidPredictions, match="Logits go through"):
             soft(path)
         predictions, _ = soft(path, logits=True)
     np.testing.assert_allclose(predictions.to_array(), ARRAY, atol=1e-12)
@@ -164,7 +164,7 @@ def test_classes_that_are_whole_numbers_are_so_in_headers_too(tmp_path):
     people = text(tmp_path / "people.csv", "item,worker,label\n5,ann,3\n6,ann,1\n")
     predictions, _ = soft(people, wide)
     assert sorted(predictions.classes) == ["1", "2", "3"]
-    back = read_posterior(str(wide))
+    back = read_posterior(str(wide)).predictions
     truth = read_labels(str(text(tmp_path / "y.csv", "item,label\n6,1\n5,3\n")))
     assert known_labels(truth, back.axes).tolist() == [2, 0]
 

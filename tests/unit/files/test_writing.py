@@ -29,7 +29,7 @@ def test_a_posterior_comes_back(tmp_path, suffix):
     aggregator = cs.SoftDawidSkene(max_iter=3).fit(predictions)
     path = tmp_path / f"out.{suffix}"
     write_posterior(path, aggregator, aggregator.posterior_, predictions.items)
-    back = read_posterior(str(path))
+    back = read_posterior(str(path)).predictions
     np.testing.assert_allclose(back.to_array()[0], aggregator.posterior_, rtol=1e-15)
     if suffix in ("npz", "csv", "parquet"):
         assert (back.items, back.classes) == (predictions.items, predictions.classes)
@@ -75,5 +75,37 @@ def test_names_that_read_like_formulas_are_quoted(tmp_path):
     write_posterior(tmp_path / "out.csv", aggregator, aggregator.posterior_, predictions.items)
     first, second = (tmp_path / "out.csv").read_text(encoding="utf-8").splitlines()[:2]
     assert first == "item,label,'-x,y,z" and second.startswith("'=1+1,")
-    back = read_posterior(str(tmp_path / "out.csv"))
+    back = read_posterior(str(tmp_path / "out.csv")).predictions
     assert (back.items, back.classes) == (predictions.items, predictions.classes)
+
+
+@pytest.mark.parametrize("suffix", ["npz", "csv", "parquet", "safetensors"])
+def test_items_whose_labels_the_fit_was_given_are_marked(tmp_path, suffix):
+    pytest.importorskip({"parquet": "pyarrow", "safetensors": "safetensors"}.get(suffix, "numpy"))
+    aggregator, path = cs.Average().fit(cs.Predictions(ARRAY, classes=["x", "y", "z"])), tmp_path / f"out.{suffix}"
+    marks = np.array([False, True, False, False, True])
+    write_posterior(path, aggregator, aggregator.posterior_, aggregator.items_, marks)
+    back = read_posterior(str(path))
+    np.testing.assert_array_equal(back.is_known, marks)
+    np.testing.assert_allclose(back.predictions.to_array()[0], aggregator.posterior_)
+    predictions = read_predictions([str(path)]).predictions  # the marks are no class
+    np.testing.assert_allclose(predictions.to_array()[0], aggregator.posterior_)
+    write_posterior(path, aggregator, aggregator.posterior_, aggregator.items_, np.zeros(5, dtype=bool))
+    assert not read_posterior(str(path)).is_known.any()
+    assert suffix != "csv" or path.read_text(encoding="utf-8").startswith("item,label,x,y,z\n")
+
+
+def test_a_class_called_known_is_no_mark(tmp_path):
+    aggregator = cs.Average().fit(cs.Predictions(ARRAY, classes=["known", "y", "z"]))
+    path = tmp_path / "out.csv"
+    write_posterior(path, aggregator, aggregator.posterior_, aggregator.items_)
+    back = read_posterior(str(path))
+    assert back.predictions.classes == ["known", "y", "z"] and not back.is_known.any()
+    with pytest.raises(cs.InvalidPredictions, match="cannot have a column 'known' for a class"):
+        write_posterior(path, aggregator, aggregator.posterior_, aggregator.items_, np.ones(5, dtype=bool))
+
+
+def test_marks_that_are_none(tmp_path):
+    np.savez(tmp_path / "out.npz", posterior=ARRAY[0], known=np.zeros(3, dtype=bool))
+    with pytest.raises(cs.InvalidPredictions, match="'known' must say of each of the 5 items true or false"):
+        read_posterior(str(tmp_path / "out.npz"))

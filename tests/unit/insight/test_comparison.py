@@ -1,7 +1,10 @@
+from itertools import pairwise
+
 import numpy as np
 import pytest
 
 import consilience as cs
+from consilience.metrics.wilson import wilson
 
 from simulate import softmax_members
 
@@ -9,28 +12,72 @@ ARRAY, TRUTH = softmax_members(np.random.default_rng(0), [3, 2, 1], n_items=200,
 METHODS = ["Average", "Average (geometric)", "MajorityVote", "DawidSkene", "BayesianClassifierCombination"]
 
 
+SINGLE = ["best member", "median member"]
+
+
+def by_method(table):
+    return dict(zip(table["method"], table.rows(), strict=True))
+
+
 def test_every_method_is_scored():
     table = cs.compare(ARRAY, TRUTH)
-    assert table["method"] == [*METHODS, "SoftDawidSkene", "Consensus"]
-    average = cs.Average().fit(ARRAY).posterior_
-    assert table.rows()[0]["accuracy"] == cs.metrics.accuracy(average, TRUTH)
-    assert table.rows()[0]["nll"] == pytest.approx(cs.metrics.nll(average, TRUTH))
-    assert table.rows()[0]["changed"] == 0
+    assert sorted(table["method"]) == sorted([*METHODS, "SoftDawidSkene", "Consensus", *SINGLE])
+    average, found = cs.Average().fit(ARRAY).posterior_, by_method(table)["Average"]
+    assert found["accuracy"] == cs.metrics.accuracy(average, TRUTH)
+    assert found["nll"] == pytest.approx(cs.metrics.nll(average, TRUTH))
+    assert found["changed"] == 0
+    assert (found["from"], found["to"]) == wilson(found["accuracy"], 200, 0.9)
+
+
+def test_the_best_row_comes_first():
+    for table, by in ((cs.compare(ARRAY, TRUTH), "accuracy"), (cs.compare(ARRAY), "estimated accuracy")):
+        assert table[by] == sorted(table[by], reverse=True)
+    for one, two in pairwise(cs.compare(ARRAY, TRUTH).rows()):
+        assert (-one["accuracy"], one["nll"]) <= (-two["accuracy"], two["nll"])
+
+
+def test_a_member_has_one_estimate_wherever_it_is_shown():
+    diagnosis, rows = cs.diagnose(ARRAY), by_method(cs.compare(ARRAY))
+    best = int(np.argmax(diagnosis.members["estimated accuracy"]))
+    assert rows["best member"]["member"] == str(best)
+    for name in ("estimated accuracy", "from", "to"):
+        assert rows["best member"][name] == pytest.approx(diagnosis.members[name][best])
+    diagnosis, rows = cs.diagnose(ARRAY, labels=TRUTH), by_method(cs.compare(ARRAY, TRUTH))
+    best = int(rows["best member"]["member"])
+    found = [diagnosis.members[name][best] for name in ("estimated accuracy", "from", "to")]
+    assert found == pytest.approx([rows["best member"][name] for name in ("accuracy", "from", "to")])
+
+
+def test_known_labels_teach_and_their_items_are_left_out():
+    known = np.where(np.arange(200) < 60, TRUTH, -1)
+    found = by_method(cs.compare(ARRAY, TRUTH, known=known))
+    taught = cs.Consensus().fit(ARRAY, known).posterior_[60:]
+    assert found["Consensus"]["nll"] == pytest.approx(cs.metrics.nll(taught, TRUTH[60:]))
+    assert found["Average"]["accuracy"] == cs.metrics.accuracy(cs.Average().fit(ARRAY).posterior_[60:], TRUTH[60:])
+    assert found["Average"]["confidence"] == pytest.approx(cs.Average().fit(ARRAY).posterior_[60:].max(axis=1).mean())
+    assert "estimated accuracy" in cs.compare(ARRAY, known=known).columns
+    with pytest.raises(cs.InvalidPredictions, match="known must leave out some items"):
+        cs.compare(ARRAY, known=TRUTH)
+    with pytest.raises(cs.InvalidPredictions, match="for an item that is not among the known ones; none is"):
+        cs.compare(ARRAY, known, known=known)
 
 
 def test_labels_only_score():
     with_labels, without = cs.compare(ARRAY, TRUTH), cs.compare(ARRAY)
-    for column in ("confidence", "entropy", "changed", "agreement", "iterations"):
-        assert with_labels[column] == without[column]
+    for name, row in by_method(with_labels).items():
+        for column in ("confidence", "entropy", "changed", "agreement", "iterations"):
+            assert row[column] == by_method(without)[name][column]
     assert "accuracy" not in without.columns
     some = cs.compare(ARRAY, np.where(np.arange(200) < 50, TRUTH, -1))
-    assert some["accuracy"][0] == cs.metrics.accuracy(cs.Average().fit(ARRAY).posterior_[:50], TRUTH[:50])
+    assert by_method(some)["Average"]["accuracy"] == cs.metrics.accuracy(
+        cs.Average().fit(ARRAY).posterior_[:50], TRUTH[:50]
+    )
 
 
 def test_accuracies_are_estimated_without_labels():
     table = cs.compare(ARRAY)
     diagnosis = cs.diagnose(ARRAY)
-    consensus = dict(zip(table["method"], table.rows(), strict=True))["Consensus"]
+    consensus = by_method(table)["Consensus"]
     fused = diagnosis.answers["fused answer"]
     found = [consensus[name] for name in ("estimated accuracy", "from", "to")]
     np.testing.assert_allclose(found, [fused.value, fused.low, fused.high])  # one answer, one number

@@ -183,3 +183,16 @@ def test_consensus_tells_weights_accuracies_and_who_is_odd(rng):
     assert any(warning.startswith(moved) for warning in diagnosis.warnings)
     assert f"! {moved}" in repr(diagnosis)
     assert "weight" not in cs.diagnose(members, cs.Average()).members.rows()[0]
+
+
+def test_known_class_shares_teach_whoever_estimates(rng):
+    """The default method, or the Consensus behind another one; a Consensus that is given has its own."""
+    labels, truth = labels_from_confusion(rng, diagonal_confusion([0.8, 0.7, 0.7], 2), [0.9, 0.1], 400)
+    predictions, shares = cs.Predictions.from_labels(labels, classes=["usual", "rare"]), {"rare": 0.1, "usual": 0.9}
+    known = cs.diagnose(predictions, cs.Consensus(class_shares=shares))
+    for method in (None, cs.MajorityVote()):
+        diagnosis = cs.diagnose(predictions, method, class_shares=shares)
+        assert diagnosis.members["estimated accuracy"] == known.members["estimated accuracy"]
+        assert diagnosis.members["estimated accuracy"] != cs.diagnose(predictions, method).members["estimated accuracy"]
+    with pytest.raises(ValueError, match="class_shares must be given to the aggregator where that is a Consensus"):
+        cs.diagnose(predictions, cs.Consensus(), class_shares=shares)

@@ -123,7 +123,7 @@ def test_members_who_give_equal_probabilities_are_copies(rng, truth):
 def test_a_fit_that_has_not_settled_is_warned_of(rng, truth):
     labels = voted(rng, [0.9, 0.8, 0.7], truth)
     (warned,) = not_settled(evidence_of(labels, truth, has_settled=False))
-    assert "raise max_iter" in warned.text
+    assert "Raise max_iter" in warned.text
     assert not not_settled(evidence_of(labels, truth))
 
 

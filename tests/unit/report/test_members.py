@@ -1,46 +1,65 @@
-"""The members of a report: scored where they answered, and diagnosed."""
+"""The members of a report: measured where labels are, estimated elsewhere, and diagnosed."""
 
 import numpy as np
 import pytest
 
 import consilience as cs
-from consilience.report.members import _accuracies, _submatrix
+from consilience.report.payload import report_payload
+
+from simulate import named
 
 ROUNDING = 5e-5
 """Of the four digits that are kept."""
 
 
-def test_members_are_scored_where_they_answered(digits, payload):
-    p, labels = digits
-    for row, rows in zip(payload["card"]["rows"], p.to_array(), strict=True):
-        is_in = (labels >= 0) & ~np.isnan(rows[:, 0])
-        assert row["accuracy"] == pytest.approx(cs.metrics.accuracy(rows[is_in], labels[is_in]), abs=ROUNDING)
-        assert row["ece"] == pytest.approx(cs.metrics.calibration_error(rows[is_in], labels[is_in]), abs=ROUNDING)
-        assert row["answers"] == (~np.isnan(rows[:, 0])).sum()
+def test_accuracies_are_those_of_the_diagnosis_with_labels(digits, fitted, payload):
+    diagnosis = cs.diagnose(digits[0], fitted, named(digits[1], digits[0]))
+    rows = payload["members"]["rows"]
+    for column, key in (("estimated accuracy", "value"), ("from", "low"), ("to", "high")):
+        assert [row[key] for row in rows] == pytest.approx(diagnosis.members[column], abs=ROUNDING)
+    assert all(row["measured"] for row in rows)
+
+
+def test_without_labels_nothing_is_measured(digits, fitted):
+    rows = report_payload(digits[0], fitted)["members"]["rows"]
+    diagnosis = cs.diagnose(digits[0], fitted)
+    assert [row["value"] for row in rows] == pytest.approx(diagnosis.members["estimated accuracy"], abs=ROUNDING)
+    assert not any(row["measured"] for row in rows)
 
 
 def test_members_are_diagnosed(digits, fitted, payload):
-    diagnosis = cs.diagnose(digits[0], fitted)
-    assert [row["estimated"] for row in payload["card"]["rows"]] == pytest.approx(
-        diagnosis.members["estimated accuracy"], abs=ROUNDING
-    )
-    assert payload["warnings"] == diagnosis.warnings
+    diagnosis = cs.diagnose(digits[0], fitted, named(digits[1], digits[0]))
     np.testing.assert_allclose(payload["agreement"]["dependence"], diagnosis.dependence, atol=ROUNDING)
     found = diagnosis.beyond_chance
     np.testing.assert_allclose(payload["agreement"]["kappa"], found.kappa, atol=ROUNDING)
-    assert [row["kappa"] for row in payload["card"]["rows"]] == pytest.approx(found.by_member, abs=ROUNDING)
-    assert payload["summary"]["agreement"]["alpha"] == pytest.approx(found.alpha, abs=ROUNDING)
-    assert payload["summary"]["agreement"]["sentence"] == found.sentence()
-    rates = [member["rates"] for member in payload["confusion"]["members"]]
-    np.testing.assert_allclose(rates, diagnosis.confusion, atol=ROUNDING)
+    assert [row["kappa"] for row in payload["members"]["rows"]] == pytest.approx(found.by_member, abs=ROUNDING)
+    assert payload["members"]["agreement"] == found.sentence()
 
 
-def test_accuracy_is_of_answers_to_items_with_a_known_truth():
-    answers = cs.Predictions.from_labels([[0, 1, 1], [1, -1, 0], [-1, -1, 0]], 2).hard
-    np.testing.assert_array_equal(_accuracies(answers, np.array([0, 0, -1]), 3), [0.5, 0, np.nan])
+def test_the_quality_of_a_member_is_how_probable_its_votes_are_to_all(digits, fitted, payload):
+    posterior = fitted.predict_proba(digits[0])
+    for row, said in zip(payload["members"]["rows"], digits[0].to_array(), strict=True):
+        answered = ~np.isnan(said[:, 0])
+        believed = posterior[answered, said[answered].argmax(axis=1)]
+        assert row["quality"] == pytest.approx(believed.mean(), abs=ROUNDING)
+        assert row["answers"] == row["votes"] == answered.sum()
 
 
-def test_a_part_of_a_table_has_the_rest_in_its_last_column():
-    table = np.array([[0.5, 0.3, 0.2], [0.1, 0.8, 0.1], [0.0, 0.4, 0.6]])
-    np.testing.assert_allclose(_submatrix(table, np.array([0, 2])), [[0.5, 0.2, 0.3], [0.0, 0.6, 0.4]])
-    np.testing.assert_array_equal(_submatrix(table, np.arange(3)), table)
+def test_a_worker_with_one_answer_has_an_interval_and_comes_last():
+    labels = np.full((4, 60), -1)
+    labels[:3] = np.random.default_rng(0).integers(2, size=60)
+    labels[3, 0] = 1 - labels[0, 0]
+    payload = report_payload(cs.Predictions.from_labels(labels, 2))
+    lonely = payload["members"]["rows"][3]
+    assert lonely["votes"] == 1 < payload["members"]["few"]
+    assert lonely["high"] - lonely["low"] > 0.1
+    assert payload["opening"]["ranking"][-1] == 3
+
+
+def test_members_with_a_warning_are_marked():
+    rng = np.random.default_rng(0)
+    truth = rng.integers(3, size=300)
+    labels = np.where(rng.random((4, 300)) < 0.85, truth, rng.integers(3, size=(4, 300)))
+    labels[3] = rng.integers(3, size=300)
+    rows = report_payload(cs.Predictions.from_labels(labels, 3), most_items=1)["members"]["rows"]
+    assert [row["warned"] for row in rows] == [False, False, False, True]

@@ -82,3 +82,15 @@ def test_a_log_gets_a_line_now_and_then(monkeypatch):
         for now[0] in (10.0, 31.0, 40.0, 62.0):
             progress.finish()
     assert [line.split(" ", 1)[1] for line in lines] == ["2/4 the first\n", "4/4 the first\n"]
+
+
+def test_a_sentence_stays_above_the_bar_and_is_logged_at_once(capsys):
+    with show_progress("cells", is_shown=True) as progress:
+        progress.say("Predictions take 135 GB.")
+    assert "Predictions take 135 GB.\n" in capsys.readouterr().err
+    lines = []
+    with show_progress("cells", is_shown=False, logs=lines.append) as progress:
+        progress.say("Predictions take 135 GB.")
+    assert len(lines) == 1 and lines[0].endswith(" Predictions take 135 GB.\n")
+    Progress().say("nobody reads this")
+    assert capsys.readouterr() == ("", "")

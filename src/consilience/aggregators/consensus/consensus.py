@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from operator import is_
 from typing import TYPE_CHECKING, Any, ClassVar, Self, final
 
 import numpy as np
 
 from consilience.aggregators.base import Outcome
+from consilience.aggregators.consensus.class_shares import MOST_WEIGHT, Reweighting, read_shares, reweighted
 from consilience.aggregators.consensus.finding import Finding, find, find_more, n_effective
 from consilience.aggregators.consensus.label_correction import MOST_NUMBERS, LabelledItems, learn_correction
 from consilience.aggregators.consensus.standing import Standing
@@ -58,31 +60,35 @@ AGREEMENT = Record(Agreement, {"products": "gg", "counts": "gg", "confidences": 
 
 @final
 class Consensus(AbstractIterative):
-    """The recommended label-free method: a small network, trained on many panels, weighs what experts make of this one.
+    """The recommended label-free method: a small network, trained on many panels, weighs three ways to fuse answers.
 
-    1. **Experts** fuse the answers in different ways: their average; an average by weights that follow from how much
-       members agree (`opinion_weights`); a translation of probabilities by confusion matrices, which are counted under
-       that average.
-    2. **Traits** say what sort of panel it is: sizes, agreement beyond chance, how sure members are and how sure they
-       may be, how frequent each class is to each expert and how far members agree on it.
-    3. **The network** gives every class of an item a score from both, and every item a gate: the answer is
+    1. **Experts** fuse the answers in different ways: the average; an average with weights that follow from how much
+       members agree (`opinion_weights`); and a translation, which reads the answers through confusion matrices that
+       are estimated from that average.
+    2. **Traits** describe the panel: sizes, agreement beyond chance, how sure members are and how sure their agreement
+       lets them be, how frequent each class is according to each expert, and how far members agree on it.
+    3. **The network** computes from both a score for every class of an item, and a gate for every item: the answer is
        gate · softmax(scores) + (1 - gate) · average. It was trained on thousands of panels whose truth was known,
-       and never sees a label of yours. One member alone and one item alone are averaged; a panel whose traits lie
-       outside of those in training stays nearer to the average, the further the nearer.
+       and never sees your labels. With one member or one item the answer is the average. The further the traits of a
+       panel lie outside of those in training, the nearer the answer stays to the average.
 
-    Where some labels are known, they correct the answers to the other items too, as far as they support it: by member
-    and class, shrunk towards no correction as strongly as cross-validation on the labelled items asks for
-    (`label_correction`). Labels are names of classes, or positions where classes have none (-1 where unknown), or
-    probabilities (items, classes), rows of NaN where unknown. They change nothing else that is learned.
+    Known labels also correct the answers to the other items, by member and class. The correction is shrunk towards
+    none, as strongly as cross-validation on the labelled items demands (`label_correction`). Labels are names of
+    classes, or positions where classes have no names (-1 where unknown), or probabilities (items, classes) with rows of
+    NaN where unknown. They change nothing else that is learned.
 
-    `history_` is the evidence of the translated answers as each pass found it; it settles but need not rise.
-    `benchmarks/quality` shows what it gains and where it loses, and the model card what the network was trained on.
+    `history_` is the evidence of the translated answers after each pass; it settles but need not rise.
+    `benchmarks/quality` measures gains and losses; the model card says what the network was trained on.
 
     Parameters
     ----------
+    class_shares
+        How frequent the classes are, where you know it: one number for each class, in their order, or a mapping from
+        their names. Answers are then weighted by class, so that they have these shares in the mean; the fewer items
+        there are, the less (`class_shares.py`). None, where you do not know.
     label_noise
-        The share of known labels that are wrong. 0 takes a label for the answer to its item; otherwise members are
-        heard too. Soft labels say themselves how sure they are.
+        The share of known labels that are wrong. With 0, a label is the answer to its item; otherwise the members
+        count too. Soft labels already say how sure they are.
     weights
         A file of weights that `training` wrote, from your own history of labelled panels; None takes those that come
         with the package.
@@ -96,11 +102,12 @@ class Consensus(AbstractIterative):
     Attributes
     ----------
     member_weights_ : (members,), of the weighted average; they sum to 1
-    member_credibility_ : (members,), what their evidence is multiplied by: below 1 where they are surer than their
-        agreement bears out
+    member_credibility_ : (members,), what their evidence is multiplied by: below 1 if they are surer than their
+        agreement supports
     outside_ : how far the panel lies outside of those the network was trained on, in standard deviations; 0 within
     agreement_, vote_agreement_ : what the weights were found from, in a form that adds up
     survey_, gives_votes_ : what else the experts and traits follow from
+    reweighting_ : what answers are multiplied by, because of `class_shares`; None without them
     correction_ : what labels corrected; None where there were none
     labelled_ : what members said of the labelled items, which corrections are learned from
 
@@ -116,6 +123,7 @@ class Consensus(AbstractIterative):
     vote_agreement_: Agreement
     survey_: Survey
     gives_votes_: Any
+    reweighting_: Reweighting | None = None  # files of earlier versions have none
     correction_: Correction | None
     labelled_: LabelledItems | None
 
@@ -132,6 +140,11 @@ class Consensus(AbstractIterative):
         "statistics_": STATISTICS,
         "survey_": Record(Survey, {"by_class": "sk", "totals": "t"}),
         "gives_votes_": FLAGS,
+        "reweighting_": Record(
+            Reweighting,
+            {"log_weights": Shape("k", is_signed=True, most=MOST_WEIGHT), "precision": Shape("k", is_positive=True)},
+            is_optional=True,
+        ),
         "correction_": Record(
             Correction,
             {
@@ -157,12 +170,14 @@ class Consensus(AbstractIterative):
     def __init__(
         self,
         *,
+        class_shares: Any = None,
         label_noise: float = 0.0,
         weights: str | os.PathLike[str] | None = None,
         forgetting: float = 1.0,
         chunk_size: int | None = None,
         verbose: bool = False,
     ) -> None:
+        self.class_shares = class_shares
         self.label_noise = label_noise
         self.weights = weights
         self.forgetting = forgetting
@@ -172,23 +187,30 @@ class Consensus(AbstractIterative):
     # ---- fitting ------------------------------------------------------------------------------------------
 
     def _fit(self, predictions: AbstractPredictions, known: Array | None) -> Outcome:
-        self._network()  # weights that are missing are noticed before the work
+        self._network()  # weights that are missing are noticed before the work, and so are wrong shares
+        shares = read_shares(self.class_shares, predictions.classes)
         finding = find(predictions, self.chunk_size, self._progress)
         plain = self._rule(finding)
         self._warn_outside(plain)
+        reweighting = None if shares is None else reweighted(plain, predictions, shares)
+        plain = _weighted(plain, reweighting)
         labelled = self._labelled(predictions, known)
         rule = _corrected(plain, labelled, predictions.classes)
         posterior = rule.lazy_posterior(predictions, known, self.label_noise)
-        self._learn(finding, rule, labelled)
+        self._learn(finding, reweighting, rule, labelled)
         return Outcome(posterior, finding.translated.statistics, finding.history, converged=True)
 
     def _partial_fit(self, predictions: AbstractPredictions, known: Array | None) -> Outcome:
+        shares = read_shares(self.class_shares, predictions.classes)
         finding = find_more(self.finding(), predictions, self.forgetting, self.chunk_size)
         plain, labelled = self._rule(finding), self._more_labelled(self.forgetting, predictions, known)
+        before = None if self.reweighting_ is None else self.forgetting * self.reweighting_
+        reweighting = None if shares is None else reweighted(plain, predictions, shares, before)
+        plain = _weighted(plain, reweighting)
         # Corrections take a moment to learn, so that batches without labels leave them as they are.
         rule = self._with_correction(plain) if known is None else _corrected(plain, labelled, predictions.classes)
         posterior = rule.lazy_posterior(predictions, known, self.label_noise)
-        self._learn(finding, rule, labelled)
+        self._learn(finding, reweighting, rule, labelled)
         return Outcome(posterior, finding.translated.statistics, finding.history, converged=False)
 
     def add_labels(self, predictions: Any, labels: Any) -> Self:
@@ -234,12 +256,15 @@ class Consensus(AbstractIterative):
             return new if self.labelled_ is None else factor * self.labelled_
         return factor * self.labelled_ + new
 
-    def _learn(self, finding: Finding, rule: AbstractRule, labelled: LabelledItems | None) -> None:
+    def _learn(
+        self, finding: Finding, reweighting: Reweighting | None, rule: AbstractRule, labelled: LabelledItems | None
+    ) -> None:
         """Keep all of it: at the end, so that nothing is half-learned where a fit is interrupted."""
         found, translated = finding.found, finding.translated
         self.agreement_, self.vote_agreement_, self.member_weights_, self.member_credibility_ = found.standing
         self.confusion_ = translated.parameters
         self.survey_, self.gives_votes_ = found.survey, found.is_hard
+        self.reweighting_ = reweighting
         self.correction_, self.labelled_ = _correction_of(rule), labelled
         self.class_prior_ = translated.statistics.class_counts / translated.statistics.class_counts.sum()
 
@@ -268,10 +293,10 @@ class Consensus(AbstractIterative):
     def plain_rule(self) -> LearnedRule:
         """The rule without what labels taught; a small one is kept, since many ask for one item at a time."""
         self._check_is_fitted()
-        belongs_to = (self.survey_, self.confusion_, self.weights, self.chunk_size)
+        belongs_to = (self.survey_, self.confusion_, self.reweighting_, self.weights, self.chunk_size)
         if self._kept is not None and all(map(is_, self._kept[0], belongs_to)):
             return self._kept[1]
-        rule = self._rule(self.finding())
+        rule = _weighted(self._rule(self.finding()), self.reweighting_)
         self._kept = (belongs_to, rule) if rule.n_numbers <= SMALL_RULE else None
         return rule
 
@@ -286,7 +311,7 @@ class Consensus(AbstractIterative):
         is_alone = n_heard == 1 or finding.found.survey.totals[0] < 2
         is_known = not is_alone and bool(np.isfinite(traits.panel).all() and np.isfinite(traits.classes).all())
         trust = 1 / (1 + weights.outside(traits.panel)) if is_known else 0.0
-        return LearnedRule(finding.experts, traits, weights, trust, self.chunk_size)
+        return LearnedRule(finding.experts, traits, weights, trust, chunk_size=self.chunk_size)
 
     def _network(self) -> network.Network:
         return network.shipped() if self.weights is None else network.read(self.weights)
@@ -310,7 +335,8 @@ class Consensus(AbstractIterative):
             check_number("chunk_size", self.chunk_size, least=1, integer=True)
 
     def _check_learned(self) -> None:
-        """Raise where nobody has answered, so that there is nothing to weigh."""
+        """Raise where nobody has answered, so that there is nothing to weigh, or where shares are of other classes."""
+        read_shares(self.class_shares, self.classes_)
         if not self.statistics_.answer_counts.any():
             raise InvalidPredictions("'statistics_' must be of at least one answer")
 
@@ -321,6 +347,10 @@ class Consensus(AbstractIterative):
                 f"this panel is unlike those that Consensus was trained on (by {outside:.1f} standard deviations; "
                 f"up to {FAR_OUTSIDE:g} is usual); its answer stays near the average"
             )
+
+
+def _weighted(rule: LearnedRule, reweighting: Reweighting | None) -> LearnedRule:
+    return rule if reweighting is None else replace(rule, log_weights=reweighting.log_weights)
 
 
 def _corrected(rule: LearnedRule, labelled: LabelledItems | None, classes: list[Any]) -> AbstractRule:

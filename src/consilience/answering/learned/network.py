@@ -80,8 +80,11 @@ class Network:
         beyond = np.abs(panel - np.clip(panel, self.lowest, self.highest)) / self.deviation[-len(PANEL) :]
         return float(sum(value for name, value in zip(PANEL, beyond, strict=True) if name not in SIZES))
 
-    def prepared(self, traits: Traits, trust: float) -> Prepared:
-        """The weights for one panel: what is the same for all items is computed once."""
+    def prepared(self, traits: Traits, trust: float, log_weights: FloatArray | float = 0.0) -> Prepared:
+        """The weights for one panel: what is the same for all items is computed once.
+
+        `log_weights` (classes,) are added to the logarithms of the answers.
+        """
         pair, classes, items, panel = np.split(np.arange(len(NAMES)), np.cumsum([len(PAIR), len(CLASS), len(ITEM)]))
         n_hidden = self.first.shape[2]
         by_feature = self.first / self.deviation[None, :, None]  # of features as they are
@@ -105,6 +108,7 @@ class Network:
             gate_bias=self.last_bias[:, 1] + 1.0,
             mixture=self.mixture[:, :N_LOGS],
             class_mixture=self.mixture[:, N_LOGS:] @ traits.classes[:, :N_SHARES].T,
+            class_weights=np.exp(np.broadcast_to(log_weights, len(traits.classes))),
         )
 
 
@@ -122,6 +126,7 @@ class Prepared(NamedTuple):
     gate_bias: Array  # (networks,)
     mixture: Array  # (networks, logarithms)
     class_mixture: Array  # (networks, classes)
+    class_weights: Array  # (classes,): what answers are multiplied by
 
 
 def answer(prepared: Prepared, opinions: Opinions) -> Array:
@@ -132,6 +137,7 @@ def answer(prepared: Prepared, opinions: Opinions) -> Array:
     rows = _learned(prepared, pair, item_features(opinions), average, places)
     if places is not None:
         rows = _evened(xp, _put(xp, opinions.average, places, rows), ranking(opinions), places)
+    rows *= prepared.class_weights
     rows /= xp.sum(rows, axis=1, keepdims=True)
     return rows
 

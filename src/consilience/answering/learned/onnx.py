@@ -44,7 +44,7 @@ class DrawnOpinions(NamedTuple):
 
 
 def draw_learned(rule: LearnedRule, graph: Graph, rows: Rows) -> str:
-    """Draw gate · softmax(scores) + (1 - gate) · average, as `network.answer` computes it; the posterior's name."""
+    """Draw the weighted gate · softmax(scores) + (1 - gate) · average of `network.answer`; the posterior's name."""
     opinions = _opinions(graph, rule.experts, rows)
     average = opinions.average
     n_classes = rule.n_classes
@@ -56,7 +56,7 @@ def draw_learned(rule: LearnedRule, graph: Graph, rows: Rows) -> str:
     if ranked is not None:
         learned = graph.apply("ScatterElements", average, places, learned, axis=1)
         learned = _evened(graph, learned, ranked)
-    return _normalized(graph, learned)
+    return _normalized(graph, graph.apply("Mul", learned, rule.prepared.class_weights))
 
 
 # ---- the experts ------------------------------------------------------------------------------------------

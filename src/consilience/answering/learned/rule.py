@@ -33,13 +33,15 @@ if TYPE_CHECKING:
 class LearnedRule(AbstractRule):
     """The answer to an item is gate · softmax(scores) + (1 - gate) · average, both by the network.
 
-    With `trust` below 1 the gate opens less; at 0 the answer is the average.
+    With `trust` below 1 the gate opens less; at 0 the answer is the average. Last, `log_weights` (classes,) are added
+    to the logarithms of the answer, which is normalized again.
     """
 
     experts: Experts
     traits: Traits
     network: Network
     trust: float = 1.0
+    log_weights: FloatArray | float = 0.0
     chunk_size: int | None = None
 
     @property
@@ -50,7 +52,7 @@ class LearnedRule(AbstractRule):
     @cached_property
     def prepared(self) -> Prepared:
         """The network with what is known of the panel."""
-        return self.network.prepared(self.traits, self.trust)
+        return self.network.prepared(self.traits, self.trust, self.log_weights)
 
     def answer(self, reader: Reader) -> Callable[[ReadChunk], Array]:
         """A function from each chunk to its posterior (items, classes)."""
@@ -61,7 +63,8 @@ class LearnedRule(AbstractRule):
         def rows(chunk: ReadChunk) -> Array:
             opinions = reading.opinions(chunk)
             if self.trust == 0:
-                return like_array(opinions.average / opinions.average.sum(axis=1, keepdims=True), example)
+                average = opinions.average * prepared.class_weights.astype(opinions.average.dtype)
+                return like_array(average / average.sum(axis=1, keepdims=True), example)
             return like_array(answer_in_parts(prepared, opinions), example)
 
         return rows
@@ -80,7 +83,7 @@ class LearnedRule(AbstractRule):
     @property
     def log_shares(self) -> FloatArray:
         """How frequent each class is, as translation has it (classes,): what is known before anybody answers."""
-        return self.traits.classes[:, CLASS.index("share in translation")]
+        return np.asarray(self.traits.classes[:, CLASS.index("share in translation")] + self.log_weights)
 
     @property
     def n_numbers(self) -> int:

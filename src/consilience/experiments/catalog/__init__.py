@@ -14,7 +14,7 @@ from consilience.experiments.catalog import (
 from consilience.experiments.catalog.run import Experiment
 
 ALL = ("mnist", "cifar10", "cifar100", "imagenet")
-DEGREES = "rotation in degrees"
+SMALL_RESNETS = ("cifar10-resnet20", "cifar10-published")
 
 EXPERIMENTS = {
     experiment.name: experiment
@@ -24,11 +24,13 @@ EXPERIMENTS = {
             "figures 1 and 2",
             ("mnist",),
             grids.mnist_rotation,
-            axis=DEGREES,
             also_write=confusion.draw_confusion,
         ),
         Experiment("cifar10-c", "figure 3, appendix J.1", ("cifar10",), grids.corruptions),
-        Experiment("cifar10-resnet20", "section 6.2, other networks", ("cifar10-resnet20",), grids.resnet20),
+        *(
+            Experiment(name, "section 6.2, other networks", (name,), grids.clean_and_corrupted)
+            for name in SMALL_RESNETS
+        ),
         Experiment("cifar10-resnets", "section 6.2, published networks", (), witness.cells),
         Experiment("cifar100-c", "figure 4, appendix J.2", ("cifar100",), grids.corruptions),
         Experiment("imagenet-c", "figure 5, appendix J.3", ("imagenet",), grids.corruptions),
@@ -37,14 +39,24 @@ EXPERIMENTS = {
             "figure 6",
             ("mnist", "fashion-mnist", "cifar10", "cifar100"),
             out_of_distribution.cells,
+            SMALL_RESNETS,
             axis="share of foreign items",
         ),
-        Experiment("explain", "appendix C", ("mnist",), example.cells, axis=DEGREES, also_write=example.write_example),
-        Experiment("averaging", "appendix D", ALL, averaging.cells),
-        Experiment("online", "appendix F", ALL, online.cells),
-        Experiment("clean", "appendix G", ALL, grids.clean),
-        Experiment("ensemble-size", "appendix H", ALL, grids.ensemble_size),
-        Experiment("cost", "appendix I", ALL, cost.cells),
+        Experiment("explain", "appendix C", ("mnist",), example.cells, also_write=example.write_example),
+        Experiment(
+            "averaging",
+            "appendix D",
+            ALL,
+            averaging.cells,
+            SMALL_RESNETS,
+            axis="α, the weight of a new estimate",
+            log_axis=True,
+            as_drawn=averaging.by_weight,
+        ),
+        Experiment("online", "appendix F", ALL, online.cells, SMALL_RESNETS),
+        Experiment("clean", "appendix G", ALL, grids.clean, SMALL_RESNETS),
+        Experiment("ensemble-size", "appendix H", ALL, grids.ensemble_size, SMALL_RESNETS),
+        Experiment("cost", "appendix I", ALL, cost.cells, SMALL_RESNETS),
         Experiment("printed", "the paper's own tables", (), printed.cells, also_write=printed.write_printed),
     )
 }

@@ -10,12 +10,14 @@ from consilience.experiments.catalog.grids import OF_SIZES
 from consilience.experiments.catalog.run import Cell, Where
 from consilience.experiments.methods import SDS_OURS, SDS_PAPER, aggregators, posterior
 from consilience.experiments.scoring import scores
+from consilience.experiments.tables import WEIGHT_SIGN
 from consilience.experiments.tasks import TASKS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from consilience.experiments.catalog.run import Run, Scores
+    from consilience.experiments.results import Row
 
 WEIGHTS = (1, 1e-1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6)
 """The range that the paper tunes in."""
@@ -42,4 +44,15 @@ def _average(run: Run, where: Where) -> Scores:
 def _scores(run: Run, where: Where, method: str, weight: float) -> Scores:
     array, labels = run.predictions(where.condition, where.seeds), run.store.labels(where.condition)
     model = aggregators(TASKS[where.condition.task].preset)[method]().set_params(averaging=weight)
-    return {f"{method}, α = {weight:g}": scores(posterior(model, Predictions(array)), labels)}
+    return {f"{method}{WEIGHT_SIGN}{weight:g}": scores(posterior(model, Predictions(array)), labels)}
+
+
+def by_weight(rows: list[Row]) -> list[Row]:
+    """Rows as they are drawn: a figure for each condition, over the weight; the average is the same at every weight."""
+    found = []
+    for row in rows:
+        start, sign, weight = row.method.partition(WEIGHT_SIGN)
+        weights = [float(weight)] if sign else WEIGHTS
+        shift = f"{row.shift}-{row.severity:g}"
+        found += [row._replace(method=start, shift=shift, severity=weight) for weight in weights]
+    return found

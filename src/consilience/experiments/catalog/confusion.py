@@ -33,9 +33,9 @@ def draw_confusion(run: Run, out_dir: Path) -> list[Path]:
     condition = Condition("mnist", "rotation", DEGREES)
     seeds = run.ensembles("mnist")[0]
     array, labels = run.predictions(condition, seeds), run.store.labels(condition)
-    tables = {f"true confusion, digits rotated by {DEGREES}°": true_confusion(array, labels)}
+    tables = {f"Figure 1 of the paper: true confusion, MNIST rotated by {DEGREES}°": true_confusion(array, labels)}
     for method in (SDS_PAPER, SDS_OURS):
-        tables[f"learned without labels: {method}"] = fitted(
+        tables[f"Learned without labels: {method}"] = fitted(
             aggregators("mnist")[method](), Predictions(array)
         ).confusion_
     figure = extra("matplotlib.figure", name="experiments", use="figures").Figure(

@@ -14,6 +14,7 @@ import torch
 
 from consilience.data.predictions import Predictions
 from consilience.experiments.catalog.run import Cell, Where, timed
+from consilience.experiments.devices import device
 from consilience.experiments.laplace import fit_laplace, predict_laplace
 from consilience.experiments.members import get_member
 from consilience.experiments.methods import aggregators, posterior
@@ -39,13 +40,13 @@ def cells(run: Run) -> Iterator[Cell]:
 
 
 def _device() -> str:
-    return "a GPU" if torch.cuda.is_available() else f"a CPU with threads: {torch.get_num_threads()}"
+    return f"a CPU with threads: {torch.get_num_threads()}" if device().type == "cpu" else "a GPU"
 
 
 def _name(where: Where) -> str:
     """Seconds are of a machine: those of another number of threads are others."""
-    device = "gpu" if torch.cuda.is_available() else f"cpu-{torch.get_num_threads()}"
-    return f"cost/{device}/{where.condition.task}/{where.members}"
+    machine = f"cpu-{torch.get_num_threads()}" if device().type == "cpu" else "gpu"
+    return f"cost/{machine}/{where.condition.task}/{where.members}"
 
 
 def _of_aggregator(run: Run, where: Where, method: str) -> Scores:
@@ -60,7 +61,8 @@ def _of_aggregator(run: Run, where: Where, method: str) -> Scores:
 def _seconds_of_predicting(run: Run, where: Where) -> float:
     """Of images and networks that are in memory, as for PE, and as if no predictions were kept."""
     networks, examples = _networks(run, where), run.store.examples(where.condition)
-    return timed(lambda: [predict(network, examples) for network in networks])[0]
+    mixed = run.store.scale(where.condition.task).mixed
+    return timed(lambda: [predict(network, examples, mixed=mixed) for network in networks])[0]
 
 
 def _of_laplace(run: Run, where: Where) -> Scores:

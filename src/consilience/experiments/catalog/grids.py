@@ -26,9 +26,10 @@ SEVERITIES = (1, 2, 3, 4, 5)
 SIZES = (3, 5, 7, 9, 10)
 OF_SIZES = {
     "mnist": [Condition("mnist", "rotation", angle) for angle in (30, 60, 90)],
-    "cifar10": [Condition("cifar10", "gaussian_noise", 3)],
-    "cifar100": [Condition("cifar100", "gaussian_noise", 3)],
     "imagenet": [Condition("imagenet", "frost", 3)],
+} | {
+    task: [Condition(task, "gaussian_noise", 3)]
+    for task in ("cifar10", "cifar10-resnet20", "cifar10-published", "cifar100")
 }
 """Where ensembles of different sizes are compared; those of CIFAR-100 and ImageNet are the paper's."""
 
@@ -56,8 +57,8 @@ def clean(run: Run) -> Iterator[Cell]:
         yield from grid(run, Condition(task))
 
 
-def resnet20(run: Run) -> Iterator[Cell]:
-    """Networks made for small images: every corruption, and the clean images."""
+def clean_and_corrupted(run: Run) -> Iterator[Cell]:
+    """The clean images and every corruption, for networks that the paper does not have."""
     yield from clean(run)
     yield from corruptions(run)
 

@@ -27,10 +27,13 @@ if TYPE_CHECKING:
     from consilience.experiments.catalog.run import Run, Scores
 
 SHARES = (0.1, 0.2, 0.3, 0.4, 0.5)
+OF_CIFAR10 = ("cifar100", "svhn", "mnist", "fashion-mnist", "notmnist")
 FOREIGN = {
     "mnist": ("fashion-mnist", "notmnist"),
     "fashion-mnist": ("mnist", "notmnist"),
-    "cifar10": ("cifar100", "svhn", "mnist", "fashion-mnist", "notmnist"),
+    "cifar10": OF_CIFAR10,
+    "cifar10-resnet20": OF_CIFAR10,
+    "cifar10-published": OF_CIFAR10,
     "cifar100": ("cifar10", "svhn"),
 }
 """The paper's pairs are CIFAR-10 and SVHN or CIFAR-100, CIFAR-100 and SVHN or CIFAR-10."""

@@ -162,6 +162,10 @@ def _nothing(_: Run, __: Path) -> list[Path]:
     return []
 
 
+def _as_they_are(rows: list[Row]) -> list[Row]:
+    return rows
+
+
 @dataclass(frozen=True)
 class Experiment:
     """One experiment of the paper."""
@@ -170,5 +174,8 @@ class Experiment:
     what: str  # the figure or table it belongs to
     tasks: tuple[str, ...]
     cells: Callable[[Run], Iterator[Cell]]
-    axis: str = "severity"  # of its figures
+    on_request: tuple[str, ...] = ()  # tasks that take part only where they are named
+    axis: str = "severity"  # of its figures, but for rotations
+    log_axis: bool = False
+    as_drawn: Callable[[list[Row]], list[Row]] = _as_they_are  # the rows of its figures
     also_write: Callable[[Run, Path], list[Path]] = _nothing  # what is neither table nor curve

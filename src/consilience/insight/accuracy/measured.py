@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.stats import t as student
 
+from consilience.metrics.wilson import wilson
+
 if TYPE_CHECKING:
     from consilience.system.arrays import FloatArray
 
@@ -26,11 +28,12 @@ def measured(is_right: FloatArray, believed: FloatArray, believed_of_all: FloatA
     """The accuracy and the ends of its interval.
 
     `is_right` and `believed` are of the labelled votes, which must be a random sample; `believed_of_all` of all votes.
+    Where every vote is labelled, the accuracy is known, and the interval is of other items of the same kind.
     """
     n, n_all = len(is_right), len(believed_of_all)
-    if n == n_all:  # all is known
+    if n == n_all:
         value = float(is_right.mean())
-        return value, value, value
+        return value, *wilson(value, n, COVERAGE)
     factor = _factor(is_right, believed)
     value = float(np.clip(is_right.mean() + factor * (believed_of_all.mean() - believed.mean()), 0, 1))
     rest = is_right - factor * believed

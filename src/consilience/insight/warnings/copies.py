@@ -32,9 +32,10 @@ def copied_members(evidence: Evidence) -> list[Warned]:
     first, second = np.nonzero(np.triu((_give_equal(evidence) | _err_alike(evidence)) & have_met, k=1))
     return [
         Warned(
-            f"members {evidence.member(a)} and {evidence.member(b)} look like copies: they give the same answer to "
-            f"{said.products[a, b] / said.counts[a, b]:.1%} of {int(said.counts[a, b])} common items. Check whether "
-            "one of them is a copy of the other, and keep one if so",
+            f"members {evidence.member(a)} and {evidence.member(b)} look like copies",
+            "Check whether one of them is a copy of the other, and keep one if so",
+            f"they give the same answer to {said.products[a, b] / said.counts[a, b]:.1%} of "
+            f"{int(said.counts[a, b])} common items",
             (int(a), int(b)),
         )
         for a, b in zip(first[:MOST_SHOWN], second[:MOST_SHOWN], strict=True)

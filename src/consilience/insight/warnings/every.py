@@ -24,6 +24,6 @@ WARNINGS: dict[str, Callable[[Evidence], list[Warned]]] = {
 }
 
 
-def warnings_of(evidence: Evidence) -> list[str]:
-    """What deserves a look, each a sentence that says what to do."""
-    return [warned.text for find in WARNINGS.values() for warned in find(evidence)]
+def warnings_of(evidence: Evidence) -> list[Warned]:
+    """What deserves a look, the most serious first."""
+    return [warned for find in WARNINGS.values() for warned in find(evidence)]

@@ -23,10 +23,17 @@ if TYPE_CHECKING:
 
 
 class Warned(NamedTuple):
-    """A warning: a sentence, and the positions of the members or classes that it is about."""
+    """A warning: what was found, what shows it, what to do, and the positions of the members it is about."""
 
-    text: str
+    finding: str
+    advice: str
+    because: str = ""
     about: tuple[int, ...] = ()
+
+    @property
+    def text(self) -> str:
+        """All of it, in two sentences."""
+        return f"{self.finding}{f': {self.because}' if self.because else ''}. {self.advice}"
 
 
 @final

@@ -30,9 +30,9 @@ def useless_members(evidence: Evidence) -> list[Warned]:
     """Members whose votes have hardly more to do with the fused answer than blind ones."""
     return [
         Warned(
-            f"member {evidence.member(member)} agrees with the others hardly more than blind guessing would. Look at "
-            "some of its answers, and leave it out if they make no sense",
-            (member,),
+            f"member {evidence.member(member)} agrees with the others hardly more than blind guessing would",
+            "Look at some of its answers, and leave it out if they make no sense",
+            about=(member,),
         )
         for member, names in _odd_members(evidence)
         if names is None
@@ -49,8 +49,9 @@ def renamed_members(evidence: Evidence) -> list[Warned]:
             shown = ", ".join(moved[:3]) + (", …" if len(moved) > 3 else "")
             found.append(
                 Warned(
-                    f"member {evidence.member(member)} seems to have its classes in another order: it says {shown}. "
+                    f"member {evidence.member(member)} seems to have its classes in another order",
                     "Check the order of its columns, or the names of its classes, and fuse again",
+                    f"it says {shown}",
                     (member,),
                 )
             )
@@ -64,9 +65,11 @@ def overconfident_members(evidence: Evidence) -> list[Warned]:
     is_too_sure = (excess > TOO_SURE) & (evidence.n_votes >= ENOUGH_VOTES)
     return [
         Warned(
-            f"member {evidence.member(member)} is too sure: it claims to be right on {evidence.claimed[member]:.0%} of "
-            f"its answers, and {'is' if evidence.estimates.members[member].is_measured else 'is estimated to be'} "
-            f"right on {evidence.estimates.members[member]}. Use the probabilities of the fused answer, not its own",
+            f"member {evidence.member(member)} is too sure",
+            "Use the probabilities of the fused answer, not its own",
+            f"it claims to be right on {evidence.claimed[member]:.0%} of its answers, and "
+            f"{'is' if evidence.estimates.members[member].is_measured else 'is estimated to be'} "
+            f"right on {evidence.estimates.members[member]}",
             (int(member),),
         )
         for member in order[is_too_sure[order]][:MOST_SHOWN]

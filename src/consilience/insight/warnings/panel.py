@@ -18,7 +18,8 @@ def not_settled(evidence: Evidence) -> list[Warned]:
     """The fit stopped before its objective settled."""
     if evidence.has_settled:
         return []
-    return [Warned("the fit had not settled when it stopped, so all numbers may still change: raise max_iter or tol")]
+    finding = "the fit had not settled when it stopped, so all numbers may still change"
+    return [Warned(finding, "Raise max_iter or tol")]
 
 
 def wrong_together(evidence: Evidence) -> list[Warned]:
@@ -28,9 +29,10 @@ def wrong_together(evidence: Evidence) -> list[Warned]:
         return []
     return [
         Warned(
-            "the fused answer is probably wrong on a quarter of the items or more: it is estimated to be right on "
-            f"{fused}. Before you use it, label some items drawn at random, 50 say: they tell how often it is right, "
-            "and correct it"
+            "the fused answer is probably wrong on a quarter of the items or more",
+            "Before you use it, label some items drawn at random, 50 say: they tell how often it is right, and "
+            "correct it",
+            f"it is estimated to be right on {fused}",
         )
     ]
 
@@ -47,8 +49,8 @@ def too_few_items(evidence: Evidence) -> list[Warned]:
         return []
     return [
         Warned(
-            f"{n_items} {'item is' if n_items == 1 else 'items are'} too few to tell how good the members are: even "
-            f"with all labels, an accuracy would be known to {100 * off:.0f} points up or down. Bring more items of "
-            "the same kind; they need no labels"
+            f"{n_items} {'item is' if n_items == 1 else 'items are'} too few to tell how good the members are",
+            "Bring more items of the same kind; they need no labels",
+            f"even with all labels, an accuracy would be known to {100 * off:.0f} points up or down",
         )
     ]

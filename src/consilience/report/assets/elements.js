@@ -18,7 +18,7 @@ function fill(element, attributes, children) {
     if (name.startsWith("--")) element.style.setProperty(name, value);
     else element.setAttribute(name, value === true ? "" : value);
   }
-  element.append(...children.flat().filter((child) => child !== null && child !== undefined));
+  element.append(...children.flat(Infinity).filter((child) => child !== null && child !== undefined));
   return element;
 }
 
@@ -26,8 +26,9 @@ const isNumber = (value) => typeof value === "number";
 
 const percentOf = (value, digits = 0) =>
   !isNumber(value) ? "–"
-    : value > 0 && value < 0.5 / 10 ** (digits + 2) ? `<${(1 / 10 ** digits).toFixed(digits)} %`
-    : `${(100 * value).toFixed(digits)} %`;
+    : value > 0 && value < 0.5 / 10 ** (digits + 2) ? `<${(1 / 10 ** digits).toFixed(digits)}%`
+    : value < 1 && value > 1 - 0.5 / 10 ** (digits + 2) ? `>${(100 - 1 / 10 ** digits).toFixed(digits)}%`
+    : `${(100 * value).toFixed(digits)}%`;
 
 const decimal = (value, digits = 3) => (isNumber(value) ? value.toFixed(digits) : "–");
 
@@ -45,6 +46,12 @@ const counted = (value, noun) =>
 function shortened(name, most) {
   const letters = Array.from(name);
   return letters.length <= most ? name : `${letters.slice(0, most - 1).join("")}…`;
+}
+
+/** The same, cut in the middle: names often begin alike. */
+function shortenedInside(name, most) {
+  const letters = Array.from(name), half = Math.floor((most - 1) / 2);
+  return letters.length <= most ? name : `${letters.slice(0, most - 1 - half).join("")}…${letters.slice(-half).join("")}`;
 }
 
 /** A section with a heading that the navigation can point to. */

@@ -1,6 +1,7 @@
 "use strict";
 
-// The items: a table to filter, sort and walk through, beside the explanation of the one selected.
+// The items: a table to filter, sort and walk through, beside the explanation of the one selected; answers to look at
+// again; items to label.
 
 const isChanged = (row) => row.chosen !== row.average;
 const isWrong = (row) => row.truth >= 0 && row.chosen !== row.truth;
@@ -11,26 +12,26 @@ function items() {
   const panel = make("div", { class: "explanation card", id: "explanation", tabindex: "-1", role: "region", "aria-label": "Explanation of the selected item" });
   const list = itemTable(rows, panel);
   const kinds = [
-    changed ? `${count(reasons.changed)}${reasons.changed < changed ? ` of the ${count(changed)}` : ""} that the consensus answers differently from the plain average` : null,
-    reasons.uncertain ? `${count(reasons.uncertain)} where the consensus leads by least` : null,
+    changed ? `${count(reasons.changed)}${reasons.changed < changed ? ` of the ${count(changed)}` : ""} answered differently from the plain average` : null,
+    reasons.uncertain ? `${count(reasons.uncertain)} whose answer is least sure` : null,
     reasons.disputed ? `${count(reasons.disputed)} that members dispute most` : null,
   ].filter(Boolean);
   return section("items", "Items worth a look",
     prose(`${left ? `Shown are ${count(rows.length)} of ${counted(total, "item")}` : `All ${counted(total, "item")}`}: ${kinds.join("; ")}. ${changed ? "" : "No item is answered differently from the plain average. "}Select one to see what tipped it.`),
-    list.filters, make("div", { class: "split" }, make("div", { class: "list" }, list.region), panel));
+    list.filters, make("div", { class: "split" }, make("div", { class: "list" }, list.region), panel), doubtful());
 }
 
 function itemTable(rows, panel) {
   const answer = (place, mark) => [make("span", { class: mark ? `mark ${mark}` : null }, className(place))];
   const columns = [
     { title: "Item", value: (r) => r.name, cell: (r) => make("span", { class: "clip", title: r.name }, r.name), className: "name" },
-    { title: "Consensus", value: (r) => className(r.chosen), cell: (r) => answer(r.chosen, r.truth < 0 ? null : r.truth === r.chosen ? "ok" : "bad"), className: "class-name" },
-    { title: "sure", spoken: "Confidence of the consensus", numeric: true, descending: true, value: (r) => r.confidence, cell: (r) => percentOf(r.confidence), hint: "The consensus’ probability of its answer." },
+    { title: "Fused answer", value: (r) => className(r.chosen), cell: (r) => answer(r.chosen, r.truth < 0 ? null : r.truth === r.chosen ? "ok" : "bad"), className: "class-name" },
+    { title: "sure", spoken: "Confidence of the fused answer", numeric: true, descending: true, value: (r) => r.confidence, cell: (r) => percentOf(r.confidence), hint: "The probability of the fused answer." },
     { title: "Average", value: (r) => className(r.average), cell: (r) => answer(r.average, r.truth < 0 ? null : r.truth === r.average ? "ok" : "bad"), className: "class-name" },
-    { title: "sure", spoken: "Confidence of the average", className: "optional", numeric: true, descending: true, value: (r) => r.average_confidence, cell: (r) => percentOf(r.average_confidence), hint: "The average’s probability of its answer." },
+    hasLabels ? null : { title: "sure", spoken: "Confidence of the average", className: "optional", numeric: true, descending: true, value: (r) => r.average_confidence, cell: (r) => percentOf(r.average_confidence), hint: "The average’s probability of its answer." },
     hasLabels ? { title: "Truth", value: (r) => (r.truth < 0 ? null : className(r.truth)), cell: (r) => (r.truth < 0 ? "–" : className(r.truth)), className: "class-name" } : null,
-    { title: "Against", numeric: true, descending: true, value: (r) => r.against / r.answers, cell: (r) => `${r.against}/${r.answers}`, hint: "Answers that contradict the consensus." },
-    { title: "Why shown", className: "optional", value: (r) => r.reason, cell: (r) => make("span", { class: `chip ${r.reason}` }, r.reason) },
+    { title: "Against", numeric: true, descending: true, value: (r) => r.against / r.answers, cell: (r) => `${r.against}/${r.answers}`, hint: "How many of the answers contradict the fused answer." },
+    { title: "Why shown", className: "optional", value: (r) => r.reason, cell: (r) => [make("span", { class: `chip ${r.reason}` }, r.reason), r.given ? make("span", { class: "chip", title: "Its label was given to the fit." }, "label given") : null] },
   ].filter(Boolean);
   const places = new Map(rows.map((row, place) => [String(place), row]));
   const placeOf = new Map(rows.map((row, place) => [row, String(place)]));
@@ -107,72 +108,39 @@ function itemFilters(rows, table, region) {
     hasLabels ? make("label", { class: "check", for: "filter-wrong" }, wrong, "wrong only") : null, found);
 }
 
-// ---- the explanation of one item ----
+// ---- single answers to look at again ----
 
-function explainItem(panel, row, goBack) {
-  const { why } = row;
-  const back = make("button", { type: "button", class: "back" }, "Back to the list");
-  back.addEventListener("click", goBack);
-  panel.onkeydown = (event) => { if (event.key === "Escape") goBack(); };
-  panel.replaceChildren(
-    make("div", { class: "explanation-head" }, make("h3", {}, make("span", { class: "quiet" }, "Item "), row.name), back),
-    make("p", { class: "verdict-line" }, verdictSentence(row)), posteriorTable(row),
-    make("h4", {}, "What tipped ", make("b", {}, className(why.winner)), " over ", make("b", {}, className(why.rival))),
-    evidenceTable(why), make("h4", {}, "Who said what"), ...saidTable(row));
+function doubtful() {
+  const rows = report.items.doubtful;
+  if (!rows.length) return null;
+  const answer = (place, truth) => make("span", { class: truth < 0 ? null : `mark ${truth === place ? "ok" : "bad"}` }, className(place));
+  const columns = [
+    { title: "Member", value: (r) => memberName(r.member), cell: (r) => make("span", { class: "clip wide", title: memberName(r.member) }, memberName(r.member)), className: "name" },
+    { title: "Item", value: (r) => r.item, cell: (r) => make("span", { class: "clip", title: r.item }, r.item) },
+    { title: "Said", value: (r) => className(r.said), cell: (r) => answer(r.said, r.truth), className: "class-name" },
+    { title: "Believed", numeric: true, value: (r) => r.belief, cell: (r) => percentOf(r.belief, 1), hint: "The probability that the fused answer gives to what the member said." },
+    { title: "Fused answer", value: (r) => className(r.chosen), cell: (r) => answer(r.chosen, r.truth), className: "class-name" },
+    { title: "sure", spoken: "Confidence of the fused answer", numeric: true, descending: true, value: (r) => r.confidence, cell: (r) => percentOf(r.confidence) },
+  ];
+  const table = sortableTable({ columns, rows, caption: "Answers to look at again", className: "doubtful" });
+  return make("details", { class: "more" }, make("summary", {}, `${counted(rows.length, "answer")} to look at again`),
+    prose("Single answers that the fused answer finds least probable. Somebody misread the item, or the fused answer is wrong: either is worth knowing."),
+    scrolling(table.element, "Answers to look at again", "tall"));
 }
 
-function verdictSentence(row) {
-  const truth = row.truth < 0 ? "" : row.chosen === row.truth ? " The consensus is right." : row.average === row.truth ? " The average is right." : ` The truth is ${className(row.truth)}.`;
-  return isChanged(row)
-    ? `The consensus says ${className(row.chosen)} (${percentOf(row.confidence)} sure), the plain average ${className(row.average)} (${percentOf(row.average_confidence)}).${truth}`
-    : `The consensus says ${className(row.chosen)} (${percentOf(row.confidence)} sure), and so does the plain average (${percentOf(row.average_confidence)}).${truth}`;
-}
+// ---- what to label ----
 
-/** The log-odds of winner over rival, split exactly: bars to the right speak for the winner, to the left for the rival. */
-function evidenceTable(why) {
-  const most = Math.max(Math.abs(why.prior), Math.abs(why.others_nats), ...why.members.map((part) => Math.abs(part.nats)));
-  const line = (name, nats, from, kind = null) => make("tr", { class: kind }, make("th", { scope: "row", title: name }, name), make("td", { class: "wide-cell" }, divergingBar(nats, most)),
-    make("td", { class: "number" }, signed(nats)), make("td", { class: "words" }, clamped(from)));
-  const parts = (part) => part.parts.map(([place, nats]) => `${place < 0 ? "answering" : className(place)} ${signed(nats)}`).join(", ");
-  return make("table", { class: "evidence" },
-    make("caption", {}, `Evidence in nats: right of the line for ${className(why.winner)}, left for ${className(why.rival)}.`),
-    make("thead", {}, make("tr", {}, [["Member", null], ["", null], ["nats", "number"], ["mostly by its word on", "words"]].map(([title, kind]) => make("th", { scope: "col", class: kind }, title)))),
-    make("tbody", {}, why.members.map((part) => line(memberName(part.member), part.nats, parts(part))),
-      why.others ? line(`${counted(why.others, "other member")}`, why.others_nats, "", "quiet") : null,
-      line("class prior", why.prior, "", "quiet")),
-    make("tfoot", {}, make("tr", {}, make("th", { scope: "row" }, "sum"), make("td", {}), make("td", { class: "number" }, signed(why.log_odds)),
-      make("td", { class: "words" }, "log-odds"))));
-}
-
-const MOST_BARS = 4;
-
-function posteriorTable(row) {
-  const { why } = row;
-  const isAll = why.classes.length === report.classes.length;
-  const cell = (value, kind) => make("td", { class: "pair" }, bar(value, kind), make("span", {}, percentOf(value)));
-  const order = why.classes.map((place, at) => at).sort((a, b) => why.consensus[b] - why.consensus[a] || why.average[b] - why.average[a]);
-  const contenders = [why.winner, why.rival, row.truth];
-  const telling = order.filter((at, rank) => rank < MOST_BARS || contenders.includes(why.classes[at]));
-  const rest = (values) => Math.max(0, 1 - telling.reduce((total, at) => total + values[at], 0));
-  const hasRest = telling.length < why.classes.length || !isAll;
-  return make("table", { class: "posterior" },
-    make("thead", {}, make("tr", {}, ["Class", "Consensus", "Plain average"].map((title) => make("th", { scope: "col" }, title)))),
-    make("tbody", {}, telling.map((at) => make("tr", {}, make("th", { scope: "row", title: className(why.classes[at]) }, className(why.classes[at]),
-      why.classes[at] === row.truth ? make("span", { class: "chip truth" }, "truth") : null), cell(why.consensus[at], "strong"), cell(why.average[at], "faint"))),
-    hasRest ? make("tr", { class: "quiet" }, make("th", { scope: "row" }, "all others"), cell(rest(why.consensus), "strong"), cell(rest(why.average), "faint")) : null));
-}
-
-function saidTable({ why, truth }) {
-  const mark = (place) => (place === why.winner ? "contender" : place === why.rival ? "contender" : null);
-  const table = make("table", { class: "said" },
-    make("thead", {}, make("tr", {}, make("th", { scope: "col" }, "Member"), why.classes.map((place) =>
-      make("th", { scope: "col", class: mark(place), title: className(place) + (place === truth ? " (truth)" : "") }, shortened(className(place), 10))))),
-    make("tbody", {}, why.members.map((part) => make("tr", {}, make("th", { scope: "row", title: memberName(part.member) }, memberName(part.member)),
-      part.said.map((value) => make("td", { class: `cell rate ${rateShade(value ?? 0) > 0.62 ? "on-strong" : ""}`, "--shade": `${100 * rateShade(value ?? 0)}%` }, percentOf(value).replace(" %", "")))))));
-  const notes = [
-    why.classes.length < report.classes.length ? `the ${why.classes.length} classes that matter here` : null,
-    why.silent ? `${counted(why.silent, "member")} did not answer` : null,
-    why.others ? `${counted(why.others, "member")} with less influence not shown` : null,
-  ].filter(Boolean).join("; ");
-  return [scrolling(table, "Probabilities in percent that each member gave"), make("p", { class: "under" }, `Probabilities in %${notes ? `; ${notes}` : ""}.`)];
+function suggestions() {
+  const rows = report.suggestions;
+  if (!rows.length) return section("suggestions", "Label these first", prose("Every item has a label."));
+  const columns = [
+    { title: "Item", value: (r) => r.name, cell: (r) => make("span", { class: "clip", title: r.name }, r.name), className: "name" },
+    { title: "Fused answer", value: (r) => className(r.answer), cell: (r) => className(r.answer), className: "class-name" },
+    { title: "sure", spoken: "Confidence of the fused answer", numeric: true, value: (r) => r.probability, cell: (r) => percentOf(r.probability) },
+    { title: "Why", value: (r) => r.why, cell: (r) => clamped(r.why), className: "words" },
+  ];
+  const table = sortableTable({ columns, rows, caption: "Items to label first", className: "suggestions" });
+  return section("suggestions", "Label these first",
+    prose("A few labels correct the answers to all items. These items are chosen to teach much together: uncertain ones, but some of every kind. The command ", make("code", {}, "consilience suggest"), " gives more, as a table to fill in."),
+    scrolling(table.element, "Items to label first"));
 }

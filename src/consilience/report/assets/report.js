@@ -2,14 +2,23 @@
 
 // Puts the page together.
 
-const SECTIONS = [["overview", "Overview"], ["confusion", "Errors"], ["members", "Members"], ["calibration", hasLabels ? "Calibration" : "Confidence"], ["agreement", "Agreement"], ["suggestions", "To label"], ["items", "Items"]];
+const SECTIONS = [["verdict", "Verdict"], ["members", "Members"], ["confusion", "Confusions"], ["calibration", hasLabels ? "Calibration" : "Confidence"], ["items", "Items"], ["suggestions", "To label"]];
 
-document.getElementById("top").append(...masthead());
-document.getElementById("main").append(overview(), confusion(), card(), calibration(), agreement(), suggestions(), items());
-document.getElementById("foot").append(make("p", {}, fitted(), " Written by consilience."));
+document.getElementById("top").append(...masthead(SECTIONS));
+document.getElementById("main").append(opening(), members(), confusions(), calibration(), items(), suggestions());
+document.getElementById("foot").append(...foot());
 
-/** What the labels did, as far as it is known here. */
-function fitted() {
-  if (!report.method.fitted_here) return `The method had been fitted before${hasLabels ? "; labels given to this report only score its answers" : ""}.`;
-  return hasLabels ? "Labels scored the answers above and took no part in making them." : "Everything above was made without a single label.";
+/** Where the page comes from. */
+function foot() {
+  const { date, version, command, fingerprint, settings, iterations, labels } = report.made;
+  const { members, soft_members: soft, answers } = report.sizes;
+  const kind = soft === members ? "probabilities" : soft === 0 ? "labels" : `${count(soft)} members gave probabilities, ${count(members - soft)} labels`;
+  const facts = [
+    ["Labels", labels],
+    ["Data", [`${counted(answers, "answer")} (${kind}), fingerprint `, make("code", { title: "The first digits of the SHA-256 checksum of all answers and names: the same data has the same fingerprint." }, fingerprint)]],
+    ["Method", [make("code", {}, settings), iterations ? `, ${counted(iterations, "iteration")}` : ""]],
+    ...(command ? [["Command", make("code", {}, command)]] : []),
+    ["Made", `on ${date} by consilience ${version}`],
+  ];
+  return [make("dl", {}, facts.map(([term, value]) => [make("dt", {}, term), make("dd", {}, value)]))];
 }

@@ -1,6 +1,6 @@
 "use strict";
 
-// Tables that sort by any column.
+// Tables that sort by any column, and bars in their cells.
 
 /**
  * A sortable table. A column has a `title`, a `value(row)` to sort by and a `cell(row)` to show; it may be `numeric`, be
@@ -68,3 +68,7 @@ const clamped = (text) => make("span", { class: "clamp", title: text }, text);
 
 /** A table that scrolls sideways inside itself where the page is narrow. */
 const scrolling = (table, label, kind = "") => make("div", { class: `scroll ${kind}`.trim(), tabindex: 0, role: "region", "aria-label": label }, table);
+
+/** A bar in a table cell, from the left; `share` of the cell's width. */
+const bar = (share, kind = "plain") =>
+  make("span", { class: `bar-track ${kind}`, "aria-hidden": "true" }, make("span", { class: "bar-fill", "--share": `${100 * Math.max(0, Math.min(1, share))}%` }));

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from consilience.insight.accuracy.measured import COVERAGE, measured
+from consilience.metrics.wilson import wilson
 
 N_ITEMS, N_LABELS, DRAWS = 2000, 50, 400
 
@@ -52,5 +53,7 @@ def test_labels_that_are_all_right_leave_room_for_errors(rng):
     assert value == high == 1 and 0.9 < low < 0.99
 
 
-def test_where_all_is_known_nothing_is_uncertain():
-    assert measured(np.array([1.0, 0, 1, 1]), np.full(4, 0.5), np.full(4, 0.5)) == (0.75, 0.75, 0.75)
+def test_where_all_is_known_the_interval_is_of_other_items():
+    assert measured(np.array([1.0, 0, 1, 1]), np.full(4, 0.5), np.full(4, 0.5)) == (0.75, *wilson(0.75, 4, COVERAGE))
+    value, low, high = measured(np.ones(200), np.full(200, 0.5), np.full(200, 0.5))
+    assert value == high == 1 and 0.98 < low < 1

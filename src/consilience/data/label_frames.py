@@ -1,0 +1,72 @@
+"""Labels in a data frame of any library: a label in each row, or the probabilities of the classes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from consilience.data.axes import Axis, some
+from consilience.data.frames import as_table, numbers_of
+from consilience.system.errors import InvalidPredictions
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from consilience.system.arrays import FloatArray
+
+ITEM, LABEL = ("item", "task"), "label"
+"""The columns of items, in order of preference, and of labels."""
+
+
+class LabelFrame(NamedTuple):
+    """The rows of a frame of labels: either `labels`, or `rows` of probabilities of the `classes`."""
+
+    items: Sequence[Any] | None  # None where rows are in the order of the items
+    has_index: bool  # whether the items come from the frame's index
+    labels: list[Any] | None
+    rows: FloatArray | None  # (rows, classes)
+    classes: list[Any]
+
+
+def is_frame(labels: Any) -> bool:
+    """Whether these labels are a data frame, of any library."""
+    return hasattr(labels, "columns")
+
+
+def read_label_frame(frame: Any) -> LabelFrame:
+    """Read a frame with a column `label`, or with one column of probabilities for each class.
+
+    Items are in a column `item` or `task`, or they are the index of a pandas frame.
+    """
+    table = as_table(frame)
+    item = next((name for name in ITEM if name in table.columns), None)
+    others = [name for name in table.columns if name != item]
+    has_index = item is None and hasattr(frame, "index")
+    items = table[item] if item is not None else list(frame.index) if has_index else None
+    if LABEL in others or len(others) == 1:
+        return LabelFrame(items, has_index, table[LABEL if LABEL in others else others[0]], None, [])
+    if not others:
+        raise InvalidPredictions(
+            f"a frame of labels must have a column {LABEL!r}, or a column of probabilities for each class; "
+            f"it has {some(list(table.columns))}"
+        )
+    rows = np.stack([numbers_of(table[name], name) for name in others], axis=1)
+    return LabelFrame(items, has_index, None, rows, others)
+
+
+def on_axes(found: LabelFrame, items: Axis, classes: Axis) -> FloatArray:
+    """The probabilities (items, classes): NaN of items that the frame does not have, 0 of classes."""
+    assert found.rows is not None  # noqa: S101 - only frames of probabilities are asked for
+    n_rows = len(found.rows)
+    if found.items is None and n_rows != items.size:
+        raise InvalidPredictions(f"soft labels must have one row for each of the {items.size} items; got {n_rows}")
+    places = list(range(n_rows)) if found.items is None else [items.position_of(name) for name in found.items]
+    if len(set(places)) < n_rows:
+        twice = next(place for row, place in enumerate(places) if place in places[:row])
+        raise InvalidPredictions(f"soft labels must give an item one row; {items.describe(twice)} has several")
+    columns = [classes.position_of(name) for name in found.classes]
+    rows = np.full((items.size, classes.size), np.nan)
+    rows[places] = np.where(np.isnan(found.rows).all(axis=1, keepdims=True), np.nan, 0.0)
+    rows[np.ix_(places, columns)] = found.rows
+    return rows

@@ -1,0 +1,428 @@
+"""Decide which columns of a table hold the items, the members and the answers, by their names and by their values.
+
+A table is *long* if each row is one answer: a column names the item, another the member. It is *wide* if each row is
+one item. Where names and values leave two readings open, `roles_of` refuses and says what to name.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, final
+
+from consilience.data.axes import some
+from consilience.data.names import NUMBER, UNKNOWN, is_missing
+from consilience.system.errors import InvalidPredictions
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping, Sequence
+
+Role: TypeAlias = Literal["item", "member", "label", "score", "truth"]
+
+ITEM = ("item", "task", "item_id", "task_id", "id", "example", "question", "document", "image", "index")
+MEMBER = ("member", "worker", "annotator", "model", "judge", "rater", "labeler", "user", "worker_id", "annotator_id")
+LABEL = ("label", "answer", "vote", "response", "annotation", "prediction", "class", "verdict")
+TRUTH = ("labels", "gold", "truth", "true", "target", "targets", "y", *LABEL)
+"""Usual names of columns and arrays with these meanings, in order of preference."""
+
+UNNAMED = ("", "Unnamed: 0", "__index_level_0__", "level_0")
+"""The names pandas gives an index without a name: in CSV, in CSV read and written again, in Parquet, as a column."""
+
+EXACT: dict[Role, tuple[str, ...]] = {"item": ITEM, "member": MEMBER, "label": LABEL}
+LAST_WORDS: dict[Role, frozenset[str]] = {
+    "item": frozenset(
+        [
+            "item",
+            "task",
+            "example",
+            "question",
+            "document",
+            "doc",
+            "image",
+            "sample",
+            "instance",
+            "record",
+            "file",
+            "filename",
+            "filepath",
+            "prompt",
+            "query",
+            "sentence",
+            "text",
+            "hit",
+            "unit",
+            "passage",
+            "utterance",
+            "tweet",
+            "article",
+            "comment",
+            "review",
+            "instruction",
+            "input",
+            "conversation",
+            "dialogue",
+            "observation",
+        ]
+    ),
+    "member": frozenset(
+        [
+            "member",
+            "worker",
+            "annotator",
+            "model",
+            "judge",
+            "rater",
+            "labeler",
+            "labeller",
+            "user",
+            "coder",
+            "reviewer",
+            "expert",
+            "performer",
+            "classifier",
+            "network",
+            "llm",
+            "assessor",
+            "evaluator",
+            "grader",
+            "contributor",
+        ]
+    ),
+    "label": frozenset(
+        [
+            "label",
+            "answer",
+            "vote",
+            "response",
+            "annotation",
+            "prediction",
+            "class",
+            "verdict",
+            "judgment",
+            "judgement",
+            "decision",
+            "choice",
+            "category",
+            "preference",
+            "winner",
+            "predicted",
+            "pred",
+            "sentiment",
+        ]
+    ),
+    "score": frozenset(["score", "rating", "grade", "stars", "points", "correct"]),
+}
+"""The last word of a column's name that tells its role, as in `judge_model`."""
+
+TRUTH_WORDS = frozenset(["gold", "truth", "true", "target", "expected", "reference"])
+"""A column with one of these words in its name holds true labels."""
+
+NOT_LAST = frozenset(
+    [
+        "id",
+        "ids",
+        "name",
+        "key",
+        "no",
+        "nr",
+        "num",
+        "number",
+        "idx",
+        "index",
+        "code",
+        "uid",
+        "uuid",
+        "hash",
+        "path",
+        "email",
+    ]
+)
+"""Words after the one that tells the role, as in `question_id`."""
+
+WORD = re.compile("[A-Z]?[a-z]+|[A-Z]+(?![a-z])|[0-9]+")
+
+FEW, ROWS_PER_VALUE = 20, 10
+"""A column of labels has at most so many different values, or one for so many rows."""
+
+NEARLY_ALL = 0.9
+"""A column of items tells the rows of a member apart at least so well, compared with the best such column."""
+
+
+class Columns(NamedTuple):
+    """What the user says of the files: the columns of items, members and labels, and the names along axes.
+
+    `item` may join columns, as in `question+model`. `member` may list the columns of a wide table that are members, as
+    in `ann,bob`. `classes` picks the columns of classes in tables, and names the classes of arrays. `items` names the
+    items of files without names, and `normalize` divides rows of counts by their sum.
+    """
+
+    item: str | None = None
+    member: str | None = None
+    label: str | None = None
+    classes: tuple[str, ...] | None = None
+    items: tuple[str, ...] | None = None
+    normalize: bool = False
+
+    @property
+    def are_named(self) -> bool:
+        """Whether the user named a column of items, members or labels."""
+        return (self.item, self.member, self.label) != (None, None, None)
+
+
+class Roles(NamedTuple):
+    """The columns of items, of members (None in a wide table) and of labels."""
+
+    item: str | None
+    member: str | None
+    label: str | None
+
+
+def role_of(name: str) -> Role | None:
+    """The role that a column's name suggests.
+
+    >>> [role_of(name) for name in ("question_id", "judge_model", "predictedLabel", "gold_label", "annotator_1")]
+    ['item', 'member', 'label', 'truth', None]
+    """
+    words = [word.lower() for word in WORD.findall(name)]
+    if not words:
+        return None
+    if TRUTH_WORDS & set(words):
+        return "truth"
+    while words and words[-1] in NOT_LAST:
+        words.pop()
+    if not words:
+        return "item"
+    return next((role for role, last in LAST_WORDS.items() if words[-1] in last), None)
+
+
+def column_named(table: Collection[str], wanted: str | None, names: Sequence[str]) -> str | None:
+    """The column the user named, or the one with the first of the usual names."""
+    if wanted is not None:
+        if wanted not in table:
+            raise InvalidPredictions(f"expected the column {wanted!r}; the table has {some(list(table))}")
+        return wanted
+    by_name = {column.strip().lower(): column for column in reversed(list(table))}  # the first of two
+    by_name |= {column: column for column in table}  # an exact match comes before another case
+    return next((by_name[name] for name in names if name in by_name), None)
+
+
+def roles_of(table: Mapping[str, Sequence[Any]], told: Columns | None = None) -> Roles:
+    """The roles of a table's columns: as the user says, else by their names and values; raises if that is not clear."""
+    return _Decision(table, told or Columns()).roles()
+
+
+def with_joined_items(table: Mapping[str, Sequence[Any]], told: Columns) -> list[Any] | None:
+    """The names of items if the user joined several columns for them, such as `question+model`; else None."""
+    parts = [] if told.item is None or told.item in table else [part.strip() for part in told.item.split("+")]
+    if len(parts) < 2 or not all(part in table for part in parts):
+        return None
+    rows = list(zip(*(table[part] for part in parts), strict=True))
+    if any(is_missing(value) or value == "" for row in rows for value in row):
+        raise InvalidPredictions(f"the columns {told.item!r} must name every item; some rows are empty")
+    names = ["/".join(map(str, row)) for row in rows]
+    if len(set(names)) < len(set(rows)):
+        raise InvalidPredictions(f"the columns {told.item!r} must name items differently when joined by '/'")
+    return names
+
+
+@final
+class _Values:
+    """What a column holds, as far as its role depends on it."""
+
+    def __init__(self, values: Sequence[Any]) -> None:
+        self.values = values
+
+    @cached_property
+    def different(self) -> set[Any]:
+        return {value for value in self.values if not (is_missing(value) or value == "" or value in UNKNOWN)}
+
+    @cached_property
+    def n_given(self) -> int:
+        return sum(value in self.different for value in self.values)
+
+    @property
+    def repeats(self) -> bool:
+        return len(self.different) < self.n_given
+
+    @property
+    def is_complete(self) -> bool:
+        return self.n_given == len(self.values)
+
+    @property
+    def are_labels(self) -> bool:
+        """Whether there are few different values, and not fractions."""
+        few = max(FEW, self.n_given / ROWS_PER_VALUE)
+        return 0 < len(self.different) <= few and not self.has_fractions
+
+    @property
+    def is_number(self) -> bool:
+        return all(isinstance(value, int | float) or NUMBER.fullmatch(str(value)) for value in self.different)
+
+    @property
+    def has_fractions(self) -> bool:
+        return self.is_number and any(float(value) % 1 > 0 for value in self.different)
+
+
+@final
+class _Decision:
+    """The steps of `roles_of`."""
+
+    def __init__(self, table: Mapping[str, Sequence[Any]], told: Columns) -> None:
+        self.table, self.told = table, told
+        self.held = {name: _Values(values) for name, values in table.items()}
+
+    def roles(self) -> Roles:
+        members = self._members()
+        item = None if not members else self._item_of_answers(members)
+        if item is None:
+            return self._wide()
+        member = self._the_only("member", [name for name in members if name != item])
+        return Roles(item, member, self._label({item, member}, is_long=True))
+
+    # ---- long tables ----------------------------------------------------------------------------------------
+
+    def _members(self) -> list[str]:
+        """The columns that may name the members of a long table."""
+        if self.told.member is not None:
+            if self.told.member not in self.table and all(n.strip() in self.table for n in self.told.member.split(",")):
+                return []  # the columns of a wide table
+            return [str(column_named(self.table, self.told.member, ()))]
+        found = [name for name in self._called("member") if self._is_exact(name, "member") or self.held[name].repeats]
+        return [name for name in found if len(self.held[name].different) > 1] or found
+
+    def _item_of_answers(self, members: list[str]) -> str | None:
+        """The column of items of a long table; None if the table may be wide."""
+        if self.told.item is not None:
+            return str(column_named(self.table, self.told.item, ()))
+        names = [name for name in self._called("item") if name not in members]
+        repeating = [name for name in names if self.held[name].repeats]
+        if repeating:
+            return self._finest(repeating, members[0])
+        is_certain = self.told.member is not None
+        is_usual = self._is_exact(members[0], "member") and (self._has_answers() or not names)
+        if not (is_certain or is_usual):
+            return None
+        index = [name for name in self.table if name in UNNAMED and not self._counts_rows(name)]
+        if not names and not index:
+            guess = next((name for name in self.table if self.held[name].repeats and name not in members), None)
+            perhaps = "" if guess is None else f", such as item={guess!r}"
+            raise InvalidPredictions(
+                f"a table with the members in {members[0]!r} needs a column of items, such as {some(ITEM[:3])}; "
+                f"it has {some(list(self.table))}: name it{perhaps}"
+            )
+        return (names or index)[0]
+
+    def _has_answers(self) -> bool:
+        """Whether there is a column of labels, or at least two of numbers."""
+        others = [name for name in self.table if role_of(name) not in ("item", "member") and name not in UNNAMED]
+        return bool(self._called("label")) or sum(self.held[name].is_number for name in others) > 1
+
+    def _finest(self, items: list[str], member: str) -> str:
+        """The first column of items that tells the rows of a member apart as well as any other."""
+        n_apart = {name: self._n_pairs(name, member) for name in items}
+        most = NEARLY_ALL * max(n_apart.values())
+        first, *others = [name for name in items if n_apart[name] >= most]
+        for other in others:
+            n_both, sizes = self._n_pairs(first, other), {len(set(self.table[name])) for name in (first, other)}
+            if n_both not in sizes and self._is_exact(first, "item") == self._is_exact(other, "item"):
+                raise InvalidPredictions(self._unclear("item", [first, other]))
+        return first
+
+    def _n_pairs(self, one: str, other: str) -> int:
+        return len(set(zip(self.table[one], self.table[other], strict=True)))
+
+    def _label(self, taken: set[str | None], *, is_long: bool) -> str | None:
+        if self.told.label is not None:
+            return column_named(self.table, self.told.label, ())
+        names = [name for name in self._called("label") if name not in taken]
+        plausible = [name for name in names if self.held[name].are_labels]
+        if plausible:
+            return self._the_only("label", plausible)
+        if names and self._is_exact(names[0], "label"):
+            return names[0]  # whoever reads it says what is wrong with it
+        scores = [name for name in self._called("score") if name not in taken and self.held[name].are_labels]
+        n_fractions = sum(held.has_fractions for name, held in self.held.items() if name not in taken)
+        return self._the_only("label", scores) if scores and is_long and n_fractions < 2 else None
+
+    def _the_only(self, role: Role, names: list[str]) -> str:
+        """The first of several columns that say the same; raises if they do not."""
+        first, *others = names
+        for other in others:
+            sizes = {len(set(self.table[name])) for name in (first, other)}
+            if sizes != {self._n_pairs(first, other)}:
+                raise InvalidPredictions(self._unclear(role, [first, other]))
+        return first
+
+    def _unclear(self, role: Role, names: list[str]) -> str:
+        joined = "+".join(names)
+        both = f", or {role}={joined!r} for both together" if role == "item" else ""
+        return f"one column must hold the {role}; {' and '.join(map(repr, names))} may: say {role}={names[0]!r}{both}"
+
+    # ---- wide tables ----------------------------------------------------------------------------------------
+
+    def _wide(self) -> Roles:
+        if self.told.item is not None:
+            item = column_named(self.table, self.told.item, ())
+            if item is not None and self.held[item].repeats and self.told.member is None:
+                raise InvalidPredictions(self._without_members(item))
+        else:
+            names = self._called("item")
+            alone = [name for name in names if not self.held[name].repeats and self.held[name].is_complete]
+            repeated = [name for name in names if self._is_exact(name, "item") and self.held[name].repeats]
+            if not alone and repeated and self.told.member is None:
+                raise InvalidPredictions(self._without_members(repeated[0]))
+            index = [name for name in self.table if name in UNNAMED]
+            item = next(iter((*alone, *repeated, *index)), None)
+        return Roles(item, None, self._label({item}, is_long=False) if self._is_of_one_member(item) else None)
+
+    def _is_of_one_member(self, item: str | None) -> bool:
+        """Whether only one column may hold labels; raises if a column `label` stands beside others like it."""
+        if self.told.label is not None:
+            return True
+        names = [name for name in self._called("label") if name != item and self.held[name].are_labels]
+        others = [name for name in self.table if name not in (item, *UNNAMED) and role_of(name) != "truth"]
+        alike = [
+            name
+            for name in others
+            if names and name != names[0] and self.held[name].different & self.held[names[0]].different
+        ]
+        if names and alike and self._is_exact(names[0], "label") and not self.held[names[0]].is_number:
+            raise InvalidPredictions(
+                f"one column of labels is one member's, several are several members'; {names[0]!r} stands beside "
+                f"{some(alike)}: say label={names[0]!r}, or member={','.join(alike)!r} for the others"
+            )
+        return not alike
+
+    def _without_members(self, item: str) -> str:
+        guesses = [
+            name
+            for name, held in self.held.items()
+            if name != item and held.repeats and not held.has_fractions and len(held.different) > 1
+        ]
+        guess = max(guesses, key=lambda name: self._n_pairs(item, name), default=None)
+        perhaps = "name it" if guess is None else f"name it, such as member={guess!r}"
+        return (
+            f"column {item!r} names items more than once, so each row is one answer, and a column must say whose; "
+            f"none of {some([name for name in self.table if name != item])} has a usual name: {perhaps}"
+        )
+
+    # ---- names ------------------------------------------------------------------------------------------------
+
+    def _called(self, role: Role) -> list[str]:
+        """The columns whose names suggest a role: usual names first, then those that end in `id`."""
+        usual = EXACT.get(role, ())
+        first = column_named(self.table, None, usual)
+        found = [name for name in self.table if role_of(name) == role and name not in UNNAMED]
+        ranked = sorted(found, key=lambda name: (_rank(name, usual), not name.lower().endswith("id")))
+        return list(dict.fromkeys(([] if first is None else [first]) + ranked))
+
+    def _is_exact(self, name: str, role: Role) -> bool:
+        return _rank(name, EXACT[role]) < len(EXACT[role])
+
+    def _counts_rows(self, name: str) -> bool:
+        return [str(value) for value in self.table[name]] == [str(row) for row in range(len(self.table[name]))]
+
+
+def _rank(name: str, usual: Sequence[str]) -> int:
+    plain = name.strip().lower()
+    return usual.index(plain) if plain in usual else len(usual)

@@ -1,0 +1,143 @@
+"""Frames with one row per item: one member's probabilities, or labels with a column per member."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from consilience.data.axes import Axis, some
+from consilience.data.frames import as_table
+from consilience.data.names import check_spellings, is_missing, sorted_names
+from consilience.data.reading import are_probabilities
+from consilience.data.roles import column_named, role_of, roles_of
+from consilience.data.rows import are_scored, read_rows
+from consilience.system.errors import InvalidPredictions
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from consilience.data.roles import Roles
+    from consilience.system.arrays import Array
+    from consilience.system.tables import Table
+
+
+class WideLabels(NamedTuple):
+    """Labels (members, items) as names, None where missing, with the names along the axes."""
+
+    labels: npt.NDArray[np.object_]
+    members: list[Any]
+    items: list[Any] | None
+    classes: list[Any]
+    columns: dict[Any, list[Any]]  # the labels by the frame's column
+    are_told: bool  # whether the user listed the members
+
+
+class MemberTable(NamedTuple):
+    """One member's rows (items, classes), with names where it has any."""
+
+    values: Array
+    items: list[Any] | None
+    classes: list[Any] | None
+
+
+# ---- labels -----------------------------------------------------------------------------------------------
+
+
+def read_wide_labels(frame: Any, table: Table, roles: Roles, member: Any, classes: Sequence[Any] | None) -> WideLabels:
+    """The labels of a frame with a column per member. Its items are a column, or an index that does not only count."""
+    others = [name for name in table.columns if name != roles.item]
+    are_told = isinstance(member, str) and "," in member
+    if roles.label is not None:
+        members = [roles.label]
+    elif are_told:
+        members = [str(column_named(others, name.strip(), ())) for name in member.split(",")]
+    else:
+        members = [name for name in others if role_of(str(name)) != "truth"]
+        _check_no_probabilities(table, others)
+    columns = {name: [None if is_missing(value) else value for value in table[name]] for name in members}
+    for name, values in columns.items():
+        check_spellings(set(values), name)
+    said = sorted_names({value for values in columns.values() for value in values if value is not None})
+    return WideLabels(
+        np.array(list(columns.values()), dtype=object).reshape(len(members), -1),
+        members,
+        _index(frame) if roles.item is None else table[roles.item],
+        said if classes is None else list(classes),
+        columns,
+        are_told,
+    )
+
+
+def _check_no_probabilities(table: Table, names: list[Any]) -> None:
+    rows = _numbers(table, names)
+    if rows is None or len(names) < 2:
+        return
+    is_share = are_probabilities(rows)
+    if is_share.all() or (is_share.any() and (rows % 1 > 0).any()):
+        raise InvalidPredictions(
+            f"a frame of answers must have a column of members; {some(names)} sum to 1 and may be one member's "
+            "probabilities, which go in as Predictions({'name': frame}) beside those of the other members"
+        )
+
+
+# ---- probabilities ----------------------------------------------------------------------------------------
+
+
+def are_member_tables(parts: Any) -> bool:
+    """Whether some member is a data frame, or a list of scores by class."""
+    return isinstance(parts, list | tuple) and any(_is_frame(part) or are_scored(part) for part in parts)
+
+
+def read_member(part: Any, name: Any, classes: Sequence[Any] | None) -> MemberTable:
+    """One member's probabilities: of an array as they are, of a frame or a list of scores with their names."""
+    if are_scored(part):
+        if isinstance(part[0], Mapping):
+            raise InvalidPredictions(
+                f"member {name!r} must have a score for every class; it has only the best one: run the pipeline with "
+                "top_k=None, or give the labels to from_labels"
+            )
+        scores = read_rows(part, str(name))
+        return MemberTable(scores.values, None, scores.classes)
+    if not _is_frame(part):
+        return MemberTable(part, None, None)
+    table = as_table(part)
+    everything = _numbers(table, table.columns)
+    item = None
+    if classes is None and (everything is None or not are_probabilities(everything).any()):
+        item = roles_of({name: table[name] for name in table.columns if isinstance(name, str)}).item
+    others = [column for column in table.columns if column != item]
+    if classes is not None:
+        item = next((column for column in others if isinstance(column, str) and role_of(column) == "item"), None)
+        axis = Axis("class", len(others), others)
+        others = [others[axis.position_of(wanted)] for wanted in classes]
+        item = None if item in others else item
+    rows = _numbers(table, others)
+    if rows is None:
+        raise InvalidPredictions(
+            f"member {name!r} must be a frame with a column of probabilities per class; it has {some(table.columns)}: "
+            "name the classes with classes=, or give a long frame to from_frame"
+        )
+    return MemberTable(rows, _index(part) if item is None else table[item], others)
+
+
+def _is_frame(part: Any) -> bool:
+    return (hasattr(part, "columns") or hasattr(part, "column_names")) and not isinstance(part, str)
+
+
+def _numbers(table: Table, names: Sequence[Any]) -> npt.NDArray[np.float64] | None:
+    """Columns of numbers side by side; None if some value is none."""
+    columns = [[np.nan if is_missing(value) else value for value in table[name]] for name in names]
+    if not columns or not all(isinstance(v, int | float) and not isinstance(v, bool) for c in columns for v in c):
+        return None
+    return np.array(columns, dtype=np.float64).T
+
+
+def _index(frame: Any) -> list[Any] | None:
+    """The names in a pandas index that does not only count the rows."""
+    index = getattr(frame, "index", None)
+    if index is None or callable(index) or type(index).__name__ == "RangeIndex":
+        return None
+    names = list(index)
+    return None if names == list(range(len(names))) else names

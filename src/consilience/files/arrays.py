@@ -1,0 +1,139 @@
+"""Recognise which arrays of a file are predictions, labels or names."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+import numpy as np
+
+from consilience.data.axes import some
+from consilience.data.names import sorted_names, text_of
+from consilience.data.plausibility import check_labels, check_members
+from consilience.data.predictions import Predictions
+from consilience.data.roles import ITEM, LABEL, MEMBER, TRUTH, column_named
+from consilience.files.contents import AXIS_NAMES, Arrays, Contents
+from consilience.files.scales import Scale, as_probabilities, check_orientation, named_scale, scale_of
+from consilience.system.errors import InvalidPredictions
+
+BLOCK = "(members, items, classes)"
+
+
+def from_arrays(contents: Contents, arrays: Arrays, *, scale: Scale | None, is_alone: bool) -> tuple[Predictions, str]:
+    """The predictions in a file's arrays, and what was understood. `scale` is what the user says of the numbers."""
+    names = axis_names(arrays)
+    if (answers := _answers_in(arrays)) is not None:
+        item, member, label = answers
+        return Predictions.from_answers(item, member, label, **names, partial=True), f"a list of {len(label):,} answers"
+    blocks = {name: a for name, a in arrays.items() if a.ndim == 3 and a.dtype.kind in "fiub"}
+    matrices = {} if scale == "labels" else {n: a for n, a in arrays.items() if a.ndim == 2 and a.dtype.kind == "f"}
+    if blocks:
+        name = _the_only_name(blocks, contents, "array (members, items, classes)")
+        made, words = _block(blocks[name], name, scale, names)
+        check_members(made, f"the order of axes is {BLOCK}")
+        return made, f"{words} {BLOCK} = {_sizes(made)}"
+    if matrices:
+        _check_same_shape(matrices, contents)
+        members = [contents.path.stem] if len(matrices) == 1 else list(matrices)
+        made, words = _matrices(matrices, scale, {"members": members} | names)
+        return made, f"{words} (items, classes) = {made.n_items:,} × {made.n_classes:,} of {some(members)}"
+    kinds = "iuUf" if scale == "labels" else "iuU"
+    labels = {n: a for n, a in arrays.items() if a.ndim in (1, 2) and a.dtype.kind in kinds and n not in names}
+    if labels and (is_alone or len(labels) == 1):
+        name = _the_only_name(labels, contents, "array of labels (members, items)")
+        made = _labels(np.atleast_2d(labels[name]), contents.path.stem, names)
+        check_members(made, "the order of axes is (members, items)")
+        if labels[name].dtype.kind == "U":
+            check_labels(made, {name: labels[name].ravel().tolist()})
+        return made, f"hard labels (members, items) = {made.n_members:,} × {made.n_items:,}"
+    shapes = ", ".join(f"{name} {array.shape} {array.dtype}" for name, array in arrays.items()) or "nothing"
+    raise InvalidPredictions(f"expected an array {BLOCK} or (items, classes); it holds {shapes}")
+
+
+def labels_in(arrays: Arrays) -> Arrays:
+    """The arrays that may be labels: those named so, else all with one dimension."""
+    flat = {name: array for name, array in arrays.items() if array.ndim == 1 and name not in AXIS_NAMES}
+    called = {name: array for name, array in flat.items() if name.lower() in TRUTH}
+    return called or flat
+
+
+def axis_names(arrays: Arrays) -> dict[str, Any]:
+    """The names that an archive gives the axes."""
+    flat = {name: arrays[name] for name in AXIS_NAMES if name in arrays and arrays[name].ndim == 1}
+    return {name: [text_of(value) for value in array.tolist()] for name, array in flat.items()}
+
+
+def _sizes(made: Predictions) -> str:
+    return f"{made.n_members:,} × {made.n_items:,} × {made.n_classes:,}"
+
+
+def _block(block: Any, name: str, told: Scale | None, names: dict[str, Any]) -> tuple[Predictions, str]:
+    """All members in one array, on one scale."""
+    scale = told or named_scale(name) or (scale_of(block.reshape(-1, block.shape[-1])) if block.size else None)
+    if scale == "logits" and told is None and named_scale(name) is None:
+        check_orientation(*block.shape[1:])
+    if scale == "counts" and told is None:
+        raise InvalidPredictions(
+            f"an array {BLOCK} must hold probabilities; this one holds whole numbers: say --normalize if "
+            "they are counts of votes"
+        )
+    rows = block if scale in (None, "probabilities") else [as_probabilities(m, scale, p) for p, m in enumerate(block)]
+    return Predictions(rows, **names, partial=True), scale or "probabilities"
+
+
+def _matrices(matrices: Arrays, told: Scale | None, names: dict[str, Any]) -> tuple[Predictions, str]:
+    """One array for each member, each on a scale of its own."""
+    rows, scales = [], []
+    for place, (name, matrix) in enumerate(matrices.items()):
+        scale = told or named_scale(name) or scale_of(matrix)
+        if scale == "logits" and told is None and named_scale(name) is None:
+            check_orientation(*matrix.shape)
+        if scale in (None, "counts") and told is None:
+            _check_no_labels(matrix)
+        scales.append(scale if told or scale != "counts" else None)
+        rows.append(as_probabilities(matrix, scales[-1], place))
+    return Predictions(rows, **names, partial=True), " and ".join(dict.fromkeys(s or "probabilities" for s in scales))
+
+
+def _check_no_labels(matrix: Any) -> None:
+    """Raise if whole numbers with gaps are labels rather than probabilities."""
+    values = np.asarray(matrix)
+    is_missing = np.isnan(values)
+    if (is_missing.any(axis=1) & ~is_missing.all(axis=1)).any() and (values[~is_missing] % 1 == 0).all():
+        raise InvalidPredictions(
+            "whole numbers with gaps may be labels (members, items), NaN where missing: add :labels to the file's name "
+            "if they are"
+        )
+
+
+def _labels(rows: Any, stem: str, names: dict[str, Any]) -> Predictions:
+    named = {"members": [stem]} if len(rows) == 1 else {}
+    if rows.dtype.kind == "U":
+        given = sorted_names(set(rows.ravel().tolist()) - {"", "-1"})
+        rows = np.where(np.isin(rows, ("", "-1")), None, rows.astype(object))
+        named = {"classes": given, **named}
+    return Predictions.from_labels(rows, **(named | names), partial=True)
+
+
+def _answers_in(arrays: Arrays) -> tuple[Any, Any, Any] | None:
+    """The items, members and labels of a list of answers, if three arrays have such names."""
+    flat = [name for name, array in arrays.items() if array.ndim == 1]
+    found = [column_named(flat, None, names) for names in (ITEM, MEMBER, LABEL)]
+    return None if None in found else tuple(arrays[name] for name in found if name is not None)  # type: ignore[return-value]
+
+
+def _the_only_name(arrays: Arrays, contents: Contents, what: str) -> str:
+    if len(arrays) != 1:
+        hint = f"; pick one as {contents.path.name}:{next(iter(arrays))}" if arrays else ""
+        raise InvalidPredictions(f"expected one {what}; it holds {some(list(arrays))}{hint}")
+    return next(iter(arrays))
+
+
+def _check_same_shape(matrices: Arrays, contents: Contents) -> None:
+    (usual, _), *others = Counter(array.shape for array in matrices.values()).most_common()
+    if others:
+        name = next(name for name, array in matrices.items() if array.shape != usual)
+        raise InvalidPredictions(
+            f"members must be of one shape (items, classes); {contents.path} has {name!r} of {matrices[name].shape} "
+            f"beside {usual}"
+        )

@@ -1,0 +1,85 @@
+"""Read a table of text, whose columns are separated by commas or tabs."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from consilience.files.cells import NUMBER, Cells
+from consilience.files.spreadsheets import without_quote
+from consilience.system.errors import InvalidPredictions
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+MOST_COLUMNS = 100_000
+"""Tables with more columns are refused."""
+
+
+def read_delimited(path: Path, delimiter: str) -> dict[str, Cells]:
+    """The columns of a CSV or TSV file in UTF-8, by name."""
+    header, rows = _read(path, delimiter)
+    if len(header) == 1 and (found := next((mark for mark in ";|\t," if mark in header[0]), None)):
+        raise InvalidPredictions(
+            f"{path} must have its columns separated by {delimiter!r}; its header {header[0]!r} has {found!r}"
+        )
+    if len(header) > MOST_COLUMNS:
+        raise InvalidPredictions(f"{path} must have at most {MOST_COLUMNS:,} columns; it has {len(header):,}")
+    header = [without_quote(name) or name for name in header]
+    if (name := repeated(header)) is not None:
+        deep = _is_deep(rows)
+        raise InvalidPredictions(
+            f"{path} must have one row of names above its columns; it has several, such as {header[-1]!r} above "
+            f"{rows[0][-1]!r}: join them, or write one file for each member"
+            if deep
+            else f"{path} must have columns of different names; got {name!r} twice"
+        )
+    for line, row in enumerate(rows, start=2):
+        if len(row) != len(header):
+            raise InvalidPredictions(f"{path} must have {len(header)} values in each row; row {line} has {len(row)}")
+    columns = zip(*rows, strict=True) if rows else ([] for _ in header)
+    return {name: Cells(column, is_text=True) for name, column in zip(header, columns, strict=True)}
+
+
+def repeated(names: Sequence[str]) -> str | None:
+    """A name that occurs more than once; None if there is none."""
+    name, count = Counter(names).most_common(1)[0] if names else ("", 0)
+    return name if count > 1 else None
+
+
+def _read(path: Path, delimiter: str) -> tuple[list[str], list[list[str]]]:
+    try:
+        text = path.read_bytes().decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise InvalidPredictions(f"{path} must be a table in UTF-8; {error}") from error
+    if "\x00" in text:
+        raise InvalidPredictions(
+            f"{path} must be a table in UTF-8; it holds bytes of 0, as UTF-16 has: save it as UTF-8"
+        )
+    try:
+        header = next((row for row in csv.reader(_lines(text), delimiter=delimiter, strict=True) if row), None)
+        if header is None:
+            raise InvalidPredictions(f"{path} must have a header and rows; it is empty")
+        # `task, worker` is separated by a comma and a space, in the rows too.
+        has_spaces = len(header) > 1 and all(name.startswith(" ") and name.strip() for name in header[1:])
+        parsed = csv.reader(_lines(text), delimiter=delimiter, strict=True, skipinitialspace=has_spaces)
+        header, *rows = [row for row in parsed if row]
+    except csv.Error as error:
+        raise InvalidPredictions(f"{path} must be a table in UTF-8; {error}") from error
+    return ([name.strip() for name in header] if has_spaces else header), rows
+
+
+def _lines(text: str) -> io.StringIO:
+    return io.StringIO(text, newline="")  # a line ends as the csv module expects
+
+
+def _is_deep(rows: list[list[str]]) -> bool:
+    """Whether the first row is another row of names: text above columns of numbers."""
+    if len(rows) < 2:
+        return False
+    first, last = rows[0], rows[-1]
+    pairs = list(zip(first, last, strict=False))[1:]
+    return bool(pairs) and all(not NUMBER.fullmatch(name) and NUMBER.fullmatch(number) for name, number in pairs)

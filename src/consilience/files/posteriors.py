@@ -1,0 +1,59 @@
+"""What `write_posterior` puts beside a posterior: each item's label, and a mark if the fit was given its label."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from consilience.files.cells import numbers_in
+from consilience.system.errors import InvalidPredictions
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from consilience.data.predictions import Predictions
+    from consilience.files.contents import Contents, Table
+
+KNOWN = "known"
+"""The column or array that marks the items whose labels the fit was given."""
+
+
+class Posterior(NamedTuple):
+    """A posterior as predictions of one member, and the items (items,) whose labels its fit was given."""
+
+    predictions: Predictions
+    is_known: npt.NDArray[np.bool_]
+
+
+def known_in(contents: Contents, n_items: int) -> npt.NDArray[np.bool_]:
+    """The items that the file marks as known to its fit; none if it marks none."""
+    marks: Any = np.zeros(n_items, dtype=bool)
+    if contents.arrays is not None and "posterior" in contents.arrays:
+        marks = contents.arrays.get(KNOWN, marks)
+    if contents.table is not None and _is_marked(contents.table):
+        marks = np.array([str(name).lower() == "true" for name in contents.table[KNOWN].names])
+    if marks.shape != (n_items,) or marks.dtype.kind != "b":
+        raise InvalidPredictions(f"{contents.path}: {KNOWN!r} must say of each of the {n_items} items true or false")
+    return np.asarray(marks)
+
+
+def without_answers(contents: Contents) -> Contents:
+    """If `write_posterior` wrote the file, keep only the posterior and its names."""
+    if contents.arrays is not None and "posterior" in contents.arrays:
+        kept = {name: array for name, array in contents.arrays.items() if name in ("posterior", "items", "classes")}
+        return contents._replace(arrays=kept)
+    table = contents.table
+    if table is not None and list(table)[:2] == ["item", "label"]:
+        answers = ("label", KNOWN) if _is_marked(table) else ("label",)
+        others = {name: cells for name, cells in table.items() if name not in answers}
+        numbers = numbers_in(list(others.values())[1:]) if len(others) > 2 else None
+        if numbers is not None and numbers.meaning() == "probabilities" and numbers.sum_to_one():
+            return contents._replace(table=others)
+    return contents
+
+
+def _is_marked(table: Table) -> bool:
+    """Whether the third column marks what was known, as `write_posterior` writes it, and is no class."""
+    is_third = list(table)[:3] == ["item", "label", KNOWN]
+    return is_third and {str(name).lower() for name in table[KNOWN].names} <= {"true", "false"}

@@ -1,0 +1,102 @@
+"""Read JSON: a list of records, one record on each line, or columns by name."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from consilience.data.axes import some
+from consilience.data.names import text_of
+from consilience.data.rows import Rows, are_scored, is_row, read_rows
+from consilience.files.cells import Cells
+from consilience.files.delimited import MOST_COLUMNS
+from consilience.system.errors import InvalidPredictions
+from consilience.system.untrusted import reason_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+SCORES = frozenset(
+    ["probabilities", "probs", "probability", "prob", "scores", "logits", "logprobs", "distribution", "confidences"]
+)
+"""An object of this name in a record holds one number for each class."""
+
+
+def read_records(path: Path, *, by_line: bool) -> tuple[dict[str, Cells], dict[str, Rows]]:
+    """The columns of text and numbers, and those whose cells are rows: a list of numbers, or one for each class."""
+    try:
+        text = path.read_bytes().decode("utf-8-sig")
+        given = [_parsed(line) for line in text.split("\n") if line.strip()] if by_line else _parsed(text)
+    except (ValueError, RecursionError) as error:
+        raise InvalidPredictions(f"{path} must be JSON in UTF-8; {reason_of(error)}") from error
+    if are_scored(given) and isinstance(given[0], list):  # what a pipeline gave
+        return {}, {path.stem: read_rows(given, path.name)}
+    records = _records(given)
+    if not records or not all(isinstance(record, dict) for record in records):
+        raise InvalidPredictions(f'{path} must hold a list of records, such as {{"item": 1, "member": "ann", …}}')
+    columns = _columns([_flat(record) for record in records], path)
+    lists = {name: read_rows(values, name) for name, values in columns.items() if _are_rows(values)}
+    return {
+        name: Cells([_cell(value) for value in values], is_text=False)
+        for name, values in columns.items()
+        if name not in lists
+    }, lists
+
+
+def _parsed(text: str) -> Any:
+    return json.loads(text, object_pairs_hook=_without_repeats)
+
+
+def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    made = dict(pairs)
+    if len(made) < len(pairs):
+        raise ValueError(f"a record has a key twice, among {some([key for key, _ in pairs])}")
+    return made
+
+
+def _records(given: Any) -> Any:
+    """A list of records; columns are turned into records, whether lists or mappings from an index as pandas writes."""
+    if isinstance(given, list):
+        return given
+    if not isinstance(given, dict) or not given:
+        return []
+    columns = list(given.values())
+    if all(isinstance(column, list) for column in columns) and len({len(column) for column in columns}) == 1:
+        return [dict(zip(given, row, strict=True)) for row in zip(*columns, strict=True)]
+    if all(isinstance(column, dict) and list(column) == list(columns[0]) for column in columns):
+        return [{"index": key} | {name: column[key] for name, column in given.items()} for key in columns[0]]
+    return []
+
+
+def _flat(record: Mapping[str, Any]) -> dict[str, Any]:
+    """A record without records inside, whose keys are joined by a point. Numbers by class stay together."""
+    made: dict[str, Any] = {}
+    for key, value in record.items():
+        if isinstance(value, dict) and not (key.lower() in SCORES and is_row(value)):
+            inside = {f"{key}.{name}": part for name, part in _flat(value).items()}
+        else:
+            inside = {key: value}
+        if both := set(inside) & set(made):
+            raise InvalidPredictions(f"a record must name its parts differently; got {both.pop()!r} twice")
+        made |= inside
+    return made
+
+
+def _columns(records: list[dict[str, Any]], path: Path) -> dict[str, list[Any]]:
+    names = list(dict.fromkeys(name for record in records for name in record))
+    if len(names) > MOST_COLUMNS or len(names) * len(records) > 100 * (path.stat().st_size + 1000):
+        raise InvalidPredictions(f"{path} must have records alike; it has {len(names):,} different keys")
+    return {name: [record.get(name) for record in records] for name in names}
+
+
+def _are_rows(values: list[Any]) -> bool:
+    given = [value for value in values if value is not None]
+    return bool(given) and all(map(is_row, given))
+
+
+def _cell(value: Any) -> Any:
+    """A value as a name or a number. A list that is no row is told by its text."""
+    if isinstance(value, list | dict):
+        return json.dumps(value, ensure_ascii=False)
+    return text_of(value) if isinstance(value, bool) else value

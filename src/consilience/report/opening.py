@@ -1,0 +1,167 @@
+"""The first screen of a report: the verdict in a sentence, the ranking, three numbers, warnings, what labels gained."""
+
+from __future__ import annotations
+
+from itertools import groupby
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from consilience.insight.accuracy.estimates import FUSED
+from consilience.report.rounding import percent, rounded, text
+
+if TYPE_CHECKING:
+    from consilience.insight.accuracy.estimates import Estimate
+    from consilience.insight.analysis import Analysis
+    from consilience.insight.warnings.evidence import Warned
+    from consilience.report.items import Judged
+    from consilience.report.members import MemberSection
+    from consilience.system.arrays import IntArray
+
+UNSURE = 0.8
+"""Answers with a lower probability count as unsure."""
+
+FEWEST_VOTES = 5
+"""Of a member with fewer votes only the interval is shown."""
+
+LEAST_VOTED = 0.5
+"""A member who voted on a smaller share of the items is not compared with the fused answer: its items may be easy."""
+
+
+def accuracy(found: Estimate) -> dict[str, Any]:
+    """An accuracy with its 90 % interval, for the page."""
+    value, low, high = rounded(found[:3])
+    return {"value": value, "low": low, "high": high, "measured": found.is_measured}
+
+
+class Opening:
+    """What the first screen shows."""
+
+    def __init__(self, analysis: Analysis, judged: Judged, members: MemberSection) -> None:
+        self.analysis, self.judged, self.members = analysis, judged, members
+        self.fused, self.average = (analysis.diagnosis.answers[name] for name in (FUSED, "average"))
+        self.is_changed = (judged.consensus.chosen != judged.average.chosen) & ~analysis.is_given
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything the first screen shows."""
+        return {
+            "sentence": self.sentence(),
+            "fused": accuracy(self.fused),
+            "average": accuracy(self.average),
+            "ranking": self._ranked().tolist(),
+            "changed": self._changed(),
+            "unsure": int(((self.judged.consensus.confidence < UNSURE) & ~self.analysis.is_given).sum()),
+            "unsure_below": UNSURE,
+            "answered": int((~self.analysis.is_given).sum()),
+            "warnings": [_warning(list(alike)) for _, alike in groupby(self.analysis.diagnosis.warned, _advice)],
+            "gain": self._gain(),
+        }
+
+    def sentence(self) -> str:
+        """Whom to trust, what fusing changed, what to worry about."""
+        return f"{self._trust()}; {self._fusing()}; {self._worry()}."
+
+    def _trust(self) -> str:
+        best, fused = self._best(), _share(self.fused)
+        if best is None:
+            how = "is right on" if self.fused.is_measured else "is probably right on about"
+            return f"The fused answer {how} {fused} of the items"
+        name, found = self._name(best), self.members.accuracies[best]
+        own = _share(found)
+        if not (self.fused.is_measured and found.is_measured):
+            return f"As far as can be told without labels, {self._estimated(name, found)}"
+        if self.fused.value >= found.value:
+            return f"Trust the fused answer: it is right on {fused}, the best member, {name}, on {own}"
+        if found.low > self.fused.value:
+            return f"Trust {name}: it is right on {own}, the fused answer on {fused}"
+        return f"The fused answer ({fused} right) and {name} ({own}) are about equally good"
+
+    def _estimated(self, name: str, found: Estimate) -> str:
+        fused, own = _share(self.fused), _share(found)
+        if self.fused.value >= found.value:
+            return f"trust the fused answer (about {fused} right) before the best member, {name} (about {own})"
+        if found.low > self.fused.value:
+            return f"{name} (about {own} right) is better than the fused answer (about {fused})"
+        return f"the fused answer (about {fused} right) and {name} (about {own}) are about equally good"
+
+    def _best(self) -> int | None:
+        """The best of the members who voted on at least half of the items; None if there is no choice."""
+        is_known = self.members.n_votes >= LEAST_VOTED * self.analysis.predictions.n_items
+        values = np.where(is_known, [found.value for found in self.members.accuracies], np.nan)
+        return None if len(values) == 1 or np.isnan(values).all() else int(np.nanargmax(values))
+
+    def _fusing(self) -> str:
+        changed = self._changed()
+        if not changed["count"]:
+            return "fusing answers every item as the plain average does"
+        n_items = int((~self.analysis.is_given).sum())
+        plain = f"fusing changed {changed['count']:,} of the {n_items:,} answers of the plain average"
+        if changed["helped"] is None:
+            return plain
+        gained = changed["helped"] - changed["hurt"]
+        balance = "a gain" if gained > 0 else "a loss" if gained < 0 else "a draw"
+        return f"{plain}, {balance}: {changed['helped']:,} made right, {changed['hurt']:,} made wrong"
+
+    def _worry(self) -> str:
+        warned = self.analysis.diagnosis.warned
+        if not warned:
+            return "nothing gives cause for a warning"
+        more = len(warned) - 1
+        others = f" (and {more} more {'warning' if more == 1 else 'warnings'})" if more else ""
+        return f"but {text(warned[0].finding)}{others}"
+
+    def _name(self, member: int) -> str:
+        name = text(self.analysis.predictions.axes.members.name(member), most=60)
+        return f"member {name}" if name.isdecimal() else name
+
+    def _ranked(self) -> IntArray:
+        """The members on the page, the best first; who has not voted, or hardly, comes last."""
+        shown = self.members.on_card
+        values = np.array([self.members.accuracies[m].value for m in shown])
+        is_known = ~np.isnan(values) & (self.members.n_votes[shown] >= FEWEST_VOTES)
+        return np.asarray(shown[np.lexsort((np.where(is_known, -values, 0), ~is_known))])
+
+    def _changed(self) -> dict[str, Any]:
+        """How many answers differ from the average's, and what became of those with a known label."""
+        consensus, average = self.judged.consensus, self.judged.average
+        counted = {"count": int(self.is_changed.sum()), "helped": None, "hurt": None, "neither": None}
+        is_known = self.is_changed & (consensus.truth >= 0)
+        if not (consensus.truth >= 0).any():
+            return counted
+        is_right, was_right = consensus.is_right.astype(bool), average.is_right.astype(bool)
+        return counted | {
+            "helped": int((is_known & is_right).sum()),
+            "hurt": int((is_known & was_right).sum()),
+            "neither": int((is_known & ~is_right & ~was_right).sum()),
+        }
+
+    def _gain(self) -> dict[str, Any] | None:
+        """What known labels gained."""
+        n_given, found = int(self.analysis.is_given.sum()), self.analysis.gain
+        if not n_given:
+            return None
+        return {
+            "labels": n_given,
+            "changed": self.analysis.taught,
+            "before": None if found is None else rounded(found.before["accuracy"]),
+            "after": None if found is None else rounded(found.after["accuracy"]),
+            "difference": None if found is None else rounded(found.gain["accuracy"]),
+            "outlook": None if found is None else found.outlook(),
+        }
+
+
+def _share(found: Estimate) -> str:
+    """A measured share has a digit more: the estimated ones are not worth it."""
+    return percent(found.value, 1 if found.is_measured else 0)
+
+
+def _advice(warned: Warned) -> str:
+    return warned.advice
+
+
+def _warning(alike: list[Warned]) -> dict[str, Any]:
+    """Warnings with the same advice, as one."""
+    return {
+        "advice": alike[0].advice + ".",
+        "findings": [[text(warned.finding, most=600), text(warned.because, most=600)] for warned in alike],
+    }

@@ -1,0 +1,285 @@
+"""Known class shares: what they are read from, the weights that follow, and what the answers become."""
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize
+
+import consilience as cs
+from consilience.aggregators.consensus import class_shares as module
+from consilience.aggregators.consensus.class_shares import (
+    MOST_WEIGHT,
+    RIDGE,
+    TOLERANCE,
+    Reweighting,
+    matched,
+    read_shares,
+    reweighted,
+)
+
+from simulate import named, softmax_members
+
+SHARES = np.array([0.7, 0.2, 0.1])
+
+
+def answers_of(rng, n_items, shares=SHARES):
+    """Answers that are right but for the class prior, which they take to be even."""
+    truth = rng.choice(len(shares), size=n_items, p=shares)
+    logits = 2 * np.eye(len(shares))[truth] + np.sqrt(2) * rng.normal(size=(n_items, len(shares)))
+    rows = np.exp(logits)  # p(logits | class) ∝ exp(logit of the class)
+    return rows / rows.sum(axis=1, keepdims=True), truth
+
+
+def weighted(answers, log_weights):
+    rows = answers * np.exp(log_weights)
+    return rows / rows.sum(axis=1, keepdims=True)
+
+
+# ---- the weights ------------------------------------------------------------------------------------------
+
+
+def test_weights_undo_a_wrong_prior(rng):
+    answers, truth = answers_of(rng, 20_000)
+    found = matched(answers, SHARES).log_weights
+    expected = np.log(SHARES)
+    np.testing.assert_allclose(found - found.mean(), expected - expected.mean(), atol=0.35)  # `TOLERANCE` holds back
+    before, after = (cs.metrics.nll(rows, truth) for rows in (answers, weighted(answers, found)))
+    assert after < before
+
+
+def test_the_mean_answer_comes_near_the_shares(rng):
+    answers, _ = answers_of(rng, 2000)
+    far = np.abs(answers.mean(axis=0) - SHARES).max()
+    near = np.abs(weighted(answers, matched(answers, SHARES).log_weights).mean(axis=0) - SHARES).max()
+    assert far > 0.1 and near < far / 3
+
+
+def test_the_weights_minimize_what_is_said(rng):
+    answers, _ = answers_of(rng, 50)
+
+    def loss(log_weights):
+        total = sum(np.log(row @ np.exp(log_weights)) for row in answers)
+        total += 50 * (TOLERANCE / 2 * SHARES @ log_weights**2 - SHARES @ log_weights)
+        return total + RIDGE / 2 * np.sum(log_weights**2)
+
+    expected = minimize(loss, np.zeros(3), tol=1e-12).x
+    np.testing.assert_allclose(matched(answers, SHARES).log_weights, expected, atol=1e-5)
+
+
+def test_few_items_change_little(rng):
+    answers, _ = answers_of(rng, 400)
+    one, many = (np.ptp(matched(answers[:n], SHARES).log_weights) for n in (1, 400))
+    assert one < 0.15 and many > 1
+
+
+def test_a_share_of_zero_rules_a_class_out(rng):
+    answers, _ = answers_of(rng, 200)
+    found = matched(answers, np.array([0.6, 0.4, 0.0])).log_weights
+    assert found[2] == -MOST_WEIGHT
+    assert weighted(answers, found)[:, 2].mean() < 0.01
+
+
+def test_weights_stay_bounded_where_nobody_names_a_class():
+    answers = np.tile([1.0, 0.0], (100_000, 1))
+    assert np.abs(matched(answers, np.array([0.5, 0.5])).log_weights).max() <= MOST_WEIGHT
+
+
+def test_classes_and_items_in_another_order(rng):
+    answers, _ = answers_of(rng, 300)
+    found = matched(answers, SHARES)
+    turned = matched(answers[rng.permutation(300)][:, [2, 0, 1]], SHARES[[2, 0, 1]])
+    np.testing.assert_allclose(turned.log_weights, found.log_weights[[2, 0, 1]], atol=1e-9)
+    np.testing.assert_allclose(turned.precision, found.precision[[2, 0, 1]], rtol=1e-9)
+
+
+def test_a_stream_comes_to_the_weights_of_all_its_items(rng):
+    answers, _ = answers_of(rng, 1000)
+    whole, found = matched(answers, SHARES), None
+    for start in range(0, 1000, 20):
+        found = matched(answers[start : start + 20], SHARES, found)
+    np.testing.assert_allclose(weighted(answers, found.log_weights), weighted(answers, whole.log_weights), atol=0.03)
+    np.testing.assert_allclose(found.precision, whole.precision, rtol=0.2)
+
+
+def test_what_is_forgotten_is_known_less_well():
+    before = Reweighting(np.array([0.5, -0.5]), np.array([100.0, 12.0]))
+    faded = 0.5 * before
+    np.testing.assert_array_equal(faded.log_weights, before.log_weights)
+    np.testing.assert_array_equal(faded.precision, [50, RIDGE])  # never less than before the first item
+
+
+def test_of_many_items_some_suffice(rng, monkeypatch):
+    array, _ = softmax_members(rng, [3, 2, 1], n_items=1000, n_classes=3)
+    data, rule = cs.Predictions(array), cs.Consensus().fit(array).plain_rule()
+    whole = reweighted(rule, data, SHARES)
+    monkeypatch.setattr(module, "MOST_NUMBERS", 3 * 500)
+    some = reweighted(rule, data, SHARES)
+    assert some.precision.sum() < 0.6 * whole.precision.sum()
+    np.testing.assert_allclose(some.log_weights, whole.log_weights, atol=0.4)
+
+
+# ---- what is given ----------------------------------------------------------------------------------------
+
+
+def test_shares_in_order_and_by_name():
+    assert read_shares(None, ["a", "b"]) is None
+    for given in ([0.2, 0.8], (0.2, 0.8), np.array([0.2, 0.8]), {"b": 0.8, "a": 0.2}):
+        np.testing.assert_allclose(read_shares(given, ["a", "b"]), [0.2, 0.8])
+
+
+def test_rounded_shares_are_normalized():
+    np.testing.assert_allclose(read_shares([0.33, 0.33, 0.33], [0, 1, 2]), 1 / 3)
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ([0.2, 0.7], "must sum to 1; they sum to 0.9"),
+        ([20, 80], "must sum to 1; they sum to 100"),
+        ([-0.2, 1.2], "must be at least 0; got -0.2"),
+        ([np.nan, 1.0], "must be at least 0; got nan"),
+        ([0.5, np.inf], "must sum to 1; they sum to inf"),
+        ([0.2, 0.3, 0.5], r"must be one number for each of 2 classes; got the shape \(3,\)"),
+        (0.5, r"must be one number for each of 2 classes; got the shape \(\)"),
+        ("even", "must be numbers, one for each class; got 'even'"),
+        ([[0.5], [0.2, 0.3]], "must be numbers, one for each class"),
+        ({"a": 0.5, "c": 0.5}, r"must be of the classes \['a', 'b'\]; got 'c'"),
+        ({"a": 1.0}, "must have a share for every class; got none for 'b'"),
+    ],
+)
+def test_wrong_shares(given, message):
+    with pytest.raises(ValueError, match=f"^class_shares {message}"):
+        read_shares(given, ["a", "b"])
+
+
+# ---- Consensus --------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def panel(rng):
+    """Members who take two classes to be as frequent as each other, although one is rare."""
+    truth = rng.choice(2, size=600, p=[0.95, 0.05])
+    logits = 1.2 * np.eye(2)[truth] + rng.normal(size=600)[:, None] * [0.5, -0.5] + rng.normal(size=(4, 600, 2))
+    rows = np.exp(logits)
+    return cs.Predictions(rows / rows.sum(axis=2, keepdims=True), classes=["usual", "rare"]), truth
+
+
+GIVEN = {"rare": 0.05, "usual": 0.95}
+
+
+def test_known_shares_help(panel):
+    predictions, truth = panel
+    without, known = cs.Consensus().fit(predictions), cs.Consensus(class_shares=GIVEN).fit(predictions)
+    assert without.reweighting_ is None
+    for metric in (cs.metrics.nll, cs.metrics.brier_score):
+        assert metric(known.posterior_, truth) < 0.9 * metric(without.posterior_, truth)
+    in_order = cs.Consensus(class_shares=[0.95, 0.05]).fit(predictions)
+    np.testing.assert_array_equal(in_order.posterior_, known.posterior_)
+
+
+def test_one_member_alone_too(panel):
+    predictions, truth = panel
+    alone = predictions.to_array()[:1]
+    known = cs.Consensus(class_shares=[0.95, 0.05]).fit(alone)
+    assert cs.metrics.nll(known.posterior_, truth) < cs.metrics.nll(alone[0], truth)
+    np.testing.assert_allclose(known.predict_proba(alone), known.posterior_)
+
+
+def test_labels_correct_what_shares_have_weighted(panel):
+    predictions, truth = panel
+    labels = np.where(np.arange(600) < 60, truth, -1)
+    fitted = cs.Consensus(class_shares=GIVEN).fit(predictions, named(labels, predictions))
+    assert fitted.correction_ is not None
+    np.testing.assert_array_equal(
+        fitted.reweighting_.log_weights, cs.Consensus(class_shares=GIVEN).fit(predictions).reweighting_.log_weights
+    )
+    np.testing.assert_allclose(fitted.predict_proba(predictions)[60:], fitted.posterior_[60:], atol=1e-12)
+
+
+def test_saved_and_loaded(panel, tmp_path):
+    predictions, _ = panel
+    fitted = cs.Consensus(class_shares=GIVEN).fit(predictions)
+    fitted.save(tmp_path / "model.npz")
+    loaded = cs.load(tmp_path / "model.npz")
+    assert loaded.class_shares == GIVEN
+    np.testing.assert_array_equal(loaded.predict_proba(predictions), fitted.predict_proba(predictions))
+    for one in (fitted, loaded):
+        one.partial_fit(predictions)
+    np.testing.assert_array_equal(loaded.posterior_, fitted.posterior_)
+
+
+def test_a_file_with_shares_of_other_classes_is_refused(panel, tmp_path):
+    fitted = cs.Consensus(class_shares=GIVEN).fit(panel[0])
+    fitted.class_shares = {"usual": 0.5, "other": 0.5}
+    fitted.save(tmp_path / "model.npz")
+    with pytest.raises(cs.InvalidPredictions, match="class_shares must be of the classes"):
+        cs.load(tmp_path / "model.npz")
+
+
+def test_a_model_fitted_before_there_were_shares_answers(panel):
+    fitted = cs.Consensus().fit(panel[0])
+    answers = fitted.predict_proba(panel[0])
+    del fitted.reweighting_  # as in a file of an earlier version
+    np.testing.assert_array_equal(fitted.predict_proba(panel[0]), answers)
+
+
+def test_a_stream(panel):
+    predictions, truth = panel
+    whole = cs.Consensus(class_shares=GIVEN).fit(predictions)
+    known, without = cs.Consensus(class_shares=GIVEN), cs.Consensus()
+    for start in range(0, 600, 30):
+        batch = predictions.take(np.arange(start, start + 30))
+        known.partial_fit(batch)
+        without.partial_fit(batch)
+    of_all, of_stream, of_none = (
+        cs.metrics.nll(one.predict_proba(predictions), truth) for one in (whole, known, without)
+    )
+    assert of_stream < 0.9 * of_none
+    assert of_stream == pytest.approx(of_all, rel=0.1)
+
+
+def test_wrong_shares_are_refused_before_anything_is_learned(panel):
+    method = cs.Consensus(class_shares=[0.5, 0.6])
+    with pytest.raises(ValueError, match="must sum to 1"):
+        method.fit(panel[0])
+    assert not hasattr(method, "members_")
+
+
+def test_the_explanation_adds_up_and_has_the_shares_in_its_prior(panel):
+    predictions, _ = panel
+    without, known = cs.Consensus().fit(predictions), cs.Consensus(class_shares=GIVEN).fit(predictions)
+    before, after = (cs.explain(one, predictions, predictions.items[3], against="rare") for one in (without, known))
+    assert after.prior + sum(after.to_table()["nats"][1:]) == pytest.approx(after.log_odds)
+    weights = known.reweighting_.log_weights
+    if before.winner == after.winner == "usual":
+        assert after.prior - before.prior == pytest.approx(weights[0] - weights[1])
+
+
+def test_estimated_accuracies_follow(panel):
+    predictions, truth = panel
+    right = (predictions.to_array().argmax(axis=2) == truth).mean(axis=1)
+    errors = [
+        np.abs(np.array(cs.diagnose(predictions, class_shares=shares).members["estimated accuracy"]) - right).mean()
+        for shares in (None, GIVEN)
+    ]
+    assert errors[1] < errors[0]
+
+
+def test_as_a_torch_module(panel):
+    torch = pytest.importorskip("torch")
+    fitted = cs.Consensus(class_shares=GIVEN).fit(panel[0])
+    given = torch.tensor(panel[0].to_array())
+    np.testing.assert_allclose(
+        fitted.to_torch(dtype=torch.float64)(given).numpy(), fitted.predict_proba(panel[0]), atol=1e-12
+    )
+
+
+@pytest.mark.parametrize("n_classes", [2, 30])
+def test_as_an_onnx_graph(rng, tmp_path, n_classes):
+    pytest.importorskip("onnx")
+    runtime = pytest.importorskip("onnxruntime")
+    array, _ = softmax_members(rng, [4, 3, 2], n_items=80, n_classes=n_classes)
+    fitted = cs.Consensus(class_shares=rng.dirichlet(np.ones(n_classes))).fit(array)
+    fitted.to_onnx(tmp_path / "rule.onnx")
+    session = runtime.InferenceSession(str(tmp_path / "rule.onnx"))
+    found = session.run(["posterior"], {"predictions": array.astype(np.float32)})[0]
+    np.testing.assert_allclose(found, fitted.predict_proba(array), atol=1e-5)

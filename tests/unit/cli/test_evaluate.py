@@ -1,0 +1,40 @@
+"""`consilience evaluate`: labels that the fit was given do not count."""
+
+import json
+
+import numpy as np
+import pytest
+
+import consilience as cs
+
+
+@pytest.mark.parametrize("suffix", ["npz", "csv", "parquet", "safetensors"])
+def test_labels_that_the_fit_was_given_are_left_out(run, arrays, suffix):
+    truth = np.load("truth.npy")
+    np.save("known.npy", np.where(np.arange(200) < 50, truth, -1))
+    code, out, _ = run(
+        *("aggregate", *arrays, "--known", "known.npy", "--labels", "truth.npy", "-o", f"out.{suffix}", "--json")
+    )
+    assert code == 0
+    fused = json.loads(out)["scores"]["Consensus"]
+    code, out, _ = run("evaluate", f"out.{suffix}", "--labels", "truth.npy", "--json")
+    found = json.loads(out)
+    assert code == 0 and (found["n_items"], found["n_left_out"]) == (150, 50)
+    assert found["accuracy"]["value"] == fused["accuracy"] and found["nll"]["value"] == pytest.approx(fused["nll"])
+    code, out, _ = run("evaluate", f"out.{suffix}", "--labels", "truth.npy")
+    assert code == 0 and "(150 labelled items)" in out and "Left out: 50 items whose labels the fit was given." in out
+
+
+def test_labels_that_were_all_given(run, arrays):
+    run("aggregate", *arrays, "--known", "truth.npy", "-o", "out.csv")
+    code, _, err = run("evaluate", "out.csv", "--labels", "truth.npy")
+    assert code == 2 and "truth.npy must know labels that the fit of out.csv was not given; it knows none" in err
+
+
+def test_without_known_labels_every_item_counts(run, arrays):
+    run("aggregate", *arrays, "-o", "out.csv")
+    code, out, _ = run("evaluate", "out.csv", "--labels", "truth.npy", "--json")
+    found = json.loads(out)
+    assert code == 0 and (found["n_items"], found["n_left_out"]) == (200, 0)
+    posterior = cs.Consensus().fit(cs.Predictions([np.load(name) for name in arrays])).posterior_
+    assert found["accuracy"]["value"] == cs.metrics.accuracy(posterior, np.load("truth.npy"))

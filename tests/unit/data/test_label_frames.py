@@ -1,0 +1,93 @@
+"""Labels in frames of several libraries: certain ones in a column, soft ones in a column for each class."""
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+
+import consilience as cs
+from consilience.data.label_frames import is_frame, read_label_frame
+from consilience.data.labels import known_labels, known_rows, known_truths
+
+PREDICTIONS = cs.Predictions(
+    np.random.default_rng(0).dirichlet(np.ones(3), size=(3, 4)), items=list("wxyz"), classes=["ant", "bee", "cat"]
+)
+AXES = PREDICTIONS.axes
+SOFT = {"cat": [0.5, 0.0, np.nan], "ant": [0.5, 1.0, np.nan]}  # no column for bee, and the last row is unknown
+
+
+def test_which_labels_are_frames():
+    assert is_frame(pd.DataFrame({"label": [0]})) and is_frame(pl.DataFrame({"label": [0]}))
+    assert not is_frame(pd.Series([0])) and not is_frame([0]) and not is_frame(np.zeros((2, 2)))
+
+
+@pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame])
+@pytest.mark.parametrize("item", ["item", "task"])
+def test_labels_are_matched_by_the_column_of_items(make, item):
+    frame = make({"note": ["a", "b"], item: ["z", "x"], "label": ["cat", "ant"]})
+    assert known_labels(frame, AXES).tolist() == [-1, 0, -1, 2]
+    assert known_truths(frame, AXES).tolist() == [-1, 0, -1, 2]
+
+
+def test_labels_are_matched_by_the_index_or_come_in_order():
+    by_index = pd.DataFrame({"species": ["cat", "ant"]}, index=["z", "x"])
+    assert known_labels(by_index, AXES).tolist() == [-1, 0, -1, 2]
+    in_order = pl.DataFrame({"species": ["cat", None, "ant", "bee"]})
+    assert known_labels(in_order, AXES).tolist() == [2, -1, 0, 1]
+    with pytest.raises(cs.InvalidPredictions, match="one entry for each of the 4 items; got 2"):
+        known_labels(pl.DataFrame({"species": ["cat", "ant"]}), AXES)
+
+
+@pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame])
+def test_soft_labels_are_matched_by_item_and_class(make):
+    rows = known_rows(make({"item": ["z", "x", "y"], **SOFT}), AXES)
+    np.testing.assert_array_equal(rows, [[np.nan] * 3, [1, 0, 0], [np.nan] * 3, [0.5, 0, 0.5]])
+    np.testing.assert_array_equal(known_rows(pd.DataFrame(SOFT, index=["z", "x", "y"]), AXES), rows)
+
+
+def test_soft_frames_teach_and_score_as_arrays_do():
+    frame = pd.DataFrame({"item": ["z", "x", "y"], **SOFT})
+    rows = known_rows(frame, AXES)
+    one, other = (cs.Consensus().fit(PREDICTIONS, labels).posterior_ for labels in (frame, rows))
+    np.testing.assert_array_equal(one, other)
+    posterior = pd.DataFrame(cs.Average().fit(PREDICTIONS).posterior_, index=list("wxyz"), columns=AXES.classes.names)
+    found = cs.evaluate(posterior, frame, n_bootstrap=0)
+    chosen = posterior.to_numpy().argmax(axis=1)
+    assert found.n_items == 2
+    assert found["accuracy"].value == pytest.approx((rows[1, chosen[1]] + rows[3, chosen[3]]) / 2)
+
+
+@pytest.mark.parametrize(
+    ("frame", "message"),
+    [
+        (pd.DataFrame({"item": ["z"]}), "must have a column 'label', or a column of probabilities .* it has"),
+        (pl.DataFrame({"item": ["z", "z"], "ant": [0.5, 1], "bee": [0.5, 0]}), "one row; item 'z' has several"),
+        (pl.DataFrame({"ant": [0.5], "bee": [0.5]}), "one row for each of the 4 items; got 1"),
+        (pl.DataFrame({"item": ["z"], "ant": [0.5], "dog": [0.5]}), "must be one of the 3 classes .* got 'dog'"),
+        (pl.DataFrame({"item": ["z"], "ant": [0.5], "bee": [0.1]}), "that sum to 1.* item 'z' has"),
+        (pl.DataFrame({"item": ["z"], "ant": ["much"], "bee": [0.1]}), "'ant' must hold probabilities"),
+    ],
+)
+def test_wrong_frames(frame, message):
+    with pytest.raises(cs.InvalidPredictions, match=message):
+        known_truths(frame, AXES)
+
+
+def test_methods_that_need_certain_labels_say_so():
+    with pytest.raises(
+        cs.InvalidPredictions, match=r"labels must be certain here; got probabilities of \['cat', 'ant'\]"
+    ):
+        cs.DawidSkene().fit(PREDICTIONS, pd.DataFrame({"item": ["z", "x", "y"], **SOFT}))
+
+
+def test_what_an_error_recommends_is_taken():
+    crowd = cs.Predictions.from_frame(pd.DataFrame({"task": ["b", "a"], "worker": [1, 2], "label": ["x", "y"]}))
+    with pytest.raises(cs.InvalidPredictions, match="a Series or a table with a column of items"):
+        cs.DawidSkene().fit(crowd, ["x", "y"])
+    fitted = cs.DawidSkene().fit(crowd, pd.DataFrame({"item": ["a", "b"], "label": ["y", "x"]}))
+    assert fitted.posterior_.argmax(axis=1).tolist() == [1, 0]
+
+
+def test_reading():
+    found = read_label_frame(pd.DataFrame({"a": [1.0], "b": [0.0]}))
+    assert found.has_index and found.labels is None and found.classes == ["a", "b"]

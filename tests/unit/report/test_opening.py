@@ -1,0 +1,110 @@
+"""The first screen: the sentence, the ranking, the numbers, the warnings, and what labels gained."""
+
+import numpy as np
+import pytest
+
+import consilience as cs
+from consilience.report.payload import report_payload
+
+from simulate import named, softmax_members
+
+
+def animals(skills, n_items=200, seed=0, **names):
+    array, truth = softmax_members(np.random.default_rng(seed), skills, n_items, 3)
+    return cs.Predictions(array, classes=["cat", "dog", "fox"], **names), truth
+
+
+def test_numbers_are_those_of_the_answers(digits, fitted, payload):
+    p, labels = digits
+    fused, average = fitted.predict_proba(p).argmax(axis=1), cs.Average().fit(p).posterior_.argmax(axis=1)
+    opening = payload["opening"]
+    assert opening["changed"] == {
+        "count": int((fused != average).sum()),
+        "helped": int(((fused == labels) & (average != fused)).sum()),
+        "hurt": int(((average == labels) & (average != fused)).sum()),
+        "neither": int(((labels >= 0) & (average != labels) & (fused != labels) & (average != fused)).sum()),
+    }
+    assert opening["unsure"] == int((fitted.predict_proba(p).max(axis=1) < 0.8).sum())
+    assert opening["answered"] == 400
+
+
+def test_the_ranking_is_by_accuracy(payload):
+    values = {row["member"]: row["value"] for row in payload["members"]["rows"]}
+    ranked = [values[member] for member in payload["opening"]["ranking"]]
+    assert ranked == sorted(ranked, reverse=True) and len(ranked) == 5
+
+
+def test_without_labels_the_sentence_says_so():
+    p, _ = animals([3, 2, 1], members=["vit", "cnn", "mlp"])
+    sentence = report_payload(p, most_items=1)["opening"]["sentence"]
+    assert sentence.startswith("As far as can be told without labels, ")
+    assert "vit (about " in sentence and "fusing answers every item as the plain average does" in sentence
+    assert sentence.endswith("nothing gives cause for a warning.") and sentence.count(".") == 1
+
+
+def test_the_sentence_counts_what_fusing_changed():
+    p, truth = animals([4, 0.2, 0.2, 0.2])
+    opening = report_payload(p, cs.DawidSkene(), named(truth, p), most_items=1)["opening"]
+    n, helped, hurt = (opening["changed"][key] for key in ("count", "helped", "hurt"))
+    assert helped < hurt
+    expected = f"fusing changed {n} of the 200 answers of the plain average, a loss: {helped} made right, {hurt} made"
+    assert expected in opening["sentence"]
+
+
+def test_with_labels_the_sentence_says_who_is_better():
+    p, truth = animals([4, 0.2, 0.2, 0.2], members=["vit", "a", "b", "c"])
+    worse = report_payload(p, cs.Average(), named(truth, p), most_items=1)["opening"]["sentence"]
+    assert worse.startswith("Trust vit: it is right on ")
+    assert "fusing answers every item as the plain average does" in worse
+    p, truth = animals([1.5, 1.5, 1.5, 1.5, 1.5])
+    better = report_payload(p, cs.Average(), named(truth, p), most_items=1)["opening"]["sentence"]
+    assert better.startswith("Trust the fused answer: it is right on ") and "the best member, member " in better
+
+
+def test_who_answered_little_is_not_held_against_the_fused_answer():
+    rng = np.random.default_rng(0)
+    truth = rng.integers(2, size=200)
+    labels = np.where(rng.random((4, 200)) < 0.7, truth, 1 - truth)
+    labels[3] = np.where(np.arange(200) < 60, truth, -1)
+    p = cs.Predictions.from_labels(labels, 2, members=["a", "b", "c", "lucky"])
+    opening = report_payload(p, labels=truth, most_items=1)["opening"]
+    assert opening["ranking"][0] == 3 and "lucky" not in opening["sentence"]
+
+
+def test_the_sentence_ends_with_the_first_warning_and_counts_the_others():
+    rng = np.random.default_rng(0)
+    truth = rng.integers(3, size=300)
+    labels = np.where(rng.random((5, 300)) < 0.85, truth, rng.integers(3, size=(5, 300)))
+    labels[3:] = rng.integers(3, size=(2, 300))
+    p = cs.Predictions.from_labels(labels, 3, members=["a", "b", "c", "noise", "static"])
+    opening = report_payload(p, most_items=1)["opening"]
+    assert opening["sentence"].endswith(
+        "but member 'noise' agrees with the others hardly more than blind guessing would (and 1 more warning)."
+    )
+    (warning,) = opening["warnings"]  # they have the same advice
+    assert [finding.split()[1] for finding, _ in warning["findings"]] == ["'noise'", "'static'"]
+    assert warning["advice"] == "Look at some of its answers, and leave it out if they make no sense."
+    assert cs.diagnose(p).warnings[0] == f"{warning['findings'][0][0]}. {warning['advice'][:-1]}"
+
+
+def test_known_labels_measure_nothing_and_say_what_they_gained():
+    p, truth = animals([2, 1, 1, 0.5], n_items=300)
+    names = named(truth, p)
+    known = [name if place < 60 else None for place, name in enumerate(names)]
+    payload = report_payload(p, labels=names, known=known, most_items=300)
+    opening = payload["opening"]
+    assert payload["sizes"]["labelled"] == opening["answered"] == 240
+    fused = cs.Consensus().fit(p, known).predict_proba(p).argmax(axis=1)
+    assert opening["fused"]["measured"] and opening["gain"]["labels"] == 60
+    untaught = cs.Consensus().fit(p).predict_proba(p).argmax(axis=1)
+    assert opening["gain"]["changed"] == int((fused != untaught)[60:].sum())
+    found = cs.evaluate_labels(p, known, n_folds=5)
+    assert opening["gain"]["after"] == pytest.approx(found.after["accuracy"], abs=5e-5)
+    assert {row["truth"] for row in payload["items"]["rows"] if row["given"]} == {-1}
+    assert report_payload(p, labels=names, most_items=1)["opening"]["gain"] is None
+
+
+def test_with_all_labels_there_is_still_an_interval():
+    p, truth = animals([2, 1, 1])
+    fused = report_payload(p, labels=named(truth, p), most_items=1)["opening"]["fused"]
+    assert fused["measured"] and fused["low"] < fused["value"] < fused["high"]
