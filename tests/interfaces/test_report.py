@@ -179,6 +179,7 @@ def test_many_members_are_folded_grouped_and_found(open_report, judges, width):
     page.get_by_label("Group").select_option(label="model-b")
     assert rows.count() == 9
     page.locator("#member-text").fill("prompt-3")
+    page.keyboard.press("Enter")  # it filters already; nothing is sent
     assert rows.locator("th").all_inner_texts() == ["model-b/prompt-3 with a long name"]
     drawn = page.locator("#confusion figure:visible")
     assert drawn.count() == 6
@@ -416,9 +417,15 @@ def test_a_crowd_of_labels_without_truths(open_report):
 
 
 def test_it_prints(open_report, animals):
-    page = open_report(animals[0], cs.DawidSkene(), animals[1])
+    page = open_report(animals[0], cs.DawidSkene(), animals[1], width=720)  # A4 within its margins
     page.emulate_media(media="print")
+    assert overflow(page) <= 0
     assert page.locator(".filters").is_hidden()
     assert page.locator("#explanation .waterfall").is_visible() and page.locator(".sentence").is_visible()
     assert page.locator(".pill:visible").count() == 0
+    page.emulate_media(media="screen")
+    page.get_by_role("button", name="Switch to dark colours").click()
+    page.emulate_media(media="print", color_scheme="dark")
+    ink = page.evaluate("getComputedStyle(document.body).color")
+    assert sum(int(part) for part in ink[4:-1].split(",")) < 200  # dark ink on white paper
     assert page.pdf()[:4] == b"%PDF"

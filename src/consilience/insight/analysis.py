@@ -94,7 +94,7 @@ class Analysis:
         return evaluate_labels(self.predictions, self._known, self.method, n_folds=QUICK_FOLDS)
 
     @cached_property
-    def taught(self) -> int | None:
+    def n_changed_by_labels(self) -> int | None:
         """How many answers the known labels changed, of items without one; None if there were none to learn from."""
         if not isinstance(self.method, Consensus) or self.method.correction_ is None:
             return None

@@ -9,6 +9,8 @@ import numpy as np
 from consilience.insight.pairs import last_answers
 
 if TYPE_CHECKING:
+    import numpy.typing as npt
+
     from consilience.data.answers import HardAnswers
     from consilience.system.arrays import FloatArray
 
@@ -29,7 +31,7 @@ def coverage_of(answers: HardAnswers, n_members: int, n_items: int) -> Coverage:
     kinds = np.unique(last.items * n_classes + last.labels)
     n_kinds = np.bincount(kinds // n_classes, minlength=n_items)
 
-    def share(is_counted: FloatArray) -> FloatArray:
-        return np.bincount(last.members, weights=is_counted[last.items], minlength=n_members) / n_items
+    def share(is_counted: npt.NDArray[np.bool_]) -> FloatArray:
+        return np.bincount(last.members[is_counted[last.items]], minlength=n_members) / n_items
 
-    return Coverage(share(np.ones(n_items)), share((n_answers > 1) * 1.0), share((n_kinds > 1) * 1.0))
+    return Coverage(share(n_answers > 0), share(n_answers > 1), share(n_kinds > 1))

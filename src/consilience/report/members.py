@@ -38,7 +38,8 @@ class MemberSection:
         self.confusions = Confusions(analysis.predictions, analysis.diagnosis, votes, truth)
         values = np.array([found.value for found in self.accuracies])
         self.on_card = members_to_show(self.n_answers, values, MOST_ON_CARD)
-        self.drawn = members_to_show(self.n_answers, values, self.confusions.most_drawn(MOST_DRAWN))
+        most_drawn = min(self.confusions.most_drawn(MOST_DRAWN), MOST_ON_CARD)
+        self.drawn = members_to_show(self.n_answers, values, most_drawn)
         self.pictured = members_to_show(self.n_answers, values, MOST_DRAWN)
         soft = {member.position: member for member in self.predictions.soft}
         self.verdicts: dict[int, Verdicts | None] = {

@@ -142,7 +142,7 @@ class Opening:
             return None
         return {
             "labels": n_given,
-            "changed": self.analysis.taught,
+            "changed": self.analysis.n_changed_by_labels,
             "before": None if found is None else rounded(found.before["accuracy"]),
             "after": None if found is None else rounded(found.after["accuracy"]),
             "difference": None if found is None else rounded(found.gain["accuracy"]),

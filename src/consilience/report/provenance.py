@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import sys
 from datetime import datetime
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-import consilience
 from consilience.data.answers import parts_of
 from consilience.report.rounding import text
 from consilience.system.arrays import to_numpy
@@ -28,7 +28,7 @@ def provenance(analysis: Analysis, command: str | None) -> dict[str, Any]:
     n_learned = n_given or (0 if labelled is None else len(labelled.weights))
     return {
         "date": datetime.now().astimezone().date().isoformat(),
-        "version": consilience.__version__,
+        "version": str(sys.modules["consilience"].__version__),  # by name: a room does not import the whole package
         "command": None if command is None else text(command, most=1000),
         "fingerprint": fingerprint(analysis.predictions),
         "method": type(analysis.method).__name__,

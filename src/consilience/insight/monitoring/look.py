@@ -10,6 +10,7 @@ from consilience.aggregators.consensus.consensus import Consensus
 from consilience.insight.accuracy.estimates import FUSED, Estimate, Estimates, named_estimates, voters_of
 from consilience.insight.agreement import agreement
 from consilience.insight.monitoring.numbers import CONFIDENCE, SHARES, Numbers, numbers_of
+from consilience.insight.monitoring.silence import answered_shares
 from consilience.system.arrays import position_of_largest
 
 if TYPE_CHECKING:
@@ -25,6 +26,7 @@ class Seen(NamedTuple):
     agreement: float  # Krippendorff's alpha
     confidence: float
     shares: FloatArray  # (classes,)
+    answered: FloatArray  # (members,): the share of the items that each answers
 
 
 class Look(NamedTuple):
@@ -48,6 +50,7 @@ def look(data: Predictions, known: IntArray | None = None) -> Look:
         agreement=agreement(data).alpha.value,
         confidence=float(np.nanmean(confidence)) if np.isfinite(confidence).any() else float("nan"),
         shares=numbers.mean(SHARES),
+        answered=answered_shares(data),
     )
     return Look(seen, numbers, float(voters.believed[-1]))
 

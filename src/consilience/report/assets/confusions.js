@@ -41,8 +41,7 @@ function memberChoice(order, figures) {
   text.addEventListener("input", apply);
   button.addEventListener("click", () => { isAll = !isAll; apply(); });
   apply();
-  return make("form", { class: "filters", role: "search", "aria-label": "Choose members" },
-    make("label", { for: "confusion-text" }, "Find", text), button, found);
+  return filters("Choose members", make("label", { for: "confusion-text" }, "Find", text), button, found);
 }
 
 function confusionFigure({ rates, pairs }, name, kind = "") {

@@ -14,7 +14,7 @@ function explainItem(panel, row, goBack) {
     make("h4", {}, "What tipped ", make("b", {}, winner), " over ", make("b", {}, rival)),
     waterfall({
       winner, rival, start: why.prior, end: why.log_odds, others: why.others, othersWeight: why.others_weight,
-      steps: why.members.map((part) => ({ name: memberName(part.member), weight: part.weight, said: `${className(part.vote)}${isNumber(part.sure) && part.sure < 1 ? ` ${percentOf(part.sure)}` : ""}` })),
+      steps: why.members.map((part) => ({ name: memberName(part.member), weight: part.weight, said: `${className(part.vote)}${isNumber(part.sure) && part.sure < 1 ? ` (${percentOf(part.sure)})` : ""}` })),
     }),
     make("p", { class: "under" }, `Each answer multiplies (×) or divides (÷) the odds of ${winner} against ${rival}. The axis is the chance of ${winner} if only these two were possible.`),
     make("h4", {}, "Who said what"), ...saidTable(row));
@@ -48,17 +48,17 @@ function posteriorTable(row) {
 function saidTable({ why, truth }) {
   const mark = (place) => (place === why.winner || place === why.rival ? "contender" : null);
   const table = make("table", { class: "said" },
-    make("thead", {}, make("tr", {}, make("th", { scope: "col" }, "Member"), why.classes.map((place) =>
-      make("th", { scope: "col", class: mark(place), title: className(place) + (place === truth ? " (truth)" : "") }, shortened(className(place), 10))),
-      make("th", { scope: "col", class: "believed", title: "The probability that the fused answer gives to what this member said." }, "believed"))),
+    make("thead", {}, make("tr", {}, make("th", { scope: "col" }, "Member"),
+      make("th", { scope: "col", class: "believed", title: "The probability that the fused answer gives to what this member said." }, "believed"),
+      why.classes.map((place) => make("th", { scope: "col", class: mark(place), title: className(place) + (place === truth ? " (truth)" : "") }, shortened(className(place), 10))))),
     make("tbody", {}, why.members.map((part) => make("tr", {}, make("th", { scope: "row", title: memberName(part.member) }, memberName(part.member)),
-      part.said.map((value) => make("td", { class: `cell rate ${rateShade(value ?? 0) > 0.62 ? "on-strong" : ""}`, "--shade": `${100 * rateShade(value ?? 0)}%` }, percentOf(value).replace("%", ""))),
-      make("td", { class: `believed${part.belief < 0.1 ? " doubted" : ""}` }, percentOf(part.belief))))));
+      make("td", { class: `believed${part.belief < 0.1 ? " doubted" : ""}` }, percentOf(part.belief)),
+      part.said.map((value) => make("td", { class: `cell rate ${rateShade(value ?? 0) > 0.62 ? "on-strong" : ""}`, "--shade": `${100 * rateShade(value ?? 0)}%` }, percentOf(value).replace("%", "")))))));
   const notes = [
     why.classes.length < report.classes.length ? `the ${why.classes.length} classes that matter here` : null,
     why.silent ? `${counted(why.silent, "member")} did not answer` : null,
     why.others ? `${counted(why.others, "member")} with less influence not shown` : null,
   ].filter(Boolean).join("; ");
   return [scrolling(table, "Probabilities in percent that each member gave"),
-    make("p", { class: "under" }, `Probabilities in %${notes ? `; ${notes}` : ""}. The last column is how probable the fused answer finds what the member said: a low number marks an answer worth a second look.`)];
+    make("p", { class: "under" }, `Probabilities in %${notes ? `; ${notes}` : ""}. “Believed” is how probable the fused answer finds what the member said: a low number marks an answer worth a second look.`)];
 }

@@ -102,7 +102,7 @@ function itemFilters(rows, table, region) {
   };
   for (const control of [text, predicted, changed, wrong]) control.addEventListener("input", apply);
   apply();
-  return make("form", { class: "filters", role: "search", "aria-label": "Filter the items" },
+  return filters("Filter the items",
     make("label", { for: "filter-text" }, "Find", text), make("label", { for: "filter-class" }, "Answered", predicted),
     make("label", { class: "check", for: "filter-changed" }, changed, "changed only"),
     hasLabels ? make("label", { class: "check", for: "filter-wrong" }, wrong, "wrong only") : null, found);

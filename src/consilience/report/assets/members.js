@@ -66,7 +66,7 @@ function memberFilters(rows, table) {
   };
   for (const control of [text, group, warned]) control.addEventListener("input", apply);
   apply();
-  return make("form", { class: "filters", role: "search", "aria-label": "Filter the members" },
+  return filters("Filter the members",
     make("label", { for: "member-text" }, "Find", text),
     grouped ? make("label", { for: "member-group" }, "Group", group) : null,
     rows.some((row) => row.warned) ? make("label", { class: "check", for: "member-warned" }, warned, "with a warning only") : null, found);

@@ -1,6 +1,6 @@
 "use strict";
 
-// Tables that sort by any column, and bars in their cells.
+// Tables that sort by any column, filters above them, and bars in their cells.
 
 /**
  * A sortable table. A column has a `title`, a `value(row)` to sort by and a `cell(row)` to show; it may be `numeric`, be
@@ -68,6 +68,13 @@ const clamped = (text) => make("span", { class: "clamp", title: text }, text);
 
 /** A table that scrolls sideways inside itself where the page is narrow. */
 const scrolling = (table, label, kind = "") => make("div", { class: `scroll ${kind}`.trim(), tabindex: 0, role: "region", "aria-label": label }, table);
+
+/** Controls that filter what is below them. */
+function filters(label, ...controls) {
+  const form = make("form", { class: "filters", role: "search", "aria-label": label }, controls);
+  form.addEventListener("submit", (event) => event.preventDefault());
+  return form;
+}
 
 /** A bar in a table cell, from the left; `share` of the cell's width. */
 const bar = (share, kind = "plain") =>
