@@ -1,9 +1,10 @@
 """How long a fit takes and how much memory, by method and size: a table for docs/performance.md.
 
-    python -m benchmarks.fits
+    python -m benchmarks.fits > results/fits.txt
 
-Each fit has a process of its own, whose peak memory less what it took before the fit is measured. Members give
-probabilities in double precision; every method has its default options.
+Each fit has a process of its own, whose peak memory less what it took before the fit is measured. Seconds are processor
+time, of all threads together, which other work on the machine changes little. Members give probabilities in double
+precision; every method has its default options.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ import numpy as np
 
 import consilience as cs
 
-SIZES = [(5, 10_000, 10), (5, 10_000, 100), (5, 2_000, 1_000), (100, 10_000, 10), (5, 300_000, 3)]
+SIZES = [(5, 300_000, 3), (5, 10_000, 10), (100, 10_000, 10), (5, 10_000, 100), (5, 2_000, 1_000)]
 METHODS = ["Average", "DawidSkene", "BayesianClassifierCombination", "SoftDawidSkene", "Consensus"]
 
 
@@ -33,11 +34,11 @@ def measure(method: str, n_members: int, n_items: int, n_classes: int) -> tuple[
         rows[np.arange(n_items), truth] += 1
         np.divide(rows, rows.sum(axis=1, keepdims=True), out=rows)
     predictions = cs.Predictions(array)
-    before, started = _peak(), time.perf_counter()
+    before, started = _peak(), time.process_time()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         getattr(cs, method)().fit(predictions)
-    return time.perf_counter() - started, _peak() - before
+    return time.process_time() - started, _peak() - before
 
 
 def _peak() -> float:

@@ -60,6 +60,17 @@ def test_known_labels_and_explanations(client, method):
     assert cs.explain(there, blocks, 200).log_odds == pytest.approx(cs.explain(here, ARRAY, 200).log_odds)
 
 
+def test_insight_brings_the_items_here_once(client, monkeypatch):
+    """It looks at the items again and again; a pass over the cluster each time took minutes."""
+    blocks, labels = da.from_array(ARRAY, chunks=(3, 70, 4)), np.where(np.arange(300) % 5 == 0, TRUTH, -1)
+    monkeypatch.setattr("consilience.passes.cluster.ClusterPredictions.__init__", None)
+    one = {"aggregators": {"average": cs.Average()}}
+    assert cs.compare(blocks, labels, **one)["nll"] == pytest.approx(cs.compare(ARRAY, labels, **one)["nll"])
+    average = cs.Average()
+    assert cs.suggest(blocks, 5, aggregator=average).items == cs.suggest(ARRAY, 5, aggregator=average).items
+    assert cs.evaluate_labels(blocks, labels, n_folds=2).after == cs.evaluate_labels(ARRAY, labels, n_folds=2).after
+
+
 def test_emptied_blocks_and_chunks_of_the_posterior(client):
     blocks = [delayed(ARRAY[:, first:last]) for first, last in ((0, 100), (100, 100), (100, 140))]
     there = cs.DawidSkene().fit(blocks)

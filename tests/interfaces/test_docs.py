@@ -8,6 +8,7 @@ import pytest
 
 import consilience as cs
 from consilience.aggregators import registry
+from consilience.aggregators.base import AbstractAggregator
 
 DOCS = Path(__file__).parents[2] / "docs"
 
@@ -98,3 +99,15 @@ def test_the_page_on_adding_an_aggregator_runs(tmp_path, monkeypatch, capsys):
         for name in ("AgreementAverage", "FirstMember"):
             registry._DEFINED.pop(name, None)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_method_that_a_page_defines_is_forgotten_after_it(monkeypatch):
+    ours = {name: kind for name, kind in registry._DEFINED.items() if kind.__module__.startswith("consilience.")}
+    monkeypatch.setattr(registry, "_DEFINED", dict(ours))
+
+    class Example(AbstractAggregator):
+        command = "example-of-a-page"
+
+    assert registry._DEFINED["Example"] is Example
+    assert hook("methods").on_page_content("<p>as it was</p>", page=None) == "<p>as it was</p>"
+    assert ours == registry._DEFINED

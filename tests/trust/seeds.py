@@ -34,6 +34,16 @@ TABLES = {
     "formulas": "item,label,'=x,'@y\n'-1,'=x,0.75,0.25\n'+2,'@y,0.25,0.75\n",
     "gold": "item,gold\n1,cat\n2,\n",
 }
+RECORDS = {
+    "judges.jsonl": '{"question_id": 1, "judge": "ann", "verdict": "A", "why": {"text": "…"}}\n'
+    '{"question_id": 1, "judge": "bob", "verdict": "B"}\n{"question_id": 2, "judge": "ann", "verdict": null}\n'
+    '{"question_id": 2, "judge": "bob", "verdict": "A"}\n',
+    "lists.ndjson": '{"id": "a", "probs": [0.25, 0.75]}\n{"id": "b", "probs": [0.5, 0.5]}\n',
+    "records.json": '[{"item": 1, "member": "x", "label": true}, {"item": 1, "member": "y", "label": false}]',
+    "columns.json": '{"cat": {"a": 0.25, "b": 0.5}, "dog": {"a": 0.75, "b": 0.5}}',
+    "scores.json": '[[{"label": "cat", "score": 0.75}, {"label": "dog", "score": 0.25}], '
+    '[{"label": "dog", "score": 0.5}, {"label": "cat", "score": 0.5}]]',
+}
 
 
 def seeds() -> dict[str, bytes]:
@@ -72,6 +82,9 @@ def _write(folder: Path) -> None:
     np.savez(folder / "answers.npz", item=[0, 0, 1], worker=[0, 1, 1], label=[1, 1, 0], labels=[1, 0])
     for name, text in TABLES.items():
         (folder / f"{name}.csv").write_text(text, encoding="utf-8")
+    for name, text in RECORDS.items():
+        (folder / name).write_text(text, encoding="utf-8")
+    (folder / "spaced.csv").write_text(TABLES["crowd"].replace(",", ", "), encoding="utf-8")
     (folder / "crowd.tsv").write_text(TABLES["crowd"].replace(",", "\t"), encoding="utf-8")
     predictions = cs.Predictions(BLOCK, members=list("xyz"), classes=NAMES, items=list("abcdef"))
     with warnings.catch_warnings():
@@ -90,3 +103,5 @@ def _write_parquet(folder: Path) -> None:
     crowd = Table({"item": [1, 1, 2, 2], "judge": list("abab"), "answer": ["x", None, "y", "x"]}).to_frame("pyarrow")
     pq.write_table(crowd, folder / "crowd.parquet")
     pq.write_table(crowd, folder / "plain.parquet", use_dictionary=False, compression="none")
+    lists = Table({"id": ["a", "b"], "vit": [[0.25, 0.75], [0.5, 0.5]], "swin": [[0.2, 0.8], [0.6, 0.4]]})
+    pq.write_table(lists.to_frame("pyarrow"), folder / "lists.parquet")

@@ -78,7 +78,7 @@ def command(
     analysis = Analysis(predictions, aggregator, known_truth, truth)
     posterior = to_numpy(aggregator.posterior_ if model is None else analysis.posterior)
     if output is not None:
-        write_posterior(output, aggregator, posterior, predictions.items, analysis.truth(known_truth) >= 0)
+        write_posterior(output, aggregator, posterior, predictions.items, analysis.is_given)
     if save is not None:
         aggregator.save(save)
     summary = summarize(analysis, posterior)
@@ -94,3 +94,9 @@ def command(
     screen.print_summary(summary)
     for place in written:
         screen.print_text(f"Wrote {place}")
+    _say_what_is_not_marked(output, analysis)
+
+
+def _say_what_is_not_marked(output: Path | None, analysis: Analysis) -> None:
+    if output is not None and output.suffix.lower() == ".npy" and analysis.is_given.any():
+        screen.print_text(f"{output} cannot mark the known labels, so that `evaluate` counts them; .npz and .csv can.")

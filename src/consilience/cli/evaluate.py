@@ -7,7 +7,7 @@ import typer
 
 from consilience.cli import screen
 from consilience.cli.inputs import checked_labels
-from consilience.cli.options import ItemColumn, Json, LabelColumn
+from consilience.cli.options import Json, with_columns
 from consilience.data.labels import known_labels
 from consilience.data.roles import Columns
 from consilience.files import read_posterior
@@ -15,20 +15,21 @@ from consilience.metrics.scores import evaluate
 from consilience.system.errors import InvalidPredictions
 
 
+@with_columns
 def command(
     posterior: Annotated[str, typer.Argument(metavar="FILE", help="A posterior, such as `aggregate -o` writes.")],
     labels: Annotated[str, typer.Option("--labels", help="True labels; -1 or empty where unknown.")],
+    *,
     json: Json = False,
-    item_column: ItemColumn = None,
-    label_column: LabelColumn = None,
+    columns: Columns,
 ) -> None:
     """Score a posterior against labels: accuracy, NLL, Brier score and calibration, with confidence intervals.
 
     Items whose labels were given to the fit with `--known` are marked in the file, and are not scored.
     """
-    read = read_posterior(posterior, columns=Columns(item_column))
+    read = read_posterior(posterior, columns=columns._replace(label=None))  # the column of labels is in the other file
     rows = read.predictions
-    truth = known_labels(checked_labels(labels, rows, Columns(item_column, None, label_column)), rows.axes)
+    truth = known_labels(checked_labels(labels, rows, columns), rows.axes)
     if truth is None:
         raise InvalidPredictions(f"{labels} must know the label of at least one item; it knows none")
     is_left_out = (truth >= 0) & read.is_known

@@ -9,6 +9,7 @@ from consilience.cli import screen
 from consilience.cli.inputs import labels_of, predictions_of
 from consilience.cli.options import Files, Json, Labels, Logits, with_columns
 from consilience.cli.outputs import check_places
+from consilience.cli.wording import on_command_line
 from consilience.data.roles import Columns
 from consilience.insight.monitoring.monitor import monitor
 from consilience.system.atomic import check_writable
@@ -64,11 +65,12 @@ def command(
     written = [] if report is None else [str(report)]
     if json:
         parts = {"windows": found.windows.rows(), "members": found.members.rows(), "alarms": found.alarms}
+        parts |= {"silent": found.silent}
         screen.print_json(parts | {"written": written})
         return
     screen.print_table(_short(found.windows))
     for line in [*found.told(), *(f"Wrote {place}" for place in written)]:
-        screen.print_text(line)
+        screen.print_text(on_command_line(line))
 
 
 def _short(windows: Table) -> Table:

@@ -264,7 +264,7 @@ def _notes(members: list[dict[str, Any]], ranked: list[dict[str, Any]], n_shown:
     yield (
         "† agreement with the other members beyond chance: 0 for blind answers, and for one and the same answer always."
     )
-    yield "confuses most: true class → its vote, and how often of that class; estimated like the accuracy."
+    yield "confuses most: true class → its vote, and how often of that class; estimated without labels."
 
 
 def _share(share: float) -> str:

@@ -24,7 +24,8 @@ WORDS = (
     (r"name the items, or give an array of labels", "name the items with --items, or give an array of labels"),
     (r"\b(item|member|label)=(?=['\"])", r"--\1-column "),
     (r"\b(item|member|label)=", r"--\1-column"),
-    (r"\bclasses=", "--classes"),
+    (r"\b(classes|labels)=", r"--\1"),
+    (r"\bmissing='(\w+)'", r"--option missing=\1"),
 )
 """What the library says, as a pattern, and what the command line says instead."""
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from consilience.data.axes import Axis, listed, some
 from consilience.data.names import check_spellings, is_missing, sorted_names
+from consilience.data.reading import are_probabilities
 from consilience.data.roles import Columns, Roles, roles_of
 from consilience.system.errors import InvalidPredictions
 from consilience.system.tables import Table
@@ -45,11 +46,30 @@ def read_answers(frame: Any, *, item: Any, member: Any, label: Any, classes: Seq
     items, item_names = _code(table[item], item)
     members, member_names = _code(table[member], member)
     if label is not None and label in table.columns:
+        _check_no_probabilities(table, {item, member, label}, label)
         labels, class_names = _code_labels(table[label], label, classes)
         return Answers(items, members, labels, None, item_names, member_names, class_names)
     columns = _class_columns(table.columns, {item, member}, label, classes)
     rows = np.stack([numbers_of(table[column], column) for column in columns], axis=1)
     return Answers(items, members, None, rows, item_names, member_names, columns)
+
+
+def _check_no_probabilities(table: Table, taken: set[Any], label: Any) -> None:
+    """Raise where probabilities stand beside the labels: these may be the truth, which is nobody's answer."""
+    columns = [name for name in table.columns if name not in taken and _are_numbers(table[name])]
+    if len(columns) < 2:
+        return
+    rows = np.stack([numbers_of(table[name], name) for name in columns], axis=1)
+    rows = rows[~np.isnan(rows).any(axis=1)]
+    if len(rows) and are_probabilities(rows, is_half=True).all():
+        raise InvalidPredictions(
+            f"frame must hold labels or probabilities; it has the labels {label!r} and probabilities in {some(columns)}"
+            ": leave out those that are not the members' answers"
+        )
+
+
+def _are_numbers(values: list[Any]) -> bool:
+    return all(isinstance(value, int | float) or is_missing(value) for value in values)
 
 
 def as_table(frame: Any) -> Table:

@@ -186,7 +186,7 @@ def role_of(name: str) -> Role | None:
     words = [word.lower() for word in WORD.findall(name)]
     if not words:
         return None
-    if TRUTH_WORDS & set(words):
+    if TRUTH_WORDS & set(words) and words != ["true"]:  # somebody may be called so
         return "truth"
     while words and words[-1] in NOT_LAST:
         words.pop()
@@ -367,12 +367,18 @@ class _Decision:
                 raise InvalidPredictions(self._without_members(item))
         else:
             names = self._called("item")
-            alone = [name for name in names if not self.held[name].repeats and self.held[name].is_complete]
+            alone = [
+                name
+                for name in names
+                if not self.held[name].repeats and (self.held[name].is_complete or self._is_exact(name, "item"))
+            ]
             repeated = [name for name in names if self._is_exact(name, "item") and self.held[name].repeats]
             if not alone and repeated and self.told.member is None:
                 raise InvalidPredictions(self._without_members(repeated[0]))
             index = [name for name in self.table if name in UNNAMED]
-            item = next(iter((*alone, *repeated, *index)), None)
+            names_items = [name for name in index if not self._counts_rows(name)]
+            exact = [name for name in alone if self._is_exact(name, "item")]
+            item = next(iter((*exact, *names_items, *alone, *repeated, *index)), None)
         return Roles(item, None, self._label({item}, is_long=False) if self._is_of_one_member(item) else None)
 
     def _is_of_one_member(self, item: str | None) -> bool:
@@ -411,10 +417,8 @@ class _Decision:
     def _called(self, role: Role) -> list[str]:
         """The columns whose names suggest a role: usual names first, then those that end in `id`."""
         usual = EXACT.get(role, ())
-        first = column_named(self.table, None, usual)
         found = [name for name in self.table if role_of(name) == role and name not in UNNAMED]
-        ranked = sorted(found, key=lambda name: (_rank(name, usual), not name.lower().endswith("id")))
-        return list(dict.fromkeys(([] if first is None else [first]) + ranked))
+        return sorted(found, key=lambda name: (_rank(name, usual), name != name.lower(), not _is_id(name)))
 
     def _is_exact(self, name: str, role: Role) -> bool:
         return _rank(name, EXACT[role]) < len(EXACT[role])
@@ -424,5 +428,12 @@ class _Decision:
 
 
 def _rank(name: str, usual: Sequence[str]) -> int:
+    """The place among usual names; that of `question_id` is the place of `question`."""
     plain = name.strip().lower()
+    if plain not in usual and _is_id(name):
+        plain = plain.removesuffix("id").rstrip("_ -")
     return usual.index(plain) if plain in usual else len(usual)
+
+
+def _is_id(name: str) -> bool:
+    return name.strip().lower().endswith("id")

@@ -123,7 +123,8 @@ def read_member(part: Any, name: Any, classes: Sequence[Any] | None) -> MemberTa
 
 
 def _is_frame(part: Any) -> bool:
-    return (hasattr(part, "columns") or hasattr(part, "column_names")) and not isinstance(part, str)
+    kind = type(part)  # a lazy frame warns if it is asked for its columns
+    return hasattr(kind, "columns") or hasattr(kind, "column_names")
 
 
 def _numbers(table: Table, names: Sequence[Any]) -> npt.NDArray[np.float64] | None:

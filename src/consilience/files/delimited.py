@@ -28,7 +28,11 @@ def read_delimited(path: Path, delimiter: str) -> dict[str, Cells]:
         )
     if len(header) > MOST_COLUMNS:
         raise InvalidPredictions(f"{path} must have at most {MOST_COLUMNS:,} columns; it has {len(header):,}")
-    header = [without_quote(name) or name for name in header]
+    if "'" in header:
+        raise InvalidPredictions(
+            f"{path} must have a name above each column; that of column {header.index(chr(39)) + 1} is empty"
+        )
+    header = [without_quote(name) for name in header]
     if (name := repeated(header)) is not None:
         deep = _is_deep(rows)
         raise InvalidPredictions(

@@ -65,7 +65,8 @@ def read_labels(source: str, *, columns: Columns | None = None, are_optional: bo
             held = some(list(contents.arrays))
             raise InvalidPredictions(f"{source} must hold one array of labels (items,), called labels; it holds {held}")
         labels, names = next(iter(candidates.values())), axis_names(contents.arrays)
-        return NamedLabels(names["items"], labels.tolist()) if len(names.get("items", ())) == len(labels) else labels
+        has_names = "items" in names and len(names["items"]) == len(labels)
+        return NamedLabels(names["items"], labels.tolist()) if has_names else labels
     assert contents.table is not None  # noqa: S101 - one of the two is there
     table, told = contents.table, columns or Columns()
     joined = with_joined_items({name: cells.values for name, cells in table.items()}, told)
@@ -95,6 +96,7 @@ def read_posterior(source: str, *, columns: Columns | None = None) -> Posterior:
     contents = read_contents(source)
     contents = contents._replace(scale=contents.scale or "probabilities")
     part, _, _ = _recognised(contents, columns or Columns(), logits=False, is_alone=True)
+    part = _with_names(part, columns or Columns(), source)
     if part.n_members != 1:
         raise InvalidPredictions(f"a posterior is (items, classes); {source} holds {part.n_members} members")
     part.check_every_item_is_answered()

@@ -39,15 +39,15 @@ def scale_of(matrix: Any) -> Scale | None:
     >>> [scale_of(np.array([row])) for row in ([0.2, 0.8], [20.0, 80.0], [-1.5, 2.0], [3.0, 4.0], [0.9, 0.9])]
     ['probabilities', 'per cent', 'logits', 'counts', None]
     """
-    rows = np.asarray(matrix[:: max(1, len(matrix) // MOST_ROWS)])
-    rows = rows if rows.dtype.kind == "f" else rows.astype(np.float64)
-    rows = rows[~np.isnan(rows).all(axis=1)]
-    if not rows.size:
-        return None
-    if are_probabilities(rows).mean() >= MOST:
-        return "probabilities"
-    wide = rows.astype(np.float64)
-    with np.errstate(over="ignore", invalid="ignore"):
+    with np.errstate(all="ignore"):  # extended precision may overflow; wrong values are refused later
+        rows = np.asarray(matrix[:: max(1, len(matrix) // MOST_ROWS)])
+        rows = rows if rows.dtype == np.float16 else rows.astype(np.float64)
+        rows = rows[~np.isnan(rows).all(axis=1)]
+        if not rows.size:
+            return None
+        if are_probabilities(rows).mean() >= MOST:
+            return "probabilities"
+        wide = rows.astype(np.float64)
         sums, least = wide.sum(axis=1), wide.min(axis=1)
         if (least >= 0).all():
             slack = min(MOST_ROUNDED, rows.shape[1] / 2)

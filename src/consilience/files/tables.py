@@ -59,17 +59,18 @@ def without_index(table: Table) -> Table:
 
     An index without a name is never a class or a member. It names the items, or nothing.
     """
-    item, member = column_named(table, None, ITEM), column_named(table, None, MEMBER)
+    roles = {role_of(name) for name in table if name not in UNNAMED}
+    has_members = "member" in roles or column_named(table, None, MEMBER) is not None
     dropped = []
     for name in table:
         if name not in UNNAMED:
             continue
         names = table[name].names
         counts = names == [str(row) for row in range(len(names))]
-        has_items = item is not None or (counts and any(role_of(other) == "item" for other in table))
-        if member is None and not has_items and len(set(names)) < len(names):
+        if None in names or (not has_members and len(set(names)) < len(names)):
             raise InvalidPredictions(f"a column without a name must be an index; {name!r} holds {some(names)}")
-        if has_items or (member is not None and counts):
+        has_items = column_named(table, None, ITEM) is not None or (counts and "item" in roles)
+        if has_items or (has_members and counts):
             dropped.append(name)
     return {name: cells for name, cells in table.items() if name not in dropped}
 
@@ -109,6 +110,8 @@ class _Reading:
         usual = column_named(self.table, None, (*ITEM, *UNNAMED))
         called = [name for name in self.table if role_of(name) == "item"]
         for item in dict.fromkeys((usual, *called, None)):
+            if item is not None and len(set(self.table[item].names)) < len(self.table[item].names):
+                continue  # a long table, whose members may be called 0
             others = [cells for name, cells in self.table.items() if name != item]
             numbers = numbers_in(others) if len(others) > 1 else None
             if numbers is not None and numbers.are_probabilities():

@@ -104,18 +104,18 @@ def _names(values: list[Any]) -> np.ndarray[Any, Any]:
 
 def _write_npz(file: IO[bytes], fused: Fused) -> None:
     aggregator = fused.aggregator
-    np.savez_compressed(
-        file,
-        posterior=fused.rows,
-        label=_names(fused.answers),
-        items=_names(fused.items),
-        classes=_names(aggregator.classes_),
-        members=_names(aggregator.members_),
-        confusion=aggregator.confusion_,
-        class_prior=aggregator.class_prior_,
-        method=np.asarray(type(aggregator).__name__),
+    arrays: dict[str, Any] = {
+        "posterior": fused.rows,
+        "label": _names(fused.answers),
+        "items": _names(fused.items),
+        "classes": _names(aggregator.classes_),
+        "members": _names(aggregator.members_),
+        "confusion": aggregator.confusion_,
+        "class_prior": aggregator.class_prior_,
+        "method": np.asarray(type(aggregator).__name__),
         **fused.marks,
-    )
+    }
+    np.savez_compressed(file, **arrays)
 
 
 def _write_npy(file: IO[bytes], fused: Fused) -> None:

@@ -128,7 +128,8 @@ def diagnose(
     and answers by default.
 
     `reference` is what the same members said of other items, such as those from before a shift: the diagnosis then says
-    what has changed `since`, and with `reference_labels` how often each member was right there.
+    what has changed `since`, warns if the fused answer has probably become worse, and with `reference_labels` tells how
+    often each member was right there.
     """
     if reference is None and reference_labels is not None:
         raise ValueError("reference_labels need the reference that they belong to; got no reference")
@@ -145,7 +146,10 @@ def diagnose(
         posterior = method.posterior_
     known = known_labels(labels, data.axes)
     found = diagnosis_under(data, method, posterior, Reader(data).pool(), known, class_shares=class_shares)
-    return found if reference is None else replace(found, since=since(data, reference, reference_labels))
+    if reference is None:
+        return found
+    changed = since(data, reference, reference_labels)
+    return replace(found, since=changed, warned=[*found.warned, *changed.warned()])
 
 
 def diagnosis_under(

@@ -61,6 +61,8 @@ class LabelEvaluation(NamedTuple):
     def outlook(self) -> str:
         """Say whether more labels are likely to help."""
         last = self.last_gain["nll"]
+        if self.gain["accuracy"].value < 0 and self.gain["nll"].value < 0:
+            return "they made the probabilities better and not the answers, so do not expect more answers to be right"
         if last.high < 0:
             return "the second half of them still helped, so more are likely worth it"
         if last.low > 0:
@@ -114,6 +116,8 @@ def evaluate_labels(
     items, targets = _known(labels, data)
     model = fitted_copy(aggregator or Consensus(), data)
     assert isinstance(model, Consensus)  # noqa: S101 - a copy is of the same kind
+    order = _order(data.take(items), to_numpy(model.predict_proba(data.take(items))), targets)
+    items, targets = items[order], targets[order]
     rng = np.random.default_rng(seed)
     fold = rng.permutation(len(items)) % min(n_folds, len(items))
     is_first_half = rng.permutation(len(items)) % 2 == 0
@@ -143,6 +147,18 @@ def _known(labels: Any, data: Predictions) -> tuple[IntArray, FloatArray]:
         raise InvalidPredictions(f"labels must be known for at least 2 items; got {len(items)}")
     rows = known[items] if known.ndim == 2 else np.eye(data.n_classes)[known[items].astype(np.intp)]
     return items, rows.astype(np.float64)
+
+
+def _order(labelled: Predictions, answers: FloatArray, targets: FloatArray) -> IntArray:
+    """The labelled items by what is known of them, so that folds do not depend on the order they came in.
+
+    First by how well the answers foretell their labels, then by the answers, then by what members said.
+    """
+    foretold = (answers * targets).sum(axis=1).round(9).tolist()  # sums in another order differ by 1e-13
+    rows = np.sort(answers, axis=1).round(9).tolist()
+    said = labelled.to_array()
+    contents = [np.ascontiguousarray(said[:, place]).tobytes() for place in range(len(targets))]
+    return np.array(sorted(range(len(targets)), key=lambda place: (foretold[place], rows[place], contents[place])))
 
 
 class _Labelled(NamedTuple):

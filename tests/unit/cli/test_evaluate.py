@@ -31,6 +31,25 @@ def test_labels_that_were_all_given(run, arrays):
     assert code == 2 and "truth.npy must know labels that the fit of out.csv was not given; it knows none" in err
 
 
+def test_a_file_that_cannot_mark_known_labels_says_so(run, arrays):
+    code, out, _ = run("aggregate", *arrays, "--known", "truth.npy", "-o", "out.npy")
+    assert code == 0 and "out.npy cannot mark the known labels" in " ".join(out.split())
+    assert "cannot mark" not in run("aggregate", *arrays, "-o", "out.npy")[1]
+
+
+def test_classes_and_items_without_names_may_be_named(run, arrays, tmp_path):
+    run("aggregate", *arrays, "-o", "out.npy")
+    truth = np.load("truth.npy")
+    names = [("ant", "bee", "cat")[label] for label in truth]
+    rows = "".join(f"i{place},{name}\n" for place, name in reversed(list(enumerate(names))))
+    (tmp_path / "truth.csv").write_text(f"item,label\n{rows}", encoding="utf-8")
+    (tmp_path / "items.txt").write_text("".join(f"i{place}\n" for place in range(200)), encoding="utf-8")
+    words = ("evaluate", "out.npy", "--labels", "truth.csv", "--classes", "ant,bee,cat", "--items", "items.txt")
+    code, out, err = run(*words, "--json")
+    assert code == 0, err
+    assert json.loads(out)["accuracy"]["value"] == cs.metrics.accuracy(np.load("out.npy"), truth)
+
+
 def test_without_known_labels_every_item_counts(run, arrays):
     run("aggregate", *arrays, "-o", "out.csv")
     code, out, _ = run("evaluate", "out.csv", "--labels", "truth.npy", "--json")

@@ -124,7 +124,7 @@ def test_measured_accuracies_are_called_so(capsys):
     screen.print_summary(summary(members=members, answers=answers))
     out = capsys.readouterr().out
     assert "Right, measured on the labels: the fused answer 80% (50% to 90%)" in out
-    assert "right: measured on the labels" in out and "estimated" not in out
+    assert "right: measured on the labels" in out and "* estimated" not in out
     members[0]["measured"] = False
     screen.print_summary(summary(members=members, answers=answers))
     out = capsys.readouterr().out

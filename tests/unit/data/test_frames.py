@@ -94,3 +94,14 @@ def test_wrong_frames(frame, options, message):
 def test_a_frame_given_as_an_array_is_pointed_to_from_frame():
     with pytest.raises(cs.InvalidPredictions, match="a long one to from_frame"):
         cs.Predictions(pd.DataFrame(ANSWERS))
+
+
+def test_probabilities_beside_labels_are_refused():
+    """The labels may be the truth, and would be taken for the answers of all members."""
+    frame = pd.DataFrame({"task": ["a", "a", "b"], "worker": ["x", "y", "x"], "cat": [0.9, 0.4, 0.2]})
+    frame = frame.assign(dog=1 - frame["cat"])
+    assert cs.Predictions.from_frame(frame).is_soft.all()
+    with pytest.raises(cs.InvalidPredictions, match=r"the labels 'label' and probabilities in \['cat', 'dog'\]"):
+        cs.Predictions.from_frame(frame.assign(label=["cat", "cat", "dog"]))
+    extra = frame.assign(label=["cat", "cat", "dog"], dog=[3.0, 4.0, 5.0])  # seconds, say
+    assert not cs.Predictions.from_frame(extra).is_soft.any()

@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 
 import consilience as cs
+from consilience.insight.label_evaluation import LabelEvaluation
+from consilience.metrics.scores import Estimate
 
 N_ITEMS = 400
 
@@ -56,6 +58,30 @@ def test_labels_of_chance_buy_nothing(confused, rng):
     found = cs.evaluate_labels(p, first(rng.integers(3, size=N_ITEMS), 60), n_folds=4)
     assert found.after["accuracy"] < 0.55
     assert "more are likely worth it" not in found.sentence()
+
+
+def test_the_order_of_items_does_not_matter(confused, rng):
+    p, truth = confused
+    labels = first(truth, 60)
+    other = rng.permutation(N_ITEMS)
+    one = cs.evaluate_labels(p, labels, n_folds=3)
+    two = cs.evaluate_labels(p.take(other).with_items(p.axes.items), labels[other], n_folds=3)
+    for name in ("before", "half", "after"):
+        assert getattr(one, name) == pytest.approx(getattr(two, name))
+    assert one.gain["nll"] == pytest.approx(two.gain["nll"]) and one.sentence() == two.sentence()
+    assert one.half != cs.evaluate_labels(p, labels, n_folds=3, seed=1).half  # the seed still decides
+
+
+def test_labels_that_cost_accuracy_are_not_praised():
+    """Better probabilities are told as such, and are no reason to label more."""
+    worse = {"accuracy": Estimate(-0.02, -0.05, 0.01), "nll": Estimate(-0.1, -0.2, -0.05)}
+    scores = {"accuracy": 0.9, "nll": 0.3}
+    found = LabelEvaluation(100, scores, scores, scores, gain=worse, last_gain=worse)
+    assert "100 labels change accuracy by -2.0 points" in found.sentence()
+    assert "made the probabilities better and not the answers" in found.sentence()
+    assert "worth it" not in found.sentence()
+    better = worse | {"accuracy": Estimate(0.02, 0.01, 0.05)}
+    assert "worth it" in LabelEvaluation(100, scores, scores, scores, better, better).sentence()
 
 
 def test_a_few_labels_say_nothing_of_more(confused):

@@ -111,6 +111,19 @@ def test_members_who_contradict_the_others_in_the_same_way_are_copies(rng, truth
     assert not copied_members(evidence_of(blind, truth))
 
 
+def test_copies_who_answer_items_several_times_are_found(rng, truth):
+    n_items = len(truth)
+    first, again = (np.where(rng.random(n_items) < 0.6, truth, rng.integers(3, size=n_items)) for _ in range(2))
+    answers = [(m, labels) for m in (0, 1) for labels in (first, again)]
+    answers += [(2, np.where(rng.random(n_items) < 0.6, truth, rng.integers(3, size=n_items))) for _ in range(2)]
+    items, members, labels = (
+        np.concatenate(part)
+        for part in zip(*((np.arange(n_items), np.full(n_items, m), said) for m, said in answers), strict=True)
+    )
+    (warned,) = copied_members(evidence_of(cs.Predictions.from_answers(items, members, labels), truth))
+    assert warned.about == (0, 1) and "pairs of answers" in warned.text
+
+
 def test_members_who_give_equal_probabilities_are_copies(rng, truth):
     rows = rng.dirichlet(np.ones(3), size=(2, N_ITEMS))
     chosen = rows[0].argmax(axis=1)  # so that nobody contradicts it

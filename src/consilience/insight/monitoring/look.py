@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from consilience.aggregators.consensus.consensus import Consensus
-from consilience.insight.accuracy.estimates import FUSED, Estimate, Estimates, estimate_accuracies
+from consilience.insight.accuracy.estimates import FUSED, Estimate, Estimates, named_estimates, voters_of
 from consilience.insight.agreement import agreement
 from consilience.insight.monitoring.numbers import CONFIDENCE, SHARES, Numbers, numbers_of
+from consilience.insight.monitoring.silence import answered_shares
 from consilience.system.arrays import position_of_largest
 
 if TYPE_CHECKING:
@@ -25,6 +26,7 @@ class Seen(NamedTuple):
     agreement: float  # Krippendorff's alpha
     confidence: float
     shares: FloatArray  # (classes,)
+    answered: FloatArray  # (members,): the share of the items that each answers
 
 
 class Look(NamedTuple):
@@ -32,22 +34,25 @@ class Look(NamedTuple):
 
     seen: Seen
     numbers: Numbers
+    fused: float  # how often the fused answer is right, estimated whatever is known
 
 
 def look(data: Predictions, known: IntArray | None = None) -> Look:
     """Look at a window by itself; where true classes are known (items,), accuracies are measured."""
     model = Consensus().fit(data)
     answers = {FUSED: position_of_largest(model.posterior_)}
+    voters = voters_of(data, model, answers)
     numbers = numbers_of(data)
     confidence = numbers.mean(CONFIDENCE)
     seen = Seen(
         n_items=data.n_items,
-        accuracies=estimate_accuracies(data, model, answers, known),
+        accuracies=named_estimates(voters, answers, known),
         agreement=agreement(data).alpha.value,
         confidence=float(np.nanmean(confidence)) if np.isfinite(confidence).any() else float("nan"),
         shares=numbers.mean(SHARES),
+        answered=answered_shares(data),
     )
-    return Look(seen, numbers)
+    return Look(seen, numbers, float(voters.believed[-1]))
 
 
 def estimate_columns(found: list[Estimate]) -> dict[str, list[Any]]:

@@ -16,6 +16,7 @@ from consilience.insight.monitoring.alarms import change_of, sentences
 from consilience.insight.monitoring.drift import Drift, drift
 from consilience.insight.monitoring.look import Seen, estimate_columns, look
 from consilience.insight.monitoring.numbers import together
+from consilience.insight.monitoring.silence import who_stopped
 from consilience.insight.monitoring.windows import on_axes_of, windows_of
 from consilience.system.atomic import whole_file
 from consilience.system.errors import InvalidPredictions
@@ -46,13 +47,16 @@ class Monitoring:
         blind votes would, 1 always); how sure they are in the mean; the p-value of the test for drift; whether it is an
         alarm. A reference that was given is the first row.
     members
-        One row per window and member: its accuracy with the interval, `measured` where there are labels.
+        One row per window and member: the share of the items that it `answered`, and its accuracy with the interval,
+        `measured` where there are labels.
     shares
         (windows, classes): each class's share of the votes; the classes are `classes`.
     alarms
         What has changed, since when, and what to do next: a sentence for each run of alarmed windows.
     false_alarms
         The rate that was asked for.
+    silent
+        A sentence for each member who answers nothing in some windows, and used to.
     """
 
     windows: Table
@@ -61,16 +65,18 @@ class Monitoring:
     classes: list[Any]
     alarms: list[str]
     false_alarms: float
+    silent: list[str]
 
     def __repr__(self) -> str:
         """The windows, and the alarms."""
         return "\n".join([repr(self.windows), "", *self.told()])
 
     def told(self) -> list[str]:
-        """The alarms, or that there is none."""
-        return [f"! {alarm}" for alarm in self.alarms] or [
+        """Who has stopped answering, and the alarms, or that there is none."""
+        alarms = [f"! {alarm}" for alarm in self.alarms] or [
             f"no alarm; one window in {1 / self.false_alarms:,.0f} would be a false one"
         ]
+        return [*(f"! {sentence}" for sentence in self.silent), *alarms]
 
     def svg(self) -> str:
         """The accuracy of the fused answer over time, with its band and the alarms, as an SVG element."""
@@ -146,7 +152,8 @@ def monitor(
         looks, names = [look(on_axes_of(first[0], reference, "the reference"))], ["reference"]
         n_first = 0
     seen, old = [part.seen for part in looks], together([part.numbers for part in looks])
-    tests: list[Drift | None] = [None] * len(seen)
+    n_reference = len(seen)
+    tests: list[Drift | None] = [None] * n_reference
     before = [part.accuracies.answers[FUSED] for part in seen]
     changes = []
     for place, part in enumerate(windows, n_first):
@@ -169,6 +176,7 @@ def monitor(
         classes=first[0].classes,
         alarms=sentences(changes, before),
         false_alarms=false_alarms,
+        silent=who_stopped(seen[:n_reference], seen[n_reference:], n_first, first[0].members),
     )
 
 
@@ -196,6 +204,7 @@ def _member_table(names: list[Any], seen: list[Seen], members: list[Any]) -> Tab
         {
             "window": [name for name in names for _ in members],
             "member": [str(member) for _ in names for member in members],
+            "answered": [share for part in seen for share in part.answered.tolist()],
             **estimate_columns([found for part in seen for found in part.accuracies.members]),
         }
     )

@@ -13,6 +13,8 @@ from consilience.insight.monitoring.drift import Drift, drift
 from consilience.insight.monitoring.look import estimate_columns, look
 from consilience.insight.monitoring.numbers import AGREEMENT, CONFIDENCE, SHARES
 from consilience.insight.monitoring.windows import on_axes_of
+from consilience.insight.warnings.evidence import Warned
+from consilience.insight.warnings.thresholds import FALLEN
 from consilience.system.tables import Table
 
 if TYPE_CHECKING:
@@ -37,6 +39,8 @@ class Since:
         What was seen in each: `agreement` (Krippendorff's alpha), `confidence`, `shares` of the classes.
     p_values
         By kind: how likely a difference as large is between two samples of the same.
+    fused
+        The estimated accuracy of the fused answer then and now, both without labels.
     measured
         The accuracies of the members on the reference, and of its fused answer: one row each with the 90 % interval,
         and whether there were enough labels to measure it;
@@ -47,6 +51,7 @@ class Since:
     then: Seen
     now: Seen
     p_values: dict[str, float]
+    fused: tuple[float, float]
     measured: Table | None
 
     def lines(self) -> list[str]:
@@ -66,6 +71,20 @@ class Since:
                 lines.append(f"right then, as measured: {', '.join(texts)}{more}")
         return lines
 
+    def warned(self) -> list[Warned]:
+        """That the fused answer has become worse, if its estimated accuracy has fallen by much."""
+        then, now = self.fused
+        if not then - now > FALLEN:
+            return []
+        return [
+            Warned(
+                finding="the fused answer is probably right on fewer items than in the reference, by 5 points or more",
+                because=f"it is estimated to be right on {now:.0%}, and on {then:.0%} there; the loss may be larger",
+                advice="Before you use it, label some of these items drawn at random, 50 say: they tell how often it "
+                "is right, and correct it",
+            )
+        ]
+
     def _doubt(self, kind: str) -> str:
         p_value = self.p_values[kind]
         return f"changed, p = {p_value:.2g}" if p_value <= FALSE_ALARMS else f"no change to speak of, p = {p_value:.2g}"
@@ -77,7 +96,8 @@ def since(data: Predictions, reference: Any, reference_labels: Any = None) -> Si
     known = known_labels(reference_labels, before.axes)
     old, new = look(before, known), look(data)
     tested: Drift = drift(old.numbers, new.numbers, FALSE_ALARMS)
-    return Since(old.seen, new.seen, tested.by_kind, None if known is None else _table(old.seen, data.members))
+    measured = None if known is None else _table(old.seen, data.members)
+    return Since(old.seen, new.seen, tested.by_kind, (old.fused, new.fused), measured)
 
 
 def _table(seen: Seen, members: list[Any]) -> Table:

@@ -28,14 +28,14 @@ def copied_members(evidence: Evidence) -> list[Warned]:
     said = evidence.said
     if not said.has_pairs:
         return []
-    have_met = said.counts >= ENOUGH_VOTES
+    have_met, n_items = said.counts >= ENOUGH_VOTES, evidence.data.n_items
     first, second = np.nonzero(np.triu((_give_equal(evidence) | _err_alike(evidence)) & have_met, k=1))
     return [
         Warned(
             f"members {evidence.member(a)} and {evidence.member(b)} look like copies",
             "Check whether one of them is a copy of the other, and keep one if so",
             f"they give the same answer to {said.products[a, b] / said.counts[a, b]:.1%} of "
-            f"{int(said.counts[a, b])} common items",
+            f"{int(said.counts[a, b])} {'common items' if said.counts[a, b] <= n_items else 'pairs of answers'}",
             (int(a), int(b)),
         )
         for a, b in zip(first[:MOST_SHOWN], second[:MOST_SHOWN], strict=True)
@@ -55,13 +55,16 @@ def _give_equal(evidence: Evidence) -> npt.NDArray[np.bool_]:
 def _err_alike(evidence: Evidence) -> npt.NDArray[np.bool_]:
     """Which pairs (members, members) contradict the fused answer on the same items, with the same votes.
 
-    Members who hardly ever contradict it may well be right, and right answers are the same without copying.
+    Members who hardly ever contradict it may well be right, and right answers are the same without copying. Who gives
+    the same answer to an item several times gives it once.
     """
-    votes, shape = evidence.votes, (evidence.data.n_members, evidence.data.n_items)
-    errs = votes.labels != evidence.chosen[votes.items]
-    answered = sparse.csr_array((np.ones(len(errs)), (votes.members, votes.items)), shape=shape)
-    members, items, labels = votes.members[errs], votes.items[errs], votes.labels[errs]
-    places = items * evidence.data.n_classes + labels
+    shape, n_classes = (evidence.data.n_members, evidence.data.n_items), evidence.data.n_classes
+    given = np.unique(np.stack([evidence.votes.members, evidence.votes.items, evidence.votes.labels]), axis=1)
+    answered = sparse.csr_array((np.ones(given.shape[1]), (given[0], given[1])), shape=shape)
+    answered.sum_duplicates()
+    answered.data[:] = 1  # also where a member gives several answers to an item
+    members, items, labels = given[:, given[2] != evidence.chosen[given[1]]]
+    places = items * n_classes + labels
     kinds, columns = np.unique(places, return_inverse=True)
     against = sparse.csr_array((np.ones(len(items)), (members, columns)), shape=(shape[0], len(kinds)))
     alike = (against @ against.T).toarray()

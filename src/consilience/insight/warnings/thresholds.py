@@ -8,6 +8,10 @@ LEAST_RIGHT, AT_BEST = 0.65, 0.9
 """The fused answer is warned of if it is estimated to be right on less than the first share of the items, and the
 interval ends below the second; it is then wrong on a quarter or more."""
 
+FALLEN = 0.08
+"""The fused answer has become worse since a reference if its estimated accuracy has fallen by more; the true one has
+then fallen by .05 or more (`python -m benchmarks.quality.fallen`, `results/fallen.txt`)."""
+
 TOO_SURE = 0.15
 """A member is too sure if it claims so much more than is estimated; it then claims .1 too much or more."""
 

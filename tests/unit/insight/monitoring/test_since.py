@@ -41,3 +41,23 @@ def test_labels_of_no_reference_are_refused(rng):
     array, truth = softmax_members(rng, [3, 2], n_items=50, n_classes=3)
     with pytest.raises(ValueError, match="reference_labels need the reference that they belong to"):
         cs.diagnose(array, reference_labels=truth)
+
+
+def test_a_fused_answer_that_has_become_worse_is_warned_of(rng):
+    old, truth = softmax_members(rng, [3, 2.5, 2], n_items=300, n_classes=3)
+    new, _ = softmax_members(rng, [1, 1, 0.5], n_items=200, n_classes=3)
+    for labels in (None, truth):  # which change nothing of it
+        found = cs.diagnose(new, reference=old, reference_labels=labels)
+        then, now = found.since.fused
+        assert then == pytest.approx(cs.diagnose(old).answers["fused answer"].value)
+        assert now == pytest.approx(cs.diagnose(new).answers["fused answer"].value)
+        assert found.warnings[-1].startswith("the fused answer is probably right on fewer items than in the reference")
+        assert f"right on {now:.0%}, and on {then:.0%} there" in found.warnings[-1] and "label some" in repr(found)
+
+
+def test_a_fused_answer_as_good_as_before_is_not(rng):
+    old, _ = softmax_members(rng, [3, 2.5, 2], n_items=300, n_classes=3)
+    new, _ = softmax_members(rng, [3, 2.5, 2], n_items=300, n_classes=3)
+    better = cs.diagnose(new, reference=softmax_members(rng, [1, 1, 0.5], n_items=200, n_classes=3)[0])
+    for found in (cs.diagnose(new, reference=old), better):
+        assert not any("than in the reference" in warning for warning in found.warnings)

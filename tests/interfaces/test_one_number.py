@@ -1,0 +1,66 @@
+"""A member has one accuracy, and one method gives the fused answer, wherever they are shown."""
+
+import json
+
+import numpy as np
+import pytest
+from sklearn.linear_model import LogisticRegression
+from sklearn.naive_bayes import GaussianNB
+from sklearn.tree import DecisionTreeClassifier
+
+import consilience as cs
+from consilience.report.payload import report_payload
+
+NAMES = ("estimated accuracy", "from", "to")
+
+
+@pytest.fixture
+def everywhere(run, arrays):
+    """The accuracies of the members and of the fused answer, by door; by labels where they are given."""
+
+    def find(*options):
+        predictions = cs.Predictions({name[:-4]: np.load(name) for name in arrays})
+        truth = np.load("truth.npy") if options else None
+        diagnosis = cs.diagnose(predictions, labels=truth)
+        _, out, _ = run("aggregate", *arrays, *options, "--json")
+        summary = json.loads(out)
+        payload = report_payload(predictions, labels=truth)
+        rows = sorted(payload["members"]["rows"], key=lambda row: row["member"])
+        compared = {row["method"]: row for row in cs.compare(predictions, truth).rows()}
+        value = "accuracy" if options else "estimated accuracy"
+        return {
+            "diagnose": ([diagnosis.members[name] for name in NAMES], diagnosis.answers["fused answer"][:3]),
+            "aggregate": (
+                [[row[name] for row in summary["members"]] for name in NAMES],
+                [summary["answers"]["fused answer"][name] for name in NAMES],
+            ),
+            "report": (
+                [[row[name] for row in rows] for name in ("value", "low", "high")],
+                [payload["opening"]["fused"][name] for name in ("value", "low", "high")],
+            ),
+            "compare": (None, [compared["Consensus"][name] for name in (value, "from", "to")]),
+        }
+
+    return find
+
+
+@pytest.mark.parametrize("options", [[], ["--labels", "truth.npy"]])
+def test_every_door_shows_the_same_numbers(everywhere, options):
+    found = everywhere(*options)
+    members, fused = found["diagnose"]
+    for door, (of_members, of_fused) in found.items():
+        np.testing.assert_allclose(of_fused, fused, atol=1e-4, err_msg=door)  # the page is rounded
+        if of_members is not None:
+            np.testing.assert_allclose(of_members, members, atol=1e-4, err_msg=door)
+
+
+def test_the_default_of_every_door_is_consensus(run, arrays):
+    predictions = cs.Predictions([np.load(name) for name in arrays])
+    _, out, _ = run("aggregate", *arrays, "--json")
+    assert json.loads(out)["method"] == "Consensus"
+    assert report_payload(predictions)["made"]["method"] == "Consensus"
+    rng = np.random.default_rng(0)
+    y = rng.integers(2, size=80)
+    x = rng.normal(size=(80, 3)) + y[:, None]
+    members = [("lr", LogisticRegression()), ("nb", GaussianNB()), ("tree", DecisionTreeClassifier(max_depth=2))]
+    assert isinstance(cs.EnsembleClassifier(members, cv=2).fit(x, y).aggregator_, cs.Consensus)

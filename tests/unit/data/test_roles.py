@@ -1,0 +1,107 @@
+"""The roles of columns: told, by name, by what they hold; refused where two readings are open."""
+
+import pytest
+
+import consilience as cs
+from consilience.data.roles import Columns, Roles, role_of, roles_of, with_joined_items
+
+QUESTIONS = [f"q{place}" for place in range(12) for _ in range(3)]
+JUDGES = ["gpt", "claude", "llama"] * 12
+VERDICTS = ["A", "B", "A", "A"] * 9
+TEXTS = [f"It is clearer and more to the point, {place}." for place in range(36)]
+LONG = {"question_id": QUESTIONS, "judge_model": JUDGES, "verdict": VERDICTS}
+
+
+@pytest.mark.parametrize(
+    ("name", "role"),
+    [
+        ("filename", "item"),
+        ("file_name", "item"),
+        ("Image ID", "item"),
+        ("docId", "item"),
+        ("uuid", "item"),
+        ("annotator_id", "member"),
+        ("LLM judge", "member"),
+        ("model_name", "member"),
+        ("model_answer", "label"),
+        ("final_verdict", "label"),
+        ("y_true", "truth"),
+        ("ground_truth_label", "truth"),
+        ("rating", "score"),
+        ("true", None),
+        ("annotator_1", None),
+        ("gpt-4.1", None),
+        ("", None),
+        ("confidence", None),
+    ],
+)
+def test_the_last_word_of_a_name_tells_its_role(name, role):
+    assert role_of(name) == role
+
+
+@pytest.mark.parametrize(
+    "others",
+    [
+        {},
+        {"score": [1.5, 2.5, 3.5] * 12, "rationale": TEXTS},
+        {"response": TEXTS},  # an answer by name, and free text
+        {"id": list(range(36))},  # an item by name, that only numbers the rows
+        {"question": [f"What is {name}?" for name in QUESTIONS]},  # the same items in other words: an id comes first
+        {"judge_name": [f"the {name}" for name in JUDGES]},
+        {"model": ["judged"] * 36},  # everywhere the same
+        {"dataset": ["easy", "hard"] * 18},
+    ],
+)
+def test_a_long_table_is_told_by_names_and_values(others):
+    assert roles_of(LONG | others) == Roles("question_id", "judge_model", "verdict")
+    other = roles_of(others | LONG)
+    assert (other.item, other.label) == ("question_id", "verdict") and other.member in ("judge_model", "judge_name")
+
+
+def test_scores_are_answers_where_there_are_no_others():
+    table = {"question_id": QUESTIONS, "judge": JUDGES, "score": [1, 2, 5, 4] * 9, "rationale": TEXTS}
+    assert roles_of(table) == Roles("question_id", "judge", "score")
+
+
+@pytest.mark.parametrize(
+    ("table", "message"),
+    [
+        (LONG | {"model": ["m1"] * 20 + ["m2"] * 16}, "one column must hold the member; 'model' and 'judge_model' may"),
+        (LONG | {"decision": VERDICTS[::-1]}, "one column must hold the label; 'verdict' and 'decision' may"),
+        ({"question": QUESTIONS, "who": JUDGES, "said": VERDICTS}, "name it, such as member='who'"),
+        ({"who": JUDGES, "judge": JUDGES, "said": VERDICTS}, "needs a column of items"),
+        (
+            {"id": list("abcdef"), "label": list("xyxyxy"), "ann": list("xxyyxy"), "bob": list("yyxyxy")},
+            "say label='label', or member='ann,bob'",
+        ),
+    ],
+)
+def test_two_readings_are_refused_with_what_to_say(table, message):
+    with pytest.raises(cs.InvalidPredictions, match=message):
+        roles_of(table)
+
+
+def test_what_the_user_says_decides():
+    table = {"a": QUESTIONS, "b": JUDGES, "c": VERDICTS}
+    assert roles_of(table, Columns("a", "b", "c")) == Roles("a", "b", "c")
+    with pytest.raises(cs.InvalidPredictions, match="expected the column 'd'"):
+        roles_of(table, Columns("a", "d", "c"))
+    both = LONG | {"model": ["m1"] * 20 + ["m2"] * 16}
+    assert roles_of(both, Columns(member="judge_model")).member == "judge_model"
+
+
+@pytest.mark.parametrize("item", ["id", "filename", "Unnamed: 0"])
+def test_a_wide_table_has_one_row_for_each_item(item):
+    table = {item: [f"i{place}" for place in range(6)], "ann": list("xyxyxy"), "human judge": list("xxyyxy")}
+    assert roles_of(table) == Roles(item, None, None)
+    assert roles_of({item: table[item], "text": TEXTS[:6], "label": list("xyxyxy")}) == Roles(item, None, "label")
+
+
+def test_columns_joined_name_items():
+    table = {"question": [1, 1, 2], "model": ["a", "b", "a"]}
+    assert with_joined_items(table, Columns("question+model")) == ["1/a", "1/b", "2/a"]
+    assert with_joined_items(table, Columns("question")) is None
+    with pytest.raises(cs.InvalidPredictions, match="must name every item"):
+        with_joined_items(table | {"model": ["a", None, ""]}, Columns("question+model"))
+    with pytest.raises(cs.InvalidPredictions, match="must name items differently"):
+        with_joined_items({"a": ["x/y", "x"], "b": ["z", "y/z"]}, Columns("a+b"))

@@ -1,0 +1,102 @@
+"""A frame for each member, and frames with a column of labels for each member."""
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+
+import consilience as cs
+
+ROWS = np.random.default_rng(0).dirichlet(np.ones(3), size=(2, 5))
+ITEMS, CLASSES = list("vwxyz"), ["cat", "dog", "owl"]
+FRAMES = [pd.DataFrame(rows, index=ITEMS, columns=CLASSES) for rows in ROWS]
+VOTES = pd.DataFrame({"ann": [0, 1, 2, np.nan] * 5, "bob": [0, 1, np.nan, 2] * 5, "cid": [0, 2, 2, 2] * 5})
+
+
+def test_frames_are_matched_by_index_and_columns():
+    other = FRAMES[1].iloc[::-1][["owl", "cat", "dog"]]
+    p = cs.Predictions({"vit": FRAMES[0], "swin": other})
+    assert (p.members, p.items, p.classes) == (["vit", "swin"], ITEMS, CLASSES)
+    np.testing.assert_array_equal(p.to_array(), ROWS)
+    some = cs.Predictions({"vit": FRAMES[0], "swin": other.iloc[:2]})
+    assert np.isnan(some.to_array()[1, :3]).all()
+
+
+@pytest.mark.parametrize("make", [pl.DataFrame, lambda columns: pl.DataFrame(columns).lazy(), pd.DataFrame])
+def test_items_may_be_a_column(make):
+    frames = [make({"image_id": ITEMS} | dict(zip(CLASSES, rows.T, strict=True))) for rows in ROWS]
+    p = cs.Predictions(frames)
+    assert (p.items, p.classes) == (ITEMS, CLASSES) and not p.axes.members.is_named
+    np.testing.assert_array_equal(p.to_array(), ROWS)
+
+
+def test_classes_pick_columns():
+    frames = {f"m{m}": frame.assign(confidence=frame.max(axis=1), epoch=3) for m, frame in enumerate(FRAMES)}
+    p = cs.Predictions(frames, classes=CLASSES[::-1])
+    assert p.classes == CLASSES[::-1]
+    np.testing.assert_array_equal(p.to_array()[:, :, ::-1], ROWS)
+    with pytest.raises(cs.InvalidPredictions, match="probabilities must be from 0 to 1"):
+        cs.Predictions(frames)
+
+
+def test_frames_without_names_are_in_one_order():
+    p = cs.Predictions({"a": pd.DataFrame(ROWS[0]), "b": ROWS[1]})
+    np.testing.assert_array_equal(p.to_array(), ROWS)
+    with pytest.raises(cs.InvalidPredictions, match="named in all parts"):
+        cs.Predictions({"a": FRAMES[0], "b": ROWS[1]})
+    with pytest.raises(cs.InvalidPredictions, match="a frame with a column of probabilities per class"):
+        cs.Predictions({"a": pd.DataFrame({"x": ["text", "more"], "y": [1, 2]})})
+
+
+def test_the_wide_frame_of_cleanlab():
+    p = cs.Predictions.from_frame(VOTES)
+    assert (p.members, p.n_items, p.classes) == (["ann", "bob", "cid"], 20, [0, 1, 2])
+    expected = cs.Predictions.from_labels(VOTES.fillna(-1).to_numpy().astype(int).T)
+    np.testing.assert_array_equal(p.to_array(), expected.to_array())
+    np.testing.assert_array_equal(cs.Predictions.from_labels(VOTES.to_numpy().T).to_array(), expected.to_array())
+
+
+def test_true_labels_are_no_member():
+    frame = VOTES.assign(true_label=VOTES["cid"], id=[f"i{place}" for place in range(20)])
+    p = cs.Predictions.from_frame(frame)
+    assert p.members == ["ann", "bob", "cid"] and p.items == frame["id"].tolist()
+    assert cs.Predictions.from_frame(frame, member="ann,bob", item="id").members == ["ann", "bob"]
+
+
+@pytest.mark.parametrize(
+    ("frame", "message"),
+    [
+        (FRAMES[0], r"go in as Predictions\(\{'name': frame\}\)"),
+        (VOTES.assign(note=[f"n{place}" for place in range(20)]), "labels must be classes|labels in common"),
+        (VOTES.assign(country=["fr", "de"] * 10), "must have labels in common"),
+        (pd.concat([VOTES] * 2, ignore_index=True).T, "40 members on 3 items"),
+    ],
+)
+def test_what_is_not_clear_is_refused(frame, message):
+    with pytest.raises(cs.InvalidPredictions, match=message):
+        cs.Predictions.from_frame(frame)
+
+
+def test_judges_are_recognised():
+    frame = pd.DataFrame(
+        {
+            "question_id": np.repeat(np.arange(10), 3),
+            "judge_model": ["a", "b", "c"] * 10,
+            "verdict": ["yes", "no"] * 15,
+            "score": np.linspace(0, 10, 30),
+            "rationale": [f"because {place}" for place in range(30)],
+        }
+    )
+    p = cs.Predictions.from_frame(frame)
+    assert (p.members, p.items, p.classes) == (["a", "b", "c"], list(range(10)), ["no", "yes"])
+
+
+def test_a_data_set_of_hugging_face():
+    datasets = pytest.importorskip("datasets")
+    labels = datasets.ClassLabel(names=["neg", "pos"])
+    features = datasets.Features({"id": datasets.Value("string"), "model": datasets.Value("string"), "label": labels})
+    data = datasets.Dataset.from_dict(
+        {"id": ["1", "1", "2", "2"], "model": list("abab"), "label": [0, 1, 1, 1]}, features
+    )
+    p = cs.Predictions.from_frame(data)
+    assert (p.members, p.classes) == (["a", "b"], ["neg", "pos"])
