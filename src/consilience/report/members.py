@@ -9,7 +9,7 @@ import numpy as np
 from consilience.insight.accuracy.estimates import Estimate
 from consilience.insight.coverage import coverage_of
 from consilience.report.confusions import Confusions
-from consilience.report.opening import FEWEST_VOTES, accuracy
+from consilience.report.opening import accuracy
 from consilience.report.rounding import rounded
 from consilience.report.selection import members_to_show
 from consilience.report.verdicts import Verdicts, member_verdicts
@@ -51,7 +51,6 @@ class MemberSection:
         warned = {member for warning in self.diagnosis.warned for member in warning.about}
         return {
             "total": self.predictions.n_members,
-            "few": FEWEST_VOTES,
             "agreement": self.diagnosis.beyond_chance.sentence(),
             "rows": [self._row(m) | {"warned": m in warned} for m in self.on_card.tolist()],
         }
@@ -63,7 +62,6 @@ class MemberSection:
         return {
             "member": member,
             "answers": int(self.n_answers[member]),
-            "votes": int(self.n_votes[member]),
             **accuracy(self.accuracies[member]),
             **{name: rounded(shares[member]) for name, shares in self.coverage._asdict().items()},
             "quality": rounded(self.quality[member]),

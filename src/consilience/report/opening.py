@@ -21,15 +21,12 @@ if TYPE_CHECKING:
 UNSURE = 0.8
 """Answers with a lower probability count as unsure."""
 
-FEWEST_VOTES = 5
-"""Of a member with fewer votes only the interval is shown."""
-
 LEAST_VOTED = 0.5
 """A member who voted on a smaller share of the items is not compared with the fused answer: its items may be easy."""
 
 
 def accuracy(found: Estimate) -> dict[str, Any]:
-    """An accuracy with its 90 % interval, for the page."""
+    """An accuracy with its 90 % interval, for the page; of very few answers there is the interval alone."""
     value, low, high = rounded(found[:3])
     return {"value": value, "low": low, "high": high, "measured": found.is_measured}
 
@@ -115,11 +112,10 @@ class Opening:
         return f"member {name}" if name.isdecimal() else name
 
     def _ranked(self) -> IntArray:
-        """The members on the page, the best first; who has not voted, or hardly, comes last."""
+        """The members on the page, the best first; who answered too little to have an accuracy comes last."""
         shown = self.members.on_card
         values = np.array([self.members.accuracies[m].value for m in shown])
-        is_known = ~np.isnan(values) & (self.members.n_votes[shown] >= FEWEST_VOTES)
-        return np.asarray(shown[np.lexsort((np.where(is_known, -values, 0), ~is_known))])
+        return np.asarray(shown[np.argsort(-values, kind="stable")])
 
     def _changed(self) -> dict[str, Any]:
         """How many answers differ from the average's, and what became of those with a known label."""

@@ -70,20 +70,19 @@ function axis() {
   return make("span", { class: "track ticks" }, [0, 0.25, 0.5, 0.75, 1].map((at) => make("span", { class: "mark-at", "--at": share(at) }, percentOf(at))));
 }
 
-/** A row of the chart. Of somebody with very few answers only the interval is drawn. */
-function rankedBar(name, { value, low, high, measured, votes }, kind) {
-  const digits = measured ? 1 : 0;
-  const isFew = votes !== undefined && votes < report.members.few;
+/** A row of the chart. Of somebody with very few answers there is only the interval. */
+function rankedBar(name, { value, low, high, measured, answers }, kind) {
+  const isKnown = isNumber(low), isFew = isKnown && !isNumber(value);
   const between = `${percentOf(low)} to ${percentOf(high)}`;
-  const words = !isNumber(value) ? "no answer" : isFew ? between : percentOf(value, digits);
+  const words = !isKnown ? "no answer" : isFew ? between : percentOf(value, measured ? 1 : 0);
   const how = measured ? "measured" : "estimated";
   const line = make("li", { class: `${kind} ${how}` },
     make("span", { class: "who", title: name }, name),
     make("span", { class: "track", "aria-hidden": "true" },
-      isNumber(value) && !isFew ? make("span", { class: "level", "--to": share(value) }) : null,
-      isNumber(value) ? make("span", { class: "whisker", "--from": share(low), "--to": share(high) }) : null),
-    make("span", { class: "value" }, words, isNumber(value) && !isFew ? make("span", { class: "between" }, between) : null));
-  const told = isNumber(value) ? `${name}: ${words}${isFew ? ` (${counted(votes, "vote")})` : `, between ${percentOf(low)} and ${percentOf(high)}`}, ${how}` : `${name}: no answer`;
+      isNumber(value) ? make("span", { class: "level", "--to": share(value) }) : null,
+      isKnown ? make("span", { class: "whisker", "--from": share(low), "--to": share(high) }) : null),
+    make("span", { class: "value" }, words, isNumber(value) ? make("span", { class: "between" }, between) : null));
+  const told = isKnown ? `${name}: ${words}${isFew ? ` (${counted(answers, "answer")})` : `, between ${percentOf(low)} and ${percentOf(high)}`}, ${how}` : `${name}: no answer`;
   line.addEventListener("pointermove", (event) => tooltip.show([told], event.clientX, event.clientY));
   line.addEventListener("pointerleave", () => tooltip.hide());
   return line;
@@ -109,7 +108,7 @@ function foldRanking(members) {
 }
 
 function rankingKey(entries) {
-  const known = entries.filter((entry) => isNumber(entry.value));
+  const known = entries.filter((entry) => isNumber(entry.low));
   const kinds = [["measured", "measured with labels"], ["estimated", "estimated without labels"]]
     .filter(([kind]) => known.some((entry) => (kind === "measured") === entry.measured));
   const { labelled, items } = report.sizes;
