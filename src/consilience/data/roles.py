@@ -390,9 +390,10 @@ class _Decision:
         alike = [
             name
             for name in others
-            if names and name != names[0] and self.held[name].different & self.held[names[0]].different
+            if names and name != names[0] and self.held[name].are_labels
+            if self.held[name].different & self.held[names[0]].different
         ]
-        if names and alike and self._is_exact(names[0], "label") and not self.held[names[0]].is_number:
+        if names and alike and self._is_exact(names[0], "label"):
             raise InvalidPredictions(
                 f"one column of labels is one member's, several are several members'; {names[0]!r} stands beside "
                 f"{some(alike)}: say label={names[0]!r}, or member={','.join(alike)!r} for the others"

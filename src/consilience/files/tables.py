@@ -211,6 +211,9 @@ class _Reading:
             return self.told_classes
         columns = [self.table[name] for name in names]
         check_one_notation(columns)
+        numeric = [name for name in names if numbers_in([self.table[name]]) is not None]
+        if (run := self._run_of_probabilities(numeric)) is not None:
+            return run
         numbers = numbers_in(columns)
         if numbers is not None and (self.is_of_numbers or numbers.meaning() not in ("labels", "logits")):
             return names
