@@ -383,8 +383,8 @@ class _Decision:
 
     def _is_of_one_member(self, item: str | None) -> bool:
         """Whether only one column may hold labels; raises if a column `label` stands beside others like it."""
-        if self.told.label is not None:
-            return True
+        if self.told.label is not None or self.told.member is not None:
+            return self.told.member is None
         names = [name for name in self._called("label") if name != item and self.held[name].are_labels]
         others = [name for name in self.table if name not in (item, *UNNAMED) and role_of(name) != "truth"]
         alike = [
