@@ -190,7 +190,7 @@ COMMANDS = [
     ("aggregate tabs.csv", "tabs.csv", "separated by ','", "'item\\tmember\\tlabel'"),
     ("aggregate commas.tsv", "commas.tsv", "separated by '\\t'", "has ','"),
     ("aggregate twice.csv", "twice.csv", "different names", "got 'cat' twice"),
-    ("aggregate items-twice.csv", "items-twice.csv", "distinct names", "got '1' more than once"),
+    ("aggregate items-twice.csv", "items-twice.csv", "a column must say whose", "more than once"),
     ("aggregate no-name.csv", "no-name.csv", "must name every item", "row 2 is empty"),
     ("aggregate items.csv", "items.csv", "columns beside", "it has none"),
     ("aggregate no-item.csv", "no-item.csv", "needs a column of items", "members in 'member'"),

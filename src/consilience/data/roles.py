@@ -383,16 +383,17 @@ class _Decision:
 
     def _is_of_one_member(self, item: str | None) -> bool:
         """Whether only one column may hold labels; raises if a column `label` stands beside others like it."""
-        if self.told.label is not None:
-            return True
+        if self.told.label is not None or self.told.member is not None:
+            return self.told.member is None
         names = [name for name in self._called("label") if name != item and self.held[name].are_labels]
         others = [name for name in self.table if name not in (item, *UNNAMED) and role_of(name) != "truth"]
         alike = [
             name
             for name in others
-            if names and name != names[0] and self.held[name].different & self.held[names[0]].different
+            if names and name != names[0] and self.held[name].are_labels
+            if self.held[name].different & self.held[names[0]].different
         ]
-        if names and alike and self._is_exact(names[0], "label") and not self.held[names[0]].is_number:
+        if names and alike and self._is_exact(names[0], "label"):
             raise InvalidPredictions(
                 f"one column of labels is one member's, several are several members'; {names[0]!r} stands beside "
                 f"{some(alike)}: say label={names[0]!r}, or member={','.join(alike)!r} for the others"

@@ -211,6 +211,9 @@ class _Reading:
             return self.told_classes
         columns = [self.table[name] for name in names]
         check_one_notation(columns)
+        numeric = [name for name in names if numbers_in([self.table[name]]) is not None]
+        if (run := self._run_of_probabilities(numeric)) is not None:
+            return run
         numbers = numbers_in(columns)
         if numbers is not None and (self.is_of_numbers or numbers.meaning() not in ("labels", "logits")):
             return names
@@ -296,17 +299,17 @@ class _Reading:
         return others if 1 < len(others) < len(numeric) else numeric
 
     def _run_of_probabilities(self, names: Sequence[str]) -> list[str] | None:
-        """The longest run of columns that sum to 1 in most rows, such as those after a column of confidence."""
+        """The run of columns of which most rows sum to 1, such as those after a column of confidence; the longest."""
         if len(names) < 2 or (numbers := numbers_in(self.table[name] for name in names)) is None:
             return None
-        n_names = len(names)
-        runs = sorted((stop - start, start, stop) for stop in range(n_names + 1) for start in range(stop - 1))[::-1]
-        for size, start, stop in runs[:MOST_RUNS]:
+        best, found = MOST, None
+        runs = [(stop - start, start, stop) for stop in range(2, len(names) + 1) for start in range(stop - 1)]
+        for _, start, stop in sorted(runs, reverse=True)[:MOST_RUNS]:
             part = numbers._replace(values=numbers.values[:MOST_SAMPLED, start:stop])
-            is_share = part.has_fractions() or part.has_point
-            if size > 1 and is_share and part.share_of_probabilities() >= MOST:
-                return list(names[start:stop])
-        return None
+            share = part.share_of_probabilities() if part.has_fractions() or part.has_point else 0.0
+            if share > best:
+                best, found = share, list(names[start:stop])
+        return found
 
     def _numbers(self, names: Sequence[str]) -> Numbers:
         columns = [self.table[name] for name in names]

@@ -54,3 +54,16 @@ def test_a_saved_model_is_loaded_and_not_fitted(tmp_path):
     cs.DawidSkene().fit(rows).save(tmp_path / "model.npz")
     model = fitted(cs.Predictions(rows[:, :5]), "average", None, tmp_path / "model.npz")
     assert isinstance(model, cs.DawidSkene) and len(model.items_) == 20
+
+
+def test_columns_named_for_the_predictions_need_not_be_in_the_labels(run, tmp_path):
+    lines = "".join(
+        f"q{i},j{j},{'yes' if i % 2 else 'no'},{'no' if i % 3 else 'yes'}\n" for i in range(12) for j in range(3)
+    )
+    (tmp_path / "judges.csv").write_text(f"question_id,judge,verdict,decision\n{lines}", encoding="utf-8")
+    gold = "".join(f"q{i},{'yes' if i % 2 else 'no'}\n" for i in range(12))
+    (tmp_path / "gold.csv").write_text(f"question_id,gold\n{gold}", encoding="utf-8")
+    code, _, err = run("aggregate", "judges.csv")
+    assert code == 2 and "say --label-column 'verdict'" in " ".join(err.split())
+    code, out, _ = run("aggregate", "judges.csv", "--label-column", "verdict", "--labels", "gold.csv", "--json")
+    assert code == 0 and json.loads(out)["scores"]["Average"]["accuracy"] == 1

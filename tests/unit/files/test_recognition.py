@@ -261,3 +261,80 @@ def test_names_as_bytes(tmp_path):
     names = np.array([f"klass {place}".encode() for place in range(ARRAY.shape[2])])
     predictions, _ = soft(save(tmp_path / "n.npz", probabilities=ARRAY, classes=names))
     assert predictions.classes == [f"klass {place}" for place in range(ARRAY.shape[2])]
+
+
+# ---- what stands beside the answers -----------------------------------------------------------------------
+
+
+def rows(*columns):
+    return "\n".join(",".join(map(str, row)) for row in zip(*columns, strict=True)) + "\n"
+
+
+IDS, VOTES = [f"i{place}" for place in range(12)], ["x", "y"] * 6
+
+
+def test_probabilities_come_before_the_label_beside_them(tmp_path):
+    """It may be the best class, or the true one, which nobody said."""
+    shares = np.linspace(0.05, 0.95, 12).round(3)
+    wide = text(tmp_path / "net.csv", "id,cat,dog,label\n" + rows(IDS, shares, (1 - shares).round(3), [0, 1] * 6))
+    predictions, found = soft(wide)
+    assert predictions.classes == ["cat", "dog"] and "not read: ['label']" in found[0]
+    header = "item,model,label,cat,dog\n"
+    long = text(tmp_path / "long.csv", header + rows(IDS[:6] * 2, ["a"] * 6 + ["b"] * 6, VOTES, shares, 1 - shares))
+    predictions, found = soft(long)
+    assert predictions.members == ["a", "b"] and predictions.is_soft.all() and "not read: ['label']" in found[0]
+
+
+def test_true_labels_are_no_member(tmp_path):
+    table = text(tmp_path / "w.csv", "id,gold,ann,bob\n" + rows(IDS, VOTES, VOTES, VOTES[::-1]))
+    predictions, found = soft(table)
+    assert predictions.members == ["ann", "bob"] and "not read: ['gold']" in found[0]
+    labelled = text(tmp_path / "l.csv", "id,label,ann,bob\n" + rows(IDS, VOTES, VOTES, VOTES[::-1]))
+    with pytest.raises(cs.InvalidPredictions, match="say label='label', or member='ann,bob' for the others"):
+        soft(labelled)
+    assert soft(labelled, columns=Columns(member="ann,bob"))[0].members == ["ann", "bob"]
+    assert soft(labelled, columns=Columns(label="label"))[0].members == ["l"]
+
+
+def test_columns_named_like_the_labels_may_be_scores(tmp_path):
+    scores = np.linspace(3, 9, 12)
+    table = text(tmp_path / "net.csv", "id,prediction,x,y\n" + rows(IDS, VOTES, scores, 12 - scores))
+    with pytest.raises(cs.InvalidPredictions, match="say --classes x,y to read those, or --label-column prediction"):
+        soft(table)
+
+
+def test_columns_that_share_no_label_are_refused(tmp_path):
+    table = text(tmp_path / "w.csv", "what,who,said\n" + rows(list("abcd") * 3, list("ttttuuuuvvvv"), VOTES))
+    with pytest.raises(cs.InvalidPredictions, match="columns of labels must have labels in common"):
+        soft(table)
+
+
+def test_names_can_be_given_to_files_without(tmp_path):
+    np.save(tmp_path / "net.npy", ARRAY[0])
+    table = text(tmp_path / "vit.csv", "filename,x,y,z\n" + rows(IDS[:5], *ARRAY[1].T.tolist()))
+    with pytest.raises(cs.InvalidPredictions, match="all files must name their items, or none.*say --items FILE"):
+        soft(table, tmp_path / "net.npy")
+    with pytest.raises(cs.InvalidPredictions, match="say --classes x,y,z to name those of"):
+        soft(table, tmp_path / "net.npy", columns=Columns(items=tuple(IDS[:5])))
+    named = Columns(items=tuple(IDS[:5]), classes=("z", "y", "x"))
+    predictions, _ = soft(table, tmp_path / "net.npy", columns=named)
+    assert (predictions.items, predictions.classes) == (IDS[:5], ["z", "y", "x"])
+    np.testing.assert_allclose(predictions.to_array(), [ARRAY[1][:, ::-1], ARRAY[0]], atol=1e-12)
+    for wrong, message in (
+        (Columns(items=("a",)), "--items must name each"),
+        (Columns(classes=("a",)), "--classes must"),
+    ):
+        with pytest.raises(cs.InvalidPredictions, match=message):
+            soft(tmp_path / "net.npy", columns=wrong)
+
+
+def test_items_are_judged_over_all_files(tmp_path):
+    gaps = ARRAY.copy()
+    gaps[0, :2], gaps[1, 3] = np.nan, np.nan
+    for name, array in zip("ab", gaps, strict=True):
+        np.save(tmp_path / f"{name}.npy", array)
+    np.testing.assert_array_equal(soft(tmp_path / "a.npy", tmp_path / "b.npy")[0].to_array(), gaps)
+    people = text(tmp_path / "people.csv", "item,worker,label\n0,ann,1\n1,ann,\n3,ann,0\n")
+    assert soft(people, tmp_path / "b.npy")[0].n_items == 5
+    with pytest.raises(cs.InvalidPredictions, match=r"a\.npy: each item needs an answer.*item 0 has none"):
+        soft(tmp_path / "a.npy")

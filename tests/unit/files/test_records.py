@@ -1,0 +1,51 @@
+"""JSON is read as a table: records, lines, columns, records inside records, and rows of numbers."""
+
+import json
+
+import pytest
+
+import consilience as cs
+from consilience.files.records import read_records
+
+
+def read(path, value, *, by_line=False):
+    text = "\n".join(map(json.dumps, value)) if by_line else value if isinstance(value, str) else json.dumps(value)
+    path.write_text(text, encoding="utf-8")
+    cells, lists = read_records(path, by_line=by_line)
+    return {name: column.values for name, column in cells.items()}, lists
+
+
+def test_records_and_lines_and_columns_say_the_same(tmp_path):
+    records = [{"id": 1, "label": "x"}, {"id": 2}]
+    expected = {"id": [1, 2], "label": ["x", None]}
+    assert read(tmp_path / "a.json", records)[0] == expected
+    assert read(tmp_path / "a.jsonl", records, by_line=True)[0] == expected
+    assert read(tmp_path / "a.json", {"id": [1, 2], "label": ["x", None]})[0] == expected
+    by_index = {"label": {"a": "x", "b": None}}
+    assert read(tmp_path / "a.json", by_index)[0] == {"index": ["a", "b"], "label": ["x", None]}
+
+
+def test_records_inside_records(tmp_path):
+    cells, lists = read(
+        tmp_path / "a.json",
+        [{"id": 1, "data": {"correct": True, "tags": ["a"]}, "probabilities": {"b": 0.25, "a": 0.75}}],
+    )
+    assert cells == {"id": [1], "data.correct": ["True"], "data.tags": ['["a"]']}
+    assert lists["probabilities"].classes == ["a", "b"] and lists["probabilities"].values.tolist() == [[0.75, 0.25]]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ('[{"a": 1, "a": 2}]', "a record has a key twice"),
+        ('[{"a": {"b": 1}, "a.b": 2}]', "'a.b' twice"),
+        ("[1, 2]", "must hold a list of records"),
+        ("{}", "must hold a list of records"),
+        ("not json", "must be JSON in UTF-8"),
+        ("[" * 100_000, "must be JSON in UTF-8"),
+        (json.dumps([{f"k{i}": i} for i in range(3000)]), "must have records alike"),
+    ],
+)
+def test_what_is_no_table_is_refused(tmp_path, text, message):
+    with pytest.raises(cs.InvalidPredictions, match=message):
+        read(tmp_path / "a.json", text)
