@@ -300,7 +300,7 @@ def _print_changed(changed: dict[str, Any]) -> None:
         grid.add_column(name)
     for row in changed["surest"]:
         answers = (f"{row[name]['class']} {row[name]['probability']:.2f}" for name in ("average", "consensus"))
-        tipped = f"{row['tipped by']['member']} (odds × {math.exp(min(row['tipped by']['nats'], 20)):,.1f})"
+        tipped = f"{row['tipped by']['member']} (odds × {math.exp(min(row['tipped by']['log-odds'], 20)):,.1f})"
         grid.add_row(*(escape(text) for text in (str(row["item"]), *answers, tipped)))
     _print_grid(grid)
 

@@ -116,7 +116,7 @@ def _changed(analysis: Analysis, posterior: FloatArray, is_own: npt.NDArray[np.b
                 "item": why.item,
                 "average": {"class": why.runner_up, "probability": float(average[place, plain[place]])},
                 "consensus": {"class": classes[chosen[place]], "probability": float(posterior[place, chosen[place]])},
-                "tipped by": {"member": str(why.members[tipped]), "nats": float(why.by_member[tipped])},
+                "tipped by": {"member": str(why.members[tipped]), "log-odds": float(why.by_member[tipped])},
             }
         )
     return {"count": len(places), "share": len(places) / analysis.predictions.n_items, "surest": listed}

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 @final
 @dataclass(frozen=True, eq=False)
 class Explanation:
-    """What tipped one item's answer from the runner-up to the winner, in nats.
+    """What tipped one item's answer from the runner-up to the winner, as log-odds.
 
     `log_odds` = log p(winner) - log p(runner_up) = `prior` + `by_member`.sum(), and `by_member` =
     `by_probability`.sum(over classes) + `normalizer`, exactly. Positive speaks for the winner.
@@ -54,7 +54,7 @@ class Explanation:
             {
                 "member": ["(class prior)", *(str(self.members[m]) for m in order)],
                 "said": ["", *(self._said(m) for m in order)],
-                "nats": [self.prior, *(float(self.by_member[m]) for m in order)],
+                "log-odds": [self.prior, *(float(self.by_member[m]) for m in order)],
                 "mostly by": ["", *(self._mostly(m) for m in order)],
             }
         )
@@ -77,13 +77,13 @@ class Explanation:
         first, second = (self.posterior[places[name]] for name in (self.winner, self.runner_up))
         return (
             f"item {self.item!r}: {self.winner} ({first:.3f}) over {self.runner_up} ({second:.3f}), "
-            f"{self.log_odds:+.2f} nats\n{self.to_table()!r}{self._experts()}"
+            f"log-odds {self.log_odds:+.2f}\n{self.to_table()!r}{self._experts()}"
         )
 
     def _experts(self) -> str:
         """What the experts say, in a line of its own."""
-        said = ", ".join(f"{name} {nats:+.2f}" for name, nats in self.experts.items())
-        return f"\neach expert alone: {said} nats" if said else ""
+        said = ", ".join(f"{name} {log_odds:+.2f}" for name, log_odds in self.experts.items())
+        return f"\nlog-odds by each expert alone: {said}" if said else ""
 
 
 def explain(aggregator: AbstractAggregator, predictions: Any, item: Any, *, against: Any = None) -> Explanation:

@@ -107,7 +107,7 @@ def test_a_summary_lists_changed_items_and_scores(capsys):
         "item": "i7",
         "average": {"class": "cat", "probability": 0.5},
         "consensus": {"class": "dog", "probability": 0.625},
-        "tipped by": {"member": "b", "nats": 1.5},
+        "tipped by": {"member": "b", "log-odds": 1.5},
     }
     scores = {"Average": dict.fromkeys(METRICS, 0.125)}
     screen.print_summary(summary(changed={"count": 12, "share": 0.012, "surest": [row]}, scores=scores))

@@ -47,7 +47,7 @@ def test_changed_items_are_those_the_average_answers_otherwise(analysis):
     assert chances == sorted(chances, reverse=True) and chances[0] == analysis.posterior[is_changed].max()
     for row in changed["surest"]:
         why = cs.explain(analysis.method, analysis.predictions, row["item"], against=row["average"]["class"])
-        assert row["tipped by"]["nats"] == why.by_member.max()
+        assert row["tipped by"]["log-odds"] == why.by_member.max()
 
 
 def test_scores_need_labels(analysis):

@@ -91,7 +91,7 @@ def test_repr_is_a_readable_table():
         [[[0.8, 0.2]], [[0.4, 0.6]], [[np.nan] * 2]], members=["vit", "cnn", "eve"], classes=["cat", "dog"]
     )
     text = repr(cs.explain(cs.Average().fit(p), p, 0))
-    assert text.splitlines()[0] == "item 0: cat (0.600) over dog (0.400), +0.41 nats"
+    assert text.splitlines()[0] == "item 0: cat (0.600) over dog (0.400), log-odds +0.41"
     assert [line.split()[0] for line in text.splitlines()[1:]] == ["member", "(class", "vit", "cnn"]
     assert "cat 0.80, dog 0.20" in text
 
@@ -99,7 +99,9 @@ def test_repr_is_a_readable_table():
 def test_repr_of_a_consensus_ends_with_what_each_expert_says():
     e = cs.explain(cs.Consensus().fit(ARRAY), ARRAY, 0)
     *_, last = repr(e).splitlines()
-    assert last == f"each expert alone: {', '.join(f'{name} {nats:+.2f}' for name, nats in e.experts.items())} nats"
+    assert (
+        last == f"log-odds by each expert alone: {', '.join(f'{name} {said:+.2f}' for name, said in e.experts.items())}"
+    )
     assert "average" in e.experts
 
 

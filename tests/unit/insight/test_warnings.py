@@ -43,7 +43,9 @@ def test_the_fused_answer_is_warned_of_where_it_is_estimated_to_be_wrong_often(r
         "estimated to be right on 50% (30% to 70%)" in warned.text and "label some items drawn at random" in warned.text
     )
     assert not wrong_together(evidence_of(labels, truth, fused=Estimate(0.5, 0.3, 0.95)))  # too little is known
-    assert not wrong_together(evidence_of(labels, truth, fused=Estimate(0.5, 0.4, 0.6, is_measured=True)))
+    (measured,) = wrong_together(evidence_of(labels, truth, fused=Estimate(0.5, 0.4, 0.6, is_measured=True)))
+    assert "measured with the labels, it is right on 50% (40% to 60%)" in measured.text
+    assert not wrong_together(evidence_of(labels, truth, fused=Estimate(0.7, 0.6, 0.8, is_measured=True)))
 
 
 def test_few_items_are_warned_of_by_how_little_their_labels_would_tell(rng, truth):

@@ -8,9 +8,10 @@ import numpy as np
 
 from consilience.insight.accuracy.estimates import FUSED
 from consilience.insight.warnings.evidence import Warned
-from consilience.insight.warnings.thresholds import AT_BEST, LEAST_RIGHT, MOST_OFF, NINE_OF_TEN
+from consilience.insight.warnings.thresholds import AT_BEST, LEAST_RIGHT, MOST_OFF, MOSTLY_RIGHT, NINE_OF_TEN
 
 if TYPE_CHECKING:
+    from consilience.insight.accuracy.estimates import Estimate
     from consilience.insight.warnings.evidence import Evidence
 
 
@@ -23,9 +24,11 @@ def not_settled(evidence: Evidence) -> list[Warned]:
 
 
 def wrong_together(evidence: Evidence) -> list[Warned]:
-    """Everybody is wrong together: the fused answer is probably wrong on a quarter of the items or more."""
+    """Everybody is wrong together: the fused answer is wrong on a quarter of the items or more, or probably so."""
     fused = evidence.estimates.answers[FUSED]
-    if fused.is_measured or not (fused.value < LEAST_RIGHT and fused.high < AT_BEST):
+    if fused.is_measured:
+        return [_measured_wrong(fused)] if fused.high < MOSTLY_RIGHT else []
+    if not (fused.value < LEAST_RIGHT and fused.high < AT_BEST):
         return []
     return [
         Warned(
@@ -35,6 +38,14 @@ def wrong_together(evidence: Evidence) -> list[Warned]:
             f"it is estimated to be right on {fused}",
         )
     ]
+
+
+def _measured_wrong(fused: Estimate) -> Warned:
+    return Warned(
+        "the fused answer is wrong on more than a quarter of the items",
+        "Give labels of some items to the fit, which correct it, and use the others to measure it again",
+        f"measured with the labels, it is right on {fused}",
+    )
 
 
 def too_few_items(evidence: Evidence) -> list[Warned]:

@@ -8,6 +8,9 @@ LEAST_RIGHT, AT_BEST = 0.65, 0.9
 """The fused answer is warned of if it is estimated to be right on less than the first share of the items, and the
 interval ends below the second; it is then wrong on a quarter or more."""
 
+MOSTLY_RIGHT = 0.75
+"""Where labels measure the fused answer, it is warned of if the interval of its accuracy ends below."""
+
 FALLEN = 0.1
 """The fused answer has become worse since a reference if its estimated accuracy has fallen by more; the true one has
 then fallen by .05 or more (`python -m benchmarks.quality.fallen`, `results/fallen.txt`)."""

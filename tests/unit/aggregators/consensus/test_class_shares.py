@@ -248,7 +248,7 @@ def test_the_explanation_adds_up_and_has_the_shares_in_its_prior(panel):
     predictions, _ = panel
     without, known = cs.Consensus().fit(predictions), cs.Consensus(class_shares=GIVEN).fit(predictions)
     before, after = (cs.explain(one, predictions, predictions.items[3], against="rare") for one in (without, known))
-    assert after.prior + sum(after.to_table()["nats"][1:]) == pytest.approx(after.log_odds)
+    assert after.prior + sum(after.to_table()["log-odds"][1:]) == pytest.approx(after.log_odds)
     weights = known.reweighting_.log_weights
     if before.winner == after.winner == "usual":
         assert after.prior - before.prior == pytest.approx(weights[0] - weights[1])
