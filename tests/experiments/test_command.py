@@ -72,7 +72,10 @@ def test_tables_of_an_earlier_run_are_written_anew(run, tmp_path):
     [
         (["nope"], "the experiment must be one of"),
         (["clean", "--epochs", "nope=3"], "epochs must name one of the tasks"),
-        (["clean", "--tasks", "nope"], "tasks of clean are mnist, cifar10, cifar100, imagenet; got nope"),
+        (
+            ["clean", "--tasks", "nope"],
+            "tasks of clean are mnist, cifar10, cifar100, imagenet, cifar10-resnet20, cifar10-published; got nope",
+        ),
         (["clean", "--device", "nowhere"], "device must be one that torch has here, like cpu or cuda:0; got 'nowhere'"),
         (["clean", "--weights", "folder"], "weights must be TASK=FOLDER; got 'folder'"),
     ],

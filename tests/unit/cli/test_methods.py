@@ -18,7 +18,9 @@ def test_options_reach_the_method(run, arrays):
         np.load("out.npy"), cs.Consensus(chunk_size=7).fit([np.load(name) for name in arrays]).posterior_
     )
     code, _, err = run("aggregate", *arrays, "--option", "nope=3")
-    assert code == 2 and "--option must be NAME=VALUE with one of chunk_size, forgetting" in " ".join(err.split())
+    assert code == 2 and "--option must be NAME=VALUE with one of chunk_size, class_shares, forgetting" in " ".join(
+        err.split()
+    )
 
 
 def test_the_recommended_method_is_the_default_and_comes_first():
