@@ -37,6 +37,7 @@ def test_the_list(run):
         "cifar10-c",
         "cifar10-resnet20",
     ]
+    assert "appendix G: mnist, cifar10, cifar100, imagenet (on request: cifar10-resnet20, cifar10-published)\n" in out
 
 
 def test_a_small_run(run, tmp_path):
@@ -72,7 +73,10 @@ def test_tables_of_an_earlier_run_are_written_anew(run, tmp_path):
     [
         (["nope"], "the experiment must be one of"),
         (["clean", "--epochs", "nope=3"], "epochs must name one of the tasks"),
-        (["clean", "--tasks", "nope"], "tasks of clean are mnist, cifar10, cifar100, imagenet; got nope"),
+        (
+            ["clean", "--tasks", "nope"],
+            "tasks of clean are mnist, cifar10, cifar100, imagenet, cifar10-resnet20, ",
+        ),
         (["clean", "--device", "nowhere"], "device must be one that torch has here, like cpu or cuda:0; got 'nowhere'"),
         (["clean", "--weights", "folder"], "weights must be TASK=FOLDER; got 'folder'"),
     ],
