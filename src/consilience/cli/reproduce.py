@@ -73,7 +73,9 @@ def command(
 
     if experiment == "list":
         for name, entry in EXPERIMENTS.items():
-            screen.out.print(f"{name:16} {': '.join(filter(None, (entry.what, ', '.join(entry.tasks))))}", markup=False)
+            others = f" (on request: {', '.join(entry.on_request)})" if entry.on_request else ""
+            parts = entry.what, ", ".join(entry.tasks) + others
+            screen.out.print(f"{name:17} {': '.join(filter(None, parts))}", markup=False, soft_wrap=True)
         return
     _check_folders({"--output": output, "--work-dir": work_dir})  # before hours of work
     if rows is not None:

@@ -178,7 +178,7 @@ def _draw_figures(experiment: Experiment, rows: list[Row], out_dir: Path) -> lis
         some = [row for row in drawn if (row.task, row.shift) == (task, shift)]
         if len({row.size for row in some}) > 1 or not any(row.metric in PANELS for row in some):
             continue
-        path = out_dir / f"{experiment.name}-{task}-{shift}.svg"
+        path = out_dir / f"{'-'.join(dict.fromkeys((experiment.name, task, shift)))}.svg"  # none of them twice
         axis = DEGREES if shift == "rotation" else experiment.axis
         draw(some, path, axis=axis, title=title_of(experiment.name, task, shift), log=experiment.log_axis)
         paths.append(path)
