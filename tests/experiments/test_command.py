@@ -37,6 +37,7 @@ def test_the_list(run):
         "cifar10-c",
         "cifar10-resnet20",
     ]
+    assert "appendix G: mnist, cifar10, cifar100, imagenet (on request: cifar10-resnet20, cifar10-published)\n" in out
 
 
 def test_a_small_run(run, tmp_path):
