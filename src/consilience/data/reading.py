@@ -245,7 +245,8 @@ def softmax(logits: Array, member: int) -> Array:
         raise InvalidPredictions(
             f"logits must have a finite largest value; item {row} of member {member} has {float(largest[row, 0])}"
         )
-    with np.errstate(over="ignore"):  # differences may overflow to -inf, whose probability is 0
+    # Differences may overflow to -inf, whose probability is 0. A row of NaN stays one.
+    with np.errstate(over="ignore", invalid="ignore"):
         exponentials = xp.exp(wide - largest)
     return exponentials / xp.sum(exponentials, axis=1, keepdims=True)
 

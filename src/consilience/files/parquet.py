@@ -40,8 +40,8 @@ def read_parquet(path: Path) -> tuple[dict[str, Cells], dict[str, Rows]]:
                 name: Cells(_values(column), is_text=False) for name, column in columns.items() if name not in lists
             }
             return cells, {name: read_rows(columns[name].to_pylist(), name) for name in columns if name in lists}
-    except InvalidPredictions:
-        raise
+    except InvalidPredictions as error:
+        raise InvalidPredictions(f"{path}: {error}") from None
     except Exception as error:  # pyarrow raises many kinds
         raise InvalidPredictions(f"{path} must be a Parquet table of text and numbers; {reason_of(error)}") from error
 

@@ -99,7 +99,10 @@ def read_posterior(source: str, *, columns: Columns | None = None) -> Posterior:
     part = _with_names(part, columns or Columns(), source)
     if part.n_members != 1:
         raise InvalidPredictions(f"a posterior is (items, classes); {source} holds {part.n_members} members")
-    part.check_every_item_is_answered()
+    try:
+        part.check_every_item_is_answered()
+    except InvalidPredictions as error:
+        raise InvalidPredictions(f"{source}: {error}") from None
     return Posterior(part, known_in(contents, part.n_items))
 
 

@@ -36,7 +36,10 @@ def read_records(path: Path, *, by_line: bool) -> tuple[dict[str, Cells], dict[s
     if not records or not all(isinstance(record, dict) for record in records):
         raise InvalidPredictions(f'{path} must hold a list of records, such as {{"item": 1, "member": "ann", …}}')
     columns = _columns([_flat(record) for record in records], path)
-    lists = {name: read_rows(values, name) for name, values in columns.items() if _are_rows(values)}
+    try:
+        lists = {name: read_rows(values, name) for name, values in columns.items() if _are_rows(values)}
+    except InvalidPredictions as error:
+        raise InvalidPredictions(f"{path}: {error}") from None
     return {
         name: Cells([_cell(value) for value in values], is_text=False)
         for name, values in columns.items()
