@@ -2,8 +2,8 @@
 
     python -m benchmarks.quality.strange
 
-Generated panels (seeds that training does not use) are altered until nobody would bring them; and members of one recipe
-are given copies. For each sort: the share that it warns of, how often the answer of the network alone has a higher NLL
+Generated panels (seeds that training does not use) are altered until nobody would bring them; members of one recipe
+are given copies; and judges who err independently of each other pass most of what they see. For each sort: the share that it warns of, how often the answer of the network alone has a higher NLL
 than averaging where it warns and where it does not, and what `Consensus` itself gains.
 """
 
@@ -61,6 +61,8 @@ COPIES: dict[str, Callable[[np.ndarray, Rng], list[np.ndarray]]] = {
     "… and a copy of the first": lambda logits, _: [logits[0]],
 }
 
+PASSED = {f"independent judges, {passed:.0%} pass": passed for passed in (0.5, 0.7, 0.85)}
+
 
 def strange_panels(name: str) -> Iterator[Panel]:
     """Panels of a sort."""
@@ -81,6 +83,16 @@ def copied_panels(name: str) -> Iterator[Panel]:
         logits = np.array([1, 5, 6, 3])[:, None, None] * (signal + rng.normal(size=(4, 400, 4)))
         rows = softmax(np.stack([*logits, *COPIES[name](logits, rng)]), axis=2)
         yield Panel(f"copies {seed}", "generated copies", AS_IT_IS, truth, 4, probabilities=rows)
+
+
+def juries(name: str) -> Iterator[Panel]:
+    """Votes of six judges who err independently of each other, and of one who always says pass."""
+    for seed in range(N_PANELS):
+        rng = np.random.default_rng(seed)
+        truth = (rng.random(600) < PASSED[name]).astype(int)
+        is_right = rng.random((6, 600)) < np.where(truth, 0.95, np.linspace(0.6, 0.9, 6)[:, None])
+        said = np.vstack([np.where(is_right, truth, 1 - truth), np.ones((1, 600), dtype=int)])
+        yield Panel(f"jury {seed}", "generated juries", AS_IT_IS, truth, 2, probabilities=np.eye(2)[said])
 
 
 def line(name: str, panels: Iterator[Panel]) -> str:
@@ -115,6 +127,8 @@ def main() -> None:
         print(line(name, strange_panels(name)), flush=True)
     for name in COPIES:
         print(line(name, copied_panels(name)), flush=True)
+    for name in PASSED:
+        print(line(name, juries(name)), flush=True)
 
 
 if __name__ == "__main__":
