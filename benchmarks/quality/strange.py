@@ -3,8 +3,9 @@
     python -m benchmarks.quality.strange
 
 Generated panels (seeds that training does not use) are altered until nobody would bring them; members of one recipe
-are given copies; and judges who err independently of each other pass most of what they see. For each sort: the share that it warns of, how often the answer of the network alone has a higher NLL
-than averaging where it warns and where it does not, and what `Consensus` itself gains.
+are given copies; and judges who err independently of each other pass most of what they see. For each sort: the share
+that it warns of, how often the answer of the network alone has a higher NLL than averaging where it warns and where it
+does not, and what `Consensus` itself gains.
 """
 
 from __future__ import annotations
