@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from consilience.data.axes import COUNT, Axis, short, some
-from consilience.data.label_frames import LabelFrame, is_frame, on_axes, read_label_frame
+from consilience.data.frames import is_frame
+from consilience.data.label_frames import LabelFrame, on_axes, read_label_frame
 from consilience.data.names import UNKNOWN, is_missing, text_of
 from consilience.data.reading import are_probabilities
 from consilience.system.arrays import FloatArray, IntArray, check_is_dense, is_array, plain_numpy, to_numpy

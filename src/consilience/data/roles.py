@@ -206,6 +206,29 @@ def column_named(table: Collection[str], wanted: str | None, names: Sequence[str
     return next((by_name[name] for name in names if name in by_name), None)
 
 
+def item_of_labels(names: Collection[str], wanted: str | None = None) -> str | None:
+    """The column of items in a table of labels: the one named, else one of a usual name, else one that suggests it."""
+    item = column_named(names, wanted, (*ITEM, *UNNAMED))
+    is_index = item in UNNAMED and wanted is None
+    called = next((name for name in names if role_of(name) == "item"), None)
+    return called if called is not None and (item is None or is_index) else item
+
+
+def label_of_labels(names: Collection[str], wanted: str | None = None) -> str | None:
+    """The column of true labels: the one named, else one whose name says so (`gold`), else one of labels."""
+    if wanted is not None:
+        return column_named(names, wanted, ())
+    true, said = ([name for name in names if role_of(name) == role] for role in ("truth", "label"))
+    usual_true = column_named(names, None, [name for name in TRUTH if name not in LABEL])
+    found = (usual_true, *true, column_named(names, None, LABEL), *said)
+    return next((name for name in found if name is not None), None)
+
+
+def names_items(name: str) -> bool:
+    """Whether a column has a usual name for items, such as `item` or `question_id`."""
+    return _rank(name, ITEM) < len(ITEM)
+
+
 def roles_of(table: Mapping[str, Sequence[Any]], told: Columns | None = None) -> Roles:
     """The roles of a table's columns: as the user says, else by their names and values; raises if that is not clear."""
     return _Decision(table, told or Columns()).roles()

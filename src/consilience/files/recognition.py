@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from consilience.data.axes import Axis, some
 from consilience.data.labels import NamedLabels
 from consilience.data.predictions import Predictions
-from consilience.data.roles import ITEM, TRUTH, UNNAMED, Columns, column_named, role_of, with_joined_items
+from consilience.data.roles import ITEM, TRUTH, UNNAMED, Columns, item_of_labels, label_of_labels, with_joined_items
 from consilience.files.arrays import axis_names, from_arrays, labels_in
 from consilience.files.cells import Cells
-from consilience.files.contents import Contents, Table, read_contents
+from consilience.files.contents import Contents, read_contents
 from consilience.files.posteriors import Posterior, known_in, without_answers
 from consilience.files.tables import all_named, from_table
 from consilience.system.errors import InvalidPredictions
@@ -75,10 +75,10 @@ def read_labels(source: str, *, columns: Columns | None = None, are_optional: bo
     if are_optional:
         item, label = (name if name in table else None for name in (told.item, told.label))
         told = Columns(item, None, label)
-    item = _item_of_labels(table, told)
+    item = item_of_labels(table, told.item)
     others = [name for name in table if name != item and name not in UNNAMED]
     is_alone = len(others) == 1 and told.label is None
-    label = others[0] if is_alone else _label_of_labels(table, told, item)
+    label = others[0] if is_alone else label_of_labels(others, told.label)
     if label is None:
         raise InvalidPredictions(
             f"{source} must have a column of labels, one of {some(TRUTH)}; it has {some(list(table))}"
@@ -117,26 +117,12 @@ def read_names(source: str) -> list[str]:
         raise InvalidPredictions(f"{source} must hold one array of names; it holds {some(list(contents.arrays))}")
     assert contents.table is not None  # noqa: S101 - one of the two is there
     names = list(contents.table)
-    item = names[0] if len(names) == 1 else _item_of_labels(contents.table, Columns())
+    item = names[0] if len(names) == 1 else item_of_labels(contents.table)
     if item is None:
         raise InvalidPredictions(
             f"{source} must have a column of items, such as {some(ITEM[:3])}; it has {some(names)}"
         )
     return all_named(contents.table[item], item)
-
-
-def _item_of_labels(table: Table, told: Columns) -> str | None:
-    """The column of items in a table of labels: usual names first, then others that say so."""
-    item = column_named(table, told.item, (*ITEM, *UNNAMED))
-    called = [name for name in table if role_of(name) == "item"]
-    is_index = item in UNNAMED and told.item is None
-    return called[0] if called and (item is None or is_index) else item
-
-
-def _label_of_labels(table: Table, told: Columns, item: str | None) -> str | None:
-    label = column_named(table, told.label, TRUTH)
-    called = [name for role in ("truth", "label") for name in table if role_of(name) == role and name != item]
-    return label if label is not None else next(iter(called), None)
 
 
 def _recognised(

@@ -251,6 +251,8 @@ def test_labels(tmp_path):
         ["t2", "t1"], ["dog", None]
     )
     assert read_labels(str(text(tmp_path / "z.csv", "truth\n1\n0\n"))) == ["1", "0"]
+    both = text(tmp_path / "both.csv", "id,label,gold_label\na,cat,dog\nb,dog,dog\n")
+    assert read_labels(str(both)) == NamedLabels(["a", "b"], ["dog", "dog"])
     items = np.array(["a", "b", "c"])
     assert read_labels(str(save(tmp_path / "n.npz", y=np.array([2, 0, 1]), items=items))) == (list(items), [2, 0, 1])
     with pytest.raises(cs.InvalidPredictions, match="must hold one array of labels"):
