@@ -137,8 +137,8 @@ def found_columns(table: Table, item: Any, member: Any, label: Any) -> Roles:
 
 
 def _is_several(column: Any, table: Table) -> bool:
-    """Whether these are columns joined by + or listed with commas."""
-    parts = column.replace("+", ",").split(",") if isinstance(column, str) else []
+    """Whether these are columns listed with commas."""
+    parts = column.split(",") if isinstance(column, str) else []
     return len(parts) > 1 and all(part.strip() in table.columns for part in parts)
 
 

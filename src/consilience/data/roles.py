@@ -234,17 +234,17 @@ def roles_of(table: Mapping[str, Sequence[Any]], told: Columns | None = None) ->
     return _Decision(table, told or Columns()).roles()
 
 
-def with_joined_items(table: Mapping[str, Sequence[Any]], told: Columns) -> list[Any] | None:
+def joined_items(table: Mapping[str, Sequence[Any]], item: str | None) -> list[str] | None:
     """The names of items if the user joined several columns for them, such as `question+model`; else None."""
-    parts = [] if told.item is None or told.item in table else [part.strip() for part in told.item.split("+")]
+    parts = [] if item is None or item in table else [part.strip() for part in item.split("+")]
     if len(parts) < 2 or not all(part in table for part in parts):
         return None
     rows = list(zip(*(table[part] for part in parts), strict=True))
     if any(is_missing(value) or value == "" for row in rows for value in row):
-        raise InvalidPredictions(f"the columns {told.item!r} must name every item; some rows are empty")
+        raise InvalidPredictions(f"the columns {item!r} must name every item; some rows are empty")
     names = ["/".join(map(str, row)) for row in rows]
     if len(set(names)) < len(set(rows)):
-        raise InvalidPredictions(f"the columns {told.item!r} must name items differently when joined by '/'")
+        raise InvalidPredictions(f"the columns {item!r} must name items differently when joined by '/'")
     return names
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from consilience.data.axes import Axis, some
 from consilience.data.labels import NamedLabels
 from consilience.data.predictions import Predictions
-from consilience.data.roles import ITEM, TRUTH, UNNAMED, Columns, item_of_labels, label_of_labels, with_joined_items
+from consilience.data.roles import ITEM, TRUTH, UNNAMED, Columns, item_of_labels, joined_items, label_of_labels
 from consilience.files.arrays import axis_names, from_arrays, labels_in
 from consilience.files.cells import Cells
 from consilience.files.contents import Contents, read_contents
@@ -69,7 +69,7 @@ def read_labels(source: str, *, columns: Columns | None = None, are_optional: bo
         return NamedLabels(names["items"], labels.tolist()) if has_names else labels
     assert contents.table is not None  # noqa: S101 - one of the two is there
     table, told = contents.table, columns or Columns()
-    joined = with_joined_items({name: cells.values for name, cells in table.items()}, told)
+    joined = joined_items({name: cells.values for name, cells in table.items()}, told.item)
     if joined is not None:
         table = {str(told.item): Cells(joined, is_text=False), **table}
     if are_optional:

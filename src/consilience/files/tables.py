@@ -17,9 +17,9 @@ from consilience.data.roles import (
     Columns,
     Roles,
     column_named,
+    joined_items,
     role_of,
     roles_of,
-    with_joined_items,
 )
 from consilience.files.cells import Cells, Numbers, check_one_notation, numbers_in
 from consilience.files.lists import as_one_scale, lists_of_predictions
@@ -86,7 +86,7 @@ class _Reading:
         columns = told.classes is not None and all(name in table for name in told.classes)
         self.told_classes = list(told.classes or ()) if columns else None
         values = {name: cells.values for name, cells in table.items()}
-        joined = with_joined_items(values, told)
+        joined = joined_items(values, told.item)
         self.table = table if joined is None else {str(told.item): Cells(joined, is_text=False), **table}
 
     def understood(self) -> Understood:

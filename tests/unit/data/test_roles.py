@@ -3,7 +3,7 @@
 import pytest
 
 import consilience as cs
-from consilience.data.roles import Columns, Roles, role_of, roles_of, with_joined_items
+from consilience.data.roles import Columns, Roles, joined_items, role_of, roles_of
 
 QUESTIONS = [f"q{place}" for place in range(12) for _ in range(3)]
 JUDGES = ["gpt", "claude", "llama"] * 12
@@ -99,9 +99,9 @@ def test_a_wide_table_has_one_row_for_each_item(item):
 
 def test_columns_joined_name_items():
     table = {"question": [1, 1, 2], "model": ["a", "b", "a"]}
-    assert with_joined_items(table, Columns("question+model")) == ["1/a", "1/b", "2/a"]
-    assert with_joined_items(table, Columns("question")) is None
+    assert joined_items(table, "question+model") == ["1/a", "1/b", "2/a"]
+    assert joined_items(table, "question") is None
     with pytest.raises(cs.InvalidPredictions, match="must name every item"):
-        with_joined_items(table | {"model": ["a", None, ""]}, Columns("question+model"))
+        joined_items(table | {"model": ["a", None, ""]}, "question+model")
     with pytest.raises(cs.InvalidPredictions, match="must name items differently"):
-        with_joined_items({"a": ["x/y", "x"], "b": ["z", "y/z"]}, Columns("a+b"))
+        joined_items({"a": ["x/y", "x"], "b": ["z", "y/z"]}, "a+b")
