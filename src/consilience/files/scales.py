@@ -65,7 +65,7 @@ def named_scale(name: str) -> Scale | None:
 def as_probabilities(matrix: Any, scale: Scale | None, member: int = 0) -> Any:
     """Rows (items, classes) on a scale as probabilities; rows on none are left as they are."""
     if scale == "logits":
-        return softmax(matrix, member)
+        return softmax(matrix if matrix.dtype.kind == "f" else matrix.astype(np.float64), member)
     if scale == "counts":
         return normalized(np.asarray(matrix, dtype=np.float64))
     return from_per_cent(np.asarray(matrix, dtype=np.float64)) if scale == "per cent" else matrix

@@ -93,6 +93,33 @@ def test_hard_labels_as_an_array(tmp_path):
     assert predictions.n_classes == 3 and predictions.hard is not None and len(predictions.hard.items) == 5
 
 
+@pytest.mark.parametrize("scale", ["counts", "probabilities", "logits"])
+def test_whole_numbers_are_on_the_scale_that_the_user_says(tmp_path, scale):
+    votes = np.array([[3, 0], [1, 2], [0, 3]])
+    rows = {"counts": votes, "probabilities": np.eye(2, dtype=int)[[0, 1, 1]], "logits": votes - 2}[scale]
+    expected = {"counts": votes / 3, "probabilities": rows, "logits": np.exp(rows) / np.exp(rows).sum(1)[:, None]}
+    np.save(tmp_path / "m.npy", rows)
+    predictions, _ = soft(f"{tmp_path / 'm.npy'}:{scale}")
+    np.testing.assert_allclose(predictions.to_array()[0], expected[scale])
+    if scale == "counts":
+        predictions, _ = soft(tmp_path / "m.npy", columns=Columns(normalize=True))
+        np.testing.assert_allclose(predictions.to_array()[0], expected[scale])
+
+
+def test_labels_have_two_axes(tmp_path):
+    np.save(tmp_path / "all.npy", ARRAY)
+    with pytest.raises(cs.InvalidPredictions, match=r"labels must be an array \(members, items\)"):
+        soft(f"{tmp_path / 'all.npy'}:labels")
+
+
+def test_an_entry_called_logits_is_picked(tmp_path):
+    safetensors = pytest.importorskip("safetensors.numpy")
+    path, logits = tmp_path / "m.safetensors", np.random.default_rng(0).normal(size=(9, 3))
+    safetensors.save_file({"logits": logits, "features": np.ones((9, 5))}, path)
+    predictions, found = soft(f"{path}:logits")
+    assert predictions.n_classes == 3 and "logits" in found[0]
+
+
 def test_safetensors(tmp_path):
     numpy = pytest.importorskip("safetensors.numpy")
     numpy.save_file({"a": ARRAY[0].copy(), "b": ARRAY[1].copy()}, tmp_path / "p.safetensors")
