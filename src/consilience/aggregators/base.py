@@ -162,6 +162,7 @@ class AbstractAggregator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-le
             return self
         batch, known = self._aligned_with(labels, predictions)
         self._check_parameters(batch.n_members, batch.n_classes)
+        self._check_order(batch.axes)
         self._accept(self._partial_fit(batch, known))
         self.items_ = batch.items
         return self
