@@ -92,7 +92,7 @@ def _columns(records: list[dict[str, Any]], path: Path) -> dict[str, list[Any]]:
 
 def _are_rows(values: list[Any]) -> bool:
     given = [value for value in values if value is not None]
-    return bool(given) and all(map(is_row, given))
+    return any(map(is_row, given)) and all(is_row(value) or value == [] for value in given)
 
 
 def _cell(value: Any) -> Any:
