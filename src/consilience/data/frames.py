@@ -11,7 +11,7 @@ import numpy as np
 from consilience.data.axes import Axis, listed, some
 from consilience.data.names import check_spellings, is_missing, sorted_names
 from consilience.data.reading import are_probabilities
-from consilience.data.roles import Columns, Roles, roles_of
+from consilience.data.roles import Layout, Roles, roles_of
 from consilience.system.errors import InvalidPredictions
 from consilience.system.tables import Table
 
@@ -132,7 +132,7 @@ def found_columns(table: Table, item: Any, member: Any, label: Any) -> Roles:
             raise InvalidPredictions(f"frame must have the column {column!r} for the {role}; it has {table.columns}")
     told: Any = [None if name == default and name not in table.columns else name for name, default in given.values()]
     values = {name: table[name] for name in table.columns if isinstance(name, str) and _are_plain(table[name])}
-    found = roles_of(values, Columns(*told))
+    found = roles_of(values, Layout(*told))
     return found if label is not None else found._replace(label=None)
 
 

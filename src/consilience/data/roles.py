@@ -148,12 +148,13 @@ NEARLY_ALL = 0.9
 """A column of items tells the rows of a member apart at least so well, compared with the best such column."""
 
 
-class Columns(NamedTuple):
-    """What the user says of the files: the columns of items, members and labels, and the names along axes.
+class Layout(NamedTuple):
+    """What the user says about how files are laid out; whatever is None is found out.
 
-    `item` may join columns, as in `question+model`. `member` may list the columns of a wide table that are members, as
-    in `ann,bob`. `classes` picks the columns of classes in tables, and names the classes of arrays. `items` names the
-    items of files without names, and `normalize` divides rows of counts by their sum.
+    `item`, `member` and `label` name columns of tables. `item` may join several, as in `question+model`; `member` may
+    list the columns of a wide table that are members, as in `ann,bob`. `classes` picks the columns of classes in
+    tables, and names the classes of arrays. `items` names the items of files without names. `normalize` says that rows
+    of numbers are to be divided by their sum.
     """
 
     item: str | None = None
@@ -229,9 +230,9 @@ def names_items(name: str) -> bool:
     return _rank(name, ITEM) < len(ITEM)
 
 
-def roles_of(table: Mapping[str, Sequence[Any]], told: Columns | None = None) -> Roles:
+def roles_of(table: Mapping[str, Sequence[Any]], told: Layout | None = None) -> Roles:
     """The roles of a table's columns: as the user says, else by their names and values; raises if that is not clear."""
-    return _Decision(table, told or Columns()).roles()
+    return _Decision(table, told or Layout()).roles()
 
 
 def joined_items(table: Mapping[str, Sequence[Any]], item: str | None) -> list[str] | None:
@@ -290,7 +291,7 @@ class _Values:
 class _Decision:
     """The steps of `roles_of`."""
 
-    def __init__(self, table: Mapping[str, Sequence[Any]], told: Columns) -> None:
+    def __init__(self, table: Mapping[str, Sequence[Any]], told: Layout) -> None:
         self.table, self.told = table, told
         self.held = {name: _Values(values) for name, values in table.items()}
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from consilience.data.axes import Axis, some
 from consilience.data.labels import NamedLabels
 from consilience.data.predictions import Predictions
-from consilience.data.roles import ITEM, TRUTH, UNNAMED, Columns, item_of_labels, joined_items, label_of_labels
+from consilience.data.roles import ITEM, TRUTH, UNNAMED, Layout, item_of_labels, joined_items, label_of_labels
 from consilience.files.arrays import axis_names, from_arrays, labels_in
 from consilience.files.cells import Cells
 from consilience.files.contents import Contents, read_contents
@@ -30,11 +30,11 @@ class Source(NamedTuple):
     examples: list[tables.Table | None]
 
 
-def read_predictions(sources: Sequence[str], *, logits: bool = False, columns: Columns | None = None) -> Source:
+def read_predictions(sources: Sequence[str], *, logits: bool = False, layout: Layout | None = None) -> Source:
     """Read predictions from one file for all members, one file per member, or a mixture."""
     if not sources:
         raise InvalidPredictions("expected at least one file of predictions; got none")
-    told = columns or Columns()
+    told = layout or Layout()
     parts, found, examples = [], [], []
     for source in sources:
         contents = read_contents(source)
@@ -53,7 +53,7 @@ def read_predictions(sources: Sequence[str], *, logits: bool = False, columns: C
     return Source(panel, found, examples)
 
 
-def read_labels(source: str, *, columns: Columns | None = None, are_optional: bool = False) -> Any:
+def read_labels(source: str, *, layout: Layout | None = None, are_optional: bool = False) -> Any:
     """Read labels as `fit` and `evaluate` take them: one per item, or a mapping if the file names items.
 
     `are_optional` says that the columns were named for other files, and may be missing from this one.
@@ -68,13 +68,13 @@ def read_labels(source: str, *, columns: Columns | None = None, are_optional: bo
         has_names = "items" in names and len(names["items"]) == len(labels)
         return NamedLabels(names["items"], labels.tolist()) if has_names else labels
     assert contents.table is not None  # noqa: S101 - one of the two is there
-    table, told = contents.table, columns or Columns()
+    table, told = contents.table, layout or Layout()
     joined = joined_items({name: cells.values for name, cells in table.items()}, told.item)
     if joined is not None:
         table = {str(told.item): Cells(joined, is_text=False), **table}
     if are_optional:
         item, label = (name if name in table else None for name in (told.item, told.label))
-        told = Columns(item, None, label)
+        told = Layout(item, None, label)
     item = item_of_labels(table, told.item)
     others = [name for name in table if name != item and name not in UNNAMED]
     is_alone = len(others) == 1 and told.label is None
@@ -91,12 +91,12 @@ def read_labels(source: str, *, columns: Columns | None = None, are_optional: bo
         raise InvalidPredictions(f"{source}: {error}") from None
 
 
-def read_posterior(source: str, *, columns: Columns | None = None) -> Posterior:
+def read_posterior(source: str, *, layout: Layout | None = None) -> Posterior:
     """Read a posterior (items, classes), with its names if it has any."""
     contents = read_contents(source)
     contents = contents._replace(scale=contents.scale or "probabilities")
-    part, _, _ = _recognised(contents, columns or Columns(), logits=False, is_alone=True)
-    part = _with_names(part, columns or Columns(), source)
+    part, _, _ = _recognised(contents, layout or Layout(), logits=False, is_alone=True)
+    part = _with_names(part, layout or Layout(), source)
     if part.n_members != 1:
         raise InvalidPredictions(f"a posterior is (items, classes); {source} holds {part.n_members} members")
     part.check_every_item_is_answered()
@@ -126,7 +126,7 @@ def read_names(source: str) -> list[str]:
 
 
 def _recognised(
-    contents: Contents, told: Columns, *, logits: bool, is_alone: bool
+    contents: Contents, told: Layout, *, logits: bool, is_alone: bool
 ) -> tuple[Predictions, str, tables.Table | None]:
     contents = without_answers(contents)
     scale: Scale | None = contents.scale or ("logits" if logits else "counts" if told.normalize else None)
@@ -144,7 +144,7 @@ def _recognised(
         raise InvalidPredictions(f"{contents.path}: {error}") from None
 
 
-def _with_names(part: Predictions, told: Columns, source: str) -> Predictions:
+def _with_names(part: Predictions, told: Layout, source: str) -> Predictions:
     """Name the items and classes of a file that does not, as the user says."""
     if told.items is not None and not part.axes.items.is_named:
         if len(told.items) != part.n_items:

@@ -14,7 +14,7 @@ from consilience.data.roles import (
     ITEM,
     MEMBER,
     UNNAMED,
-    Columns,
+    Layout,
     Roles,
     column_named,
     joined_items,
@@ -49,7 +49,7 @@ class Understood(NamedTuple):
     example: tables.Table
 
 
-def from_table(contents: Contents, table: Table, told: Columns, scale: Scale | None) -> Understood:
+def from_table(contents: Contents, table: Table, told: Layout, scale: Scale | None) -> Understood:
     """The predictions in a file's table. `told` and `scale` are what the user says of its columns and numbers."""
     return _Reading(contents, without_index(table), told, scale).understood()
 
@@ -78,7 +78,7 @@ def without_index(table: Table) -> Table:
 class _Reading:
     """A table with what the user says of it."""
 
-    def __init__(self, contents: Contents, table: Table, told: Columns, scale: Scale | None) -> None:
+    def __init__(self, contents: Contents, table: Table, told: Layout, scale: Scale | None) -> None:
         self.lists, self.stem, self.told, self.scale = contents.lists, contents.path.stem, told, scale
         # --logits is said of all files, among them tables of whole numbers that are labels.
         self.is_of_numbers = contents.scale is not None or told.normalize

@@ -7,7 +7,7 @@ import pytest
 
 import consilience as cs
 from consilience.data.labels import NamedLabels, known_labels
-from consilience.data.roles import Columns
+from consilience.data.roles import Layout
 from consilience.files import read_labels, read_posterior, read_predictions
 from consilience.system.tables import Table
 
@@ -102,7 +102,7 @@ def test_whole_numbers_are_on_the_scale_that_the_user_says(tmp_path, scale):
     predictions, _ = soft(f"{tmp_path / 'm.npy'}:{scale}")
     np.testing.assert_allclose(predictions.to_array()[0], expected[scale])
     if scale == "counts":
-        predictions, _ = soft(tmp_path / "m.npy", columns=Columns(normalize=True))
+        predictions, _ = soft(tmp_path / "m.npy", layout=Layout(normalize=True))
         np.testing.assert_allclose(predictions.to_array()[0], expected[scale])
 
 
@@ -203,10 +203,10 @@ def test_wide_tables_of_labels_keep_their_order(tmp_path):
 
 def test_columns_can_be_named(tmp_path):
     path = text(tmp_path / "a.csv", "q,who,said\n1,ann,x\n1,bob,y\n2,ann,y\n")
-    predictions, _ = soft(path, columns=Columns("q", "who", "said"))
+    predictions, _ = soft(path, layout=Layout("q", "who", "said"))
     assert predictions.n_members == 2
     with pytest.raises(cs.InvalidPredictions, match="expected the column 'nope'"):
-        soft(path, columns=Columns("nope"))
+        soft(path, layout=Layout("nope"))
 
 
 def test_parquet(tmp_path):
@@ -321,8 +321,8 @@ def test_true_labels_are_no_member(tmp_path):
     labelled = text(tmp_path / "l.csv", "id,label,ann,bob\n" + rows(IDS, VOTES, VOTES, VOTES[::-1]))
     with pytest.raises(cs.InvalidPredictions, match="say label='label', or member='ann,bob' for the others"):
         soft(labelled)
-    assert soft(labelled, columns=Columns(member="ann,bob"))[0].members == ["ann", "bob"]
-    assert soft(labelled, columns=Columns(label="label"))[0].members == ["l"]
+    assert soft(labelled, layout=Layout(member="ann,bob"))[0].members == ["ann", "bob"]
+    assert soft(labelled, layout=Layout(label="label"))[0].members == ["l"]
 
 
 def test_columns_named_like_the_labels_may_be_scores(tmp_path):
@@ -344,17 +344,17 @@ def test_names_can_be_given_to_files_without(tmp_path):
     with pytest.raises(cs.InvalidPredictions, match="all files must name their items, or none.*say --items FILE"):
         soft(table, tmp_path / "net.npy")
     with pytest.raises(cs.InvalidPredictions, match="say --classes x,y,z to name those of"):
-        soft(table, tmp_path / "net.npy", columns=Columns(items=tuple(IDS[:5])))
-    named = Columns(items=tuple(IDS[:5]), classes=("z", "y", "x"))
-    predictions, _ = soft(table, tmp_path / "net.npy", columns=named)
+        soft(table, tmp_path / "net.npy", layout=Layout(items=tuple(IDS[:5])))
+    named = Layout(items=tuple(IDS[:5]), classes=("z", "y", "x"))
+    predictions, _ = soft(table, tmp_path / "net.npy", layout=named)
     assert (predictions.items, predictions.classes) == (IDS[:5], ["z", "y", "x"])
     np.testing.assert_allclose(predictions.to_array(), [ARRAY[1][:, ::-1], ARRAY[0]], atol=1e-12)
     for wrong, message in (
-        (Columns(items=("a",)), "--items must name each"),
-        (Columns(classes=("a",)), "--classes must"),
+        (Layout(items=("a",)), "--items must name each"),
+        (Layout(classes=("a",)), "--classes must"),
     ):
         with pytest.raises(cs.InvalidPredictions, match=message):
-            soft(tmp_path / "net.npy", columns=wrong)
+            soft(tmp_path / "net.npy", layout=wrong)
 
 
 def test_items_are_judged_over_all_files(tmp_path):
