@@ -36,6 +36,12 @@ def test_a_list_with_gaps_is_no_label(tmp_path, row, message):
         read_predictions([str(tmp_path / "p.json")])
 
 
+def test_whole_numbers_that_no_float_can_hold_are_refused(tmp_path):
+    read(tmp_path / "t.json", [{"item": 10**39, "label": 1}])
+    with pytest.raises(cs.InvalidPredictions, match="a whole number must have at most 300 digits; got 401"):
+        read(tmp_path / "t.json", [{"item": 1, "label": 10**400}])
+
+
 def test_records_inside_records(tmp_path):
     cells, lists = read(
         tmp_path / "a.json",
