@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, final
 
 import numpy as np
 
-from consilience.data.names import UNKNOWN, is_missing, text_of
+from consilience.data.names import UNKNOWN, WRITTEN_NUMBER, is_missing, text_of
 from consilience.data.reading import are_probabilities
 from consilience.files.scales import MOST_ROUNDED, Scale, scale_of
 from consilience.files.spreadsheets import without_quote
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from consilience.system.arrays import FloatArray
 
-NUMBER = re.compile(r"[-+]?([0-9]+([.,][0-9]*)?|[.,][0-9]+)([eE][-+]?[0-9]{1,3})?( ?%)?|[-+]?inf")
+NUMBER = re.compile(f"{WRITTEN_NUMBER.pattern}|[-+]?inf")
 
 ENOUGH_ROWS, LABELS_REPEAT, FEW = 10, 2, 20
 """As many rows of whole numbers as the first that all have the same sum are no labels. Labels that are fractions are
