@@ -99,4 +99,6 @@ def command(
 
 def _say_what_is_not_marked(output: Path | None, analysis: Analysis) -> None:
     if output is not None and output.suffix.lower() == ".npy" and analysis.is_given.any():
-        screen.print_text(f"{output} cannot mark the known labels, so that `evaluate` counts them; .npz and .csv can.")
+        screen.print_text(
+            f"{output} cannot mark the known labels, so `evaluate` will score them too; .npz and .csv can."
+        )

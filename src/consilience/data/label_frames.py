@@ -68,7 +68,7 @@ def _label(table: Table, names: list[Any]) -> Any:
 
 
 def on_axes(found: LabelFrame, items: Axis, classes: Axis) -> FloatArray:
-    """The probabilities (items, classes): NaN of items that the frame does not have, 0 of classes."""
+    """The probabilities (items, classes): NaN for items that the frame does not have, 0 for classes that it lacks."""
     assert found.rows is not None  # noqa: S101 - only frames of probabilities are asked for
     n_rows = len(found.rows)
     if found.items is None and n_rows != items.size:

@@ -145,7 +145,7 @@ FEW, ROWS_PER_VALUE = 20, 10
 """A column of labels has at most so many different values, or one for so many rows."""
 
 NEARLY_ALL = 0.9
-"""A column of items tells the rows of a member apart at least so well, compared with the best such column."""
+"""A column of items must tell a member's rows apart at least this well, compared with the column that does it best."""
 
 
 class Layout(NamedTuple):

@@ -22,8 +22,9 @@ if TYPE_CHECKING:
 NUMBER = re.compile(f"{WRITTEN_NUMBER.pattern}|[-+]?inf")
 
 ENOUGH_ROWS, LABELS_REPEAT, FEW = 10, 2, 20
-"""As many rows of whole numbers as the first that all have the same sum are no labels. Labels that are fractions are
-given as often as the second, on average, and at most as many different ones as the third."""
+"""Whole numbers are not labels if at least the first number of rows all have the same sum. Fractions may be labels if
+each occurs at least as often as the second number, on average, and there are at most the third number of different
+ones."""
 
 Meaning: TypeAlias = Scale | Literal["unclear"]
 

@@ -27,12 +27,12 @@ MOST_ROUNDED = 2.0
 """Per cent may sum to 100 within this, since they are rounded."""
 
 MOST_ROWS, MOST = 10_000, 0.5
-"""The scale is told by so many rows. If this share of them are probabilities, all are meant to be; and so for rows with
-a negative number, which are logits."""
+"""The scale is recognised from about so many rows, evenly spaced. If at least this share of them are probabilities, all
+rows are meant to be; if more than this share have a negative number, all rows are logits."""
 
 
 def scale_of(matrix: Any) -> Scale | None:
-    """The scale of rows (items, classes); None if they are on none, which the check of probabilities puts into words.
+    """The scale of rows (items, classes); None if they are on none: the check of probabilities then says what is wrong.
 
     Negative numbers in most rows are logits or log-probabilities: nothing else that a classifier gives is negative.
 

@@ -29,7 +29,7 @@ MOST_DOUBTFUL = 50
 """How many single answers are listed for a second look."""
 
 DOUBTFUL = 0.5
-"""Answers to which the fused answer gives a larger probability are not."""
+"""An answer is listed only if the fused answer gives it a smaller probability."""
 
 
 class Judged(NamedTuple):

@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from consilience.insight.monitoring.look import Seen
 
 EXPECTED = 10
-"""Who would have answered so many items of a window, and answers none, has stopped: by chance, that happens to one in
-20,000."""
+"""A member who was expected to answer so many items of a window, and answers none, has stopped: by chance, that happens
+once in 20,000 windows."""
 
 
 def who_stopped(before: Sequence[Seen], after: Sequence[Seen], first: int, members: Sequence[Any]) -> list[str]:
