@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 
 import consilience as cs
-from consilience.data.roles import Columns
+from consilience.data.roles import Layout
 from consilience.files import read_labels, read_posterior, read_predictions, write_posterior
 from consilience.system import memory
 
@@ -430,7 +430,7 @@ def test_numbers_in_the_column_of_labels(tmp_path):
     frame.to_csv(tmp_path / "t.csv", index=False)
     with pytest.raises(cs.InvalidPredictions, match="labels must be names or whole numbers; column 'prediction' holds"):
         read_predictions([str(tmp_path / "t.csv")])
-    told = read_predictions([str(tmp_path / "t.csv")], columns=Columns("item", "member", "prediction")).predictions
+    told = read_predictions([str(tmp_path / "t.csv")], layout=Layout("item", "member", "prediction")).predictions
     assert told.n_members == 2
 
 

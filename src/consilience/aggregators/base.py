@@ -91,8 +91,8 @@ class AbstractAggregator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-le
     def fit(self, predictions: Any, labels: Any = None) -> Self:
         """Learn from predictions, and from known labels where there are any (-1 where unknown).
 
-        Labels are names of classes, or positions where classes have no names: one for each item, or a mapping or a
-        Series by items' names. `Consensus` takes probabilities (items, classes) too.
+        Labels are names of classes, or positions where classes have no names: one for each item, or a mapping, a
+        Series or a frame by items' names. `Consensus` takes probabilities (items, classes) too.
         """
         data = read_anywhere(predictions)
         self._check_memory(data.n_members, data.n_classes)
@@ -162,6 +162,7 @@ class AbstractAggregator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-le
             return self
         batch, known = self._aligned_with(labels, predictions)
         self._check_parameters(batch.n_members, batch.n_classes)
+        self._check_order(batch.axes)
         self._accept(self._partial_fit(batch, known))
         self.items_ = batch.items
         return self

@@ -19,11 +19,11 @@ from consilience.cli.options import (
     MethodOptions,
     Model,
     Title,
-    with_columns,
+    with_layout,
 )
 from consilience.cli.outputs import check_places, write_page
 from consilience.cli.summary import gained, summarize
-from consilience.data.roles import Columns
+from consilience.data.roles import Layout
 from consilience.files import write_posterior
 from consilience.files.writing import check_posterior_path
 from consilience.insight.analysis import Analysis
@@ -31,7 +31,7 @@ from consilience.system.arrays import to_numpy
 from consilience.system.atomic import check_writable
 
 
-@with_columns
+@with_layout
 def command(
     files: Files,
     *,
@@ -58,7 +58,7 @@ def command(
     title: Title = None,
     model: Model = None,
     json: Json = False,
-    columns: Columns,
+    layout: Layout,
 ) -> None:
     """Fuse predictions: who can be trusted on what, where members disagree, what changed against averaging.
 
@@ -71,9 +71,9 @@ def command(
             check_writable(path, (suffix,))
     check_places([output, save, report], [*files, labels, known, model])
     check_model_is_alone(model, method, option, known, class_shares)
-    predictions = predictions_of(files, columns, logits=logits, quiet=json)
-    truth = labels_of(labels, predictions, files, columns)
-    known_truth = labels_of(known, predictions, files, columns)
+    predictions = predictions_of(files, layout, logits=logits, quiet=json)
+    truth = labels_of(labels, predictions, files, layout)
+    known_truth = labels_of(known, predictions, files, layout)
     aggregator = fitted(predictions, method, option, model, known=known_truth, class_shares=class_shares)
     analysis = Analysis(predictions, aggregator, known_truth, truth)
     posterior = to_numpy(aggregator.posterior_ if model is None else analysis.posterior)
@@ -99,4 +99,6 @@ def command(
 
 def _say_what_is_not_marked(output: Path | None, analysis: Analysis) -> None:
     if output is not None and output.suffix.lower() == ".npy" and analysis.is_given.any():
-        screen.print_text(f"{output} cannot mark the known labels, so that `evaluate` counts them; .npz and .csv can.")
+        screen.print_text(
+            f"{output} cannot mark the known labels, so `evaluate` will score them too; .npz and .csv can."
+        )

@@ -2,12 +2,12 @@
 
 from consilience.cli import screen
 from consilience.cli.inputs import labels_of, predictions_of
-from consilience.cli.options import Files, Json, Known, Labels, Logits, with_columns
-from consilience.data.roles import Columns
+from consilience.cli.options import Files, Json, Known, Labels, Logits, with_layout
+from consilience.data.roles import Layout
 from consilience.insight.comparison import compare
 
 
-@with_columns
+@with_layout
 def command(
     files: Files,
     *,
@@ -15,15 +15,15 @@ def command(
     labels: Labels = None,
     known: Known = None,
     json: Json = False,
-    columns: Columns,
+    layout: Layout,
 ) -> None:
     """Run every method on the same predictions, in one table beside the best and the median member.
 
     Labels only score; those of --known are learned from, and not scored. Without labels the accuracy of each row is
     estimated, with the interval that holds it in nine of ten panels.
     """
-    predictions = predictions_of(files, columns, logits=logits, quiet=json)
-    truth, known_truth = (labels_of(source, predictions, files, columns) for source in (labels, known))
+    predictions = predictions_of(files, layout, logits=logits, quiet=json)
+    truth, known_truth = (labels_of(source, predictions, files, layout) for source in (labels, known))
     with screen.waiting("comparing methods"):
         table = compare(predictions, truth, known=known_truth)
     if json:

@@ -7,29 +7,29 @@ import typer
 
 from consilience.cli import screen
 from consilience.cli.inputs import checked_labels
-from consilience.cli.options import Json, with_columns
+from consilience.cli.options import Json, with_layout
 from consilience.data.labels import known_labels
-from consilience.data.roles import Columns
+from consilience.data.roles import Layout
 from consilience.files import read_posterior
 from consilience.metrics.scores import evaluate
 from consilience.system.errors import InvalidPredictions
 
 
-@with_columns
+@with_layout
 def command(
     posterior: Annotated[str, typer.Argument(metavar="FILE", help="A posterior, such as `aggregate -o` writes.")],
     labels: Annotated[str, typer.Option("--labels", help="True labels; -1 or empty where unknown.")],
     *,
     json: Json = False,
-    columns: Columns,
+    layout: Layout,
 ) -> None:
     """Score a posterior against labels: accuracy, NLL, Brier score and calibration, with confidence intervals.
 
     Items whose labels were given to the fit with `--known` are marked in the file, and are not scored.
     """
-    read = read_posterior(posterior, columns=columns._replace(label=None))  # the column of labels is in the other file
+    read = read_posterior(posterior, layout=layout._replace(label=None))  # the column of labels is in the other file
     rows = read.predictions
-    truth = known_labels(checked_labels(labels, rows, columns), rows.axes)
+    truth = known_labels(checked_labels(labels, rows, layout), rows.axes)
     if truth is None:
         raise InvalidPredictions(f"{labels} must know the label of at least one item; it knows none")
     is_left_out = (truth >= 0) & read.is_known

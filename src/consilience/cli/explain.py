@@ -7,12 +7,12 @@ import typer
 from consilience.cli import screen
 from consilience.cli.inputs import check_model_is_alone, fitted, labels_of, predictions_of
 from consilience.cli.methods import DEFAULT
-from consilience.cli.options import Files, Json, Known, Logits, Method, MethodOptions, Model, with_columns
-from consilience.data.roles import Columns
+from consilience.cli.options import Files, Json, Known, Logits, Method, MethodOptions, Model, with_layout
+from consilience.data.roles import Layout
 from consilience.insight.explanation import explain
 
 
-@with_columns
+@with_layout
 def command(
     files: Files,
     *,
@@ -27,12 +27,12 @@ def command(
     known: Known = None,
     model: Model = None,
     json: Json = False,
-    columns: Columns,
+    layout: Layout,
 ) -> None:
     """Say why an item got its answer: what each member said, and what tipped it."""
     check_model_is_alone(model, method, option, known)
-    predictions = predictions_of(files, columns, logits=logits, quiet=json)
-    known_truth = labels_of(known, predictions, files, columns)
+    predictions = predictions_of(files, layout, logits=logits, quiet=json)
+    known_truth = labels_of(known, predictions, files, layout)
     for option_name, text, axis in (
         ("--item", item, predictions.axes.items),
         ("--against", against, predictions.axes.classes),

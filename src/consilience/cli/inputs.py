@@ -21,19 +21,19 @@ from consilience.system.errors import InvalidPredictions
 if TYPE_CHECKING:
     from consilience.aggregators.base import AbstractAggregator
     from consilience.data.predictions import Predictions
-    from consilience.data.roles import Columns
+    from consilience.data.roles import Layout
 
 
-def predictions_of(files: list[str], columns: Columns, *, logits: bool, quiet: bool = False) -> Predictions:
+def predictions_of(files: list[str], layout: Layout, *, logits: bool, quiet: bool = False) -> Predictions:
     """Read predictions from files. Unless `quiet`, print to standard error how each file was understood."""
     with screen.waiting("reading"):
-        source = read_predictions(files, logits=logits, columns=columns)
+        source = read_predictions(files, logits=logits, layout=layout)
     if not quiet:
         screen.print_found(source.found, source.examples)
     return source.predictions
 
 
-def labels_of(source: str | None, predictions: Predictions, files: list[str], columns: Columns) -> Any:
+def labels_of(source: str | None, predictions: Predictions, files: list[str], layout: Layout) -> Any:
     """Read the labels of predictions from a file, as `fit` takes them."""
     if source is None:
         return None
@@ -42,15 +42,15 @@ def labels_of(source: str | None, predictions: Predictions, files: list[str], co
         raise InvalidPredictions(
             f"labels must be in a file of their own; {source} is also read as predictions, which would see them"
         )
-    return checked_labels(source, predictions, columns, are_of_predictions=True)
+    return checked_labels(source, predictions, layout, are_of_predictions=True)
 
 
-def checked_labels(source: str, predictions: Predictions, columns: Columns, *, are_of_predictions: bool = False) -> Any:
+def checked_labels(source: str, predictions: Predictions, layout: Layout, *, are_of_predictions: bool = False) -> Any:
     """Read labels that fit the predictions; raises before anything is computed or written.
 
     Columns that were named for the predictions need not be in the file of labels.
     """
-    labels = read_labels(source, columns=columns, are_optional=are_of_predictions)
+    labels = read_labels(source, layout=layout, are_optional=are_of_predictions)
     try:
         known_labels(labels, predictions.axes)
     except InvalidPredictions as error:

@@ -7,16 +7,16 @@ import typer
 
 from consilience.cli import screen
 from consilience.cli.inputs import labels_of, predictions_of
-from consilience.cli.options import Files, Json, Labels, Logits, with_columns
+from consilience.cli.options import Files, Json, Labels, Logits, with_layout
 from consilience.cli.outputs import check_places
 from consilience.cli.wording import on_command_line
-from consilience.data.roles import Columns
+from consilience.data.roles import Layout
 from consilience.insight.monitoring.monitor import monitor
 from consilience.system.atomic import check_writable
 from consilience.system.tables import Table
 
 
-@with_columns
+@with_layout
 def command(
     files: Files,
     *,
@@ -39,7 +39,7 @@ def command(
     labels: Labels = None,
     report: Annotated[Path | None, typer.Option("--report", help="Where an HTML page goes.")] = None,
     json: Json = False,
-    columns: Columns,
+    layout: Layout,
 ) -> None:
     """Watch a stream without labels: accuracy over time, and alarms where something changes.
 
@@ -51,13 +51,13 @@ def command(
         check_places([report], [*files, labels, reference])
     if window is None and labels is not None:
         raise ValueError("--labels go with --window; got batches")
-    before = None if reference is None else predictions_of([reference], columns, logits=logits, quiet=json)
+    before = None if reference is None else predictions_of([reference], layout, logits=logits, quiet=json)
     stream: Any
     if window is None:
-        stream, truth = (predictions_of([file], columns, logits=logits, quiet=json) for file in files), None
+        stream, truth = (predictions_of([file], layout, logits=logits, quiet=json) for file in files), None
     else:
-        stream = predictions_of(files, columns, logits=logits, quiet=json)
-        truth = labels_of(labels, stream, files, columns)
+        stream = predictions_of(files, layout, logits=logits, quiet=json)
+        truth = labels_of(labels, stream, files, layout)
     with screen.waiting("looking at each window"):
         found = monitor(stream, window, reference=before, false_alarms=false_alarms, labels=truth)
     if report is not None:

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from consilience.cli.methods import method_names
-from consilience.data.roles import Columns
+from consilience.data.roles import Layout
 from consilience.files.recognition import read_names
 
 Files = Annotated[
@@ -80,22 +80,22 @@ Model = Annotated[
 ]
 
 
-def with_columns(command: Callable[..., None]) -> Callable[..., None]:
-    """Replace the parameter `columns` of a command by the options that say what is in the files."""
-    own = [parameter for parameter in signature(command).parameters.values() if parameter.name != "columns"]
-    offered = signature(_columns).parameters
+def with_layout(command: Callable[..., None]) -> Callable[..., None]:
+    """Replace the parameter `layout` of a command by the options that say what is in the files."""
+    own = [parameter for parameter in signature(command).parameters.values() if parameter.name != "layout"]
+    offered = signature(_layout).parameters
 
     @wraps(command)
     def with_options(**values: Any) -> None:
         names = {name: values.pop(name) for name in offered}
-        command(columns=_columns(**names), **values)
+        command(layout=_layout(**names), **values)
 
     # Typer reads the options of a command from its signature.
     with_options.__signature__ = Signature([*own, *offered.values()])  # type: ignore[attr-defined]
     return with_options
 
 
-def _columns(
+def _layout(
     *,
     item_column: ItemColumn = None,
     member_column: MemberColumn = None,
@@ -103,9 +103,9 @@ def _columns(
     classes: Classes = None,
     items: Items = None,
     normalize: Normalize = False,
-) -> Columns:
+) -> Layout:
     names = None if items is None else tuple(read_names(items))
-    return Columns(item_column, member_column, label_column, _listed(classes), names, normalize)
+    return Layout(item_column, member_column, label_column, _listed(classes), names, normalize)
 
 
 def _listed(classes: str | None) -> tuple[str, ...] | None:

@@ -18,15 +18,15 @@ from consilience.cli.options import (
     MethodOptions,
     Model,
     Title,
-    with_columns,
+    with_layout,
 )
 from consilience.cli.outputs import check_places, write_page
-from consilience.data.roles import Columns
+from consilience.data.roles import Layout
 from consilience.insight.analysis import Analysis
 from consilience.system.atomic import check_writable
 
 
-@with_columns
+@with_layout
 def command(
     files: Files,
     *,
@@ -39,15 +39,15 @@ def command(
     known: Known = None,
     title: Title = None,
     model: Model = None,
-    columns: Columns,
+    layout: Layout,
 ) -> None:
     """Write a page to look at: one HTML file that needs no network."""
     check_writable(output, (".html",))
     check_places([output], [*files, labels, known, model])
     check_model_is_alone(model, method, option, known, class_shares)
-    predictions = predictions_of(files, columns, logits=logits)
-    truth = labels_of(labels, predictions, files, columns)
-    known_truth = labels_of(known, predictions, files, columns)
+    predictions = predictions_of(files, layout, logits=logits)
+    truth = labels_of(labels, predictions, files, layout)
+    known_truth = labels_of(known, predictions, files, layout)
     aggregator = fitted(predictions, method, option, model, known=known_truth, class_shares=class_shares)
     write_page(output, Analysis(predictions, aggregator, known_truth, truth), title)
     screen.print_text(f"Wrote {output}")

@@ -33,7 +33,7 @@ NARROW, WIDEST = 60, 10_000
 """Below so many columns tables are not made to fit; and no table is wider than that."""
 
 MOST_MEMBERS, FIRST, LAST = 20, 10, 5
-"""All members are listed if they are at most as many as the first number; else so many of the first and the last."""
+"""Up to the first number of members, all are listed; of more, so many of the best and so many of the worst."""
 
 LONGEST_METHOD = 29
 """How many characters of a method's name a comparison shows: as many as the longest of ours has."""
@@ -210,7 +210,7 @@ def print_summary(summary: dict[str, Any]) -> None:
 
 
 def _print_members(members: list[dict[str, Any]]) -> None:
-    """Print who is right how often: all members, or of many the first and the last."""
+    """Print how often each member is right: all members, or of many the best and the worst."""
     ranked = sorted((row for row in members if row["coverage"] > 0), key=lambda row: -_number(row))
     if len(ranked) > MOST_MEMBERS:
         ranked = [row for row in ranked if not math.isnan(row["estimated accuracy"])] or ranked

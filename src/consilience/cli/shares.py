@@ -33,7 +33,7 @@ def shares_of(text: str | None, predictions: Predictions) -> FloatArray | None:
 
 
 def _classes(names: list[str], predictions: Predictions) -> list[object]:
-    """The classes of these names; a name that is none stays as it is."""
+    """The classes of these names; a name that no class has stays as it is."""
     places = [predictions.axes.classes.find(name) for name in names]
     found = zip(names, places, strict=True)
     return [name if place is None else predictions.classes[place] for name, place in found]

@@ -9,18 +9,18 @@ import typer
 from consilience.cli import screen
 from consilience.cli.inputs import fitted, labels_of, predictions_of
 from consilience.cli.methods import DEFAULT
-from consilience.cli.options import Files, Json, Logits, Method, MethodOptions, with_columns
+from consilience.cli.options import Files, Json, Logits, Method, MethodOptions, with_layout
 from consilience.cli.outputs import check_places
 from consilience.data.labels import known_labels
 from consilience.data.predictions import Predictions
-from consilience.data.roles import Columns
+from consilience.data.roles import Layout
 from consilience.files import write_table
 from consilience.insight.suggestion import suggest
 from consilience.system.atomic import check_writable
 from consilience.system.tables import Table
 
 
-@with_columns
+@with_layout
 def command(
     files: Files,
     *,
@@ -38,7 +38,7 @@ def command(
     seed: Annotated[int, typer.Option("--seed", help="Another one suggests other items.", min=0)] = 0,
     logits: Logits = False,
     json: Json = False,
-    columns: Columns,
+    layout: Layout,
 ) -> None:
     """Say which items to label first, and why.
 
@@ -48,8 +48,8 @@ def command(
     if output is not None:
         check_writable(output, (".csv",))
         check_places([output], [*files])  # not --known, which may grow
-    predictions = predictions_of(files, columns, logits=logits, quiet=json)
-    known_truth = labels_of(known, predictions, files, columns)
+    predictions = predictions_of(files, layout, logits=logits, quiet=json)
+    known_truth = labels_of(known, predictions, files, layout)
     aggregator = fitted(predictions, method, option, known=known_truth)
     suggested = suggest(predictions, number, known_truth, aggregator=aggregator, seed=seed).to_table()
     if output is not None:

@@ -11,7 +11,7 @@ import numpy as np
 from consilience.data.axes import Axis, listed, some
 from consilience.data.names import check_spellings, is_missing, sorted_names
 from consilience.data.reading import are_probabilities
-from consilience.data.roles import Columns, Roles, roles_of
+from consilience.data.roles import Layout, Roles, roles_of
 from consilience.system.errors import InvalidPredictions
 from consilience.system.tables import Table
 
@@ -56,20 +56,35 @@ def read_answers(frame: Any, *, item: Any, member: Any, label: Any, classes: Seq
 
 def _check_no_probabilities(table: Table, taken: set[Any], label: Any) -> None:
     """Raise where probabilities stand beside the labels: these may be the truth, which is nobody's answer."""
-    columns = [name for name in table.columns if name not in taken and _are_numbers(table[name])]
-    if len(columns) < 2:
-        return
-    rows = np.stack([numbers_of(table[name], name) for name in columns], axis=1)
-    rows = rows[~np.isnan(rows).any(axis=1)]
-    if len(rows) and are_probabilities(rows, is_half=True).all():
+    columns = [name for name in table.columns if name not in taken and rows_of(table, [name]) is not None]
+    if len(columns) > 1 and sum_to_one(table, columns):
         raise InvalidPredictions(
             f"frame must hold labels or probabilities; it has the labels {label!r} and probabilities in {some(columns)}"
             ": leave out those that are not the members' answers"
         )
 
 
-def _are_numbers(values: list[Any]) -> bool:
-    return all(isinstance(value, int | float) or is_missing(value) for value in values)
+def rows_of(table: Table, names: Sequence[Any]) -> npt.NDArray[np.float64] | None:
+    """Columns of numbers side by side, NaN where one is missing; None if some value is not a number."""
+    columns = [[np.nan if is_missing(value) else value for value in table[name]] for name in names]
+    if not columns or not all(isinstance(v, int | float) and not isinstance(v, bool) for c in columns for v in c):
+        return None
+    return np.array(columns, dtype=np.float64).T
+
+
+def sum_to_one(table: Table, names: Sequence[Any]) -> bool:
+    """Whether these columns are numbers, and all rows without a gap are probabilities."""
+    rows = rows_of(table, names)
+    if rows is None:
+        return False
+    rows = rows[~np.isnan(rows).any(axis=1)]
+    return bool(len(rows) and are_probabilities(rows, is_half=True).all())
+
+
+def is_frame(value: Any) -> bool:
+    """Whether this is a data frame of any library, or a `datasets.Dataset`."""
+    kind = type(value)  # a lazy frame warns if it is asked for its columns
+    return hasattr(kind, "columns") or hasattr(kind, "column_names")
 
 
 def as_table(frame: Any) -> Table:
@@ -117,13 +132,13 @@ def found_columns(table: Table, item: Any, member: Any, label: Any) -> Roles:
             raise InvalidPredictions(f"frame must have the column {column!r} for the {role}; it has {table.columns}")
     told: Any = [None if name == default and name not in table.columns else name for name, default in given.values()]
     values = {name: table[name] for name in table.columns if isinstance(name, str) and _are_plain(table[name])}
-    found = roles_of(values, Columns(*told))
+    found = roles_of(values, Layout(*told))
     return found if label is not None else found._replace(label=None)
 
 
 def _is_several(column: Any, table: Table) -> bool:
-    """Whether these are columns joined by + or listed with commas."""
-    parts = column.replace("+", ",").split(",") if isinstance(column, str) else []
+    """Whether these are columns listed with commas."""
+    parts = column.split(",") if isinstance(column, str) else []
     return len(parts) > 1 and all(part.strip() in table.columns for part in parts)
 
 

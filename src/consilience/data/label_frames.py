@@ -7,16 +7,18 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from consilience.data.axes import Axis, some
-from consilience.data.frames import as_table, numbers_of
+from consilience.data.frames import as_table, numbers_of, sum_to_one
+from consilience.data.roles import item_of_labels, label_of_labels, names_items
+from consilience.data.wide_frames import index_names
 from consilience.system.errors import InvalidPredictions
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from consilience.system.arrays import FloatArray
+    from consilience.system.tables import Table
 
-ITEM, LABEL = ("item", "task"), "label"
-"""The columns of items, in order of preference, and of labels."""
+LABEL = "label"
 
 
 class LabelFrame(NamedTuple):
@@ -29,23 +31,19 @@ class LabelFrame(NamedTuple):
     classes: list[Any]
 
 
-def is_frame(labels: Any) -> bool:
-    """Whether these labels are a data frame, of any library."""
-    return hasattr(labels, "columns")
-
-
 def read_label_frame(frame: Any) -> LabelFrame:
-    """Read a frame with a column `label`, or with one column of probabilities for each class.
+    """Read a frame with a column of labels, such as `label` or `gold`, or with one of probabilities for each class.
 
-    Items are in a column `item` or `task`, or they are the index of a pandas frame.
+    Items are in a column of a usual name, such as `item` or `question_id`, or they are the index of a pandas frame.
     """
     table = as_table(frame)
-    item = next((name for name in ITEM if name in table.columns), None)
+    item = _item(frame, table)
     others = [name for name in table.columns if name != item]
     has_index = item is None and hasattr(frame, "index")
     items = table[item] if item is not None else list(frame.index) if has_index else None
-    if LABEL in others or len(others) == 1:
-        return LabelFrame(items, has_index, table[LABEL if LABEL in others else others[0]], None, [])
+    label = others[0] if len(others) == 1 else _label(table, others)
+    if label is not None:
+        return LabelFrame(items, has_index, table[label], None, [])
     if not others:
         raise InvalidPredictions(
             f"a frame of labels must have a column {LABEL!r}, or a column of probabilities for each class; "
@@ -55,8 +53,22 @@ def read_label_frame(frame: Any) -> LabelFrame:
     return LabelFrame(items, has_index, None, rows, others)
 
 
+def _item(frame: Any, table: Table) -> Any:
+    """The column of items; None if there is none, or if all columns are classes, whatever their names."""
+    if sum_to_one(table, table.columns):
+        return None
+    item = item_of_labels([name for name in table.columns if isinstance(name, str)])
+    # An index of names says more than a column such as `text`.
+    return item if item is None or names_items(item) or index_names(frame) is None else None
+
+
+def _label(table: Table, names: list[Any]) -> Any:
+    """The column of labels; None if the columns are classes, which may be called `true` and `false`."""
+    return None if sum_to_one(table, names) else label_of_labels([name for name in names if isinstance(name, str)])
+
+
 def on_axes(found: LabelFrame, items: Axis, classes: Axis) -> FloatArray:
-    """The probabilities (items, classes): NaN of items that the frame does not have, 0 of classes."""
+    """The probabilities (items, classes): NaN for items that the frame does not have, 0 for classes that it lacks."""
     assert found.rows is not None  # noqa: S101 - only frames of probabilities are asked for
     n_rows = len(found.rows)
     if found.items is None and n_rows != items.size:

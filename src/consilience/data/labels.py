@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from consilience.data.axes import COUNT, Axis, short, some
-from consilience.data.label_frames import LabelFrame, is_frame, on_axes, read_label_frame
+from consilience.data.frames import is_frame
+from consilience.data.label_frames import LabelFrame, on_axes, read_label_frame
 from consilience.data.names import UNKNOWN, is_missing, text_of
 from consilience.data.reading import are_probabilities
 from consilience.system.arrays import FloatArray, IntArray, check_is_dense, is_array, plain_numpy, to_numpy
@@ -146,7 +147,7 @@ def _listed(labels: Any) -> list[Any]:
 
 
 def known_rows(labels: Any, axes: Axes) -> FloatArray | None:
-    """Soft labels: (items, classes), rows of NaN where unknown, the others probabilities; None of nothing known.
+    """Soft labels: (items, classes), rows of NaN where unknown, the others probabilities; None where nothing is known.
 
     A frame has a column for each class; a class without one has no probability.
     """
@@ -184,7 +185,7 @@ def _checked_rows(rows: FloatArray, axes: Axes) -> FloatArray | None:
 
 
 def known_truths(labels: Any, axes: Axes) -> IntArray | FloatArray | None:
-    """Labels of either kind: those in two dimensions are soft, but for a frame with a column `label`."""
+    """Labels of either kind. Those in two dimensions are soft, except for a frame with a column of labels."""
     is_soft = is_array(labels) and len(labels.shape) == 2
     if is_frame(labels):
         is_soft = read_label_frame(labels).labels is None

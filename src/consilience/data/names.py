@@ -23,6 +23,8 @@ UNKNOWN = frozenset({"NA", "N/A", "#N/A", "NaN", "nan", "null", "NULL"})
 FLOAT_OF_WHOLE = re.compile(r"-?(0|[1-9][0-9]*)\.0")
 WHOLE = re.compile(r"-?(0|[1-9][0-9]*)")
 NUMBER = re.compile(r"[-+]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][-+]?[0-9]{1,3})?")
+WRITTEN_NUMBER = re.compile(r"[-+]?([0-9]+([.,][0-9]*)?|[.,][0-9]+)([eE][-+]?[0-9]{1,3})?( ?%)?")
+"""A number as tables write it: also with a decimal comma or a percent sign."""
 
 
 def text_of(name: Any) -> str:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from consilience.data.axes import some
-from consilience.data.names import UNKNOWN, is_missing
+from consilience.data.names import UNKNOWN, WRITTEN_NUMBER, is_missing
 from consilience.system.errors import InvalidPredictions
 
 if TYPE_CHECKING:
@@ -24,8 +23,6 @@ MANY_ANSWERS = 10
 
 MANY_MEMBERS, MEMBERS_PER_ITEM = 30, 10
 """More members than the first number, and than this many per item, are items."""
-
-NUMBER = re.compile(r"[-+]?([0-9]+([.,][0-9]*)?|[.,][0-9]+)([eE][-+]?[0-9]{1,3})?( ?%)?")
 
 ADVICE = "Name the column with label= to read it so all the same"
 
@@ -55,7 +52,7 @@ def check_labels(predictions: Predictions, columns: Mapping[str, Sequence[Any]])
 def _check_names(column: str, values: Sequence[Any]) -> None:
     """Raise if all values of a column are shares: per cent, or numbers from 0 to 1 that are not all whole."""
     texts = {str(value) for value in values if not (is_missing(value) or value == "" or value in UNKNOWN)}
-    if not texts or not all(map(NUMBER.fullmatch, texts)):
+    if not texts or not all(map(WRITTEN_NUMBER.fullmatch, texts)):
         return
     numbers = {text: float(text.rstrip(" %").replace(",", ".")) for text in texts}
     fractions = {text for text, number in numbers.items() if "%" in text or number % 1}

@@ -37,7 +37,7 @@ from consilience.data.reading import (
     softmax,
     validated,
 )
-from consilience.data.roles import Columns, with_joined_items
+from consilience.data.roles import joined_items
 from consilience.data.torch_members import Activation, run_models
 from consilience.data.wide_frames import WideLabels, are_member_tables, read_member, read_wide_labels
 from consilience.system.arrays import Array, FloatArray, IntArray, like, namespace, to_numpy, working_dtype
@@ -304,12 +304,12 @@ class Predictions(AbstractPredictions):
         `frame` may be lazy, a `datasets.Dataset`, or a list of records.
         """
         table = as_table(frame)
+        joined = joined_items(table.to_dict(), item) if "+" in str(item) else None
+        if joined is not None:
+            table = Table({item: joined, **table.to_dict()})
         found = found_columns(table, item, member, label)
         if found.member is None:
             return _of_wide_labels(read_wide_labels(frame, table, found, member, classes), partial=partial)
-        joined = with_joined_items({name: table[name] for name in table.columns}, Columns(item=found.item))
-        if joined is not None:
-            table = Table({str(found.item): joined, **table.to_dict()})
         answers = read_answers(table, item=found.item, member=found.member, label=found.label, classes=classes)
         axes = Axes(
             Axis("member", len(answers.member_names), answers.member_names),

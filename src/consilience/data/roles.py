@@ -145,15 +145,16 @@ FEW, ROWS_PER_VALUE = 20, 10
 """A column of labels has at most so many different values, or one for so many rows."""
 
 NEARLY_ALL = 0.9
-"""A column of items tells the rows of a member apart at least so well, compared with the best such column."""
+"""A column of items must tell a member's rows apart at least this well, compared with the column that does it best."""
 
 
-class Columns(NamedTuple):
-    """What the user says of the files: the columns of items, members and labels, and the names along axes.
+class Layout(NamedTuple):
+    """What the user says about how files are laid out; whatever is None is found out.
 
-    `item` may join columns, as in `question+model`. `member` may list the columns of a wide table that are members, as
-    in `ann,bob`. `classes` picks the columns of classes in tables, and names the classes of arrays. `items` names the
-    items of files without names, and `normalize` divides rows of counts by their sum.
+    `item`, `member` and `label` name columns of tables. `item` may join several, as in `question+model`; `member` may
+    list the columns of a wide table that are members, as in `ann,bob`. `classes` picks the columns of classes in
+    tables, and names the classes of arrays. `items` names the items of files without names. `normalize` says that rows
+    of numbers are to be divided by their sum.
     """
 
     item: str | None = None
@@ -206,22 +207,45 @@ def column_named(table: Collection[str], wanted: str | None, names: Sequence[str
     return next((by_name[name] for name in names if name in by_name), None)
 
 
-def roles_of(table: Mapping[str, Sequence[Any]], told: Columns | None = None) -> Roles:
+def item_of_labels(names: Collection[str], wanted: str | None = None) -> str | None:
+    """The column of items in a table of labels: the one named, else one of a usual name, else one that suggests it."""
+    item = column_named(names, wanted, (*ITEM, *UNNAMED))
+    is_index = item in UNNAMED and wanted is None
+    called = next((name for name in names if role_of(name) == "item"), None)
+    return called if called is not None and (item is None or is_index) else item
+
+
+def label_of_labels(names: Collection[str], wanted: str | None = None) -> str | None:
+    """The column of true labels: the one named, else one whose name says so (`gold`), else one of labels."""
+    if wanted is not None:
+        return column_named(names, wanted, ())
+    true, said = ([name for name in names if role_of(name) == role] for role in ("truth", "label"))
+    usual_true = column_named(names, None, [name for name in TRUTH if name not in LABEL])
+    found = (usual_true, *true, column_named(names, None, LABEL), *said)
+    return next((name for name in found if name is not None), None)
+
+
+def names_items(name: str) -> bool:
+    """Whether a column has a usual name for items, such as `item` or `question_id`."""
+    return _rank(name, ITEM) < len(ITEM)
+
+
+def roles_of(table: Mapping[str, Sequence[Any]], told: Layout | None = None) -> Roles:
     """The roles of a table's columns: as the user says, else by their names and values; raises if that is not clear."""
-    return _Decision(table, told or Columns()).roles()
+    return _Decision(table, told or Layout()).roles()
 
 
-def with_joined_items(table: Mapping[str, Sequence[Any]], told: Columns) -> list[Any] | None:
+def joined_items(table: Mapping[str, Sequence[Any]], item: str | None) -> list[str] | None:
     """The names of items if the user joined several columns for them, such as `question+model`; else None."""
-    parts = [] if told.item is None or told.item in table else [part.strip() for part in told.item.split("+")]
+    parts = [] if item is None or item in table else [part.strip() for part in item.split("+")]
     if len(parts) < 2 or not all(part in table for part in parts):
         return None
     rows = list(zip(*(table[part] for part in parts), strict=True))
     if any(is_missing(value) or value == "" for row in rows for value in row):
-        raise InvalidPredictions(f"the columns {told.item!r} must name every item; some rows are empty")
+        raise InvalidPredictions(f"the columns {item!r} must name every item; some rows are empty")
     names = ["/".join(map(str, row)) for row in rows]
     if len(set(names)) < len(set(rows)):
-        raise InvalidPredictions(f"the columns {told.item!r} must name items differently when joined by '/'")
+        raise InvalidPredictions(f"the columns {item!r} must name items differently when joined by '/'")
     return names
 
 
@@ -267,7 +291,7 @@ class _Values:
 class _Decision:
     """The steps of `roles_of`."""
 
-    def __init__(self, table: Mapping[str, Sequence[Any]], told: Columns) -> None:
+    def __init__(self, table: Mapping[str, Sequence[Any]], told: Layout) -> None:
         self.table, self.told = table, told
         self.held = {name: _Values(values) for name, values in table.items()}
 

@@ -23,12 +23,12 @@ class Rows(NamedTuple):
 
 
 def is_row(value: Any) -> bool:
-    """Whether a value is a list of numbers, a list of `{label, score}`, or a mapping from classes to numbers."""
+    """Whether a value is a list of numbers (None where missing) or of `{label, score}`, or numbers by class."""
     if isinstance(value, Mapping):
         return len(value) > 1 and all(map(_is_number, value.values()))
     if not isinstance(value, list | tuple | np.ndarray) or not len(value):
         return False
-    return all(map(_is_number, value)) or all(map(_is_scored, value))
+    return all(entry is None or _is_number(entry) for entry in value) or all(map(_is_scored, value))
 
 
 def are_scored(values: Any) -> bool:
@@ -43,7 +43,7 @@ def are_scored(values: Any) -> bool:
 def read_rows(values: Sequence[Any], name: str) -> Rows:
     """Lists as rows of equal length; None is a missing row."""
     given = [value for value in values if not _is_absent(value)]
-    if given and all(isinstance(value, Mapping) or _is_scored(value[0]) for value in given):
+    if given and all(isinstance(value, Mapping) or (len(value) and _is_scored(value[0])) for value in given):
         return _by_class([None if _is_absent(value) else _scores(value, name) for value in values], name)
     lengths = {len(value) for value in given}
     if len(lengths) != 1:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from consilience.data.axes import Axis, some
-from consilience.data.frames import as_table
+from consilience.data.frames import as_table, is_frame, rows_of, sum_to_one
 from consilience.data.names import check_spellings, is_missing, sorted_names
 from consilience.data.reading import are_probabilities
 from consilience.data.roles import column_named, role_of, roles_of
@@ -63,7 +63,7 @@ def read_wide_labels(frame: Any, table: Table, roles: Roles, member: Any, classe
     return WideLabels(
         np.array(list(columns.values()), dtype=object).reshape(len(members), -1),
         members,
-        _index(frame) if roles.item is None else table[roles.item],
+        index_names(frame) if roles.item is None else table[roles.item],
         said if classes is None else list(classes),
         columns,
         are_told,
@@ -71,7 +71,7 @@ def read_wide_labels(frame: Any, table: Table, roles: Roles, member: Any, classe
 
 
 def _check_no_probabilities(table: Table, names: list[Any]) -> None:
-    rows = _numbers(table, names)
+    rows = rows_of(table, names)
     if rows is None or len(names) < 2:
         return
     is_share = are_probabilities(rows)
@@ -87,7 +87,7 @@ def _check_no_probabilities(table: Table, names: list[Any]) -> None:
 
 def are_member_tables(parts: Any) -> bool:
     """Whether some member is a data frame, or a list of scores by class."""
-    return isinstance(parts, list | tuple) and any(_is_frame(part) or are_scored(part) for part in parts)
+    return isinstance(parts, list | tuple) and any(is_frame(part) or are_scored(part) for part in parts)
 
 
 def read_member(part: Any, name: Any, classes: Sequence[Any] | None) -> MemberTable:
@@ -100,12 +100,11 @@ def read_member(part: Any, name: Any, classes: Sequence[Any] | None) -> MemberTa
             )
         scores = read_rows(part, str(name))
         return MemberTable(scores.values, None, scores.classes)
-    if not _is_frame(part):
+    if not is_frame(part):
         return MemberTable(part, None, None)
     table = as_table(part)
-    everything = _numbers(table, table.columns)
     item = None
-    if classes is None and (everything is None or not are_probabilities(everything).any()):
+    if classes is None and not sum_to_one(table, table.columns):
         item = roles_of({name: table[name] for name in table.columns if isinstance(name, str)}).item
     others = [column for column in table.columns if column != item]
     if classes is not None:
@@ -113,29 +112,16 @@ def read_member(part: Any, name: Any, classes: Sequence[Any] | None) -> MemberTa
         axis = Axis("class", len(others), others)
         others = [others[axis.position_of(wanted)] for wanted in classes]
         item = None if item in others else item
-    rows = _numbers(table, others)
+    rows = rows_of(table, others)
     if rows is None:
         raise InvalidPredictions(
             f"member {name!r} must be a frame with a column of probabilities per class; it has {some(table.columns)}: "
             "name the classes with classes=, or give a long frame to from_frame"
         )
-    return MemberTable(rows, _index(part) if item is None else table[item], others)
+    return MemberTable(rows, index_names(part) if item is None else table[item], others)
 
 
-def _is_frame(part: Any) -> bool:
-    kind = type(part)  # a lazy frame warns if it is asked for its columns
-    return hasattr(kind, "columns") or hasattr(kind, "column_names")
-
-
-def _numbers(table: Table, names: Sequence[Any]) -> npt.NDArray[np.float64] | None:
-    """Columns of numbers side by side; None if some value is none."""
-    columns = [[np.nan if is_missing(value) else value for value in table[name]] for name in names]
-    if not columns or not all(isinstance(v, int | float) and not isinstance(v, bool) for c in columns for v in c):
-        return None
-    return np.array(columns, dtype=np.float64).T
-
-
-def _index(frame: Any) -> list[Any] | None:
+def index_names(frame: Any) -> list[Any] | None:
     """The names in a pandas index that does not only count the rows."""
     index = getattr(frame, "index", None)
     if index is None or callable(index) or type(index).__name__ == "RangeIndex":

@@ -1,4 +1,4 @@
-"""Predictions, labels and posteriors in files: `.npy .npz .safetensors` of arrays, `.csv .tsv .parquet` of tables.
+"""Predictions, labels and posteriors in files of arrays and of tables; `contents.py` lists the formats.
 
 It may import from every room but `plots`, `report`, `experiments` and `cli`.
 """

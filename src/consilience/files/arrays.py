@@ -26,8 +26,12 @@ def from_arrays(contents: Contents, arrays: Arrays, *, scale: Scale | None, is_a
         item, member, label = answers
         return Predictions.from_answers(item, member, label, **names, partial=True), f"a list of {len(label):,} answers"
     blocks = {name: a for name, a in arrays.items() if a.ndim == 3 and a.dtype.kind in "fiub"}
-    matrices = {} if scale == "labels" else {n: a for n, a in arrays.items() if a.ndim == 2 and a.dtype.kind == "f"}
+    # Whole numbers are labels, unless the user says of this file that they are not. --logits is said of all files.
+    numbers = "fiu" if scale is not None and (contents.scale is not None or scale == "counts") else "f"
+    matrices = {} if scale == "labels" else {n: a for n, a in arrays.items() if a.ndim == 2 and a.dtype.kind in numbers}
     if blocks:
+        if scale == "labels":
+            raise InvalidPredictions(f"labels must be an array (members, items); got one {BLOCK}")
         name = _the_only_name(blocks, contents, "array (members, items, classes)")
         made, words = _block(blocks[name], name, scale, names)
         check_members(made, f"the order of axes is {BLOCK}")

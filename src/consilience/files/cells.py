@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, final
 
 import numpy as np
 
-from consilience.data.names import UNKNOWN, is_missing, text_of
+from consilience.data.names import UNKNOWN, WRITTEN_NUMBER, is_missing, text_of
 from consilience.data.reading import are_probabilities
 from consilience.files.scales import MOST_ROUNDED, Scale, scale_of
 from consilience.files.spreadsheets import without_quote
@@ -19,11 +19,12 @@ if TYPE_CHECKING:
 
     from consilience.system.arrays import FloatArray
 
-NUMBER = re.compile(r"[-+]?([0-9]+([.,][0-9]*)?|[.,][0-9]+)([eE][-+]?[0-9]{1,3})?( ?%)?|[-+]?inf")
+NUMBER = re.compile(f"{WRITTEN_NUMBER.pattern}|[-+]?inf")
 
 ENOUGH_ROWS, LABELS_REPEAT, FEW = 10, 2, 20
-"""As many rows of whole numbers as the first that all have the same sum are no labels. Labels that are fractions are
-given as often as the second, on average, and at most as many different ones as the third."""
+"""Whole numbers are not labels if at least the first number of rows all have the same sum. Fractions may be labels if
+each occurs at least as often as the second number, on average, and there are at most the third number of different
+ones."""
 
 Meaning: TypeAlias = Scale | Literal["unclear"]
 

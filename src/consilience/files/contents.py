@@ -85,16 +85,19 @@ def split_source(source: str) -> tuple[Path, str | None]:
 def _split_scale(path: Path, suffix: str, key: str | None) -> tuple[str | None, Scale | None]:
     """The key without the scale at its end, and the scale."""
     head, _, last = (key or "").rpartition(":")
-    if last not in SCALES or (suffix == ".npz" and last == key and last in _names_in(path)):
+    if last not in SCALES or (last == key and last in _names_in(path, suffix)):
         return key, None
     return head or None, SCALES[last]
 
 
-def _names_in(path: Path) -> list[str]:
+def _names_in(path: Path, suffix: str) -> list[str]:
+    """The entries of an archive; none of a file that cannot be read, which reading will say."""
     try:
-        return names_in_npz(path)
+        if suffix == ".npz":
+            return names_in_npz(path)
+        return list(_read_safetensors(path)) if suffix == ".safetensors" else []
     except UNREADABLE:
-        return []  # reading says what is wrong
+        return []
 
 
 def _read_table(path: Path, suffix: str) -> tuple[Table, dict[str, Rows]]:

@@ -9,10 +9,10 @@ from consilience.files.scales import Scale, as_probabilities, check_orientation,
 from consilience.system.errors import InvalidPredictions
 
 if TYPE_CHECKING:
-    from consilience.data.roles import Columns
+    from consilience.data.roles import Layout
 
 
-def lists_of_predictions(lists: dict[str, Rows], told: Columns, *, has_label: bool) -> dict[str, Rows]:
+def lists_of_predictions(lists: dict[str, Rows], told: Layout, *, has_label: bool) -> dict[str, Rows]:
     """The columns of lists that are predictions; beside a column of labels, only those that read as probabilities."""
     if told.label is not None:
         return {told.label: lists[told.label]} if told.label in lists else {}

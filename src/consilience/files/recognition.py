@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from consilience.data.axes import Axis, some
 from consilience.data.labels import NamedLabels
 from consilience.data.predictions import Predictions
-from consilience.data.roles import ITEM, TRUTH, UNNAMED, Columns, column_named, role_of, with_joined_items
+from consilience.data.roles import ITEM, TRUTH, UNNAMED, Layout, item_of_labels, joined_items, label_of_labels
 from consilience.files.arrays import axis_names, from_arrays, labels_in
 from consilience.files.cells import Cells
-from consilience.files.contents import Contents, Table, read_contents
+from consilience.files.contents import Contents, read_contents
 from consilience.files.posteriors import Posterior, known_in, without_answers
 from consilience.files.tables import all_named, from_table
 from consilience.system.errors import InvalidPredictions
@@ -30,11 +30,11 @@ class Source(NamedTuple):
     examples: list[tables.Table | None]
 
 
-def read_predictions(sources: Sequence[str], *, logits: bool = False, columns: Columns | None = None) -> Source:
+def read_predictions(sources: Sequence[str], *, logits: bool = False, layout: Layout | None = None) -> Source:
     """Read predictions from one file for all members, one file per member, or a mixture."""
     if not sources:
         raise InvalidPredictions("expected at least one file of predictions; got none")
-    told = columns or Columns()
+    told = layout or Layout()
     parts, found, examples = [], [], []
     for source in sources:
         contents = read_contents(source)
@@ -53,7 +53,7 @@ def read_predictions(sources: Sequence[str], *, logits: bool = False, columns: C
     return Source(panel, found, examples)
 
 
-def read_labels(source: str, *, columns: Columns | None = None, are_optional: bool = False) -> Any:
+def read_labels(source: str, *, layout: Layout | None = None, are_optional: bool = False) -> Any:
     """Read labels as `fit` and `evaluate` take them: one per item, or a mapping if the file names items.
 
     `are_optional` says that the columns were named for other files, and may be missing from this one.
@@ -68,17 +68,17 @@ def read_labels(source: str, *, columns: Columns | None = None, are_optional: bo
         has_names = "items" in names and len(names["items"]) == len(labels)
         return NamedLabels(names["items"], labels.tolist()) if has_names else labels
     assert contents.table is not None  # noqa: S101 - one of the two is there
-    table, told = contents.table, columns or Columns()
-    joined = with_joined_items({name: cells.values for name, cells in table.items()}, told)
+    table, told = contents.table, layout or Layout()
+    joined = joined_items({name: cells.values for name, cells in table.items()}, told.item)
     if joined is not None:
         table = {str(told.item): Cells(joined, is_text=False), **table}
     if are_optional:
         item, label = (name if name in table else None for name in (told.item, told.label))
-        told = Columns(item, None, label)
-    item = _item_of_labels(table, told)
+        told = Layout(item, None, label)
+    item = item_of_labels(table, told.item)
     others = [name for name in table if name != item and name not in UNNAMED]
     is_alone = len(others) == 1 and told.label is None
-    label = others[0] if is_alone else _label_of_labels(table, told, item)
+    label = others[0] if is_alone else label_of_labels(others, told.label)
     if label is None:
         raise InvalidPredictions(
             f"{source} must have a column of labels, one of {some(TRUTH)}; it has {some(list(table))}"
@@ -91,12 +91,12 @@ def read_labels(source: str, *, columns: Columns | None = None, are_optional: bo
         raise InvalidPredictions(f"{source}: {error}") from None
 
 
-def read_posterior(source: str, *, columns: Columns | None = None) -> Posterior:
+def read_posterior(source: str, *, layout: Layout | None = None) -> Posterior:
     """Read a posterior (items, classes), with its names if it has any."""
     contents = read_contents(source)
     contents = contents._replace(scale=contents.scale or "probabilities")
-    part, _, _ = _recognised(contents, columns or Columns(), logits=False, is_alone=True)
-    part = _with_names(part, columns or Columns(), source)
+    part, _, _ = _recognised(contents, layout or Layout(), logits=False, is_alone=True)
+    part = _with_names(part, layout or Layout(), source)
     if part.n_members != 1:
         raise InvalidPredictions(f"a posterior is (items, classes); {source} holds {part.n_members} members")
     try:
@@ -120,7 +120,7 @@ def read_names(source: str) -> list[str]:
         raise InvalidPredictions(f"{source} must hold one array of names; it holds {some(list(contents.arrays))}")
     assert contents.table is not None  # noqa: S101 - one of the two is there
     names = list(contents.table)
-    item = names[0] if len(names) == 1 else _item_of_labels(contents.table, Columns())
+    item = names[0] if len(names) == 1 else item_of_labels(contents.table)
     if item is None:
         raise InvalidPredictions(
             f"{source} must have a column of items, such as {some(ITEM[:3])}; it has {some(names)}"
@@ -128,22 +128,8 @@ def read_names(source: str) -> list[str]:
     return all_named(contents.table[item], item)
 
 
-def _item_of_labels(table: Table, told: Columns) -> str | None:
-    """The column of items in a table of labels: usual names first, then others that say so."""
-    item = column_named(table, told.item, (*ITEM, *UNNAMED))
-    called = [name for name in table if role_of(name) == "item"]
-    is_index = item in UNNAMED and told.item is None
-    return called[0] if called and (item is None or is_index) else item
-
-
-def _label_of_labels(table: Table, told: Columns, item: str | None) -> str | None:
-    label = column_named(table, told.label, TRUTH)
-    called = [name for role in ("truth", "label") for name in table if role_of(name) == role and name != item]
-    return label if label is not None else next(iter(called), None)
-
-
 def _recognised(
-    contents: Contents, told: Columns, *, logits: bool, is_alone: bool
+    contents: Contents, told: Layout, *, logits: bool, is_alone: bool
 ) -> tuple[Predictions, str, tables.Table | None]:
     contents = without_answers(contents)
     scale: Scale | None = contents.scale or ("logits" if logits else "counts" if told.normalize else None)
@@ -161,7 +147,7 @@ def _recognised(
         raise InvalidPredictions(f"{contents.path}: {error}") from None
 
 
-def _with_names(part: Predictions, told: Columns, source: str) -> Predictions:
+def _with_names(part: Predictions, told: Layout, source: str) -> Predictions:
     """Name the items and classes of a file that does not, as the user says."""
     if told.items is not None and not part.axes.items.is_named:
         if len(told.items) != part.n_items:

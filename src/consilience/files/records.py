@@ -22,6 +22,9 @@ SCORES = frozenset(
 )
 """An object of this name in a record holds one number for each class."""
 
+MOST_DIGITS = 300
+"""A longer whole number is larger than any float."""
+
 
 def read_records(path: Path, *, by_line: bool) -> tuple[dict[str, Cells], dict[str, Rows]]:
     """The columns of text and numbers, and those whose cells are rows: a list of numbers, or one for each class."""
@@ -48,7 +51,13 @@ def read_records(path: Path, *, by_line: bool) -> tuple[dict[str, Cells], dict[s
 
 
 def _parsed(text: str) -> Any:
-    return json.loads(text, object_pairs_hook=_without_repeats)
+    return json.loads(text, object_pairs_hook=_without_repeats, parse_int=_whole)
+
+
+def _whole(digits: str) -> int:
+    if len(digits) > MOST_DIGITS:
+        raise ValueError(f"a whole number must have at most {MOST_DIGITS} digits; got {len(digits):,}")
+    return int(digits)
 
 
 def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -95,7 +104,7 @@ def _columns(records: list[dict[str, Any]], path: Path) -> dict[str, list[Any]]:
 
 def _are_rows(values: list[Any]) -> bool:
     given = [value for value in values if value is not None]
-    return bool(given) and all(map(is_row, given))
+    return any(map(is_row, given)) and all(is_row(value) or value == [] for value in given)
 
 
 def _cell(value: Any) -> Any:

@@ -27,12 +27,12 @@ MOST_ROUNDED = 2.0
 """Per cent may sum to 100 within this, since they are rounded."""
 
 MOST_ROWS, MOST = 10_000, 0.5
-"""The scale is told by so many rows. If this share of them are probabilities, all are meant to be; and so for rows with
-a negative number, which are logits."""
+"""The scale is recognised from about so many rows, evenly spaced. If at least this share of them are probabilities, all
+rows are meant to be; if more than this share have a negative number, all rows are logits."""
 
 
 def scale_of(matrix: Any) -> Scale | None:
-    """The scale of rows (items, classes); None if they are on none, which the check of probabilities puts into words.
+    """The scale of rows (items, classes); None if they are on none: the check of probabilities then says what is wrong.
 
     Negative numbers in most rows are logits or log-probabilities: nothing else that a classifier gives is negative.
 
@@ -65,8 +65,7 @@ def named_scale(name: str) -> Scale | None:
 def as_probabilities(matrix: Any, scale: Scale | None, member: int = 0) -> Any:
     """Rows (items, classes) on a scale as probabilities; rows on none are left as they are."""
     if scale == "logits":
-        is_whole = np.dtype(matrix.dtype).kind in "biu"
-        return softmax(np.asarray(matrix, dtype=np.float64) if is_whole else matrix, member)
+        return softmax(matrix if matrix.dtype.kind == "f" else matrix.astype(np.float64), member)
     if scale == "counts":
         return normalized(np.asarray(matrix, dtype=np.float64))
     return from_per_cent(np.asarray(matrix, dtype=np.float64)) if scale == "per cent" else matrix

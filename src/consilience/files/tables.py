@@ -14,12 +14,12 @@ from consilience.data.roles import (
     ITEM,
     MEMBER,
     UNNAMED,
-    Columns,
+    Layout,
     Roles,
     column_named,
+    joined_items,
     role_of,
     roles_of,
-    with_joined_items,
 )
 from consilience.files.cells import Cells, Numbers, check_one_notation, numbers_in
 from consilience.files.lists import as_one_scale, lists_of_predictions
@@ -49,7 +49,7 @@ class Understood(NamedTuple):
     example: tables.Table
 
 
-def from_table(contents: Contents, table: Table, told: Columns, scale: Scale | None) -> Understood:
+def from_table(contents: Contents, table: Table, told: Layout, scale: Scale | None) -> Understood:
     """The predictions in a file's table. `told` and `scale` are what the user says of its columns and numbers."""
     return _Reading(contents, without_index(table), told, scale).understood()
 
@@ -78,7 +78,7 @@ def without_index(table: Table) -> Table:
 class _Reading:
     """A table with what the user says of it."""
 
-    def __init__(self, contents: Contents, table: Table, told: Columns, scale: Scale | None) -> None:
+    def __init__(self, contents: Contents, table: Table, told: Layout, scale: Scale | None) -> None:
         self.lists, self.stem, self.told, self.scale = contents.lists, contents.path.stem, told, scale
         # --logits is said of all files, among them tables of whole numbers that are labels.
         self.is_of_numbers = contents.scale is not None or told.normalize
@@ -86,7 +86,7 @@ class _Reading:
         columns = told.classes is not None and all(name in table for name in told.classes)
         self.told_classes = list(told.classes or ()) if columns else None
         values = {name: cells.values for name, cells in table.items()}
-        joined = with_joined_items(values, told)
+        joined = joined_items(values, told.item)
         self.table = table if joined is None else {str(told.item): Cells(joined, is_text=False), **table}
 
     def understood(self) -> Understood:

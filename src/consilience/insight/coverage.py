@@ -23,6 +23,11 @@ class Coverage(NamedTuple):
     conflict: FloatArray  # it answered, and another member said something else
 
 
+def answered_shares(answers: HardAnswers, n_members: int, n_items: int) -> FloatArray:
+    """The share of the items that each member answers (members,), once or several times."""
+    return np.bincount(last_answers(answers).members, minlength=n_members) / n_items
+
+
 def coverage_of(answers: HardAnswers, n_members: int, n_items: int) -> Coverage:
     """Count the last answer of each member to each item."""
     last = last_answers(answers)
@@ -34,4 +39,4 @@ def coverage_of(answers: HardAnswers, n_members: int, n_items: int) -> Coverage:
     def share(is_counted: npt.NDArray[np.bool_]) -> FloatArray:
         return np.bincount(last.members[is_counted[last.items]], minlength=n_members) / n_items
 
-    return Coverage(share(n_answers > 0), share(n_answers > 1), share(n_kinds > 1))
+    return Coverage(answered_shares(last, n_members, n_items), share(n_answers > 1), share(n_kinds > 1))

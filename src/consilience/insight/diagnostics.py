@@ -14,6 +14,7 @@ from consilience.data.labels import known_labels
 from consilience.data.predictions import Predictions, as_predictions
 from consilience.insight.accuracy.estimates import FUSED, Estimate, Estimates, named_estimates, voters_of
 from consilience.insight.agreement import PanelAgreement, agreement_of
+from consilience.insight.coverage import answered_shares
 from consilience.insight.monitoring.since import Since, since
 from consilience.insight.pairs import PairCounts, most_active
 from consilience.insight.warnings.every import warnings_of
@@ -242,12 +243,11 @@ def _member_report(
 
     agrees = (consensus.chosen[answers.items] == answers.labels).astype(float)
     dissents = _dissents(consensus, predictions).astype(float)
-    pairs = np.unique(np.stack([answers.members, answers.items]), axis=1)[0]
     weights = getattr(method, "member_weights_", None)
     return Table(
         {
             "member": [str(name) for name in predictions.members],
-            "coverage": (np.bincount(pairs, minlength=n_members) / predictions.n_items).tolist(),
+            "coverage": answered_shares(answers, n_members, predictions.n_items).tolist(),
             "answers": n_answers.tolist(),
             "estimated accuracy": [
                 found.value if n >= min(FEWEST_ANSWERS, predictions.n_items) else np.nan

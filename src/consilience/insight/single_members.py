@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from consilience.system.arrays import FloatArray, IntArray
 
 ENOUGH = 10
-"""Members with fewer votes that count are not ranked, unless all have fewer: by chance, one vote is right always."""
+"""Members with fewer votes that count are not ranked, unless all have fewer: whether one vote is right is chance."""
 
 NOTHING = float("nan")
 

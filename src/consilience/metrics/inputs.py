@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from consilience.data.axes import Axes, Axis
-from consilience.data.frames import as_table
+from consilience.data.frames import as_table, is_frame
 from consilience.data.labels import known_labels, known_truths, which_known
 from consilience.data.reading import are_probabilities
 from consilience.system.arrays import plain_numpy
@@ -73,7 +73,7 @@ def _given(labels: Any, axes: Axes) -> Any:
 def _with_axes(posterior: Any, classes: Sequence[Any] | None = None) -> tuple[FloatArray, Axes]:
     """The numbers (items, classes), and the names that they have."""
     items = None
-    if hasattr(posterior, "columns"):
+    if is_frame(posterior):
         posterior, items, columns = _of_frame(posterior)
         if classes is not None and not Axis("class", len(columns), columns).is_same_as(list(classes)):
             raise InvalidPredictions(f"classes must be the columns of the posterior, {columns}; got {list(classes)}")

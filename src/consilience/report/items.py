@@ -11,6 +11,8 @@ from consilience.report.selection import items_to_show
 from consilience.system.arrays import to_numpy
 
 if TYPE_CHECKING:
+    import numpy.typing as npt
+
     from consilience.data.answers import HardAnswers
     from consilience.insight.analysis import Analysis
     from consilience.insight.explanation import Explanation
@@ -27,7 +29,7 @@ MOST_DOUBTFUL = 50
 """How many single answers are listed for a second look."""
 
 DOUBTFUL = 0.5
-"""Answers to which the fused answer gives a larger probability are not."""
+"""An answer is listed only if the fused answer gives it a smaller probability."""
 
 
 class Judged(NamedTuple):
@@ -37,9 +39,12 @@ class Judged(NamedTuple):
     average: Verdicts
     n_answers: IntArray
     n_against: IntArray  # answers that contradict the consensus
+    is_changed: npt.NDArray[np.bool_]  # both differ, and the fit was not given the item's label
 
     @classmethod
-    def of(cls, consensus: Verdicts, average: Verdicts, answers: HardAnswers) -> Judged:
+    def of(
+        cls, consensus: Verdicts, average: Verdicts, answers: HardAnswers, is_given: npt.NDArray[np.bool_]
+    ) -> Judged:
         """Count each item's answers, and those that contradict the consensus."""
         n_items = len(consensus.chosen)
         contradicts = answers.items[answers.labels != consensus.chosen[answers.items]]
@@ -48,6 +53,7 @@ class Judged(NamedTuple):
             average,
             np.bincount(answers.items, minlength=n_items),
             np.bincount(contradicts, minlength=n_items),
+            (consensus.chosen != average.chosen) & ~is_given,
         )
 
 
@@ -56,16 +62,17 @@ class ItemSection:
 
     def __init__(self, analysis: Analysis, judged: Judged, votes: HardAnswers, most: int) -> None:
         against = judged.n_against / np.maximum(judged.n_answers, 1)
-        self.shown = items_to_show(judged.consensus, judged.average, against, most)
+        self.shown = items_to_show(judged.consensus, judged.is_changed, against, most)
         self.analysis, self.judged, self.votes = analysis, judged, votes
         self.posterior = to_numpy(analysis.posterior)
 
     def to_dict(self) -> dict[str, Any]:
         """The items shown, with their explanations, and how many there are of each kind."""
         positions, reasons, _ = self.shown
-        classes, averaged = self.analysis.predictions.classes, self.judged.average.chosen[positions]
-        # Changed answers are explained against the average's answer, others against the second class.
-        against = [classes[k] if why == "changed" else None for k, why in zip(averaged, reasons, strict=True)]
+        classes = self.analysis.predictions.classes
+        chosen, averaged = (rows.chosen[positions] for rows in self.judged[:2])
+        # An answer other than the average's is explained against that one, the others against the second class.
+        against = [classes[k] if k != own else None for k, own in zip(averaged, chosen, strict=True)]
         explanations = self.analysis.explanations(positions, against)
         return {
             "total": self.analysis.predictions.n_items,
@@ -95,7 +102,7 @@ class ItemSection:
         ]
 
     def _row(self, position: int, reason: str, explanation: Explanation) -> dict[str, Any]:
-        consensus, average, n_answers, n_against = self.judged
+        consensus, average, n_answers, n_against, _ = self.judged
         return {
             "name": text(explanation.item),
             "reason": reason,

@@ -37,7 +37,6 @@ class Opening:
     def __init__(self, analysis: Analysis, judged: Judged, members: MemberSection) -> None:
         self.analysis, self.judged, self.members = analysis, judged, members
         self.fused, self.average = (analysis.diagnosis.answers[name] for name in (FUSED, "average"))
-        self.is_changed = (judged.consensus.chosen != judged.average.chosen) & ~analysis.is_given
 
     def to_dict(self) -> dict[str, Any]:
         """Everything the first screen shows."""
@@ -120,8 +119,8 @@ class Opening:
     def _changed(self) -> dict[str, Any]:
         """How many answers differ from the average's, and what became of those with a known label."""
         consensus, average = self.judged.consensus, self.judged.average
-        counted = {"count": int(self.is_changed.sum()), "helped": None, "hurt": None, "neither": None}
-        is_known = self.is_changed & (consensus.truth >= 0)
+        counted = {"count": int(self.judged.is_changed.sum()), "helped": None, "hurt": None, "neither": None}
+        is_known = self.judged.is_changed & (consensus.truth >= 0)
         if not (consensus.truth >= 0).any():
             return counted
         is_right, was_right = consensus.is_right.astype(bool), average.is_right.astype(bool)

@@ -56,7 +56,7 @@ def report_payload(
         verdicts_of((part for _, part in parts_of(rows)), analysis.measurable)
         for rows in (analysis.posterior, analysis.average)
     )
-    judged = Judged.of(consensus, average, answers)
+    judged = Judged.of(consensus, average, answers, analysis.is_given)
     members = MemberSection(analysis, answers, votes)
     payload = {
         "title": title or f"What {data.n_members} members say of {data.n_items:,} items",

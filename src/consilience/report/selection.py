@@ -10,6 +10,8 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    import numpy.typing as npt
+
     from consilience.report.verdicts import Verdicts
     from consilience.system.arrays import FloatArray, IntArray
 
@@ -58,12 +60,11 @@ def largest_cells(table: FloatArray, most: int) -> list[tuple[int, int]]:
     return [(int(cell // len(table)), int(cell % len(table))) for cell in ordered if values[cell] > 0]
 
 
-def items_to_show(consensus: Verdicts, average: Verdicts, against: FloatArray, most: int) -> ShownItems:
+def items_to_show(consensus: Verdicts, is_changed: npt.NDArray[np.bool_], against: FloatArray, most: int) -> ShownItems:
     """First the changed items, by decreasing margin; then the most uncertain and the most disputed others.
 
     `against` is the share of an item's answers that contradict the consensus.
     """
-    is_changed = consensus.chosen != average.chosen
     changed = np.flatnonzero(is_changed)
     changed = changed[np.argsort(-consensus.margin[changed], kind="stable")]
     others = np.flatnonzero(~is_changed)

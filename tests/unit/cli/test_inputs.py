@@ -7,7 +7,7 @@ import pytest
 
 import consilience as cs
 from consilience.cli.inputs import fitted, labels_of, predictions_of
-from consilience.data.roles import Columns
+from consilience.data.roles import Layout
 
 
 def test_labels_of_tables_need_names(run, tmp_path):
@@ -34,19 +34,19 @@ def test_what_a_fit_warns_of_is_a_sentence(run, arrays, tmp_path):
 
 def test_how_files_were_understood_is_said_unless_quiet(arrays, tmp_path, capsys):
     files = [str(tmp_path / name) for name in arrays]
-    predictions = predictions_of(files, Columns(), logits=False, quiet=True)
+    predictions = predictions_of(files, Layout(), logits=False, quiet=True)
     assert predictions.members == ["good", "fair", "poor"] and capsys.readouterr().err == ""
-    predictions_of(files[:1], Columns(), logits=False)
+    predictions_of(files[:1], Layout(), logits=False)
     assert "NumPy array, probabilities (items, classes)" in " ".join(capsys.readouterr().err.split())
 
 
 def test_one_array_is_not_both_predictions_and_labels(tmp_path):
     path = str(tmp_path / "y.npy")
     np.save(path, np.array([[0, 1], [1, 1]]))
-    predictions = predictions_of([path], Columns(), logits=False, quiet=True)
-    assert labels_of(None, predictions, [path], Columns()) is None
+    predictions = predictions_of([path], Layout(), logits=False, quiet=True)
+    assert labels_of(None, predictions, [path], Layout()) is None
     with pytest.raises(cs.InvalidPredictions, match="labels must be in a file of their own"):
-        labels_of(path, predictions, [path], Columns())
+        labels_of(path, predictions, [path], Layout())
 
 
 def test_a_saved_model_is_loaded_and_not_fitted(tmp_path):

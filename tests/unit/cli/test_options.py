@@ -7,8 +7,8 @@ from typer.main import get_command
 
 from consilience.cli.app import app
 from consilience.cli.methods import method_names
-from consilience.cli.options import Method, with_columns
-from consilience.data.roles import Columns
+from consilience.cli.options import Method, with_layout
+from consilience.data.roles import Layout
 
 NAMES = ["item_column", "member_column", "label_column", "classes", "items", "normalize"]
 
@@ -31,8 +31,8 @@ def test_shared_options_have_one_meaning():
 
 
 def test_options_stand_in_the_place_of_the_parameter():
-    @with_columns
-    def command(files, *, columns, json=False):
+    @with_layout
+    def command(files, *, layout, json=False):
         """Say something."""
 
     assert list(signature(command).parameters) == ["files", "json", *NAMES]
@@ -42,9 +42,9 @@ def test_options_stand_in_the_place_of_the_parameter():
 def test_the_command_gets_the_columns():
     heard = {}
 
-    @with_columns
-    def command(files, *, columns):
-        heard.update(files=files, columns=columns)
+    @with_layout
+    def command(files, *, layout):
+        heard.update(files=files, layout=layout)
 
     given = dict.fromkeys(NAMES) | {
         "item_column": "q",
@@ -53,7 +53,7 @@ def test_the_command_gets_the_columns():
         "normalize": True,
     }
     command(files=["a.csv"], **dict.fromkeys(NAMES) | given)
-    assert heard == {"files": ["a.csv"], "columns": Columns("q", None, "said", ("a", "b,c"), None, normalize=True)}
+    assert heard == {"files": ["a.csv"], "layout": Layout("q", None, "said", ("a", "b,c"), None, normalize=True)}
 
 
 def test_tables_are_read_by_the_columns_named(run, tmp_path):

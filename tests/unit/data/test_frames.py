@@ -105,3 +105,18 @@ def test_probabilities_beside_labels_are_refused():
         cs.Predictions.from_frame(frame.assign(label=["cat", "cat", "dog"]))
     extra = frame.assign(label=["cat", "cat", "dog"], dog=[3.0, 4.0, 5.0])  # seconds, say
     assert not cs.Predictions.from_frame(extra).is_soft.any()
+
+
+def test_items_may_be_several_columns_joined():
+    frame = pd.DataFrame(
+        {
+            "question": [1, 2] * 4,
+            "model": ["a", "a", "b", "b"] * 2,
+            "judge": ["x"] * 4 + ["y"] * 4,
+            "vote": list("01010111"),
+        }
+    )
+    p = cs.Predictions.from_frame(frame, item="question+model", member="judge", label="vote")
+    assert (p.items, p.members) == (["1/a", "1/b", "2/a", "2/b"], ["x", "y"])
+    with pytest.raises(cs.InvalidPredictions, match=r"must have the column 'question\+other' for the item"):
+        cs.Predictions.from_frame(frame, item="question+other")

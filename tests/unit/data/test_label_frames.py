@@ -6,7 +6,8 @@ import polars as pl
 import pytest
 
 import consilience as cs
-from consilience.data.label_frames import is_frame, read_label_frame
+from consilience.data.frames import is_frame
+from consilience.data.label_frames import read_label_frame
 from consilience.data.labels import known_labels, known_rows, known_truths
 
 PREDICTIONS = cs.Predictions(
@@ -27,6 +28,33 @@ def test_labels_are_matched_by_the_column_of_items(make, item):
     frame = make({"note": ["a", "b"], item: ["z", "x"], "label": ["cat", "ant"]})
     assert known_labels(frame, AXES).tolist() == [-1, 0, -1, 2]
     assert known_truths(frame, AXES).tolist() == [-1, 0, -1, 2]
+
+
+@pytest.mark.parametrize("label", ["label", "gold", "true_class"])
+@pytest.mark.parametrize("item", ["id", "question_id", "Image"])
+def test_columns_of_usual_names_come_before_the_index(item, label):
+    frame = pd.DataFrame({"note": ["a", "b"], item: ["z", "x"], label: ["cat", "ant"]})
+    assert known_labels(frame, AXES).tolist() == [-1, 0, -1, 2]
+    counted = cs.Predictions(np.full((1, 4, 3), 1 / 3), classes=["ant", "bee", "cat"]).axes
+    some = pd.DataFrame({item: [3, 1], label: ["cat", "ant"]}, index=[0, 2])
+    assert known_labels(some, counted).tolist() == [-1, 0, -1, 2]
+
+
+def test_an_index_of_names_comes_before_a_column_of_text():
+    frame = pd.DataFrame({"text": ["a", "b"], "label": ["cat", "ant"]}, index=["z", "x"])
+    assert known_labels(frame, AXES).tolist() == [-1, 0, -1, 2]
+
+
+def test_classes_may_be_called_like_items_and_labels():
+    axes = cs.Predictions(np.full((1, 2, 2), 0.5), classes=["image", "true"]).axes
+    frame = pd.DataFrame({"image": [0.25, 1.0], "true": [0.75, 0.0]})
+    np.testing.assert_array_equal(known_truths(frame, axes), frame.to_numpy())
+
+
+def test_lazy_frames_do_not_warn(recwarn):
+    lazy = pl.DataFrame({"item": ["z", "x"], "label": ["cat", "ant"]}).lazy()
+    assert known_labels(lazy, AXES).tolist() == [-1, 0, -1, 2]
+    assert not recwarn.list
 
 
 def test_labels_are_matched_by_the_index_or_come_in_order():

@@ -3,7 +3,7 @@
 import pytest
 
 import consilience as cs
-from consilience.data.roles import Columns, Roles, role_of, roles_of, with_joined_items
+from consilience.data.roles import Layout, Roles, joined_items, role_of, roles_of
 
 QUESTIONS = [f"q{place}" for place in range(12) for _ in range(3)]
 JUDGES = ["gpt", "claude", "llama"] * 12
@@ -83,11 +83,11 @@ def test_two_readings_are_refused_with_what_to_say(table, message):
 
 def test_what_the_user_says_decides():
     table = {"a": QUESTIONS, "b": JUDGES, "c": VERDICTS}
-    assert roles_of(table, Columns("a", "b", "c")) == Roles("a", "b", "c")
+    assert roles_of(table, Layout("a", "b", "c")) == Roles("a", "b", "c")
     with pytest.raises(cs.InvalidPredictions, match="expected the column 'd'"):
-        roles_of(table, Columns("a", "d", "c"))
+        roles_of(table, Layout("a", "d", "c"))
     both = LONG | {"model": ["m1"] * 20 + ["m2"] * 16}
-    assert roles_of(both, Columns(member="judge_model")).member == "judge_model"
+    assert roles_of(both, Layout(member="judge_model")).member == "judge_model"
 
 
 @pytest.mark.parametrize("item", ["id", "filename", "Unnamed: 0"])
@@ -99,9 +99,9 @@ def test_a_wide_table_has_one_row_for_each_item(item):
 
 def test_columns_joined_name_items():
     table = {"question": [1, 1, 2], "model": ["a", "b", "a"]}
-    assert with_joined_items(table, Columns("question+model")) == ["1/a", "1/b", "2/a"]
-    assert with_joined_items(table, Columns("question")) is None
+    assert joined_items(table, "question+model") == ["1/a", "1/b", "2/a"]
+    assert joined_items(table, "question") is None
     with pytest.raises(cs.InvalidPredictions, match="must name every item"):
-        with_joined_items(table | {"model": ["a", None, ""]}, Columns("question+model"))
+        joined_items(table | {"model": ["a", None, ""]}, "question+model")
     with pytest.raises(cs.InvalidPredictions, match="must name items differently"):
-        with_joined_items({"a": ["x/y", "x"], "b": ["z", "y/z"]}, Columns("a+b"))
+        joined_items({"a": ["x/y", "x"], "b": ["z", "y/z"]}, "a+b")

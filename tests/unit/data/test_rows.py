@@ -28,6 +28,7 @@ def test_lists_of_numbers_have_no_names():
     ("values", "message"),
     [
         ([[1.0], [0.5, 0.5]], "lists of one length"),
+        ([[], [0.5, 0.5]], r"lists of one length; got \[0, 2\]"),
         ([SCORES[0], SCORES[0][:1]], "top_k=None"),
         ([[SCORES[0][0], SCORES[0][0]]], "score each class once"),
     ],
@@ -38,7 +39,13 @@ def test_ragged_rows_are_refused(values, message):
 
 
 def test_what_is_a_row():
-    assert is_row([1, 2.5]) and is_row(SCORES[0]) and is_row({"a": 1, "b": 2}) and is_row(np.ones(2))
+    assert (
+        is_row([1, 2.5])
+        and is_row([None, 0.5])
+        and is_row(SCORES[0])
+        and is_row({"a": 1, "b": 2})
+        and is_row(np.ones(2))
+    )
     assert not any(map(is_row, ([], "text", [True], ["a"], {"a": "b", "c": 1}, {"a": 1}, 3)))
     assert are_scored(SCORES) and are_scored([SCORES[0][0]])
     assert not any(map(are_scored, ([], [[]], [{"label": "x"}], [[1, 2]], "text", np.ones((2, 2)))))

@@ -30,6 +30,12 @@ def test_items_may_be_a_column(make):
     np.testing.assert_array_equal(p.to_array(), ROWS)
 
 
+def test_an_item_called_0_is_no_probability():
+    frame = pd.DataFrame({"id": range(5)} | dict(zip(CLASSES, ROWS[0].T, strict=True)))
+    p = cs.Predictions({"vit": frame, "swin": frame.iloc[::-1]})
+    assert (p.items, p.classes) == ([0, 1, 2, 3, 4], CLASSES)
+
+
 def test_classes_pick_columns():
     frames = {f"m{m}": frame.assign(confidence=frame.max(axis=1), epoch=3) for m, frame in enumerate(FRAMES)}
     p = cs.Predictions(frames, classes=CLASSES[::-1])

@@ -7,7 +7,7 @@ import pytest
 
 import consilience as cs
 from consilience.data.labels import NamedLabels, known_labels
-from consilience.data.roles import Columns
+from consilience.data.roles import Layout
 from consilience.files import read_labels, read_posterior, read_predictions
 from consilience.system.tables import Table
 
@@ -93,6 +93,33 @@ def test_hard_labels_as_an_array(tmp_path):
     assert predictions.n_classes == 3 and predictions.hard is not None and len(predictions.hard.items) == 5
 
 
+@pytest.mark.parametrize("scale", ["counts", "probabilities", "logits"])
+def test_whole_numbers_are_on_the_scale_that_the_user_says(tmp_path, scale):
+    votes = np.array([[3, 0], [1, 2], [0, 3]])
+    rows = {"counts": votes, "probabilities": np.eye(2, dtype=int)[[0, 1, 1]], "logits": votes - 2}[scale]
+    expected = {"counts": votes / 3, "probabilities": rows, "logits": np.exp(rows) / np.exp(rows).sum(1)[:, None]}
+    np.save(tmp_path / "m.npy", rows)
+    predictions, _ = soft(f"{tmp_path / 'm.npy'}:{scale}")
+    np.testing.assert_allclose(predictions.to_array()[0], expected[scale])
+    if scale == "counts":
+        predictions, _ = soft(tmp_path / "m.npy", layout=Layout(normalize=True))
+        np.testing.assert_allclose(predictions.to_array()[0], expected[scale])
+
+
+def test_labels_have_two_axes(tmp_path):
+    np.save(tmp_path / "all.npy", ARRAY)
+    with pytest.raises(cs.InvalidPredictions, match=r"labels must be an array \(members, items\)"):
+        soft(f"{tmp_path / 'all.npy'}:labels")
+
+
+def test_an_entry_called_logits_is_picked(tmp_path):
+    safetensors = pytest.importorskip("safetensors.numpy")
+    path, logits = tmp_path / "m.safetensors", np.random.default_rng(0).normal(size=(9, 3))
+    safetensors.save_file({"logits": logits, "features": np.ones((9, 5))}, path)
+    predictions, found = soft(f"{path}:logits")
+    assert predictions.n_classes == 3 and "logits" in found[0]
+
+
 def test_safetensors(tmp_path):
     numpy = pytest.importorskip("safetensors.numpy")
     numpy.save_file({"a": ARRAY[0].copy(), "b": ARRAY[1].copy()}, tmp_path / "p.safetensors")
@@ -176,10 +203,10 @@ def test_wide_tables_of_labels_keep_their_order(tmp_path):
 
 def test_columns_can_be_named(tmp_path):
     path = text(tmp_path / "a.csv", "q,who,said\n1,ann,x\n1,bob,y\n2,ann,y\n")
-    predictions, _ = soft(path, columns=Columns("q", "who", "said"))
+    predictions, _ = soft(path, layout=Layout("q", "who", "said"))
     assert predictions.n_members == 2
     with pytest.raises(cs.InvalidPredictions, match="expected the column 'nope'"):
-        soft(path, columns=Columns("nope"))
+        soft(path, layout=Layout("nope"))
 
 
 def test_parquet(tmp_path):
@@ -251,6 +278,8 @@ def test_labels(tmp_path):
         ["t2", "t1"], ["dog", None]
     )
     assert read_labels(str(text(tmp_path / "z.csv", "truth\n1\n0\n"))) == ["1", "0"]
+    both = text(tmp_path / "both.csv", "id,label,gold_label\na,cat,dog\nb,dog,dog\n")
+    assert read_labels(str(both)) == NamedLabels(["a", "b"], ["dog", "dog"])
     items = np.array(["a", "b", "c"])
     assert read_labels(str(save(tmp_path / "n.npz", y=np.array([2, 0, 1]), items=items))) == (list(items), [2, 0, 1])
     with pytest.raises(cs.InvalidPredictions, match="must hold one array of labels"):
@@ -292,8 +321,8 @@ def test_true_labels_are_no_member(tmp_path):
     labelled = text(tmp_path / "l.csv", "id,label,ann,bob\n" + rows(IDS, VOTES, VOTES, VOTES[::-1]))
     with pytest.raises(cs.InvalidPredictions, match="say label='label', or member='ann,bob' for the others"):
         soft(labelled)
-    assert soft(labelled, columns=Columns(member="ann,bob"))[0].members == ["ann", "bob"]
-    assert soft(labelled, columns=Columns(label="label"))[0].members == ["l"]
+    assert soft(labelled, layout=Layout(member="ann,bob"))[0].members == ["ann", "bob"]
+    assert soft(labelled, layout=Layout(label="label"))[0].members == ["l"]
 
 
 def test_columns_named_like_the_labels_may_be_scores(tmp_path):
@@ -315,17 +344,17 @@ def test_names_can_be_given_to_files_without(tmp_path):
     with pytest.raises(cs.InvalidPredictions, match="all files must name their items, or none.*say --items FILE"):
         soft(table, tmp_path / "net.npy")
     with pytest.raises(cs.InvalidPredictions, match="say --classes x,y,z to name those of"):
-        soft(table, tmp_path / "net.npy", columns=Columns(items=tuple(IDS[:5])))
-    named = Columns(items=tuple(IDS[:5]), classes=("z", "y", "x"))
-    predictions, _ = soft(table, tmp_path / "net.npy", columns=named)
+        soft(table, tmp_path / "net.npy", layout=Layout(items=tuple(IDS[:5])))
+    named = Layout(items=tuple(IDS[:5]), classes=("z", "y", "x"))
+    predictions, _ = soft(table, tmp_path / "net.npy", layout=named)
     assert (predictions.items, predictions.classes) == (IDS[:5], ["z", "y", "x"])
     np.testing.assert_allclose(predictions.to_array(), [ARRAY[1][:, ::-1], ARRAY[0]], atol=1e-12)
     for wrong, message in (
-        (Columns(items=("a",)), "--items must name each"),
-        (Columns(classes=("a",)), "--classes must"),
+        (Layout(items=("a",)), "--items must name each"),
+        (Layout(classes=("a",)), "--classes must"),
     ):
         with pytest.raises(cs.InvalidPredictions, match=message):
-            soft(tmp_path / "net.npy", columns=wrong)
+            soft(tmp_path / "net.npy", layout=wrong)
 
 
 def test_items_are_judged_over_all_files(tmp_path):

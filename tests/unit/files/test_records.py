@@ -5,6 +5,7 @@ import json
 import pytest
 
 import consilience as cs
+from consilience.files import read_predictions
 from consilience.files.records import read_records
 
 
@@ -23,6 +24,22 @@ def test_records_and_lines_and_columns_say_the_same(tmp_path):
     assert read(tmp_path / "a.json", {"id": [1, 2], "label": ["x", None]})[0] == expected
     by_index = {"label": {"a": "x", "b": None}}
     assert read(tmp_path / "a.json", by_index)[0] == {"index": ["a", "b"], "label": ["x", None]}
+
+
+@pytest.mark.parametrize(
+    ("row", "message"), [([None, 0.8], "must be NaN for every class"), ([], "lists of one length")]
+)
+def test_a_list_with_gaps_is_no_label(tmp_path, row, message):
+    records = [{"item": "a", "probs": [0.2, 0.8]}, {"item": "b", "probs": row}, {"item": "c", "probs": [0.5, 0.5]}]
+    (tmp_path / "p.json").write_text(json.dumps(records))
+    with pytest.raises(cs.InvalidPredictions, match=message):
+        read_predictions([str(tmp_path / "p.json")])
+
+
+def test_whole_numbers_that_no_float_can_hold_are_refused(tmp_path):
+    read(tmp_path / "t.json", [{"item": 10**39, "label": 1}])
+    with pytest.raises(cs.InvalidPredictions, match="a whole number must have at most 300 digits; got 401"):
+        read(tmp_path / "t.json", [{"item": 1, "label": 10**400}])
 
 
 def test_records_inside_records(tmp_path):

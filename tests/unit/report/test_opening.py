@@ -92,6 +92,7 @@ def test_known_labels_measure_nothing_and_say_what_they_gained():
     names = named(truth, p)
     known = [name if place < 60 else None for place, name in enumerate(names)]
     payload = report_payload(p, labels=names, known=known, most_items=300)
+    assert payload["items"]["changed"] == payload["opening"]["changed"]["count"]
     opening = payload["opening"]
     assert payload["sizes"]["labelled"] == opening["answered"] == 240
     fused = cs.Consensus().fit(p, known).predict_proba(p).argmax(axis=1)

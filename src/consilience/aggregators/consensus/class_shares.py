@@ -58,9 +58,12 @@ class Reweighting:
 
 
 def read_shares(class_shares: Any, classes: list[Any]) -> FloatArray | None:
-    """The shares in the order of the classes, whose names a mapping has; None where they are not known."""
+    """The shares in the order of the classes, whose names a mapping or a Series has; None where they are not known."""
     if class_shares is None:
         return None
+    is_series = hasattr(class_shares, "to_dict") and hasattr(class_shares, "index")
+    if is_series and list(class_shares.index) != list(range(len(class_shares))):
+        class_shares = class_shares.to_dict()
     if isinstance(class_shares, Mapping):
         if unknown := [name for name in class_shares if name not in classes]:
             raise ValueError(f"class_shares must be of the classes {some(classes)}; got {short(unknown[0])}")

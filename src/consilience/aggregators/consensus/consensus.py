@@ -83,9 +83,9 @@ class Consensus(AbstractIterative):
     Parameters
     ----------
     class_shares
-        How frequent the classes are, where you know it: one number for each class, in their order, or a mapping from
-        their names. Answers are then weighted by class, so that they have these shares in the mean; the fewer items
-        there are, the less (`class_shares.py`). None, where you do not know.
+        How frequent the classes are, where you know it: one number for each class, in their order, or a mapping or a
+        Series by their names. Answers are then weighted by class, so that they have these shares in the mean; the
+        fewer items there are, the less (`class_shares.py`). None, where you do not know.
     label_noise
         The share of known labels that are wrong. With 0, a label is the answer to its item; otherwise the members
         count too. Soft labels already say how sure they are.

@@ -9,8 +9,8 @@ import numpy as np
 from consilience.aggregators.consensus.consensus import Consensus
 from consilience.insight.accuracy.estimates import FUSED, Estimate, Estimates, named_estimates, voters_of
 from consilience.insight.agreement import agreement
+from consilience.insight.coverage import answered_shares
 from consilience.insight.monitoring.numbers import CONFIDENCE, SHARES, Numbers, numbers_of
-from consilience.insight.monitoring.silence import answered_shares
 from consilience.system.arrays import position_of_largest
 
 if TYPE_CHECKING:
@@ -42,7 +42,8 @@ def look(data: Predictions, known: IntArray | None = None) -> Look:
     model = Consensus().fit(data)
     answers = {FUSED: position_of_largest(model.posterior_)}
     voters = voters_of(data, model, answers)
-    numbers = numbers_of(data)
+    numbers, votes = numbers_of(data), data.harden().hard
+    assert votes is not None  # noqa: S101 - hardened predictions are hard
     confidence = numbers.mean(CONFIDENCE)
     seen = Seen(
         n_items=data.n_items,
@@ -50,7 +51,7 @@ def look(data: Predictions, known: IntArray | None = None) -> Look:
         agreement=agreement(data).alpha.value,
         confidence=float(np.nanmean(confidence)) if np.isfinite(confidence).any() else float("nan"),
         shares=numbers.mean(SHARES),
-        answered=answered_shares(data),
+        answered=answered_shares(votes, data.n_members, data.n_items),
     )
     return Look(seen, numbers, float(voters.believed[-1]))
 

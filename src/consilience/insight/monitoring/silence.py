@@ -1,4 +1,4 @@
-"""Members who stop answering: the test compares what members say, and says nothing of who says nothing."""
+"""Members who stop answering. The test for drift compares answers, so it does not notice that some are missing."""
 
 from __future__ import annotations
 
@@ -9,21 +9,11 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from consilience.data.predictions import Predictions
     from consilience.insight.monitoring.look import Seen
-    from consilience.system.arrays import FloatArray
 
 EXPECTED = 10
-"""Who would have answered so many items of a window, and answers none, has stopped: by chance, that happens to one in
-20,000."""
-
-
-def answered_shares(data: Predictions) -> FloatArray:
-    """The share of the items that each member answers (members,)."""
-    answers = data.harden().hard
-    assert answers is not None  # noqa: S101 - hardened predictions are hard
-    members, _ = np.unique(np.stack([answers.members, answers.items]), axis=1)
-    return np.bincount(members, minlength=data.n_members) / data.n_items
+"""A member who was expected to answer so many items of a window, and answers none, has stopped: by chance, that happens
+once in 20,000 windows."""
 
 
 def who_stopped(before: Sequence[Seen], after: Sequence[Seen], first: int, members: Sequence[Any]) -> list[str]:

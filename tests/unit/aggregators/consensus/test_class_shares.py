@@ -1,6 +1,7 @@
 """Known class shares: what they are read from, the weights that follow, and what the answers become."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.optimize import minimize
 
@@ -124,6 +125,14 @@ def test_shares_in_order_and_by_name():
     assert read_shares(None, ["a", "b"]) is None
     for given in ([0.2, 0.8], (0.2, 0.8), np.array([0.2, 0.8]), {"b": 0.8, "a": 0.2}):
         np.testing.assert_allclose(read_shares(given, ["a", "b"]), [0.2, 0.8])
+
+
+def test_a_series_is_matched_by_name():
+    shares = pd.Series(["dog", "cat", "dog", "dog"]).value_counts(normalize=True)
+    assert read_shares(shares, ["cat", "dog"]).tolist() == [0.25, 0.75]
+    assert read_shares(pd.Series([0.25, 0.75]), ["cat", "dog"]).tolist() == [0.25, 0.75]
+    with pytest.raises(ValueError, match="class_shares must be of the classes"):
+        read_shares(shares, ["cat", "owl"])
 
 
 def test_rounded_shares_are_normalized():
