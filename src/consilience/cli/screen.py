@@ -235,7 +235,7 @@ def _print_members(members: list[dict[str, Any]]) -> None:
 
 def _member_cells(row: dict[str, Any], *, has_weights: bool, is_mixed: bool) -> Iterator[str]:
     mark = "*" if is_mixed and not row["measured"] else ""
-    yield escape(row["member"])
+    yield escape(row["member"]) + (" [yellow]![/yellow]" if row.get("warned") else "")
     yield _share(row["coverage"])
     yield f"{_with_interval(row)}{mark}"
     yield "–" if math.isnan(row["kappa"]) else f"{row['kappa']:z.2f}"
@@ -254,6 +254,8 @@ def _notes(members: list[dict[str, Any]], ranked: list[dict[str, Any]], n_shown:
         yield f"{few}; --json has their intervals."
     if n_silent:
         yield f"{n_silent:,} of {len(members):,} members answered no item here."
+    if any(row.get("warned") for row in ranked):
+        yield "! there is a warning about this member, below."
     if any(row.get("measured") for row in ranked):
         yield "right: measured on the labels, with the 90 % interval for other items of the same kind."
     if not all(row.get("measured") for row in ranked):

@@ -26,6 +26,7 @@ def summarize(analysis: Analysis, posterior: FloatArray) -> dict[str, Any]:
     """
     predictions, aggregator, diagnosis = analysis.predictions, analysis.method, analysis.diagnosis
     is_own = ~analysis.is_given
+    warned = {member for warning in diagnosis.warned for member in warning.about}
     summary: dict[str, Any] = {
         "method": type(aggregator).__name__,
         "n_members": predictions.n_members,
@@ -35,8 +36,8 @@ def summarize(analysis: Analysis, posterior: FloatArray) -> dict[str, Any]:
         "iterations": aggregator.n_iter_,
         "agreement": _agreement(diagnosis.beyond_chance),
         "members": [
-            {**row, "reliable on": _reliable(table, predictions.classes)}
-            for row, table in zip(diagnosis.members.rows(), diagnosis.confusion, strict=True)
+            {**row, "reliable on": _reliable(table, predictions.classes), "warned": member in warned}
+            for member, (row, table) in enumerate(zip(diagnosis.members.rows(), diagnosis.confusion, strict=True))
         ],
         "answers": {
             name: {

@@ -76,16 +76,27 @@ class Opening:
     def _estimated(self, name: str, found: Estimate) -> str:
         fused, own = _share(self.fused), _share(found)
         if self.fused.value >= found.value:
-            return f"trust the fused answer (about {fused} right) before the best member, {name} (about {own})"
+            best = "the best member without a warning" if self._has_better_suspect(found) else "the best member"
+            return f"trust the fused answer (about {fused} right) before {best}, {name} (about {own})"
         if found.low > self.fused.value:
             return f"{name} (about {own} right) is better than the fused answer (about {fused})"
         return f"the fused answer (about {fused} right) and {name} (about {own}) are about equally good"
 
     def _best(self) -> int | None:
-        """The best of the members who voted on at least half of the items; None if there is no choice."""
+        """The best of the members who voted on at least half of the items; None if there is no choice.
+
+        The estimated accuracy of a member whose votes are suspect says little, so others come first.
+        """
         is_known = self.members.n_votes >= LEAST_VOTED * self.analysis.predictions.n_items
+        is_sound = is_known & ~self.members.is_suspect
+        is_known = is_sound if is_sound.any() else is_known
         values = np.where(is_known, [found.value for found in self.members.accuracies], np.nan)
         return None if len(values) == 1 or np.isnan(values).all() else int(np.nanargmax(values))
+
+    def _has_better_suspect(self, best: Estimate) -> bool:
+        """Whether a member whose votes are suspect is estimated to be right more often."""
+        accuracies = zip(self.members.accuracies, self.members.is_suspect, strict=True)
+        return any(is_suspect and found.value > best.value for found, is_suspect in accuracies)
 
     def _fusing(self) -> str:
         changed = self._changed()

@@ -174,3 +174,10 @@ def test_a_narrow_terminal_shows_every_cell(capsys, monkeypatch):
     screen.print_table(Table({"method": ["Average", "Consensus"], "accuracy": [0.5, 0.75], "changed": [0.125, 0.25]}))
     printed = capsys.readouterr().out
     assert all(text in printed for text in ("Consensus", "0.7500", "0.1250", "accuracy"))
+
+
+def test_a_member_with_a_warning_is_marked_in_the_table(capsys):
+    first, second = summary()["members"]
+    screen.print_summary(summary(members=[first, second | {"warned": True}]))
+    out = capsys.readouterr().out
+    assert "│ b !" in out and "│ a  " in out and "! there is a warning about this member, below." in out

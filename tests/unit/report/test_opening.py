@@ -108,3 +108,26 @@ def test_with_all_labels_there_is_still_an_interval():
     p, truth = animals([2, 1, 1])
     fused = report_payload(p, labels=named(truth, p), most_items=1)["opening"]["fused"]
     assert fused["measured"] and fused["low"] < fused["value"] < fused["high"]
+
+
+@pytest.fixture
+def judges():
+    """Six judges of answers that mostly pass, and one who says pass always."""
+    rng = np.random.default_rng(1)
+    truth = (rng.random(500) < 0.86).astype(int)
+    labels = np.where(rng.random((6, 500)) < 0.85, truth, 1 - truth)
+    labels = np.concatenate([labels, np.ones((1, 500), dtype=int)])
+    members = [*"abcdef", "always-pass"]
+    return cs.Predictions.from_labels(labels, 2, members=members, classes=["fail", "pass"]), truth
+
+
+def test_who_always_says_the_frequent_class_is_not_called_the_best(judges):
+    p, _ = judges
+    payload = report_payload(p, most_items=1)
+    opening, rows = payload["opening"], {row["member"]: row for row in payload["members"]["rows"]}
+    assert opening["ranking"][0] == 6 and rows[6]["warned"]  # it stands by its number, marked
+    trust, _, worry = opening["sentence"].split("; ")
+    assert "always-pass" not in trust and "the best member without a warning, " in trust
+    assert worry.startswith("but member 'always-pass' agrees with the others hardly more than blind guessing would")
+    best = [row["member"] for row in cs.compare(p).rows() if row["method"] == "best member"]
+    assert best != ["always-pass"] and f" {best[0]} (about " in trust

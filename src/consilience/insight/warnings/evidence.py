@@ -14,6 +14,8 @@ from consilience.insight.warnings.thresholds import MOST_OF_ONE
 from consilience.passes.reader import Reader
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     import numpy.typing as npt
 
     from consilience.data.predictions import Predictions
@@ -23,17 +25,26 @@ if TYPE_CHECKING:
 
 
 class Warned(NamedTuple):
-    """A warning: what was found, what shows it, what to do, and the positions of the members it is about."""
+    """A warning: what was found, what shows it, what to do, and the positions of the members it is about.
+
+    If their votes are `suspect`, so is their estimated accuracy: who always says the frequent class is right often.
+    """
 
     finding: str
     advice: str
     because: str = ""
     about: tuple[int, ...] = ()
+    suspect: bool = False
 
     @property
     def text(self) -> str:
         """All of it, in two sentences."""
         return f"{self.finding}{f': {self.because}' if self.because else ''}. {self.advice}"
+
+
+def suspects(warned: Iterable[Warned]) -> set[int]:
+    """The members whose votes are suspect. Without labels, none of them is named as the best."""
+    return {member for one in warned if one.suspect for member in one.about}
 
 
 @final

@@ -64,6 +64,8 @@ function ranking() {
     list, foldRanking(members), rankingKey([fused, average, ...rows.values()]));
 }
 
+const warningFlag = () => make("span", { class: "flag", title: "There is a warning about this member." }, "\u00a0!");
+
 const share = (value) => `${100 * (value ?? 0)}%`;
 
 function axis() {
@@ -71,13 +73,13 @@ function axis() {
 }
 
 /** A row of the chart. Of somebody with very few answers there is only the interval. */
-function rankedBar(name, { value, low, high, measured, answers }, kind) {
+function rankedBar(name, { value, low, high, measured, answers, warned }, kind) {
   const isKnown = isNumber(low), isFew = isKnown && !isNumber(value);
   const between = `${percentOf(low)} to ${percentOf(high)}`;
   const words = !isKnown ? "no answer" : isFew ? between : percentOf(value, measured ? 1 : 0);
   const how = measured ? "measured" : "estimated";
   const line = make("li", { class: `${kind} ${how}` },
-    make("span", { class: "who", title: name }, name),
+    make("span", { class: "who", title: name }, name, warned ? warningFlag() : null),
     make("span", { class: "track", "aria-hidden": "true" },
       isNumber(value) ? make("span", { class: "level", "--to": share(value) }) : null,
       isKnown ? make("span", { class: "whisker", "--from": share(low), "--to": share(high) }) : null),
@@ -119,6 +121,7 @@ function rankingKey(entries) {
     kinds.map(([kind, label]) => make("span", {}, make("i", { class: `swatch ${kind}`, "aria-hidden": "true" }), label)),
     make("span", {}, make("i", { class: "swatch reach", "aria-hidden": "true" }), "90% interval"),
     make("span", {}, make("i", { class: "swatch line", "aria-hidden": "true" }), "the fused answer"),
+    entries.some((entry) => entry.warned) ? make("span", {}, make("span", { class: "flag" }, "!"), "there is a warning about this member") : null,
     make("p", {}, words, shownMembers(report.members.rows.length, report.members.total)));
 }
 
