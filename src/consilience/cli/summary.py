@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from consilience.cli.wording import on_command_line
 from consilience.metrics.scores import evaluate
 
 if TYPE_CHECKING:
@@ -50,7 +51,7 @@ def summarize(analysis: Analysis, posterior: FloatArray) -> dict[str, Any]:
         },
         "disagreement": _disagreement(diagnosis.agreement, diagnosis.beyond_chance.kappa, diagnosis.compared),
         "changed": _changed(analysis, posterior, is_own),
-        "warnings": list(diagnosis.warnings),
+        "warnings": [on_command_line(warning) for warning in diagnosis.warnings],
     }
     known = analysis.measurable
     if (known >= 0).any():

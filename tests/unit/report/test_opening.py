@@ -131,3 +131,31 @@ def test_who_always_says_the_frequent_class_is_not_called_the_best(judges):
     assert worry.startswith("but member 'always-pass' agrees with the others hardly more than blind guessing would")
     best = [row["member"] for row in cs.compare(p).rows() if row["method"] == "best member"]
     assert best != ["always-pass"] and f" {best[0]} (about " in trust
+
+
+def test_a_loss_by_fusing_is_a_warning_and_the_average_is_named():
+    p, truth = animals([4, 0.2, 0.2, 0.2])
+    labels = named(truth, p)
+    opening = report_payload(p, cs.DawidSkene(), labels, most_items=1)["opening"]
+    helped, hurt = opening["changed"]["helped"], opening["changed"]["hurt"]
+    assert helped < hurt
+    (found,) = (one for one in opening["warnings"] if one["findings"][0][0].startswith("fusing made"))
+    assert f"{helped} became right and {hurt} became wrong" in found["findings"][0][1]
+    assert found["advice"].startswith("Use the plain average instead, or give labels of some items to the fit")
+
+
+def test_the_plain_average_is_trusted_where_labels_show_it_to_be_best():
+    rng = np.random.default_rng(0)
+    truth = rng.integers(2, size=300)
+    p = cs.Predictions(np.eye(2)[np.where(rng.random((5, 300)) < 0.8, truth, 1 - truth)], members=list("abcde"))
+    wrong = cs.Consensus(class_shares=[0.999, 0.001])  # of classes that are equally frequent
+    sentence = report_payload(p, wrong, truth, most_items=1)["opening"]["sentence"]
+    assert sentence.startswith("Trust the plain average: it is right on 9") and "the fused answer on " in sentence
+    assert " made wrong; use the plain average instead, or give labels of some items to the fit" in sentence
+
+
+def test_a_tie_with_the_best_member_is_called_one():
+    truth = np.arange(60) % 3
+    rows = 0.8 * np.eye(3)[np.tile(truth, (3, 1))] + 0.2 / 3
+    sentence = report_payload(cs.Predictions(rows), cs.Average(), truth, most_items=1)["opening"]["sentence"]
+    assert sentence.startswith("The fused answer and the best member, member 0, are each right on 100%; ")

@@ -7,10 +7,11 @@ from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple, final
 
 import numpy as np
+from scipy.stats import beta
 
 from consilience.aggregators.consensus.credibility import SURE
 from consilience.data.answers import HardAnswers
-from consilience.insight.warnings.thresholds import MOST_OF_ONE
+from consilience.insight.warnings.thresholds import LIKELY_LOSS, MOST_OF_ONE
 from consilience.passes.reader import Reader
 
 if TYPE_CHECKING:
@@ -42,6 +43,24 @@ class Warned(NamedTuple):
         return f"{self.finding}{f': {self.because}' if self.because else ''}. {self.advice}"
 
 
+class Changed(NamedTuple):
+    """The labelled items that the average answers otherwise: how many the fused answer made right, and wrong."""
+
+    made_right: int
+    made_wrong: int
+
+    @classmethod
+    def of(cls, fused: IntArray, average: IntArray, known: IntArray) -> Changed:
+        """Count them, given the two answers and the true classes (items,), -1 where unknown."""
+        is_changed = (fused != average) & (known >= 0)
+        return cls(int((is_changed & (fused == known)).sum()), int((is_changed & (average == known)).sum()))
+
+    @property
+    def is_loss(self) -> bool:
+        """Whether fusing makes more answers wrong than right, with a probability of four in five at least."""
+        return bool(beta.sf(0.5, self.made_wrong + 1, self.made_right + 1) >= LIKELY_LOSS)
+
+
 def suspects(warned: Iterable[Warned]) -> set[int]:
     """The members whose votes are suspect. Without labels, none of them is named as the best."""
     return {member for one in warned if one.suspect for member in one.about}
@@ -56,6 +75,7 @@ class Evidence:
     chosen: IntArray  # (items,): the fused answer
     estimates: Estimates  # of the members, and of the "fused answer"
     has_settled: bool = True
+    changed: Changed | None = None  # None without labels that the fused answer has not seen
 
     @cached_property
     def answered(self) -> Agreement:
