@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from consilience.insight.accuracy.estimates import FUSED
+from consilience.insight.analysis import is_tie
 from consilience.insight.warnings.evidence import Changed
 from consilience.insight.warnings.panel import LOST
 from consilience.report.rounding import percent, rounded, text
@@ -124,7 +125,8 @@ class Opening:
         if not changed["count"]:
             return "fusing answers every item as the plain average does"
         n_items = int((~self.analysis.is_given).sum())
-        plain = f"fusing changed {changed['count']:,} of the {n_items:,} answers of the plain average"
+        ties = f", {changed['ties']:,} of them ties of the average" if changed["ties"] else ""
+        plain = f"fusing changed {changed['count']:,} of the {n_items:,} answers of the plain average{ties}"
         if changed["helped"] is None:
             return plain
         gained = changed["helped"] - changed["hurt"]
@@ -155,7 +157,8 @@ class Opening:
     def _changed(self) -> dict[str, Any]:
         """How many answers differ from the average's, and what became of those with a known label."""
         consensus, average = self.judged.consensus, self.judged.average
-        counted = {"count": int(self.is_changed.sum()), "helped": None, "hurt": None, "neither": None}
+        ties = int(is_tie(self.analysis.average, consensus.chosen)[self.is_changed].sum())
+        counted = {"count": int(self.is_changed.sum()), "ties": ties, "helped": None, "hurt": None, "neither": None}
         is_known = self.is_changed & (consensus.truth >= 0)
         if not (consensus.truth >= 0).any():
             return counted

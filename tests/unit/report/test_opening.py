@@ -20,6 +20,7 @@ def test_numbers_are_those_of_the_answers(digits, fitted, payload):
     opening = payload["opening"]
     assert opening["changed"] == {
         "count": int((fused != average).sum()),
+        "ties": 0,
         "helped": int(((fused == labels) & (average != fused)).sum()),
         "hurt": int(((average == labels) & (average != fused)).sum()),
         "neither": int(((labels >= 0) & (average != labels) & (fused != labels) & (average != fused)).sum()),
@@ -148,7 +149,7 @@ def test_the_plain_average_is_trusted_where_labels_show_it_to_be_best():
     rng = np.random.default_rng(0)
     truth = rng.integers(2, size=300)
     p = cs.Predictions(np.eye(2)[np.where(rng.random((5, 300)) < 0.8, truth, 1 - truth)], members=list("abcde"))
-    wrong = cs.Consensus(class_shares=[0.999, 0.001])  # of classes that are equally frequent
+    wrong = cs.Consensus(class_shares=[0.7, 0.3])  # of classes that are equally frequent
     sentence = report_payload(p, wrong, truth, most_items=1)["opening"]["sentence"]
     assert sentence.startswith("Trust the plain average: it is right on 9") and "the fused answer on " in sentence
     assert " made wrong; use the plain average instead, or give labels of some items to the fit" in sentence

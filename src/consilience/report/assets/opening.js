@@ -132,8 +132,9 @@ function numbers() {
   const digits = fused.measured ? 1 : 0;
   const points = fused.measured && average.measured ? `${signed(100 * (fused.value - average.value), 1)} points against the plain average (${percentOf(average.value, 1)}).`
     : `Between ${percentOf(fused.low)} and ${percentOf(fused.high)}; the plain average ${percentOf(average.value)}.`;
-  const became = changed.helped === null ? `${percentOf(changed.count / answered, 1)} of the items are answered differently from the plain average.`
-    : `${percentOf(changed.count / answered, 1)} of the items. With labels: ${count(changed.helped)} made right, ${count(changed.hurt)} made wrong${changed.neither ? `, ${count(changed.neither)} wrong both times` : ""}.`;
+  const ties = changed.ties ? ` ${count(changed.ties)} of them are ties of the average.` : "";
+  const became = changed.helped === null ? `${percentOf(changed.count / answered, 1)} of the items are answered differently from the plain average.${ties}`
+    : `${percentOf(changed.count / answered, 1)} of the items.${ties} With labels: ${count(changed.helped)} made right, ${count(changed.hurt)} made wrong${changed.neither ? `, ${count(changed.neither)} wrong both times` : ""}.`;
   return [
     number(`Fused answer right (${fused.measured ? "measured" : "estimated"})`, percentOf(fused.value, digits), points),
     number("Answers that fusing changed", count(changed.count), became),
