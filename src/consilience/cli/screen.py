@@ -194,12 +194,8 @@ def print_summary(summary: dict[str, Any]) -> None:
     answers = (f"the {name} {_with_interval(found)}" for name, found in summary["answers"].items())
     out.print(f"Right, {how}: {'; '.join(answers)}")
     _print_members(summary["members"])
-    if summary["disagreement"]:
-        pairs = "; ".join(
-            f"{' and '.join(pair['members'])} {pair['kappa']:z.2f} ({pair['agreement']:.0%} the same)"
-            for pair in summary["disagreement"][:3]
-        )
-        out.print(f"Least agreement beyond chance, Cohen's kappa: {escape(pairs)}")
+    _print_pairs("Least", summary["disagreement"])
+    _print_pairs("Most", summary["alike"])
     _print_changed(summary["changed"])
     if "scores" in summary:
         _print_scores(summary["scores"])
@@ -207,6 +203,16 @@ def print_summary(summary: dict[str, Any]) -> None:
         out.print(f"\n[bold]Known labels[/bold]\n{escape(summary['labels']['sentence'])}")
     for warning in summary["warnings"]:
         out.print(f"[yellow]![/yellow] {escape(warning)}")
+
+
+def _print_pairs(which: str, pairs: list[dict[str, Any]]) -> None:
+    """Print the pairs of members that agree least or most."""
+    if pairs:
+        told = "; ".join(
+            f"{' and '.join(pair['members'])} {pair['kappa']:z.2f} ({pair['agreement']:.0%} the same)"
+            for pair in pairs[:3]
+        )
+        out.print(f"{which} agreement beyond chance, Cohen's kappa: {escape(told)}")
 
 
 def _print_members(members: list[dict[str, Any]]) -> None:
@@ -235,7 +241,7 @@ def _print_members(members: list[dict[str, Any]]) -> None:
 
 def _member_cells(row: dict[str, Any], *, has_weights: bool, is_mixed: bool) -> Iterator[str]:
     mark = "*" if is_mixed and not row["measured"] else ""
-    yield escape(row["member"])
+    yield escape(row["member"]) + (" [yellow]![/yellow]" if row.get("warned") else "")
     yield _share(row["coverage"])
     yield f"{_with_interval(row)}{mark}"
     yield "–" if math.isnan(row["kappa"]) else f"{row['kappa']:z.2f}"
@@ -254,6 +260,8 @@ def _notes(members: list[dict[str, Any]], ranked: list[dict[str, Any]], n_shown:
         yield f"{few}; --json has their intervals."
     if n_silent:
         yield f"{n_silent:,} of {len(members):,} members answered no item here."
+    if any(row.get("warned") for row in ranked):
+        yield "! there is a warning about this member, below."
     if any(row.get("measured") for row in ranked):
         yield "right: measured on the labels, with the 90 % interval for other items of the same kind."
     if not all(row.get("measured") for row in ranked):
@@ -294,13 +302,16 @@ def _print_changed(changed: dict[str, Any]) -> None:
         out.print("No item is answered differently from plain averaging.")
         return
     title = f"{changed['count']:,} items ({changed['share']:.1%}) are answered differently from plain averaging"
+    if changed["ties"]:
+        title += f", {changed['ties']:,} of them ties"
     out.print(f"\n[bold]{title}[/bold]")
     grid = rich.table.Table()
     for name in ("item", "average", "consensus", "tipped by"):
         grid.add_column(name)
     for row in changed["surest"]:
         answers = (f"{row[name]['class']} {row[name]['probability']:.2f}" for name in ("average", "consensus"))
-        tipped = f"{row['tipped by']['member']} (odds × {math.exp(min(row['tipped by']['log-odds'], 20)):,.1f})"
+        by, odds = row["tipped by"]["member"], math.exp(min(row["tipped by"]["log-odds"], 20))
+        tipped = f"{'the class shares' if by is None else by} (odds × {odds:,.1f})"
         grid.add_row(*(escape(text) for text in (str(row["item"]), *answers, tipped)))
     _print_grid(grid)
 

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from consilience.cli.wording import on_command_line
+from consilience.insight.analysis import is_tie
 from consilience.metrics.scores import evaluate
 
 if TYPE_CHECKING:
@@ -13,6 +15,7 @@ if TYPE_CHECKING:
 
     from consilience.insight.agreement import PanelAgreement
     from consilience.insight.analysis import Analysis
+    from consilience.insight.explanation import Explanation
     from consilience.system.arrays import FloatArray
 
 MOST_CHANGED, MOST_PAIRS = 10, 5
@@ -20,12 +23,14 @@ MOST_CHANGED, MOST_PAIRS = 10, 5
 
 
 def summarize(analysis: Analysis, posterior: FloatArray) -> dict[str, Any]:
-    """Summarize members, pairs that disagree, items answered differently from the average, and scores.
+    """Summarize members, pairs that agree least and most, items answered differently from the average, and scores.
 
     Items whose labels were given to the fit are neither listed nor scored, because their answers are those labels.
     """
     predictions, aggregator, diagnosis = analysis.predictions, analysis.method, analysis.diagnosis
     is_own = ~analysis.is_given
+    pairs = _pairs(diagnosis.agreement, diagnosis.beyond_chance.kappa, diagnosis.compared)
+    warned = {member for warning in diagnosis.warned for member in warning.about}
     summary: dict[str, Any] = {
         "method": type(aggregator).__name__,
         "n_members": predictions.n_members,
@@ -35,8 +40,8 @@ def summarize(analysis: Analysis, posterior: FloatArray) -> dict[str, Any]:
         "iterations": aggregator.n_iter_,
         "agreement": _agreement(diagnosis.beyond_chance),
         "members": [
-            {**row, "reliable on": _reliable(table, predictions.classes)}
-            for row, table in zip(diagnosis.members.rows(), diagnosis.confusion, strict=True)
+            {**row, "reliable on": _reliable(table, predictions.classes), "warned": member in warned}
+            for member, (row, table) in enumerate(zip(diagnosis.members.rows(), diagnosis.confusion, strict=True))
         ],
         "answers": {
             name: {
@@ -47,9 +52,10 @@ def summarize(analysis: Analysis, posterior: FloatArray) -> dict[str, Any]:
             }
             for name, found in diagnosis.answers.items()
         },
-        "disagreement": _disagreement(diagnosis.agreement, diagnosis.beyond_chance.kappa, diagnosis.compared),
+        "disagreement": pairs[:MOST_PAIRS],
+        "alike": pairs[::-1][:MOST_PAIRS],
         "changed": _changed(analysis, posterior, is_own),
-        "warnings": list(diagnosis.warnings),
+        "warnings": [on_command_line(warning) for warning in diagnosis.warnings],
     }
     known = analysis.measurable
     if (known >= 0).any():
@@ -86,10 +92,13 @@ def _agreement(found: PanelAgreement) -> dict[str, Any]:
     }
 
 
-def _disagreement(agreement: FloatArray, kappa: FloatArray, members: list[Any]) -> list[dict[str, Any]]:
-    """The pairs of members that agree least beyond chance."""
+def _pairs(agreement: FloatArray, kappa: FloatArray, members: list[Any]) -> list[dict[str, Any]]:
+    """The pairs of members, by agreement beyond chance: first those that agree least, last those that agree most."""
     first, second = np.triu_indices(len(kappa), 1)
-    order = np.argsort(kappa[first, second], kind="stable")[:MOST_PAIRS]  # NaN last
+    order = np.argsort(kappa[first, second], kind="stable")
+    order = order[~np.isnan(kappa[first, second][order])]
+    if len(order) > 2 * MOST_PAIRS:
+        order = np.concatenate([order[:MOST_PAIRS], order[-MOST_PAIRS:]])
     return [
         {
             "members": [str(members[first[p]]), str(members[second[p]])],
@@ -97,7 +106,6 @@ def _disagreement(agreement: FloatArray, kappa: FloatArray, members: list[Any]) 
             "kappa": float(kappa[first[p], second[p]]),
         }
         for p in order
-        if not np.isnan(kappa[first[p], second[p]])
     ]
 
 
@@ -110,13 +118,21 @@ def _changed(analysis: Analysis, posterior: FloatArray, is_own: npt.NDArray[np.b
     explanations = analysis.explanations(surest, [classes[plain[place]] for place in surest])
     listed = []
     for place, why in zip(surest, explanations, strict=True):
-        tipped = int(np.argmax(why.by_member))
         listed.append(
             {
                 "item": why.item,
                 "average": {"class": why.runner_up, "probability": float(average[place, plain[place]])},
                 "consensus": {"class": classes[chosen[place]], "probability": float(posterior[place, chosen[place]])},
-                "tipped by": {"member": str(why.members[tipped]), "log-odds": float(why.by_member[tipped])},
+                "tipped by": _tipped(why),
             }
         )
-    return {"count": len(places), "share": len(places) / analysis.predictions.n_items, "surest": listed}
+    ties = int(is_tie(average, chosen)[places].sum())
+    return {"count": len(places), "share": len(places) / analysis.predictions.n_items, "ties": ties, "surest": listed}
+
+
+def _tipped(why: Explanation) -> dict[str, Any]:
+    """What spoke most for the answer: a member, or the class shares, which have no member (None)."""
+    member = int(np.argmax(why.by_member))
+    if why.prior > why.by_member[member]:
+        return {"member": None, "log-odds": float(why.prior)}
+    return {"member": str(why.members[member]), "log-odds": float(why.by_member[member])}

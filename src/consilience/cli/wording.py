@@ -25,6 +25,10 @@ WORDS = (
     (r"\b(item|member|label)=(?=['\"])", r"--\1-column "),
     (r"\b(item|member|label)=", r"--\1-column"),
     (r"\b(classes|labels)=", r"--\1"),
+    (
+        r"Use the plain average instead, or give labels of some items to the fit, which correct it",
+        "Use --method average instead, or give labels of some items with --known, which correct it",
+    ),
     (r"\bmissing='(\w+)'", r"--option missing=\1"),
 )
 """What the library says, as a pattern, and what the command line says instead."""

@@ -14,9 +14,11 @@ from consilience.aggregators.base import AbstractAggregator, check_is_aggregator
 from consilience.aggregators.registry import commands
 from consilience.data.labels import known_labels, known_truths, which_known
 from consilience.data.predictions import Predictions, as_predictions
-from consilience.insight.accuracy.estimates import Estimate, Estimates, estimate_accuracies
+from consilience.insight.accuracy.estimates import FUSED, Estimate, Estimates, estimate_accuracies
 from consilience.insight.accuracy.measured import COVERAGE
 from consilience.insight.single_members import Ranked, SingleMember, sureness
+from consilience.insight.warnings.every import warnings_of
+from consilience.insight.warnings.evidence import Evidence, suspects
 from consilience.metrics.scores import score
 from consilience.metrics.wilson import wilson
 from consilience.system.arrays import to_numpy
@@ -41,7 +43,8 @@ def compare(
     With labels (-1 where unknown) each row has its accuracy with the 90 % interval `from` … `to`, NLL, Brier score and
     calibration error (`n_bins` bins, and debiased). Labels only score; no fit sees them. Without labels a row has its
     `estimated accuracy`, as `diagnose` estimates it, and the interval `from` … `to` that holds the true one in nine of
-    ten panels. Rows are sorted by the one or the other; rows of the same accuracy, by NLL.
+    ten panels. A member whose votes are suspect, such as one who always says the same class, is not called the best
+    then. Rows are sorted by the one or the other; rows of the same accuracy, by NLL.
 
     Then follow `confidence`, the mean probability of the answer (the accuracy a method claims); `entropy` in nats;
     `changed`, the share of items it answers differently from the average; `agreement`, how often members agree with it;
@@ -74,7 +77,7 @@ def compare(
         estimates = estimate_accuracies(asked.predictions, believer or fitted_copy(Consensus(), data), answers)
         rows = [{"method": row["method"], **_as_columns(estimates.answers[row["method"]]), **row} for row in rows]
     if aggregators is None:
-        rows += asked.single_members(estimates, n_bins)
+        rows += asked.single_members(estimates, answers, n_bins)
     by = "accuracy" if estimates is None else "estimated accuracy"
     rows.sort(key=lambda row: (-np.nan_to_num(row[by], nan=-1.0), np.nan_to_num(row.get("nll", 0.0), nan=np.inf)))
     return Table({column: [row[column] for row in rows] for column in rows[0]})
@@ -117,11 +120,17 @@ class _Asked(NamedTuple):
         agreement = float((chosen[self.votes.items] == self.votes.labels).mean())
         return {**sureness(posterior), "changed": float((chosen != self.average).mean()), "agreement": agreement}
 
-    def single_members(self, estimates: Estimates | None, n_bins: int) -> list[dict[str, Any]]:
-        """The rows of the best and the median member."""
+    def single_members(
+        self, estimates: Estimates | None, answers: Mapping[str, IntArray], n_bins: int
+    ) -> list[dict[str, Any]]:
+        """The rows of the best and the median member, given the answer of each method by name."""
         if self.truth is None:
             assert estimates is not None  # noqa: S101 - made where there are no labels
-            ranked = Ranked.estimated(self.predictions, estimates.members)
+            name, chosen = list(answers.items())[-1]  # methods come from the plainest to the recommended
+            evidence = Evidence(
+                self.predictions, chosen, Estimates(estimates.members, {FUSED: estimates.answers[name]})
+            )
+            ranked = Ranked.estimated(self.predictions, estimates.members, suspects(warnings_of(evidence)))
         else:
             ranked = Ranked.measured(self.predictions, self.truth)
         rows = []

@@ -18,7 +18,7 @@ from consilience.insight.coverage import answered_shares
 from consilience.insight.monitoring.since import Since, since
 from consilience.insight.pairs import PairCounts, most_active
 from consilience.insight.warnings.every import warnings_of
-from consilience.insight.warnings.evidence import Evidence
+from consilience.insight.warnings.evidence import Changed, Evidence
 from consilience.passes.reader import Reader
 from consilience.system.arrays import position_of_largest, to_numpy
 from consilience.system.tables import Table
@@ -185,6 +185,7 @@ def diagnosis_under(
         consensus.chosen,
         estimates,
         has_settled=method.converged_ or getattr(method, "tol", None) is None,
+        changed=None if known is None or is_taught else Changed.of(answers[FUSED], answers["average"], known),
     )
     return Diagnosis(
         members=report,

@@ -10,6 +10,8 @@ from consilience.metrics.scores import METRICS, score
 from consilience.system.arrays import to_numpy
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from consilience.data.answers import HardAnswers
     from consilience.data.predictions import Predictions
     from consilience.insight.accuracy.estimates import Estimate
@@ -26,6 +28,7 @@ class Ranked(NamedTuple):
 
     accuracy: FloatArray  # (members,); NaN of those without a vote that counts
     n_votes: IntArray  # (members,): those that count
+    suspects: Collection[int] = frozenset()  # members who are not called the best, unless all are suspect
 
     @classmethod
     def measured(cls, predictions: Predictions, truth: IntArray) -> Ranked:
@@ -40,11 +43,11 @@ class Ranked(NamedTuple):
         return cls(np.where(n_votes > 0, n_right / np.maximum(n_votes, 1), np.nan), n_votes)
 
     @classmethod
-    def estimated(cls, predictions: Predictions, estimates: list[Estimate]) -> Ranked:
-        """By estimates without labels."""
+    def estimated(cls, predictions: Predictions, estimates: list[Estimate], suspects: Collection[int] = ()) -> Ranked:
+        """By estimates without labels, which say little of members whose votes are suspect."""
         votes, n_members = predictions.votes().hard, predictions.n_members
         n_votes = np.bincount([] if votes is None else votes.members, minlength=n_members).astype(np.intp)
-        return cls(np.array([found.value for found in estimates]), n_votes)
+        return cls(np.array([found.value for found in estimates]), n_votes, suspects)
 
     def best_and_median(self) -> dict[str, int]:
         """The positions of the two by the names of their rows; of one member alone, only the best."""
@@ -52,8 +55,9 @@ class Ranked(NamedTuple):
         ranked = order[self.n_votes[order] >= max(1, min(ENOUGH, int(self.n_votes.max())))].tolist()
         if not ranked:
             return {}
+        best = next((member for member in ranked if member not in self.suspects), ranked[0])
         middle = ranked[len(ranked) // 2]
-        return {"best member": ranked[0], **({} if middle == ranked[0] else {"median member": middle})}
+        return {"best member": best, **({} if middle == best else {"median member": middle})}
 
 
 class SingleMember:

@@ -8,6 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from consilience.insight.accuracy.estimates import FUSED
+from consilience.insight.analysis import is_tie
+from consilience.insight.warnings.evidence import Changed
+from consilience.insight.warnings.panel import LOST
 from consilience.report.rounding import percent, rounded, text
 
 if TYPE_CHECKING:
@@ -58,15 +61,34 @@ class Opening:
         return f"{self._trust()}; {self._fusing()}; {self._worry()}."
 
     def _trust(self) -> str:
-        best, fused = self._best(), _share(self.fused)
+        best = self._best()
+        if self.average.is_measured and self.fused.is_measured and self._is_average_best(best):
+            return self._average_first(best)
         if best is None:
             how = "is right on" if self.fused.is_measured else "is probably right on about"
-            return f"The fused answer {how} {fused} of the items"
+            return f"The fused answer {how} {_share(self.fused)} of the items"
         name, found = self._name(best), self.members.accuracies[best]
-        own = _share(found)
-        if not (self.fused.is_measured and found.is_measured):
-            return f"As far as can be told without labels, {self._estimated(name, found)}"
-        if self.fused.value >= found.value:
+        if self.fused.is_measured and found.is_measured:
+            return self._measured(name, found)
+        return f"As far as can be told without labels, {self._estimated(name, found)}"
+
+    def _is_average_best(self, best: int | None) -> bool:
+        """Whether the plain average is right more often than the fused answer and the best member."""
+        others = [self.fused.value, *([] if best is None else [self.members.accuracies[best].value])]
+        return self.average.value > max(others)
+
+    def _average_first(self, best: int | None) -> str:
+        fused, average = _share(self.fused), _share(self.average)
+        if self.average.low <= self.fused.value:
+            return f"The plain average ({average} right) and the fused answer ({fused}) are about equally good"
+        member = "" if best is None else f", {self._name(best)} on {_share(self.members.accuracies[best])}"
+        return f"Trust the plain average: it is right on {average}, the fused answer on {fused}{member}"
+
+    def _measured(self, name: str, found: Estimate) -> str:
+        fused, own = _share(self.fused), _share(found)
+        if self.fused.value == found.value:
+            return f"The fused answer and the best member, {name}, are each right on {fused}"
+        if self.fused.value > found.value:
             return f"Trust the fused answer: it is right on {fused}, the best member, {name}, on {own}"
         if found.low > self.fused.value:
             return f"Trust {name}: it is right on {own}, the fused answer on {fused}"
@@ -75,27 +97,40 @@ class Opening:
     def _estimated(self, name: str, found: Estimate) -> str:
         fused, own = _share(self.fused), _share(found)
         if self.fused.value >= found.value:
-            return f"trust the fused answer (about {fused} right) before the best member, {name} (about {own})"
+            best = "the best member without a warning" if self._has_better_suspect(found) else "the best member"
+            return f"trust the fused answer (about {fused} right) before {best}, {name} (about {own})"
         if found.low > self.fused.value:
             return f"{name} (about {own} right) is better than the fused answer (about {fused})"
         return f"the fused answer (about {fused} right) and {name} (about {own}) are about equally good"
 
     def _best(self) -> int | None:
-        """The best of the members who voted on at least half of the items; None if there is no choice."""
+        """The best of the members who voted on at least half of the items; None if there is no choice.
+
+        The estimated accuracy of a member whose votes are suspect says little, so others come first.
+        """
         is_known = self.members.n_votes >= LEAST_VOTED * self.analysis.predictions.n_items
+        is_sound = is_known & ~self.members.is_suspect
+        is_known = is_sound if is_sound.any() else is_known
         values = np.where(is_known, [found.value for found in self.members.accuracies], np.nan)
         return None if len(values) == 1 or np.isnan(values).all() else int(np.nanargmax(values))
+
+    def _has_better_suspect(self, best: Estimate) -> bool:
+        """Whether a member whose votes are suspect is estimated to be right more often."""
+        accuracies = zip(self.members.accuracies, self.members.is_suspect, strict=True)
+        return any(is_suspect and found.value > best.value for found, is_suspect in accuracies)
 
     def _fusing(self) -> str:
         changed = self._changed()
         if not changed["count"]:
             return "fusing answers every item as the plain average does"
         n_items = int((~self.analysis.is_given).sum())
-        plain = f"fusing changed {changed['count']:,} of the {n_items:,} answers of the plain average"
+        ties = f", {changed['ties']:,} of them ties of the average" if changed["ties"] else ""
+        plain = f"fusing changed {changed['count']:,} of the {n_items:,} answers of the plain average{ties}"
         if changed["helped"] is None:
             return plain
         gained = changed["helped"] - changed["hurt"]
-        balance = "a gain" if gained > 0 else "a loss" if gained < 0 else "a draw"
+        loss = "a loss" if Changed(changed["helped"], changed["hurt"]).is_loss else "hardly a loss"
+        balance = "a gain" if gained > 0 else loss if gained < 0 else "a draw"
         return f"{plain}, {balance}: {changed['helped']:,} made right, {changed['hurt']:,} made wrong"
 
     def _worry(self) -> str:
@@ -104,6 +139,8 @@ class Opening:
             return "nothing gives cause for a warning"
         more = len(warned) - 1
         others = f" (and {more} more {'warning' if more == 1 else 'warnings'})" if more else ""
+        if warned[0].finding == LOST:  # what fusing changed has just been said
+            return f"{warned[0].advice[0].lower()}{warned[0].advice[1:]}{others}"
         return f"but {text(warned[0].finding)}{others}"
 
     def _name(self, member: int) -> str:
@@ -119,7 +156,8 @@ class Opening:
     def _changed(self) -> dict[str, Any]:
         """How many answers differ from the average's, and what became of those with a known label."""
         consensus, average = self.judged.consensus, self.judged.average
-        counted = {"count": int(self.judged.is_changed.sum()), "helped": None, "hurt": None, "neither": None}
+        ties = int(is_tie(self.analysis.average, consensus.chosen)[self.judged.is_changed].sum())
+        counted = {"count": int(self.judged.is_changed.sum()), "ties": ties, "helped": None, "hurt": None, "neither": None}
         is_known = self.judged.is_changed & (consensus.truth >= 0)
         if not (consensus.truth >= 0).any():
             return counted

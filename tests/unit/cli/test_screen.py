@@ -86,7 +86,8 @@ def summary(**changes):
         "members": [member, other],
         "answers": {"fused answer": {"estimated accuracy": 0.8, "from": 0.5, "to": 0.9}},
         "disagreement": [{"members": ["a", "b"], "agreement": 0.5, "kappa": -0.125}],
-        "changed": {"count": 0, "share": 0.0, "surest": []},
+        "alike": [{"members": ["a", "b"], "agreement": 0.5, "kappa": 0.625}],
+        "changed": {"count": 0, "share": 0.0, "ties": 0, "surest": []},
         "warnings": ["look"],
     } | changes
 
@@ -99,6 +100,7 @@ def test_a_summary_lists_first_who_is_estimated_to_be_right_most_often(capsys):
     assert out.index("75% (25% to 88%)") < out.index("50% (25% to 75%)")
     assert "* estimated without labels, with the interval" in out
     assert "Least agreement beyond chance, Cohen's kappa: a and b -0.12 (50% the same)" in out
+    assert "Most agreement beyond chance, Cohen's kappa: a and b 0.62 (50% the same)" in out
     assert "No item is answered differently from plain averaging." in out and "! look" in out
 
 
@@ -110,9 +112,12 @@ def test_a_summary_lists_changed_items_and_scores(capsys):
         "tipped by": {"member": "b", "log-odds": 1.5},
     }
     scores = {"Average": dict.fromkeys(METRICS, 0.125)}
-    screen.print_summary(summary(changed={"count": 12, "share": 0.012, "surest": [row]}, scores=scores))
+    by_shares = row | {"tipped by": {"member": None, "log-odds": 1.5}}
+    changed = {"count": 12, "share": 0.012, "ties": 3, "surest": [row, by_shares]}
+    screen.print_summary(summary(changed=changed, scores=scores))
     out = capsys.readouterr().out
-    assert "12 items (1.2%) are answered differently from plain averaging" in out
+    assert "12 items (1.2%) are answered differently from plain averaging, 3 of them ties" in out
+    assert "the class shares (odds × 4.5)" in out
     assert "cat 0.50" in out and "dog 0.62" in out and "b (odds × 4.5)" in out
     assert "Scored on the labels" in out and "0.1250" in out
 
@@ -174,3 +179,10 @@ def test_a_narrow_terminal_shows_every_cell(capsys, monkeypatch):
     screen.print_table(Table({"method": ["Average", "Consensus"], "accuracy": [0.5, 0.75], "changed": [0.125, 0.25]}))
     printed = capsys.readouterr().out
     assert all(text in printed for text in ("Consensus", "0.7500", "0.1250", "accuracy"))
+
+
+def test_a_member_with_a_warning_is_marked_in_the_table(capsys):
+    first, second = summary()["members"]
+    screen.print_summary(summary(members=[first, second | {"warned": True}]))
+    out = capsys.readouterr().out
+    assert "│ b !" in out and "│ a  " in out and "! there is a warning about this member, below." in out

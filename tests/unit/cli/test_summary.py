@@ -7,7 +7,7 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 
 import consilience as cs
-from consilience.cli.summary import MOST_CHANGED, MOST_PAIRS, _disagreement, _reliable, summarize
+from consilience.cli.summary import MOST_CHANGED, MOST_PAIRS, _pairs, _reliable, _tipped, summarize
 from consilience.insight.analysis import Analysis
 
 from simulate import softmax_members
@@ -47,7 +47,7 @@ def test_changed_items_are_those_the_average_answers_otherwise(analysis):
     assert chances == sorted(chances, reverse=True) and chances[0] == analysis.posterior[is_changed].max()
     for row in changed["surest"]:
         why = cs.explain(analysis.method, analysis.predictions, row["item"], against=row["average"]["class"])
-        assert row["tipped by"]["log-odds"] == why.by_member.max()
+        assert row["tipped by"]["log-odds"] == max(why.prior, why.by_member.max())
 
 
 def test_scores_need_labels(analysis):
@@ -103,7 +103,33 @@ def test_the_classes_a_member_recognizes_best():
 def test_pairs_that_agree_least_beyond_chance_come_first_and_strangers_are_left_out():
     agreement = np.array([[1, 0.9, 0.4], [0.9, 1, np.nan], [0.4, np.nan, 1]])
     kappa = np.array([[1, 0.1, 0.2], [0.1, 1, np.nan], [0.2, np.nan, 1]])
-    first, second = _disagreement(agreement, kappa, ["a", "b", "c"])
+    first, second = _pairs(agreement, kappa, ["a", "b", "c"])
     assert first == {"members": ["a", "b"], "agreement": 0.9, "kappa": 0.1}
     assert second == {"members": ["a", "c"], "agreement": 0.4, "kappa": 0.2}
-    assert len(_disagreement(*np.full((2, 9, 9), 0.5), list("abcdefghi"))) == MOST_PAIRS
+    assert len(_pairs(*np.full((2, 9, 9), 0.5), list("abcdefghi"))) == 2 * MOST_PAIRS
+
+
+def test_the_most_alike_pairs_are_listed_too(analysis):
+    predictions = analysis[0].predictions
+    twice = cs.Predictions(predictions.to_array()[[0, 1, 2, 2]], members=list("abcd"))
+    found = Analysis(twice, cs.Average().fit(twice))
+    pairs = summarize(found, found.posterior)["alike"]
+    assert pairs[0] == {"members": ["c", "d"], "agreement": 1.0, "kappa": 1.0}
+    assert [pair["kappa"] for pair in pairs] == sorted((pair["kappa"] for pair in pairs), reverse=True)
+
+
+def test_the_class_shares_tip_an_answer_where_no_member_says_more():
+    rows = np.tile([[0.6, 0.4], [0.4, 0.6]], (30, 1, 1)).transpose(1, 0, 2)  # two who contradict each other
+    predictions = cs.Predictions(rows, members=["a", "b"])
+    model = cs.Consensus(class_shares=[0.02, 0.98]).fit(predictions)
+    why = cs.explain(model, predictions, 0)
+    assert why.prior > why.by_member.max()
+    assert _tipped(why) == {"member": None, "log-odds": why.prior}
+
+
+def test_ties_of_the_average_are_counted():
+    predictions = cs.Predictions.from_labels(np.array([[0] * 40, [1] * 40, [0] * 10 + [-1] * 20 + [1] * 10]), 2)
+    model = cs.Consensus(class_shares=[0.02, 0.98]).fit(predictions)
+    found = Analysis(predictions, model)
+    changed = summarize(found, np.tile([0.1, 0.9], (40, 1)))["changed"]
+    assert changed["count"] == 30 and changed["ties"] == 20  # the average answers a tie by the first class

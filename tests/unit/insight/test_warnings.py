@@ -7,9 +7,9 @@ import consilience as cs
 from consilience.insight.accuracy.estimates import Estimate, Estimates
 from consilience.insight.warnings.copies import copied_members
 from consilience.insight.warnings.every import WARNINGS, warnings_of
-from consilience.insight.warnings.evidence import Evidence
+from consilience.insight.warnings.evidence import Changed, Evidence
 from consilience.insight.warnings.members import overconfident_members, renamed_members, useless_members
-from consilience.insight.warnings.panel import not_settled, too_few_items, wrong_together
+from consilience.insight.warnings.panel import lost_by_fusing, not_settled, too_few_items, wrong_together
 
 N_ITEMS, N_CLASSES = 400, 3
 
@@ -158,3 +158,16 @@ def test_labelling_functions_of_one_class_are_not_useless(rng):
     labels = np.stack([*functions, np.where(rng.random(900) < 0.9, truth, rng.integers(3, size=900))])
     warnings = cs.diagnose(cs.Predictions.from_labels(labels, 3)).warnings
     assert not [sentence for sentence in warnings if "blind guessing" in sentence]
+
+
+@pytest.mark.parametrize(
+    ("made_right", "made_wrong", "is_warned"),
+    [(0, 6, True), (11, 16, True), (0, 1, False), (5, 6, False), (9, 3, False)],
+)
+def test_a_loss_by_fusing_is_warned_of_where_four_in_five_such_counts_are_one(
+    rng, truth, made_right, made_wrong, is_warned
+):
+    labels = voted(rng, [0.9, 0.8, 0.7], truth)
+    found = lost_by_fusing(evidence_of(labels, truth, changed=Changed(made_right, made_wrong)))
+    assert bool(found) == is_warned and not lost_by_fusing(evidence_of(labels, truth))
+    assert all(f"{made_right} became right and {made_wrong} became wrong" in warned.text for warned in found)

@@ -20,6 +20,7 @@ def test_numbers_are_those_of_the_answers(digits, fitted, payload):
     opening = payload["opening"]
     assert opening["changed"] == {
         "count": int((fused != average).sum()),
+        "ties": 0,
         "helped": int(((fused == labels) & (average != fused)).sum()),
         "hurt": int(((average == labels) & (average != fused)).sum()),
         "neither": int(((labels >= 0) & (average != labels) & (fused != labels) & (average != fused)).sum()),
@@ -109,3 +110,54 @@ def test_with_all_labels_there_is_still_an_interval():
     p, truth = animals([2, 1, 1])
     fused = report_payload(p, labels=named(truth, p), most_items=1)["opening"]["fused"]
     assert fused["measured"] and fused["low"] < fused["value"] < fused["high"]
+
+
+@pytest.fixture
+def judges():
+    """Six judges of answers that mostly pass, and one who says pass always."""
+    rng = np.random.default_rng(1)
+    truth = (rng.random(500) < 0.86).astype(int)
+    labels = np.where(rng.random((6, 500)) < 0.85, truth, 1 - truth)
+    labels = np.concatenate([labels, np.ones((1, 500), dtype=int)])
+    members = [*"abcdef", "always-pass"]
+    return cs.Predictions.from_labels(labels, 2, members=members, classes=["fail", "pass"]), truth
+
+
+def test_who_always_says_the_frequent_class_is_not_called_the_best(judges):
+    p, _ = judges
+    payload = report_payload(p, most_items=1)
+    opening, rows = payload["opening"], {row["member"]: row for row in payload["members"]["rows"]}
+    assert opening["ranking"][0] == 6 and rows[6]["warned"]  # it stands by its number, marked
+    trust, _, worry = opening["sentence"].split("; ")
+    assert "always-pass" not in trust and "the best member without a warning, " in trust
+    assert worry.startswith("but member 'always-pass' agrees with the others hardly more than blind guessing would")
+    best = [row["member"] for row in cs.compare(p).rows() if row["method"] == "best member"]
+    assert best != ["always-pass"] and f" {best[0]} (about " in trust
+
+
+def test_a_loss_by_fusing_is_a_warning_and_the_average_is_named():
+    p, truth = animals([4, 0.2, 0.2, 0.2])
+    labels = named(truth, p)
+    opening = report_payload(p, cs.DawidSkene(), labels, most_items=1)["opening"]
+    helped, hurt = opening["changed"]["helped"], opening["changed"]["hurt"]
+    assert helped < hurt
+    (found,) = (one for one in opening["warnings"] if one["findings"][0][0].startswith("fusing made"))
+    assert f"{helped} became right and {hurt} became wrong" in found["findings"][0][1]
+    assert found["advice"].startswith("Use the plain average instead, or give labels of some items to the fit")
+
+
+def test_the_plain_average_is_trusted_where_labels_show_it_to_be_best():
+    rng = np.random.default_rng(0)
+    truth = rng.integers(2, size=300)
+    p = cs.Predictions(np.eye(2)[np.where(rng.random((5, 300)) < 0.8, truth, 1 - truth)], members=list("abcde"))
+    wrong = cs.Consensus(class_shares=[0.7, 0.3])  # of classes that are equally frequent
+    sentence = report_payload(p, wrong, truth, most_items=1)["opening"]["sentence"]
+    assert sentence.startswith("Trust the plain average: it is right on 9") and "the fused answer on " in sentence
+    assert " made wrong; use the plain average instead, or give labels of some items to the fit" in sentence
+
+
+def test_a_tie_with_the_best_member_is_called_one():
+    truth = np.arange(60) % 3
+    rows = 0.8 * np.eye(3)[np.tile(truth, (3, 1))] + 0.2 / 3
+    sentence = report_payload(cs.Predictions(rows), cs.Average(), truth, most_items=1)["opening"]["sentence"]
+    assert sentence.startswith("The fused answer and the best member, member 0, are each right on 100%; ")

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from consilience.insight.warnings.copies import copied_members
 from consilience.insight.warnings.members import overconfident_members, renamed_members, useless_members
-from consilience.insight.warnings.panel import not_settled, too_few_items, wrong_together
+from consilience.insight.warnings.panel import lost_by_fusing, not_settled, too_few_items, wrong_together
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -17,6 +17,7 @@ WARNINGS: dict[str, Callable[[Evidence], list[Warned]]] = {
     "not settled": not_settled,
     "too few items": too_few_items,
     "everybody wrong together": wrong_together,
+    "loss by fusing": lost_by_fusing,
     "useless member": useless_members,
     "classes in another order": renamed_members,
     "copies": copied_members,

@@ -7,13 +7,16 @@ from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple, final
 
 import numpy as np
+from scipy.stats import beta
 
 from consilience.aggregators.consensus.credibility import SURE
 from consilience.data.answers import HardAnswers
-from consilience.insight.warnings.thresholds import MOST_OF_ONE
+from consilience.insight.warnings.thresholds import LIKELY_LOSS, MOST_OF_ONE
 from consilience.passes.reader import Reader
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     import numpy.typing as npt
 
     from consilience.data.predictions import Predictions
@@ -23,17 +26,44 @@ if TYPE_CHECKING:
 
 
 class Warned(NamedTuple):
-    """A warning: what was found, what shows it, what to do, and the positions of the members it is about."""
+    """A warning: what was found, what shows it, what to do, and the positions of the members it is about.
+
+    If their votes are `suspect`, so is their estimated accuracy: who always says the frequent class is right often.
+    """
 
     finding: str
     advice: str
     because: str = ""
     about: tuple[int, ...] = ()
+    suspect: bool = False
 
     @property
     def text(self) -> str:
         """All of it, in two sentences."""
         return f"{self.finding}{f': {self.because}' if self.because else ''}. {self.advice}"
+
+
+class Changed(NamedTuple):
+    """The labelled items that the average answers otherwise: how many the fused answer made right, and wrong."""
+
+    made_right: int
+    made_wrong: int
+
+    @classmethod
+    def of(cls, fused: IntArray, average: IntArray, known: IntArray) -> Changed:
+        """Count them, given the two answers and the true classes (items,), -1 where unknown."""
+        is_changed = (fused != average) & (known >= 0)
+        return cls(int((is_changed & (fused == known)).sum()), int((is_changed & (average == known)).sum()))
+
+    @property
+    def is_loss(self) -> bool:
+        """Whether fusing makes more answers wrong than right, with a probability of four in five at least."""
+        return bool(beta.sf(0.5, self.made_wrong + 1, self.made_right + 1) >= LIKELY_LOSS)
+
+
+def suspects(warned: Iterable[Warned]) -> set[int]:
+    """The members whose votes are suspect. Without labels, none of them is named as the best."""
+    return {member for one in warned if one.suspect for member in one.about}
 
 
 @final
@@ -45,6 +75,7 @@ class Evidence:
     chosen: IntArray  # (items,): the fused answer
     estimates: Estimates  # of the members, and of the "fused answer"
     has_settled: bool = True
+    changed: Changed | None = None  # None without labels that the fused answer has not seen
 
     @cached_property
     def answered(self) -> Agreement:

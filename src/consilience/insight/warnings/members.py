@@ -33,6 +33,7 @@ def useless_members(evidence: Evidence) -> list[Warned]:
             f"member {evidence.member(member)} agrees with the others hardly more than blind guessing would",
             "Look at some of its answers, and leave it out if they make no sense",
             about=(member,),
+            suspect=True,
         )
         for member, names in _odd_members(evidence)
         if names is None
@@ -53,6 +54,7 @@ def renamed_members(evidence: Evidence) -> list[Warned]:
                     "Check the order of its columns, or the names of its classes, and fuse again",
                     f"it says {shown}",
                     (member,),
+                    suspect=True,
                 )
             )
     return found[:MOST_SHOWN]

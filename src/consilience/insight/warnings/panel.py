@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     from consilience.insight.accuracy.estimates import Estimate
     from consilience.insight.warnings.evidence import Evidence
 
+LOST = "fusing made more answers wrong than right"
+"""What is found where labels show that the plain average is better."""
+
 
 def not_settled(evidence: Evidence) -> list[Warned]:
     """The fit stopped before its objective settled."""
@@ -46,6 +49,21 @@ def _measured_wrong(fused: Estimate) -> Warned:
         "Give labels of some items to the fit, which correct it, and use the others to measure it again",
         f"measured with the labels, it is right on {fused}",
     )
+
+
+def lost_by_fusing(evidence: Evidence) -> list[Warned]:
+    """Labels show that the plain average is right more often than the fused answer."""
+    changed = evidence.changed
+    if changed is None or not changed.is_loss:
+        return []
+    return [
+        Warned(
+            LOST,
+            "Use the plain average instead, or give labels of some items to the fit, which correct it",
+            f"of the labelled answers that differ from the plain average, {changed.made_right:,} became right and "
+            f"{changed.made_wrong:,} became wrong",
+        )
+    ]
 
 
 def too_few_items(evidence: Evidence) -> list[Warned]:

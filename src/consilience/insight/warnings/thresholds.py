@@ -11,6 +11,9 @@ interval ends below the second; it is then wrong on a quarter or more."""
 MOSTLY_RIGHT = 0.75
 """Where labels measure the fused answer, it is warned of if the interval of its accuracy ends below."""
 
+LIKELY_LOSS = 0.8
+"""Fusing is a loss if, of the changed answers, those made wrong outnumber those made right with such a probability."""
+
 FALLEN = 0.1
 """The fused answer has become worse since a reference if its estimated accuracy has fallen by more; the true one has
 then fallen by .05 or more (`python -m benchmarks.quality.fallen`, `results/fallen.txt`)."""

@@ -13,7 +13,7 @@ function members() {
     make("span", {}, isNumber(row.value) ? `${percentOf(row.value, row.measured ? 1 : 0)} ` : "", make("span", { class: "quiet" }, `${percentOf(row.low)} to ${percentOf(row.high)}`)),
     isNumber(row.value) ? bar(row.value, row.measured ? "plain" : "estimated") : null]);
   const columns = [
-    { title: "Member", value: (r) => memberName(r.member), cell: (r) => [memberName(r.member), r.warned ? make("span", { class: "flag", title: "There is a warning about this member." }, "\u00a0!") : null], className: "name" },
+    { title: "Member", value: (r) => memberName(r.member), cell: (r) => [memberName(r.member), r.warned ? warningFlag() : null], className: "name" },
     { title: hasLabels ? "Right" : "Right, estimated", numeric: true, descending: true, value: (r) => r.value, cell: right, hint: hasLabels ? "Measured on the items with a label, with a 90% interval; estimated where labels are too few." : ESTIMATED },
     hasLabels ? { title: "Believed", spoken: "How probable its answers are to the fused answer", numeric: true, descending: true, value: (r) => r.quality, cell: shareCell("quality"), hint: "The mean probability that the fused answer gives to what this member said." } : null,
     { title: "Coverage", numeric: true, descending: true, value: (r) => r.answers, cell: (r) => [percentOf(r.coverage), make("span", { class: "below quiet" }, counted(r.answers, "answer"))], hint: "The share of all items that it answered." },

@@ -64,6 +64,8 @@ function ranking() {
     list, foldRanking(members), rankingKey([fused, average, ...rows.values()]));
 }
 
+const warningFlag = () => make("span", { class: "flag", title: "There is a warning about this member." }, "\u00a0!");
+
 const share = (value) => `${100 * (value ?? 0)}%`;
 
 function axis() {
@@ -71,13 +73,13 @@ function axis() {
 }
 
 /** A row of the chart. Of somebody with very few answers there is only the interval. */
-function rankedBar(name, { value, low, high, measured, answers }, kind) {
+function rankedBar(name, { value, low, high, measured, answers, warned }, kind) {
   const isKnown = isNumber(low), isFew = isKnown && !isNumber(value);
   const between = `${percentOf(low)} to ${percentOf(high)}`;
   const words = !isKnown ? "no answer" : isFew ? between : percentOf(value, measured ? 1 : 0);
   const how = measured ? "measured" : "estimated";
   const line = make("li", { class: `${kind} ${how}` },
-    make("span", { class: "who", title: name }, name),
+    make("span", { class: "who", title: name }, name, warned ? warningFlag() : null),
     make("span", { class: "track", "aria-hidden": "true" },
       isNumber(value) ? make("span", { class: "level", "--to": share(value) }) : null,
       isKnown ? make("span", { class: "whisker", "--from": share(low), "--to": share(high) }) : null),
@@ -119,6 +121,7 @@ function rankingKey(entries) {
     kinds.map(([kind, label]) => make("span", {}, make("i", { class: `swatch ${kind}`, "aria-hidden": "true" }), label)),
     make("span", {}, make("i", { class: "swatch reach", "aria-hidden": "true" }), "90% interval"),
     make("span", {}, make("i", { class: "swatch line", "aria-hidden": "true" }), "the fused answer"),
+    entries.some((entry) => entry.warned) ? make("span", {}, make("span", { class: "flag" }, "!"), "there is a warning about this member") : null,
     make("p", {}, words, shownMembers(report.members.rows.length, report.members.total)));
 }
 
@@ -129,8 +132,9 @@ function numbers() {
   const digits = fused.measured ? 1 : 0;
   const points = fused.measured && average.measured ? `${signed(100 * (fused.value - average.value), 1)} points against the plain average (${percentOf(average.value, 1)}).`
     : `Between ${percentOf(fused.low)} and ${percentOf(fused.high)}; the plain average ${percentOf(average.value)}.`;
-  const became = changed.helped === null ? `${percentOf(changed.count / answered, 1)} of the items are answered differently from the plain average.`
-    : `${percentOf(changed.count / answered, 1)} of the items. With labels: ${count(changed.helped)} made right, ${count(changed.hurt)} made wrong${changed.neither ? `, ${count(changed.neither)} wrong both times` : ""}.`;
+  const ties = changed.ties ? ` ${count(changed.ties)} of them are ties of the average.` : "";
+  const became = changed.helped === null ? `${percentOf(changed.count / answered, 1)} of the items are answered differently from the plain average.${ties}`
+    : `${percentOf(changed.count / answered, 1)} of the items.${ties} With labels: ${count(changed.helped)} made right, ${count(changed.hurt)} made wrong${changed.neither ? `, ${count(changed.neither)} wrong both times` : ""}.`;
   return [
     number(`Fused answer right (${fused.measured ? "measured" : "estimated"})`, percentOf(fused.value, digits), points),
     number("Answers that fusing changed", count(changed.count), became),
