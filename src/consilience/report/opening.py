@@ -157,7 +157,13 @@ class Opening:
         """How many answers differ from the average's, and what became of those with a known label."""
         consensus, average = self.judged.consensus, self.judged.average
         ties = int(is_tie(self.analysis.average, consensus.chosen)[self.judged.is_changed].sum())
-        counted = {"count": int(self.judged.is_changed.sum()), "ties": ties, "helped": None, "hurt": None, "neither": None}
+        counted = {
+            "count": int(self.judged.is_changed.sum()),
+            "ties": ties,
+            "helped": None,
+            "hurt": None,
+            "neither": None,
+        }
         is_known = self.judged.is_changed & (consensus.truth >= 0)
         if not (consensus.truth >= 0).any():
             return counted
