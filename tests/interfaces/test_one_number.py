@@ -64,3 +64,19 @@ def test_the_default_of_every_door_is_consensus(run, arrays):
     x = rng.normal(size=(80, 3)) + y[:, None]
     members = [("lr", LogisticRegression()), ("nb", GaussianNB()), ("tree", DecisionTreeClassifier(max_depth=2))]
     assert isinstance(cs.EnsembleClassifier(members, cv=2).fit(x, y).aggregator_, cs.Consensus)
+
+
+def test_a_member_with_ties_has_the_accuracy_of_the_metrics():
+    """A member that cannot decide is wrong about as often as a guess; its other answers alone would look better."""
+    rng = np.random.default_rng(0)
+    truth = rng.integers(2, size=400)
+    torn = np.eye(2)[truth] * 0.8 + 0.1
+    torn[:240] = 0.5
+    others = [np.eye(2)[np.where(rng.random(400) < 0.8, truth, 1 - truth)] for _ in range(2)]
+    p = cs.Predictions({"torn": torn, "ann": others[0], "bob": others[1]})
+    expected = cs.metrics.accuracy(torn, truth)
+    assert expected < 0.8
+    rows = {row["member"]: row for row in cs.diagnose(p, labels=truth).members.rows()}
+    assert rows["torn"]["estimated accuracy"] == pytest.approx(expected)
+    compared = {row["member"]: row["accuracy"] for row in cs.compare(p, truth).rows() if row["member"]}
+    assert compared.get("torn", expected) == pytest.approx(expected)

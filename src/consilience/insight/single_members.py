@@ -32,8 +32,8 @@ class Ranked(NamedTuple):
 
     @classmethod
     def measured(cls, predictions: Predictions, truth: IntArray) -> Ranked:
-        """By the votes on items whose true class is known (-1 where not)."""
-        votes, n_members = predictions.votes().hard, predictions.n_members
+        """By the answers to items whose true class is known (-1 where not); the first class wins a tie."""
+        votes, n_members = predictions.harden().hard, predictions.n_members
         if votes is None:
             return cls(np.full(n_members, np.nan), np.zeros(n_members, dtype=np.intp))
         is_known = truth[votes.items] >= 0

@@ -99,7 +99,7 @@ def voters_of(data: Predictions, model: Consensus, answers: Mapping[str, IntArra
     found = model.finding().found
     features = intervals.features_of(counted, found, rule.traits.panel)
     independent = np.concatenate([if_independent(found.standing), np.full(len(labels), np.nan)])
-    votes = [*_votes_by_member(data), *((every, answer) for answer in labels)]
+    votes = [*_labels_by_member(data), *((every, answer) for answer in labels)]
     return Voters(counted.mean("believed"), features, independent, posterior, votes)
 
 
@@ -138,9 +138,12 @@ def if_independent(standing: Standing) -> FloatArray:
     return np.where(has_voted, skill + (1 - skill) * by_chance, np.nan)
 
 
-def _votes_by_member(data: Predictions) -> list[tuple[IntArray, IntArray]]:
-    """The items and labels of each member's votes."""
-    hard = data.votes().hard
+def _labels_by_member(data: Predictions) -> list[tuple[IntArray, IntArray]]:
+    """The items and labels of each member's answers; the first class wins a tie, as in every metric.
+
+    Leaving ties out would leave out the items that a member does not know, and measure the others.
+    """
+    hard = data.harden().hard
     if hard is None:
         return [(np.empty(0, dtype=np.intp), np.empty(0, dtype=np.intp))] * data.n_members
     order = np.argsort(hard.members, kind="stable")
