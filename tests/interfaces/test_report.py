@@ -407,10 +407,10 @@ def test_hostile_names_are_but_text(open_report, width):
 
 def test_a_crowd_of_labels_without_truths(open_report):
     rng = np.random.default_rng(0)
-    labels = rng.integers(3, size=(120, 50))
-    labels[1:][rng.random((119, 50)) < 0.8] = -1
+    labels = rng.integers(3, size=(520, 50))
+    labels[1:][rng.random((519, 50)) < 0.95] = -1
     page = open_report(cs.Predictions.from_labels(labels, 3), cs.DawidSkene(max_iter=500), width=360)
-    assert "Shown are 100 of 120 members" in page.locator("#members").inner_text()
+    assert "Shown are 500 of 520 members" in page.locator("#members").inner_text()
     assert "Without labels nobody can say" in page.locator("#calibration").inner_text()
     assert page.get_by_label("wrong only").count() == 0
     assert overflow(page) <= 0
