@@ -79,7 +79,8 @@ def page(found: Monitoring) -> str:
 <body>
 <main>
 <h1>A stream over time</h1>
-<p>{n_windows} windows, {n_alarms} with an alarm; of windows without any change, {found.false_alarms:.2%} would be.</p>
+<p>{n_windows} windows, {n_alarms} with an alarm.
+Where nothing changes, at most one window in {1 / found.false_alarms:,.0f} is a false alarm.</p>
 <ul class="alarms">{alarms}</ul>
 {"".join(parts)}
 </main>
