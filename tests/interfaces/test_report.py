@@ -407,10 +407,10 @@ def test_hostile_names_are_but_text(open_report, width):
 
 def test_a_crowd_of_labels_without_truths(open_report):
     rng = np.random.default_rng(0)
-    labels = rng.integers(3, size=(120, 50))
-    labels[1:][rng.random((119, 50)) < 0.8] = -1
+    labels = rng.integers(3, size=(520, 50))
+    labels[1:][rng.random((519, 50)) < 0.95] = -1
     page = open_report(cs.Predictions.from_labels(labels, 3), cs.DawidSkene(max_iter=500), width=360)
-    assert "Shown are 100 of 120 members" in page.locator("#members").inner_text()
+    assert "Shown are 500 of 520 members" in page.locator("#members").inner_text()
     assert "Without labels nobody can say" in page.locator("#calibration").inner_text()
     assert page.get_by_label("wrong only").count() == 0
     assert overflow(page) <= 0
@@ -429,3 +429,21 @@ def test_it_prints(open_report, animals):
     ink = page.evaluate("getComputedStyle(document.body).color")
     assert sum(int(part) for part in ink[4:-1].split(",")) < 200  # dark ink on white paper
     assert page.pdf()[:4] == b"%PDF"
+
+
+def test_known_labels_are_not_denied(open_report, animals):
+    predictions, truth = animals
+    known = [name if place < 30 else None for place, name in enumerate(truth)]
+    said = open_report(predictions, known=known).locator("#members").inner_text()
+    assert "No labels were given" not in said
+    assert "The fused answer has learned from the known labels, and no others were given" in said
+
+
+def test_whom_a_warning_is_about_is_marked_in_the_ranking(open_report):
+    rng = np.random.default_rng(1)
+    truth = (rng.random(300) < 0.86).astype(int)
+    labels = np.where(rng.random((5, 300)) < 0.85, truth, 1 - truth)
+    labels[4] = 1
+    page = open_report(cs.Predictions.from_labels(labels, 2, members=[*"abcd", "always"]))
+    assert page.locator(".ranking .flag").count() == 1
+    assert page.locator(".ranking li", has=page.locator(".flag")).locator(".who").get_attribute("title") == "always"

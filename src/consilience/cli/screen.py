@@ -18,6 +18,7 @@ from rich.measure import Measurement
 from consilience.insight.accuracy.estimates import Estimate
 from consilience.insight.diagnostics import FEWEST_ANSWERS
 from consilience.metrics.scores import METRICS
+from consilience.report.members import MOST_ON_CARD
 from consilience.system.tables import Table
 
 if TYPE_CHECKING:
@@ -188,12 +189,14 @@ def print_summary(summary: dict[str, Any]) -> None:
         f"[bold]{summary['method']}[/bold] of {summary['n_members']:,} members on {summary['n_items']:,} items "
         f"and {summary['n_classes']:,} classes"
     )
+    if summary["repeated"]["members"]:
+        out.print(f"[yellow]![/yellow] {_told_again(**summary['repeated'])}")
     out.print(escape(summary["agreement"]["sentence"]))
     is_measured = all(found.get("measured") for found in summary["answers"].values())
     how = "measured on the labels" if is_measured else "as estimated without labels*"
     answers = (f"the {name} {_with_interval(found)}" for name, found in summary["answers"].items())
     out.print(f"Right, {how}: {'; '.join(answers)}")
-    _print_members(summary["members"])
+    _print_members(summary)
     _print_pairs("Least", summary["disagreement"])
     _print_pairs("Most", summary["alike"])
     _print_changed(summary["changed"])
@@ -203,6 +206,15 @@ def print_summary(summary: dict[str, Any]) -> None:
         out.print(f"\n[bold]Known labels[/bold]\n{escape(summary['labels']['sentence'])}")
     for warning in summary["warnings"]:
         out.print(f"[yellow]![/yellow] {escape(warning)}")
+
+
+def _told_again(members: int, items: int) -> str:
+    """That members answer items more than once, which also happens if the name of an item has a second column."""
+    who = "1 member answers" if members == 1 else f"{members:,} members answer"
+    return (
+        f"{who} items more than once ({items:,} {'item' if items == 1 else 'items'}). If a column tells these answers "
+        "apart, name it too: --item-column question_id+candidate"
+    )
 
 
 def _print_pairs(which: str, pairs: list[dict[str, Any]]) -> None:
@@ -215,8 +227,9 @@ def _print_pairs(which: str, pairs: list[dict[str, Any]]) -> None:
         out.print(f"{which} agreement beyond chance, Cohen's kappa: {escape(told)}")
 
 
-def _print_members(members: list[dict[str, Any]]) -> None:
+def _print_members(summary: dict[str, Any]) -> None:
     """Print how often each member is right: all members, or of many the best and the worst."""
+    members = summary["members"]
     ranked = sorted((row for row in members if row["coverage"] > 0), key=lambda row: -_number(row))
     if len(ranked) > MOST_MEMBERS:
         ranked = [row for row in ranked if not math.isnan(row["estimated accuracy"])] or ranked
@@ -235,7 +248,7 @@ def _print_members(members: list[dict[str, Any]]) -> None:
             grid.add_row("…")
         grid.add_row(*_member_cells(row, has_weights=has_weights, is_mixed=is_mixed))
     _print_grid(grid)
-    for note in _notes(members, ranked, n_first + n_last):
+    for note in _notes(summary, ranked, n_first + n_last):
         print_note(note)
 
 
@@ -250,10 +263,12 @@ def _member_cells(row: dict[str, Any], *, has_weights: bool, is_mixed: bool) -> 
     yield escape(row["confuses most"])
 
 
-def _notes(members: list[dict[str, Any]], ranked: list[dict[str, Any]], n_shown: int) -> Iterator[str]:
+def _notes(summary: dict[str, Any], ranked: list[dict[str, Any]], n_shown: int) -> Iterator[str]:
     """What the table leaves out, and what its columns mean."""
+    members = summary["members"]
     if n_shown < len(ranked):
-        yield f"{len(ranked) - n_shown:,} more members are in between: --json and --report list them."
+        where = "--json and --report list" if len(members) <= MOST_ON_CARD else "--json lists"
+        yield f"{len(ranked) - n_shown:,} more members are in between: {where} them."
     n_silent = sum(row["coverage"] == 0 for row in members)
     if n_few := len(members) - len(ranked) - n_silent:
         few = f"{n_few:,} of {len(members):,} members gave fewer than {FEWEST_ANSWERS} answers"
@@ -265,14 +280,19 @@ def _notes(members: list[dict[str, Any]], ranked: list[dict[str, Any]], n_shown:
     if any(row.get("measured") for row in ranked):
         yield "right: measured on the labels, with the 90 % interval for other items of the same kind."
     if not all(row.get("measured") for row in ranked):
+        would = (
+            "--labels of other items, drawn at random, would measure it; those of --known were learned from"
+            if summary["known labels"]
+            else "labels of some items drawn at random would measure it"
+        )
         yield (
-            "* estimated without labels, with the interval that holds the true share in nine of ten panels; labels of "
-            "some items drawn at random would measure it."
+            f"* estimated without labels, with the interval that holds the true share in nine of ten panels; {would}."
         )
     yield (
         "† agreement with the other members beyond chance: 0 for blind answers, and for one and the same answer always."
     )
-    yield "confuses most: true class → its vote, and how often of that class; estimated without labels."
+    how = "counted on the labelled items" if summary["confusions counted"] else "estimated without labels"
+    yield f"confuses most: true class → its vote, and how often of that class; {how}."
 
 
 def _share(share: float) -> str:
@@ -301,7 +321,8 @@ def _print_changed(changed: dict[str, Any]) -> None:
     if not changed["count"]:
         out.print("No item is answered differently from plain averaging.")
         return
-    title = f"{changed['count']:,} items ({changed['share']:.1%}) are answered differently from plain averaging"
+    what, are = ("1 item", "is") if changed["count"] == 1 else (f"{changed['count']:,} items", "are")
+    title = f"{what} ({changed['share']:.1%}) {are} answered differently from plain averaging"
     if changed["ties"]:
         title += f", {changed['ties']:,} of them ties"
     out.print(f"\n[bold]{title}[/bold]")

@@ -13,6 +13,7 @@ from consilience.metrics.scores import evaluate
 if TYPE_CHECKING:
     import numpy.typing as npt
 
+    from consilience.data.predictions import Predictions
     from consilience.insight.agreement import PanelAgreement
     from consilience.insight.analysis import Analysis
     from consilience.insight.explanation import Explanation
@@ -54,6 +55,9 @@ def summarize(analysis: Analysis, posterior: FloatArray) -> dict[str, Any]:
         },
         "disagreement": pairs[:MOST_PAIRS],
         "alike": pairs[::-1][:MOST_PAIRS],
+        "confusions counted": diagnosis.counts_labels,
+        "known labels": int(analysis.is_given.sum()),
+        "repeated": _repeated(predictions),
         "changed": _changed(analysis, posterior, is_own),
         "warnings": [on_command_line(warning) for warning in diagnosis.warnings],
     }
@@ -89,6 +93,19 @@ def _agreement(found: PanelAgreement) -> dict[str, Any]:
         **{name: estimate._asdict() for name, estimate in coefficients.items()},
         "n_items": found.n_items,
         "sentence": found.sentence(),
+    }
+
+
+def _repeated(predictions: Predictions) -> dict[str, int]:
+    """How many members answer items more than once, and how many items that happens to."""
+    hard = predictions.hard
+    if hard is None:
+        return {"members": 0, "items": 0}
+    pairs, times = np.unique(hard.items * predictions.n_members + hard.members, return_counts=True)
+    again = pairs[times > 1]
+    return {
+        "members": len(np.unique(again % predictions.n_members)),
+        "items": len(np.unique(again // predictions.n_members)),
     }
 
 

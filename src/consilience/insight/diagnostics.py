@@ -14,6 +14,7 @@ from consilience.data.labels import known_labels
 from consilience.data.predictions import Predictions, as_predictions
 from consilience.insight.accuracy.estimates import FUSED, Estimate, Estimates, named_estimates, voters_of
 from consilience.insight.agreement import PanelAgreement, agreement_of
+from consilience.insight.confusions import counted_confusions
 from consilience.insight.coverage import answered_shares
 from consilience.insight.monitoring.since import Since, since
 from consilience.insight.pairs import PairCounts, most_active
@@ -72,6 +73,8 @@ class Diagnosis:
         `consilience.insight.warnings` says how often each is right.
     since
         What has changed since a reference, if one was given.
+    counts_labels
+        Whether what members confuse most is counted on labelled items, of which there are enough; else it is estimated.
     """
 
     members: Table
@@ -84,6 +87,7 @@ class Diagnosis:
     beyond_chance: PanelAgreement
     warned: list[Warned]
     since: Since | None = None
+    counts_labels: bool = False
 
     @property
     def warnings(self) -> list[str]:
@@ -178,7 +182,12 @@ def diagnosis_under(
     counts = PairCounts.of(consensus.answers, compared, data.n_items, data.n_classes)
     beyond_chance = agreement_of(consensus.answers, data, counts, compared)
     pairs = _Pairs.of(consensus, compared, counts)
-    report = _member_report(data, consensus, method, estimates, beyond_chance)
+    votes = data.votes().hard
+    counted = (
+        None if known is None or votes is None else counted_confusions(votes, known, data.n_members, data.n_classes)
+    )
+    confused = consensus.believed if counted is None else counted
+    report = _member_report(data, consensus, method, estimates, beyond_chance, confused=confused)
     dependence = pairs.dependence()
     evidence = Evidence(
         data,
@@ -197,6 +206,7 @@ def diagnosis_under(
         compared=beyond_chance.compared,
         beyond_chance=beyond_chance,
         warned=warnings_of(evidence),
+        counts_labels=counted is not None,
     )
 
 
@@ -233,6 +243,8 @@ def _member_report(
     method: AbstractAggregator,
     estimates: Estimates,
     beyond_chance: PanelAgreement,
+    *,
+    confused: FloatArray,
 ) -> Table:
     answers, n_members = consensus.answers, predictions.n_members
     n_answers = np.bincount(answers.members, minlength=n_members)
@@ -262,7 +274,7 @@ def _member_report(
             "kappa": beyond_chance.by_member.tolist(),
             "dissents": np.bincount(answers.members, weights=dissents, minlength=n_members).astype(int).tolist(),
             "dissents won": mean(agrees * dissents, dissents).tolist(),
-            "confuses most": [_confusions(table, predictions.classes) for table in consensus.believed],
+            "confuses most": [_confusions(table, predictions.classes) for table in confused],
         }
     )
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from consilience.insight.confusions import counted_confusions
 from consilience.report.rounding import rounded
 from consilience.report.selection import largest_cells
 
@@ -24,17 +25,14 @@ MOST_CELLS = 30_000
 MOST_PAIRS, MOST_TOGETHER = 8, 20
 """How many confusions a member's list has, and that of all members together."""
 
-ENOUGH_LABELS = 20
-"""With so many labels for each class, confusions are counted on labelled items alone."""
-
 
 class Confusions:
     """How often each member called class k class j (members, true, predicted)."""
 
     def __init__(self, predictions: Predictions, diagnosis: Diagnosis, votes: HardAnswers, truth: IntArray) -> None:
-        n_labelled = int((truth >= 0).sum())
-        self.is_measured = n_labelled >= ENOUGH_LABELS * predictions.n_classes
-        self.counts = _measured(votes, truth, diagnosis.counts.shape) if self.is_measured else diagnosis.counts
+        counted = counted_confusions(votes, truth, predictions.n_members, predictions.n_classes)
+        self.is_measured = counted is not None
+        self.counts = diagnosis.counts if counted is None else counted
         self.n_classes = predictions.n_classes
 
     @property
@@ -69,16 +67,6 @@ class Confusions:
         totals = table.sum(axis=1, keepdims=True)
         rates: list[list[float]] = rounded(np.where(totals >= 1, table / np.maximum(totals, 1), np.nan))
         return rates
-
-
-def _measured(votes: HardAnswers, truth: IntArray, shape: tuple[int, ...]) -> FloatArray:
-    """Count the votes on labelled items (members, true, predicted)."""
-    n_members, n_classes, _ = shape
-    is_labelled = truth[votes.items] >= 0
-    members, labels = votes.members[is_labelled], votes.labels[is_labelled]
-    cells = (members * n_classes + truth[votes.items[is_labelled]]) * n_classes + labels
-    counts = np.bincount(cells, minlength=n_members * n_classes**2)
-    return counts.reshape(n_members, n_classes, n_classes).astype(np.float64)
 
 
 def _worst(table: FloatArray, most: int) -> list[list[Any]]:

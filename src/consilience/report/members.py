@@ -23,8 +23,11 @@ if TYPE_CHECKING:
     from consilience.insight.analysis import Analysis
     from consilience.system.arrays import FloatArray
 
-MOST_ON_CARD, MOST_DRAWN, MOST_AGREEING = 100, 12, 30
+MOST_ON_CARD, MOST_DRAWN, MOST_AGREEING = 500, 12, 30
 """How many members have a row, have figures at least, and are compared in pairs."""
+
+MOST_WITH_MATRIX = 100
+"""How many members have figures of their confusions at most."""
 
 
 class MemberSection:
@@ -42,7 +45,7 @@ class MemberSection:
         self.confusions = Confusions(analysis.predictions, analysis.diagnosis, votes, truth)
         values = np.array([found.value for found in self.accuracies])
         self.on_card = members_to_show(self.n_answers, values, MOST_ON_CARD)
-        most_drawn = min(self.confusions.most_drawn(MOST_DRAWN), MOST_ON_CARD)
+        most_drawn = min(self.confusions.most_drawn(MOST_DRAWN), MOST_WITH_MATRIX)
         self.drawn = members_to_show(self.n_answers, values, most_drawn)
         self.pictured = members_to_show(self.n_answers, values, MOST_DRAWN)
         soft = {member.position: member for member in self.predictions.soft}

@@ -70,7 +70,8 @@ class Opening:
         name, found = self._name(best), self.members.accuracies[best]
         if self.fused.is_measured and found.is_measured:
             return self._measured(name, found)
-        return f"As far as can be told without labels, {self._estimated(name, found)}"
+        which = "other labels" if self.analysis.is_given.any() else "labels"  # those given taught, and do not measure
+        return f"As far as can be told without {which}, {self._estimated(name, found)}"
 
     def _is_average_best(self, best: int | None) -> bool:
         """Whether the plain average is right more often than the fused answer and the best member."""
@@ -124,7 +125,7 @@ class Opening:
         if not changed["count"]:
             return "fusing answers every item as the plain average does"
         n_items = int((~self.analysis.is_given).sum())
-        ties = f", {changed['ties']:,} of them ties of the average" if changed["ties"] else ""
+        ties = f" ({changed['ties']:,} of them ties)" if changed["ties"] else ""
         plain = f"fusing changed {changed['count']:,} of the {n_items:,} answers of the plain average{ties}"
         if changed["helped"] is None:
             return plain

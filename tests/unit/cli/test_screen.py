@@ -88,6 +88,9 @@ def summary(**changes):
         "disagreement": [{"members": ["a", "b"], "agreement": 0.5, "kappa": -0.125}],
         "alike": [{"members": ["a", "b"], "agreement": 0.5, "kappa": 0.625}],
         "changed": {"count": 0, "share": 0.0, "ties": 0, "surest": []},
+        "confusions counted": False,
+        "known labels": 0,
+        "repeated": {"members": 0, "items": 0},
         "warnings": ["look"],
     } | changes
 
@@ -186,3 +189,29 @@ def test_a_member_with_a_warning_is_marked_in_the_table(capsys):
     screen.print_summary(summary(members=[first, second | {"warned": True}]))
     out = capsys.readouterr().out
     assert "│ b !" in out and "│ a  " in out and "! there is a warning about this member, below." in out
+
+
+def test_known_labels_are_not_asked_for_again(capsys):
+    screen.print_summary(summary(**{"known labels": 50}))
+    told = " ".join(capsys.readouterr().out.split())
+    assert "--labels of other items, drawn at random, would measure it; those of --known were learned from." in told
+
+
+@pytest.mark.parametrize(("counted", "how"), [(True, "counted on the labelled items"), (False, "estimated without")])
+def test_confusions_are_said_to_be_counted_where_they_are(capsys, counted, how):
+    screen.print_summary(summary(**{"confusions counted": counted}))
+    assert f"how often of that class; {how}" in " ".join(capsys.readouterr().out.split())
+
+
+def test_items_that_members_answer_more_than_once_are_counted(capsys):
+    screen.print_summary(summary(repeated={"members": 2, "items": 600}))
+    told = " ".join(capsys.readouterr().out.split())
+    assert "! 2 members answer items more than once (600 items)." in told
+    assert "name it too: --item-column question_id+candidate" in told
+
+
+def test_the_report_is_said_to_list_members_only_as_far_as_it_does(capsys):
+    member = summary()["members"][0]
+    for n_members, where in ((400, "--json and --report list them."), (600, "--json lists them.")):
+        screen.print_summary(summary(members=[member | {"member": f"w{place}"} for place in range(n_members)]))
+        assert where in " ".join(capsys.readouterr().out.split())

@@ -7,7 +7,7 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 
 import consilience as cs
-from consilience.cli.summary import MOST_CHANGED, MOST_PAIRS, _pairs, _reliable, _tipped, summarize
+from consilience.cli.summary import MOST_CHANGED, MOST_PAIRS, _pairs, _reliable, _repeated, _tipped, summarize
 from consilience.insight.analysis import Analysis
 
 from simulate import softmax_members
@@ -133,3 +133,11 @@ def test_ties_of_the_average_are_counted():
     found = Analysis(predictions, model)
     changed = summarize(found, np.tile([0.1, 0.9], (40, 1)))["changed"]
     assert changed["count"] == 30 and changed["ties"] == 20  # the average answers a tie by the first class
+
+
+def test_answers_to_the_same_item_are_counted():
+    assert _repeated(cs.Predictions.from_answers([0, 0, 1, 1, 1], [0, 0, 0, 1, 1], [0, 1, 1, 0, 0])) == {
+        "members": 2,
+        "items": 2,
+    }
+    assert _repeated(cs.Predictions(np.full((2, 3, 2), 0.5))) == {"members": 0, "items": 0}

@@ -196,3 +196,15 @@ def test_known_class_shares_teach_whoever_estimates(rng):
         assert diagnosis.members["estimated accuracy"] != cs.diagnose(predictions, method).members["estimated accuracy"]
     with pytest.raises(ValueError, match="class_shares must be given to the aggregator where that is a Consensus"):
         cs.diagnose(predictions, cs.Consensus(), class_shares=shares)
+
+
+def test_what_members_confuse_is_counted_where_labels_are_enough():
+    rng = np.random.default_rng(0)
+    truth = np.arange(200) % 2
+    labels = np.where(rng.random((3, 200)) < 0.8, truth, 1 - truth)
+    labels[0, :100] = np.where(truth[:100] == 1, 0, truth[:100])  # every second time, and nobody else does
+    p = cs.Predictions.from_labels(labels, 2)
+    found = cs.diagnose(p, labels=np.where(np.arange(200) < 100, truth, -1))
+    assert found.counts_labels and found.members["confuses most"][0] == "1 → 0 100%"
+    few = cs.diagnose(p, labels=np.where(np.arange(200) < 30, truth, -1))
+    assert not few.counts_labels and few.members["confuses most"] == cs.diagnose(p).members["confuses most"]

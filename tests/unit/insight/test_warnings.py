@@ -115,7 +115,8 @@ def test_members_who_contradict_the_others_in_the_same_way_are_copies(rng, truth
 
 def test_copies_who_answer_items_several_times_are_found(rng, truth):
     n_items = len(truth)
-    first, again = (np.where(rng.random(n_items) < 0.6, truth, rng.integers(3, size=n_items)) for _ in range(2))
+    first = np.where(rng.random(n_items) < 0.6, truth, rng.integers(3, size=n_items))
+    again = np.where(rng.random(n_items) < 0.7, first, rng.integers(3, size=n_items))
     answers = [(m, labels) for m in (0, 1) for labels in (first, again)]
     answers += [(2, np.where(rng.random(n_items) < 0.6, truth, rng.integers(3, size=n_items))) for _ in range(2)]
     items, members, labels = (
@@ -124,6 +125,16 @@ def test_copies_who_answer_items_several_times_are_found(rng, truth):
     )
     (warned,) = copied_members(evidence_of(cs.Predictions.from_answers(items, members, labels), truth))
     assert warned.about == (0, 1) and "pairs of answers" in warned.text
+
+
+def test_members_who_judge_two_candidates_of_each_item_are_no_copies(rng, truth):
+    """Where the one passes and the other fails, all able members say both, and one of these is not the fused answer."""
+    good, bad = np.ones(N_ITEMS, dtype=int), np.zeros(N_ITEMS, dtype=int)
+    said = [voted(rng, [0.97] * 3, candidate, 2) for candidate in (good, bad)]
+    items = np.tile(np.arange(N_ITEMS), 6)
+    members = np.tile(np.repeat(np.arange(3), N_ITEMS), 2)
+    p = cs.Predictions.from_answers(items, members, np.concatenate([labels.ravel() for labels in said]))
+    assert not copied_members(evidence_of(p, good))
 
 
 def test_members_who_give_equal_probabilities_are_copies(rng, truth):

@@ -104,6 +104,8 @@ def test_known_labels_measure_nothing_and_say_what_they_gained():
     assert opening["gain"]["after"] == pytest.approx(found.after["accuracy"], abs=5e-5)
     assert {row["truth"] for row in payload["items"]["rows"] if row["given"]} == {-1}
     assert report_payload(p, labels=names, most_items=1)["opening"]["gain"] is None
+    taught = report_payload(p, known=known, most_items=1)["opening"]["sentence"]
+    assert taught.startswith("As far as can be told without other labels, ")
 
 
 def test_with_all_labels_there_is_still_an_interval():

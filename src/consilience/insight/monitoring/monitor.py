@@ -73,9 +73,11 @@ class Monitoring:
 
     def told(self) -> list[str]:
         """Who has stopped answering, and the alarms, or that there is none."""
-        alarms = [f"! {alarm}" for alarm in self.alarms] or [
-            f"no alarm; one window in {1 / self.false_alarms:,.0f} would be a false one"
-        ]
+        calm = (
+            "no alarm: no window differs from the reference by more than chance explains. Where nothing changes, at "
+            f"most one window in {1 / self.false_alarms:,.0f} is a false alarm"
+        )
+        alarms = [f"! {alarm}" for alarm in self.alarms] or [calm]
         return [*(f"! {sentence}" for sentence in self.silent), *alarms]
 
     def svg(self) -> str:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from consilience.insight.monitoring.numbers import MOST_APART
+from consilience.system.tables import Table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -62,7 +63,7 @@ def page(found: Monitoring) -> str:
         ),
         _section("Class shares", "Shares of the votes, of the classes that vary most.", chart(found, _shares(found))),
         _section("Members", "The accuracy of each member, with its 90 % interval.", _members(found)),
-        _section("Windows", "", windows._repr_html_()),
+        _section("Windows", "", _in_words(windows)._repr_html_()),
     ]
     return f"""<!doctype html>
 <html lang="en">
@@ -78,7 +79,8 @@ def page(found: Monitoring) -> str:
 <body>
 <main>
 <h1>A stream over time</h1>
-<p>{n_windows} windows, {n_alarms} with an alarm; of windows without any change, {found.false_alarms:.2%} would be.</p>
+<p>{n_windows} windows, {n_alarms} with an alarm.
+Where nothing changes, at most one window in {1 / found.false_alarms:,.0f} is a false alarm.</p>
 <ul class="alarms">{alarms}</ul>
 {"".join(parts)}
 </main>
@@ -96,6 +98,8 @@ def figure(found: Monitoring) -> str:
 def chart(found: Monitoring, lines: Sequence[Line]) -> str:
     """Lines over the windows, from 0 to 1, with the reference shaded and the alarms marked."""
     scale = _Scale(len(found.windows))
+    lines = [line for line in lines if np.isfinite(line.values).any()]  # members who give labels have no confidence
+    label = escape(", ".join(line.name for line in lines))
     drawn = [*_background(found, scale)]
     for number, line in enumerate(lines):
         drawn += _drawn(found, scale, line, COLORS[number % len(COLORS)])
@@ -104,7 +108,6 @@ def chart(found: Monitoring, lines: Sequence[Line]) -> str:
         for number, line in enumerate(lines)
     )
     drawn.append(f'<text font-size="12" x="{LEFT + 6}" y="{scale.y(0) - 8:.1f}">{legend}</text>')
-    label = escape(", ".join(line.name for line in lines))
     return (
         f'<svg class="chart" viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{label} over the windows">'
         f"{''.join(drawn)}</svg>"
@@ -170,6 +173,17 @@ def _points(scale: _Scale, values: list[tuple[int, float]]) -> str:
 def _told(found: Monitoring, line: Line, place: int) -> str:
     band = "" if line.low is None or line.high is None else f" ({line.low[place]:.1%} to {line.high[place]:.1%})"
     return f"window {found.windows['window'][place]}: {line.name} {line.values[place]:.1%}{band}"
+
+
+def _in_words(windows: Table) -> Table:
+    """The windows with yes and nothing for true and false."""
+    columns = {name: windows[name] for name in windows.columns}
+    return Table(
+        {
+            name: [("yes" if value else "") if isinstance(value, bool | np.bool_) else value for value in values]
+            for name, values in columns.items()
+        }
+    )
 
 
 def _shares(found: Monitoring) -> list[Line]:

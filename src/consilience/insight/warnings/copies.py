@@ -57,13 +57,14 @@ def _err_alike(evidence: Evidence) -> npt.NDArray[np.bool_]:
     """Which pairs (members, members) contradict the fused answer on the same items, with the same votes.
 
     Members who hardly ever contradict it may well be right, and right answers are the same without copying. Who gives
-    the same answer to an item several times gives it once.
+    the same answer to an item several times gives it once. Who gives different ones is not looked at there: one of them
+    must contradict the fused answer, and if the item is two questions in truth, able members do so alike.
     """
     shape, n_classes = (evidence.data.n_members, evidence.data.n_items), evidence.data.n_classes
     given = np.unique(np.stack([evidence.votes.members, evidence.votes.items, evidence.votes.labels]), axis=1)
+    _, place, n_given = np.unique(given[0] * shape[1] + given[1], return_inverse=True, return_counts=True)
+    given = given[:, n_given[place] == 1]
     answered = sparse.csr_array((np.ones(given.shape[1]), (given[0], given[1])), shape=shape)
-    answered.sum_duplicates()
-    answered.data[:] = 1  # also where a member gives several answers to an item
     members, items, labels = given[:, given[2] != evidence.chosen[given[1]]]
     places = items * n_classes + labels
     kinds, columns = np.unique(places, return_inverse=True)

@@ -28,6 +28,7 @@ const percentOf = (value, digits = 0) =>
   !isNumber(value) ? "–"
     : value > 0 && value < 0.5 / 10 ** (digits + 2) ? `<${(1 / 10 ** digits).toFixed(digits)}%`
     : value < 1 && value > 1 - 0.5 / 10 ** (digits + 2) ? `>${(100 - 1 / 10 ** digits).toFixed(digits)}%`
+    : value === 0 || value === 1 ? `${100 * value}%`
     : `${(100 * value).toFixed(digits)}%`;
 
 const decimal = (value, digits = 3) => (isNumber(value) ? value.toFixed(digits) : "–");

@@ -28,7 +28,7 @@ function members() {
   const table = sortableTable({ columns, rows: rankedRows(rows), caption: "Members", className: "report-card" });
   const region = scrolling(table.element, "Members", "tall");
   return section("members", "Members",
-    prose(`The best first. ${hasLabels ? "" : "No labels were given, so how often a member is right is an estimate. "}Point at a heading to read what it means.${shownMembers(rows.length, total)}`),
+    prose(`The best first. ${hasLabels ? "" : `${report.opening.gain ? "The fused answer has learned from the known labels, and no others were given" : "No labels were given"}, so how often a member is right is an estimate. `}Point at a heading to read what it means.${shownMembers(rows.length, total)}`),
     rows.length > MANY_MEMBERS ? memberFilters(rankedRows(rows), table) : null, region, agreement(sentence));
 }
 

@@ -3,6 +3,7 @@ import pytest
 
 import consilience as cs
 from consilience.insight.monitoring.monitor import FIRST_WINDOWS
+from consilience.insight.monitoring.page import page
 
 from simulate import softmax_members
 
@@ -114,3 +115,14 @@ def test_bad_input_is_told_in_a_sentence(rng, call, sentence):
     p, _ = stream(rng, n_items=200)
     with pytest.raises(ValueError, match=sentence):
         call(p)
+
+
+def test_the_page_of_members_who_give_labels_has_no_line_of_confidence_and_no_raw_truth_values():
+    rng = np.random.default_rng(0)
+    truth = rng.integers(2, size=600)
+    labels = np.where(rng.random((4, 600)) < 0.85, truth, 1 - truth)
+    found = cs.monitor(cs.Predictions.from_labels(labels, 2), 100)
+    html = page(found)
+    assert ">agreement</tspan>" in html and ">confidence</tspan>" not in html
+    assert "<td>True</td>" not in html and "<td>False</td>" not in html and "<td>yes</td>" in html
+    assert found.told()[-1].endswith("Where nothing changes, at most one window in 100 is a false alarm")
