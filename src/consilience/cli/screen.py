@@ -278,7 +278,10 @@ def _notes(summary: dict[str, Any], ranked: list[dict[str, Any]], n_shown: int) 
     if any(row.get("warned") for row in ranked):
         yield "! there is a warning about this member, below."
     if any(row.get("measured") for row in ranked):
-        yield "right: measured on the labels, with the 90 % interval for other items of the same kind."
+        yield (
+            "right: measured on the labels, with the 90 % interval for all items here; if all of them have labels, for "
+            "other items of the same kind."
+        )
     if not all(row.get("measured") for row in ranked):
         would = (
             "--labels of other items, drawn at random, would measure it; those of --known were learned from"

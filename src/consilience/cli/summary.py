@@ -144,7 +144,7 @@ def _changed(analysis: Analysis, posterior: FloatArray, is_own: npt.NDArray[np.b
             }
         )
     ties = int(is_tie(average, chosen)[places].sum())
-    return {"count": len(places), "share": len(places) / analysis.predictions.n_items, "ties": ties, "surest": listed}
+    return {"count": len(places), "share": len(places) / max(1, int(is_own.sum())), "ties": ties, "surest": listed}
 
 
 def _tipped(why: Explanation) -> dict[str, Any]:

@@ -26,6 +26,7 @@ def test_labels_that_were_given_are_not_scored(run, tmp_path):
     assert code == 0
     assert summary["scores"]["DawidSkene"]["accuracy"] < 0.6
     assert min(row["item"] for row in summary["changed"]["surest"]) >= 60
+    assert summary["changed"]["share"] == summary["changed"]["count"] / 60
 
 
 @pytest.fixture
