@@ -32,7 +32,7 @@ def command(
     """Say why an item got its answer: what each member said, and what tipped it."""
     check_model_is_alone(model, method, option, known)
     predictions = predictions_of(files, columns, logits=logits, quiet=json)
-    known_truth = labels_of(known, predictions, files, columns)
+    known_truth = labels_of(known, predictions, files, columns, quiet=json)
     for option_name, text, axis in (
         ("--item", item, predictions.axes.items),
         ("--against", against, predictions.axes.classes),

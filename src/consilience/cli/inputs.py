@@ -33,7 +33,9 @@ def predictions_of(files: list[str], columns: Columns, *, logits: bool, quiet: b
     return source.predictions
 
 
-def labels_of(source: str | None, predictions: Predictions, files: list[str], columns: Columns) -> Any:
+def labels_of(
+    source: str | None, predictions: Predictions, files: list[str], columns: Columns, *, quiet: bool = False
+) -> Any:
     """Read the labels of predictions from a file, as `fit` takes them."""
     if source is None:
         return None
@@ -42,15 +44,20 @@ def labels_of(source: str | None, predictions: Predictions, files: list[str], co
         raise InvalidPredictions(
             f"labels must be in a file of their own; {source} is also read as predictions, which would see them"
         )
-    return checked_labels(source, predictions, columns, are_of_predictions=True)
+    return checked_labels(source, predictions, columns, are_of_predictions=True, quiet=quiet)
 
 
-def checked_labels(source: str, predictions: Predictions, columns: Columns, *, are_of_predictions: bool = False) -> Any:
+def checked_labels(
+    source: str, predictions: Predictions, columns: Columns, *, are_of_predictions: bool = False, quiet: bool = False
+) -> Any:
     """Read labels that fit the predictions; raises before anything is computed or written.
 
+    Unless `quiet`, print to standard error how the file was understood.
     Columns that were named for the predictions need not be in the file of labels.
     """
-    labels = read_labels(source, columns=columns, are_optional=are_of_predictions)
+    labels, found = read_labels(source, columns=columns, are_optional=are_of_predictions)
+    if not quiet:
+        screen.print_found([found], [None])
     try:
         known_labels(labels, predictions.axes)
     except InvalidPredictions as error:

@@ -57,7 +57,7 @@ def command(
         stream, truth = (predictions_of([file], columns, logits=logits, quiet=json) for file in files), None
     else:
         stream = predictions_of(files, columns, logits=logits, quiet=json)
-        truth = labels_of(labels, stream, files, columns)
+        truth = labels_of(labels, stream, files, columns, quiet=json)
     with screen.waiting("looking at each window"):
         found = monitor(stream, window, reference=before, false_alarms=false_alarms, labels=truth)
     if report is not None:

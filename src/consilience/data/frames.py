@@ -56,7 +56,7 @@ def read_answers(frame: Any, *, item: Any, member: Any, label: Any, classes: Seq
 
 def _check_no_probabilities(table: Table, taken: set[Any], label: Any) -> None:
     """Raise where probabilities stand beside the labels: these may be the truth, which is nobody's answer."""
-    columns = [name for name in table.columns if name not in taken and _are_numbers(table[name])]
+    columns = [name for name in table.columns if name not in taken and are_numbers(table[name])]
     if len(columns) < 2:
         return
     rows = np.stack([numbers_of(table[name], name) for name in columns], axis=1)
@@ -68,7 +68,8 @@ def _check_no_probabilities(table: Table, taken: set[Any], label: Any) -> None:
         )
 
 
-def _are_numbers(values: list[Any]) -> bool:
+def are_numbers(values: list[Any]) -> bool:
+    """Whether a column holds numbers, some of which may be missing."""
     return all(isinstance(value, int | float) or is_missing(value) for value in values)
 
 

@@ -7,16 +7,19 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from consilience.data.axes import Axis, some
-from consilience.data.frames import as_table, numbers_of
+from consilience.data.frames import are_numbers, as_table, numbers_of
+from consilience.data.label_roles import item_of_labels, label_of_labels
+from consilience.data.reading import are_probabilities
 from consilience.system.errors import InvalidPredictions
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from consilience.system.arrays import FloatArray
+    from consilience.system.tables import Table
 
 ITEM, LABEL = ("item", "task"), "label"
-"""The columns of items, in order of preference, and of labels."""
+"""The columns that hold the items even beside an index with a name, and the column of labels."""
 
 
 class LabelFrame(NamedTuple):
@@ -24,6 +27,8 @@ class LabelFrame(NamedTuple):
 
     items: Sequence[Any] | None  # None where rows are in the order of the items
     has_index: bool  # whether the items come from the frame's index
+    is_index_named: bool
+    columns: list[Any]
     labels: list[Any] | None
     rows: FloatArray | None  # (rows, classes)
     classes: list[Any]
@@ -35,24 +40,51 @@ def is_frame(labels: Any) -> bool:
 
 
 def read_label_frame(frame: Any) -> LabelFrame:
-    """Read a frame with a column `label`, or with one column of probabilities for each class.
+    """Read a frame with a column of labels, or with one column of probabilities for each class.
 
-    Items are in a column `item` or `task`, or they are the index of a pandas frame.
+    Items are in a column with a usual name, such as `item` or `question_id`, or they are the index of a pandas frame.
     """
     table = as_table(frame)
-    item = next((name for name in ITEM if name in table.columns), None)
+    item = _item(frame, table)
     others = [name for name in table.columns if name != item]
     has_index = item is None and hasattr(frame, "index")
     items = table[item] if item is not None else list(frame.index) if has_index else None
-    if LABEL in others or len(others) == 1:
-        return LabelFrame(items, has_index, table[LABEL if LABEL in others else others[0]], None, [])
     if not others:
         raise InvalidPredictions(
             f"a frame of labels must have a column {LABEL!r}, or a column of probabilities for each class; "
             f"it has {some(list(table.columns))}"
         )
+    label = LABEL if LABEL in others else others[0] if len(others) == 1 else None
+    if label is None and not all(are_numbers(table[name]) for name in others):
+        label = label_of_labels(_texts(table), item)
+    if label is not None:
+        return LabelFrame(items, has_index, _is_index_named(frame), table.columns, table[label], None, [])
     rows = np.stack([numbers_of(table[name], name) for name in others], axis=1)
-    return LabelFrame(items, has_index, None, rows, others)
+    return LabelFrame(items, has_index, _is_index_named(frame), table.columns, None, rows, others)
+
+
+def _item(frame: Any, table: Table) -> Any:
+    """The column of items; None if the index names them, or nothing does.
+
+    Where all columns are probabilities, they are classes, whatever their names: a class may be called `image`.
+    """
+    usual = next((name for name in ITEM if name in table.columns), None)
+    if usual is not None or _is_index_named(frame):
+        return usual
+    if len(table.columns) > 1 and all(are_numbers(table[name]) for name in table.columns):
+        rows = np.stack([numbers_of(table[name], name) for name in table.columns], axis=1)
+        if are_probabilities(rows, is_half=True).any():
+            return None
+    return item_of_labels(_texts(table))
+
+
+def _is_index_named(frame: Any) -> bool:
+    return getattr(getattr(frame, "index", None), "name", None) is not None
+
+
+def _texts(table: Table) -> dict[str, list[Any]]:
+    """The columns with names of text, which may tell a role."""
+    return {name: table[name] for name in table.columns if isinstance(name, str)}
 
 
 def on_axes(found: LabelFrame, items: Axis, classes: Axis) -> FloatArray:

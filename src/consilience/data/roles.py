@@ -62,6 +62,16 @@ LAST_WORDS: dict[Role, frozenset[str]] = {
             "conversation",
             "dialogue",
             "observation",
+            "trace",
+            "case",
+            "row",
+            "qid",
+            "docid",
+            "itemid",
+            "taskid",
+            "questionid",
+            "exampleid",
+            "sampleid",
         ]
     ),
     "member": frozenset(
@@ -204,6 +214,18 @@ def column_named(table: Collection[str], wanted: str | None, names: Sequence[str
     by_name = {column.strip().lower(): column for column in reversed(list(table))}  # the first of two
     by_name |= {column: column for column in table}  # an exact match comes before another case
     return next((by_name[name] for name in names if name in by_name), None)
+
+
+def called(table: Collection[str], role: Role) -> list[str]:
+    """The columns whose names suggest a role: usual names first, then those that end in `id`."""
+    usual = EXACT.get(role, ())
+    found = [name for name in table if role_of(name) == role and name not in UNNAMED]
+    return sorted(found, key=lambda name: (_rank(name, usual), name != name.lower(), not _is_id(name)))
+
+
+def counts_rows(values: Sequence[Any]) -> bool:
+    """Whether a column only counts the rows, 0, 1, 2, …, as the index of a data frame does."""
+    return [str(value) for value in values] == [str(row) for row in range(len(values))]
 
 
 def roles_of(table: Mapping[str, Sequence[Any]], told: Columns | None = None) -> Roles:
@@ -416,16 +438,13 @@ class _Decision:
     # ---- names ------------------------------------------------------------------------------------------------
 
     def _called(self, role: Role) -> list[str]:
-        """The columns whose names suggest a role: usual names first, then those that end in `id`."""
-        usual = EXACT.get(role, ())
-        found = [name for name in self.table if role_of(name) == role and name not in UNNAMED]
-        return sorted(found, key=lambda name: (_rank(name, usual), name != name.lower(), not _is_id(name)))
+        return called(self.table, role)
 
     def _is_exact(self, name: str, role: Role) -> bool:
         return _rank(name, EXACT[role]) < len(EXACT[role])
 
     def _counts_rows(self, name: str) -> bool:
-        return [str(value) for value in self.table[name]] == [str(row) for row in range(len(self.table[name]))]
+        return counts_rows(self.table[name])
 
 
 def _rank(name: str, usual: Sequence[str]) -> int:

@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from consilience.data.axes import Axis, some
+from consilience.data.label_roles import item_of_labels, label_of_labels
 from consilience.data.labels import NamedLabels
+from consilience.data.names import UNKNOWN, is_missing, text_of
 from consilience.data.predictions import Predictions
-from consilience.data.roles import ITEM, TRUTH, UNNAMED, Columns, column_named, role_of, with_joined_items
+from consilience.data.roles import ITEM, TRUTH, Columns, with_joined_items
 from consilience.files.arrays import axis_names, from_arrays, labels_in
 from consilience.files.cells import Cells
 from consilience.files.contents import Contents, Table, read_contents
@@ -20,6 +22,13 @@ if TYPE_CHECKING:
 
     from consilience.files.scales import Scale
     from consilience.system import tables
+
+
+class LabelSource(NamedTuple):
+    """Labels as `fit` and `evaluate` take them, and one line on how their file was understood."""
+
+    labels: Any
+    found: str
 
 
 class Source(NamedTuple):
@@ -53,8 +62,8 @@ def read_predictions(sources: Sequence[str], *, logits: bool = False, columns: C
     return Source(panel, found, examples)
 
 
-def read_labels(source: str, *, columns: Columns | None = None, are_optional: bool = False) -> Any:
-    """Read labels as `fit` and `evaluate` take them: one per item, or a mapping if the file names items.
+def read_labels(source: str, *, columns: Columns | None = None, are_optional: bool = False) -> LabelSource:
+    """Read labels: one per item, or beside the names of their items if the file has them.
 
     `are_optional` says that the columns were named for other files, and may be missing from this one.
     """
@@ -65,30 +74,47 @@ def read_labels(source: str, *, columns: Columns | None = None, are_optional: bo
             held = some(list(contents.arrays))
             raise InvalidPredictions(f"{source} must hold one array of labels (items,), called labels; it holds {held}")
         labels, names = next(iter(candidates.values())), axis_names(contents.arrays)
-        has_names = "items" in names and len(names["items"]) == len(labels)
-        return NamedLabels(names["items"], labels.tolist()) if has_names else labels
+        if "items" in names and len(names["items"]) == len(labels):
+            named = NamedLabels(names["items"], labels.tolist())
+            return LabelSource(named, _understood_labels(contents, named.labels, None, "'items'"))
+        return LabelSource(labels, _understood_labels(contents, labels.tolist(), None, None))
     assert contents.table is not None  # noqa: S101 - one of the two is there
     table, told = contents.table, columns or Columns()
-    joined = with_joined_items({name: cells.values for name, cells in table.items()}, told)
+    joined = with_joined_items(_values(table), told)
     if joined is not None:
         table = {str(told.item): Cells(joined, is_text=False), **table}
     if are_optional:
         item, label = (name if name in table else None for name in (told.item, told.label))
         told = Columns(item, None, label)
-    item = _item_of_labels(table, told)
-    others = [name for name in table if name != item and name not in UNNAMED]
-    is_alone = len(others) == 1 and told.label is None
-    label = others[0] if is_alone else _label_of_labels(table, told, item)
-    if label is None:
-        raise InvalidPredictions(
-            f"{source} must have a column of labels, one of {some(TRUTH)}; it has {some(list(table))}"
-        )
-    if item is None:
-        return table[label].names
+    values = _values(table)
     try:
-        return NamedLabels(all_named(table[item], item), table[label].names)
+        item = item_of_labels(values, told.item)
+        label = label_of_labels(values, item, told.label)
+        if label is None:
+            raise InvalidPredictions(f"labels must be in a column, one of {some(TRUTH)}; it has {some(list(table))}")
+        given = table[label].names
+        if list(table) == [label] and label in given:
+            raise InvalidPredictions(
+                f"a table of labels must have a header; its first line, {label!r}, is a label itself: "
+                "put a line such as label before it"
+            )
+        labels = given if item is None else NamedLabels(all_named(table[item], item), given)
     except InvalidPredictions as error:
         raise InvalidPredictions(f"{source}: {error}") from None
+    where = None if item is None else repr(item) if item else "the column without a name"
+    return LabelSource(labels, _understood_labels(contents, given, label, where))
+
+
+def _understood_labels(contents: Contents, labels: Sequence[Any], column: str | None, items: str | None) -> str:
+    """One line on the labels of a file: how many there are, and how they find their items."""
+    n_given = sum(not (is_missing(label) or text_of(label) in ("", "-1", *UNKNOWN)) for label in labels)
+    where = "" if column is None else f" in {column!r}"
+    order = "in the order of the items" if items is None else f"items in {items}"
+    return f"{contents.path}: {contents.format}, {n_given:,} label{'' if n_given == 1 else 's'}{where}, {order}"
+
+
+def _values(table: Table) -> dict[str, Sequence[Any]]:
+    return {name: cells.values for name, cells in table.items()}
 
 
 def read_posterior(source: str, *, columns: Columns | None = None) -> Posterior:
@@ -117,26 +143,12 @@ def read_names(source: str) -> list[str]:
         raise InvalidPredictions(f"{source} must hold one array of names; it holds {some(list(contents.arrays))}")
     assert contents.table is not None  # noqa: S101 - one of the two is there
     names = list(contents.table)
-    item = names[0] if len(names) == 1 else _item_of_labels(contents.table, Columns())
+    item = names[0] if len(names) == 1 else item_of_labels(_values(contents.table))
     if item is None:
         raise InvalidPredictions(
             f"{source} must have a column of items, such as {some(ITEM[:3])}; it has {some(names)}"
         )
     return all_named(contents.table[item], item)
-
-
-def _item_of_labels(table: Table, told: Columns) -> str | None:
-    """The column of items in a table of labels: usual names first, then others that say so."""
-    item = column_named(table, told.item, (*ITEM, *UNNAMED))
-    called = [name for name in table if role_of(name) == "item"]
-    is_index = item in UNNAMED and told.item is None
-    return called[0] if called and (item is None or is_index) else item
-
-
-def _label_of_labels(table: Table, told: Columns, item: str | None) -> str | None:
-    label = column_named(table, told.label, TRUTH)
-    called = [name for role in ("truth", "label") for name in table if role_of(name) == role and name != item]
-    return label if label is not None else next(iter(called), None)
 
 
 def _recognised(
