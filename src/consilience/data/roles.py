@@ -157,6 +157,10 @@ FEW, ROWS_PER_VALUE = 20, 10
 NEARLY_ALL = 0.9
 """A column of items tells the rows of a member apart at least so well, compared with the best such column."""
 
+ANSWERS_PER_ITEM, MUCH_FINER = 1.5, 2
+"""A column without a usual name holds items if each has so many answers, unless another column that tells members'
+rows apart has not even so many times as many values."""
+
 
 class Columns(NamedTuple):
     """What the user says of the files: the columns of items, members and labels, and the names along axes.
@@ -321,7 +325,10 @@ class _Decision:
         if repeating:
             return self._finest(repeating, members[0])
         is_certain = self.told.member is not None
+        if (is_certain or self._called("label")) and (found := self._items_by_content(members)) is not None:
+            return found
         is_usual = self._is_exact(members[0], "member") and (self._has_answers() or not names)
+        is_usual = is_usual or (not names and bool(self._called("label")))
         if not (is_certain or is_usual):
             return None
         index = [name for name in self.table if name in UNNAMED and not self._counts_rows(name)]
@@ -333,6 +340,22 @@ class _Decision:
                 f"it has {some(list(self.table))}: name it{perhaps}"
             )
         return (names or index)[0]
+
+    def _items_by_content(self, members: list[str]) -> str | None:
+        """The column whose values several members share, while hardly any member has one twice; None if none does."""
+        member, n_rows = members[0], len(self.table[members[0]])
+        possible = [
+            name
+            for name, held in self.held.items()
+            if name not in members and role_of(name) in (None, "item") and held.is_complete and not held.has_fractions
+            if ANSWERS_PER_ITEM * len(held.different) <= n_rows and NEARLY_ALL * n_rows <= self._n_pairs(name, member)
+        ]
+        if not possible:
+            return None
+        sizes = {name: len(self.held[name].different) for name in possible}
+        least = min(sizes.values())
+        coarse = [name for name in possible if sizes[name] < MUCH_FINER * least]
+        return self._the_only("item", [name for name in coarse if _is_id(name)] or coarse)
 
     def _has_answers(self) -> bool:
         """Whether there is a column of labels, or at least two of numbers."""
@@ -364,7 +387,21 @@ class _Decision:
             return names[0]  # whoever reads it says what is wrong with it
         scores = [name for name in self._called("score") if name not in taken and self.held[name].are_labels]
         n_fractions = sum(held.has_fractions for name, held in self.held.items() if name not in taken)
-        return self._the_only("label", scores) if scores and is_long and n_fractions < 2 else None
+        if not scores or not is_long or n_fractions > 1:
+            return None
+        if verdicts := self._verdicts(taken):
+            raise InvalidPredictions(self._unclear("label", [verdicts[0], scores[0]]))
+        return self._the_only("label", scores)
+
+    def _verdicts(self, taken: set[str | None]) -> list[str]:
+        """Columns of a few words that depend on item and member, as labels do, though their names do not say so."""
+        return [
+            name
+            for name, held in self.held.items()
+            if name not in taken and role_of(name) is None and name not in UNNAMED
+            if held.are_labels and len(held.different) > 1 and not held.is_number
+            if all(self._n_pairs(name, own) > len(self.held[own].different) for own in taken if own is not None)
+        ]
 
     def _the_only(self, role: Role, names: list[str]) -> str:
         """The first of several columns that say the same; raises if they do not."""

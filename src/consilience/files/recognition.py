@@ -86,23 +86,29 @@ def read_labels(source: str, *, columns: Columns | None = None, are_optional: bo
     if are_optional:
         item, label = (name if name in table else None for name in (told.item, told.label))
         told = Columns(item, None, label)
-    values = _values(table)
     try:
-        item = item_of_labels(values, told.item)
-        label = label_of_labels(values, item, told.label)
-        if label is None:
-            raise InvalidPredictions(f"labels must be in a column, one of {some(TRUTH)}; it has {some(list(table))}")
+        item, label = _columns_of_labels(table, told)
         given = table[label].names
-        if list(table) == [label] and label in given:
-            raise InvalidPredictions(
-                f"a table of labels must have a header; its first line, {label!r}, is a label itself: "
-                "put a line such as label before it"
-            )
         labels = given if item is None else NamedLabels(all_named(table[item], item), given)
     except InvalidPredictions as error:
         raise InvalidPredictions(f"{source}: {error}") from None
     where = None if item is None else repr(item) if item else "the column without a name"
     return LabelSource(labels, _understood_labels(contents, given, label, where))
+
+
+def _columns_of_labels(table: Table, told: Columns) -> tuple[str | None, str]:
+    """The column of items, if there is one, and that of labels."""
+    values = _values(table)
+    item = item_of_labels(values, told.item)
+    label = label_of_labels(values, item, told.label)
+    if label is None:
+        raise InvalidPredictions(f"labels must be in a column, one of {some(TRUTH)}; it has {some(list(table))}")
+    if list(table) == [label] and label in table[label].names:
+        raise InvalidPredictions(
+            f"a table of labels must have a header; its first line, {label!r}, is a label itself: "
+            "put a line such as label before it"
+        )
+    return item, label
 
 
 def _understood_labels(contents: Contents, labels: Sequence[Any], column: str | None, items: str | None) -> str:

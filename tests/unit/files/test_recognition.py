@@ -257,7 +257,7 @@ def test_labels(tmp_path):
         [2, 0, 1],
     )
     with pytest.raises(cs.InvalidPredictions, match="must hold one array of labels"):
-        read_labels(str(save(tmp_path / "q.npz", a=np.arange(3), b=np.arange(3)))).labels
+        read_labels(str(save(tmp_path / "q.npz", a=np.arange(3), b=np.arange(3))))
 
 
 def test_names_as_bytes(tmp_path):
