@@ -294,9 +294,10 @@ class Predictions(AbstractPredictions):
         """Predictions from a long frame of any data-frame library, one answer per row.
 
         The answer is the column `label`; or, where there is none, one probability column per class: those named
-        by `classes`, or all columns but `item` and `member`. Names come from the frame, items in sorted order: labels
-        of such items are matched by name. The defaults are crowd-kit's; columns of other usual names, such as
-        `question_id` and `judge_model`, are recognised if nothing else may be meant.
+        by `classes`, or all columns but `item` and `member`. Names come from the frame. Items come in the order of
+        their first rows (those called 0, 1, 2, … in that order), and their labels are matched by name. The defaults are
+        crowd-kit's; columns of other usual names, such as `question_id` and `judge_model`, are recognised if nothing
+        else may be meant.
 
         A frame with one row per item and one column of labels per member, as cleanlab takes, is read too: its items are
         a column such as `id`, or the index. `member="ann,bob"` lists the members' columns where there are others.

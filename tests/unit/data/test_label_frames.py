@@ -85,7 +85,7 @@ def test_what_an_error_recommends_is_taken():
     with pytest.raises(cs.InvalidPredictions, match="a Series or a table with a column of items"):
         cs.DawidSkene().fit(crowd, ["x", "y"])
     fitted = cs.DawidSkene().fit(crowd, pd.DataFrame({"item": ["a", "b"], "label": ["y", "x"]}))
-    assert fitted.posterior_.argmax(axis=1).tolist() == [1, 0]
+    assert crowd.items == ["b", "a"] and fitted.posterior_.argmax(axis=1).tolist() == [0, 1]
 
 
 def test_reading():
