@@ -31,7 +31,7 @@ def command(
 ) -> None:
     """Say why an item got its answer: what each member said, and what tipped it."""
     check_model_is_alone(model, method, option, known)
-    predictions = predictions_of(files, columns, logits=logits, quiet=json)
+    predictions = predictions_of(files, columns, logits=logits, model=model, quiet=json)
     known_truth = labels_of(known, predictions, files, columns, quiet=json)
     for option_name, text, axis in (
         ("--item", item, predictions.axes.items),

@@ -14,7 +14,9 @@ from consilience.cli import screen
 from consilience.cli.methods import DEFAULT, make_method
 from consilience.cli.shares import shares_of
 from consilience.cli.wording import on_command_line
+from consilience.data.axes import some
 from consilience.data.labels import known_labels
+from consilience.data.names import nearly_same
 from consilience.files import read_labels, read_predictions
 from consilience.system.errors import InvalidPredictions
 
@@ -24,12 +26,25 @@ if TYPE_CHECKING:
     from consilience.data.roles import Columns
 
 
-def predictions_of(files: list[str], columns: Columns, *, logits: bool, quiet: bool = False) -> Predictions:
-    """Read predictions from files. Unless `quiet`, print to standard error how each file was understood."""
+def predictions_of(
+    files: list[str], columns: Columns, *, logits: bool, model: Path | None = None, quiet: bool = False
+) -> Predictions:
+    """Read predictions from files. Unless `quiet`, print to standard error how each file was understood.
+
+    The classes are those of the saved `model`, if it has names for them: labels of one day need not have all of them.
+    """
+    if model is not None and columns.classes is None:
+        names = load(model).classes_
+        columns = columns._replace(classes=tuple(names) if all(isinstance(name, str) for name in names) else None)
     with screen.waiting("reading"):
         source = read_predictions(files, logits=logits, columns=columns)
     if not quiet:
         screen.print_found(source.found, source.examples)
+        for group in nearly_same(source.predictions.classes):
+            screen.print_remark(
+                f"the classes {some(group)} differ only in case or in spaces around them, and count as different: "
+                "write them in one way if they mean the same"
+            )
     return source.predictions
 
 
@@ -65,6 +80,15 @@ def checked_labels(
     return labels
 
 
+def say_if_nothing_is_scored(labels: Any, known: Any, predictions: Predictions, *, quiet: bool = False) -> None:
+    """Unless `quiet`, print a remark if the fit knows all labels that should score: those are never scored."""
+    truth, given = (known_labels(found, predictions.axes) for found in (labels, known))
+    if truth is not None and given is not None and not ((truth >= 0) & (given < 0)).any():
+        screen.print_remark(
+            "--labels score nothing: --known has the labels of all these items, so they are learned from"
+        )
+
+
 def check_model_is_alone(
     model: Path | None, method: str, options: list[str] | None, known: str | None, class_shares: str | None = None
 ) -> None:
@@ -97,6 +121,5 @@ def fitted(
         warnings.simplefilter("ignore", ConvergenceWarning)  # the summary reports it
         aggregator.fit(predictions, known)
     for warning in told:  # the message alone, without the line of code
-        sentence = screen.visible(on_command_line(f"! {warning.message}"))
-        screen.err.print(sentence, markup=False, highlight=False, soft_wrap=True)
+        screen.print_remark(on_command_line(str(warning.message)))
     return aggregator

@@ -157,6 +157,8 @@ class Predictions(AbstractPredictions):
             probabilities = list(probabilities.values())
         if are_member_tables(probabilities):
             self._take_over(_of_member_tables(probabilities, members, items, classes, normalize=normalize))
+            if not partial:
+                self.check_every_item_is_answered()
             return
         matrices = member_matrices(probabilities)
         check_shapes(matrices)
@@ -370,19 +372,7 @@ class Predictions(AbstractPredictions):
         predictions = [part if isinstance(part, Predictions) else Predictions(part) for part in parts]
         if not predictions:
             raise InvalidPredictions("concatenate needs at least one part; got none")
-        members = joined_members([part.axes.members for part in predictions])
-        items = joined_axis([part.axes.items for part in predictions])
-        classes = joined_axis([part.axes.classes for part in predictions])
-        soft: list[SoftMember] = []
-        hard: list[HardAnswers] = []
-        offset = 0
-        for part in predictions:
-            moved_soft, moved_hard = _on_axes(part, np.arange(part.n_members) + offset, items, classes)
-            soft += moved_soft
-            hard += moved_hard
-            offset += part.n_members
-        axes = Axes(Axis("member", offset, members), items, classes)
-        together = _assembled(soft, merge_answers(hard) if hard else None, axes)
+        together = _side_by_side(predictions)
         together.check_every_item_is_answered()
         return together
 
@@ -587,7 +577,24 @@ def _of_member_tables(
                 partial=True,
             )
         )
-    return Predictions.concatenate(parts)
+    return _side_by_side(parts)
+
+
+def _side_by_side(predictions: Sequence[Predictions]) -> Predictions:
+    """The members of all parts, on axes that have all their items and classes."""
+    members = joined_members([part.axes.members for part in predictions])
+    items = joined_axis([part.axes.items for part in predictions])
+    classes = joined_axis([part.axes.classes for part in predictions])
+    soft: list[SoftMember] = []
+    hard: list[HardAnswers] = []
+    offset = 0
+    for part in predictions:
+        moved_soft, moved_hard = _on_axes(part, np.arange(part.n_members) + offset, items, classes)
+        soft += moved_soft
+        hard += moved_hard
+        offset += part.n_members
+    axes = Axes(Axis("member", offset, members), items, classes)
+    return _assembled(soft, merge_answers(hard) if hard else None, axes)
 
 
 def _of_wide_labels(wide: WideLabels, *, partial: bool) -> Predictions:

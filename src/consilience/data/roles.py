@@ -319,7 +319,9 @@ class _Decision:
     def _item_of_answers(self, members: list[str]) -> str | None:
         """The column of items of a long table; None if the table may be wide."""
         if self.told.item is not None:
-            return str(column_named(self.table, self.told.item, ()))
+            item = str(column_named(self.table, self.told.item, ()))
+            is_long = self.told.member is not None or self.held[item].repeats or self._has_usual_members(members)
+            return item if is_long else None
         names = [name for name in self._called("item") if name not in members]
         repeating = [name for name in names if self.held[name].repeats]
         if repeating:
@@ -327,7 +329,7 @@ class _Decision:
         is_certain = self.told.member is not None
         if (is_certain or self._called("label")) and (found := self._items_by_content(members)) is not None:
             return found
-        is_usual = self._is_exact(members[0], "member") and (self._has_answers() or not names)
+        is_usual = self._has_usual_members(members) or (not names and self._is_exact(members[0], "member"))
         is_usual = is_usual or (not names and bool(self._called("label")))
         if not (is_certain or is_usual):
             return None
@@ -340,6 +342,10 @@ class _Decision:
                 f"it has {some(list(self.table))}: name it{perhaps}"
             )
         return (names or index)[0]
+
+    def _has_usual_members(self, members: list[str]) -> bool:
+        """Whether a column such as `worker` stands beside answers."""
+        return self._is_exact(members[0], "member") and self._has_answers()
 
     def _items_by_content(self, members: list[str]) -> str | None:
         """The column whose values several members share, while hardly any member has one twice; None if none does."""

@@ -140,3 +140,10 @@ def test_a_score_is_no_label_beside_words_that_may_be(name):
     split["split"] = ["easy"] * 18 + ["hard"] * 18  # of items, as `vendor` is of members
     del table[name]
     assert roles_of(table | split).label == "score"
+
+
+def test_a_wide_table_stays_wide_if_its_items_are_told():
+    """Even if a member's name, such as `prob-judge`, could be that of a column of members."""
+    items = [f"q{place}" for place in range(36)]
+    table = {"question_id": items, "gpt": VERDICTS, "prob-judge": VERDICTS}
+    assert roles_of(table, Columns(item="question_id")) == roles_of(table) == Roles("question_id", None, None)

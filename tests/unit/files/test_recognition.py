@@ -356,3 +356,14 @@ def test_labels_say_how_they_were_understood(tmp_path):
 def test_labels_without_a_header_are_refused(tmp_path):
     with pytest.raises(cs.InvalidPredictions, match="must have a header; its first line, '0', is a label itself"):
         read_labels(str(text(tmp_path / "y.csv", "0\n0\n4\n")))
+
+
+def test_probabilities_in_a_table_of_labels_are_refused(tmp_path):
+    rng = np.random.default_rng(0)
+    rows = [f"q{place},{rng.choice(['x', 'y'])},{rng.choice(['x', 'y'])},{rng.random():.4f}" for place in range(40)]
+    table = text(tmp_path / "wide.csv", "\n".join(["id,ann,bob,prob-judge", *rows]))
+    with pytest.raises(cs.InvalidPredictions, match="'prob-judge' holds numbers .* --member-column ann,bob"):
+        read_predictions([str(table)])
+    assert read_predictions([str(table)], columns=Columns(member="ann,bob")).predictions.members == ["ann", "bob"]
+    measured = text(tmp_path / "measured.csv", "\n".join(["id,ann,bob,mean confidence", *rows]))
+    assert read_predictions([str(measured)]).predictions.members == ["ann", "bob"]
