@@ -188,3 +188,19 @@ def test_an_interrupted_command_leaves_nothing(tmp_path, arrays):
     _, err = process.communicate(timeout=30)
     assert process.returncode == 130 and b"Traceback" not in err
     assert sorted(path.name for path in tmp_path.iterdir()) == before
+
+
+def test_labels_saved_with_an_index_are_matched_by_their_column_of_items(run, arrays):
+    truth, order = np.load("truth.npy"), np.random.default_rng(0).permutation(N_ITEMS)
+    hard = [rows.argmax(axis=1) for rows in fitted_data()]
+    rows = [f"{name},{','.join(str(own[name]) for own in hard)}" for name in order]
+    Path("wide.csv").write_text("\n".join(["question_id,good,fair,poor", *rows]) + "\n")
+    asked = order[::-1][:100]
+    rows = [f"{row},{name},{truth[name]}" for row, name in enumerate(asked)]
+    Path("gold.csv").write_text("\n".join([",qid,label", *rows]) + "\n")
+    code, out, err = run("compare", "wide.csv", "--labels", "gold.csv", "--json")
+    good = next(row for row in json.loads(out) if row["member"] == "good")
+    assert code == 0 and err == ""
+    assert good["accuracy"] == pytest.approx((hard[0] == truth)[asked].mean())
+    err = run("compare", "wide.csv", "--labels", "gold.csv")[2]
+    assert "gold.csv: CSV table, 100 labels in 'label', items in 'qid'" in " ".join(err.split())

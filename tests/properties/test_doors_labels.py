@@ -97,5 +97,5 @@ def test_files_of_labels(name, use, data, tmp_path_factory):
         form,
         *entered(data),
         lambda told: form.give(told, folder),
-        lambda uses, path: getattr(uses, use)(read_labels(path)),
+        lambda uses, path: getattr(uses, use)(read_labels(path).labels),
     )

@@ -59,7 +59,7 @@ def _aggregate(path: Path) -> Any:
 
 
 def _labels(path: Path) -> Any:
-    return read_labels(str(path))
+    return read_labels(str(path)).labels
 
 
 def _posterior(path: Path) -> Any:

@@ -18,7 +18,7 @@ from consilience.system import untrusted
 BLOCK = np.random.default_rng(0).dirichlet(np.ones(3), size=(3, 8))
 READERS = {
     "aggregate": lambda path: read_predictions([str(path)]),
-    "labels": lambda path: read_labels(str(path)),
+    "labels": lambda path: read_labels(str(path)).labels,
     "evaluate": lambda path: read_posterior(str(path)),
     "load": cs.load,
 }
@@ -96,7 +96,7 @@ def test_many_small_entries_add_up(tmp_path, monkeypatch):
     archive(tmp_path / "a.npz", [(f"{n}.npy", npy(np.zeros(2**16))) for n in range(64)])
     with pytest.raises(cs.InvalidPredictions, match="would unpack to"):
         read_predictions([str(tmp_path / "a.npz")])
-    assert read_labels(f"{tmp_path / 'a.npz'}:3").shape == (2**16,)  # nothing else is unpacked
+    assert read_labels(f"{tmp_path / 'a.npz'}:3").labels.shape == (2**16,)  # nothing else is unpacked
 
 
 def test_an_archive_that_holds_more_than_it_claims(tmp_path):

@@ -354,7 +354,7 @@ def test_suggestions_hold_no_formulas_and_can_be_given_back(run):
     with Path("fill.csv").open(newline="", encoding="utf-8") as file:
         cells = [cell for row in csv.reader(file) for cell in row]
     assert not [cell for cell in cells if cell.startswith(("=", "+", "@", "-"))]
-    back = read_labels("fill.csv")
+    back = read_labels("fill.csv").labels
     given = {item: label for item, label in zip(back.items, back.labels, strict=True) if label is not None}
     assert given == known
     assert run("aggregate", "p.npz", "--known", "fill.csv")[0] == 0

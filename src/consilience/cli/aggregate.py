@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from consilience.cli import screen
-from consilience.cli.inputs import check_model_is_alone, fitted, labels_of, predictions_of
+from consilience.cli.inputs import check_model_is_alone, fitted, labels_of, predictions_of, say_if_nothing_is_scored
 from consilience.cli.methods import DEFAULT
 from consilience.cli.options import (
     ClassShares,
@@ -71,9 +71,10 @@ def command(
             check_writable(path, (suffix,))
     check_places([output, save, report], [*files, labels, known, model])
     check_model_is_alone(model, method, option, known, class_shares)
-    predictions = predictions_of(files, layout, logits=logits, quiet=json)
-    truth = labels_of(labels, predictions, files, layout)
-    known_truth = labels_of(known, predictions, files, layout)
+    predictions = predictions_of(files, layout, logits=logits, model=model, quiet=json)
+    truth = labels_of(labels, predictions, files, layout, quiet=json)
+    known_truth = labels_of(known, predictions, files, layout, quiet=json)
+    say_if_nothing_is_scored(truth, known_truth, predictions, quiet=json)
     aggregator = fitted(predictions, method, option, model, known=known_truth, class_shares=class_shares)
     analysis = Analysis(predictions, aggregator, known_truth, truth)
     posterior = to_numpy(aggregator.posterior_ if model is None else analysis.posterior)

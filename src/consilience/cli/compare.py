@@ -23,7 +23,7 @@ def command(
     estimated, with the interval that holds it in nine of ten panels.
     """
     predictions = predictions_of(files, layout, logits=logits, quiet=json)
-    truth, known_truth = (labels_of(source, predictions, files, layout) for source in (labels, known))
+    truth, known_truth = (labels_of(source, predictions, files, layout, quiet=json) for source in (labels, known))
     with screen.waiting("comparing methods"):
         table = compare(predictions, truth, known=known_truth)
     if json:

@@ -31,8 +31,8 @@ def command(
 ) -> None:
     """Say why an item got its answer: what each member said, and what tipped it."""
     check_model_is_alone(model, method, option, known)
-    predictions = predictions_of(files, layout, logits=logits, quiet=json)
-    known_truth = labels_of(known, predictions, files, layout)
+    predictions = predictions_of(files, layout, logits=logits, model=model, quiet=json)
+    known_truth = labels_of(known, predictions, files, layout, quiet=json)
     for option_name, text, axis in (
         ("--item", item, predictions.axes.items),
         ("--against", against, predictions.axes.classes),

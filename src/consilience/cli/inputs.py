@@ -14,7 +14,9 @@ from consilience.cli import screen
 from consilience.cli.methods import DEFAULT, make_method
 from consilience.cli.shares import shares_of
 from consilience.cli.wording import on_command_line
+from consilience.data.axes import some
 from consilience.data.labels import known_labels
+from consilience.data.names import nearly_same
 from consilience.files import read_labels, read_predictions
 from consilience.system.errors import InvalidPredictions
 
@@ -24,16 +26,31 @@ if TYPE_CHECKING:
     from consilience.data.roles import Layout
 
 
-def predictions_of(files: list[str], layout: Layout, *, logits: bool, quiet: bool = False) -> Predictions:
-    """Read predictions from files. Unless `quiet`, print to standard error how each file was understood."""
+def predictions_of(
+    files: list[str], layout: Layout, *, logits: bool, model: Path | None = None, quiet: bool = False
+) -> Predictions:
+    """Read predictions from files. Unless `quiet`, print to standard error how each file was understood.
+
+    The classes are those of the saved `model`, if it has names for them: labels of one day need not have all of them.
+    """
+    if model is not None and layout.classes is None:
+        names = load(model).classes_
+        layout = layout._replace(classes=tuple(names) if all(isinstance(name, str) for name in names) else None)
     with screen.waiting("reading"):
         source = read_predictions(files, logits=logits, layout=layout)
     if not quiet:
         screen.print_found(source.found, source.examples)
+        for group in nearly_same(source.predictions.classes):
+            screen.print_remark(
+                f"the classes {some(group)} differ only in case or in spaces around them, and count as different: "
+                "write them in one way if they mean the same"
+            )
     return source.predictions
 
 
-def labels_of(source: str | None, predictions: Predictions, files: list[str], layout: Layout) -> Any:
+def labels_of(
+    source: str | None, predictions: Predictions, files: list[str], layout: Layout, *, quiet: bool = False
+) -> Any:
     """Read the labels of predictions from a file, as `fit` takes them."""
     if source is None:
         return None
@@ -42,20 +59,34 @@ def labels_of(source: str | None, predictions: Predictions, files: list[str], la
         raise InvalidPredictions(
             f"labels must be in a file of their own; {source} is also read as predictions, which would see them"
         )
-    return checked_labels(source, predictions, layout, are_of_predictions=True)
+    return checked_labels(source, predictions, layout, are_of_predictions=True, quiet=quiet)
 
 
-def checked_labels(source: str, predictions: Predictions, layout: Layout, *, are_of_predictions: bool = False) -> Any:
+def checked_labels(
+    source: str, predictions: Predictions, layout: Layout, *, are_of_predictions: bool = False, quiet: bool = False
+) -> Any:
     """Read labels that fit the predictions; raises before anything is computed or written.
 
+    Unless `quiet`, print to standard error how the file was understood.
     Columns that were named for the predictions need not be in the file of labels.
     """
-    labels = read_labels(source, layout=layout, are_optional=are_of_predictions)
+    labels, found = read_labels(source, layout=layout, are_optional=are_of_predictions)
+    if not quiet:
+        screen.print_found([found], [None])
     try:
         known_labels(labels, predictions.axes)
     except InvalidPredictions as error:
         raise InvalidPredictions(f"{source}: {error}") from None
     return labels
+
+
+def say_if_nothing_is_scored(labels: Any, known: Any, predictions: Predictions, *, quiet: bool = False) -> None:
+    """Unless `quiet`, print a remark if the fit knows all labels that should score: those are never scored."""
+    truth, given = (known_labels(found, predictions.axes) for found in (labels, known))
+    if truth is None or given is None or quiet:
+        return
+    if not ((truth >= 0) & (given < 0)).any():
+        screen.print_remark("--labels score nothing: all these items are in --known, whose labels are learned from")
 
 
 def check_model_is_alone(
@@ -90,6 +121,5 @@ def fitted(
         warnings.simplefilter("ignore", ConvergenceWarning)  # the summary reports it
         aggregator.fit(predictions, known)
     for warning in told:  # the message alone, without the line of code
-        sentence = screen.visible(on_command_line(f"! {warning.message}"))
-        screen.err.print(sentence, markup=False, highlight=False, soft_wrap=True)
+        screen.print_remark(on_command_line(str(warning.message)))
     return aggregator

@@ -25,8 +25,9 @@ def command(
         typer.Option(
             "--window",
             "-w",
-            help="Cut the predictions into windows of so many items, in their order; items of tables are sorted by "
-            "name. Without it, each file is a batch of all members, and a window.",
+            help="Cut the predictions into windows of so many items, in their order: that of the rows, or, in tables "
+            "with a row for each answer, that of each item's first row (items called 0, 1, 2, … come in that order). "
+            "Without it, each file is a batch of all members, and a window.",
         ),
     ] = None,
     reference: Annotated[
@@ -57,7 +58,7 @@ def command(
         stream, truth = (predictions_of([file], layout, logits=logits, quiet=json) for file in files), None
     else:
         stream = predictions_of(files, layout, logits=logits, quiet=json)
-        truth = labels_of(labels, stream, files, layout)
+        truth = labels_of(labels, stream, files, layout, quiet=json)
     with screen.waiting("looking at each window"):
         found = monitor(stream, window, reference=before, false_alarms=false_alarms, labels=truth)
     if report is not None:

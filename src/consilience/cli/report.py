@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from consilience.cli import screen
-from consilience.cli.inputs import check_model_is_alone, fitted, labels_of, predictions_of
+from consilience.cli.inputs import check_model_is_alone, fitted, labels_of, predictions_of, say_if_nothing_is_scored
 from consilience.cli.methods import DEFAULT
 from consilience.cli.options import (
     ClassShares,
@@ -45,9 +45,10 @@ def command(
     check_writable(output, (".html",))
     check_places([output], [*files, labels, known, model])
     check_model_is_alone(model, method, option, known, class_shares)
-    predictions = predictions_of(files, layout, logits=logits)
+    predictions = predictions_of(files, layout, logits=logits, model=model)
     truth = labels_of(labels, predictions, files, layout)
     known_truth = labels_of(known, predictions, files, layout)
+    say_if_nothing_is_scored(truth, known_truth, predictions)
     aggregator = fitted(predictions, method, option, model, known=known_truth, class_shares=class_shares)
     write_page(output, Analysis(predictions, aggregator, known_truth, truth), title)
     screen.print_text(f"Wrote {output}")

@@ -107,6 +107,11 @@ def print_found(found: list[str], examples: list[Table | None]) -> None:
                 err.print(f"[dim]    {escape(row)}[/dim]", soft_wrap=True)
 
 
+def print_remark(sentence: str) -> None:
+    """Print a sentence that the user should notice to standard error."""
+    err.print(visible(f"! {sentence}"), markup=False, highlight=False, soft_wrap=True)
+
+
 def print_table(table: Table, title: str | None = None, *, best: str | None = None) -> None:
     """Print a table with the best scores in bold. `best` ("higher" or "lower") makes all columns of numbers scores."""
     if title is not None:

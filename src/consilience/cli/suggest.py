@@ -49,7 +49,7 @@ def command(
         check_writable(output, (".csv",))
         check_places([output], [*files])  # not --known, which may grow
     predictions = predictions_of(files, layout, logits=logits, quiet=json)
-    known_truth = labels_of(known, predictions, files, layout)
+    known_truth = labels_of(known, predictions, files, layout, quiet=json)
     aggregator = fitted(predictions, method, option, known=known_truth)
     suggested = suggest(predictions, number, known_truth, aggregator=aggregator, seed=seed).to_table()
     if output is not None:

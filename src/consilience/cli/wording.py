@@ -24,6 +24,10 @@ WORDS = (
     (r"name the items, or give an array of labels", "name the items with --items, or give an array of labels"),
     (r"\b(item|member|label)=(?=['\"])", r"--\1-column "),
     (r"\b(item|member|label)=", r"--\1-column"),
+    (
+        r"make windows smaller, or give reference=",
+        "make windows smaller with --window, or give predictions from before as --reference",
+    ),
     (r"\b(classes|labels)=", r"--\1"),
     (
         r"Use the plain average instead, or give labels of some items to the fit, which correct it",

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from consilience.data.axes import Axis, listed, some
-from consilience.data.names import check_spellings, is_missing, sorted_names
+from consilience.data.names import check_spellings, in_order_of_appearance, is_missing, sorted_names
 from consilience.data.reading import are_probabilities
 from consilience.data.roles import Layout, Roles, roles_of
 from consilience.system.errors import InvalidPredictions
 from consilience.system.tables import Table
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     import numpy.typing as npt
 
@@ -36,15 +36,15 @@ class Answers(NamedTuple):
 
 
 def read_answers(frame: Any, *, item: Any, member: Any, label: Any, classes: Sequence[Any] | None) -> Answers:
-    """The answers of a long frame, coded by position; names are sorted."""
+    """The answers of a long frame, coded by position; items come as they appear, members and classes sorted."""
     table = as_table(frame)
     for role, column in (("item", item), ("member", member)):
         if column not in table.columns:
             raise InvalidPredictions(f"frame must have the column {column!r} for the {role}; it has {table.columns}")
     if item == member:
         raise InvalidPredictions(f"item and member must be different columns; got {item!r} for both")
-    items, item_names = _code(table[item], item)
-    members, member_names = _code(table[member], member)
+    items, item_names = _code(table[item], item, in_order_of_appearance)
+    members, member_names = _code(table[member], member, sorted_names)
     if label is not None and label in table.columns:
         _check_no_probabilities(table, {item, member, label}, label)
         labels, class_names = _code_labels(table[label], label, classes)
@@ -152,17 +152,14 @@ def _check_names(values: Iterable[Any], column: Any) -> None:
             raise InvalidPredictions(f"column {column!r} must hold names, text or numbers; row {row} holds {value!r}")
 
 
-def _code(values: list[Any], column: Any) -> tuple[IntArray, list[Any]]:
-    """The place of each value among the sorted names, and the names.
-
-    Sorted, so that truths listed by item number line up with the items whatever the order of the answers.
-    """
+def _code(values: list[Any], column: Any, in_order: Callable[[Iterable[Any]], list[Any]]) -> tuple[IntArray, list[Any]]:
+    """The place of each value among the names, and the names in their order."""
     for row, value in enumerate(values):
         if is_missing(value):
             raise InvalidPredictions(f"column {column!r} must have no missing values; row {row} is missing")
     _check_names(values, column)
     check_spellings(set(values), column)
-    names = sorted_names(set(values))
+    names = in_order(values)
     return _places(values, Axis("item", len(names), names)), names
 
 

@@ -8,7 +8,8 @@ import numpy as np
 
 from consilience.data.axes import Axis, some
 from consilience.data.frames import as_table, numbers_of, sum_to_one
-from consilience.data.roles import item_of_labels, label_of_labels, names_items
+from consilience.data.label_roles import item_of_labels, label_of_labels
+from consilience.data.roles import names_items
 from consilience.data.wide_frames import index_names
 from consilience.system.errors import InvalidPredictions
 
@@ -18,7 +19,8 @@ if TYPE_CHECKING:
     from consilience.system.arrays import FloatArray
     from consilience.system.tables import Table
 
-LABEL = "label"
+ITEM, LABEL = ("item", "task"), "label"
+"""The columns that hold the items even beside an index with a name, and the column of labels."""
 
 
 class LabelFrame(NamedTuple):
@@ -26,6 +28,8 @@ class LabelFrame(NamedTuple):
 
     items: Sequence[Any] | None  # None where rows are in the order of the items
     has_index: bool  # whether the items come from the frame's index
+    is_index_named: bool
+    columns: list[Any]
     labels: list[Any] | None
     rows: FloatArray | None  # (rows, classes)
     classes: list[Any]
@@ -41,30 +45,42 @@ def read_label_frame(frame: Any) -> LabelFrame:
     others = [name for name in table.columns if name != item]
     has_index = item is None and hasattr(frame, "index")
     items = table[item] if item is not None else list(frame.index) if has_index else None
-    label = others[0] if len(others) == 1 else _label(table, others)
-    if label is not None:
-        return LabelFrame(items, has_index, table[label], None, [])
     if not others:
         raise InvalidPredictions(
             f"a frame of labels must have a column {LABEL!r}, or a column of probabilities for each class; "
             f"it has {some(list(table.columns))}"
         )
+    label = others[0] if len(others) == 1 else _label(table, others, item)
+    if label is not None:
+        return LabelFrame(items, has_index, _is_index_named(frame), table.columns, table[label], None, [])
     rows = np.stack([numbers_of(table[name], name) for name in others], axis=1)
-    return LabelFrame(items, has_index, None, rows, others)
+    return LabelFrame(items, has_index, _is_index_named(frame), table.columns, None, rows, others)
 
 
 def _item(frame: Any, table: Table) -> Any:
-    """The column of items; None if there is none, or if all columns are classes, whatever their names."""
+    """The column of items; None if the index names them, or if all columns are classes, whatever their names."""
     if sum_to_one(table, table.columns):
         return None
-    item = item_of_labels([name for name in table.columns if isinstance(name, str)])
+    usual = next((name for name in ITEM if name in table.columns), None)
+    if usual is not None or _is_index_named(frame):
+        return usual
+    item = item_of_labels(_texts(table))
     # An index of names says more than a column such as `text`.
     return item if item is None or names_items(item) or index_names(frame) is None else None
 
 
-def _label(table: Table, names: list[Any]) -> Any:
+def _label(table: Table, names: list[Any], item: Any) -> Any:
     """The column of labels; None if the columns are classes, which may be called `true` and `false`."""
-    return None if sum_to_one(table, names) else label_of_labels([name for name in names if isinstance(name, str)])
+    return None if sum_to_one(table, names) else label_of_labels(_texts(table), item)
+
+
+def _is_index_named(frame: Any) -> bool:
+    return getattr(getattr(frame, "index", None), "name", None) is not None
+
+
+def _texts(table: Table) -> dict[str, list[Any]]:
+    """The columns with names of text, which may tell a role."""
+    return {name: table[name] for name in table.columns if isinstance(name, str)}
 
 
 def on_axes(found: LabelFrame, items: Axis, classes: Axis) -> FloatArray:

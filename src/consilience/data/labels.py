@@ -108,7 +108,7 @@ def _of_frame(found: LabelFrame, items: Axis) -> _Entries:
     if found.items is None:
         return _in_order(found.labels, items)
     if found.has_index:
-        _check_index(found.items, items)
+        _check_index_of_frame(found, items)
     return _Entries(found.items, found.labels)
 
 
@@ -130,11 +130,26 @@ def check_order_is_known(items: Axis) -> None:
 
 def _check_index(index: Sequence[Any], items: Axis) -> None:
     """Raise where the index of a Series has another order than items without names, which may mean either order."""
-    if not items.is_named and len(index) == items.size and not Axis("item", len(index)).is_same_as(index):
+    if not items.is_named and len(index) == items.size and not _counts(index):
         raise InvalidPredictions(
             f"labels must have an index that the items have; items are 0 to {items.size - 1} without names, and the "
             f"index is {some(index)}: name the items, or give an array of labels in the order of the items"
         )
+
+
+def _check_index_of_frame(found: LabelFrame, items: Axis) -> None:
+    """Raise also where the index only counts the rows, although items may be called by the same numbers."""
+    index = found.items or []
+    _check_index(index, items)
+    if items.by_name and not items.is_counted and not found.is_index_named and _counts(index):
+        raise InvalidPredictions(
+            f"labels must name their items, {some(items.names)}; the index of the frame only counts its rows, and none "
+            f"of its columns {some(found.columns)} has a usual name for items: call one item, or make it the index"
+        )
+
+
+def _counts(index: Sequence[Any]) -> bool:
+    return Axis("item", len(index)).is_same_as(index)
 
 
 def _listed(labels: Any) -> list[Any]:
@@ -168,7 +183,7 @@ def _rows_of_frame(frame: Any, axes: Axes) -> FloatArray:
     if found.items is None:
         check_order_is_known(axes.items)
     elif found.has_index:
-        _check_index(found.items, axes.items)
+        _check_index_of_frame(found, axes.items)
     return on_axes(found, axes.items, axes.classes)
 
 

@@ -68,6 +68,34 @@ def sorted_names(names: Iterable[Any]) -> list[Any]:
     return [values[text] if is_uniform else text for text in sorted(values, key=_order)]
 
 
+def in_order_of_appearance(names: Iterable[Any]) -> list[Any]:
+    """Each name once, as they first appear, which may be the order of time; the numbers 0, 1, 2, … without gaps sorted.
+
+    Names that count places say themselves where they stand, and a list of truths without names lines up with them.
+
+    >>> in_order_of_appearance(["q9", "q10", "q9"]), in_order_of_appearance([2, 0, 1, 2])
+    (['q9', 'q10'], [0, 1, 2])
+    """
+    appeared = list(dict.fromkeys(names))
+    ordered = sorted_names(appeared)  # one of several spellings, and of one kind
+    if [text_of(name) for name in ordered] == [str(place) for place in range(len(ordered))]:
+        return ordered
+    chosen = {text_of(name): name for name in ordered}
+    return [chosen[text] for text in dict.fromkeys(map(text_of, appeared))]
+
+
+def nearly_same(names: Iterable[Any]) -> list[list[Any]]:
+    """Groups of names that differ only in case or in spaces around them.
+
+    >>> nearly_same(["Pass", "fail", "pass", "pass "])
+    [['Pass', 'pass', 'pass ']]
+    """
+    groups: dict[str, list[Any]] = {}
+    for name in names:
+        groups.setdefault(text_of(name).strip().casefold(), []).append(name)
+    return [group for group in groups.values() if len(group) > 1]
+
+
 def check_spellings(names: Iterable[Any], column: Any) -> None:
     """Raise if one column spells a name in two ways: somebody who writes both "2" and "2.0" may mean two names."""
     spelled: dict[str, str] = {}

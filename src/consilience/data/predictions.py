@@ -157,6 +157,8 @@ class Predictions(AbstractPredictions):
             probabilities = list(probabilities.values())
         if are_member_tables(probabilities):
             self._take_over(_of_member_tables(probabilities, members, items, classes, normalize=normalize))
+            if not partial:
+                self.check_every_item_is_answered()
             return
         matrices = member_matrices(probabilities)
         check_shapes(matrices)
@@ -294,9 +296,10 @@ class Predictions(AbstractPredictions):
         """Predictions from a long frame of any data-frame library, one answer per row.
 
         The answer is the column `label`; or, where there is none, one probability column per class: those named
-        by `classes`, or all columns but `item` and `member`. Names come from the frame, items in sorted order: labels
-        of such items are matched by name. The defaults are crowd-kit's; columns of other usual names, such as
-        `question_id` and `judge_model`, are recognised if nothing else may be meant.
+        by `classes`, or all columns but `item` and `member`. Names come from the frame. Items come in the order of
+        their first rows (those called 0, 1, 2, … in that order), and their labels are matched by name. The defaults are
+        crowd-kit's; columns of other usual names, such as `question_id` and `judge_model`, are recognised if nothing
+        else may be meant.
 
         A frame with one row per item and one column of labels per member, as cleanlab takes, is read too: its items are
         a column such as `id`, or the index. `member="ann,bob"` lists the members' columns where there are others.
@@ -369,19 +372,7 @@ class Predictions(AbstractPredictions):
         predictions = [part if isinstance(part, Predictions) else Predictions(part) for part in parts]
         if not predictions:
             raise InvalidPredictions("concatenate needs at least one part; got none")
-        members = joined_members([part.axes.members for part in predictions])
-        items = joined_axis([part.axes.items for part in predictions])
-        classes = joined_axis([part.axes.classes for part in predictions])
-        soft: list[SoftMember] = []
-        hard: list[HardAnswers] = []
-        offset = 0
-        for part in predictions:
-            moved_soft, moved_hard = _on_axes(part, np.arange(part.n_members) + offset, items, classes)
-            soft += moved_soft
-            hard += moved_hard
-            offset += part.n_members
-        axes = Axes(Axis("member", offset, members), items, classes)
-        together = _assembled(soft, merge_answers(hard) if hard else None, axes)
+        together = _side_by_side(predictions)
         together.check_every_item_is_answered()
         return together
 
@@ -586,7 +577,24 @@ def _of_member_tables(
                 partial=True,
             )
         )
-    return Predictions.concatenate(parts)
+    return _side_by_side(parts)
+
+
+def _side_by_side(predictions: Sequence[Predictions]) -> Predictions:
+    """The members of all parts, on axes that have all their items and classes."""
+    members = joined_members([part.axes.members for part in predictions])
+    items = joined_axis([part.axes.items for part in predictions])
+    classes = joined_axis([part.axes.classes for part in predictions])
+    soft: list[SoftMember] = []
+    hard: list[HardAnswers] = []
+    offset = 0
+    for part in predictions:
+        moved_soft, moved_hard = _on_axes(part, np.arange(part.n_members) + offset, items, classes)
+        soft += moved_soft
+        hard += moved_hard
+        offset += part.n_members
+    axes = Axes(Axis("member", offset, members), items, classes)
+    return _assembled(soft, merge_answers(hard) if hard else None, axes)
 
 
 def _of_wide_labels(wide: WideLabels, *, partial: bool) -> Predictions:

@@ -62,6 +62,16 @@ LAST_WORDS: dict[Role, frozenset[str]] = {
             "conversation",
             "dialogue",
             "observation",
+            "trace",
+            "case",
+            "row",
+            "qid",
+            "docid",
+            "itemid",
+            "taskid",
+            "questionid",
+            "exampleid",
+            "sampleid",
         ]
     ),
     "member": frozenset(
@@ -147,6 +157,10 @@ FEW, ROWS_PER_VALUE = 20, 10
 NEARLY_ALL = 0.9
 """A column of items must tell a member's rows apart at least this well, compared with the column that does it best."""
 
+ANSWERS_PER_ITEM, MUCH_FINER = 1.5, 2
+"""A column without a usual name holds items if each has so many answers, unless another column that tells members'
+rows apart has not even so many times as many values."""
+
 
 class Layout(NamedTuple):
     """What the user says about how files are laid out; whatever is None is found out.
@@ -207,22 +221,16 @@ def column_named(table: Collection[str], wanted: str | None, names: Sequence[str
     return next((by_name[name] for name in names if name in by_name), None)
 
 
-def item_of_labels(names: Collection[str], wanted: str | None = None) -> str | None:
-    """The column of items in a table of labels: the one named, else one of a usual name, else one that suggests it."""
-    item = column_named(names, wanted, (*ITEM, *UNNAMED))
-    is_index = item in UNNAMED and wanted is None
-    called = next((name for name in names if role_of(name) == "item"), None)
-    return called if called is not None and (item is None or is_index) else item
+def called(table: Collection[str], role: Role) -> list[str]:
+    """The columns whose names suggest a role: usual names first, then those that end in `id`."""
+    usual = EXACT.get(role, ())
+    found = [name for name in table if role_of(name) == role and name not in UNNAMED]
+    return sorted(found, key=lambda name: (_rank(name, usual), name != name.lower(), not _is_id(name)))
 
 
-def label_of_labels(names: Collection[str], wanted: str | None = None) -> str | None:
-    """The column of true labels: the one named, else one whose name says so (`gold`), else one of labels."""
-    if wanted is not None:
-        return column_named(names, wanted, ())
-    true, said = ([name for name in names if role_of(name) == role] for role in ("truth", "label"))
-    usual_true = column_named(names, None, [name for name in TRUTH if name not in LABEL])
-    found = (usual_true, *true, column_named(names, None, LABEL), *said)
-    return next((name for name in found if name is not None), None)
+def counts_rows(values: Sequence[Any]) -> bool:
+    """Whether a column only counts the rows, 0, 1, 2, …, as the index of a data frame does."""
+    return [str(value) for value in values] == [str(row) for row in range(len(values))]
 
 
 def names_items(name: str) -> bool:
@@ -317,13 +325,18 @@ class _Decision:
     def _item_of_answers(self, members: list[str]) -> str | None:
         """The column of items of a long table; None if the table may be wide."""
         if self.told.item is not None:
-            return str(column_named(self.table, self.told.item, ()))
+            item = str(column_named(self.table, self.told.item, ()))
+            is_long = self.told.member is not None or self.held[item].repeats or self._has_usual_members(members)
+            return item if is_long else None
         names = [name for name in self._called("item") if name not in members]
         repeating = [name for name in names if self.held[name].repeats]
         if repeating:
             return self._finest(repeating, members[0])
         is_certain = self.told.member is not None
-        is_usual = self._is_exact(members[0], "member") and (self._has_answers() or not names)
+        if (is_certain or self._called("label")) and (found := self._items_by_content(members)) is not None:
+            return found
+        is_usual = self._has_usual_members(members) or (not names and self._is_exact(members[0], "member"))
+        is_usual = is_usual or (not names and bool(self._called("label")))
         if not (is_certain or is_usual):
             return None
         index = [name for name in self.table if name in UNNAMED and not self._counts_rows(name)]
@@ -335,6 +348,26 @@ class _Decision:
                 f"it has {some(list(self.table))}: name it{perhaps}"
             )
         return (names or index)[0]
+
+    def _has_usual_members(self, members: list[str]) -> bool:
+        """Whether a column such as `worker` stands beside answers."""
+        return self._is_exact(members[0], "member") and self._has_answers()
+
+    def _items_by_content(self, members: list[str]) -> str | None:
+        """The column whose values several members share, while hardly any member has one twice; None if none does."""
+        member, n_rows = members[0], len(self.table[members[0]])
+        possible = [
+            name
+            for name, held in self.held.items()
+            if name not in members and role_of(name) in (None, "item") and held.is_complete and not held.has_fractions
+            if ANSWERS_PER_ITEM * len(held.different) <= n_rows and NEARLY_ALL * n_rows <= self._n_pairs(name, member)
+        ]
+        if not possible:
+            return None
+        sizes = {name: len(self.held[name].different) for name in possible}
+        least = min(sizes.values())
+        coarse = [name for name in possible if sizes[name] < MUCH_FINER * least]
+        return self._the_only("item", [name for name in coarse if _is_id(name)] or coarse)
 
     def _has_answers(self) -> bool:
         """Whether there is a column of labels, or at least two of numbers."""
@@ -366,7 +399,21 @@ class _Decision:
             return names[0]  # whoever reads it says what is wrong with it
         scores = [name for name in self._called("score") if name not in taken and self.held[name].are_labels]
         n_fractions = sum(held.has_fractions for name, held in self.held.items() if name not in taken)
-        return self._the_only("label", scores) if scores and is_long and n_fractions < 2 else None
+        if not scores or not is_long or n_fractions > 1:
+            return None
+        if verdicts := self._verdicts(taken):
+            raise InvalidPredictions(self._unclear("label", [verdicts[0], scores[0]]))
+        return self._the_only("label", scores)
+
+    def _verdicts(self, taken: set[str | None]) -> list[str]:
+        """Columns of a few words that depend on item and member, as labels do, though their names do not say so."""
+        return [
+            name
+            for name, held in self.held.items()
+            if name not in taken and role_of(name) is None and name not in UNNAMED
+            if held.are_labels and len(held.different) > 1 and not held.is_number
+            if all(self._n_pairs(name, own) > len(self.held[own].different) for own in taken if own is not None)
+        ]
 
     def _the_only(self, role: Role, names: list[str]) -> str:
         """The first of several columns that say the same; raises if they do not."""
@@ -440,16 +487,13 @@ class _Decision:
     # ---- names ------------------------------------------------------------------------------------------------
 
     def _called(self, role: Role) -> list[str]:
-        """The columns whose names suggest a role: usual names first, then those that end in `id`."""
-        usual = EXACT.get(role, ())
-        found = [name for name in self.table if role_of(name) == role and name not in UNNAMED]
-        return sorted(found, key=lambda name: (_rank(name, usual), name != name.lower(), not _is_id(name)))
+        return called(self.table, role)
 
     def _is_exact(self, name: str, role: Role) -> bool:
         return _rank(name, EXACT[role]) < len(EXACT[role])
 
     def _counts_rows(self, name: str) -> bool:
-        return [str(value) for value in self.table[name]] == [str(row) for row in range(len(self.table[name]))]
+        return counts_rows(self.table[name])
 
 
 def _rank(name: str, usual: Sequence[str]) -> int:

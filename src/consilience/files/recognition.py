@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from consilience.data.axes import Axis, some
+from consilience.data.label_roles import item_of_labels, label_of_labels
 from consilience.data.labels import NamedLabels
+from consilience.data.names import UNKNOWN, is_missing, text_of
 from consilience.data.predictions import Predictions
-from consilience.data.roles import ITEM, TRUTH, UNNAMED, Layout, item_of_labels, joined_items, label_of_labels
+from consilience.data.roles import ITEM, TRUTH, Layout, joined_items
 from consilience.files.arrays import axis_names, from_arrays, labels_in
 from consilience.files.cells import Cells
 from consilience.files.contents import Contents, read_contents
@@ -18,8 +20,16 @@ from consilience.system.errors import InvalidPredictions
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from consilience.files.contents import Table
     from consilience.files.scales import Scale
     from consilience.system import tables
+
+
+class LabelSource(NamedTuple):
+    """Labels as `fit` and `evaluate` take them, and one line on how their file was understood."""
+
+    labels: Any
+    found: str
 
 
 class Source(NamedTuple):
@@ -53,8 +63,8 @@ def read_predictions(sources: Sequence[str], *, logits: bool = False, layout: La
     return Source(panel, found, examples)
 
 
-def read_labels(source: str, *, layout: Layout | None = None, are_optional: bool = False) -> Any:
-    """Read labels as `fit` and `evaluate` take them: one per item, or a mapping if the file names items.
+def read_labels(source: str, *, layout: Layout | None = None, are_optional: bool = False) -> LabelSource:
+    """Read labels: one per item, or beside the names of their items if the file has them.
 
     `are_optional` says that the columns were named for other files, and may be missing from this one.
     """
@@ -64,31 +74,54 @@ def read_labels(source: str, *, layout: Layout | None = None, are_optional: bool
         if len(candidates) != 1:
             held = some(list(contents.arrays))
             raise InvalidPredictions(f"{source} must hold one array of labels (items,), called labels; it holds {held}")
-        labels, names = next(iter(candidates.values())), axis_names(contents.arrays)
-        has_names = "items" in names and len(names["items"]) == len(labels)
-        return NamedLabels(names["items"], labels.tolist()) if has_names else labels
+        array, names = next(iter(candidates.values())), axis_names(contents.arrays)
+        if "items" in names and len(names["items"]) == len(array):
+            named = NamedLabels(names["items"], array.tolist())
+            return LabelSource(named, _understood_labels(contents, named.labels, None, "'items'"))
+        return LabelSource(array, _understood_labels(contents, array.tolist(), None, None))
     assert contents.table is not None  # noqa: S101 - one of the two is there
     table, told = contents.table, layout or Layout()
-    joined = joined_items({name: cells.values for name, cells in table.items()}, told.item)
+    joined = joined_items(_values(table), told.item)
     if joined is not None:
         table = {str(told.item): Cells(joined, is_text=False), **table}
     if are_optional:
         item, label = (name if name in table else None for name in (told.item, told.label))
         told = Layout(item, None, label)
-    item = item_of_labels(table, told.item)
-    others = [name for name in table if name != item and name not in UNNAMED]
-    is_alone = len(others) == 1 and told.label is None
-    label = others[0] if is_alone else label_of_labels(others, told.label)
-    if label is None:
-        raise InvalidPredictions(
-            f"{source} must have a column of labels, one of {some(TRUTH)}; it has {some(list(table))}"
-        )
-    if item is None:
-        return table[label].names
     try:
-        return NamedLabels(all_named(table[item], item), table[label].names)
+        item, label = _columns_of_labels(table, told)
+        given = table[label].names
+        labels = given if item is None else NamedLabels(all_named(table[item], item), given)
     except InvalidPredictions as error:
         raise InvalidPredictions(f"{source}: {error}") from None
+    where = None if item is None else repr(item) if item else "the column without a name"
+    return LabelSource(labels, _understood_labels(contents, given, label, where))
+
+
+def _columns_of_labels(table: Table, told: Layout) -> tuple[str | None, str]:
+    """The column of items, if there is one, and that of labels."""
+    values = _values(table)
+    item = item_of_labels(values, told.item)
+    label = label_of_labels(values, item, told.label)
+    if label is None:
+        raise InvalidPredictions(f"labels must be in a column, one of {some(TRUTH)}; it has {some(list(table))}")
+    if list(table) == [label] and label in table[label].names:
+        raise InvalidPredictions(
+            f"a table of labels must have a header; its first line, {label!r}, is a label itself: "
+            "put a line such as label before it"
+        )
+    return item, label
+
+
+def _understood_labels(contents: Contents, labels: Sequence[Any], column: str | None, items: str | None) -> str:
+    """One line on the labels of a file: how many there are, and how they find their items."""
+    n_given = sum(not (is_missing(label) or text_of(label) in ("", "-1", *UNKNOWN)) for label in labels)
+    where = "" if column is None else f" in {column!r}"
+    order = "in the order of the items" if items is None else f"items in {items}"
+    return f"{contents.path}: {contents.format}, {n_given:,} label{'' if n_given == 1 else 's'}{where}, {order}"
+
+
+def _values(table: Table) -> dict[str, Sequence[Any]]:
+    return {name: cells.values for name, cells in table.items()}
 
 
 def read_posterior(source: str, *, layout: Layout | None = None) -> Posterior:
@@ -120,7 +153,7 @@ def read_names(source: str) -> list[str]:
         raise InvalidPredictions(f"{source} must hold one array of names; it holds {some(list(contents.arrays))}")
     assert contents.table is not None  # noqa: S101 - one of the two is there
     names = list(contents.table)
-    item = names[0] if len(names) == 1 else item_of_labels(contents.table)
+    item = names[0] if len(names) == 1 else item_of_labels(_values(contents.table))
     if item is None:
         raise InvalidPredictions(
             f"{source} must have a column of items, such as {some(ITEM[:3])}; it has {some(names)}"

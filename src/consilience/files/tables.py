@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -36,6 +37,9 @@ if TYPE_CHECKING:
 
 MOST, MOST_RUNS, MOST_SAMPLED = 0.5, 1000, 1000
 """Columns are classes if so many rows sum to 1. So many runs of columns are tried, on so many rows."""
+
+MEASURES = frozenset(["confidence", "agreement", "entropy", "uncertainty", "margin", "weight", "temperature", "length"])
+"""Words in the names of columns whose numbers describe items."""
 
 N_EXAMPLES, MOST_SHOWN, LONGEST = 3, 5, 24
 """How many rows, columns and characters of a table are shown as an example of what was understood."""
@@ -227,7 +231,21 @@ class _Reading:
         kept = [name for name in names if role_of(name) != "truth"] or list(names)
         numbers = {name: numbers_in([self.table[name]]) for name in kept}
         plain = [name for name in kept if not _is_free(self.table[name], numbers[name])]
-        return plain if len(plain) > 1 else kept
+        if len(plain) < 2:
+            return kept
+        for name in kept:
+            if (
+                name not in plain
+                and role_of(name) in (None, "member")
+                and _are_shares(numbers[name])
+                and not _is_measure(name)
+            ):
+                raise InvalidPredictions(
+                    f"columns of labels must hold labels; {name!r} holds numbers from 0 to 1, and may be a member's "
+                    f"probabilities: give those in a file of their own, with a column for each class, or leave it out "
+                    f"with --member-column {','.join(plain)}"
+                )
+        return plain
 
     def _soft(self, item: str | None, classes: list[str]) -> Understood:
         rows, words = self._shares(self._numbers(classes))
@@ -377,6 +395,18 @@ def _is_free(cells: Cells, numbers: Numbers | None) -> bool:
     """Whether a column holds free text or measurements, which nobody gives twice."""
     given = [answer for answer in cells.answers if answer is not None]
     return len(set(given)) > max(20, len(given) / 10) and (numbers is None or numbers.has_fractions())
+
+
+def _are_shares(numbers: Numbers | None) -> bool:
+    if numbers is None:
+        return False
+    given = numbers.values[~np.isnan(numbers.values)]
+    return bool(len(given)) and bool(((given >= 0) & (given <= 1)).all())
+
+
+def _is_measure(name: str) -> bool:
+    """Whether a column's name says that its numbers describe the item, and are nobody's answer."""
+    return any(word in MEASURES for word in re.findall("[a-z]+", name.lower()))
 
 
 def _unknown(columns: Iterable[Cells]) -> str:

@@ -1,6 +1,7 @@
 """What commands read: labels matched by name, saved models, and warnings as sentences."""
 
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -67,3 +68,31 @@ def test_columns_named_for_the_predictions_need_not_be_in_the_labels(run, tmp_pa
     assert code == 2 and "say --label-column 'verdict'" in " ".join(err.split())
     code, out, _ = run("aggregate", "judges.csv", "--label-column", "verdict", "--labels", "gold.csv", "--json")
     assert code == 0 and json.loads(out)["scores"]["Average"]["accuracy"] == 1
+
+
+def test_the_classes_of_a_model_are_those_of_a_day_with_one_of_them(run, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    rows = [f"q{place},{','.join(['pass' if place % 3 else 'fail'] * 3)}" for place in range(30)]
+    Path("all.csv").write_text("\n".join(["id,ann,bob,cyd", *rows]) + "\n")
+    Path("day.csv").write_text("id,ann,bob,cyd\nq1,pass,pass,pass\nq2,pass,pass,pass\n")
+    assert run("aggregate", "all.csv", "--save", "model.npz")[0] == 0
+    code, out, err = run("aggregate", "day.csv", "--model", "model.npz", "-o", "day.npz")
+    assert code == 0, err
+    with np.load("day.npz") as written:
+        assert written["classes"].tolist() == ["fail", "pass"] and written["posterior"].argmax(axis=1).tolist() == [
+            1,
+            1,
+        ]
+
+
+def test_what_labels_and_classes_do_not_do_is_told(run, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    rows = [f"q{place},{'pass' if place % 3 else 'fail'},{'Pass' if place % 3 else 'fail'}" for place in range(30)]
+    Path("all.csv").write_text("\n".join(["id,ann,bob", *rows]) + "\n")
+    Path("gold.csv").write_text("id,label\nq0,fail\nq1,pass\n")
+    Path("empty.csv").write_text("id,label\nq0,\nq1,\n")
+    err = " ".join(run("aggregate", "all.csv", "--known", "gold.csv", "--labels", "gold.csv")[2].split())
+    assert "! --labels score nothing: all these items are in --known" in err
+    assert "! the classes ['Pass', 'pass'] differ only in case or in spaces around them" in err
+    err = " ".join(run("aggregate", "all.csv", "--known", "empty.csv")[2].split())
+    assert "empty.csv: CSV table, 0 labels in 'label', items in 'id'" in err

@@ -37,3 +37,23 @@ def test_labels_need_one_panel(run, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     code, _, err = run("monitor", *save_stream(2), "--labels", "truth.npy")
     assert code == 2 and "--labels go with --window" in err
+
+
+def test_windows_of_a_long_table_are_in_the_order_of_its_rows(run, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(0)
+    rows = ["date,question_id,judge_model,verdict"]
+    for place in range(700):
+        truth = rng.integers(2)
+        for judge in range(4):
+            is_right = rng.random() < (0.9 if place < 600 else 0.5)  # names sort q600 before q70
+            rows.append(f"{place // 100},q{place},judge{judge},{'pass' if is_right == truth else 'fail'}")
+    (tmp_path / "stream.csv").write_text("\n".join(rows) + "\n")
+    code, out, _ = run("monitor", "stream.csv", "--window", "100", "--json")
+    assert code == 0 and [row["alarm"] for row in json.loads(out)["windows"]] == [False] * 6 + [True]
+
+
+def test_too_few_batches_are_told_in_flags(run, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    code, _, err = run("monitor", *save_stream(1))
+    assert code != 0 and "--reference" in err and "--window" in err and "reference=" not in err

@@ -18,8 +18,21 @@ LIBRARIES = [pd.DataFrame, pl.DataFrame, pa.table]
 @pytest.mark.parametrize("library", LIBRARIES)
 def test_labels_as_crowd_kit_has_them(library):
     p = cs.Predictions.from_frame(library(ANSWERS))
-    assert (p.members, p.items, p.classes) == (["ann", "bob"], ["t1", "t2"], ["cat", "dog"])
-    np.testing.assert_array_equal(p.to_array(), [[[0, 1], [0, 1]], [[0.5, 0.5], [1, 0]]])
+    assert (p.members, p.items, p.classes) == (["ann", "bob"], ["t2", "t1"], ["cat", "dog"])
+    np.testing.assert_array_equal(p.to_array(), [[[0, 1], [0, 1]], [[1, 0], [0.5, 0.5]]])
+
+
+def test_items_come_in_the_order_of_their_first_rows():
+    """Which may be the order of time; only the numbers 0, 1, 2, … say their places themselves."""
+    for given, expected in [
+        (["q9", "q10", "q9", "a"], ["q9", "q10", "a"]),
+        ([30, 10, 30, 20], [30, 10, 20]),
+        ([2, 0, 2, 1], [0, 1, 2]),
+    ]:
+        frame = pd.DataFrame({"task": given, "worker": [1, 1, 2, 2], "label": ["x", "y", "y", "y"]})
+        p = cs.Predictions.from_frame(frame)
+        assert p.items == expected
+        assert p.to_array()[0, p.items.index(given[1])].tolist() == [0, 1]
 
 
 @pytest.mark.parametrize("library", LIBRARIES)

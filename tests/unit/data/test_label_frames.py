@@ -113,9 +113,41 @@ def test_what_an_error_recommends_is_taken():
     with pytest.raises(cs.InvalidPredictions, match="a Series or a table with a column of items"):
         cs.DawidSkene().fit(crowd, ["x", "y"])
     fitted = cs.DawidSkene().fit(crowd, pd.DataFrame({"item": ["a", "b"], "label": ["y", "x"]}))
-    assert fitted.posterior_.argmax(axis=1).tolist() == [1, 0]
+    assert crowd.items == ["b", "a"] and fitted.posterior_.argmax(axis=1).tolist() == [0, 1]
 
 
 def test_reading():
     found = read_label_frame(pd.DataFrame({"a": [1.0], "b": [0.0]}))
     assert found.has_index and found.labels is None and found.classes == ["a", "b"]
+
+
+SHUFFLED = cs.Predictions.from_frame(
+    pd.DataFrame({"question_id": [2, 0, 3, 1], "a": list("xyxy"), "b": list("xyxy"), "c": list("xyyy")})
+)
+"""Items with whole numbers for names, in another order than the rows of a frame."""
+
+
+@pytest.mark.parametrize("column", ["question_id", "qid", "trace_id", "item"])
+@pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame])
+def test_the_column_of_items_goes_before_the_number_of_the_row(make, column):
+    frame = make({column: [3, 2], "label": ["y", "x"], "note": ["a", "b"]})
+    assert known_labels(frame, SHUFFLED.axes).tolist() == [0, -1, 1, -1]
+
+
+def test_a_frame_without_a_column_of_items_is_refused_if_items_are_matched_by_name():
+    frame = pd.DataFrame({"who": ["a", "b"], "label": ["y", "x"]})
+    with pytest.raises(cs.InvalidPredictions, match=r"only counts its rows, .* columns \['who', 'label'\]"):
+        known_labels(frame, SHUFFLED.axes)
+    named = frame.set_index(pd.Index([0, 1], name="question_id"))  # somebody chose these numbers
+    assert known_labels(named, SHUFFLED.axes).tolist() == [-1, 1, -1, 0]
+
+
+def test_labels_in_a_column_with_another_usual_name():
+    frame = pd.DataFrame({"question_id": [3, 2], "truth": ["y", "x"], "note": ["a", "b"]})
+    assert known_truths(frame, SHUFFLED.axes).tolist() == [0, -1, 1, -1]
+
+
+def test_classes_may_be_called_like_items():
+    axes = cs.Predictions([[[0.5, 0.5], [0.1, 0.9]]], items=["u", "v"], classes=["image", "text"]).axes
+    frame = pd.DataFrame({"image": [0.25, 1.0], "text": [0.75, 0.0]}, index=["v", "u"])
+    assert known_rows(frame, axes).tolist() == [[1.0, 0.0], [0.25, 0.75]]

@@ -105,3 +105,45 @@ def test_columns_joined_name_items():
         joined_items(table | {"model": ["a", None, ""]}, "question+model")
     with pytest.raises(cs.InvalidPredictions, match="must name items differently"):
         joined_items({"a": ["x/y", "x"], "b": ["z", "y/z"]}, "a+b")
+
+
+LATENCY = [100 + place * 37 % 97 for place in range(36)]
+
+
+@pytest.mark.parametrize("item", ["run", "thing", "qid", "trace_id", "row", "run_id"])
+def test_items_of_a_long_table_are_found_whatever_they_are_called(item):
+    table = {item: QUESTIONS, "judge_model": JUDGES, "verdict": VERDICTS, "rationale": TEXTS, "ms": LATENCY}
+    assert roles_of(table) == Roles(item, "judge_model", "verdict")
+
+
+def test_a_long_table_without_items_is_refused():
+    with pytest.raises(cs.InvalidPredictions, match="'judge_model' needs a column of items"):
+        roles_of({"judge_model": JUDGES, "verdict": VERDICTS, "rationale": TEXTS})
+
+
+def test_two_unusual_columns_that_may_hold_items_are_refused():
+    table = {"thing": QUESTIONS, "other": QUESTIONS[9:] + QUESTIONS[:9], "judge_model": JUDGES, "verdict": VERDICTS}
+    with pytest.raises(cs.InvalidPredictions, match="'thing' and 'other' may: say item='thing'"):
+        roles_of(table | {"other": ["q50", *table["other"][1:]]})
+    table["run_id"] = table.pop("thing")
+    assert roles_of(table).item == "run_id"
+
+
+@pytest.mark.parametrize("name", ["pass_fail", "result", "outcome", "v"])
+def test_a_score_is_no_label_beside_words_that_may_be(name):
+    scores = [0, 5, 7, 10] * 9
+    table = {"question_id": QUESTIONS, "judge_model": JUDGES, name: VERDICTS, "score": scores, "rationale": TEXTS}
+    with pytest.raises(cs.InvalidPredictions, match=f"'{name}' and 'score' may: say label='{name}'"):
+        roles_of(table)
+    assert roles_of(table, Layout(label="score")).label == "score"
+    split = {"split": ["easy", "hard"] * 18, "vendor": ["one", "two", "two"] * 12}
+    split["split"] = ["easy"] * 18 + ["hard"] * 18  # of items, as `vendor` is of members
+    del table[name]
+    assert roles_of(table | split).label == "score"
+
+
+def test_a_wide_table_stays_wide_if_its_items_are_told():
+    """Even if a member's name, such as `prob-judge`, could be that of a column of members."""
+    items = [f"q{place}" for place in range(36)]
+    table = {"question_id": items, "gpt": VERDICTS, "prob-judge": VERDICTS}
+    assert roles_of(table, Layout(item="question_id")) == roles_of(table) == Roles("question_id", None, None)

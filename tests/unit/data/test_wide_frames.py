@@ -106,3 +106,10 @@ def test_a_data_set_of_hugging_face():
     )
     p = cs.Predictions.from_frame(data)
     assert (p.members, p.classes) == (["a", "b"], ["neg", "pos"])
+
+
+def test_frames_of_members_may_be_partial():
+    frame = pd.DataFrame({"x": [0.5, np.nan], "y": [0.5, np.nan]}, index=["a", "b"])
+    assert cs.Predictions({"one": frame}, partial=True).n_items == 2
+    with pytest.raises(cs.InvalidPredictions, match="item 'b' has none"):
+        cs.Predictions({"one": frame})

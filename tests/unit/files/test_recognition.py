@@ -192,7 +192,7 @@ def test_classes_that_are_whole_numbers_are_so_in_headers_too(tmp_path):
     predictions, _ = soft(people, wide)
     assert sorted(predictions.classes) == ["1", "2", "3"]
     back = read_posterior(str(wide)).predictions
-    truth = read_labels(str(text(tmp_path / "y.csv", "item,label\n6,1\n5,3\n")))
+    truth = read_labels(str(text(tmp_path / "y.csv", "item,label\n6,1\n5,3\n"))).labels
     assert known_labels(truth, back.axes).tolist() == [2, 0]
 
 
@@ -263,7 +263,7 @@ def test_files_that_do_not_fit_together(tmp_path):
 
 
 def test_contradicting_labels_are_refused(tmp_path):
-    labels = read_labels(str(text(tmp_path / "y.csv", "item,label\na,x\na,x\na,y\n")))
+    labels = read_labels(str(text(tmp_path / "y.csv", "item,label\na,x\na,x\na,y\n"))).labels
     axes = cs.Predictions.from_labels([[0, 1]], items=["a", "b"], classes=["x", "y"]).axes
     with pytest.raises(cs.InvalidPredictions, match="item 'a' has 'x' and 'y'"):
         known_labels(labels, axes)
@@ -271,17 +271,20 @@ def test_contradicting_labels_are_refused(tmp_path):
 
 def test_labels(tmp_path):
     np.save(tmp_path / "y.npy", np.array([0, 1, 2]))
-    assert read_labels(str(tmp_path / "y.npy")).tolist() == [0, 1, 2]
+    assert read_labels(str(tmp_path / "y.npy")).labels.tolist() == [0, 1, 2]
     path = save(tmp_path / "p.npz", probabilities=ARRAY, labels=np.array([0, 1, 2, 0, 1]), other=np.arange(3))
-    assert read_labels(str(path)).tolist() == [0, 1, 2, 0, 1]
-    assert read_labels(str(text(tmp_path / "y.csv", "task,gold\nt2,dog\nt1,\n"))) == NamedLabels(
+    assert read_labels(str(path)).labels.tolist() == [0, 1, 2, 0, 1]
+    assert read_labels(str(text(tmp_path / "y.csv", "task,gold\nt2,dog\nt1,\n"))).labels == NamedLabels(
         ["t2", "t1"], ["dog", None]
     )
-    assert read_labels(str(text(tmp_path / "z.csv", "truth\n1\n0\n"))) == ["1", "0"]
+    assert read_labels(str(text(tmp_path / "z.csv", "truth\n1\n0\n"))).labels == ["1", "0"]
     both = text(tmp_path / "both.csv", "id,label,gold_label\na,cat,dog\nb,dog,dog\n")
-    assert read_labels(str(both)) == NamedLabels(["a", "b"], ["dog", "dog"])
+    assert read_labels(str(both)).labels == NamedLabels(["a", "b"], ["dog", "dog"])
     items = np.array(["a", "b", "c"])
-    assert read_labels(str(save(tmp_path / "n.npz", y=np.array([2, 0, 1]), items=items))) == (list(items), [2, 0, 1])
+    assert read_labels(str(save(tmp_path / "n.npz", y=np.array([2, 0, 1]), items=items))).labels == (
+        list(items),
+        [2, 0, 1],
+    )
     with pytest.raises(cs.InvalidPredictions, match="must hold one array of labels"):
         read_labels(str(save(tmp_path / "q.npz", a=np.arange(3), b=np.arange(3))))
 
@@ -367,3 +370,29 @@ def test_items_are_judged_over_all_files(tmp_path):
     assert soft(people, tmp_path / "b.npy")[0].n_items == 5
     with pytest.raises(cs.InvalidPredictions, match=r"a\.npy: each item needs an answer.*item 0 has none"):
         soft(tmp_path / "a.npy")
+
+
+def test_labels_say_how_they_were_understood(tmp_path):
+    source = str(text(tmp_path / "y.csv", ",qid,label\n0,226,x\n1,412,\n"))
+    labels, found = read_labels(source)
+    assert labels == NamedLabels(["226", "412"], ["x", None])
+    assert found == f"{source}: CSV table, 1 label in 'label', items in 'qid'"
+    assert read_labels(str(text(tmp_path / "z.csv", "truth\nNA\n\n"))).found.endswith(
+        "0 labels in 'truth', in the order of the items"
+    )
+
+
+def test_labels_without_a_header_are_refused(tmp_path):
+    with pytest.raises(cs.InvalidPredictions, match="must have a header; its first line, '0', is a label itself"):
+        read_labels(str(text(tmp_path / "y.csv", "0\n0\n4\n")))
+
+
+def test_probabilities_in_a_table_of_labels_are_refused(tmp_path):
+    rng = np.random.default_rng(0)
+    rows = [f"q{place},{rng.choice(['x', 'y'])},{rng.choice(['x', 'y'])},{rng.random():.4f}" for place in range(40)]
+    table = text(tmp_path / "wide.csv", "\n".join(["id,ann,bob,prob-judge", *rows]))
+    with pytest.raises(cs.InvalidPredictions, match="'prob-judge' holds numbers .* --member-column ann,bob"):
+        read_predictions([str(table)])
+    assert read_predictions([str(table)], layout=Layout(member="ann,bob")).predictions.members == ["ann", "bob"]
+    measured = text(tmp_path / "measured.csv", "\n".join(["id,ann,bob,mean confidence", *rows]))
+    assert read_predictions([str(measured)]).predictions.members == ["ann", "bob"]

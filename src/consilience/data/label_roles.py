@@ -1,0 +1,67 @@
+"""Decide which columns of a table of labels hold the items and the labels, in files and in data frames alike."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from consilience.data.axes import some
+from consilience.data.names import NUMBER, is_missing
+from consilience.data.roles import LABEL, TRUTH, UNNAMED, called, column_named, counts_rows, role_of
+from consilience.system.errors import InvalidPredictions
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+INDEX = "index"
+"""What pandas calls an index without a name once it is a column."""
+
+
+def item_of_labels(table: Mapping[str, Sequence[Any]], told: str | None = None) -> str | None:
+    """The column of items: the one that was told, else one with a usual name, else an index.
+
+    An index that only counts the rows comes last. Without a column of another name it would match labels to items by
+    the number of the row, so any column of names goes before it.
+    """
+    if told is not None:
+        return column_named(table, told, ())
+    named = called(table, "item")
+    counting = [name for name in table if _is_index(name) and counts_rows(table[name])]
+    usual = [name for name in named if name not in counting]
+    index = [name for name in table if name in UNNAMED and name not in counting]
+    if usual or index:
+        return (usual or index)[0]
+    if not counting:
+        return None
+    others = [name for name in table if name not in counting and role_of(name) is None and _are_names(table[name])]
+    label = label_of_labels(table, item=None)
+    others = [name for name in others if name != label]
+    if len(others) > 1:
+        raise InvalidPredictions(f"one column must name the items; {some(others)} may: say item={others[0]!r}")
+    return (others or counting)[0]
+
+
+def label_of_labels(table: Mapping[str, Sequence[Any]], item: str | None, told: str | None = None) -> str | None:
+    """The column of labels: the one that was told, the only one beside the items, or one with a usual name.
+
+    A name that says that labels are true (`gold`) comes before others.
+    """
+    others = [name for name in table if name != item and name not in UNNAMED]
+    if told is None and len(others) == 1:
+        return others[0]
+    if told is not None:
+        return column_named(table, told, ())
+    true, said = ([name for name in others if role_of(name) == role] for role in ("truth", "label"))
+    usual_true = column_named(others, None, [name for name in TRUTH if name not in LABEL])
+    found = (usual_true, *true, column_named(others, None, LABEL), *said)
+    return next((name for name in found if name is not None), None)
+
+
+def _is_index(name: str) -> bool:
+    return name in UNNAMED or name.strip().lower() == INDEX
+
+
+def _are_names(values: Sequence[Any]) -> bool:
+    """Whether each row has a name of its own, and the names are no measurements."""
+    if any(is_missing(value) or value == "" for value in values) or len(set(values)) < len(values):
+        return False
+    return not any(NUMBER.fullmatch(str(value)) and float(value) % 1 for value in values)
