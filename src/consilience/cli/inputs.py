@@ -83,10 +83,10 @@ def checked_labels(
 def say_if_nothing_is_scored(labels: Any, known: Any, predictions: Predictions, *, quiet: bool = False) -> None:
     """Unless `quiet`, print a remark if the fit knows all labels that should score: those are never scored."""
     truth, given = (known_labels(found, predictions.axes) for found in (labels, known))
-    if truth is not None and given is not None and not ((truth >= 0) & (given < 0)).any():
-        screen.print_remark(
-            "--labels score nothing: --known has the labels of all these items, so they are learned from"
-        )
+    if truth is None or given is None or quiet:
+        return
+    if not ((truth >= 0) & (given < 0)).any():
+        screen.print_remark("--labels score nothing: all these items are in --known, whose labels are learned from")
 
 
 def check_model_is_alone(
