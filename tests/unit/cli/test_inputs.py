@@ -79,7 +79,8 @@ def test_the_classes_of_a_model_are_those_of_a_day_with_one_of_them(run, tmp_pat
     code, out, err = run("aggregate", "day.csv", "--model", "model.npz", "-o", "day.npz")
     assert code == 0, err
     with np.load("day.npz") as written:
-        assert written["classes"].tolist() == ["fail", "pass"] and written["posterior"].argmax(axis=1).tolist() == [
+        assert written["classes"].tolist() == ["fail", "pass"]
+        assert written["posterior"].argmax(axis=1).tolist() == [
             1,
             1,
         ]
