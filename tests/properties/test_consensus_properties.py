@@ -187,7 +187,7 @@ def test_dask(rng):
     dask_array = pytest.importorskip("dask.array")
     array, _ = softmax_members(rng, [3, 2, 1], n_items=60, n_classes=4)
     array[0, :5] = [0.4, 0.4, 0.1, 0.1]  # no vote
-    with distributed.Client(processes=False, n_workers=1, threads_per_worker=1, dashboard_address=None):
+    with distributed.Client(processes=False, n_workers=1, threads_per_worker=1, dashboard_address=":0"):
         lazy = dask_array.from_array(array, chunks=(3, 20, 4))
         fitted, local = cs.Consensus().fit(lazy), cs.Consensus().fit(array)
         assert_same(np.asarray(fitted.posterior_), local.posterior_)

@@ -28,7 +28,7 @@ ARRAY, _ = softmax_members(np.random.default_rng(0), [3, 2, 1], n_items=300, n_c
 @contextmanager
 def local_client(**options):
     with (
-        LocalCluster(threads_per_worker=1, processes=True, dashboard_address=None, **options) as cluster,
+        LocalCluster(threads_per_worker=1, processes=True, dashboard_address=":0", **options) as cluster,
         Client(cluster) as connected,
     ):
         yield connected
