@@ -103,7 +103,7 @@ def _columns_of_labels(table: Table, told: Layout) -> tuple[str | None, str]:
     item = item_of_labels(values, told.item)
     label = label_of_labels(values, item, told.label)
     if label is None:
-        raise InvalidPredictions(f"labels must be in a column, one of {some(TRUTH)}; it has {some(list(table))}")
+        raise InvalidPredictions(f"it must have a column of labels, one of {some(TRUTH)}; it has {some(list(table))}")
     if list(table) == [label] and label in table[label].names:
         raise InvalidPredictions(
             f"a table of labels must have a header; its first line, {label!r}, is a label itself: "

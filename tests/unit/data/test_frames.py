@@ -130,6 +130,6 @@ def test_items_may_be_several_columns_joined():
         }
     )
     p = cs.Predictions.from_frame(frame, item="question+model", member="judge", label="vote")
-    assert (p.items, p.members) == (["1/a", "1/b", "2/a", "2/b"], ["x", "y"])
+    assert (p.items, p.members) == (["1/a", "2/a", "1/b", "2/b"], ["x", "y"])
     with pytest.raises(cs.InvalidPredictions, match=r"must have the column 'question\+other' for the item"):
         cs.Predictions.from_frame(frame, item="question+other")
