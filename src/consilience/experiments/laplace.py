@@ -16,7 +16,7 @@ import torch
 from torch import Tensor, nn
 from torch.utils.data import DataLoader, TensorDataset
 
-from consilience.experiments.training import device_of, predict
+from consilience.experiments.training import device_of, features, last_layer
 from consilience.system.extras import extra
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ def fit_laplace(network: nn.Module, examples: Examples) -> Approximation:
     last layer alone.
     """
     library = extra("laplace", name="experiments", use="PE")
-    layer = nn.Sequential(nn.Identity(), _last_layer(network))
+    layer = nn.Sequential(nn.Identity(), last_layer(network))
     approximation = library.Laplace(layer, "classification", subset_of_weights="last_layer", hessian_structure="kron")
     approximation.fit(DataLoader(TensorDataset(features(network, examples), examples.labels), batch_size=BATCH_SIZE))
     with warnings.catch_warnings():
@@ -70,8 +70,8 @@ def fit_laplace(network: nn.Module, examples: Examples) -> Approximation:
     return Approximation(network, approximation)
 
 
-def predict_laplace(approximation: Approximation, examples: Examples, *, seed: int) -> Tensor:
-    """Probabilities (items, classes): the mean of samples of the predictive.
+def predict_laplace(approximation: Approximation, features: Tensor, *, seed: int) -> Tensor:
+    """Probabilities (items, classes): the mean of samples of the predictive, given what enters the last layer.
 
     The samples are asked for, since the library's own mean of them would draw from torch's global generator.
     """
@@ -80,21 +80,6 @@ def predict_laplace(approximation: Approximation, examples: Examples, *, seed: i
     at_once = max(1, min(BATCH_SIZE, MOST_BYTES // (4 * layer.n_outputs * layer.n_params)))
     parts = [
         layer.predictive_samples(part.to(where), pred_type="glm", n_samples=N_SAMPLES, generator=generator)
-        for part in features(approximation.network, examples).split(at_once)
+        for part in features.split(at_once)
     ]
     return torch.cat([part.detach().mean(dim=0).cpu() for part in parts])
-
-
-def features(network: nn.Module, examples: Examples) -> Tensor:
-    """What enters a network's last layer, for each image."""
-    seen: list[Tensor] = []
-    hook = _last_layer(network).register_forward_pre_hook(lambda _, inputs: seen.append(inputs[0].cpu()))
-    try:
-        predict(network, examples)
-    finally:
-        hook.remove()
-    return torch.cat(seen).clone()
-
-
-def _last_layer(network: nn.Module) -> nn.Module:
-    return [module for module in network.modules() if isinstance(module, nn.Linear)][-1]

@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from consilience.experiments.devices import share_out
-from consilience.experiments.laplace import fit_laplace, predict_laplace
+from consilience.experiments.laplace import fit_laplace, predict_laplace, why_not
 from consilience.experiments.members import are_published, get_member, member_path
 from consilience.experiments.provenance import checksum, of_code, of_file, of_images
 from consilience.experiments.scales import PAPER_MEMBERS, Scale, Scales
 from consilience.experiments.shifts import is_made_here, labels_of, shifted, source_of
 from consilience.experiments.tasks import TASKS
-from consilience.experiments.training import predict
+from consilience.experiments.training import answers, features, predict
 from consilience.system.atomic import whole_file
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     import numpy.typing as npt
-    from torch import Tensor
+    from torch import Tensor, nn
 
     from consilience.experiments.datasets import Images
     from consilience.experiments.examples import Examples
@@ -43,6 +43,7 @@ class Store:
     scales: Scales = field(default_factory=Scales)
     keeps_predictions: bool = True  # False: cells alone, and predictions of a condition only as long as they are used
     _sources: dict[object, str] = field(default_factory=dict, compare=False, repr=False)
+    _features: dict[tuple[str, int], tuple[Images, Tensor]] = field(default_factory=dict, compare=False, repr=False)
 
     def scale(self, task: str) -> Scale:
         """The scale of a task."""
@@ -124,11 +125,23 @@ class Store:
     def predict(self, task: str, seed: int, examples: Examples) -> Tensor:
         """What one member says."""
         scale = self.scale(task)
-        return predict(get_member(task, seed, self.data_dir, self.work_dir, scale), examples, mixed=scale.mixed)
+        network = get_member(task, seed, self.data_dir, self.work_dir, scale)
+        if scale.mixed or why_not(TASKS[task].n_classes, TASKS[task].n_features) is not None:
+            return predict(network, examples, mixed=scale.mixed)
+        return answers(network, self.features(network, (task, seed), examples))
 
     def predict_laplace(self, task: str, seed: int, examples: Examples) -> Tensor:
         """What one member's Laplace approximation says."""
-        return predict_laplace(self.approximation(task, seed), examples, seed=seed)
+        approximation = self.approximation(task, seed)
+        return predict_laplace(approximation, self.features(approximation.network, (task, seed), examples), seed=seed)
+
+    def features(self, network: nn.Module, member: tuple[str, int], examples: Examples) -> Tensor:
+        """What enters a member's last layer, kept until it sees other images: its approximation asks for it again."""
+        images, found = self._features.get(member, (None, None))
+        if found is None or images is not examples.images:
+            found = features(network, examples)
+            self._features[member] = examples.images, found
+        return found
 
     def approximation(self, task: str, seed: int) -> Any:
         """A member's Laplace approximation, fitted once for all conditions."""

@@ -87,13 +87,35 @@ def _epoch(
 
 
 @torch.inference_mode()
-def predict(network: nn.Module, examples: Examples, batch_size: int = 500, *, mixed: bool = False) -> Tensor:
-    """Probabilities (items, classes)."""
+def predict(network: nn.Module, examples: Examples, batch_size: int = 128, *, mixed: bool = False) -> Tensor:
+    """Probabilities (items, classes). Batches are small, so that a processor's cache holds what a layer makes."""
     where, parts = device_of(network), []
     for images, _ in _fed(examples.batches(batch_size), where):
         with _precision(where, mixed=mixed):
             parts.append(network(images.to(where)).float().cpu())
     return torch.softmax(torch.cat(parts), dim=1)
+
+
+def features(network: nn.Module, examples: Examples) -> Tensor:
+    """What enters a network's last layer, for each image."""
+    seen: list[Tensor] = []
+    hook = last_layer(network).register_forward_pre_hook(lambda _, inputs: seen.append(inputs[0].cpu()))
+    try:
+        predict(network, examples)
+    finally:
+        hook.remove()
+    return torch.cat(seen).clone()  # what was seen in inference mode takes no part in gradients
+
+
+@torch.inference_mode()
+def answers(network: nn.Module, features: Tensor) -> Tensor:
+    """Probabilities (items, classes), from what enters the last layer: what `predict` says of the images."""
+    return torch.softmax(last_layer(network)(features.to(device_of(network))).cpu(), dim=1)
+
+
+def last_layer(network: nn.Module) -> nn.Module:
+    """The linear layer that gives the logits."""
+    return [module for module in network.modules() if isinstance(module, nn.Linear)][-1]
 
 
 def device_of(network: nn.Module) -> torch.device:

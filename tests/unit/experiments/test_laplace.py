@@ -8,6 +8,7 @@ torch = pytest.importorskip("torch")
 from consilience.experiments.datasets import Images
 from consilience.experiments.examples import Examples
 from consilience.experiments.laplace import fit_laplace, jacobian_bytes, predict_laplace, why_not
+from consilience.experiments.training import answers, features, predict
 
 
 def tiny():
@@ -37,7 +38,12 @@ def test_the_last_layer_alone_gives_the_approximation_of_the_network(data):
     generator = torch.Generator().manual_seed(3)
     options = {"pred_type": "glm", "n_samples": 100, "generator": generator}
     theirs = whole.predictive_samples(data.batch(torch.arange(80)), **options).detach().mean(dim=0)
-    torch.testing.assert_close(predict_laplace(ours, data, seed=3), theirs, rtol=1e-4, atol=1e-5)
+    torch.testing.assert_close(predict_laplace(ours, features(network, data), seed=3), theirs, rtol=1e-4, atol=1e-5)
+
+
+def test_features_give_the_networks_own_answers(data):
+    network = tiny().eval()
+    torch.testing.assert_close(answers(network, features(network, data)), predict(network, data))
 
 
 def test_where_probabilistic_ensembling_does_not_fit():

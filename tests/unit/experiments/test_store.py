@@ -1,14 +1,16 @@
 """What experiments keep: each prediction and each cell is computed once."""
 
 import threading
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 torch = pytest.importorskip("torch")
 
-from consilience.experiments import devices
+from consilience.experiments import devices, training
 from consilience.experiments import store as storing
+from consilience.experiments.networks import mnist_network
 from consilience.experiments.scales import Scale, Scales
 from consilience.experiments.shifts import Condition
 from consilience.experiments.store import Store
@@ -70,6 +72,25 @@ def test_members_predict_on_all_devices(store, monkeypatch):
     monkeypatch.setattr(Store, "predict", predict)
     assert store.predictions(Condition("mnist"), [0, 1])[:, 0, 0].tolist() == [0, 1]
     assert set(found.values()) == set(devices.devices())
+
+
+def test_networks_see_the_images_of_a_condition_once(store, monkeypatch):
+    """A member and its Laplace approximation answer from the same pass."""
+    network, seen = mnist_network().eval(), []
+    monkeypatch.setattr(storing, "get_member", lambda *_: network)
+    monkeypatch.setattr(Store, "approximation", lambda *_: SimpleNamespace(network=network))
+    monkeypatch.setattr(storing, "predict_laplace", lambda _, features, **__: features)
+
+    def features(network, examples):
+        seen.append(len(examples))
+        return training.features(network, examples)
+
+    monkeypatch.setattr(storing, "features", features)
+    condition, other = Condition("mnist"), Condition("mnist", "rotation", 90)
+    said, entered = (ask(condition, [0])[0] for ask in (store.predictions, store.laplace_predictions))
+    np.testing.assert_allclose(said, training.predict(network, store.examples(condition)), atol=1e-6)
+    assert entered.shape == (10, 128) and seen == [10]
+    assert not np.allclose(store.laplace_predictions(other, [0])[0], entered) and seen == [10, 10]
 
 
 def test_labels_and_examples_are_of_the_scale(store):

@@ -20,7 +20,7 @@ from consilience.experiments.members import get_member
 from consilience.experiments.methods import aggregators, posterior
 from consilience.experiments.shifts import Condition
 from consilience.experiments.tasks import TASKS
-from consilience.experiments.training import predict
+from consilience.experiments.training import features, predict
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -73,7 +73,8 @@ def _of_laplace(run: Run, where: Where) -> Scores:
     examples = store.examples(where.condition)
     pred, said = timed(
         lambda: [
-            predict_laplace(one, examples, seed=seed) for one, seed in zip(approximations, where.seeds, strict=True)
+            predict_laplace(one, features(one.network, examples), seed=seed)
+            for one, seed in zip(approximations, where.seeds, strict=True)
         ]
     )
     aggr, _ = timed(lambda: np.stack([one.numpy() for one in said]).mean(axis=0, dtype=np.float64))
