@@ -131,16 +131,25 @@ def _other_names(panel):
     return cs.Predictions.from_frame(frame)
 
 
+def own_orders(panel):
+    """For each member an order of items and one of classes.
+
+    The first member's are the panel's: if chance gives all members one order, it is the order of labels without names.
+    """
+    rng = panel.rng
+    _, n_items, n_classes = panel.answers.shape
+    yield np.arange(n_items), np.arange(n_classes)
+    for _ in panel.members[1:]:
+        yield rng.permutation(n_items), rng.permutation(n_classes)
+
+
 def _frame_for_each(panel):
     """Each member's frame has its own order of items and classes."""
     import pandas as pd
 
     frames = {}
-    for name, rows in zip(panel.members, panel.answers, strict=True):
-        frame = pd.DataFrame(rows, index=panel.items, columns=panel.classes)
-        frames[name] = frame.iloc[panel.rng.permutation(len(panel.items))][
-            panel.rng.permutation(panel.classes).tolist()
-        ]
+    for name, rows, (items, classes) in zip(panel.members, panel.answers, own_orders(panel), strict=True):
+        frames[name] = pd.DataFrame(rows, index=panel.items, columns=panel.classes).iloc[items, classes]
     return cs.Predictions(frames)
 
 
@@ -181,9 +190,8 @@ def _answers(panel):
 
 def _parts(panel):
     """Each member on its own, its items and classes in its own order."""
-    parts, rng = [], panel.rng
-    for place, name in enumerate(panel.members):
-        items, classes = rng.permutation(len(panel.items)), rng.permutation(len(panel.classes))
+    parts = []
+    for place, (name, (items, classes)) in enumerate(zip(panel.members, own_orders(panel), strict=True)):
         own = panel.rearranged([place], items, classes)
         names = names_of(own) | {"members": [name], "partial": True}
         parts.append(

@@ -52,11 +52,15 @@ def are_counted(items):
 
 
 class Form(NamedTuple):
-    """A way to give labels, whether only their order tells whose they are, and whether any door may refuse it."""
+    """A way to give labels, whether only their order tells whose they are, and whether any door may refuse it.
+
+    A Series of items without names may be refused: either its index or its order may tell whose labels they are.
+    """
 
     give: Callable[..., Any]
     is_ordered: bool = False
     may_be_refused: bool = False
+    is_series: bool = False
 
 
 def as_numbers(names):
@@ -153,9 +157,9 @@ FORMS = {
     "positions": Form(_positions, is_ordered=True, may_be_refused=True),
     "polars series": Form(_polars_series, is_ordered=True),
     "series in order": Form(_series_in_order, is_ordered=True, may_be_refused=True),
-    "series": Form(_series),
-    "series of numbers": Form(_series_of_numbers),
-    "series of all items": Form(_series_of_all_items),
+    "series": Form(_series, is_series=True),
+    "series of numbers": Form(_series_of_numbers, is_series=True),
+    "series of all items": Form(_series_of_all_items, is_series=True),
     "mapping": Form(_mapping),
     "mapping of numbers": Form(_mapping_of_numbers),
 }

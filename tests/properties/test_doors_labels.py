@@ -28,11 +28,12 @@ def check(form, door, panel, shown, give, use):
     """Use labels of this form; they may be refused where names are odd, or where the order of items may be lost."""
     loses_order = form.is_ordered and door not in KEEP_ORDER
     assume(not (loses_order and are_counted(panel.items)))
-    labels = give(asked(shown, ENTRANCES[door].named, panel.rng))
-    is_unsure = form.may_be_refused or loses_order
+    named = ENTRANCES[door].named
+    labels = give(asked(shown, named, panel.rng))
+    is_unsure = form.may_be_refused or loses_order or (form.is_series and "items" not in named)
     try:
         with refusals():
-            uses = Uses(panel, shown, ENTRANCES[door].open(shown), ENTRANCES[door].named)
+            uses = Uses(panel, shown, ENTRANCES[door].open(shown), named)
             use(uses, labels)
     except Refused:
         assert panel.may_be_refused or is_unsure
