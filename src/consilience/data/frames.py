@@ -113,6 +113,20 @@ def as_table(frame: Any) -> Table:
     return Table(dict(zip(table.columns, values, strict=True)))
 
 
+def levels_as_columns(frame: Any) -> Any:
+    """A pandas frame whose index has several levels, such as items and members, with a column for each level."""
+    index = getattr(frame, "index", None)
+    if getattr(index, "nlevels", 1) == 1:
+        return frame
+    levels = list(index.names)
+    if None in levels or set(levels) & set(frame.columns):
+        raise InvalidPredictions(
+            f"frame must have items and members in columns; its index has the levels {some(levels)}: give the levels "
+            "names that no column has, or make columns of them with reset_index()"
+        )
+    return frame.reset_index()
+
+
 def _of_data_set(data: Any) -> Table:
     """The columns of a `datasets.Dataset`. Labels that it stores as numbers have the names it gives them."""
     columns = data.with_format(None).to_dict() if hasattr(data, "with_format") else data.to_dict()

@@ -20,7 +20,7 @@ from consilience.data.alignment import (
 )
 from consilience.data.answers import NUMBERS_AT_ONCE, HardAnswers, SoftMember, merge_answers
 from consilience.data.axes import Axes, Axis, HasAxes, listed
-from consilience.data.frames import as_table, found_columns, read_answers
+from consilience.data.frames import as_table, found_columns, levels_as_columns, read_answers
 from consilience.data.plausibility import check_labels, check_members, check_shared_labels
 from consilience.data.reading import (
     axis_of_positions,
@@ -39,7 +39,7 @@ from consilience.data.reading import (
 )
 from consilience.data.roles import joined_items
 from consilience.data.torch_members import Activation, run_models
-from consilience.data.wide_frames import WideLabels, are_member_tables, read_member, read_wide_labels
+from consilience.data.wide_frames import WideLabels, are_member_tables, read_member, read_wide_labels, shared_index
 from consilience.system.arrays import Array, FloatArray, IntArray, like, namespace, to_numpy, working_dtype
 from consilience.system.errors import InvalidPredictions
 from consilience.system.tables import Table
@@ -217,6 +217,7 @@ class Predictions(AbstractPredictions):
         [[[0.0, 1.0], [1.0, 0.0], [1.0, 0.0]]]
         """
         names = None if classes is None else listed("class", classes)
+        items = shared_index(labels) if items is None else items
         table = positions_of_labels(labels, names, "labels")
         if table.ndim != 2:
             raise InvalidPredictions(f"labels must be (members, items); got {table.ndim} dimensions")
@@ -306,6 +307,7 @@ class Predictions(AbstractPredictions):
 
         `frame` may be lazy, a `datasets.Dataset`, or a list of records.
         """
+        frame = levels_as_columns(frame)
         table = as_table(frame)
         joined = joined_items(table.to_dict(), item) if "+" in str(item) else None
         if joined is not None:

@@ -21,6 +21,7 @@ from consilience.system.arrays import (
     namespace,
     plain_numpy,
     to_numpy,
+    unmasked,
     working_dtype,
 )
 from consilience.system.errors import InvalidPredictions
@@ -111,7 +112,7 @@ def floats(values: Any) -> Array:
             )
         given = values
         try:
-            values = np.asarray(values)
+            values = np.asarray(unmasked(values))
         except ValueError as error:
             raise InvalidPredictions(
                 f"probabilities must be an array (members, items, classes); got ragged lists ({error})"
@@ -176,6 +177,9 @@ def positions_of_labels(labels: Any, classes: list[Any] | None, name: str) -> In
 
 def _without_gaps(labels: Any) -> Any:
     """Whole numbers that are floats only since some are NaN, as pandas and cleanlab have them: -1 where missing."""
+    labels = unmasked(labels)
+    if isinstance(labels, list | tuple):
+        labels = plain_numpy(labels, "labels")
     if not isinstance(labels, np.ndarray) or labels.dtype.kind != "f" or not np.isnan(labels).any():
         return labels
     given = np.where(np.isnan(labels), -1, labels)

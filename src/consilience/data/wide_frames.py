@@ -121,10 +121,24 @@ def read_member(part: Any, name: Any, classes: Sequence[Any] | None) -> MemberTa
     return MemberTable(rows, index_names(part) if item is None else table[item], others)
 
 
+def shared_index(labels: Any) -> list[Any] | None:
+    """The items that a list of pandas Series names by their index; raises if not all members name the same ones."""
+    parts = labels if isinstance(labels, list | tuple) else []
+    indexes = [index_names(part) for part in parts if not isinstance(part, list | tuple)]
+    for member, index in enumerate(indexes):
+        if index != indexes[0]:
+            places = ["none" if names is None else some(names) for names in (indexes[0], index)]
+            raise InvalidPredictions(
+                f"labels must have the same index for every member; member 0 has {places[0]} and member {member} "
+                f"{places[1]}: from_frame(pd.DataFrame({{'name': series, …}})) matches them by index"
+            )
+    return indexes[0] if indexes else None
+
+
 def index_names(frame: Any) -> list[Any] | None:
     """The names in a pandas index that does not only count the rows."""
     index = getattr(frame, "index", None)
-    if index is None or callable(index) or type(index).__name__ == "RangeIndex":
+    if index is None or callable(index):
         return None
     names = list(index)
     return None if names == list(range(len(names))) else names

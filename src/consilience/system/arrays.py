@@ -46,15 +46,26 @@ def to_numpy(array: Array) -> npt.NDArray[Any]:
 def plain_numpy(values: Any, name: str) -> npt.NDArray[Any]:
     """The user's values as NumPy, with NaN (-1 among integers) where they are masked; raises if they are no array."""
     check_is_dense(values, name)
-    if isinstance(values, np.ma.MaskedArray):
-        return without_mask(values)
     try:
-        array = to_numpy(values)
+        array = to_numpy(unmasked(values))
     except ValueError as error:
         raise InvalidPredictions(f"{name} must be an array; got ragged lists") from error
     if array.dtype == object and array.ndim == 0:
         raise InvalidPredictions(f"{name} must be an array; got {_article(type(values).__name__)}")
     return array
+
+
+def unmasked(values: Any) -> Any:
+    """The same values, with all masked arrays in them, also those in nested lists, as plain ones: see `without_mask`.
+
+    NumPy would drop the masks of masked arrays in a list.
+    """
+    if isinstance(values, np.ma.MaskedArray):
+        return without_mask(values)
+    nested = (list, tuple, np.ma.MaskedArray)
+    if isinstance(values, list | tuple) and any(isinstance(part, nested) for part in values):
+        return [unmasked(part) for part in values]
+    return values
 
 
 def without_mask(values: Any) -> npt.NDArray[Any]:

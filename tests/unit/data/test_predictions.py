@@ -237,6 +237,15 @@ def test_masked_arrays_are_missing():
     assert np.isnan(cs.Predictions(masked).to_array()[0, 0]).all()
 
 
+def test_masked_arrays_in_lists_are_missing():
+    """NumPy drops the masks of what it stacks."""
+    votes = [np.ma.masked_array([0, 1, 1], [False, True, False]), np.ma.masked_array([0, 1, 1])]
+    for names in ({}, {"classes": ["no", "yes"]}):
+        assert np.isnan(cs.Predictions.from_labels(votes, **names).to_array()[0, 1]).all()
+    rows = [[np.ma.masked_array([0.5, 0.5], True), [0.2, 0.8]], [[0.1, 0.9], [0.2, 0.8]]]
+    assert np.isnan(cs.Predictions(rows).to_array()[0, 0]).all()
+
+
 @given(st.integers(0, 2**32 - 1), st.integers(1, 4), st.integers(1, 6), st.integers(2, 4))
 def test_any_probabilities_go_in_and_come_out(seed, n_members, n_items, n_classes):
     rng = np.random.default_rng(seed)

@@ -113,3 +113,33 @@ def test_frames_of_members_may_be_partial():
     assert cs.Predictions({"one": frame}, partial=True).n_items == 2
     with pytest.raises(cs.InvalidPredictions, match="item 'b' has none"):
         cs.Predictions({"one": frame})
+
+
+def test_an_index_that_counts_in_another_way_names_the_items():
+    """What is left of a frame that was sliced or turned round."""
+    frame = pd.DataFrame(ROWS[0], columns=CLASSES)
+    turned = cs.Predictions({"a": frame, "b": frame.iloc[::-1]})
+    np.testing.assert_array_equal(turned.to_array()[1], ROWS[0])
+    with pytest.raises(cs.InvalidPredictions, match=r"named in all parts.*\[3, 4, 5, 6, 7\] beside 5 without names"):
+        cs.Predictions({"a": frame, "b": frame.set_index(pd.RangeIndex(3, 8))})
+    rest = cs.Predictions.from_frame(VOTES.iloc[1:])
+    assert rest.items == list(range(1, 20))
+    assert cs.DawidSkene().fit(rest, pd.Series({1: 2})).posterior_[0].tolist() == [0, 0, 1]
+
+
+def test_levels_of_an_index_are_columns():
+    long = pd.DataFrame({"task": list("xxyy"), "worker": list("abab"), "label": list("nyyy")})
+    p = cs.Predictions.from_frame(long.set_index(["task", "worker"]))
+    np.testing.assert_array_equal(p.to_array(), cs.Predictions.from_frame(long).to_array())
+    unnamed = long.set_index(["task", "worker"]).rename_axis([None, None])
+    with pytest.raises(cs.InvalidPredictions, match=r"levels \[None, None\].*reset_index"):
+        cs.Predictions.from_frame(unnamed)
+
+
+def test_series_of_labels_have_one_index():
+    first, second = pd.Series([0, 1], index=["x", "y"]), pd.Series([1, 0], index=["y", "x"])
+    assert cs.Predictions.from_labels([first, first]).items == ["x", "y"]
+    assert not cs.Predictions.from_labels([first.reset_index(drop=True), np.array([0, 1])]).axes.items.is_named
+    for other, got in ((second, r"\['y', 'x'\]"), (np.array([0, 1]), "none")):
+        with pytest.raises(cs.InvalidPredictions, match=rf"member 0 has \['x', 'y'\] and member 1 {got}: from_frame"):
+            cs.Predictions.from_labels([first, other])
