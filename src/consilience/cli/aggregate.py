@@ -21,7 +21,7 @@ from consilience.cli.options import (
     Title,
     with_layout,
 )
-from consilience.cli.outputs import check_places, write_page
+from consilience.cli.outputs import check_places, files_in, write_page
 from consilience.cli.summary import gained, summarize
 from consilience.data.roles import Layout
 from consilience.files import write_posterior
@@ -69,7 +69,7 @@ def command(
     for path, suffix in ((save, ".npz"), (report, ".html")):
         if path is not None:
             check_writable(path, (suffix,))
-    check_places([output, save, report], [*files, labels, known, model])
+    check_places([output, save, report], [*files, labels, known, model, *layout.sources, *files_in(option)])
     check_model_is_alone(model, method, option, known, class_shares)
     predictions = predictions_of(files, layout, logits=logits, model=model, quiet=json)
     truth = labels_of(labels, predictions, files, layout, quiet=json)

@@ -49,7 +49,7 @@ def command(
     """
     if report is not None:
         check_writable(report, (".html",))
-        check_places([report], [*files, labels, reference])
+        check_places([report], [*files, labels, reference, *layout.sources])
     if window is None and labels is not None:
         raise ValueError("--labels go with --window; got batches")
     before = None if reference is None else predictions_of([reference], layout, logits=logits, quiet=json)

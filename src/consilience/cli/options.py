@@ -105,12 +105,17 @@ def _layout(
     normalize: Normalize = False,
 ) -> Layout:
     names = None if items is None else tuple(read_names(items))
-    return Layout(item_column, member_column, label_column, _listed(classes), names, normalize)
+    sources = [source for source in (items, classes) if source is not None and (source == items or _is_list(source))]
+    return Layout(item_column, member_column, label_column, _listed(classes), names, normalize, tuple(sources))
+
+
+def _is_list(classes: str) -> bool:
+    return classes.lower().endswith(".txt")
 
 
 def _listed(classes: str | None) -> tuple[str, ...] | None:
     if classes is None:
         return None
-    if classes.lower().endswith(".txt"):
+    if _is_list(classes):
         return tuple(read_names(classes))
     return tuple(name.strip() for name in next(csv.reader([classes], skipinitialspace=True)))

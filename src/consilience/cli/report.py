@@ -20,7 +20,7 @@ from consilience.cli.options import (
     Title,
     with_layout,
 )
-from consilience.cli.outputs import check_places, write_page
+from consilience.cli.outputs import check_places, files_in, write_page
 from consilience.data.roles import Layout
 from consilience.insight.analysis import Analysis
 from consilience.system.atomic import check_writable
@@ -43,7 +43,7 @@ def command(
 ) -> None:
     """Write a page to look at: one HTML file that needs no network."""
     check_writable(output, (".html",))
-    check_places([output], [*files, labels, known, model])
+    check_places([output], [*files, labels, known, model, *layout.sources, *files_in(option)])
     check_model_is_alone(model, method, option, known, class_shares)
     predictions = predictions_of(files, layout, logits=logits, model=model)
     truth = labels_of(labels, predictions, files, layout)

@@ -10,7 +10,7 @@ from consilience.cli import screen
 from consilience.cli.inputs import fitted, labels_of, predictions_of
 from consilience.cli.methods import DEFAULT
 from consilience.cli.options import Files, Json, Logits, Method, MethodOptions, with_layout
-from consilience.cli.outputs import check_places
+from consilience.cli.outputs import check_places, files_in
 from consilience.data.labels import known_labels
 from consilience.data.predictions import Predictions
 from consilience.data.roles import Layout
@@ -47,7 +47,7 @@ def command(
     """
     if output is not None:
         check_writable(output, (".csv",))
-        check_places([output], [*files])  # not --known, which may grow
+        check_places([output], [*files, *layout.sources, *files_in(option)])  # not --known, which may grow
     predictions = predictions_of(files, layout, logits=logits, quiet=json)
     known_truth = labels_of(known, predictions, files, layout, quiet=json)
     aggregator = fitted(predictions, method, option, known=known_truth)

@@ -115,7 +115,7 @@ def as_table(frame: Any) -> Table:
 
 def levels_as_columns(frame: Any) -> Any:
     """A pandas frame whose index has several levels, such as items and members, with a column for each level."""
-    index = getattr(frame, "index", None)
+    index: Any = getattr(frame, "index", None)
     if getattr(index, "nlevels", 1) == 1:
         return frame
     levels = list(index.names)

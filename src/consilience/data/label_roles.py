@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from consilience.data.axes import some
 from consilience.data.names import NUMBER, is_missing
-from consilience.data.roles import LABEL, TRUTH, UNNAMED, called, column_named, counts_rows, role_of
+from consilience.data.roles import LABEL, TRUTH, UNNAMED, called, check_one_id, column_named, counts_rows, role_of
 from consilience.system.errors import InvalidPredictions
 
 if TYPE_CHECKING:
@@ -29,6 +29,7 @@ def item_of_labels(table: Mapping[str, Sequence[Any]], told: str | None = None) 
     usual = [name for name in named if name not in counting]
     index = [name for name in table if name in UNNAMED and name not in counting]
     if usual or index:
+        check_one_id(table, usual)
         return (usual or index)[0]
     if not counting:
         return None

@@ -154,6 +154,9 @@ WORD = re.compile("[A-Z]?[a-z]+|[A-Z]+(?![a-z])|[0-9]+")
 FEW, ROWS_PER_VALUE = 20, 10
 """A column of labels has at most so many different values, or one for so many rows."""
 
+MEASURED = re.compile(r"-.*|.*[.,][0-9]{4,}.*|.*[eE].*")
+"""How a number is written that is no name, such as -1.5, 0.1234 or 1e-5; versions are called 1.5 or 1.10."""
+
 NEARLY_ALL = 0.9
 """A column of items must tell a member's rows apart at least this well, compared with the column that does it best."""
 
@@ -168,7 +171,7 @@ class Layout(NamedTuple):
     `item`, `member` and `label` name columns of tables. `item` may join several, as in `question+model`; `member` may
     list the columns of a wide table that are members, as in `ann,bob`. `classes` picks the columns of classes in
     tables, and names the classes of arrays. `items` names the items of files without names. `normalize` says that rows
-    of numbers are to be divided by their sum.
+    of numbers are to be divided by their sum. `sources` are the files that names were read from.
     """
 
     item: str | None = None
@@ -177,6 +180,7 @@ class Layout(NamedTuple):
     classes: tuple[str, ...] | None = None
     items: tuple[str, ...] | None = None
     normalize: bool = False
+    sources: tuple[str, ...] = ()
 
     @property
     def are_named(self) -> bool:
@@ -238,6 +242,19 @@ def names_items(name: str) -> bool:
     return _rank(name, ITEM) < len(ITEM)
 
 
+def are_measured(values: Sequence[Any]) -> bool:
+    """Whether a column holds numbers that name nothing: fractions of which some are negative or have many digits."""
+    return _Values(values).are_measured
+
+
+def check_one_id(table: Mapping[str, Sequence[Any]], items: Sequence[str]) -> None:
+    """Raise if two columns of ids, such as `id` and `question_id`, may name the items and are not the same."""
+    first, *others = [name for name in items if _is_id(name)] or [""]
+    for other in others:
+        if list(map(str, table[other])) != list(map(str, table[first])):
+            raise InvalidPredictions(_unclear("item", [first, other]))
+
+
 def roles_of(table: Mapping[str, Sequence[Any]], told: Layout | None = None) -> Roles:
     """The roles of a table's columns: as the user says, else by their names and values; raises if that is not clear."""
     return _Decision(table, told or Layout()).roles()
@@ -293,6 +310,10 @@ class _Values:
     @property
     def has_fractions(self) -> bool:
         return self.is_number and any(float(value) % 1 > 0 for value in self.different)
+
+    @property
+    def are_measured(self) -> bool:
+        return self.has_fractions and any(MEASURED.fullmatch(str(value)) for value in self.different)
 
 
 @final
@@ -382,7 +403,7 @@ class _Decision:
         for other in others:
             n_both, sizes = self._n_pairs(first, other), {len(set(self.table[name])) for name in (first, other)}
             if n_both not in sizes and self._is_exact(first, "item") == self._is_exact(other, "item"):
-                raise InvalidPredictions(self._unclear("item", [first, other]))
+                raise InvalidPredictions(_unclear("item", [first, other]))
         return first
 
     def _n_pairs(self, one: str, other: str) -> int:
@@ -402,7 +423,7 @@ class _Decision:
         if not scores or not is_long or n_fractions > 1:
             return None
         if verdicts := self._verdicts(taken):
-            raise InvalidPredictions(self._unclear("label", [verdicts[0], scores[0]]))
+            raise InvalidPredictions(_unclear("label", [verdicts[0], scores[0]]))
         return self._the_only("label", scores)
 
     def _verdicts(self, taken: set[str | None]) -> list[str]:
@@ -421,13 +442,8 @@ class _Decision:
         for other in others:
             sizes = {len(set(self.table[name])) for name in (first, other)}
             if sizes != {self._n_pairs(first, other)}:
-                raise InvalidPredictions(self._unclear(role, [first, other]))
+                raise InvalidPredictions(_unclear(role, [first, other]))
         return first
-
-    def _unclear(self, role: Role, names: list[str]) -> str:
-        joined = "+".join(names)
-        both = f", or {role}={joined!r} for both together" if role == "item" else ""
-        return f"one column must hold the {role}; {' and '.join(map(repr, names))} may: say {role}={names[0]!r}{both}"
 
     # ---- wide tables ----------------------------------------------------------------------------------------
 
@@ -449,6 +465,7 @@ class _Decision:
             index = [name for name in self.table if name in UNNAMED]
             names_items = [name for name in index if not self._counts_rows(name)]
             exact = [name for name in alone if self._is_exact(name, "item")]
+            check_one_id(self.table, alone)
             item = next(iter((*exact, *names_items, *alone, *repeated, *index)), None)
         return Roles(item, None, self._label({item}, is_long=False) if self._is_of_one_member(item) else None)
 
@@ -487,13 +504,20 @@ class _Decision:
     # ---- names ------------------------------------------------------------------------------------------------
 
     def _called(self, role: Role) -> list[str]:
-        return called(self.table, role)
+        found = called(self.table, role)
+        return [name for name in found if not self.held[name].are_measured] if role == "item" else found
 
     def _is_exact(self, name: str, role: Role) -> bool:
         return _rank(name, EXACT[role]) < len(EXACT[role])
 
     def _counts_rows(self, name: str) -> bool:
         return counts_rows(self.table[name])
+
+
+def _unclear(role: Role, names: list[str]) -> str:
+    joined = "+".join(names)
+    both = f", or {role}={joined!r} for both together" if role == "item" else ""
+    return f"one column must hold the {role}; {' and '.join(map(repr, names))} may: say {role}={names[0]!r}{both}"
 
 
 def _rank(name: str, usual: Sequence[str]) -> int:

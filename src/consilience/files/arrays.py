@@ -18,6 +18,9 @@ from consilience.system.errors import InvalidPredictions
 
 BLOCK = "(members, items, classes)"
 
+MANY_ROWS = 6
+"""So many rows of 0 with one 1 are no accident."""
+
 
 def from_arrays(contents: Contents, arrays: Arrays, *, scale: Scale | None, is_alone: bool) -> tuple[Predictions, str]:
     """The predictions in a file's arrays, and what was understood. `scale` is what the user says of the numbers."""
@@ -45,6 +48,8 @@ def from_arrays(contents: Contents, arrays: Arrays, *, scale: Scale | None, is_a
     labels = {n: a for n, a in arrays.items() if a.ndim in (1, 2) and a.dtype.kind in kinds and n not in names}
     if labels and (is_alone or len(labels) == 1):
         name = _the_only_name(labels, contents, "array of labels (members, items)")
+        if scale is None:
+            _check_not_one_hot(labels[name])
         made = _labels(np.atleast_2d(labels[name]), contents.path.stem, names)
         check_members(made, "the order of axes is (members, items)")
         if labels[name].dtype.kind == "U":
@@ -107,6 +112,17 @@ def _check_no_labels(matrix: Any) -> None:
         raise InvalidPredictions(
             "whole numbers with gaps may be labels (members, items), NaN where missing: add :labels to the file's name "
             "if they are"
+        )
+
+
+def _check_not_one_hot(labels: Any) -> None:
+    """Raise if rows of 0 with one 1 are so many that they are items rather than members."""
+    if labels.ndim < 2 or labels.dtype.kind not in "iu" or len(labels) < min(MANY_ROWS, labels.shape[1] + 1):
+        return
+    if ((labels == 0) | (labels == 1)).all() and (labels.sum(axis=1) == 1).all():
+        raise InvalidPredictions(
+            "rows of 0 with one 1 may be labels by several members or one member's probabilities; "
+            f"got {len(labels)} such rows: add :labels or :probabilities to the file's name"
         )
 
 

@@ -154,8 +154,23 @@ def _is_empty(value: Any) -> bool:
 def check_one_notation(columns: Iterable[Cells]) -> None:
     """Raise if all cells are numbers, but of several notations."""
     texts = {value for column in columns for value in column.values if isinstance(value, str) and not _is_empty(value)}
-    if texts and all(map(NUMBER.fullmatch, texts)) and (found := _mixture(texts)) is not None:
-        raise InvalidPredictions(f"numbers must all be written in one way; got {found[0]!r} and {found[1]!r}")
+    if texts and all(map(NUMBER.fullmatch, texts)):
+        _check_no_thousands(texts)
+        if (found := _mixture(texts)) is not None:
+            raise InvalidPredictions(f"numbers must all be written in one way; got {found[0]!r} and {found[1]!r}")
+
+
+THOUSANDS = re.compile(r"[-+]?[1-9][0-9]{0,2}(,[0-9]{3})+")
+
+
+def _check_no_thousands(texts: Iterable[str]) -> None:
+    """Raise if all commas may separate thousands, as in 1,234, instead of decimals."""
+    commas = [text for text in texts if "," in text]
+    if commas and all(map(THOUSANDS.fullmatch, commas)):
+        raise InvalidPredictions(
+            f"numbers must have no separators of thousands; {min(commas)!r} may mean {min(commas).replace(',', '')} or "
+            f"{min(commas).replace(',', '.', 1)}: write it without the comma"
+        )
 
 
 def _mixture(texts: Iterable[str]) -> tuple[str, str] | None:

@@ -7,6 +7,11 @@ import io
 from collections import Counter
 from typing import TYPE_CHECKING
 
+import numpy as np
+
+from consilience.data.axes import some
+from consilience.data.names import NUMBER as PLAIN_NUMBER
+from consilience.data.reading import are_probabilities
 from consilience.files.cells import NUMBER, Cells
 from consilience.files.spreadsheets import without_quote
 from consilience.system.errors import InvalidPredictions
@@ -40,6 +45,10 @@ def read_delimited(path: Path, delimiter: str) -> dict[str, Cells]:
             f"{rows[0][-1]!r}: join them, or write one file for each member"
             if deep
             else f"{path} must have columns of different names; got {name!r} twice"
+        )
+    if _is_of_numbers(header):
+        raise InvalidPredictions(
+            f"{path} must have the names of its columns in its first row; it has numbers, {some(header)}: add a header"
         )
     for line, row in enumerate(rows, start=2):
         if len(row) != len(header):
@@ -78,6 +87,16 @@ def _read(path: Path, delimiter: str) -> tuple[list[str], list[list[str]]]:
 
 def _lines(text: str) -> io.StringIO:
     return io.StringIO(text, newline="")  # a line ends as the csv module expects
+
+
+def _is_of_numbers(header: list[str]) -> bool:
+    """Whether the first row is a row of probabilities, perhaps behind an item. Classes may be called 0.0 and 1.0."""
+    for row in (header, header[1:]):
+        if len(row) > 1 and all(PLAIN_NUMBER.fullmatch(name) for name in row) and any("." in name for name in row):
+            numbers = [float(name) for name in row]
+            if numbers != list(range(len(row))) and are_probabilities(np.array(numbers)):
+                return True
+    return False
 
 
 def _is_deep(rows: list[list[str]]) -> bool:

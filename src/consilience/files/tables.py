@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -17,6 +18,7 @@ from consilience.data.roles import (
     UNNAMED,
     Layout,
     Roles,
+    are_measured,
     column_named,
     joined_items,
     role_of,
@@ -35,8 +37,9 @@ if TYPE_CHECKING:
     from consilience.files.contents import Contents, Table
     from consilience.system.arrays import FloatArray
 
-MOST, MOST_RUNS, MOST_SAMPLED = 0.5, 1000, 1000
-"""Columns are classes if so many rows sum to 1. So many runs of columns are tried, on so many rows."""
+MOST, MOST_RUNS, MOST_SAMPLED, FEWEST_SAMPLED = 0.5, 1000, 100_000, 50
+"""Columns are classes if so many rows sum to 1. So many runs of columns are tried, on so many rows together, each on at
+least so many."""
 
 MEASURES = frozenset(["confidence", "agreement", "entropy", "uncertainty", "margin", "weight", "temperature", "length"])
 """Words in the names of columns whose numbers describe items."""
@@ -100,7 +103,8 @@ class _Reading:
             if item is not NOT_FOUND:
                 return self._soft(item, [name for name in self.table if name != item])
         told = self.told if self.told.label not in self.lists else self.told._replace(label=None)
-        roles = roles_of({name: cells.values for name, cells in self.table.items()}, told)
+        classes = self.told_classes or ()
+        roles = roles_of({name: cells.values for name, cells in self.table.items() if name not in classes}, told)
         lists = lists_of_predictions(self.lists, self.told, has_label=roles.label is not None)
         if lists:
             return self._listed(roles, lists)
@@ -313,21 +317,38 @@ class _Reading:
                 f"a table needs a column of labels, or one of numbers for each class; it has {some(list(self.table))}: "
                 "name it with --label-column or --classes"
             )
-        others = [name for name in numeric if role_of(name) is None]
+        others = [name for name in numeric if role_of(name) is None or self._is_item_of_numbers(name)]
         return others if 1 < len(others) < len(numeric) else numeric
+
+    def _is_item_of_numbers(self, name: str) -> bool:
+        """Whether a column has a name for items, such as `image`, but holds measurements: it may be a class."""
+        return role_of(name) == "item" and are_measured(self.table[name].values)
 
     def _run_of_probabilities(self, names: Sequence[str]) -> list[str] | None:
         """The run of columns of which most rows sum to 1, such as those after a column of confidence; the longest."""
-        if len(names) < 2 or (numbers := numbers_in(self.table[name] for name in names)) is None:
+        plain = [name for name in names if not _is_measure(name)]
+        return self._longest_run(plain) or (self._longest_run(names) if len(plain) < len(names) else None)
+
+    def _longest_run(self, names: Sequence[str]) -> list[str] | None:
+        n_names = len(names)
+        if n_names < 2 or (numbers := numbers_in(self.table[name] for name in names)) is None:
             return None
-        best, found = MOST, None
-        runs = [(stop - start, start, stop) for stop in range(2, len(names) + 1) for start in range(stop - 1)]
-        for _, start, stop in sorted(runs, reverse=True)[:MOST_RUNS]:
-            part = numbers._replace(values=numbers.values[:MOST_SAMPLED, start:stop])
+        best, found = MOST, []
+        runs = ((start, start + size) for size in range(n_names, 1, -1) for start in range(n_names - size + 1))
+        n_rows = max(FEWEST_SAMPLED, MOST_SAMPLED // n_names)
+        for start, stop in islice(runs, MOST_RUNS):
+            part = numbers._replace(values=numbers.values[:n_rows, start:stop])
             share = part.share_of_probabilities() if part.has_fractions() or part.has_point else 0.0
             if share > best:
-                best, found = share, list(names[start:stop])
-        return found
+                best, found = share, [list(names[start:stop])]
+            elif found and share == best and stop - start == len(found[0]):
+                found.append(list(names[start:stop]))
+        if len(found) > 1:
+            raise InvalidPredictions(
+                f"columns that sum to 1 are classes; {some(found[0])} do, and {some(found[1])} do: name the classes "
+                "with --classes"
+            )
+        return found[0] if found else None
 
     def _numbers(self, names: Sequence[str]) -> Numbers:
         columns = [self.table[name] for name in names]

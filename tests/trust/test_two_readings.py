@@ -1,0 +1,125 @@
+"""Files that could be read in two ways: the right one is taken, or a sentence says what to add. Never the wrong one."""
+
+import numpy as np
+import pytest
+
+import consilience as cs
+from consilience.data.roles import Layout
+from consilience.files import read_labels, read_predictions
+
+RNG = np.random.default_rng(0)
+
+
+@pytest.fixture
+def written(tmp_path):
+    """A file with this text or this array in it; its path."""
+
+    def write(name, content):
+        path = tmp_path / name
+        if isinstance(content, str):
+            path.write_text(content, encoding="utf-8")
+        elif isinstance(content, dict):
+            np.savez(path, **content)
+        else:
+            np.save(path, content)
+        return str(path)
+
+    return write
+
+
+def read(*paths, **told):
+    return read_predictions(list(paths), layout=Layout(**told)).predictions
+
+
+def lines(header, *rows):
+    return "\n".join([header, *(",".join(map(str, row)) for row in rows)]) + "\n"
+
+
+# ---- which column names the items -------------------------------------------------------------------------
+
+
+def test_two_columns_of_ids(written):
+    """Labels were matched by `id`, though the predictions are about `question_id`."""
+    truth = written("truth.csv", lines("id,question_id,gold", (0, 2, "a"), (1, 0, "b"), (2, 1, "a")))
+    with pytest.raises(cs.InvalidPredictions, match="'id' and 'question_id' may: say item='id', or"):
+        read_labels(truth)
+    assert read_labels(truth, layout=Layout(item="question_id")).labels.items == ["2", "0", "1"]
+    member = written("m.csv", lines("id,question_id,a,b", (0, 2, 0.5, 0.5), (1, 0, 0.2, 0.8), (2, 1, 0.1, 0.9)))
+    with pytest.raises(cs.InvalidPredictions, match="'id' and 'question_id' may"):
+        read(member)
+    assert read(written("m.csv", lines("id,item_id,a,b", (0, 0, 0.5, 0.5), (1, 1, 0.2, 0.8)))).classes == ["a", "b"]
+
+
+def test_a_class_with_the_name_of_a_column_of_items(written):
+    rows = [(f"q{place}", *row) for place, row in enumerate([(0.1, 0.9), (0.5, 0.5), (0.9, 0.1)])]
+    panel = read(written("m.csv", lines("id,item,other", *rows)), classes=("item", "other"))
+    assert (panel.items, panel.classes) == (["q0", "q1", "q2"], ["item", "other"])
+
+
+@pytest.mark.parametrize("name", ["question", "text", "image", "index"])
+def test_logits_are_no_names_of_items(written, name):
+    logits = RNG.normal(size=(12, 3)).round(4)
+    panel = read(written("m.csv", lines(f"{name},answerable,other", *logits)))
+    assert (panel.n_items, panel.n_classes) == (12, 3) and name in panel.classes
+
+
+def test_versions_are_names_of_items(written):
+    panel = read(written("m.csv", lines("item,a,b", ("1.1", 0.5, 0.5), ("1.10", 0.2, 0.8), ("2.0", 0.1, 0.9))))
+    assert panel.items == ["1.1", "1.10", "2.0"]
+
+
+# ---- which columns are the classes ------------------------------------------------------------------------
+
+
+def test_a_column_of_confidence_is_no_class(written):
+    """It is the largest probability, so it sums to 1 with the other class."""
+    rows = [(f"q{place}", p, round(1 - p, 2), p) for place, p in enumerate((0.9, 0.8, 0.7, 0.95))]
+    assert read(written("m.csv", lines("item,cat,dog,confidence", *rows))).classes == ["cat", "dog"]
+    path = written("n.csv", lines("item,cat,dog,best", *rows))
+    with pytest.raises(cs.InvalidPredictions, match=r"\['cat', 'dog'\] do, and \['dog', 'best'\] do: name the classes"):
+        read(path)
+    assert read(path, classes=("cat", "dog")).classes == ["cat", "dog"]
+
+
+def test_many_columns_are_read_in_little_memory(written):
+    """The pairs of columns were listed: 8,000 columns of logits took 3 GB."""
+    import tracemalloc
+
+    path = written("m.csv", lines(",".join(f"c{k}" for k in range(4000)), *RNG.normal(size=(3, 4000)).round(3)))
+    tracemalloc.start()
+    with pytest.raises(cs.InvalidPredictions, match="add :logits"):
+        read(path)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 2e8
+
+
+# ---- what the numbers are ---------------------------------------------------------------------------------
+
+
+def test_rows_of_zeros_with_one_one(written):
+    one_hot = np.eye(3, dtype=int)[RNG.integers(3, size=20)]
+    path = written("m.npy", one_hot)
+    with pytest.raises(cs.InvalidPredictions, match="20 such rows: add :labels or :probabilities"):
+        read(path)
+    np.testing.assert_array_equal(read(f"{path}:probabilities").to_array()[0], one_hot)
+    assert read(written("v.npy", np.array([[0, 1, 0, 0, 0], [1, 0, 0, 0, 0]]))).n_members == 2
+
+
+def test_separators_of_thousands(written):
+    rows = [('"1,234"', '"2,345"', 12), ('"3,456"', 17, '"1,001"')]
+    with pytest.raises(cs.InvalidPredictions, match=r"'1,001' may mean 1001 or 1\.001: write it without the comma"):
+        read(written("m.csv", lines("a,b,c", *rows)), normalize=True)
+    commas = [('"0,250"', '"0,750"'), ('"1,000"', '"0,000"')]
+    assert read(written("m.csv", lines("a,b", *commas))).to_array()[0].tolist() == [[0.25, 0.75], [1, 0]]
+
+
+@pytest.mark.parametrize("first", ["1.0,0.0", "0.25,0.75", "7,0.25,0.75"])
+def test_a_table_without_a_header(written, first):
+    rows = [first.split(",")] * 3
+    with pytest.raises(cs.InvalidPredictions, match="names of its columns in its first row; it has numbers"):
+        read(written("m.csv", lines(first, *rows)))
+
+
+def test_classes_that_are_called_by_floats(written):
+    assert read(written("m.csv", lines("0.0,1.0", (0.5, 0.5), (0.25, 0.75)))).n_items == 2
