@@ -123,3 +123,58 @@ def test_a_table_without_a_header(written, first):
 
 def test_classes_that_are_called_by_floats(written):
     assert read(written("m.csv", lines("0.0,1.0", (0.5, 0.5), (0.25, 0.75)))).n_items == 2
+
+
+def test_a_row_for_each_item_member_and_class(written):
+    """Each member seemed to vote for every class."""
+    shares = RNG.dirichlet(np.ones(3), size=(2, 12))
+    rows = [
+        (f"q{i}", member, label, shares[m, i, k])
+        for m, member in enumerate(["ann", "bob"])
+        for i in range(12)
+        for k, label in enumerate(["cat", "dog", "owl"])
+    ]
+    shuffled = [rows[place] for place in RNG.permutation(len(rows))]
+    panel = read(written("m.csv", lines("item,model,class,probability", *shuffled)))
+    order = [panel.items.index(f"q{i}") for i in range(12)]
+    np.testing.assert_array_equal(panel.to_array()[:, order], shares)
+    scores = [(*row[:3], np.log(row[3])) for row in shuffled]
+    with pytest.raises(cs.InvalidPredictions, match="each of them has every label in 'class' once"):
+        read(written("m.csv", lines("item,model,class,probability", *scores)))
+
+
+def test_minus_one_among_votes(written):
+    """Labelling functions write it where they abstain; reviews are -1, 0 or 1."""
+    votes = np.where(RNG.random((3, 30)) < 0.4, -1, RNG.integers(2, size=(3, 30)))
+    votes[0] = np.maximum(votes[0], 0)
+    expected = np.where(votes[:, :, None] < 0, np.nan, np.eye(2)[votes])
+    wide = lines("item,a,b,c", *((f"q{i:02}", *votes[:, i]) for i in range(30)))
+    long = lines("item,member,label", *((f"q{i:02}", "abc"[m], votes[m, i]) for i in range(30) for m in range(3)))
+    for text in (wide, long):
+        path = written("votes.csv", text)
+        with pytest.raises(
+            cs.InvalidPredictions, match=r"beside 0, 1 it may be no answer or a class: say classes='0,1'"
+        ):
+            read(path)
+        np.testing.assert_array_equal(read(path, classes=("0", "1")).to_array(), expected)
+        assert read(path, classes=("-1", "0", "1")).to_array().shape == (3, 30, 3)
+    two = lines("item,a,b", *((f"q{i}", 2 * votes[0, i] - 1, 2 * votes[0, i] - 1) for i in range(30)))
+    assert read(written("two.csv", two)).classes == ["-1", "1"]
+
+
+@pytest.mark.parametrize("name", ["item", "id", "question_id", "items"])
+def test_an_archive_names_the_items_of_labels(written, name):
+    labels = read_labels(written("truth.npz", {"labels": np.array([1, 0]), name: np.array(["q2", "q1"])})).labels
+    assert (labels.items, list(labels.labels)) == (["q2", "q1"], [1, 0])
+    with pytest.raises(cs.InvalidPredictions, match=f"got 2 in 'labels' and 1 in '{name}'"):
+        read_labels(written("truth.npz", {"labels": np.array([1, 0]), name: np.array(["q2"])}))
+
+
+def test_an_archive_with_two_arrays_of_items(written):
+    arrays = {"labels": np.array([1, 0]), "id": np.array([7, 8]), "question_id": np.array([8, 7])}
+    with pytest.raises(
+        cs.InvalidPredictions, match=r"one array must name the items of labels; \['id', 'question_id'\]"
+    ):
+        read_labels(written("truth.npz", arrays))
+    counted = read_labels(written("truth.npz", {"labels": np.array([1, 0]), "index": np.array([0, 1])})).labels
+    assert counted.tolist() == [1, 0]

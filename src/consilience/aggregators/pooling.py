@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from consilience.aggregators.base import AbstractAggregator, Outcome
 from consilience.answering.declaration import CLASS_PRIOR, CONFUSION, STATISTICS
+from consilience.data.axes import Axes, Axis
 from consilience.maths.rates import smoothed_rates
 from consilience.passes.reader import open_reader
 from consilience.passes.responsibilities import clamp
@@ -32,7 +33,10 @@ class AbstractPool(AbstractAggregator):
     def rule(self) -> LinearRule:
         """How any items are answered."""
         self._check_is_fitted()
-        return self._rule(len(self.members_))
+        members, classes = self.members_, self.classes_
+        axes = Axes(Axis("member", len(members), members), Axis("item", 0), Axis("class", len(classes), classes))
+        self._check_order(axes)  # weights may have been set since the fit
+        return self._rule(len(members))
 
     def _fit(self, predictions: AbstractPredictions, known: IntArray | None) -> Outcome:
         posterior, statistics = self._counted(predictions, known)

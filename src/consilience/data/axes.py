@@ -85,6 +85,10 @@ class Axis:
         """Whether these are the names, in this order."""
         return len(names) == self.size and all(self.find(name) == place for place, name in enumerate(names))
 
+    def has_all(self, names: Sequence[Any]) -> bool:
+        """Whether all of these are names along the axis, in any order."""
+        return all(self.find(name) is not None for name in names)
+
     def name(self, position: int) -> Any:
         """The name at a position."""
         return position if self._names is None else self._names[position]
@@ -131,7 +135,7 @@ class Axis:
         if not (hasattr(values, "to_dict") and hasattr(values, "index")):
             return
         index = list(values.index)
-        if not self.is_same_as(index) and not Axis(self.kind, len(index)).is_same_as(index):
+        if not self.is_same_as(index) and (self.has_all(index) or not Axis(self.kind, len(index)).is_same_as(index)):
             raise InvalidPredictions(
                 f"{argument} must be in the order of the {PLURAL[self.kind]} {some(self.names)}; "
                 f"its index is {some(index)}"

@@ -9,8 +9,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from consilience.data.axes import Axis, listed, some
-from consilience.data.names import check_spellings, in_order_of_appearance, is_missing, sorted_names
-from consilience.data.reading import are_probabilities
+from consilience.data.names import (
+    check_minus_one,
+    check_spellings,
+    in_order_of_appearance,
+    is_missing,
+    sorted_names,
+    text_of,
+)
+from consilience.data.reading import are_probabilities, sum_tolerance
 from consilience.data.roles import Layout, Roles, roles_of
 from consilience.system.errors import InvalidPredictions
 from consilience.system.tables import Table
@@ -48,6 +55,10 @@ def read_answers(frame: Any, *, item: Any, member: Any, label: Any, classes: Seq
     if label is not None and label in table.columns:
         _check_no_probabilities(table, {item, member, label}, label)
         labels, class_names = _code_labels(table[label], label, classes)
+        column = probabilities_by_row(table, item, member, label)
+        if column is not None:
+            places, rows = _spread(items, members, labels, numbers_of(table[column], column), len(class_names))
+            return Answers(items[places], members[places], None, rows, item_names, member_names, class_names)
         return Answers(items, members, labels, None, item_names, member_names, class_names)
     columns = _class_columns(table.columns, {item, member}, label, classes)
     rows = np.stack([numbers_of(table[column], column) for column in columns], axis=1)
@@ -62,6 +73,43 @@ def _check_no_probabilities(table: Table, taken: set[Any], label: Any) -> None:
             f"frame must hold labels or probabilities; it has the labels {label!r} and probabilities in {some(columns)}"
             ": leave out those that are not the members' answers"
         )
+
+
+def probabilities_by_row(table: Table, item: Any, member: Any, label: Any) -> Any:
+    """The column of probabilities in a frame with a row for each item, member and class; None if it holds votes.
+
+    Its numbers sum to 1 over the rows of an item and a member. Raises if each class has a row, but no column does that.
+    """
+    pairs = list(zip(table[item], table[member], strict=True))
+    n_rows, n_pairs = len(pairs), len(set(pairs))
+    said = [value for value in table[label] if not is_missing(value)]
+    if n_pairs == n_rows or len(set(zip(pairs, table[label], strict=True))) < n_rows:
+        return None
+    place = {pair: number for number, pair in enumerate(dict.fromkeys(pairs))}
+    places = np.fromiter(map(place.__getitem__, pairs), np.intp, n_rows)
+    others = [name for name in table.columns if name not in (item, member, label)]
+    for name in others:
+        rows = rows_of(table, [name])
+        if rows is not None and (rows % 1 > 0).any():
+            sums = np.bincount(places, weights=rows[:, 0], minlength=n_pairs)
+            if rows.min() >= 0 and (np.abs(sums - 1) <= sum_tolerance(rows)).all():
+                return name
+    if n_pairs > 1 and len(said) == n_rows == n_pairs * len(set(said)):
+        raise InvalidPredictions(
+            f"frame must have one label for each item and member; each of them has every label in {label!r} once, and "
+            f"none of {some(others)} has the probabilities of these, which sum to 1"
+        )
+    return None
+
+
+def _spread(
+    items: IntArray, members: IntArray, labels: IntArray, shares: npt.NDArray[np.float64], n_classes: int
+) -> tuple[IntArray, npt.NDArray[np.float64]]:
+    """Where each item and member occur first, and their rows of probabilities; a class without a row has none."""
+    pairs, places, inverse = np.unique(np.stack([items, members]), axis=1, return_index=True, return_inverse=True)
+    rows = np.zeros((pairs.shape[1], n_classes))
+    rows[inverse.ravel(), labels] = shares
+    return places, rows
 
 
 def rows_of(table: Table, names: Sequence[Any]) -> npt.NDArray[np.float64] | None:
@@ -108,7 +156,7 @@ def as_table(frame: Any) -> Table:
             f"frame must be a data frame (pandas, polars, pyarrow, …); got {type(frame).__name__}"
         ) from error
     except nw.exceptions.DuplicateError as error:
-        names = Counter(map(str, frame.columns)).most_common(1)
+        names = Counter(map(str, getattr(frame, "column_names", frame.columns))).most_common(1)
         raise InvalidPredictions(f"frame must have columns of different names; got {names[0][0]!r} twice") from error
     return Table(dict(zip(table.columns, values, strict=True)))
 
@@ -182,9 +230,11 @@ def _code_labels(values: list[Any], column: Any, classes: Sequence[Any] | None) 
     _check_names(values, column)
     seen = {value for value in values if not is_missing(value)}
     check_spellings(seen, column)
+    if classes is None:
+        check_minus_one(seen)
     names = sorted_names(seen) if classes is None else listed("class", classes)
     axis = Axis("class", len(names), names)
-    if unknown := [value for value in seen if axis.find(value) is None]:
+    if unknown := [value for value in seen if axis.find(value) is None and text_of(value) != "-1"]:
         raise InvalidPredictions(
             f"column {column!r} must hold the classes {some(names)}; got {min(unknown, key=str)!r}"
         )
@@ -193,8 +243,9 @@ def _code_labels(values: list[Any], column: Any, classes: Sequence[Any] | None) 
 
 def _places(values: list[Any], axis: Axis) -> IntArray:
     """Where each value stands; -1 where it is missing."""
-    found: dict[Any, int | None] = {value: axis.find(value) for value in set(values) if not is_missing(value)}
-    return np.fromiter((-1 if is_missing(value) else found[value] for value in values), np.intp, len(values))
+    found = {value: axis.find(value) for value in set(values) if not is_missing(value)}
+    places = (-1 if is_missing(value) or found[value] is None else found[value] for value in values)
+    return np.fromiter(places, np.intp, len(values))
 
 
 def _class_columns(columns: Sequence[Any], taken: set[Any], label: Any, classes: Sequence[Any] | None) -> list[Any]:

@@ -107,6 +107,18 @@ def check_spellings(names: Iterable[Any], column: Any) -> None:
             )
 
 
+def check_minus_one(names: Iterable[Any]) -> None:
+    """Raise if -1 stands among other whole numbers that are labels: some programs write it where there is no answer."""
+    texts = {text_of(name) for name in names}
+    others = texts - {"-1"}
+    if "-1" in texts and len(others) > 1 and all(WHOLE.fullmatch(text) and not text.startswith("-") for text in others):
+        listed = sorted(others, key=_order)
+        raise InvalidPredictions(
+            f"labels must say what -1 is; beside {', '.join(listed[:8])} it may be no answer or a class: say "
+            f"classes={','.join(listed[:8])!r} if it is none, classes={','.join(['-1', *listed[:8]])!r} if it is one"
+        )
+
+
 def _order(text: str) -> tuple[bool, float, str]:
     is_number = NUMBER.fullmatch(text) is not None
     return not is_number, float(text) if is_number else 0.0, text

@@ -369,7 +369,7 @@ class Predictions(AbstractPredictions):
         Items and classes are matched by name; those of a part without names are called 0, 1, 2, … An item that
         only some parts know is missing from the others. Hard labels may use some of the classes only.
         """
-        if isinstance(parts, Predictions) or not isinstance(parts, Iterable):
+        if isinstance(parts, Predictions | Mapping | str) or not isinstance(parts, Iterable):
             raise InvalidPredictions(f"parts must be a list of predictions; got {type(parts).__name__}")
         predictions = [part if isinstance(part, Predictions) else Predictions(part) for part in parts]
         if not predictions:

@@ -9,7 +9,7 @@ import numpy as np
 
 from consilience.data.axes import Axis, some
 from consilience.data.frames import as_table, is_frame, rows_of, sum_to_one
-from consilience.data.names import check_spellings, is_missing, sorted_names
+from consilience.data.names import check_minus_one, check_spellings, is_missing, sorted_names
 from consilience.data.reading import are_probabilities
 from consilience.data.roles import column_named, role_of, roles_of
 from consilience.data.rows import are_scored, read_rows
@@ -59,6 +59,8 @@ def read_wide_labels(frame: Any, table: Table, roles: Roles, member: Any, classe
     columns = {name: [None if is_missing(value) else value for value in table[name]] for name in members}
     for name, values in columns.items():
         check_spellings(set(values), name)
+    if classes is None:
+        check_minus_one({value for values in columns.values() for value in values if value is not None})
     said = sorted_names({value for values in columns.values() for value in values if value is not None})
     return WideLabels(
         np.array(list(columns.values()), dtype=object).reshape(len(members), -1),

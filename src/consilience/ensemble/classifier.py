@@ -29,6 +29,7 @@ from consilience.ensemble.members import (
     named_members,
     side_by_side,
 )
+from consilience.system.arrays import plain_numpy
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -386,7 +387,7 @@ def _is_dropped(member: Any) -> bool:
 
 def _in_order(y: Any) -> npt.NDArray[Any]:
     """Labels in the order of the rows of X, as everywhere in scikit-learn, whatever index they have."""
-    labels = np.asarray(y)
+    labels = plain_numpy(y, "y")
     return labels[:, 0] if labels.ndim == 2 and labels.shape[1] == 1 else labels
 
 

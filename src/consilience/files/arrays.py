@@ -11,7 +11,7 @@ from consilience.data.axes import some
 from consilience.data.names import sorted_names, text_of
 from consilience.data.plausibility import check_labels, check_members
 from consilience.data.predictions import Predictions
-from consilience.data.roles import ITEM, LABEL, MEMBER, TRUTH, column_named
+from consilience.data.roles import ITEM, LABEL, MEMBER, TRUTH, column_named, counts_rows, role_of
 from consilience.files.contents import AXIS_NAMES, Arrays, Contents
 from consilience.files.scales import Scale, as_probabilities, check_orientation, named_scale, scale_of
 from consilience.system.errors import InvalidPredictions
@@ -63,7 +63,22 @@ def labels_in(arrays: Arrays) -> Arrays:
     """The arrays that may be labels: those named so, else all with one dimension."""
     flat = {name: array for name, array in arrays.items() if array.ndim == 1 and name not in AXIS_NAMES}
     called = {name: array for name, array in flat.items() if name.lower() in TRUTH}
-    return called or flat
+    return called or {name: array for name, array in flat.items() if role_of(name) != "item"} or flat
+
+
+def items_in(arrays: Arrays, labels: str) -> str | None:
+    """The array that names the items of labels, such as `items` or `question_id`; one that only counts names none."""
+    flat = {name: array for name, array in arrays.items() if array.ndim == 1 and name != labels}
+    named = [name for name in flat if name == "items" or role_of(name) == "item"]
+    found = [name for name in named if name == "items" or not counts_rows(flat[name].tolist())]
+    if len(found) > 1:
+        raise InvalidPredictions(f"one array must name the items of labels; {some(found)} may")
+    if found and len(flat[found[0]]) != len(arrays[labels]):
+        raise InvalidPredictions(
+            f"labels must be as many as the items they name; got {len(arrays[labels])} in {labels!r} and "
+            f"{len(flat[found[0]])} in {found[0]!r}"
+        )
+    return found[0] if found else None
 
 
 def axis_names(arrays: Arrays) -> dict[str, Any]:

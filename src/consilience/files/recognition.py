@@ -10,7 +10,7 @@ from consilience.data.labels import NamedLabels
 from consilience.data.names import UNKNOWN, is_missing, text_of
 from consilience.data.predictions import Predictions
 from consilience.data.roles import ITEM, TRUTH, Layout, joined_items
-from consilience.files.arrays import axis_names, from_arrays, labels_in
+from consilience.files.arrays import axis_names, from_arrays, items_in, labels_in
 from consilience.files.cells import Cells
 from consilience.files.contents import Contents, read_contents
 from consilience.files.posteriors import Posterior, known_in, without_answers
@@ -74,11 +74,15 @@ def read_labels(source: str, *, layout: Layout | None = None, are_optional: bool
         if len(candidates) != 1:
             held = some(list(contents.arrays))
             raise InvalidPredictions(f"{source} must hold one array of labels (items,), called labels; it holds {held}")
-        array, names = next(iter(candidates.values())), axis_names(contents.arrays)
-        if "items" in names and len(names["items"]) == len(array):
-            named = NamedLabels(names["items"], array.tolist())
-            return LabelSource(named, _understood_labels(contents, named.labels, None, "'items'"))
-        return LabelSource(array, _understood_labels(contents, array.tolist(), None, None))
+        name, array = next(iter(candidates.items()))
+        try:
+            items = items_in(contents.arrays, name)
+        except InvalidPredictions as error:
+            raise InvalidPredictions(f"{source}: {error}") from None
+        if items is None:
+            return LabelSource(array, _understood_labels(contents, array.tolist(), None, None))
+        named = NamedLabels([text_of(value) for value in contents.arrays[items].tolist()], array.tolist())
+        return LabelSource(named, _understood_labels(contents, named.labels, None, repr(items)))
     assert contents.table is not None  # noqa: S101 - one of the two is there
     table, told = contents.table, layout or Layout()
     joined = joined_items(_values(table), told.item)

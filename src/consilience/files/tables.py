@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from consilience.data.axes import some
-from consilience.data.names import FLOAT_OF_WHOLE, check_spellings, sorted_names, text_of
+from consilience.data.frames import probabilities_by_row
+from consilience.data.names import FLOAT_OF_WHOLE, check_minus_one, check_spellings, sorted_names, text_of
 from consilience.data.plausibility import check_labels, check_members, check_shared_labels
 from consilience.data.predictions import Predictions
 from consilience.data.roles import (
@@ -144,14 +145,20 @@ class _Reading:
         # Probabilities say more than the label beside them, which may be the best class or the true one.
         is_soft = self._has_probabilities(others) & (~is_hard | (self.told.label is None))
         if not is_soft.any():
-            said = tables.Table({**names, label: answers})
+            said = tables.Table({**names, label: answers, **self._measured(others)})
+            shares = probabilities_by_row(said, item, member, label)
+            said = tables.Table({name: said[name] for name in (item, member, label, shares) if name is not None})
             made = Predictions.from_frame(
                 said, item=item, member=member, label=label, classes=self.told.classes, partial=True
             )
+            columns = {"item": [item], "member": [member], "label": [label]}
+            if shares is not None:
+                words = f"{roles}, classes in {label!r} and their probabilities in {shares!r}: {some(made.classes)}"
+                return self._understood(made, words, **columns, probability=[shares])
             if not self.told.are_named:
                 check_labels(made, {label: table[label].values})
             words = f"{roles}, labels in {label!r}: {some(made.classes)}{_unknown([table[label]])}"
-            return self._understood(made, words, item=[item], member=[member], label=[label])
+            return self._understood(made, words, **columns)
         classes = self._class_columns(others)
         numbers = self._numbers(classes)
         rows, words = self._shares(numbers._replace(values=numbers.values[is_soft]))
@@ -168,6 +175,11 @@ class _Reading:
         numbers_of = f"{words} of {some(classes)} of {models.n_members}"
         words = f"{roles}, labels in {label!r} of {people.n_members}, {numbers_of}"
         return self._understood(both, words, **columns, label=[label])
+
+    def _measured(self, names: Sequence[str]) -> dict[str, list[float]]:
+        """The columns of numbers with fractions."""
+        found = {name: numbers_in([self.table[name]]) for name in names}
+        return {name: x.values[:, 0].tolist() for name, x in found.items() if x is not None and x.has_fractions()}
 
     def _has_probabilities(self, names: Sequence[str]) -> Any:
         """Which rows (rows,) have numbers for the classes: none if the table has no columns that sum to 1."""
@@ -266,6 +278,8 @@ class _Reading:
             check_spellings(set(cells.answers), name)
         answers = [cells.answers for cells in columns.values()]
         said = sorted_names({answer for column in answers for answer in column if answer is not None})
+        if self.told.classes is None:
+            check_minus_one(said)
         classes = _plain(said) if self.told.classes is None else list(self.told.classes)
         made = Predictions.from_labels(
             np.array(answers, dtype=object), members=list(members.values()), items=items, classes=classes, partial=True

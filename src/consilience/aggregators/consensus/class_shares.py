@@ -19,7 +19,7 @@ import numpy as np
 from scipy.optimize import minimize
 from scipy.special import log_softmax
 
-from consilience.data.axes import short, some
+from consilience.data.axes import Axis, short, some
 from consilience.system.arrays import plain_numpy, to_numpy
 
 if TYPE_CHECKING:
@@ -57,13 +57,21 @@ class Reweighting:
         return Reweighting(self.log_weights, np.maximum(factor * self.precision, RIDGE))
 
 
+def _by_name(class_shares: Any, classes: list[Any]) -> Any:
+    """A Series whose index names the classes, which may be called by numbers, as a mapping; all else as it is."""
+    if not (hasattr(class_shares, "to_dict") and hasattr(class_shares, "index")):
+        return class_shares
+    index, axis = list(class_shares.index), Axis("class", len(classes), classes)
+    if axis.has_all(index):
+        return {axis.name(axis.position_of(name)): share for name, share in class_shares.items()}
+    return class_shares if index == list(range(len(index))) else class_shares.to_dict()
+
+
 def read_shares(class_shares: Any, classes: list[Any]) -> FloatArray | None:
     """The shares in the order of the classes, whose names a mapping or a Series has; None where they are not known."""
     if class_shares is None:
         return None
-    is_series = hasattr(class_shares, "to_dict") and hasattr(class_shares, "index")
-    if is_series and list(class_shares.index) != list(range(len(class_shares))):
-        class_shares = class_shares.to_dict()
+    class_shares = _by_name(class_shares, classes)
     if isinstance(class_shares, Mapping):
         if unknown := [name for name in class_shares if name not in classes]:
             raise ValueError(f"class_shares must be of the classes {some(classes)}; got {short(unknown[0])}")

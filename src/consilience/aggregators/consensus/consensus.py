@@ -217,8 +217,8 @@ class Consensus(AbstractIterative):
         """Learn from labels that arrive late: what members said of those items, and what is known of them now.
 
         Only the correction changes; `posterior_` stays that of the last fit or batch. An item that was labelled before
-        counts once, with its new label; where members give labels alone, items are not told apart, and it counts
-        twice.
+        counts once, with its new label. Where members give labels, rounded probabilities or other simple fractions,
+        such as 3 of 5 runs, items are not told apart, and it counts twice.
         """
         items, known = self._aligned_with(labels, predictions)
         if known is not None:

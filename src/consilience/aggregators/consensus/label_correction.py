@@ -44,6 +44,9 @@ SHARPNESS_SPREAD = 0.5
 MOST_NUMBERS = 20_000
 """Above so many members × classes no correction is learned: it would have more numbers than labels can determine."""
 
+DENOMINATORS, MEANT = np.array([*range(2, 1001), 10_000]), 1e-6
+"""A probability within MEANT of a fraction with one of these denominators is a simple fraction."""
+
 FORGOTTEN = 1e-3
 """A labelled item that counts for less is dropped."""
 
@@ -75,13 +78,19 @@ class LabelledItems:
         return self.said, self.targets, self.noise, self.weights
 
     def _is_again(self, other: LabelledItems) -> npt.NDArray[np.bool_]:
-        """Which items are labelled again there: two items do not get the same probabilities to the last digit.
-
-        Items that have only hard labels often look the same, so they are never taken for repeats.
-        """
+        """Which items are labelled again there: members gave them the same probabilities, which no other item gets."""
         later = {said.tobytes() for said in other.said}
-        is_soft = np.asarray((self.said > 0) & (self.said < 1)).any(axis=(1, 2))
-        return np.asarray(is_soft & np.array([said.tobytes() in later for said in self.said], dtype=np.bool_))
+        return np.array([said.tobytes() in later and _is_unique(said) for said in self.said], dtype=np.bool_)
+
+
+def _is_unique(said: FloatArray) -> bool:
+    """Whether what members said (members, classes) tells an item from all others.
+
+    Labels do not, nor do counts of runs or neighbours, nor rounded probabilities: all of them are simple fractions.
+    """
+    shares = said[(said > 0) & (said < 1)]
+    multiples = shares[:, None] * DENOMINATORS
+    return bool((np.abs(multiples - np.round(multiples)) > MEANT).all(axis=1).any())
 
 
 class Lesson(NamedTuple):
