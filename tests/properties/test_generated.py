@@ -158,6 +158,7 @@ def test_again_is_the_same(name, panel):
     np.testing.assert_array_equal(array, before)
 
 
+@pytest.mark.filterwarnings("ignore:labels teach nothing of other items where all are of one class")
 @every_aggregator
 @generated
 @given(panel=panels(least_items=4))

@@ -134,6 +134,13 @@ def test_the_debiased_sign_comes_from_the_other_items():
     assert binned_gap(bins, gaps, 2, debiased=True) == pytest.approx((-0.5 - 0.2 + 0) / 3)
 
 
+def test_gaps_that_cancel_have_no_sign():
+    """The rest of 0.11 is 0.3 - 0.3, but the sum of all three less 0.11 may be a rounding error."""
+    bins = np.zeros(3, dtype=int)
+    for gaps in ([0.3, -0.3, 0.11], [0.3, 0.11, -0.3]):
+        assert binned_gap(bins, np.array(gaps), 1, debiased=True) == pytest.approx((-0.3 + 0 - 0.3) / 3)
+
+
 def test_wrong_options():
     with pytest.raises(ValueError, match="^n_bins must be an integer of at least 1; got 0$"):
         calibration_error([[1.0, 0.0]], [0], n_bins=0)
