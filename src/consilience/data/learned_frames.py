@@ -73,5 +73,11 @@ def _flat(values: FloatArray, names: Mapping[str, Sequence[Any]], classes: Seque
         raise ValueError(
             f"columns of {library} must have distinct names; {min(repeated)!r} stands for two: use library='pandas'"
         )
-    content = [*map(list, names.values()), *values.T]
+    content = [*map(_of_one_kind, names.values()), *values.T]
     return nw.from_dict(dict(zip(columns, content, strict=True)), backend=library).to_native()
+
+
+def _of_one_kind(names: Sequence[Any]) -> list[Any]:
+    """The names for one column: as texts if they are of several kinds, or of one that no column holds."""
+    kinds = {type(name) for name in names}
+    return list(names) if len(kinds) == 1 and kinds <= {str, int, float, bool} else [str(name) for name in names]

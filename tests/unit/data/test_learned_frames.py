@@ -80,3 +80,13 @@ def test_what_the_user_is_told(fitted):
     with pytest.raises(ValueError, match="'task' stands for two: use library='pandas'"):
         clash.posterior_frame("polars")
     assert clash.posterior_frame().loc[0, "task"] == 1
+
+
+@pytest.mark.parametrize("library", ["polars", "pyarrow"])
+@pytest.mark.parametrize("classes", [[0.5, "a", "b"], [("a", 1), ("b", 2), ("c", 3)]])
+def test_names_of_several_kinds_are_texts_in_one_column(library, classes):
+    model = cs.DawidSkene(max_iter=3, tol=None).fit(cs.Predictions.from_labels(LABELS, classes=classes))
+    frame = model.confusion_frame(library=library)
+    column = frame["true"]
+    values = column.to_list() if library == "polars" else column.to_pylist()
+    assert values[:3] == [str(name) for name in classes]
