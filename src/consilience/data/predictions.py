@@ -19,7 +19,7 @@ from consilience.data.alignment import (
     places_of_members,
 )
 from consilience.data.answers import NUMBERS_AT_ONCE, HardAnswers, SoftMember, merge_answers
-from consilience.data.axes import Axes, Axis, HasAxes, listed
+from consilience.data.axes import Axes, Axis, HasAxes, listed, some
 from consilience.data.frames import as_table, found_columns, levels_as_columns, read_answers
 from consilience.data.plausibility import check_labels, check_members, check_shared_labels
 from consilience.data.reading import (
@@ -153,7 +153,7 @@ class Predictions(AbstractPredictions):
         partial: bool = False,
     ) -> None:
         if isinstance(probabilities, Mapping):
-            members = list(probabilities) if members is None else members
+            members = _names_of_parts(probabilities, members)
             probabilities = list(probabilities.values())
         if are_member_tables(probabilities):
             self._take_over(_of_member_tables(probabilities, members, items, classes, normalize=normalize))
@@ -189,7 +189,7 @@ class Predictions(AbstractPredictions):
         [[[0.5, 0.5]]]
         """
         if isinstance(logits, Mapping):
-            names.setdefault("members", list(logits))
+            names["members"] = _names_of_parts(logits, names.get("members"))
             logits = list(logits.values())
         matrices = member_matrices(logits)
         check_shapes(matrices)
@@ -554,6 +554,17 @@ def as_predictions(predictions: Any) -> Predictions:
     return predictions
 
 
+def _names_of_parts(parts: Mapping[Any, Any], members: Iterable[Any] | None) -> list[Any]:
+    """The members' names where a mapping has some: its own, or others; raises if they are its own in another order."""
+    own = Axis("member", len(parts), list(parts))
+    names = own.names if members is None else listed("member", members)
+    if own.has_all(names) and not own.is_same_as(names):
+        raise InvalidPredictions(
+            f"members must be in the order of the mapping, {some(own.names)}, or be left out; got {some(names)}"
+        )
+    return names
+
+
 def _of_member_tables(
     tables: Sequence[Any],
     members: Iterable[Any] | None,
@@ -579,7 +590,16 @@ def _of_member_tables(
                 partial=True,
             )
         )
-    return _side_by_side(parts)
+    together = _side_by_side(parts)
+    return together if own_items is None else _in_order(together, own_items)
+
+
+def _in_order(predictions: Predictions, items: Sequence[Any]) -> Predictions:
+    """The same answers with their items in the order of these names; raises unless they are the same names."""
+    own, wanted = predictions.axes.items, Axis("item", predictions.n_items, items)
+    if own.positions_on(wanted) is not None:
+        predictions = predictions.take([own.position_of(name) for name in items])
+    return predictions.with_items(wanted)
 
 
 def _side_by_side(predictions: Sequence[Predictions]) -> Predictions:
