@@ -96,9 +96,21 @@ def test_items_that_the_frames_do_not_have(items, message):
         cs.Predictions({"a": FRAME, "b": FRAME}, items=items)
 
 
-@pytest.mark.parametrize("make", [cs.Predictions, cs.Predictions.from_logits])
-def test_members_of_a_mapping_in_another_order(make):
-    parts = {"a": np.log(ARRAY[0]), "b": np.log(ARRAY[1])} if make is not cs.Predictions else dict(zip("ab", ARRAY))
-    with pytest.raises(cs.InvalidPredictions, match=r"order of the mapping, \['a', 'b'\], or be left out; got \['b'"):
-        make(parts, members=["b", "a"])
+@pytest.mark.parametrize(
+    "make",
+    [
+        cs.Predictions,
+        lambda parts, **names: cs.Predictions({name: pd.DataFrame(rows) for name, rows in parts.items()}, **names),
+        lambda parts, **names: cs.Predictions.from_logits(
+            {name: np.log(part) for name, part in parts.items()}, **names
+        ),
+    ],
+)
+def test_names_that_contradict_those_of_a_mapping(make):
+    parts = {"a": ARRAY[0], "b": ARRAY[1]}
+    for members in (["b", "a"], ["b", "c"]):
+        with pytest.raises(
+            cs.InvalidPredictions, match=r"order of the mapping, \['a', 'b'\], or be left out; got \['b'"
+        ):
+            make(parts, members=members)
     assert make(parts, members=["x", "y"]).members == ["x", "y"]

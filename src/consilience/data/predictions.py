@@ -359,8 +359,7 @@ class Predictions(AbstractPredictions):
             Show a progress bar when it takes more than a second.
         """
         outputs = run_models(models, loader, activation=activation, device=device, verbose=verbose)
-        names = list(outputs) if members is None else members
-        return cls(list(outputs.values()), members=names, items=items, classes=classes)
+        return cls(outputs, members=members, items=items, classes=classes)
 
     @classmethod
     def concatenate(cls, parts: Sequence[Any]) -> Predictions:
@@ -555,10 +554,10 @@ def as_predictions(predictions: Any) -> Predictions:
 
 
 def _names_of_parts(parts: Mapping[Any, Any], members: Iterable[Any] | None) -> list[Any]:
-    """The members' names where a mapping has some: its own, or others; raises if they are its own in another order."""
+    """The members' names where a mapping has some: its own, or others; raises if one is its own of another part."""
     own = Axis("member", len(parts), list(parts))
     names = own.names if members is None else listed("member", members)
-    if own.has_all(names) and not own.is_same_as(names):
+    if any(own.find(name) not in (None, place) for place, name in enumerate(names)):
         raise InvalidPredictions(
             f"members must be in the order of the mapping, {some(own.names)}, or be left out; got {some(names)}"
         )
