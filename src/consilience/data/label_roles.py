@@ -25,7 +25,7 @@ def item_of_labels(table: Mapping[str, Sequence[Any]], told: str | None = None) 
     if told is not None:
         return column_named(table, told, ())
     named = called(table, "item")
-    counting = [name for name in table if _is_index(name) and counts_rows(table[name])]
+    counting = [name for name in table if is_count(name, table[name])]
     usual = [name for name in named if name not in counting]
     index = [name for name in table if name in UNNAMED and name not in counting]
     if usual or index:
@@ -33,7 +33,7 @@ def item_of_labels(table: Mapping[str, Sequence[Any]], told: str | None = None) 
         return (usual or index)[0]
     if not counting:
         return None
-    others = [name for name in table if name not in counting and role_of(name) is None and _are_names(table[name])]
+    others = [name for name in table if name not in counting and role_of(name) is None and are_names(table[name])]
     label = label_of_labels(table, item=None)
     others = [name for name in others if name != label]
     if len(others) > 1:
@@ -57,11 +57,12 @@ def label_of_labels(table: Mapping[str, Sequence[Any]], item: str | None, told: 
     return next((name for name in found if name is not None), None)
 
 
-def _is_index(name: str) -> bool:
-    return name in UNNAMED or name.strip().lower() == INDEX
+def is_count(name: str, values: Sequence[Any]) -> bool:
+    """Whether a column is an index that only counts the rows."""
+    return (name in UNNAMED or name.strip().lower() == INDEX) and counts_rows(values)
 
 
-def _are_names(values: Sequence[Any]) -> bool:
+def are_names(values: Sequence[Any]) -> bool:
     """Whether each row has a name of its own, and the names are no measurements."""
     if any(is_missing(value) or value == "" for value in values) or len(set(values)) < len(values):
         return False

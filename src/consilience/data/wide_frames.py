@@ -9,6 +9,7 @@ import numpy as np
 
 from consilience.data.axes import Axis, some
 from consilience.data.frames import as_table, is_frame, rows_of, sum_to_one
+from consilience.data.label_roles import are_names, is_count
 from consilience.data.names import check_minus_one, check_spellings, is_missing, sorted_names
 from consilience.data.reading import are_probabilities
 from consilience.data.roles import column_named, role_of, roles_of
@@ -105,15 +106,9 @@ def read_member(part: Any, name: Any, classes: Sequence[Any] | None) -> MemberTa
     if not is_frame(part):
         return MemberTable(part, None, None)
     table = as_table(part)
-    item = None
-    if classes is None and not sum_to_one(table, table.columns):
-        item = roles_of({name: table[name] for name in table.columns if isinstance(name, str)}).item
-    others = [column for column in table.columns if column != item]
-    if classes is not None:
-        item = next((column for column in others if isinstance(column, str) and role_of(column) == "item"), None)
-        axis = Axis("class", len(others), others)
-        others = [others[axis.position_of(wanted)] for wanted in classes]
-        item = None if item in others else item
+    chosen = None if classes is None else _columns_called(classes, table.columns)
+    item = None if chosen is None and sum_to_one(table, table.columns) else _item(part, table, name, chosen or [])
+    others = [column for column in table.columns if column != item] if chosen is None else chosen
     rows = rows_of(table, others)
     if rows is None:
         raise InvalidPredictions(
@@ -121,6 +116,30 @@ def read_member(part: Any, name: Any, classes: Sequence[Any] | None) -> MemberTa
             "name the classes with classes=, or give a long frame to from_frame"
         )
     return MemberTable(rows, index_names(part) if item is None else table[item], others)
+
+
+def _columns_called(classes: Sequence[Any], columns: Sequence[Any]) -> list[Any]:
+    """The columns with the names of these classes."""
+    axis = Axis("class", len(columns), columns)
+    return [columns[axis.position_of(wanted)] for wanted in classes]
+
+
+def _item(part: Any, table: Table, member: Any, classes: Sequence[Any]) -> Any:
+    """The column of items: one with a usual name, else the only one beside the classes that names each row."""
+    texts = {name: table[name] for name in table.columns if isinstance(name, str) and name not in classes}
+    if not classes:
+        return roles_of(texts).item
+    left = {name: values for name, values in texts.items() if role_of(name) in (None, "item")}
+    item = roles_of(left).item
+    if index_names(part) is not None or (item is not None and not is_count(item, left[item])):
+        return item
+    names = [name for name, values in left.items() if name != item and are_names(values)]
+    if len(names) > 1:
+        raise InvalidPredictions(
+            f"one column of member {member!r} must name the items; {some(names)} may: call it item, or make it the "
+            "index"
+        )
+    return names[0] if names else item
 
 
 def shared_index(labels: Any) -> list[Any] | None:
