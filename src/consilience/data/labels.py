@@ -231,7 +231,7 @@ def _position(label: Any, place: int, axes: Axes) -> int:
     position = None if is_missing(label) else classes.find(label)
     if position is not None:
         return position
-    if is_missing(label) or text_of(label) == "-1" or text_of(label) in UNKNOWN:
+    if is_missing(label) or text_of(label) in ("", "-1", *UNKNOWN):
         return -1
     is_position = classes.is_named and COUNT.fullmatch(text_of(label)) and int(text_of(label)) < classes.size
     hint = ": the classes have names, so give names instead of positions" if is_position else ""

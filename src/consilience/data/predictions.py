@@ -20,7 +20,17 @@ from consilience.data.alignment import (
 )
 from consilience.data.answers import NUMBERS_AT_ONCE, HardAnswers, SoftMember, merge_answers
 from consilience.data.axes import Axes, Axis, HasAxes, listed, some
-from consilience.data.frames import as_table, found_columns, levels_as_columns, read_answers
+from consilience.data.frames import (
+    LABEL,
+    TASK,
+    WORKER,
+    Usual,
+    answers_in,
+    as_table,
+    found_columns,
+    levels_as_columns,
+    read_answers,
+)
 from consilience.data.plausibility import check_labels, check_members, check_shared_labels
 from consilience.data.reading import (
     axis_of_positions,
@@ -288,9 +298,9 @@ class Predictions(AbstractPredictions):
         cls,
         frame: Any,
         *,
-        item: Any = "task",
-        member: Any = "worker",
-        label: Any = "label",
+        item: Any = TASK,
+        member: Any = WORKER,
+        label: Any = LABEL,
         classes: Sequence[Any] | None = None,
         partial: bool = False,
     ) -> Predictions:
@@ -300,7 +310,8 @@ class Predictions(AbstractPredictions):
         by `classes`, or all columns but `item` and `member`. Names come from the frame. Items come in the order of
         their first rows (those called 0, 1, 2, … in that order), and their labels are matched by name. The defaults are
         crowd-kit's; columns of other usual names, such as `question_id` and `judge_model`, are recognised if nothing
-        else may be meant.
+        else may be meant. A frame in which `label` or another column may hold the answers is refused, unless `label`
+        is given. Empty text and words such as NA are missing answers, unless `classes` has them.
 
         A frame with one row per item and one column of labels per member, as cleanlab takes, is read too: its items are
         a column such as `id`, or the index. `member="ann,bob"` lists the members' columns where there are others.
@@ -309,12 +320,17 @@ class Predictions(AbstractPredictions):
         """
         frame = levels_as_columns(frame)
         table = as_table(frame)
+        classes = None if classes is None else listed("class", classes)
         joined = joined_items(table.to_dict(), item) if "+" in str(item) else None
         if joined is not None:
             table = Table({item: joined, **table.to_dict()})
-        found = found_columns(table, item, member, label)
+        found = found_columns(table, item, member, label, classes)
         if found.member is None:
-            return _of_wide_labels(read_wide_labels(frame, table, found, member, classes), partial=partial)
+            wide = read_wide_labels(frame, table, found, member, classes)
+            is_told = wide.are_listed or not (label is None or isinstance(label, Usual))
+            return _of_wide_labels(wide, is_told=is_told, partial=partial)
+        if found.label in table.columns and not isinstance(frame, Table):  # a reader of files knows what is missing
+            table = Table({**table.to_dict(), found.label: answers_in(table[found.label], classes)})
         answers = read_answers(table, item=found.item, member=found.member, label=found.label, classes=classes)
         axes = Axes(
             Axis("member", len(answers.member_names), answers.member_names),
@@ -322,7 +338,10 @@ class Predictions(AbstractPredictions):
             Axis("class", len(answers.class_names), answers.class_names),
         )
         given = answers.rows if answers.labels is None else answers.labels
-        return _of_answers(answers.items, answers.members, given, axes, partial=partial)
+        made = _of_answers(answers.items, answers.members, given, axes, partial=partial)
+        if answers.labels is not None and all(isinstance(column, Usual) for column in (item, member, label)):
+            check_labels(made, {str(found.label): table[found.label]})
+        return made
 
     @classmethod
     def from_models(
@@ -618,11 +637,11 @@ def _side_by_side(predictions: Sequence[Predictions]) -> Predictions:
     return _assembled(soft, merge_answers(hard) if hard else None, axes)
 
 
-def _of_wide_labels(wide: WideLabels, *, partial: bool) -> Predictions:
+def _of_wide_labels(wide: WideLabels, *, is_told: bool, partial: bool) -> Predictions:
     made = Predictions.from_labels(
         wide.labels, members=wide.members, items=wide.items, classes=wide.classes, partial=partial
     )
-    if not wide.are_told:
+    if not is_told:
         check_labels(made, wide.columns)
         check_shared_labels(made)
     check_members(made, "a frame has a row for each item")

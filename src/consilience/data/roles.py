@@ -252,7 +252,7 @@ def check_one_id(table: Mapping[str, Sequence[Any]], items: Sequence[str]) -> No
     first, *others = [name for name in items if _is_id(name)] or [""]
     for other in others:
         if list(map(str, table[other])) != list(map(str, table[first])):
-            raise InvalidPredictions(_unclear("item", [first, other]))
+            raise InvalidPredictions(unclear("item", [first, other]))
 
 
 def roles_of(table: Mapping[str, Sequence[Any]], told: Layout | None = None) -> Roles:
@@ -403,7 +403,7 @@ class _Decision:
         for other in others:
             n_both, sizes = self._n_pairs(first, other), {len(set(self.table[name])) for name in (first, other)}
             if n_both not in sizes and self._is_exact(first, "item") == self._is_exact(other, "item"):
-                raise InvalidPredictions(_unclear("item", [first, other]))
+                raise InvalidPredictions(unclear("item", [first, other]))
         return first
 
     def _n_pairs(self, one: str, other: str) -> int:
@@ -423,7 +423,7 @@ class _Decision:
         if not scores or not is_long or n_fractions > 1:
             return None
         if verdicts := self._verdicts(taken):
-            raise InvalidPredictions(_unclear("label", [verdicts[0], scores[0]]))
+            raise InvalidPredictions(unclear("label", [verdicts[0], scores[0]]))
         return self._the_only("label", scores)
 
     def _verdicts(self, taken: set[str | None]) -> list[str]:
@@ -442,7 +442,7 @@ class _Decision:
         for other in others:
             sizes = {len(set(self.table[name])) for name in (first, other)}
             if sizes != {self._n_pairs(first, other)}:
-                raise InvalidPredictions(_unclear(role, [first, other]))
+                raise InvalidPredictions(unclear(role, [first, other]))
         return first
 
     # ---- wide tables ----------------------------------------------------------------------------------------
@@ -514,7 +514,8 @@ class _Decision:
         return counts_rows(self.table[name])
 
 
-def _unclear(role: Role, names: list[str]) -> str:
+def unclear(role: Role, names: list[str]) -> str:
+    """What to say where each of two columns may have a role."""
     joined = "+".join(names)
     both = f", or {role}={joined!r} for both together" if role == "item" else ""
     return f"one column must hold the {role}; {' and '.join(map(repr, names))} may: say {role}={names[0]!r}{both}"

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from consilience.data.axes import Axis, some
-from consilience.data.frames import as_table, is_frame, rows_of, sum_to_one
+from consilience.data.frames import answers_in, as_table, is_frame, rows_of, sum_to_one
 from consilience.data.label_roles import are_names, is_count
-from consilience.data.names import check_minus_one, check_spellings, is_missing, sorted_names
+from consilience.data.names import check_minus_one, check_spellings, sorted_names
 from consilience.data.reading import are_probabilities
 from consilience.data.roles import column_named, role_of, roles_of
 from consilience.data.rows import are_scored, read_rows
@@ -32,7 +32,7 @@ class WideLabels(NamedTuple):
     items: list[Any] | None
     classes: list[Any]
     columns: dict[Any, list[Any]]  # the labels by the frame's column
-    are_told: bool  # whether the user listed the members
+    are_listed: bool  # whether the user listed the members
 
 
 class MemberTable(NamedTuple):
@@ -49,15 +49,15 @@ class MemberTable(NamedTuple):
 def read_wide_labels(frame: Any, table: Table, roles: Roles, member: Any, classes: Sequence[Any] | None) -> WideLabels:
     """The labels of a frame with a column per member. Its items are a column, or an index that does not only count."""
     others = [name for name in table.columns if name != roles.item]
-    are_told = isinstance(member, str) and "," in member
+    are_listed = isinstance(member, str) and "," in member
     if roles.label is not None:
         members = [roles.label]
-    elif are_told:
+    elif are_listed:
         members = [str(column_named(others, name.strip(), ())) for name in member.split(",")]
     else:
         members = [name for name in others if role_of(str(name)) != "truth"]
         _check_no_probabilities(table, others)
-    columns = {name: [None if is_missing(value) else value for value in table[name]] for name in members}
+    columns = {name: answers_in(table[name], classes) for name in members}
     for name, values in columns.items():
         check_spellings(set(values), name)
     if classes is None:
@@ -67,9 +67,9 @@ def read_wide_labels(frame: Any, table: Table, roles: Roles, member: Any, classe
         np.array(list(columns.values()), dtype=object).reshape(len(members), -1),
         members,
         index_names(frame) if roles.item is None else table[roles.item],
-        said if classes is None else list(classes),
+        said if classes is None else classes,
         columns,
-        are_told,
+        are_listed,
     )
 
 
