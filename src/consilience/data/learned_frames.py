@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 
+from consilience.data.names import text_of
 from consilience.system.arrays import to_numpy
 
 if TYPE_CHECKING:
@@ -73,5 +74,11 @@ def _flat(values: FloatArray, names: Mapping[str, Sequence[Any]], classes: Seque
         raise ValueError(
             f"columns of {library} must have distinct names; {min(repeated)!r} stands for two: use library='pandas'"
         )
-    content = [*map(list, names.values()), *values.T]
+    content = [*map(_of_one_kind, names.values()), *values.T]
     return nw.from_dict(dict(zip(columns, content, strict=True)), backend=library).to_native()
+
+
+def _of_one_kind(names: Sequence[Any]) -> list[Any]:
+    """Names as a column of one type: as they are if all are text or all are numbers of one type, else their texts."""
+    kinds = {type(name) for name in names}
+    return list(names) if len(kinds) == 1 and kinds <= {str, bool, int, float} else list(map(text_of, names))

@@ -8,6 +8,7 @@ import pytest
 from sklearn.exceptions import NotFittedError
 
 import consilience as cs
+from consilience.data.frames import as_table
 
 LABELS = [[0, 1, 2, 0, 1], [0, 1, 2, 1, 1], [0, 2, 2, 0, 0]]
 
@@ -80,3 +81,12 @@ def test_what_the_user_is_told(fitted):
     with pytest.raises(ValueError, match="'task' stands for two: use library='pandas'"):
         clash.posterior_frame("polars")
     assert clash.posterior_frame().loc[0, "task"] == 1
+
+
+@pytest.mark.parametrize("library", ["polars", "pyarrow"])
+def test_names_of_several_types_are_text_where_a_column_has_one(library):
+    array = np.random.default_rng(0).dirichlet([1, 1], size=(2, 3))
+    items = [1, "a", ("b", 2)]
+    model = cs.DawidSkene(max_iter=3, tol=None).fit(cs.Predictions(array, items=items, classes=[1, "a"]))
+    assert as_table(model.posterior_frame(library=library))["task"] == list(map(str, items))
+    assert model.confusion_frame(library=library).shape == (4, 4)
