@@ -245,3 +245,44 @@ def test_words_for_missing_answers_in_frames(written, word):
         assert kept.to_array()[1, 0].tolist() == [0, 0, 1]
     labels = pd.DataFrame({"item": list("ab"), "label": [word, "n"]})
     assert cs.MajorityVote().fit(panel, labels).posterior_[1].tolist() == [1, 0]
+
+
+def test_members_called_like_the_truth():
+    """They were left out without a word."""
+    frame = WIDE.drop(columns="label").assign(**{"true-north-7b": ["y", "y", "n"]})
+    with pytest.raises(cs.InvalidPredictions, match=r"\['true-north-7b'\] may be either: list the members, as in"):
+        cs.Predictions.from_frame(frame)
+    assert cs.Predictions.from_frame(frame, member="gpt,claude,true-north-7b").n_members == 3
+    for name in ("gold", "true_label", "target", "Expected Answer", "reference_class_id"):
+        true = frame.rename(columns={"true-north-7b": name})
+        assert cs.Predictions.from_frame(true).members == ["gpt", "claude"]
+
+
+def test_a_column_of_categories_beside_the_members():
+    """It became the only member."""
+    frame = WIDE.drop(columns="label").assign(category=["p", "q", "p"])
+    with pytest.raises(cs.InvalidPredictions, match=r"'category' stands beside \['gpt', 'claude'\]: say label="):
+        cs.Predictions.from_frame(frame)
+    assert cs.Predictions.from_frame(frame, label="category").members == ["category"]
+    assert cs.Predictions.from_frame(frame, member="gpt,claude").members == ["gpt", "claude"]
+    assert cs.Predictions.from_frame(frame.drop(columns="claude")).members == ["category"]
+
+
+def test_a_class_called_like_items_in_a_frame_of_per_cent():
+    shares = pd.DataFrame({"comment": [50.5, 20.0, 10.0], "news": [40.0, 30.0, 15.0], "spam": [9.5, 50.0, 75.0]})
+    panel = cs.Predictions({"x": shares, "y": shares}, normalize=True)
+    assert panel.classes == ["comment", "news", "spam"] and not panel.axes.items.is_named
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: cs.Predictions.from_frame(pd.DataFrame()), "frame must have columns of answers; it has none"),
+        (lambda: cs.Predictions.from_frame(WIDE[["id", "gpt", "claude"]], classes="yn"), "got the string 'yn'"),
+        (lambda: cs.Predictions.from_frame(WIDE[["id", "gpt", "claude"]], classes={"y", "n"}), "got a set"),
+        (lambda: cs.Predictions.from_logits({"x": WIDE}), "logits must be arrays .* got frames or scores with names"),
+    ],
+)
+def test_what_is_no_frame_of_answers(call, message):
+    with pytest.raises(cs.InvalidPredictions, match=message):
+        call()

@@ -19,7 +19,7 @@ from consilience.data.names import (
     text_of,
 )
 from consilience.data.reading import are_probabilities, sum_tolerance
-from consilience.data.roles import Layout, Roles, roles_of, unclear
+from consilience.data.roles import Layout, Roles, check_no_members, roles_of, unclear
 from consilience.system.errors import InvalidPredictions
 from consilience.system.tables import Table
 
@@ -216,8 +216,11 @@ def found_columns(table: Table, item: Any, member: Any, label: Any, classes: Seq
     found = roles_of({name: values[name] for name in values if name not in _columns_of(classes, table)}, Layout(*told))
     if label is None:
         return found._replace(label=None)
-    if told_label is None and found.label not in (None, label) and label in columns:
-        raise InvalidPredictions(unclear("label", [label, str(found.label)]))
+    if told_label is None:
+        if found.label not in (None, label) and label in columns:
+            raise InvalidPredictions(unclear("label", [label, str(found.label)]))
+        if found.member is None:
+            check_no_members(values, found)
     return found._replace(label=label) if is_long and found.label is None else found
 
 

@@ -201,6 +201,10 @@ class Predictions(AbstractPredictions):
         if isinstance(logits, Mapping):
             names["members"] = _names_of_parts(logits, names.get("members"))
             logits = list(logits.values())
+        if are_member_tables(logits):
+            raise InvalidPredictions(
+                "logits must be arrays (items, classes); got frames or scores with names: give their values"
+            )
         matrices = member_matrices(logits)
         check_shapes(matrices)
         return cls([softmax(matrix, member) for member, matrix in enumerate(matrices)], **names)
@@ -320,6 +324,8 @@ class Predictions(AbstractPredictions):
         """
         frame = levels_as_columns(frame)
         table = as_table(frame)
+        if not table.columns:
+            raise InvalidPredictions("frame must have columns of answers; it has none")
         classes = None if classes is None else listed("class", classes)
         joined = joined_items(table.to_dict(), item) if "+" in str(item) else None
         if joined is not None:

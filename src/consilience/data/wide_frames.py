@@ -12,7 +12,7 @@ from consilience.data.frames import answers_in, as_table, is_frame, rows_of, sum
 from consilience.data.label_roles import are_names, is_count
 from consilience.data.names import check_minus_one, check_spellings, sorted_names
 from consilience.data.reading import are_probabilities
-from consilience.data.roles import column_named, role_of, roles_of
+from consilience.data.roles import column_named, is_called_truth, role_of, roles_of
 from consilience.data.rows import are_scored, read_rows
 from consilience.system.errors import InvalidPredictions
 
@@ -56,6 +56,7 @@ def read_wide_labels(frame: Any, table: Table, roles: Roles, member: Any, classe
         members = [str(column_named(others, name.strip(), ())) for name in member.split(",")]
     else:
         members = [name for name in others if role_of(str(name)) != "truth"]
+        _check_truths([name for name in others if name not in members], members)
         _check_no_probabilities(table, others)
     columns = {name: answers_in(table[name], classes) for name in members}
     for name, values in columns.items():
@@ -71,6 +72,15 @@ def read_wide_labels(frame: Any, table: Table, roles: Roles, member: Any, classe
         columns,
         are_listed,
     )
+
+
+def _check_truths(names: list[Any], members: list[Any]) -> None:
+    """Raise if a column may be called after a member, as `reference-model`, instead of the truth, as `reference`."""
+    if doubtful := [name for name in names if not is_called_truth(str(name))]:
+        raise InvalidPredictions(
+            f"columns of labels must be members or the truth; {some(doubtful)} may be either: list the members, as in "
+            f"member={','.join(map(str, [*members, *doubtful]))!r}"
+        )
 
 
 def _check_no_probabilities(table: Table, names: list[Any]) -> None:
@@ -126,7 +136,8 @@ def _columns_called(classes: Sequence[Any], columns: Sequence[Any]) -> list[Any]
 
 def _item(part: Any, table: Table, member: Any, classes: Sequence[Any]) -> Any:
     """The column of items: one with a usual name, else the only one beside the classes that names each row."""
-    texts = {name: table[name] for name in table.columns if isinstance(name, str) and name not in classes}
+    others = [name for name in table.columns if isinstance(name, str) and name not in classes]
+    texts = {name: table[name] for name in others if not _are_fractions(table, name)}
     if not classes:
         return roles_of(texts).item
     left = {name: values for name, values in texts.items() if role_of(name) in (None, "item")}
@@ -140,6 +151,12 @@ def _item(part: Any, table: Table, member: Any, classes: Sequence[Any]) -> Any:
             "index"
         )
     return names[0] if names else item
+
+
+def _are_fractions(table: Table, name: str) -> bool:
+    """Whether a column holds numbers that are not all whole: a class may be called `image`, but 59.3 names none."""
+    numbers = rows_of(table, [name])
+    return numbers is not None and bool((numbers % 1 > 0).any())
 
 
 def shared_index(labels: Any) -> list[Any] | None:
