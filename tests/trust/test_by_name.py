@@ -70,3 +70,47 @@ def test_a_column_twice_is_called_by_its_name():
     table = pa.Table.from_arrays([pa.array(["a"])] * 3, names=["task", "label", "label"])
     with pytest.raises(cs.InvalidPredictions, match="different names; got 'label' twice"):
         cs.Predictions.from_frame(table)
+
+
+FRAME = pd.DataFrame({"cat": [0.9, 0.2, 0.6], "dog": [0.1, 0.8, 0.4]}, index=["x", "y", "z"])
+
+
+def test_frames_come_in_the_order_of_the_items():
+    panel = cs.Predictions({"a": FRAME, "b": FRAME.iloc[::-1]}, items=["z", "y", "x"])
+    assert panel.items == ["z", "y", "x"]
+    np.testing.assert_array_equal(panel.to_array(), [FRAME.iloc[::-1]] * 2)
+    assert cs.MajorityVote().fit(panel, ["cat", "dog", "dog"]).posterior_[2].tolist() == [0, 1]
+    counted = FRAME.reset_index(drop=True)
+    np.testing.assert_array_equal(cs.Predictions([counted], items=["z", "y", "x"]).to_array(), [FRAME])
+
+
+@pytest.mark.parametrize(
+    ("items", "message"),
+    [
+        (["x"], "items must name each of the 3 items; got 1 names"),
+        (["x", "y", "q"], r"item must be one of \['x', 'y', 'q'\]; got 'z'"),
+    ],
+)
+def test_items_that_the_frames_do_not_have(items, message):
+    with pytest.raises(cs.InvalidPredictions, match=message):
+        cs.Predictions({"a": FRAME, "b": FRAME}, items=items)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        cs.Predictions,
+        lambda parts, **names: cs.Predictions({name: pd.DataFrame(rows) for name, rows in parts.items()}, **names),
+        lambda parts, **names: cs.Predictions.from_logits(
+            {name: np.log(part) for name, part in parts.items()}, **names
+        ),
+    ],
+)
+def test_names_that_contradict_those_of_a_mapping(make):
+    parts = {"a": ARRAY[0], "b": ARRAY[1]}
+    for members in (["b", "a"], ["b", "c"]):
+        with pytest.raises(
+            cs.InvalidPredictions, match=r"order of the mapping, \['a', 'b'\], or be left out; got \['b'"
+        ):
+            make(parts, members=members)
+    assert make(parts, members=["x", "y"]).members == ["x", "y"]

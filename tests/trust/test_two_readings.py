@@ -1,6 +1,7 @@
 """Files that could be read in two ways: the right one is taken, or a sentence says what to add. Never the wrong one."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import consilience as cs
@@ -178,3 +179,110 @@ def test_an_archive_with_two_arrays_of_items(written):
         read_labels(written("truth.npz", arrays))
     counted = read_labels(written("truth.npz", {"labels": np.array([1, 0]), "index": np.array([0, 1])})).labels
     assert counted.tolist() == [1, 0]
+
+
+# ---- frames, which are read as files are --------------------------------------------------------------------
+
+
+def refusal(read_it):
+    with pytest.raises(cs.InvalidPredictions) as caught:
+        read_it()
+    return str(caught.value)
+
+
+WIDE = pd.DataFrame(
+    {"id": ["q0", "q1", "q2"], "gpt": ["y", "n", "y"], "claude": ["n", "n", "y"], "label": ["y", "y", "n"]}
+)
+LONG = pd.DataFrame(
+    {
+        "task": ["i0", "i0", "i1", "i1"],
+        "worker": ["u", "v", "u", "v"],
+        "prediction": ["cat", "dog", "dog", "dog"],
+        "label": ["cat", "cat", "dog", "dog"],
+    }
+)
+
+
+@pytest.mark.parametrize(
+    ("frame", "reason"),
+    [
+        (WIDE, "'label' stands beside ['gpt', 'claude']: say label='label'"),
+        (LONG, "one column must hold the label; 'label' and 'prediction' may: say label='label'"),
+        (LONG.rename(columns={"task": "image_id", "worker": "model"}), "'label' and 'prediction' may"),
+        (
+            pd.DataFrame({"task": [0, 0, 1, 1], "worker": list("uvuv"), "label": [0.5, 0.25, 0.5, 0.125]}),
+            "labels must be names or whole numbers; column 'label' holds",
+        ),
+    ],
+)
+def test_a_frame_is_refused_as_its_file_is(written, frame, reason):
+    """The truth in a column `label` was taken for the answer of every member."""
+    path = written("f.csv", frame.to_csv(index=False))
+    said = refusal(lambda: cs.Predictions.from_frame(frame))
+    assert reason in said
+    assert refusal(lambda: read(path)).removeprefix(f"{path}: ").replace("'0.", "0.").replace("5'.", "5.") == said
+
+
+def test_a_frame_is_read_as_the_refusal_says():
+    assert cs.Predictions.from_frame(WIDE, label="label").members == ["label"]
+    assert cs.Predictions.from_frame(WIDE, member="gpt,claude").members == ["gpt", "claude"]
+    said, true = (cs.Predictions.from_frame(LONG, label=name).to_array()[:, 0] for name in ("prediction", "label"))
+    assert (said.tolist(), true.tolist()) == ([[1, 0], [0, 1]], [[1, 0], [1, 0]])
+    shares = pd.DataFrame({"task": [0, 0, 1, 1], "worker": list("uvuv"), "label": [0.5, 0.25, 0.5, 0.125]})
+    assert cs.Predictions.from_frame(shares, label="label").n_classes == 3
+    assert cs.Predictions.from_frame(shares.assign(label=0.5, id=0.5)).classes == ["label", "id"]
+
+
+@pytest.mark.parametrize("word", ["", "NA", "N/A", "NaN", "null"])
+def test_words_for_missing_answers_in_frames(written, word):
+    long = pd.DataFrame({"task": list("aabb"), "worker": list("uvuv"), "label": ["y", word, "n", "y"]})
+    wide = pd.DataFrame({"id": list("ab"), "u": ["y", "n"], "v": [word, "y"]})
+    for frame in (long, wide):
+        panel = cs.Predictions.from_frame(frame)
+        assert panel.classes == ["n", "y"] and np.isnan(panel.to_array()[1, 0]).all()
+        np.testing.assert_array_equal(panel.to_array(), read(written("f.csv", frame.to_csv(index=False))).to_array())
+        kept = cs.Predictions.from_frame(frame, classes=["y", "n", word])
+        assert kept.to_array()[1, 0].tolist() == [0, 0, 1]
+    labels = pd.DataFrame({"item": list("ab"), "label": [word, "n"]})
+    assert cs.MajorityVote().fit(panel, labels).posterior_[1].tolist() == [1, 0]
+
+
+def test_members_called_like_the_truth():
+    """They were left out without a word."""
+    frame = WIDE.drop(columns="label").assign(**{"true-north-7b": ["y", "y", "n"]})
+    with pytest.raises(cs.InvalidPredictions, match=r"\['true-north-7b'\] may be either: list the members, as in"):
+        cs.Predictions.from_frame(frame)
+    assert cs.Predictions.from_frame(frame, member="gpt,claude,true-north-7b").n_members == 3
+    for name in ("gold", "true_label", "target", "Expected Answer", "reference_class_id"):
+        true = frame.rename(columns={"true-north-7b": name})
+        assert cs.Predictions.from_frame(true).members == ["gpt", "claude"]
+
+
+def test_a_column_of_categories_beside_the_members():
+    """It became the only member."""
+    frame = WIDE.drop(columns="label").assign(category=["p", "q", "p"])
+    with pytest.raises(cs.InvalidPredictions, match=r"'category' stands beside \['gpt', 'claude'\]: say label="):
+        cs.Predictions.from_frame(frame)
+    assert cs.Predictions.from_frame(frame, label="category").members == ["category"]
+    assert cs.Predictions.from_frame(frame, member="gpt,claude").members == ["gpt", "claude"]
+    assert cs.Predictions.from_frame(frame.drop(columns="claude")).members == ["category"]
+
+
+def test_a_class_called_like_items_in_a_frame_of_per_cent():
+    shares = pd.DataFrame({"comment": [50.5, 20.0, 10.0], "news": [40.0, 30.0, 15.0], "spam": [9.5, 50.0, 75.0]})
+    panel = cs.Predictions({"x": shares, "y": shares}, normalize=True)
+    assert panel.classes == ["comment", "news", "spam"] and not panel.axes.items.is_named
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: cs.Predictions.from_frame(pd.DataFrame()), "frame must have columns of answers; it has none"),
+        (lambda: cs.Predictions.from_frame(WIDE[["id", "gpt", "claude"]], classes="yn"), "got the string 'yn'"),
+        (lambda: cs.Predictions.from_frame(WIDE[["id", "gpt", "claude"]], classes={"y", "n"}), "got a set"),
+        (lambda: cs.Predictions.from_logits({"x": WIDE}), "logits must be arrays .* got frames or scores with names"),
+    ],
+)
+def test_what_is_no_frame_of_answers(call, message):
+    with pytest.raises(cs.InvalidPredictions, match=message):
+        call()

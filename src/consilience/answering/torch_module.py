@@ -88,6 +88,8 @@ class Fusion(nn.Module):  # type: ignore[misc]  # torch is not followed by the t
         return f"{self._aggregator}, {len(self.members)} members × batch × {len(self.classes)} classes of {kind}"
 
     def _check_shape(self, predictions: Tensor) -> None:
+        if not isinstance(predictions, torch.Tensor):
+            raise TypeError(f"predictions must be a tensor; got a {type(predictions).__name__}")
         shape = tuple(predictions.shape)
         if len(shape) != 3 or (shape[0], shape[2]) != (len(self.members), len(self.classes)):
             raise ValueError(

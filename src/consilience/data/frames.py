@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Hashable
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, final
 
 import numpy as np
 
 from consilience.data.axes import Axis, listed, some
 from consilience.data.names import (
+    UNKNOWN,
     check_minus_one,
     check_spellings,
     in_order_of_appearance,
@@ -18,7 +19,7 @@ from consilience.data.names import (
     text_of,
 )
 from consilience.data.reading import are_probabilities, sum_tolerance
-from consilience.data.roles import Layout, Roles, roles_of
+from consilience.data.roles import Layout, Roles, check_no_members, roles_of, unclear
 from consilience.system.errors import InvalidPredictions
 from consilience.system.tables import Table
 
@@ -28,6 +29,17 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from consilience.system.arrays import IntArray
+
+
+@final
+class Usual(str):
+    """The default name of a column, in whose place another may be recognised."""
+
+    __slots__ = ()
+
+
+TASK, WORKER, LABEL = Usual("task"), Usual("worker"), Usual("label")
+"""crowd-kit's names of the columns of items, members and labels."""
 
 
 class Answers(NamedTuple):
@@ -184,18 +196,38 @@ def _of_data_set(data: Any) -> Table:
     return Table(columns)
 
 
-def found_columns(table: Table, item: Any, member: Any, label: Any) -> Roles:
-    """The columns of items, members and labels: as given; those that are not there are recognised."""
-    given = {"item": (item, "task"), "member": (member, "worker"), "label": (label, "label")}
-    if item in table.columns and member in table.columns:
+def found_columns(table: Table, item: Any, member: Any, label: Any, classes: Sequence[Any] | None = None) -> Roles:
+    """The columns of items, members and labels: as given; those that are not there are recognised.
+
+    So is the label by default, since `label` may also be the truth beside the members' answers.
+    """
+    columns, told_label = table.columns, None if isinstance(label, Usual) else label
+    is_long = item in columns and member in columns
+    values = {name: table[name] for name in columns if isinstance(name, str) and _are_plain(table[name])}
+    if is_long and (label is None or told_label is not None or item == member or not {item, member} <= values.keys()):
         return Roles(item, member, label)
+    if is_long and sum_to_one(table, [name for name in columns if name not in (item, member)]):
+        return Roles(item, member, None)  # whatever classes are called
+    given = {"item": (item, TASK), "member": (member, WORKER), "label": (told_label, LABEL)}
     for role, (column, default) in given.items():
-        if column not in table.columns and column not in (default, None) and not _is_several(column, table):
-            raise InvalidPredictions(f"frame must have the column {column!r} for the {role}; it has {table.columns}")
-    told: Any = [None if name == default and name not in table.columns else name for name, default in given.values()]
-    values = {name: table[name] for name in table.columns if isinstance(name, str) and _are_plain(table[name])}
-    found = roles_of(values, Layout(*told))
-    return found if label is not None else found._replace(label=None)
+        if column not in columns and column not in (default, None) and not _is_several(column, table):
+            raise InvalidPredictions(f"frame must have the column {column!r} for the {role}; it has {columns}")
+    told: Any = [None if name == default and name not in columns else name for name, default in given.values()]
+    found = roles_of({name: values[name] for name in values if name not in _columns_of(classes, table)}, Layout(*told))
+    if label is None:
+        return found._replace(label=None)
+    if told_label is None:
+        if found.label not in (None, label) and label in columns:
+            raise InvalidPredictions(unclear("label", [label, str(found.label)]))
+        if found.member is None:
+            check_no_members(values, found)
+    return found._replace(label=label) if is_long and found.label is None else found
+
+
+def _columns_of(classes: Sequence[Any] | None, table: Table) -> list[Any]:
+    """These classes if all of them are columns, which then hold their probabilities; else none."""
+    names = [] if classes is None else listed("class", classes)
+    return names if all(name in table.columns for name in names) else []
 
 
 def _is_several(column: Any, table: Table) -> bool:
@@ -261,6 +293,12 @@ def _class_columns(columns: Sequence[Any], taken: set[Any], label: Any, classes:
             f"{f'{missing[0]!r} is missing from' if missing else 'it has'} {some(list(columns))}"
         )
     return [left[axis.position_of(name)] for name in names]
+
+
+def answers_in(values: Sequence[Any], classes: Sequence[Any] | None) -> list[Any]:
+    """The labels in a column; None where one is missing, which empty text and words such as NA say if no class does."""
+    unknown = {"", *UNKNOWN}.difference(map(text_of, classes or ()))
+    return [None if is_missing(value) or (isinstance(value, str) and value in unknown) else value for value in values]
 
 
 def numbers_of(values: list[Any], column: Any) -> npt.NDArray[np.float64]:

@@ -8,7 +8,7 @@ import numpy as np
 
 from consilience.data.axes import Axis, some
 from consilience.data.frames import as_table, numbers_of, sum_to_one
-from consilience.data.label_roles import item_of_labels, label_of_labels
+from consilience.data.label_roles import columns_naming, item_naming, label_of_labels, usual_item
 from consilience.data.roles import names_items
 from consilience.data.wide_frames import index_names
 from consilience.system.errors import InvalidPredictions
@@ -35,13 +35,14 @@ class LabelFrame(NamedTuple):
     classes: list[Any]
 
 
-def read_label_frame(frame: Any) -> LabelFrame:
+def read_label_frame(frame: Any, known: Axis) -> LabelFrame:
     """Read a frame with a column of labels, such as `label` or `gold`, or with one of probabilities for each class.
 
-    Items are in a column of a usual name, such as `item` or `question_id`, or they are the index of a pandas frame.
+    Items are in a column of a usual name, such as `item` or `question_id`, or they are the index of a pandas frame, or
+    in the only column that holds names of the `known` items.
     """
     table = as_table(frame)
-    item = _item(frame, table)
+    item = _item(frame, table, known)
     others = [name for name in table.columns if name != item]
     has_index = item is None and hasattr(frame, "index")
     items = table[item] if item is not None else list(frame.index) if has_index else None
@@ -57,16 +58,33 @@ def read_label_frame(frame: Any) -> LabelFrame:
     return LabelFrame(items, has_index, _is_index_named(frame), table.columns, None, rows, others)
 
 
-def _item(frame: Any, table: Table) -> Any:
+def _item(frame: Any, table: Table, known: Axis) -> Any:
     """The column of items; None if the index names them, or if all columns are classes, whatever their names."""
     if sum_to_one(table, table.columns):
         return None
     usual = next((name for name in ITEM if name in table.columns), None)
     if usual is not None or _is_index_named(frame):
         return usual
-    item = item_of_labels(_texts(table))
-    # An index of names says more than a column such as `text`.
-    return item if item is None or names_items(item) or index_names(frame) is None else None
+    texts = _texts(table)
+    item, index = usual_item(texts), index_names(frame)
+    if index is None:
+        return item_naming(known, texts) if item is None else item
+    if item is not None and names_items(item):
+        return item
+    _check_one_naming(index, known, texts)
+    return None  # an index of names says more than a column such as `text`
+
+
+def _check_one_naming(index: list[Any], known: Axis, texts: dict[str, list[Any]]) -> None:
+    """Raise if the index, such as the numbers of rows that were kept, names items, and a column names others."""
+    if not known.has_all(index):
+        return
+    for name in columns_naming(known, texts):
+        if [known.find(value) for value in texts[name]] != [known.find(value) for value in index]:
+            raise InvalidPredictions(
+                f"labels must name their items once; the index, {some(index)}, and the column {name!r} do: call the "
+                "column item, or leave it out"
+            )
 
 
 def _label(table: Table, names: list[Any], item: Any) -> Any:

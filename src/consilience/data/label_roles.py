@@ -5,12 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from consilience.data.axes import some
-from consilience.data.names import NUMBER, is_missing
+from consilience.data.names import NUMBER, is_missing, is_whole
 from consilience.data.roles import LABEL, TRUTH, UNNAMED, called, check_one_id, column_named, counts_rows, role_of
 from consilience.system.errors import InvalidPredictions
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+
+    from consilience.data.axes import Axis
 
 INDEX = "index"
 """What pandas calls an index without a name once it is a column."""
@@ -24,21 +26,60 @@ def item_of_labels(table: Mapping[str, Sequence[Any]], told: str | None = None) 
     """
     if told is not None:
         return column_named(table, told, ())
-    named = called(table, "item")
-    counting = [name for name in table if _is_index(name) and counts_rows(table[name])]
-    usual = [name for name in named if name not in counting]
-    index = [name for name in table if name in UNNAMED and name not in counting]
-    if usual or index:
-        check_one_id(table, usual)
-        return (usual or index)[0]
-    if not counting:
-        return None
-    others = [name for name in table if name not in counting and role_of(name) is None and _are_names(table[name])]
-    label = label_of_labels(table, item=None)
-    others = [name for name in others if name != label]
+    usual = usual_item(table)
+    counting = [name for name in table if is_count(name, table[name])]
+    if usual is not None or not counting:
+        return usual
+    others = _unusual(table)
     if len(others) > 1:
         raise InvalidPredictions(f"one column must name the items; {some(others)} may: say item={others[0]!r}")
     return (others or counting)[0]
+
+
+def usual_item(table: Mapping[str, Sequence[Any]]) -> str | None:
+    """The column with a usual name for items, else an index of names; None if there is neither."""
+    named = [name for name in called(table, "item") if not is_count(name, table[name])]
+    check_one_id(table, named)
+    index = [name for name in table if name in UNNAMED and not is_count(name, table[name])]
+    return next(iter((*named, *index)), None)
+
+
+def item_naming(items: Axis, table: Mapping[str, Sequence[Any]]) -> str | None:
+    """The one column, whatever its name, that holds names of these items, else an index that counts the rows.
+
+    Raises if several do, and if a column has a name for each row, but not those of the items: the rows are then about
+    others, or in an unknown order.
+    """
+    naming = columns_naming(items, table)
+    if len(naming) == 1:
+        return naming[0]
+    if others := naming or _unusual(table):
+        raise InvalidPredictions(
+            f"labels must name their items, {some(items.names)}, in one column; {some(others)} may be meant: call that "
+            "column item, or leave it out if the rows are in the order of the items"
+        )
+    return next((name for name in table if is_count(name, table[name])), None)
+
+
+def columns_naming(items: Axis, table: Mapping[str, Sequence[Any]]) -> list[str]:
+    """The columns beside that of labels with the name of an item in each row.
+
+    Numbers must also tell the rows apart: a grade from 1 to 5 names none of 30 items.
+    """
+    label = label_of_labels(table, item=None)
+    others = {name: values for name, values in table.items() if name != label and not is_count(name, values)}
+    return [
+        name
+        for name, values in others.items()
+        if items.has_all(values) and (are_names(values) or not all(map(is_whole, values)))
+    ]
+
+
+def _unusual(table: Mapping[str, Sequence[Any]]) -> list[str]:
+    """The columns that have a name for each row, although they are not called so."""
+    label = label_of_labels(table, item=None)
+    others = [name for name in table if name != label and not is_count(name, table[name])]
+    return [name for name in others if role_of(name) is None and are_names(table[name])]
 
 
 def label_of_labels(table: Mapping[str, Sequence[Any]], item: str | None, told: str | None = None) -> str | None:
@@ -57,11 +98,12 @@ def label_of_labels(table: Mapping[str, Sequence[Any]], item: str | None, told: 
     return next((name for name in found if name is not None), None)
 
 
-def _is_index(name: str) -> bool:
-    return name in UNNAMED or name.strip().lower() == INDEX
+def is_count(name: str, values: Sequence[Any]) -> bool:
+    """Whether a column is an index that only counts the rows."""
+    return (name in UNNAMED or name.strip().lower() == INDEX) and counts_rows(values)
 
 
-def _are_names(values: Sequence[Any]) -> bool:
+def are_names(values: Sequence[Any]) -> bool:
     """Whether each row has a name of its own, and the names are no measurements."""
     if any(is_missing(value) or value == "" for value in values) or len(set(values)) < len(values):
         return False

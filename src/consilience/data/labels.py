@@ -79,7 +79,7 @@ def _entries(labels: Any, items: Axis) -> _Entries:
     # Without an order, a set cannot say which label is whose.
     is_list = hasattr(labels, "__len__") and not isinstance(labels, str | bytes | AbstractSet)
     if is_frame(labels):
-        return _of_frame(read_label_frame(labels), items)
+        return _of_frame(read_label_frame(labels, items), items)
     if not is_list or getattr(labels, "ndim", 1) == 0:
         raise InvalidPredictions(
             f"labels must have one entry for each of the {items.size} items; got a {type(labels).__name__}"
@@ -179,7 +179,7 @@ def known_rows(labels: Any, axes: Axes) -> FloatArray | None:
 
 
 def _rows_of_frame(frame: Any, axes: Axes) -> FloatArray:
-    found = read_label_frame(frame)
+    found = read_label_frame(frame, axes.items)
     if found.items is None:
         check_order_is_known(axes.items)
     elif found.has_index:
@@ -203,7 +203,7 @@ def known_truths(labels: Any, axes: Axes) -> IntArray | FloatArray | None:
     """Labels of either kind. Those in two dimensions are soft, except for a frame with a column of labels."""
     is_soft = is_array(labels) and len(labels.shape) == 2
     if is_frame(labels):
-        is_soft = read_label_frame(labels).labels is None
+        is_soft = read_label_frame(labels, axes.items).labels is None
     return known_rows(labels, axes) if is_soft else known_labels(labels, axes)
 
 
@@ -231,7 +231,7 @@ def _position(label: Any, place: int, axes: Axes) -> int:
     position = None if is_missing(label) else classes.find(label)
     if position is not None:
         return position
-    if is_missing(label) or text_of(label) == "-1" or text_of(label) in UNKNOWN:
+    if is_missing(label) or text_of(label) in ("", "-1", *UNKNOWN):
         return -1
     is_position = classes.is_named and COUNT.fullmatch(text_of(label)) and int(text_of(label)) < classes.size
     hint = ": the classes have names, so give names instead of positions" if is_position else ""

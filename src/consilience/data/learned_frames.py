@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 
+from consilience.data.names import text_of
 from consilience.system.arrays import to_numpy
 
 if TYPE_CHECKING:
@@ -78,6 +79,6 @@ def _flat(values: FloatArray, names: Mapping[str, Sequence[Any]], classes: Seque
 
 
 def _of_one_kind(names: Sequence[Any]) -> list[Any]:
-    """The names for one column: as texts if they are of several kinds, or of one that no column holds."""
+    """Names as a column of one type: as they are if all are text or all are numbers of one type, else their texts."""
     kinds = {type(name) for name in names}
-    return list(names) if len(kinds) == 1 and kinds <= {str, int, float, bool} else [str(name) for name in names]
+    return list(names) if len(kinds) == 1 and kinds <= {str, bool, int, float} else list(map(text_of, names))

@@ -19,8 +19,18 @@ from consilience.data.alignment import (
     places_of_members,
 )
 from consilience.data.answers import NUMBERS_AT_ONCE, HardAnswers, SoftMember, merge_answers
-from consilience.data.axes import Axes, Axis, HasAxes, listed
-from consilience.data.frames import as_table, found_columns, levels_as_columns, read_answers
+from consilience.data.axes import Axes, Axis, HasAxes, listed, some
+from consilience.data.frames import (
+    LABEL,
+    TASK,
+    WORKER,
+    Usual,
+    answers_in,
+    as_table,
+    found_columns,
+    levels_as_columns,
+    read_answers,
+)
 from consilience.data.plausibility import check_labels, check_members, check_shared_labels
 from consilience.data.reading import (
     axis_of_positions,
@@ -153,7 +163,7 @@ class Predictions(AbstractPredictions):
         partial: bool = False,
     ) -> None:
         if isinstance(probabilities, Mapping):
-            members = list(probabilities) if members is None else members
+            members = _names_of_parts(probabilities, members)
             probabilities = list(probabilities.values())
         if are_member_tables(probabilities):
             self._take_over(_of_member_tables(probabilities, members, items, classes, normalize=normalize))
@@ -189,8 +199,12 @@ class Predictions(AbstractPredictions):
         [[[0.5, 0.5]]]
         """
         if isinstance(logits, Mapping):
-            names.setdefault("members", list(logits))
+            names["members"] = _names_of_parts(logits, names.get("members"))
             logits = list(logits.values())
+        if are_member_tables(logits):
+            raise InvalidPredictions(
+                "logits must be arrays (items, classes); got frames or scores with names: give their values"
+            )
         matrices = member_matrices(logits)
         check_shapes(matrices)
         return cls([softmax(matrix, member) for member, matrix in enumerate(matrices)], **names)
@@ -288,9 +302,9 @@ class Predictions(AbstractPredictions):
         cls,
         frame: Any,
         *,
-        item: Any = "task",
-        member: Any = "worker",
-        label: Any = "label",
+        item: Any = TASK,
+        member: Any = WORKER,
+        label: Any = LABEL,
         classes: Sequence[Any] | None = None,
         partial: bool = False,
     ) -> Predictions:
@@ -300,7 +314,8 @@ class Predictions(AbstractPredictions):
         by `classes`, or all columns but `item` and `member`. Names come from the frame. Items come in the order of
         their first rows (those called 0, 1, 2, … in that order), and their labels are matched by name. The defaults are
         crowd-kit's; columns of other usual names, such as `question_id` and `judge_model`, are recognised if nothing
-        else may be meant.
+        else may be meant. A frame in which `label` or another column may hold the answers is refused, unless `label`
+        is given. Empty text and words such as NA are missing answers, unless `classes` has them.
 
         A frame with one row per item and one column of labels per member, as cleanlab takes, is read too: its items are
         a column such as `id`, or the index. `member="ann,bob"` lists the members' columns where there are others.
@@ -309,12 +324,19 @@ class Predictions(AbstractPredictions):
         """
         frame = levels_as_columns(frame)
         table = as_table(frame)
+        if not table.columns:
+            raise InvalidPredictions("frame must have columns of answers; it has none")
+        classes = None if classes is None else listed("class", classes)
         joined = joined_items(table.to_dict(), item) if "+" in str(item) else None
         if joined is not None:
             table = Table({item: joined, **table.to_dict()})
-        found = found_columns(table, item, member, label)
+        found = found_columns(table, item, member, label, classes)
         if found.member is None:
-            return _of_wide_labels(read_wide_labels(frame, table, found, member, classes), partial=partial)
+            wide = read_wide_labels(frame, table, found, member, classes)
+            is_told = wide.are_listed or not (label is None or isinstance(label, Usual))
+            return _of_wide_labels(wide, is_told=is_told, partial=partial)
+        if found.label in table.columns and not isinstance(frame, Table):  # a reader of files knows what is missing
+            table = Table({**table.to_dict(), found.label: answers_in(table[found.label], classes)})
         answers = read_answers(table, item=found.item, member=found.member, label=found.label, classes=classes)
         axes = Axes(
             Axis("member", len(answers.member_names), answers.member_names),
@@ -322,7 +344,10 @@ class Predictions(AbstractPredictions):
             Axis("class", len(answers.class_names), answers.class_names),
         )
         given = answers.rows if answers.labels is None else answers.labels
-        return _of_answers(answers.items, answers.members, given, axes, partial=partial)
+        made = _of_answers(answers.items, answers.members, given, axes, partial=partial)
+        if answers.labels is not None and all(isinstance(column, Usual) for column in (item, member, label)):
+            check_labels(made, {str(found.label): table[found.label]})
+        return made
 
     @classmethod
     def from_models(
@@ -359,8 +384,7 @@ class Predictions(AbstractPredictions):
             Show a progress bar when it takes more than a second.
         """
         outputs = run_models(models, loader, activation=activation, device=device, verbose=verbose)
-        names = list(outputs) if members is None else members
-        return cls(list(outputs.values()), members=names, items=items, classes=classes)
+        return cls(outputs, members=members, items=items, classes=classes)
 
     @classmethod
     def concatenate(cls, parts: Sequence[Any]) -> Predictions:
@@ -554,6 +578,17 @@ def as_predictions(predictions: Any) -> Predictions:
     return predictions
 
 
+def _names_of_parts(parts: Mapping[Any, Any], members: Iterable[Any] | None) -> list[Any]:
+    """The members' names where a mapping has some: its own, or others; raises if one is its own of another part."""
+    own = Axis("member", len(parts), list(parts))
+    names = own.names if members is None else listed("member", members)
+    if any(own.find(name) not in (None, place) for place, name in enumerate(names)):
+        raise InvalidPredictions(
+            f"members must be in the order of the mapping, {some(own.names)}, or be left out; got {some(names)}"
+        )
+    return names
+
+
 def _of_member_tables(
     tables: Sequence[Any],
     members: Iterable[Any] | None,
@@ -579,7 +614,16 @@ def _of_member_tables(
                 partial=True,
             )
         )
-    return _side_by_side(parts)
+    together = _side_by_side(parts)
+    return together if own_items is None else _in_order(together, own_items)
+
+
+def _in_order(predictions: Predictions, items: Sequence[Any]) -> Predictions:
+    """The same answers with their items in the order of these names; raises unless they are the same names."""
+    own, wanted = predictions.axes.items, Axis("item", predictions.n_items, items)
+    if own.positions_on(wanted) is not None:
+        predictions = predictions.take([own.position_of(name) for name in items])
+    return predictions.with_items(wanted)
 
 
 def _side_by_side(predictions: Sequence[Predictions]) -> Predictions:
@@ -599,11 +643,11 @@ def _side_by_side(predictions: Sequence[Predictions]) -> Predictions:
     return _assembled(soft, merge_answers(hard) if hard else None, axes)
 
 
-def _of_wide_labels(wide: WideLabels, *, partial: bool) -> Predictions:
+def _of_wide_labels(wide: WideLabels, *, is_told: bool, partial: bool) -> Predictions:
     made = Predictions.from_labels(
         wide.labels, members=wide.members, items=wide.items, classes=wide.classes, partial=partial
     )
-    if not wide.are_told:
+    if not is_told:
         check_labels(made, wide.columns)
         check_shared_labels(made)
     check_members(made, "a frame has a row for each item")

@@ -214,6 +214,12 @@ def role_of(name: str) -> Role | None:
     return next((role for role, last in LAST_WORDS.items() if words[-1] in last), None)
 
 
+def is_called_truth(name: str) -> bool:
+    """Whether all words of a column's name say that it holds true labels, as in `gold_label` and `true_class_id`."""
+    words = [word.lower() for word in WORD.findall(name)]
+    return all(word in TRUTH_WORDS | LAST_WORDS["label"] | NOT_LAST for word in words)
+
+
 def column_named(table: Collection[str], wanted: str | None, names: Sequence[str]) -> str | None:
     """The column the user named, or the one with the first of the usual names."""
     if wanted is not None:
@@ -252,7 +258,7 @@ def check_one_id(table: Mapping[str, Sequence[Any]], items: Sequence[str]) -> No
     first, *others = [name for name in items if _is_id(name)] or [""]
     for other in others:
         if list(map(str, table[other])) != list(map(str, table[first])):
-            raise InvalidPredictions(_unclear("item", [first, other]))
+            raise InvalidPredictions(unclear("item", [first, other]))
 
 
 def roles_of(table: Mapping[str, Sequence[Any]], told: Layout | None = None) -> Roles:
@@ -403,7 +409,7 @@ class _Decision:
         for other in others:
             n_both, sizes = self._n_pairs(first, other), {len(set(self.table[name])) for name in (first, other)}
             if n_both not in sizes and self._is_exact(first, "item") == self._is_exact(other, "item"):
-                raise InvalidPredictions(_unclear("item", [first, other]))
+                raise InvalidPredictions(unclear("item", [first, other]))
         return first
 
     def _n_pairs(self, one: str, other: str) -> int:
@@ -423,7 +429,7 @@ class _Decision:
         if not scores or not is_long or n_fractions > 1:
             return None
         if verdicts := self._verdicts(taken):
-            raise InvalidPredictions(_unclear("label", [verdicts[0], scores[0]]))
+            raise InvalidPredictions(unclear("label", [verdicts[0], scores[0]]))
         return self._the_only("label", scores)
 
     def _verdicts(self, taken: set[str | None]) -> list[str]:
@@ -442,7 +448,7 @@ class _Decision:
         for other in others:
             sizes = {len(set(self.table[name])) for name in (first, other)}
             if sizes != {self._n_pairs(first, other)}:
-                raise InvalidPredictions(_unclear(role, [first, other]))
+                raise InvalidPredictions(unclear(role, [first, other]))
         return first
 
     # ---- wide tables ----------------------------------------------------------------------------------------
@@ -482,10 +488,7 @@ class _Decision:
             if self.held[name].different & self.held[names[0]].different
         ]
         if names and alike and self._is_exact(names[0], "label"):
-            raise InvalidPredictions(
-                f"one column of labels is one member's, several are several members'; {names[0]!r} stands beside "
-                f"{some(alike)}: say label={names[0]!r}, or member={','.join(alike)!r} for the others"
-            )
+            raise InvalidPredictions(_several(names[0], alike))
         return not alike
 
     def _without_members(self, item: str) -> str:
@@ -514,7 +517,25 @@ class _Decision:
         return counts_rows(self.table[name])
 
 
-def _unclear(role: Role, names: list[str]) -> str:
+def check_no_members(table: Mapping[str, Sequence[Any]], roles: Roles) -> None:
+    """Raise if columns beside the one that was taken for labels, such as `category`, have labels in common."""
+    others = [name for name in table if name not in (roles.item, *UNNAMED) and role_of(name) is None]
+    held = {name: _Values(table[name]) for name in others if name != roles.label}
+    said = {name: values.different for name, values in held.items() if values.are_labels and values.repeats}
+    alike = [name for name in said if any(said[name] & said[other] for other in said if other != name)]
+    if roles.label is not None and alike:
+        raise InvalidPredictions(_several(roles.label, alike))
+
+
+def _several(label: str, members: list[str]) -> str:
+    return (
+        f"one column of labels is one member's, several are several members'; {label!r} stands beside "
+        f"{some(members)}: say label={label!r}, or member={','.join(members)!r} for the others"
+    )
+
+
+def unclear(role: Role, names: list[str]) -> str:
+    """What to say where each of two columns may have a role."""
     joined = "+".join(names)
     both = f", or {role}={joined!r} for both together" if role == "item" else ""
     return f"one column must hold the {role}; {' and '.join(map(repr, names))} may: say {role}={names[0]!r}{both}"

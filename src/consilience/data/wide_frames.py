@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from consilience.data.axes import Axis, some
-from consilience.data.frames import as_table, is_frame, rows_of, sum_to_one
-from consilience.data.names import check_minus_one, check_spellings, is_missing, sorted_names
+from consilience.data.frames import answers_in, as_table, is_frame, rows_of, sum_to_one
+from consilience.data.label_roles import are_names, is_count
+from consilience.data.names import check_minus_one, check_spellings, sorted_names
 from consilience.data.reading import are_probabilities
-from consilience.data.roles import column_named, role_of, roles_of
+from consilience.data.roles import column_named, is_called_truth, role_of, roles_of
 from consilience.data.rows import are_scored, read_rows
 from consilience.system.errors import InvalidPredictions
 
@@ -31,7 +32,7 @@ class WideLabels(NamedTuple):
     items: list[Any] | None
     classes: list[Any]
     columns: dict[Any, list[Any]]  # the labels by the frame's column
-    are_told: bool  # whether the user listed the members
+    are_listed: bool  # whether the user listed the members
 
 
 class MemberTable(NamedTuple):
@@ -48,15 +49,16 @@ class MemberTable(NamedTuple):
 def read_wide_labels(frame: Any, table: Table, roles: Roles, member: Any, classes: Sequence[Any] | None) -> WideLabels:
     """The labels of a frame with a column per member. Its items are a column, or an index that does not only count."""
     others = [name for name in table.columns if name != roles.item]
-    are_told = isinstance(member, str) and "," in member
+    are_listed = isinstance(member, str) and "," in member
     if roles.label is not None:
         members = [roles.label]
-    elif are_told:
+    elif are_listed:
         members = [str(column_named(others, name.strip(), ())) for name in member.split(",")]
     else:
         members = [name for name in others if role_of(str(name)) != "truth"]
+        _check_truths([name for name in others if name not in members], members)
         _check_no_probabilities(table, others)
-    columns = {name: [None if is_missing(value) else value for value in table[name]] for name in members}
+    columns = {name: answers_in(table[name], classes) for name in members}
     for name, values in columns.items():
         check_spellings(set(values), name)
     if classes is None:
@@ -66,10 +68,19 @@ def read_wide_labels(frame: Any, table: Table, roles: Roles, member: Any, classe
         np.array(list(columns.values()), dtype=object).reshape(len(members), -1),
         members,
         index_names(frame) if roles.item is None else table[roles.item],
-        said if classes is None else list(classes),
+        said if classes is None else classes,
         columns,
-        are_told,
+        are_listed,
     )
+
+
+def _check_truths(names: list[Any], members: list[Any]) -> None:
+    """Raise if a column may be called after a member, as `reference-model`, instead of the truth, as `reference`."""
+    if doubtful := [name for name in names if not is_called_truth(str(name))]:
+        raise InvalidPredictions(
+            f"columns of labels must be members or the truth; {some(doubtful)} may be either: list the members, as in "
+            f"member={','.join(map(str, [*members, *doubtful]))!r}"
+        )
 
 
 def _check_no_probabilities(table: Table, names: list[Any]) -> None:
@@ -105,15 +116,9 @@ def read_member(part: Any, name: Any, classes: Sequence[Any] | None) -> MemberTa
     if not is_frame(part):
         return MemberTable(part, None, None)
     table = as_table(part)
-    item = None
-    if classes is None and not sum_to_one(table, table.columns):
-        item = roles_of({name: table[name] for name in table.columns if isinstance(name, str)}).item
-    others = [column for column in table.columns if column != item]
-    if classes is not None:
-        item = next((column for column in others if isinstance(column, str) and role_of(column) == "item"), None)
-        axis = Axis("class", len(others), others)
-        others = [others[axis.position_of(wanted)] for wanted in classes]
-        item = None if item in others else item
+    chosen = None if classes is None else _columns_called(classes, table.columns)
+    item = None if chosen is None and sum_to_one(table, table.columns) else _item(part, table, name, chosen or [])
+    others = [column for column in table.columns if column != item] if chosen is None else chosen
     rows = rows_of(table, others)
     if rows is None:
         raise InvalidPredictions(
@@ -121,6 +126,37 @@ def read_member(part: Any, name: Any, classes: Sequence[Any] | None) -> MemberTa
             "name the classes with classes=, or give a long frame to from_frame"
         )
     return MemberTable(rows, index_names(part) if item is None else table[item], others)
+
+
+def _columns_called(classes: Sequence[Any], columns: Sequence[Any]) -> list[Any]:
+    """The columns with the names of these classes."""
+    axis = Axis("class", len(columns), columns)
+    return [columns[axis.position_of(wanted)] for wanted in classes]
+
+
+def _item(part: Any, table: Table, member: Any, classes: Sequence[Any]) -> Any:
+    """The column of items: one with a usual name, else the only one beside the classes that names each row."""
+    others = [name for name in table.columns if isinstance(name, str) and name not in classes]
+    texts = {name: table[name] for name in others if not _are_fractions(table, name)}
+    if not classes:
+        return roles_of(texts).item
+    left = {name: values for name, values in texts.items() if role_of(name) in (None, "item")}
+    item = roles_of(left).item
+    if index_names(part) is not None or (item is not None and not is_count(item, left[item])):
+        return item
+    names = [name for name, values in left.items() if name != item and are_names(values)]
+    if len(names) > 1:
+        raise InvalidPredictions(
+            f"one column of member {member!r} must name the items; {some(names)} may: call it item, or make it the "
+            "index"
+        )
+    return names[0] if names else item
+
+
+def _are_fractions(table: Table, name: str) -> bool:
+    """Whether a column holds numbers that are not all whole: a class may be called `image`, but 59.3 names none."""
+    numbers = rows_of(table, [name])
+    return numbers is not None and bool((numbers % 1 > 0).any())
 
 
 def shared_index(labels: Any) -> list[Any] | None:

@@ -59,6 +59,8 @@ def test_nothing_of_the_module_is_trained(rng):
     assert module(torch.empty(4, 0, 5)).shape == (0, 5)
     with pytest.raises(ValueError, match=r"must be \(4 members, batch, 5 classes\); got \(3, 2, 5\)"):
         module(torch.rand(3, 2, 5))
+    with pytest.raises(TypeError, match="predictions must be a tensor; got a ndarray"):
+        module(np.full((4, 2, 5), 0.2))
 
 
 @pytest.mark.parametrize("logits", [False, True])

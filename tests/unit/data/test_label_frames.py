@@ -117,7 +117,7 @@ def test_what_an_error_recommends_is_taken():
 
 
 def test_reading():
-    found = read_label_frame(pd.DataFrame({"a": [1.0], "b": [0.0]}))
+    found = read_label_frame(pd.DataFrame({"a": [1.0], "b": [0.0]}), AXES.items)
     assert found.has_index and found.labels is None and found.classes == ["a", "b"]
 
 
@@ -135,7 +135,7 @@ def test_the_column_of_items_goes_before_the_number_of_the_row(make, column):
 
 
 def test_a_frame_without_a_column_of_items_is_refused_if_items_are_matched_by_name():
-    frame = pd.DataFrame({"who": ["a", "b"], "label": ["y", "x"]})
+    frame = pd.DataFrame({"who": ["a", "a"], "label": ["y", "x"]})
     with pytest.raises(cs.InvalidPredictions, match=r"only counts its rows, .* columns \['who', 'label'\]"):
         known_labels(frame, SHUFFLED.axes)
     named = frame.set_index(pd.Index([0, 1], name="question_id"))  # somebody chose these numbers
@@ -151,3 +151,43 @@ def test_classes_may_be_called_like_items():
     axes = cs.Predictions([[[0.5, 0.5], [0.1, 0.9]]], items=["u", "v"], classes=["image", "text"]).axes
     frame = pd.DataFrame({"image": [0.25, 1.0], "text": [0.75, 0.0]}, index=["v", "u"])
     assert known_rows(frame, axes).tolist() == [[1.0, 0.0], [0.25, 0.75]]
+
+
+@pytest.mark.parametrize("label", ["label", "species"])
+@pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame])
+def test_the_column_with_the_names_of_items_may_be_called_otherwise(make, label):
+    columns = {"note": ["a", "b", "a"], "product": ["z", "x", "x"], label: ["cat", "ant", "ant"]}
+    if label == "species":
+        del columns["note"]
+    assert known_labels(make(columns), AXES).tolist() == [-1, 0, -1, 2]
+    counted = make({"grade": [1, 1, 1], "product": [3, 1, 2], "label": ["y", "x", "y"]})
+    assert known_labels(counted, SHUFFLED.axes).tolist() == [1, -1, 1, 0]
+    with_count = make({"index": [0, 1, 2], "product": [3, 1, 2], "label": ["y", "x", "y"]})
+    assert known_labels(with_count, SHUFFLED.axes).tolist() == [1, -1, 1, 0]
+
+
+def test_soft_labels_beside_a_column_of_unusual_name():
+    rows = known_rows(pl.DataFrame({"product": ["z", "x", "y"], **SOFT}), AXES)
+    np.testing.assert_array_equal(rows, known_rows(pl.DataFrame({"item": ["z", "x", "y"], **SOFT}), AXES))
+
+
+@pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame])
+@pytest.mark.parametrize(
+    ("columns", "meant"),
+    [
+        ({"product": list("abcd")}, r"\['product'\]"),
+        ({"product": list("zyxw"), "next": list("yxwz")}, r"\['product', 'next'\]"),
+    ],
+)
+def test_columns_that_may_name_the_items_are_not_ignored(make, columns, meant):
+    with pytest.raises(cs.InvalidPredictions, match=rf"name their items, .*, in one column; {meant} may be meant"):
+        known_labels(make({**columns, "label": ["cat"] * 4}), AXES)
+
+
+def test_rows_that_were_kept_beside_a_column_of_items():
+    """The index counts the rows of the frame that they were kept from."""
+    kept = pd.DataFrame({"product": [3, 1, 0, 2], "label": list("xyxy")}).iloc[2:]
+    with pytest.raises(cs.InvalidPredictions, match=r"once; the index, \[2, 3\], and the column 'product' do"):
+        known_labels(kept, SHUFFLED.axes)
+    assert known_labels(kept.rename(columns={"product": "item"}), SHUFFLED.axes).tolist() == [1, 0, -1, -1]
+    assert known_labels(kept[["label"]], SHUFFLED.axes).tolist() == [0, -1, 1, -1]

@@ -143,3 +143,24 @@ def test_series_of_labels_have_one_index():
     for other, got in ((second, r"\['y', 'x'\]"), (np.array([0, 1]), "none")):
         with pytest.raises(cs.InvalidPredictions, match=rf"member 0 has \['x', 'y'\] and member 1 {got}: from_frame"):
             cs.Predictions.from_labels([first, other])
+
+
+SKUS = pd.DataFrame({"sku": ["x", "y", "z"], "cat": [0.9, 0.2, 0.6], "dog": [0.1, 0.8, 0.4]})
+
+
+@pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame])
+def test_the_only_column_of_names_beside_the_classes_names_the_items(make):
+    extra = SKUS.assign(confidence=[0.9, 0.8, 0.6], pred=["cat", "dog", "owl"], label=["cat", "cat", "dog"])
+    for frame in (SKUS, extra, extra.assign(**{"Unnamed: 0": [0, 1, 2]})):
+        parts = {"a": make(frame.to_dict("list")), "b": make(SKUS.iloc[::-1].to_dict("list"))}
+        p = cs.Predictions(parts, classes=["cat", "dog"])
+        assert p.items == ["x", "y", "z"]
+        np.testing.assert_array_equal(p.to_array(), [SKUS[["cat", "dog"]]] * 2)
+
+
+def test_two_columns_of_names_beside_the_classes():
+    frame = SKUS.assign(place=["Rome", "Lima", "Oslo"])
+    with pytest.raises(cs.InvalidPredictions, match=r"member 'a' must name the items; \['sku', 'place'\] may: call it"):
+        cs.Predictions({"a": frame}, classes=["cat", "dog"])
+    assert cs.Predictions({"a": frame.set_index("sku")}, classes=["cat", "dog"]).items == ["x", "y", "z"]
+    assert cs.Predictions({"a": frame.rename(columns={"sku": "id"})}, classes=["dog", "cat"]).items == ["x", "y", "z"]
