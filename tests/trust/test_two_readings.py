@@ -81,6 +81,31 @@ def test_a_column_of_confidence_is_no_class(written):
     assert read(path, classes=("cat", "dog")).classes == ["cat", "dog"]
 
 
+@pytest.mark.parametrize("sizes", [(2, 2), (3, 3), (2, 3), (3, 2)])
+def test_the_probabilities_of_two_members_in_one_table(written, sizes):
+    """One of them was read, the other was not."""
+    rows = np.concatenate([RNG.dirichlet(np.ones(size), 20) for size in sizes], axis=1)
+    names = [f"{member}_{k}" for member, size in zip(("vit", "cnn"), sizes, strict=True) for k in range(size)]
+    path = written("m.csv", lines(f"item,{','.join(names)}", *((f"q{i}", *row) for i, row in enumerate(rows))))
+    with pytest.raises(cs.InvalidPredictions, match="--classes, or give each member a file of its own"):
+        read(path)
+    assert read(path, classes=tuple(names[: sizes[0]])).classes == names[: sizes[0]]
+
+
+@pytest.mark.parametrize("n_others", [5, 45, 300])
+@pytest.mark.parametrize("is_first", [True, False])
+def test_classes_beside_many_other_numbers(written, n_others, is_first):
+    """Beside 43 other columns, all of them were classes."""
+    shares, others = RNG.dirichlet(np.ones(3), 30).round(6), RNG.normal(size=(30, n_others)).round(3)
+    names = [["cat", "dog", "owl"], [f"f{place}" for place in range(n_others)]]
+    both = [shares, others] if is_first else [others, shares]
+    header = ",".join(["item", *sum(names if is_first else names[::-1], [])])
+    rows = np.concatenate(both, axis=1)
+    panel = read(written("m.csv", lines(header, *((f"q{i}", *row) for i, row in enumerate(rows)))))
+    assert panel.classes == ["cat", "dog", "owl"]
+    np.testing.assert_array_equal(panel.to_array()[0], shares)
+
+
 def test_many_columns_are_read_in_little_memory(written):
     """The pairs of columns were listed: 8,000 columns of logits took 3 GB."""
     import tracemalloc

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -27,6 +26,7 @@ from consilience.data.roles import (
 )
 from consilience.files.cells import Cells, Numbers, check_one_notation, numbers_in
 from consilience.files.lists import as_one_scale, lists_of_predictions
+from consilience.files.runs import MOST, runs_of_probabilities
 from consilience.files.scales import Scale, as_probabilities, check_orientation
 from consilience.system import tables
 from consilience.system.errors import InvalidPredictions
@@ -37,10 +37,6 @@ if TYPE_CHECKING:
     from consilience.data.rows import Rows
     from consilience.files.contents import Contents, Table
     from consilience.system.arrays import FloatArray
-
-MOST, MOST_RUNS, MOST_SAMPLED, FEWEST_SAMPLED = 0.5, 1000, 100_000, 50
-"""Columns are classes if so many rows sum to 1. So many runs of columns are tried, on so many rows together, each on at
-least so many."""
 
 MEASURES = frozenset(["confidence", "agreement", "entropy", "uncertainty", "margin", "weight", "temperature", "length"])
 """Words in the names of columns whose numbers describe items."""
@@ -344,25 +340,14 @@ class _Reading:
         return self._longest_run(plain) or (self._longest_run(names) if len(plain) < len(names) else None)
 
     def _longest_run(self, names: Sequence[str]) -> list[str] | None:
-        n_names = len(names)
-        if n_names < 2 or (numbers := numbers_in(self.table[name] for name in names)) is None:
-            return None
-        best, found = MOST, []
-        runs = ((start, start + size) for size in range(n_names, 1, -1) for start in range(n_names - size + 1))
-        n_rows = max(FEWEST_SAMPLED, MOST_SAMPLED // n_names)
-        for start, stop in islice(runs, MOST_RUNS):
-            part = numbers._replace(values=numbers.values[:n_rows, start:stop])
-            share = part.share_of_probabilities() if part.has_fractions() or part.has_point else 0.0
-            if share > best:
-                best, found = share, [list(names[start:stop])]
-            elif found and share == best and stop - start == len(found[0]):
-                found.append(list(names[start:stop]))
-        if len(found) > 1:
+        numbers = numbers_in(self.table[name] for name in names) if len(names) > 1 else None
+        runs = [] if numbers is None else [list(names[run]) for run in runs_of_probabilities(numbers)]
+        if len(runs) > 1:
             raise InvalidPredictions(
-                f"columns that sum to 1 are classes; {some(found[0])} do, and {some(found[1])} do: name the classes "
-                "with --classes"
+                f"columns that sum to 1 are classes; {some(runs[0])} do, and {some(runs[1])} do: name the classes "
+                "with --classes, or give each member a file of its own"
             )
-        return found[0] if found else None
+        return runs[0] if runs else None
 
     def _numbers(self, names: Sequence[str]) -> Numbers:
         columns = [self.table[name] for name in names]
