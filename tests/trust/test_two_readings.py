@@ -97,10 +97,9 @@ def test_the_probabilities_of_two_members_in_one_table(written, sizes):
 def test_classes_beside_many_other_numbers(written, n_others, is_first):
     """Beside 43 other columns, all of them were classes."""
     shares, others = RNG.dirichlet(np.ones(3), 30).round(6), RNG.normal(size=(30, n_others)).round(3)
-    names = [["cat", "dog", "owl"], [f"f{place}" for place in range(n_others)]]
-    both = [shares, others] if is_first else [others, shares]
-    header = ",".join(["item", *sum(names if is_first else names[::-1], [])])
-    rows = np.concatenate(both, axis=1)
+    parts = [("cat,dog,owl", shares), (",".join(f"f{place}" for place in range(n_others)), others)]
+    names, numbers = zip(*(parts if is_first else parts[::-1]), strict=True)
+    header, rows = ",".join(["item", *names]), np.concatenate(numbers, axis=1)
     panel = read(written("m.csv", lines(header, *((f"q{i}", *row) for i, row in enumerate(rows)))))
     assert panel.classes == ["cat", "dog", "owl"]
     np.testing.assert_array_equal(panel.to_array()[0], shares)

@@ -98,10 +98,13 @@ def _agreement(found: PanelAgreement) -> dict[str, Any]:
 
 def _repeated(predictions: Predictions) -> dict[str, int]:
     """How many members answer items more than once, and how many items that happens to."""
-    hard = predictions.hard
-    if hard is None:
+    answers = [(own.items, own.position) for own in predictions.soft if own.items is not None]
+    if predictions.hard is not None:
+        answers.append((predictions.hard.items, predictions.hard.members))
+    if not answers:
         return {"members": 0, "items": 0}
-    pairs, times = np.unique(hard.items * predictions.n_members + hard.members, return_counts=True)
+    numbered = np.concatenate([items * predictions.n_members + members for items, members in answers])
+    pairs, times = np.unique(numbered, return_counts=True)
     again = pairs[times > 1]
     return {
         "members": len(np.unique(again % predictions.n_members)),

@@ -30,6 +30,7 @@ class LabelSource(NamedTuple):
 
     labels: Any
     found: str
+    column: str | None = None  # that holds them, in a table
 
 
 class Source(NamedTuple):
@@ -98,7 +99,7 @@ def read_labels(source: str, *, layout: Layout | None = None, are_optional: bool
     except InvalidPredictions as error:
         raise InvalidPredictions(f"{source}: {error}") from None
     where = None if item is None else repr(item) if item else "the column without a name"
-    return LabelSource(labels, _understood_labels(contents, given, label, where))
+    return LabelSource(labels, _understood_labels(contents, given, label, where), label)
 
 
 def _columns_of_labels(table: Table, told: Layout) -> tuple[str | None, str]:

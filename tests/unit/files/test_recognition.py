@@ -374,7 +374,7 @@ def test_items_are_judged_over_all_files(tmp_path):
 
 def test_labels_say_how_they_were_understood(tmp_path):
     source = str(text(tmp_path / "y.csv", ",qid,label\n0,226,x\n1,412,\n"))
-    labels, found = read_labels(source)
+    labels, found, _ = read_labels(source)
     assert labels == NamedLabels(["226", "412"], ["x", None])
     assert found == f"{source}: CSV table, 1 label in 'label', items in 'qid'"
     assert read_labels(str(text(tmp_path / "z.csv", "truth\nNA\n\n"))).found.endswith(
