@@ -202,3 +202,20 @@ def test_an_archive_with_two_arrays_of_items(written):
         read_labels(written("truth.npz", arrays))
     counted = read_labels(written("truth.npz", {"labels": np.array([1, 0]), "index": np.array([0, 1])})).labels
     assert counted.tolist() == [1, 0]
+
+
+# ---- what can be written ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("part", ["\\ud800", "\\u0000"])
+@pytest.mark.parametrize("column", ["item", "member", "label"])
+def test_names_that_no_file_gives_back(written, part, column):
+    records = []
+    for place in range(12):
+        record = {"item": f"q{place}", "member": "uvw"[place % 3], "label": "xy"[place % 2]}
+        record[column] += part if place % 2 else ""
+        records.append("{" + ",".join(f'"{name}": "{value}"' for name, value in record.items()) + "}")
+    path = written("p.jsonl", "\n".join(records))
+    kind = {"label": "class"}.get(column, column)
+    with pytest.raises(cs.InvalidPredictions, match=rf"p\.jsonl: names must have whole characters .* got the {kind} '"):
+        read(path)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from consilience.data.axes import Axis, some
+from consilience.data.axes import Axis, short, some
 from consilience.data.label_roles import item_of_labels, label_of_labels
 from consilience.data.labels import NamedLabels
-from consilience.data.names import UNKNOWN, is_missing, text_of
+from consilience.data.names import UNKNOWN, is_missing, text_of, unwritable
 from consilience.data.predictions import Predictions
 from consilience.data.roles import ITEM, TRUTH, Layout, joined_items
 from consilience.files.arrays import axis_names, from_arrays, items_in, labels_in
@@ -51,6 +51,7 @@ def read_predictions(sources: Sequence[str], *, logits: bool = False, layout: La
         contents = read_contents(source)
         part, words, example = _recognised(contents, told, logits=logits, is_alone=len(sources) == 1)
         parts.append(_with_names(part, told, source))
+        _check_can_be_written(parts[-1], source)
         found.append(f"{source}: {contents.format}, {words}")
         examples.append(example)
     _check_fit_together(parts, sources)
@@ -201,6 +202,17 @@ def _with_names(part: Predictions, told: Layout, source: str) -> Predictions:
             )
         part = part.with_classes(Axis("class", n_classes, told.classes))
     return part
+
+
+def _check_can_be_written(part: Predictions, source: str) -> None:
+    """Raise for a name that no file could give back: JSON can hold halves of characters, and bytes of 0."""
+    for axis in part.axes:
+        name = unwritable(axis.names) if axis.is_named else None
+        if name is not None:
+            raise InvalidPredictions(
+                f"{source}: names must have whole characters and no bytes of 0, so that they can be written; got the "
+                f"{axis.kind} {short(name)}"
+            )
 
 
 def _check_fit_together(parts: list[Predictions], sources: Sequence[str]) -> None:
