@@ -86,7 +86,7 @@ def _cumulated(values: FloatArray, *, has_point: bool) -> tuple[FloatArray, IntA
     A number that is no probability is counted as 2, so that no row with it sums to 1.
     """
     with np.errstate(invalid="ignore"):  # of infinite numbers
-        is_fraction = (values % 1 > 0).any(axis=0) | has_point
+        is_fraction = np.asarray((values % 1 > 0).any(axis=0) | has_point)
     cells = np.where((values >= 0) & (values <= 2), values, 2.0)
     parts = (cells.T, ~np.isnan(values).T, is_fraction)
     sums, n_given, n_fractions = (np.cumsum(np.concatenate([part[:1] * 0, part]), axis=0) for part in parts)
@@ -118,4 +118,4 @@ def _remember(found: _Found, starts: IntArray, stops: IntArray, shares: FloatArr
 
 def _tolerance(n_classes: IntArray) -> FloatArray:
     """How far from 1 rows of so many classes may sum."""
-    return np.maximum(SUM_TOLERANCE, np.minimum(ROUNDING * n_classes, MOST_ROUNDING))
+    return np.asarray(np.maximum(SUM_TOLERANCE, np.minimum(ROUNDING * n_classes, MOST_ROUNDING)))
