@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from consilience.data.axes import Axis, short, some
@@ -16,6 +18,7 @@ from consilience.files.contents import Contents, read_contents
 from consilience.files.posteriors import Posterior, known_in, without_answers
 from consilience.files.tables import all_named, from_table
 from consilience.system.errors import InvalidPredictions
+from consilience.system.untrusted import read_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -148,8 +151,7 @@ def read_posterior(source: str, *, layout: Layout | None = None) -> Posterior:
 def read_names(source: str) -> list[str]:
     """Read the names of items: a table's column of items, an array of names, or one on each line of a .txt file."""
     if source.lower().endswith(".txt"):
-        with open(source, encoding="utf-8-sig") as file:  # noqa: PTH123 - as the user wrote it
-            return [line.rstrip("\r\n") for line in file if line.strip()]
+        return [line for line in re.split("\r\n|\r|\n", read_text(Path(source), "a list of names")) if line.strip()]
     contents = read_contents(source)
     if contents.arrays is not None:
         flat = {name: array for name, array in contents.arrays.items() if array.ndim == 1}

@@ -11,7 +11,7 @@ from consilience.data.rows import Rows, are_scored, is_row, read_rows
 from consilience.files.cells import Cells
 from consilience.files.delimited import MOST_COLUMNS
 from consilience.system.errors import InvalidPredictions
-from consilience.system.untrusted import reason_of
+from consilience.system.untrusted import read_text, reason_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -28,8 +28,8 @@ MOST_DIGITS = 300
 
 def read_records(path: Path, *, by_line: bool) -> tuple[dict[str, Cells], dict[str, Rows]]:
     """The columns of text and numbers, and those whose cells are rows: a list of numbers, or one for each class."""
+    text = read_text(path, "JSON")
     try:
-        text = path.read_bytes().decode("utf-8-sig")
         given = [_parsed(line) for line in text.split("\n") if line.strip()] if by_line else _parsed(text)
     except (ValueError, RecursionError) as error:
         raise InvalidPredictions(f"{path} must be JSON in UTF-8; {reason_of(error)}") from error
