@@ -68,6 +68,35 @@ def test_versions_are_names_of_items(written):
     assert panel.items == ["1.1", "1.10", "2.0"]
 
 
+@pytest.mark.parametrize("name", ["patient_id", "url", "sku"])
+@pytest.mark.parametrize("header", ["cat,dog", "label"])
+def test_a_column_of_ids_without_a_usual_name(written, name, header):
+    """It was left out, and files in another order were matched by their rows."""
+    answers = {"cat,dog": ["0.9,0.1", "0.2,0.8", "0.6,0.4"], "label": ["cat", "dog", "cat"]}[header]
+    rows = [(f"p{place}", answer) for place, answer in enumerate(answers)]
+    paths = [
+        written(f"{member}.csv", lines(f"{name},{header}", *rows[::step])) for member, step in (("a", 1), ("b", -1))
+    ]
+    with pytest.raises(cs.InvalidPredictions, match=f"b?.csv: .* '{name}', .*: say --item-column {name} if it does"):
+        read(*paths)
+    panel = read(*paths, item=name)
+    assert panel.items == ["p0", "p1", "p2"]
+    np.testing.assert_array_equal(*panel.to_array())
+    truth = written("t.csv", lines(f"{name},label", *((f"p{place}", "cat") for place in (2, 0, 1))))
+    with pytest.raises(cs.InvalidPredictions, match=f"say --item-column {name} if it does"):
+        read_labels(truth)
+    assert read_labels(truth, layout=Layout(item=name)).labels.items == ["p2", "p0", "p1"]
+
+
+def test_columns_that_name_no_items(written):
+    rows = [(place + 1, f"a note of {place}", share, 1 - share) for place, share in enumerate((0.25, 0.5, 0.75))]
+    paths = [written(f"{member}.csv", lines("n,remark,cat,dog", *rows)) for member in "ab"]
+    assert read(*paths).n_items == 3
+    assert (
+        read_labels(written("t.csv", lines("n,remark,label", *((*row[:2], "cat") for row in rows)))).labels[0] == "cat"
+    )
+
+
 # ---- which columns are the classes ------------------------------------------------------------------------
 
 

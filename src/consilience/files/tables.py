@@ -9,7 +9,7 @@ import numpy as np
 
 from consilience.data.axes import some
 from consilience.data.frames import probabilities_by_row
-from consilience.data.names import FLOAT_OF_WHOLE, check_minus_one, check_spellings, sorted_names, text_of
+from consilience.data.names import FLOAT_OF_WHOLE, WHOLE, check_minus_one, check_spellings, sorted_names, text_of
 from consilience.data.plausibility import check_labels, check_members, check_shared_labels
 from consilience.data.predictions import Predictions
 from consilience.data.roles import (
@@ -41,16 +41,23 @@ if TYPE_CHECKING:
 MEASURES = frozenset(["confidence", "agreement", "entropy", "uncertainty", "margin", "weight", "temperature", "length"])
 """Words in the names of columns whose numbers describe items."""
 
+ID = re.compile(r"(?![-+]?[0-9]*[.,][0-9]*$)\S{1,100}")
+"""What an id looks like: one word, and no fraction."""
+
 N_EXAMPLES, MOST_SHOWN, LONGEST = 3, 5, 24
 """How many rows, columns and characters of a table are shown as an example of what was understood."""
 
 
 class Understood(NamedTuple):
-    """The predictions of a table, what was understood in words, and some of its rows under the roles of columns."""
+    """The predictions of a table, what was understood in words, and some of its rows under the roles of columns.
+
+    `may_name` is a column that may name the items, of a table whose items have no names otherwise.
+    """
 
     predictions: Predictions
     words: str
-    example: tables.Table
+    example: tables.Table | None = None  # None for arrays
+    may_name: str | None = None
 
 
 def from_table(contents: Contents, table: Table, told: Layout, scale: Scale | None) -> Understood:
@@ -387,7 +394,8 @@ class _Reading:
         read = {name for names in columns.values() for name in names}
         unread = [name for name in (*self.table, *self.lists) if name not in read and name not in UNNAMED]
         left_out = f"; not read: {some(unread)}" if unread else ""
-        return Understood(made, f"{words}{left_out}", tables.Table(example))
+        may_name = None if made.axes.items.is_named else column_like_ids(self.table, unread)
+        return Understood(made, f"{words}{left_out}", tables.Table(example), may_name)
 
     def _first(self, name: str) -> list[str]:
         if name in self.table:
@@ -397,6 +405,24 @@ class _Reading:
 
 
 NOT_FOUND = object()
+
+
+def column_like_ids(table: Table, names: Iterable[str]) -> str | None:
+    """The first column with another word or whole number in each row, unless they only count the rows; None if none."""
+    for name in names:
+        ids = table[name].names if name in table else []
+        are_ids = all(text is not None and ID.fullmatch(text) for text in ids) and len(set(ids)) == len(ids) > 1
+        if are_ids and not _count_up([text for text in ids if text is not None]):
+            return name
+    return None
+
+
+def _count_up(texts: list[str]) -> bool:
+    """Whether names are whole numbers in a row, in their order, as that of the rows."""
+    if not all(map(WHOLE.fullmatch, texts)):
+        return False
+    first = int(texts[0])
+    return texts == [str(first + place) for place in range(len(texts))]
 
 
 def _answers(names: dict[str, Any], item: Any, member: str, classes: list[str], rows: FloatArray) -> Predictions:
