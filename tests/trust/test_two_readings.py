@@ -167,6 +167,12 @@ def test_separators_of_thousands(written):
     assert read(written("m.csv", lines("a,b", *commas))).to_array()[0].tolist() == [[0.25, 0.75], [1, 0]]
 
 
+def test_spaces_before_numbers(written):
+    """They were labels, and each class a member."""
+    panel = read(written("m.csv", "item,cat,dog\nq0, 0.9, 0.1\nq1, 0.9, 0.1\nq2, 0.1, 0.9\n"))
+    assert panel.to_array()[0].tolist() == [[0.9, 0.1], [0.9, 0.1], [0.1, 0.9]]
+
+
 @pytest.mark.parametrize("first", ["1.0,0.0", "0.25,0.75", "7,0.25,0.75"])
 def test_a_table_without_a_header(written, first):
     rows = [first.split(",")] * 3

@@ -45,8 +45,14 @@ def predictions_of(
         screen.print_found(source.found, source.examples)
         for group in nearly_same(source.predictions.classes):
             screen.print_remark(
-                f"the classes {some(group)} differ only in case or in spaces around them, and count as different: "
-                "write them in one way if they mean the same"
+                f"the classes {some(group)} differ only in case, spaces around them or zeros in front, and count as "
+                "different: write them in one way if they mean the same"
+            )
+        # In one file, such names are more likely meant.
+        if len(files) > 1 and (groups := nearly_same(source.predictions.items)):
+            screen.print_remark(
+                f"{len(groups):,} items have names, such as {some(groups[0])}, that differ only in case, spaces around "
+                "them or zeros in front, and count as different: write them in one way if they are the same"
             )
     return source.predictions
 

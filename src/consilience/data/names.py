@@ -87,14 +87,15 @@ def in_order_of_appearance(names: Iterable[Any]) -> list[Any]:
 
 
 def nearly_same(names: Iterable[Any]) -> list[list[Any]]:
-    """Groups of names that differ only in case or in spaces around them.
+    """Groups of names that differ only in case, in spaces around them, or in zeros before a number.
 
-    >>> nearly_same(["Pass", "fail", "pass", "pass "])
-    [['Pass', 'pass', 'pass ']]
+    >>> nearly_same(["Pass", "fail", "pass", "pass ", 7, "007"])
+    [['Pass', 'pass', 'pass '], [7, '007']]
     """
     groups: dict[str, list[Any]] = {}
     for name in names:
-        groups.setdefault(text_of(name).strip().casefold(), []).append(name)
+        plain = text_of(name).strip().casefold()
+        groups.setdefault(plain.lstrip("0") or "0" if plain.isdigit() else plain, []).append(name)
     return [group for group in groups.values() if len(group) > 1]
 
 

@@ -78,6 +78,17 @@ def test_a_column_of_truth_beside_the_answers(run, tmp_path):
     assert run("aggregate", "long.csv", "--labels", "long.csv", "--method", "average")[0] == 0
 
 
+def test_items_that_are_nearly_the_same(tmp_path, capsys):
+    paths = [str(tmp_path / f"{member}.csv") for member in "ab"]
+    for path, names in zip(paths, (("q0", "q1", "7"), ("q0", "Q1", "007")), strict=True):
+        Path(path).write_text("item,cat,dog\n" + "".join(f"{name},.5,.5\n" for name in names), encoding="utf-8")
+    predictions_of(paths[:1], Layout(), logits=False)
+    assert "differ only" not in capsys.readouterr().err
+    predictions_of(paths, Layout(), logits=False)
+    said = " ".join(capsys.readouterr().err.split())
+    assert "2 items have names, such as ['q1', 'Q1'], that differ only in case, spaces around them or zeros" in said
+
+
 def test_a_saved_model_is_loaded_and_not_fitted(tmp_path):
     rows = np.random.default_rng(0).dirichlet(np.ones(2), size=(3, 20))
     cs.DawidSkene().fit(rows).save(tmp_path / "model.npz")
@@ -122,6 +133,6 @@ def test_what_labels_and_classes_do_not_do_is_told(run, tmp_path, monkeypatch):
     Path("empty.csv").write_text("id,label\nq0,\nq1,\n")
     err = " ".join(run("aggregate", "all.csv", "--known", "gold.csv", "--labels", "gold.csv")[2].split())
     assert "! --labels score nothing: all these items are in --known" in err
-    assert "! the classes ['Pass', 'pass'] differ only in case or in spaces around them" in err
+    assert "! the classes ['Pass', 'pass'] differ only in case, spaces around them or zeros in front" in err
     err = " ".join(run("aggregate", "all.csv", "--known", "empty.csv")[2].split())
     assert "empty.csv: CSV table, 0 labels in 'label', items in 'id'" in err
