@@ -49,6 +49,7 @@ ARRAYS: dict[str, Callable[[Array, np.random.Generator], Array]] = {
     "huge": lambda array, _: np.full_like(array, 1e99),
     "large": lambda array, _: np.full_like(array, 1e40),
     "tiny": lambda array, _: np.full_like(array, 1e-300),
+    "next to nothing": lambda array, _: np.full_like(array, 1e-308),
     "negative": lambda array, _: -1 * array,
     "twice": lambda array, _: 2 * array,
     "shifted": lambda array, _: array + 0.5,

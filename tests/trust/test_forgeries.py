@@ -56,3 +56,37 @@ def test_agreement_beyond_what_was_counted_is_refused_by_name(tmp_path):
     np.savez(tmp_path / "forged.npz", **contents | {"header": text})
     with pytest.raises(InvalidPredictions, match="'statistics_' must be of at least one item"):
         cs.load(tmp_path / "forged.npz")
+
+
+@pytest.mark.parametrize(
+    ("model", "name", "reason"),
+    [
+        (
+            cs.BayesianClassifierCombination(),
+            "parameters_.confusion",
+            "'parameters_.confusion' has numbers below 1e-12",
+        ),
+        (cs.BayesianClassifierCombination(), "parameters_.classes", "'parameters_.classes' has numbers below 1e-12"),
+        (cs.Consensus(), "statistics_.answer_counts", "'statistics_' must be of at least one answer"),
+        (cs.Consensus(), "survey_.totals", "'survey_' must be of at least one item"),
+        (cs.Consensus(), "vote_agreement_.totals", "'vote_agreement_' must be of probabilities"),
+    ],
+)
+def test_sums_of_next_to_nothing_are_refused_by_name(tmp_path, model, name, reason):
+    """Their logarithms and quotients are not finite: the answer was NaN, or NumPy warned."""
+    model.fit(panel(np.random.default_rng(0))).save(tmp_path / "model.npz")
+    with np.load(tmp_path / "model.npz") as archive:
+        contents = dict(archive)
+    np.savez(tmp_path / "forged.npz", **contents | {name: np.full_like(contents[name], 1e-308)})
+    with pytest.raises(InvalidPredictions, match=reason):
+        cs.load(tmp_path / "forged.npz")
+
+
+@pytest.mark.parametrize("total", [0.955, 1.045])
+@pytest.mark.parametrize("method", [cs.Average, cs.Consensus])
+def test_what_was_fitted_to_rounded_rows_is_loaded(tmp_path, method, total):
+    """Rows of many classes may miss 1 by 0.05; their sums did not count as those of probabilities."""
+    rows = total * np.random.default_rng(0).dirichlet(np.full(1000, 0.01), size=(3, 12))
+    fitted = method().fit(rows, np.where(np.arange(12) < 4, rows[0].argmax(axis=1), -1))
+    fitted.save(tmp_path / "model.npz")
+    np.testing.assert_array_equal(cs.load(tmp_path / "model.npz").posterior_, fitted.posterior_)

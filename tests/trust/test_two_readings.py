@@ -69,6 +69,35 @@ def test_versions_are_names_of_items(written):
     assert panel.items == ["1.1", "1.10", "2.0"]
 
 
+@pytest.mark.parametrize("name", ["patient_id", "url", "sku"])
+@pytest.mark.parametrize("header", ["cat,dog", "label"])
+def test_a_column_of_ids_without_a_usual_name(written, name, header):
+    """It was left out, and files in another order were matched by their rows."""
+    answers = {"cat,dog": ["0.9,0.1", "0.2,0.8", "0.6,0.4"], "label": ["cat", "dog", "cat"]}[header]
+    rows = [(f"p{place}", answer) for place, answer in enumerate(answers)]
+    paths = [
+        written(f"{member}.csv", lines(f"{name},{header}", *rows[::step])) for member, step in (("a", 1), ("b", -1))
+    ]
+    with pytest.raises(cs.InvalidPredictions, match=f"b?.csv: .* '{name}', .*: say --item-column {name} if it does"):
+        read(*paths)
+    panel = read(*paths, item=name)
+    assert panel.items == ["p0", "p1", "p2"]
+    np.testing.assert_array_equal(*panel.to_array())
+    truth = written("t.csv", lines(f"{name},label", *((f"p{place}", "cat") for place in (2, 0, 1))))
+    with pytest.raises(cs.InvalidPredictions, match=f"say --item-column {name} if it does"):
+        read_labels(truth)
+    assert read_labels(truth, layout=Layout(item=name)).labels.items == ["p2", "p0", "p1"]
+
+
+def test_columns_that_name_no_items(written):
+    rows = [(place + 1, f"a note of {place}", share, 1 - share) for place, share in enumerate((0.25, 0.5, 0.75))]
+    paths = [written(f"{member}.csv", lines("n,remark,cat,dog", *rows)) for member in "ab"]
+    assert read(*paths).n_items == 3
+    assert (
+        read_labels(written("t.csv", lines("n,remark,label", *((*row[:2], "cat") for row in rows)))).labels[0] == "cat"
+    )
+
+
 # ---- which columns are the classes ------------------------------------------------------------------------
 
 
@@ -80,6 +109,30 @@ def test_a_column_of_confidence_is_no_class(written):
     with pytest.raises(cs.InvalidPredictions, match=r"\['cat', 'dog'\] do, and \['dog', 'best'\] do: name the classes"):
         read(path)
     assert read(path, classes=("cat", "dog")).classes == ["cat", "dog"]
+
+
+@pytest.mark.parametrize("sizes", [(2, 2), (3, 3), (2, 3), (3, 2)])
+def test_the_probabilities_of_two_members_in_one_table(written, sizes):
+    """One of them was read, the other was not."""
+    rows = np.concatenate([RNG.dirichlet(np.ones(size), 20) for size in sizes], axis=1)
+    names = [f"{member}_{k}" for member, size in zip(("vit", "cnn"), sizes, strict=True) for k in range(size)]
+    path = written("m.csv", lines(f"item,{','.join(names)}", *((f"q{i}", *row) for i, row in enumerate(rows))))
+    with pytest.raises(cs.InvalidPredictions, match="--classes, or give each member a file of its own"):
+        read(path)
+    assert read(path, classes=tuple(names[: sizes[0]])).classes == names[: sizes[0]]
+
+
+@pytest.mark.parametrize("n_others", [5, 45, 300])
+@pytest.mark.parametrize("is_first", [True, False])
+def test_classes_beside_many_other_numbers(written, n_others, is_first):
+    """Beside 43 other columns, all of them were classes."""
+    shares, others = RNG.dirichlet(np.ones(3), 30).round(6), RNG.normal(size=(30, n_others)).round(3)
+    parts = [("cat,dog,owl", shares), (",".join(f"f{place}" for place in range(n_others)), others)]
+    names, numbers = zip(*(parts if is_first else parts[::-1]), strict=True)
+    header, rows = ",".join(["item", *names]), np.concatenate(numbers, axis=1)
+    panel = read(written("m.csv", lines(header, *((f"q{i}", *row) for i, row in enumerate(rows)))))
+    assert panel.classes == ["cat", "dog", "owl"]
+    np.testing.assert_array_equal(panel.to_array()[0], shares)
 
 
 def test_many_columns_are_read_in_little_memory(written):
@@ -113,6 +166,12 @@ def test_separators_of_thousands(written):
         read(written("m.csv", lines("a,b,c", *rows)), normalize=True)
     commas = [('"0,250"', '"0,750"'), ('"1,000"', '"0,000"')]
     assert read(written("m.csv", lines("a,b", *commas))).to_array()[0].tolist() == [[0.25, 0.75], [1, 0]]
+
+
+def test_spaces_before_numbers(written):
+    """They were labels, and each class a member."""
+    panel = read(written("m.csv", "item,cat,dog\nq0, 0.9, 0.1\nq1, 0.9, 0.1\nq2, 0.1, 0.9\n"))
+    assert panel.to_array()[0].tolist() == [[0.9, 0.1], [0.9, 0.1], [0.1, 0.9]]
 
 
 @pytest.mark.parametrize("first", ["1.0,0.0", "0.25,0.75", "7,0.25,0.75"])
@@ -286,3 +345,20 @@ def test_a_class_called_like_items_in_a_frame_of_per_cent():
 def test_what_is_no_frame_of_answers(call, message):
     with pytest.raises(cs.InvalidPredictions, match=message):
         call()
+
+
+# ---- what can be written ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("part", ["\\ud800", "\\u0000"])
+@pytest.mark.parametrize("column", ["item", "member", "label"])
+def test_names_that_no_file_gives_back(written, part, column):
+    records = []
+    for place in range(12):
+        record = {"item": f"q{place}", "member": "uvw"[place % 3], "label": "xy"[place % 2]}
+        record[column] += part if place % 2 else ""
+        records.append("{" + ",".join(f'"{name}": "{value}"' for name, value in record.items()) + "}")
+    path = written("p.jsonl", "\n".join(records))
+    kind = {"label": "class"}.get(column, column)
+    with pytest.raises(cs.InvalidPredictions, match=rf"p\.jsonl: names must have whole characters .* got the {kind} '"):
+        read(path)

@@ -22,6 +22,10 @@ if TYPE_CHECKING:
     from consilience.system.arrays import FloatArray
 
 
+LEAST_COUNT = 1e-12
+"""Pseudo-counts must not be smaller; the logarithms that they expect would have no end."""
+
+
 @final
 @dataclass(frozen=True, slots=True, eq=False)
 class Counts:
@@ -104,7 +108,7 @@ class BayesianClassifierCombination(AbstractLabelEM):
     command: ClassVar[str] = "bcc"
     learned: ClassVar[Learned] = {
         "parameters_": Record(
-            Counts, {"classes": Shape("k", is_positive=True), "confusion": Shape("mkk", is_positive=True)}
+            Counts, {"classes": Shape("k", least=LEAST_COUNT), "confusion": Shape("mkk", least=LEAST_COUNT)}
         ),
         "silence_": SILENCE,
         "statistics_": STATISTICS,
@@ -141,7 +145,7 @@ class BayesianClassifierCombination(AbstractLabelEM):
         del n_members
         self._check_loop()
         for name in ("diagonal_prior", "off_diagonal_prior", "class_prior_count"):
-            check_number(name, getattr(self, name), least=1e-12)
+            check_number(name, getattr(self, name), least=LEAST_COUNT)
         read_class_prior(self.class_prior, n_classes)
 
     def _model(self, n_classes: int) -> VariationalModel:

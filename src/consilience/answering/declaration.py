@@ -23,8 +23,8 @@ LARGEST = 1e50
 ROUNDING = 1e-6
 """How far from 1 the sum of a row of learned probabilities may be."""
 
-COARSE = 0.01
-"""The same of rows that came from the user, perhaps in half precision."""
+COARSE = 0.051
+"""The same of rows that came from the user, which are rounded by up to 0.05 where there are many classes."""
 
 
 @final
@@ -38,6 +38,7 @@ class Shape:
     axes: str
     is_signed: bool = False
     is_positive: bool = False  # whether 0 is too small
+    least: float = 0.0  # of numbers without a sign
     most: float = LARGEST
     sums_to_one: float | None = None  # within how much, over the last axis
     may_miss: bool = False  # whether rows of NaN may stand where somebody did not answer
@@ -192,14 +193,16 @@ def _wrong_values(array: Any, shape: Shape) -> str | None:
     """What no number of such an array can be; None where all can."""
     is_missing = np.isnan(array).all(axis=-1) if shape.may_miss else np.zeros(array.shape[:-1], dtype=bool)
     rows = array[~is_missing].astype(np.float64)  # in half precision, the largest number would be none
-    if not (np.abs(rows) < LARGEST).all():
-        return "is no array of finite numbers"
-    if not shape.is_signed and (rows < 0).any():
-        return "has negative numbers"
-    if shape.is_positive and (rows == 0).any():
-        return "has zeros"
-    if (np.abs(rows) > shape.most).any():
-        return f"has numbers above {shape.most:g}"
+    wrong = {
+        "is no array of finite numbers": ~(np.abs(rows) < LARGEST),
+        "has negative numbers": (rows < 0) & (not shape.is_signed),
+        "has zeros": (rows == 0) & shape.is_positive,
+        f"has numbers below {shape.least:g}": (rows < shape.least) & (not shape.is_signed),
+        f"has numbers above {shape.most:g}": np.abs(rows) > shape.most,
+    }
+    for reason, is_wrong in wrong.items():
+        if is_wrong.any():
+            return reason
     if shape.sums_to_one is not None:
         off = np.abs(rows.sum(axis=-1, dtype=np.float64) - 1)
         if (off > shape.sums_to_one).any():

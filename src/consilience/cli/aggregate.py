@@ -23,6 +23,7 @@ from consilience.cli.options import (
 )
 from consilience.cli.outputs import check_places, files_in, write_page
 from consilience.cli.summary import gained, summarize
+from consilience.data.axes import some
 from consilience.data.roles import Layout
 from consilience.files import write_posterior
 from consilience.files.writing import check_posterior_path
@@ -95,11 +96,19 @@ def command(
     screen.print_summary(summary)
     for place in written:
         screen.print_text(f"Wrote {place}")
-    _say_what_is_not_marked(output, analysis)
+    _say_what_is_not_written(output, analysis)
 
 
-def _say_what_is_not_marked(output: Path | None, analysis: Analysis) -> None:
-    if output is not None and output.suffix.lower() == ".npy" and analysis.is_given.any():
+def _say_what_is_not_written(output: Path | None, analysis: Analysis) -> None:
+    if output is None or output.suffix.lower() != ".npy":
+        return
+    axes = analysis.predictions.axes
+    if not (axes.items.is_counted and axes.classes.is_counted):
+        screen.print_text(
+            f"{output} cannot hold names. Its rows are the items {some(axes.items.names)}, its columns the classes "
+            f"{some(axes.classes.names)}, in this order; .npz, .csv and .safetensors keep the names."
+        )
+    if analysis.is_given.any():
         screen.print_text(
             f"{output} cannot mark the known labels, so `evaluate` will score them too; .npz and .csv can."
         )

@@ -29,7 +29,7 @@ def command(
     """
     read = read_posterior(posterior, layout=layout._replace(label=None))  # the column of labels is in the other file
     rows = read.predictions
-    truth = known_labels(checked_labels(labels, rows, layout, quiet=json), rows.axes)
+    truth = known_labels(checked_labels(labels, rows, layout, quiet=json).labels, rows.axes)
     if truth is None:
         raise InvalidPredictions(f"{labels} must know the label of at least one item; it knows none")
     is_left_out = (truth >= 0) & read.is_known

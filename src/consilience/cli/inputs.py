@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import warnings
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sklearn.exceptions import ConvergenceWarning
@@ -17,13 +16,17 @@ from consilience.cli.wording import on_command_line
 from consilience.data.axes import some
 from consilience.data.labels import known_labels
 from consilience.data.names import nearly_same
-from consilience.files import read_labels, read_predictions
+from consilience.data.roles import role_of
+from consilience.files import read_labels, read_predictions, split_source
 from consilience.system.errors import InvalidPredictions
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from consilience.aggregators.base import AbstractAggregator
     from consilience.data.predictions import Predictions
     from consilience.data.roles import Layout
+    from consilience.files.recognition import LabelSource
 
 
 def predictions_of(
@@ -42,8 +45,14 @@ def predictions_of(
         screen.print_found(source.found, source.examples)
         for group in nearly_same(source.predictions.classes):
             screen.print_remark(
-                f"the classes {some(group)} differ only in case or in spaces around them, and count as different: "
-                "write them in one way if they mean the same"
+                f"the classes {some(group)} differ only in case, spaces around them or zeros in front, and count as "
+                "different: write them in one way if they mean the same"
+            )
+        # In one file, such names are more likely meant.
+        if len(files) > 1 and (groups := nearly_same(source.predictions.items)):
+            screen.print_remark(
+                f"{len(groups):,} items have names, such as {some(groups[0])}, that differ only in case, spaces around "
+                "them or zeros in front, and count as different: write them in one way if they are the same"
             )
     return source.predictions
 
@@ -54,30 +63,50 @@ def labels_of(
     """Read the labels of predictions from a file, as `fit` takes them."""
     if source is None:
         return None
+    path, *others = (split_source(name)[0] for name in (source, *files))
+    is_of_predictions = os.path.realpath(path) in map(os.path.realpath, others)
     # Archives and tables may hold predictions and labels; a single array cannot.
-    if Path(source).suffix.lower() == ".npy" and os.path.realpath(source) in map(os.path.realpath, files):
+    if is_of_predictions and path.suffix.lower() == ".npy":
         raise InvalidPredictions(
             f"labels must be in a file of their own; {source} is also read as predictions, which would see them"
         )
-    return checked_labels(source, predictions, layout, are_of_predictions=True, quiet=quiet)
+    found = checked_labels(source, predictions, layout, are_of_predictions=True, quiet=quiet)
+    if is_of_predictions and found.column is not None:
+        _check_no_answers(source, found.column, predictions, layout)
+    return found.labels
+
+
+def _check_no_answers(source: str, column: str, predictions: Predictions, layout: Layout) -> None:
+    """Raise if the column of labels, in a table that is also predictions, was read as members' answers too."""
+    members = predictions.members
+    listed = [] if layout.member is None else [name.strip() for name in layout.member.split(",")]
+    is_wide = column in members or (bool(listed) and set(listed) <= set(members))
+    is_answer = column == layout.label or (role_of(column) == "label" and not predictions.soft)
+    if column in members or (is_answer and not is_wide):
+        others = [str(name) for name in members if name != column] if is_wide else ["ann", "bob"]
+        raise InvalidPredictions(
+            f"labels must be no member's answers; column {column!r} of {source} is read as both: list the members' "
+            f"columns, as in --member-column {','.join(others[:8])}{',…' if len(others) > 8 else ''}, or put the "
+            "labels in a file of their own"
+        )
 
 
 def checked_labels(
     source: str, predictions: Predictions, layout: Layout, *, are_of_predictions: bool = False, quiet: bool = False
-) -> Any:
+) -> LabelSource:
     """Read labels that fit the predictions; raises before anything is computed or written.
 
     Unless `quiet`, print to standard error how the file was understood.
     Columns that were named for the predictions need not be in the file of labels.
     """
-    labels, found = read_labels(source, layout=layout, are_optional=are_of_predictions)
+    found = read_labels(source, layout=layout, are_optional=are_of_predictions)
     if not quiet:
-        screen.print_found([found], [None])
+        screen.print_found([found.found], [None])
     try:
-        known_labels(labels, predictions.axes)
+        known_labels(found.labels, predictions.axes)
     except InvalidPredictions as error:
         raise InvalidPredictions(f"{source}: {error}") from None
-    return labels
+    return found
 
 
 def say_if_nothing_is_scored(labels: Any, known: Any, predictions: Predictions, *, quiet: bool = False) -> None:

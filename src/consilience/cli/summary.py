@@ -98,15 +98,15 @@ def _agreement(found: PanelAgreement) -> dict[str, Any]:
 
 def _repeated(predictions: Predictions) -> dict[str, int]:
     """How many members answer items more than once, and how many items that happens to."""
-    hard = predictions.hard
-    if hard is None:
+    n_members, hard = predictions.n_members, predictions.hard
+    numbered = [own.items * n_members + own.position for own in predictions.soft if own.items is not None]
+    if hard is not None:
+        numbered.append(hard.items * n_members + hard.members)
+    if not numbered:
         return {"members": 0, "items": 0}
-    pairs, times = np.unique(hard.items * predictions.n_members + hard.members, return_counts=True)
+    pairs, times = np.unique(np.concatenate(numbered), return_counts=True)
     again = pairs[times > 1]
-    return {
-        "members": len(np.unique(again % predictions.n_members)),
-        "items": len(np.unique(again // predictions.n_members)),
-    }
+    return {"members": len(np.unique(again % n_members)), "items": len(np.unique(again // n_members))}
 
 
 def _pairs(agreement: FloatArray, kappa: FloatArray, members: list[Any]) -> list[dict[str, Any]]:

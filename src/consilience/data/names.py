@@ -26,6 +26,8 @@ NUMBER = re.compile(r"[-+]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][-+]?[0-9]{1,3})?")
 WRITTEN_NUMBER = re.compile(r"[-+]?([0-9]+([.,][0-9]*)?|[.,][0-9]+)([eE][-+]?[0-9]{1,3})?( ?%)?")
 """A number as tables write it: also with a decimal comma or a percent sign."""
 
+UNWRITABLE = re.compile("[\x00\ud800-\udfff]")
+
 
 def text_of(name: Any) -> str:
     """The text that a name is told by.
@@ -85,15 +87,23 @@ def in_order_of_appearance(names: Iterable[Any]) -> list[Any]:
 
 
 def nearly_same(names: Iterable[Any]) -> list[list[Any]]:
-    """Groups of names that differ only in case or in spaces around them.
+    """Groups of names that differ only in case, in spaces around them, or in zeros before a number.
 
-    >>> nearly_same(["Pass", "fail", "pass", "pass "])
-    [['Pass', 'pass', 'pass ']]
+    >>> nearly_same(["Pass", "fail", "pass", "pass ", 7, "007"])
+    [['Pass', 'pass', 'pass '], [7, '007']]
     """
     groups: dict[str, list[Any]] = {}
     for name in names:
-        groups.setdefault(text_of(name).strip().casefold(), []).append(name)
+        plain = text_of(name).strip().casefold()
+        groups.setdefault(plain.lstrip("0") or "0" if plain.isdigit() else plain, []).append(name)
     return [group for group in groups.values() if len(group) > 1]
+
+
+def unwritable(names: Iterable[Any]) -> str | None:
+    """The first name that files cannot hold: one with a byte of 0, or with half of a character; None if all can be."""
+    texts = list(map(text_of, names))
+    is_found = UNWRITABLE.search("\n".join(texts)) is not None  # one search is faster than one for each name
+    return next(text for text in texts if UNWRITABLE.search(text)) if is_found else None
 
 
 def check_spellings(names: Iterable[Any], column: Any) -> None:

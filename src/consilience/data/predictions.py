@@ -345,8 +345,9 @@ class Predictions(AbstractPredictions):
         )
         given = answers.rows if answers.labels is None else answers.labels
         made = _of_answers(answers.items, answers.members, given, axes, partial=partial)
-        if answers.labels is not None and all(isinstance(column, Usual) for column in (item, member, label)):
-            check_labels(made, {str(found.label): table[found.label]})
+        is_told = not all(isinstance(column, Usual) for column in (item, member, label))
+        if answers.labels is not None and found.label is not None and not is_told:
+            check_labels(made, {found.label: table[found.label]})
         return made
 
     @classmethod

@@ -336,7 +336,7 @@ class _Decision:
         if item is None:
             return self._wide()
         member = self._the_only("member", [name for name in members if name != item])
-        return Roles(item, member, self._label({item, member}, is_long=True))
+        return Roles(item, member, self._label(item, member))
 
     # ---- long tables ----------------------------------------------------------------------------------------
 
@@ -415,22 +415,33 @@ class _Decision:
     def _n_pairs(self, one: str, other: str) -> int:
         return len(set(zip(self.table[one], self.table[other], strict=True)))
 
-    def _label(self, taken: set[str | None], *, is_long: bool) -> str | None:
+    def _label(self, item: str | None, member: str | None) -> str | None:
         if self.told.label is not None:
             return column_named(self.table, self.told.label, ())
+        taken = {item, member}
         names = [name for name in self._called("label") if name not in taken]
         plausible = [name for name in names if self.held[name].are_labels]
-        if plausible:
+        scores = [name for name in self._called("score") if name not in taken and self.held[name].are_labels]
+        is_topic = bool(plausible) and member is not None and self._describe(item, plausible, scores)
+        if plausible and not is_topic:
             return self._the_only("label", plausible)
         if names and self._is_exact(names[0], "label"):
+            if is_topic:
+                raise InvalidPredictions(unclear("label", [names[0], scores[0]]))
             return names[0]  # whoever reads it says what is wrong with it
-        scores = [name for name in self._called("score") if name not in taken and self.held[name].are_labels]
         n_fractions = sum(held.has_fractions for name, held in self.held.items() if name not in taken)
-        if not scores or not is_long or n_fractions > 1:
+        if not scores or member is None or n_fractions > 1:
             return None
         if verdicts := self._verdicts(taken):
             raise InvalidPredictions(unclear("label", [verdicts[0], scores[0]]))
         return self._the_only("label", scores)
+
+    def _describe(self, item: str | None, names: list[str], scores: list[str]) -> bool:
+        """Whether columns say the same of an item in all rows, as its topic does, while scores differ."""
+        assert item is not None  # noqa: S101 - a table with members is long, and has items
+        n_items = len(set(self.table[item]))
+        is_fixed = {name: self._n_pairs(item, name) == n_items for name in (*names, *scores)}
+        return all(is_fixed[name] for name in names) and not all(is_fixed[name] for name in scores)
 
     def _verdicts(self, taken: set[str | None]) -> list[str]:
         """Columns of a few words that depend on item and member, as labels do, though their names do not say so."""
@@ -473,7 +484,7 @@ class _Decision:
             exact = [name for name in alone if self._is_exact(name, "item")]
             check_one_id(self.table, alone)
             item = next(iter((*exact, *names_items, *alone, *repeated, *index)), None)
-        return Roles(item, None, self._label({item}, is_long=False) if self._is_of_one_member(item) else None)
+        return Roles(item, None, self._label(item, None) if self._is_of_one_member(item) else None)
 
     def _is_of_one_member(self, item: str | None) -> bool:
         """Whether only one column may hold labels; raises if a column `label` stands beside others like it."""

@@ -124,10 +124,10 @@ def numbers_in(columns: Iterable[Cells]) -> Numbers | None:
     """Columns as numbers; None if some cell is none, or if they are written in several ways."""
     cells = list(columns)
     texts = {value for column in cells for value in column.values if isinstance(value, str) and not _is_empty(value)}
-    if not all(map(NUMBER.fullmatch, texts)) or _mixture(texts) is not None:
+    if not all(NUMBER.fullmatch(text.strip()) for text in texts) or _mixture(texts) is not None:
         return None
     has_percent, has_comma = any("%" in text for text in texts), any("," in text for text in texts)
-    parsed = {text: float(text.rstrip(" %").replace(",", ".")) for text in texts}
+    parsed = {text: float(text.strip(" %").replace(",", ".")) for text in texts}
     rows = []
     for column in cells:
         row = [_number(value, parsed) for value in column.values]

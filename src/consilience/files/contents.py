@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -160,8 +161,22 @@ def _read_safetensors(path: Path) -> Arrays:
     safetensors = extra("safetensors", name="safetensors", use="reading .safetensors files")
     try:
         with safetensors.safe_open(path, framework="np") as file:
-            return {name: np.asarray(file.get_tensor(name)) for name in file.keys()}  # noqa: SIM118 - not a mapping
+            tensors = {name: np.asarray(file.get_tensor(name)) for name in file.keys()}  # noqa: SIM118 - not a mapping
+            return _names_in_metadata(file.metadata() or {}) | tensors
     except (safetensors.SafetensorError, TypeError) as error:
         raise InvalidPredictions(
             f"{path} must be a safetensors file of numbers NumPy knows; {reason_of(error)}"
         ) from error
+
+
+def _names_in_metadata(metadata: dict[str, str]) -> Arrays:
+    """The names of axes that `write_posterior` puts beside the tensors; other metadata is not ours."""
+    found = {}
+    for axis in AXIS_NAMES:
+        try:
+            names = json.loads(metadata.get(axis, "null"))
+        except (ValueError, RecursionError):
+            continue
+        if isinstance(names, list) and all(isinstance(name, str) for name in names):
+            found[axis] = np.array(names, dtype=str)
+    return found

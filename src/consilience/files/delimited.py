@@ -15,6 +15,7 @@ from consilience.data.reading import are_probabilities
 from consilience.files.cells import NUMBER, Cells
 from consilience.files.spreadsheets import without_quote
 from consilience.system.errors import InvalidPredictions
+from consilience.system.untrusted import read_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,6 +23,12 @@ if TYPE_CHECKING:
 
 MOST_COLUMNS = 100_000
 """Tables with more columns are refused."""
+
+REASONS = {
+    "unexpected end of data": "a quote is opened, and not closed before its end",
+    "field larger than field limit": f"a cell has more than {csv.field_size_limit():,} characters",
+}
+"""What the csv module says, and what it means."""
 
 
 def read_delimited(path: Path, delimiter: str) -> dict[str, Cells]:
@@ -64,10 +71,7 @@ def repeated(names: Sequence[str]) -> str | None:
 
 
 def _read(path: Path, delimiter: str) -> tuple[list[str], list[list[str]]]:
-    try:
-        text = path.read_bytes().decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise InvalidPredictions(f"{path} must be a table in UTF-8; {error}") from error
+    text = read_text(path, "a table")
     if "\x00" in text:
         raise InvalidPredictions(
             f"{path} must be a table in UTF-8; it holds bytes of 0, as UTF-16 has: save it as UTF-8"
@@ -81,7 +85,8 @@ def _read(path: Path, delimiter: str) -> tuple[list[str], list[list[str]]]:
         parsed = csv.reader(_lines(text), delimiter=delimiter, strict=True, skipinitialspace=has_spaces)
         header, *rows = [row for row in parsed if row]
     except csv.Error as error:
-        raise InvalidPredictions(f"{path} must be a table in UTF-8; {error}") from error
+        reason = next((words for said, words in REASONS.items() if said in str(error)), str(error))
+        raise InvalidPredictions(f"{path} must be a table in UTF-8; {reason}") from error
     return ([name.strip() for name in header] if has_spaces else header), rows
 
 

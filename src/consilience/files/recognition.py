@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from consilience.data.axes import Axis, some
+from consilience.data.axes import Axis, short, some
 from consilience.data.label_roles import item_of_labels, label_of_labels
 from consilience.data.labels import NamedLabels
-from consilience.data.names import UNKNOWN, is_missing, text_of
+from consilience.data.names import UNKNOWN, is_missing, text_of, unwritable
 from consilience.data.predictions import Predictions
-from consilience.data.roles import ITEM, TRUTH, Layout, joined_items
+from consilience.data.roles import ITEM, TRUTH, UNNAMED, Layout, joined_items
 from consilience.files.arrays import axis_names, from_arrays, items_in, labels_in
 from consilience.files.cells import Cells
 from consilience.files.contents import Contents, read_contents
 from consilience.files.posteriors import Posterior, known_in, without_answers
-from consilience.files.tables import all_named, from_table
+from consilience.files.tables import Understood, all_named, column_like_ids, from_table
 from consilience.system.errors import InvalidPredictions
+from consilience.system.untrusted import read_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -30,6 +33,7 @@ class LabelSource(NamedTuple):
 
     labels: Any
     found: str
+    column: str | None = None  # that holds them, in a table
 
 
 class Source(NamedTuple):
@@ -48,8 +52,11 @@ def read_predictions(sources: Sequence[str], *, logits: bool = False, layout: La
     parts, found, examples = [], [], []
     for source in sources:
         contents = read_contents(source)
-        part, words, example = _recognised(contents, told, logits=logits, is_alone=len(sources) == 1)
+        part, words, example, may_name = _recognised(contents, told, logits=logits, is_alone=len(sources) == 1)
+        if may_name is not None and len(sources) > 1:
+            raise InvalidPredictions(f"{source}: {_by_place(may_name)}")
         parts.append(_with_names(part, told, source))
+        _check_can_be_written(parts[-1], source)
         found.append(f"{source}: {contents.format}, {words}")
         examples.append(example)
     _check_fit_together(parts, sources)
@@ -98,7 +105,7 @@ def read_labels(source: str, *, layout: Layout | None = None, are_optional: bool
     except InvalidPredictions as error:
         raise InvalidPredictions(f"{source}: {error}") from None
     where = None if item is None else repr(item) if item else "the column without a name"
-    return LabelSource(labels, _understood_labels(contents, given, label, where))
+    return LabelSource(labels, _understood_labels(contents, given, label, where), label)
 
 
 def _columns_of_labels(table: Table, told: Layout) -> tuple[str | None, str]:
@@ -108,12 +115,23 @@ def _columns_of_labels(table: Table, told: Layout) -> tuple[str | None, str]:
     label = label_of_labels(values, item, told.label)
     if label is None:
         raise InvalidPredictions(f"it must have a column of labels, one of {some(TRUTH)}; it has {some(list(table))}")
+    others = [name for name in table if name != label and name not in UNNAMED]
+    if item is None and (may_name := column_like_ids(table, others)) is not None:
+        raise InvalidPredictions(_by_place(may_name))
     if list(table) == [label] and label in table[label].names:
         raise InvalidPredictions(
             f"a table of labels must have a header; its first line, {label!r}, is a label itself: "
             "put a line such as label before it"
         )
     return item, label
+
+
+def _by_place(column: str) -> str:
+    """That a table would be matched by the places of its rows although a column may name its items."""
+    return (
+        f"a column must name the items, or none; {column!r}, which has another value in each row, may: say "
+        f"--item-column {column} if it does, or leave it out if rows are in the same order everywhere"
+    )
 
 
 def _understood_labels(contents: Contents, labels: Sequence[Any], column: str | None, items: str | None) -> str:
@@ -132,7 +150,7 @@ def read_posterior(source: str, *, layout: Layout | None = None) -> Posterior:
     """Read a posterior (items, classes), with its names if it has any."""
     contents = read_contents(source)
     contents = contents._replace(scale=contents.scale or "probabilities")
-    part, _, _ = _recognised(contents, layout or Layout(), logits=False, is_alone=True)
+    part, *_ = _recognised(contents, layout or Layout(), logits=False, is_alone=True)
     part = _with_names(part, layout or Layout(), source)
     if part.n_members != 1:
         raise InvalidPredictions(f"a posterior is (items, classes); {source} holds {part.n_members} members")
@@ -146,8 +164,7 @@ def read_posterior(source: str, *, layout: Layout | None = None) -> Posterior:
 def read_names(source: str) -> list[str]:
     """Read the names of items: a table's column of items, an array of names, or one on each line of a .txt file."""
     if source.lower().endswith(".txt"):
-        with open(source, encoding="utf-8-sig") as file:  # noqa: PTH123 - as the user wrote it
-            return [line.rstrip("\r\n") for line in file if line.strip()]
+        return [line for line in re.split("\r\n|\r|\n", read_text(Path(source), "a list of names")) if line.strip()]
     contents = read_contents(source)
     if contents.arrays is not None:
         flat = {name: array for name, array in contents.arrays.items() if array.ndim == 1}
@@ -165,21 +182,19 @@ def read_names(source: str) -> list[str]:
     return all_named(contents.table[item], item)
 
 
-def _recognised(
-    contents: Contents, told: Layout, *, logits: bool, is_alone: bool
-) -> tuple[Predictions, str, tables.Table | None]:
+def _recognised(contents: Contents, told: Layout, *, logits: bool, is_alone: bool) -> Understood:
     contents = without_answers(contents)
     scale: Scale | None = contents.scale or ("logits" if logits else "counts" if told.normalize else None)
     try:
-        example = None
         if contents.table is not None:
-            made, words, example = from_table(contents, contents.table, told, scale)
+            found = from_table(contents, contents.table, told, scale)
         else:
             assert contents.arrays is not None  # noqa: S101 - one of the two is there
-            made, words = from_arrays(contents, contents.arrays, scale=scale, is_alone=is_alone)
+            found = Understood(*from_arrays(contents, contents.arrays, scale=scale, is_alone=is_alone))
+        made = found.predictions
         # The items of a posterior may come from a table, whose order nobody chose.
         is_ordered = contents.arrays is not None and "posterior" not in contents.arrays
-        return made if is_ordered else made.with_items(made.axes.items.matched_by_name()), words, example
+        return found if is_ordered else found._replace(predictions=made.with_items(made.axes.items.matched_by_name()))
     except InvalidPredictions as error:
         raise InvalidPredictions(f"{contents.path}: {error}") from None
 
@@ -200,6 +215,17 @@ def _with_names(part: Predictions, told: Layout, source: str) -> Predictions:
             )
         part = part.with_classes(Axis("class", n_classes, told.classes))
     return part
+
+
+def _check_can_be_written(part: Predictions, source: str) -> None:
+    """Raise for a name that no file could give back: JSON can hold halves of characters, and bytes of 0."""
+    for axis in part.axes:
+        name = unwritable(axis.names) if axis.is_named else None
+        if name is not None:
+            raise InvalidPredictions(
+                f"{source}: names must have whole characters and no bytes of 0, so that they can be written; got the "
+                f"{axis.kind} {short(name)}"
+            )
 
 
 def _check_fit_together(parts: list[Predictions], sources: Sequence[str]) -> None:

@@ -11,7 +11,7 @@ from consilience.data.rows import Rows, are_scored, is_row, read_rows
 from consilience.files.cells import Cells
 from consilience.files.delimited import MOST_COLUMNS
 from consilience.system.errors import InvalidPredictions
-from consilience.system.untrusted import reason_of
+from consilience.system.untrusted import read_text, reason_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -28,8 +28,8 @@ MOST_DIGITS = 300
 
 def read_records(path: Path, *, by_line: bool) -> tuple[dict[str, Cells], dict[str, Rows]]:
     """The columns of text and numbers, and those whose cells are rows: a list of numbers, or one for each class."""
+    text = read_text(path, "JSON")
     try:
-        text = path.read_bytes().decode("utf-8-sig")
         given = [_parsed(line) for line in text.split("\n") if line.strip()] if by_line else _parsed(text)
     except (ValueError, RecursionError) as error:
         raise InvalidPredictions(f"{path} must be JSON in UTF-8; {reason_of(error)}") from error
@@ -73,12 +73,26 @@ def _records(given: Any) -> Any:
         return given
     if not isinstance(given, dict) or not given:
         return []
+    if {"columns", "data"} <= given.keys() <= {"columns", "index", "data"}:
+        return _split(**given)
     columns = list(given.values())
     if all(isinstance(column, list) for column in columns) and len({len(column) for column in columns}) == 1:
         return [dict(zip(given, row, strict=True)) for row in zip(*columns, strict=True)]
     if all(isinstance(column, dict) and list(column) == list(columns[0]) for column in columns):
         return [{"index": key} | {name: column[key] for name, column in given.items()} for key in columns[0]]
     return []
+
+
+def _split(columns: Any, data: Any, index: Any = None) -> list[Any]:
+    """The records that pandas writes with orient="split": names of columns, and a list of values for each row."""
+    names = [text_of(name) for name in columns if isinstance(name, str | int)] if isinstance(columns, list) else []
+    rows = data if isinstance(data, list) and all(isinstance(row, list) for row in data) else []
+    if index is not None and "index" not in names:
+        if not isinstance(index, list) or len(index) != len(rows):
+            return []
+        names, rows = ["index", *names], [[key, *row] for key, row in zip(index, rows, strict=True)]
+    is_whole = len(set(names)) == len(names) and all(len(row) == len(names) for row in rows)
+    return [dict(zip(names, row, strict=True)) for row in rows] if is_whole else []
 
 
 def _flat(record: Mapping[str, Any]) -> dict[str, Any]:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import re
-from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from consilience.data.axes import some
 from consilience.data.frames import probabilities_by_row
-from consilience.data.names import FLOAT_OF_WHOLE, check_minus_one, check_spellings, sorted_names, text_of
+from consilience.data.names import FLOAT_OF_WHOLE, WHOLE, check_minus_one, check_spellings, sorted_names, text_of
 from consilience.data.plausibility import check_labels, check_members, check_shared_labels
 from consilience.data.predictions import Predictions
 from consilience.data.roles import (
@@ -27,6 +26,7 @@ from consilience.data.roles import (
 )
 from consilience.files.cells import Cells, Numbers, check_one_notation, numbers_in
 from consilience.files.lists import as_one_scale, lists_of_predictions
+from consilience.files.runs import MOST, runs_of_probabilities
 from consilience.files.scales import Scale, as_probabilities, check_orientation
 from consilience.system import tables
 from consilience.system.errors import InvalidPredictions
@@ -38,23 +38,26 @@ if TYPE_CHECKING:
     from consilience.files.contents import Contents, Table
     from consilience.system.arrays import FloatArray
 
-MOST, MOST_RUNS, MOST_SAMPLED, FEWEST_SAMPLED = 0.5, 1000, 100_000, 50
-"""Columns are classes if so many rows sum to 1. So many runs of columns are tried, on so many rows together, each on at
-least so many."""
-
 MEASURES = frozenset(["confidence", "agreement", "entropy", "uncertainty", "margin", "weight", "temperature", "length"])
 """Words in the names of columns whose numbers describe items."""
+
+ID = re.compile(r"(?![-+]?[0-9]*[.,][0-9]*$)\S{1,100}")
+"""What an id looks like: one word, and no fraction."""
 
 N_EXAMPLES, MOST_SHOWN, LONGEST = 3, 5, 24
 """How many rows, columns and characters of a table are shown as an example of what was understood."""
 
 
 class Understood(NamedTuple):
-    """The predictions of a table, what was understood in words, and some of its rows under the roles of columns."""
+    """The predictions of a table, what was understood in words, and some of its rows under the roles of columns.
+
+    `may_name` is a column that may name the items, of a table whose items have no names otherwise.
+    """
 
     predictions: Predictions
     words: str
-    example: tables.Table
+    example: tables.Table | None = None  # None for arrays
+    may_name: str | None = None
 
 
 def from_table(contents: Contents, table: Table, told: Layout, scale: Scale | None) -> Understood:
@@ -344,25 +347,14 @@ class _Reading:
         return self._longest_run(plain) or (self._longest_run(names) if len(plain) < len(names) else None)
 
     def _longest_run(self, names: Sequence[str]) -> list[str] | None:
-        n_names = len(names)
-        if n_names < 2 or (numbers := numbers_in(self.table[name] for name in names)) is None:
-            return None
-        best, found = MOST, []
-        runs = ((start, start + size) for size in range(n_names, 1, -1) for start in range(n_names - size + 1))
-        n_rows = max(FEWEST_SAMPLED, MOST_SAMPLED // n_names)
-        for start, stop in islice(runs, MOST_RUNS):
-            part = numbers._replace(values=numbers.values[:n_rows, start:stop])
-            share = part.share_of_probabilities() if part.has_fractions() or part.has_point else 0.0
-            if share > best:
-                best, found = share, [list(names[start:stop])]
-            elif found and share == best and stop - start == len(found[0]):
-                found.append(list(names[start:stop]))
-        if len(found) > 1:
+        numbers = numbers_in(self.table[name] for name in names) if len(names) > 1 else None
+        runs = [] if numbers is None else [list(names[run]) for run in runs_of_probabilities(numbers)]
+        if len(runs) > 1:
             raise InvalidPredictions(
-                f"columns that sum to 1 are classes; {some(found[0])} do, and {some(found[1])} do: name the classes "
-                "with --classes"
+                f"columns that sum to 1 are classes; {some(runs[0])} do, and {some(runs[1])} do: name the classes "
+                "with --classes, or give each member a file of its own"
             )
-        return found[0] if found else None
+        return runs[0] if runs else None
 
     def _numbers(self, names: Sequence[str]) -> Numbers:
         columns = [self.table[name] for name in names]
@@ -402,7 +394,8 @@ class _Reading:
         read = {name for names in columns.values() for name in names}
         unread = [name for name in (*self.table, *self.lists) if name not in read and name not in UNNAMED]
         left_out = f"; not read: {some(unread)}" if unread else ""
-        return Understood(made, f"{words}{left_out}", tables.Table(example))
+        may_name = None if made.axes.items.is_named else column_like_ids(self.table, unread)
+        return Understood(made, f"{words}{left_out}", tables.Table(example), may_name)
 
     def _first(self, name: str) -> list[str]:
         if name in self.table:
@@ -412,6 +405,24 @@ class _Reading:
 
 
 NOT_FOUND = object()
+
+
+def column_like_ids(table: Table, names: Iterable[str]) -> str | None:
+    """The first column with another word or whole number in each row, unless they only count the rows; None if none."""
+    for name in names:
+        ids = table[name].names if name in table else []
+        are_ids = all(text is not None and ID.fullmatch(text) for text in ids) and len(set(ids)) == len(ids) > 1
+        if are_ids and not _count_up([text for text in ids if text is not None]):
+            return name
+    return None
+
+
+def _count_up(texts: list[str]) -> bool:
+    """Whether names are whole numbers in a row, in their order, as that of the rows."""
+    if not all(map(WHOLE.fullmatch, texts)):
+        return False
+    first = int(texts[0])
+    return texts == [str(first + place) for place in range(len(texts))]
 
 
 def _answers(names: dict[str, Any], item: Any, member: str, classes: list[str], rows: FloatArray) -> Predictions:

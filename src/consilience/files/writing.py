@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 from itertools import chain
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, NamedTuple
@@ -66,7 +67,8 @@ def write_posterior(
     """Write the posterior of some items, the answers and the names, in the format of the path's suffix.
 
     An `.npz` file also has the members' confusion matrices. Where the fit was given labels, `is_known` marks their
-    items, so that `evaluate` leaves them out; only `.npy` has no place for that. No format holds Python objects.
+    items, so that `evaluate` leaves them out. Only `.npy` has no place for that, nor for names. No format holds Python
+    objects.
     """
     check_posterior_path(path)
     marks = None if is_known is None or not is_known.any() else is_known
@@ -143,7 +145,10 @@ def _write_safetensors(file: IO[bytes], fused: Fused) -> None:
     from safetensors.numpy import save  # noqa: PLC0415 - an extra
 
     arrays = {"posterior": fused.rows, "confusion": fused.aggregator.confusion_, **fused.marks}
-    file.write(save({name: np.ascontiguousarray(array) for name, array in arrays.items()}))
+    # A tensor holds no text.
+    names = {"items": fused.items, "classes": fused.aggregator.classes_}
+    texts = {axis: json.dumps([text_of(name) for name in values]) for axis, values in names.items()}
+    file.write(save({name: np.ascontiguousarray(array) for name, array in arrays.items()}, texts))
 
 
 WRITERS: dict[str, Callable[[IO[bytes], Fused], None]] = {

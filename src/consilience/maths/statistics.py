@@ -9,6 +9,10 @@ if TYPE_CHECKING:
     from consilience.system.arrays import FloatArray
 
 
+NEARLY_ONE = 0.9
+"""At least so many items and answers are in any sum, also after rounding. Forgetting never touches the newest."""
+
+
 @final
 @dataclass(frozen=True, slots=True, eq=False)
 class Statistics:
@@ -26,9 +30,9 @@ class Statistics:
 
     def flaw(self) -> str | None:
         """Why these are no sums over items; None where they are."""
-        if self.n_items <= 0 or self.class_counts.sum() <= 0:
+        if self.n_items < NEARLY_ONE or self.class_counts.sum() < NEARLY_ONE:
             return "must be of at least one item"
-        return None
+        return "must be of at least one answer" if self.answer_counts.sum() < NEARLY_ONE else None
 
     def averaged_into(self, new: Statistics, weight: float) -> Statistics:
         """`(1 - weight) * self + weight * new`. It is written into `new`, which must not be used afterwards."""

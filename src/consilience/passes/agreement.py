@@ -23,8 +23,8 @@ SPREAD = 0.01
 members are worth who name one class only, as labelling functions do."""
 
 
-SUM_ROUNDING = 1.01
-"""Probabilities may sum to so much, since half precision rounds them."""
+SUM_ROUNDING = 1.11
+"""Probabilities may sum to 1.05, where many classes are rounded, and the products of two rows to the square of that."""
 
 
 @final
@@ -54,7 +54,8 @@ class Agreement:
         """Why these are no sums of products of probabilities; None where they are."""
         is_too_large = (self.products > SUM_ROUNDING * self.counts).any()
         is_too_sure = (self.confidences > SUM_ROUNDING * self.answers).any()
-        is_off = (self.totals.sum(axis=1) > SUM_ROUNDING * self.answers).any()
+        totals = self.totals.sum(axis=1)
+        is_off = ((totals > SUM_ROUNDING * self.answers) | (SUM_ROUNDING * totals < self.answers)).any()
         return "must be of probabilities" if is_too_large or is_too_sure or is_off else None
 
     def __add__(self, other: Agreement) -> Agreement:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import errno
 import math
 import struct
@@ -51,6 +52,20 @@ def read_npy(path: str | os.PathLike[str]) -> np.ndarray[Any, Any]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # that it was written by Python 2
         return _as_text(np.asanyarray(np.lib.format.open_memmap(path, mode="r")))
+
+
+def read_text(path: Path, what: str) -> str:
+    """The text of a file in UTF-8; `what` says what it must be."""
+    check_is_file(path)
+    held = path.read_bytes()
+    try:
+        return held.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = held.count(b"\n", 0, error.start) + 1
+        found = f"line {line:,} has the byte {held[error.start]:#04x}, which is none"
+        if held.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+            found = "it is UTF-16"
+        raise InvalidPredictions(f"{path} must be {what} in UTF-8; {found}: save it as UTF-8") from error
 
 
 def reason_of(error: BaseException) -> str:

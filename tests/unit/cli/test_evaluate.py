@@ -37,6 +37,23 @@ def test_a_file_that_cannot_mark_known_labels_says_so(run, arrays):
     assert "cannot mark" not in run("aggregate", *arrays, "-o", "out.npy")[1]
 
 
+def test_names_that_an_array_cannot_hold(run, tmp_path):
+    """Rows in an order that only the names tell were scored by labels in another order."""
+    for name, order in (("a", (2, 0, 1)), ("b", (0, 1, 2))):
+        rows = "".join(f"q{i},{[0.2, 0.3, 0.9][i]},{[0.8, 0.7, 0.1][i]},0\n" for i in order)
+        (tmp_path / f"{name}.csv").write_text(f"item,1,2,3\n{rows}", encoding="utf-8")
+    np.save(tmp_path / "truth.npy", [2, 2, 1])
+    (tmp_path / "truth.csv").write_text("item,label\nq0,2\nq1,2\nq2,1\n", encoding="utf-8")
+    code, out, _ = run("aggregate", "a.csv", "b.csv", "-o", "out.npy", "--method", "average")
+    assert code == 0 and "out.npy cannot hold names. Its rows are the items ['q2'," in " ".join(out.split())
+    code, out, _ = run("aggregate", "a.csv", "b.csv", "-o", "out.safetensors", "--method", "average")
+    assert code == 0 and "cannot hold names" not in out
+    code, _, err = run("evaluate", "out.safetensors", "--labels", "truth.npy")
+    assert code == 2 and "labels must name their items" in " ".join(err.split())
+    code, out, _ = run("evaluate", "out.safetensors", "--labels", "truth.csv", "--json")
+    assert code == 0 and json.loads(out)["accuracy"]["value"] == 1
+
+
 def test_classes_and_items_without_names_may_be_named(run, arrays, tmp_path):
     run("aggregate", *arrays, "-o", "out.npy")
     truth = np.load("truth.npy")

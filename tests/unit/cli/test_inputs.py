@@ -50,6 +50,45 @@ def test_one_array_is_not_both_predictions_and_labels(tmp_path):
         labels_of(path, predictions, [path], Layout())
 
 
+@pytest.mark.parametrize("column", ["labels", "y", "answer_key", "correct_answer", "final_label", "category"])
+def test_one_column_is_not_both_a_member_and_the_labels(run, tmp_path, column):
+    """That member was always right, and so was the fused answer."""
+    rows = "".join(f"q{i},{'ab'[i % 2]},{'ab'[i % 3 == 0]},{'ab'[i % 5 == 0]},{'ab'[i % 2]}\n" for i in range(30))
+    (tmp_path / "wide.csv").write_text(f"item,ann,bob,eve,{column}\n{rows}", encoding="utf-8")
+    command = ("aggregate", "wide.csv", "--labels", "wide.csv", "--method", "average", "--json")
+    code, _, err = run(*command)
+    assert code == 2 and f"column '{column}' of wide.csv is read as both" in " ".join(err.split())
+    code, out, _ = run(*command, "--member-column", "ann,bob,eve")
+    assert code == 0 and [row["member"] for row in json.loads(out)["members"]] == ["ann", "bob", "eve"]
+    code, _, err = run(*command, "--label-column", column)
+    assert code == 2 and "is read as both" in err
+
+
+def test_the_answers_of_a_table_are_not_its_labels(run, tmp_path):
+    (tmp_path / "m.csv").write_text(
+        "item,label\n" + "".join(f"q{i},{'ab'[i % 2]}\n" for i in range(12)), encoding="utf-8"
+    )
+    code, _, err = run("aggregate", "m.csv", "--labels", "m.csv")
+    assert code == 2 and "'label' of m.csv is read as both" in " ".join(err.split())
+
+
+def test_a_column_of_truth_beside_the_answers(run, tmp_path):
+    rows = "".join(f"q{i},{w},{'ab'[i % 2]},{'ab'[i % 3 == 0]}\n" for i in range(12) for w in ("ann", "bob"))
+    (tmp_path / "long.csv").write_text(f"item,worker,label,gold\n{rows}", encoding="utf-8")
+    assert run("aggregate", "long.csv", "--labels", "long.csv", "--method", "average")[0] == 0
+
+
+def test_items_that_are_nearly_the_same(tmp_path, capsys):
+    paths = [str(tmp_path / f"{member}.csv") for member in "ab"]
+    for path, names in zip(paths, (("q0", "q1", "7"), ("q0", "Q1", "007")), strict=True):
+        Path(path).write_text("item,cat,dog\n" + "".join(f"{name},.5,.5\n" for name in names), encoding="utf-8")
+    predictions_of(paths[:1], Layout(), logits=False)
+    assert "differ only" not in capsys.readouterr().err
+    predictions_of(paths, Layout(), logits=False)
+    said = " ".join(capsys.readouterr().err.split())
+    assert "2 items have names, such as ['q1', 'Q1'], that differ only in case, spaces around them or zeros" in said
+
+
 def test_a_saved_model_is_loaded_and_not_fitted(tmp_path):
     rows = np.random.default_rng(0).dirichlet(np.ones(2), size=(3, 20))
     cs.DawidSkene().fit(rows).save(tmp_path / "model.npz")
@@ -94,6 +133,6 @@ def test_what_labels_and_classes_do_not_do_is_told(run, tmp_path, monkeypatch):
     Path("empty.csv").write_text("id,label\nq0,\nq1,\n")
     err = " ".join(run("aggregate", "all.csv", "--known", "gold.csv", "--labels", "gold.csv")[2].split())
     assert "! --labels score nothing: all these items are in --known" in err
-    assert "! the classes ['Pass', 'pass'] differ only in case or in spaces around them" in err
+    assert "! the classes ['Pass', 'pass'] differ only in case, spaces around them or zeros in front" in err
     err = " ".join(run("aggregate", "all.csv", "--known", "empty.csv")[2].split())
     assert "empty.csv: CSV table, 0 labels in 'label', items in 'id'" in err

@@ -142,3 +142,5 @@ def test_answers_to_the_same_item_are_counted():
         "items": 2,
     }
     assert _repeated(cs.Predictions(np.full((2, 3, 2), 0.5))) == {"members": 0, "items": 0}
+    twice = cs.Predictions.from_answers([0, 0, 1, 1], [0, 0, 0, 1], probabilities=np.full((4, 2), 0.5))
+    assert _repeated(twice) == {"members": 1, "items": 1}

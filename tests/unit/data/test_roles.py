@@ -58,6 +58,19 @@ def test_a_long_table_is_told_by_names_and_values(others):
     assert (other.item, other.label) == ("question_id", "verdict") and other.member in ("judge_model", "judge_name")
 
 
+def test_the_topic_of_a_question_is_no_answer():
+    """It is the same whoever answers, and the score is not."""
+    topics = ["math" if question in QUESTIONS[:18] else "code" for question in QUESTIONS]
+    table = {"question_id": QUESTIONS, "judge": JUDGES, "category": topics, "score": [1, 2, 5, 4] * 9}
+    assert roles_of(table) == Roles("question_id", "judge", "score")
+    assert roles_of(table, Layout(label="category")).label == "category"
+    assert roles_of({name: column for name, column in table.items() if name != "score"}).label == "category"
+    assert roles_of(table | {"category": VERDICTS}).label == "category"
+    table["label"] = table.pop("category")
+    with pytest.raises(cs.InvalidPredictions, match="'label' and 'score' may: say label='label'"):
+        roles_of(table)
+
+
 def test_scores_are_answers_where_there_are_no_others():
     table = {"question_id": QUESTIONS, "judge": JUDGES, "score": [1, 2, 5, 4] * 9, "rationale": TEXTS}
     assert roles_of(table) == Roles("question_id", "judge", "score")

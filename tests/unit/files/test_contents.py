@@ -109,3 +109,12 @@ def test_a_saved_model_is_no_file_of_predictions(tmp_path):
     cs.Average().fit(ARRAY).save(tmp_path / "model.npz")
     with pytest.raises(cs.InvalidPredictions, match="it is a saved model: name it after --model"):
         read_contents(str(tmp_path / "model.npz"))
+
+
+def test_names_in_the_metadata_of_tensors(tmp_path):
+    safetensors = pytest.importorskip("safetensors.numpy")
+    path = tmp_path / "a.safetensors"
+    names = {"items": '["a", "b"]', "classes": "not JSON", "members": "[1]", "format": "pt"}
+    safetensors.save_file({"posterior": np.eye(2)}, path, metadata=names)
+    arrays = read_contents(str(path)).arrays
+    assert arrays.keys() == {"posterior", "items"} and arrays["items"].tolist() == ["a", "b"]

@@ -1,5 +1,6 @@
 """Files of every format are understood, and what is not understood is said in one sentence."""
 
+import os
 import re
 
 import numpy as np
@@ -9,6 +10,7 @@ import consilience as cs
 from consilience.data.labels import NamedLabels, known_labels
 from consilience.data.roles import Layout
 from consilience.files import read_labels, read_posterior, read_predictions
+from consilience.files.recognition import read_names
 from consilience.system.tables import Table
 
 ARRAY = np.random.default_rng(0).dirichlet(np.ones(3), size=(2, 5))
@@ -374,7 +376,7 @@ def test_items_are_judged_over_all_files(tmp_path):
 
 def test_labels_say_how_they_were_understood(tmp_path):
     source = str(text(tmp_path / "y.csv", ",qid,label\n0,226,x\n1,412,\n"))
-    labels, found = read_labels(source)
+    labels, found, _ = read_labels(source)
     assert labels == NamedLabels(["226", "412"], ["x", None])
     assert found == f"{source}: CSV table, 1 label in 'label', items in 'qid'"
     assert read_labels(str(text(tmp_path / "z.csv", "truth\nNA\n\n"))).found.endswith(
@@ -396,3 +398,16 @@ def test_probabilities_in_a_table_of_labels_are_refused(tmp_path):
     assert read_predictions([str(table)], layout=Layout(member="ann,bob")).predictions.members == ["ann", "bob"]
     measured = text(tmp_path / "measured.csv", "\n".join(["id,ann,bob,mean confidence", *rows]))
     assert read_predictions([str(measured)]).predictions.members == ["ann", "bob"]
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no pipes")
+def test_a_pipe_is_no_list_of_names(tmp_path):
+    """It never ended."""
+    os.mkfifo(tmp_path / "names.txt")
+    with pytest.raises(cs.InvalidPredictions, match="is a pipe or a device; expected a file"):
+        read_names(str(tmp_path / "names.txt"))
+
+
+def test_a_list_of_names(tmp_path):
+    (tmp_path / "names.txt").write_bytes("\ufeffa\r\nb\u2028c\n\nd".encode())
+    assert read_names(str(tmp_path / "names.txt")) == ["a", "b\u2028c", "d"]

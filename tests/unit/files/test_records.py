@@ -22,8 +22,22 @@ def test_records_and_lines_and_columns_say_the_same(tmp_path):
     assert read(tmp_path / "a.json", records)[0] == expected
     assert read(tmp_path / "a.jsonl", records, by_line=True)[0] == expected
     assert read(tmp_path / "a.json", {"id": [1, 2], "label": ["x", None]})[0] == expected
+    split = {"columns": ["id", "label"], "index": ["a", "b"], "data": [[1, "x"], [2, None]]}
+    assert read(tmp_path / "a.json", split)[0] == {"index": ["a", "b"], **expected}
+    assert read(tmp_path / "a.json", {"columns": ["id", "label"], "data": [[1, "x"], [2, None]]})[0] == expected
     by_index = {"label": {"a": "x", "b": None}}
     assert read(tmp_path / "a.json", by_index)[0] == {"index": ["a", "b"], "label": ["x", None]}
+
+
+def test_as_many_items_as_classes_in_lists_of_rows(tmp_path):
+    """`columns` was read as a column, and classes of two files were matched by their places."""
+    rows = [[0.7, 0.2, 0.1], [0.1, 0.7, 0.2], [0.2, 0.1, 0.7]]
+    for name, classes in (("a", ["cat", "dog", "owl"]), ("b", ["owl", "cat", "dog"])):
+        data = [[row[["cat", "dog", "owl"].index(label)] for label in classes] for row in rows]
+        split = {"columns": classes, "index": ["x", "y", "z"], "data": data}
+        (tmp_path / f"{name}.json").write_text(json.dumps(split), encoding="utf-8")
+    panel = read_predictions([str(tmp_path / "a.json"), str(tmp_path / "b.json")]).predictions
+    assert panel.items == ["x", "y", "z"] and panel.to_array().tolist() == [rows, rows]
 
 
 @pytest.mark.parametrize(
@@ -58,6 +72,10 @@ def test_records_inside_records(tmp_path):
         ('[{"a": {"b": 1}, "a.b": 2}]', "'a.b' twice"),
         ("[1, 2]", "must hold a list of records"),
         ("{}", "must hold a list of records"),
+        ('{"columns": ["a", "a"], "data": [[1, 2]]}', "must hold a list of records"),
+        ('{"columns": ["a", "b"], "data": [[1]]}', "must hold a list of records"),
+        ('{"columns": ["a"], "index": [1, 2], "data": [[1]]}', "must hold a list of records"),
+        ('{"columns": [["a", "b"]], "data": [[1]]}', "must hold a list of records"),
         ("not json", "must be JSON in UTF-8"),
         ("[" * 100_000, "must be JSON in UTF-8"),
         (json.dumps([{f"k{i}": i} for i in range(3000)]), "must have records alike"),

@@ -10,6 +10,7 @@ import numpy as np
 from consilience.answering.learned.experts import Reading
 from consilience.answering.learned.features import entropy
 from consilience.data.answers import TIE
+from consilience.maths.statistics import NEARLY_ONE
 from consilience.passes.reader import Reader
 from consilience.system.errors import InvalidPredictions
 
@@ -53,7 +54,7 @@ class Survey:
 
     def flaw(self) -> str | None:
         """Why these are no sums over items; None where they are."""
-        is_empty = self.totals[0] <= 0 or self.of_class("average").sum() <= 0
+        is_empty = min(self.totals[0], self.of_class("average").sum()) < NEARLY_ONE
         return "must be of at least one item" if is_empty else None
 
     def __add__(self, other: Survey) -> Survey:
