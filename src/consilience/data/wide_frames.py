@@ -68,7 +68,7 @@ def read_wide_labels(frame: Any, table: Table, roles: Roles, member: Any, classe
         np.array(list(columns.values()), dtype=object).reshape(len(members), -1),
         members,
         index_names(frame) if roles.item is None else table[roles.item],
-        said if classes is None else classes,
+        said if classes is None else list(classes),
         columns,
         are_listed,
     )
