@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 import consilience as cs
-from consilience.data.names import is_whole
+from consilience.data.names import UNKNOWN, is_whole
 
 from doors.panels import AXES, Panel
 
@@ -60,9 +60,14 @@ def has_clash(panel, *headers):
     return not panel.is_hard.all() and bool(set(headers) & set(panel.classes))
 
 
+def like_missing(panel):
+    """The classes, to be told where a frame has one whose name stands for a missing answer; else None."""
+    return panel.classes if panel.is_hard.all() and {"", *UNKNOWN} & set(panel.classes) else None
+
+
 def _frame(panel, make):
     label = "label" if panel.is_hard.all() else None
-    return cs.Predictions.from_frame(make(long_columns(panel)), label=label)
+    return cs.Predictions.from_frame(make(long_columns(panel)), label=label, classes=like_missing(panel))
 
 
 def _pandas(panel):
@@ -89,7 +94,8 @@ def _pandas_with_numbered_columns(panel):
 
     frame = pd.DataFrame(long_columns(panel))
     frame.columns = [*frame.columns[:2], *numbers(list(frame.columns[2:]))]
-    return cs.Predictions.from_frame(frame, label="label" if panel.is_hard.all() else None)
+    label = "label" if panel.is_hard.all() else None
+    return cs.Predictions.from_frame(frame, label=label, classes=like_missing(panel))
 
 
 def _categorical(panel):
@@ -128,7 +134,7 @@ def _other_names(panel):
 
     label = "verdict" if panel.is_hard.all() else "label"
     frame = pd.DataFrame(long_columns(panel, "question_id", "judge_model", label)).reset_index()
-    return cs.Predictions.from_frame(frame)
+    return cs.Predictions.from_frame(frame, classes=like_missing(panel))
 
 
 def own_orders(panel):
@@ -160,7 +166,8 @@ def _wide_frame(panel):
         name: [None if v < 0 else panel.classes[v] for v in votes]
         for name, votes in zip(panel.members, panel.votes, strict=True)
     }
-    return cs.Predictions.from_frame(pd.DataFrame({"item": panel.items} | columns), member=",".join(panel.members))
+    frame = pd.DataFrame({"item": panel.items} | columns)
+    return cs.Predictions.from_frame(frame, member=",".join(panel.members), classes=like_missing(panel))
 
 
 def _pipelines(panel):

@@ -335,7 +335,9 @@ class Predictions(AbstractPredictions):
             wide = read_wide_labels(frame, table, found, member, classes)
             is_told = wide.are_listed or not (label is None or isinstance(label, Usual))
             return _of_wide_labels(wide, is_told=is_told, partial=partial)
-        if found.label in table.columns and not isinstance(frame, Table):  # a reader of files knows what is missing
+        if (
+            found.label is not None and found.label in table.columns and not isinstance(frame, Table)
+        ):  # a reader of files knows what is missing
             table = Table({**table.to_dict(), found.label: answers_in(table[found.label], classes)})
         answers = read_answers(table, item=found.item, member=found.member, label=found.label, classes=classes)
         axes = Axes(
@@ -345,8 +347,8 @@ class Predictions(AbstractPredictions):
         )
         given = answers.rows if answers.labels is None else answers.labels
         made = _of_answers(answers.items, answers.members, given, axes, partial=partial)
-        is_told = not all(isinstance(column, Usual) for column in (item, member, label))
-        if answers.labels is not None and found.label is not None and not is_told:
+        are_usual = all(isinstance(column, Usual) for column in (item, member, label))
+        if answers.labels is not None and found.label is not None and are_usual:
             check_labels(made, {found.label: table[found.label]})
         return made
 
