@@ -156,7 +156,7 @@ def test_explain(data, tmp_path_factory):
         case.check_refusal(with_labels=False)
         return
     row = posterior("average", case.panel)[place]
-    winner = printed["winner"] if "classes" in case.named else case.shown.classes[printed["winner"]]
+    winner = printed["winner"] if "classes" in case.named else case.shown.classes[int(printed["winner"])]
     assert row[[text(name) for name in case.panel.classes].index(text(winner))] == pytest.approx(
         row.max(), abs=TOLERANCE
     )

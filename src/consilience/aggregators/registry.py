@@ -55,6 +55,8 @@ def load(path: str | os.PathLike[str]) -> AbstractAggregator:
             "A class of your own must be defined before its file is loaded"
         )
     reason = reason_to_refuse(name, known[name].declared(), learned)
+    if unknown := parameters.keys() - set(known[name]._get_param_names()):  # noqa: SLF001 - scikit-learn has no other
+        reason = f"{name} has no parameter {min(unknown)!r}"
     if reason is None:
         try:
             return known[name].from_saved(parameters, learned)

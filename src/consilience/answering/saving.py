@@ -18,7 +18,7 @@ import numpy as np
 from consilience.system.arrays import is_array, to_numpy
 from consilience.system.atomic import whole_file
 from consilience.system.errors import InvalidPredictions
-from consilience.system.untrusted import UNREADABLE, check_is_file, read_npz, reason_of
+from consilience.system.untrusted import UNREADABLE, check_is_file, read_npz, reason_of, whole_number
 
 FORMAT = "consilience aggregator"
 VERSION = 1
@@ -53,7 +53,7 @@ def read(path: str | os.PathLike[str]) -> tuple[str, dict[str, Any], dict[str, A
         if is_array_alone:
             raise InvalidPredictions(f"{not_ours}: it holds one array")
         contents = read_npz(path)
-        header = json.loads(contents.pop("header").tobytes(), object_hook=_mapping_from_json)
+        header = json.loads(contents.pop("header").tobytes(), object_hook=_mapping_from_json, parse_int=whole_number)
         name, parameters, learned = header["aggregator"], header["parameters"], header["learned"]
         is_ours = header["format"] == FORMAT
         version = int(header["version"])

@@ -11,7 +11,7 @@ from consilience.data.rows import Rows, are_scored, is_row, read_rows
 from consilience.files.cells import Cells
 from consilience.files.delimited import MOST_COLUMNS
 from consilience.system.errors import InvalidPredictions
-from consilience.system.untrusted import read_text, reason_of
+from consilience.system.untrusted import read_text, reason_of, whole_number
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -21,9 +21,6 @@ SCORES = frozenset(
     ["probabilities", "probs", "probability", "prob", "scores", "logits", "logprobs", "distribution", "confidences"]
 )
 """An object of this name in a record holds one number for each class."""
-
-MOST_DIGITS = 300
-"""A longer whole number is larger than any float."""
 
 
 def read_records(path: Path, *, by_line: bool) -> tuple[dict[str, Cells], dict[str, Rows]]:
@@ -51,13 +48,7 @@ def read_records(path: Path, *, by_line: bool) -> tuple[dict[str, Cells], dict[s
 
 
 def _parsed(text: str) -> Any:
-    return json.loads(text, object_pairs_hook=_without_repeats, parse_int=_whole)
-
-
-def _whole(digits: str) -> int:
-    if len(digits) > MOST_DIGITS:
-        raise ValueError(f"a whole number must have at most {MOST_DIGITS} digits; got {len(digits):,}")
-    return int(digits)
+    return json.loads(text, object_pairs_hook=_without_repeats, parse_int=whole_number)
 
 
 def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 MOST_UNPACKED, MOST_EXPANSION = 2**30, 100
 """An archive may unpack to the larger of this many bytes and this many times its own size."""
 
+MOST_DIGITS = 300
+"""A longer whole number is larger than any float."""
+
 LONGEST_REASON = 200
 """How many characters of a library's error message are shown; some quote half of the file."""
 
@@ -66,6 +69,13 @@ def read_text(path: Path, what: str) -> str:
         if held.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
             found = "it is UTF-16"
         raise InvalidPredictions(f"{path} must be {what} in UTF-8; {found}: save it as UTF-8") from error
+
+
+def whole_number(digits: str) -> int:
+    """A whole number of JSON; raises for one that is larger than any float."""
+    if len(digits) > MOST_DIGITS:
+        raise ValueError(f"a whole number must have at most {MOST_DIGITS} digits; got {len(digits):,}")
+    return int(digits)
 
 
 def reason_of(error: BaseException) -> str:

@@ -107,3 +107,19 @@ def test_files_that_are_not_ours(tmp_path):
 def test_a_folder_that_is_not_there_is_no_matter_of_predictions(tmp_path):
     with pytest.raises(FileNotFoundError, match="the directory to write to does not exist"):
         write(tmp_path / "nowhere" / "f", "Own", {}, {})
+
+
+def test_what_a_header_cannot_say_is_refused_in_plain_words(tmp_path):
+    """Python spoke of its own calls and limits."""
+    path = tmp_path / "model.npz"
+    cs.Average().fit(np.full((2, 3, 2), 0.5)).save(path)
+    with np.load(path) as archive:
+        contents = dict(archive)
+    header = json.loads(contents.pop("header").tobytes())
+    write_header(path, header | {"parameters": {"surprise": 5}}, **contents)
+    with pytest.raises(cs.InvalidPredictions, match="consilience saved: Average has no parameter 'surprise'"):
+        cs.load(path)
+    text = json.dumps(header).replace('"version": 1', f'"version": {"9" * 5000}')
+    np.savez(path, header=np.frombuffer(text.encode(), dtype=np.uint8), **contents)
+    with pytest.raises(cs.InvalidPredictions, match="a whole number must have at most 300 digits; got 5,000"):
+        cs.load(path)
