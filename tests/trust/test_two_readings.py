@@ -213,7 +213,7 @@ def test_minus_one_among_votes(written):
     for text in (wide, long):
         path = written("votes.csv", text)
         with pytest.raises(
-            cs.InvalidPredictions, match=r"beside 0, 1 it may be no answer or a class: say classes='0,1'"
+            cs.InvalidPredictions, match=r"beside 0, 1 it may be no answer or a class: say classes=\[0,1\]"
         ):
             read(path)
         np.testing.assert_array_equal(read(path, classes=("0", "1")).to_array(), expected)

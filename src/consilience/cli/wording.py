@@ -28,6 +28,7 @@ WORDS = (
         r"make windows smaller, or give reference=",
         "make windows smaller with --window, or give predictions from before as --reference",
     ),
+    (r"\bclasses=\[(.*?)\]", r"--classes=\1"),
     (r"\b(classes|labels)=", r"--\1"),
     (
         r"Use the plain average instead, or give labels of some items to the fit, which correct it",

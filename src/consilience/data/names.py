@@ -125,7 +125,7 @@ def check_minus_one(names: Iterable[Any]) -> None:
         listed = sorted(others, key=_order)
         raise InvalidPredictions(
             f"labels must say what -1 is; beside {', '.join(listed[:8])} it may be no answer or a class: say "
-            f"classes={','.join(listed[:8])!r} if it is none, classes={','.join(['-1', *listed[:8]])!r} if it is one"
+            f"classes=[{','.join(listed[:8])}] if it is none, classes=[{','.join(['-1', *listed[:8]])}] if it is one"
         )
 
 
