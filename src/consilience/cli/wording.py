@@ -29,7 +29,7 @@ WORDS = (
         "make windows smaller with --window, or give predictions from before as --reference",
     ),
     (r"\bclasses=\[(.*?)\]", r"--classes=\1"),
-    (r"\b(classes|labels)=", r"--\1"),
+    (r"(?<!-)\b(classes|labels)=", r"--\1"),
     (
         r"Use the plain average instead, or give labels of some items to the fit, which correct it",
         "Use --method average instead, or give labels of some items with --known, which correct it",

@@ -85,3 +85,9 @@ def test_a_sentence_with_an_argument_is_noticed():
 )
 def test_arguments_become_flags(python, flags):
     assert on_command_line(python) == flags
+
+
+def test_classes_are_a_flag_with_its_value():
+    assert on_command_line("say classes=[0,1] if it is none, or name them with classes=") == (
+        "say --classes=0,1 if it is none, or name them with --classes"
+    )
