@@ -92,21 +92,22 @@ def probabilities_by_row(table: Table, item: Any, member: Any, label: Any) -> An
 
     Its numbers sum to 1 over the rows of an item and a member. Raises if each class has a row, but no column does that.
     """
+    others = [name for name in table.columns if name not in (item, member, label)]
+    numbers = {name: rows for name in others if (rows := rows_of(table, [name])) is not None and (rows % 1 > 0).any()}
+    is_even = len({*Counter(table[label]).values()}) == 1
+    if not numbers and not is_even:  # pairs take long to count
+        return None
     pairs = list(zip(table[item], table[member], strict=True))
-    n_rows, n_pairs = len(pairs), len(set(pairs))
-    said = [value for value in table[label] if not is_missing(value)]
+    place = {pair: number for number, pair in enumerate(dict.fromkeys(pairs))}
+    n_rows, n_pairs = len(pairs), len(place)
     if n_pairs == n_rows or len(set(zip(pairs, table[label], strict=True))) < n_rows:
         return None
-    place = {pair: number for number, pair in enumerate(dict.fromkeys(pairs))}
     places = np.fromiter(map(place.__getitem__, pairs), np.intp, n_rows)
-    others = [name for name in table.columns if name not in (item, member, label)]
-    for name in others:
-        rows = rows_of(table, [name])
-        if rows is not None and (rows % 1 > 0).any():
-            sums = np.bincount(places, weights=rows[:, 0], minlength=n_pairs)
-            if rows.min() >= 0 and (np.abs(sums - 1) <= sum_tolerance(rows)).all():
-                return name
-    if n_pairs > 1 and len(said) == n_rows == n_pairs * len(set(said)):
+    for name, rows in numbers.items():
+        sums = np.bincount(places, weights=rows[:, 0], minlength=n_pairs)
+        if rows.min() >= 0 and (np.abs(sums - 1) <= sum_tolerance(rows)).all():
+            return name
+    if is_even and n_pairs > 1 and n_rows == n_pairs * len(set(table[label])):
         raise InvalidPredictions(
             f"frame must have one label for each item and member; each of them has every label in {label!r} once, and "
             f"none of {some(others)} has the probabilities of these, which sum to 1"
@@ -236,11 +237,13 @@ def _is_several(column: Any, table: Table) -> bool:
     return len(parts) > 1 and all(part.strip() in table.columns for part in parts)
 
 
-def _are_plain(values: list[Any]) -> bool:
-    return all(isinstance(value, Hashable) for value in values)
+def _are_plain(values: Iterable[Any]) -> bool:
+    return all(issubclass(kind, Hashable) for kind in set(map(type, values)))  # there are many values, and few kinds
 
 
-def _check_names(values: Iterable[Any], column: Any) -> None:
+def _check_names(values: Sequence[Any], column: Any) -> None:
+    if _are_plain(values):
+        return
     for row, value in enumerate(values):
         if not isinstance(value, Hashable):
             raise InvalidPredictions(f"column {column!r} must hold names, text or numbers; row {row} holds {value!r}")
