@@ -362,3 +362,12 @@ def test_names_that_no_file_gives_back(written, part, column):
     kind = {"label": "class"}.get(column, column)
     with pytest.raises(cs.InvalidPredictions, match=rf"p\.jsonl: names must have whole characters .* got the {kind} '"):
         read(path)
+
+
+def test_members_with_the_names_of_classes(written):
+    """The classes of a saved model are known, and members may be called as they are."""
+    votes = lines(
+        "item,yes,no,maybe", ("q0", "yes", "no", "yes"), ("q1", "no", "no", "yes"), ("q2", "yes", "yes", "no")
+    )
+    panel = read(written("votes.csv", votes), classes=("no", "yes"))
+    assert (panel.members, panel.classes) == (["yes", "no", "maybe"], ["no", "yes"])

@@ -93,9 +93,11 @@ class _Reading:
         self.lists, self.stem, self.told, self.scale = contents.lists, contents.path.stem, told, scale
         # --logits is said of all files, among them tables of whole numbers that are labels.
         self.is_of_numbers = contents.scale is not None or told.normalize
-        # Other classes are names for files without names, or all that labels may be.
-        columns = told.classes is not None and all(name in table for name in told.classes)
-        self.told_classes = list(told.classes or ()) if columns else None
+        # Other classes are names for files without names, or all that labels may be. So are the classes of a saved
+        # model if members have the same names, whose columns hold labels.
+        classes = [table.get(name) for name in told.classes or ()]
+        are_columns = all(cells is not None and numbers_in([cells]) is not None for cells in classes)
+        self.told_classes = list(told.classes or ()) if classes and are_columns else None
         values = {name: cells.values for name, cells in table.items()}
         joined = joined_items(values, told.item)
         self.table = table if joined is None else {str(told.item): Cells(joined, is_text=False), **table}
