@@ -84,16 +84,16 @@ class Uses:
     def assert_suggested(self, rows):
         """Exactly the unknown items, with the answers so far: (item, class, probability)."""
         expected = posterior("average", self.panel)
-        # Behind a door without names "2" and "2.0" are two items; behind the others they are refused.
-        plain = text if "items" in self.named else str
+        # Behind a door without names "2" and "2.0" are two items or classes; behind the others they are refused.
+        plain, plain_class = (text if axis in self.named else str for axis in ("items", "classes"))
         item_names = dict(zip(map(plain, self.panel.items), range(len(self.panel.items)), strict=True))
         found = {}
         for item, answer, probability in rows:
             name = item if "items" in self.named else self.shown.items[int(item)]
             label = answer if "classes" in self.named else self.shown.classes[int(answer)]
-            found[item_names[plain(name)]] = (text(label), probability)
+            found[item_names[plain(name)]] = (plain_class(label), probability)
         assert sorted(found) == np.flatnonzero(~self.panel.is_known).tolist()
-        classes = [text(name) for name in self.panel.classes]
+        classes = [plain_class(name) for name in self.panel.classes]
         for place, (label, probability) in found.items():
             assert abs(probability - expected[place].max()) <= TOLERANCE
             assert abs(probability - expected[place][classes.index(label)]) <= TOLERANCE

@@ -183,7 +183,9 @@ def test_saved_model(layout, data, tmp_path_factory):
         files = LAYOUTS[other].write(case.panel.shuffled(3), folder / "again")
         run("aggregate", *files, "--model", model, "-o", str(path))
     except Refused:
-        case.check_refusal(with_labels=False)
+        # If members are called like the model's classes, their columns may be either.
+        if not {*case.panel.classes} <= {*case.panel.members}:
+            case.check_refusal(with_labels=False)
         return
     expected = fitted("dawid-skene", case.panel.predictions()).predict_proba(case.panel.predictions())
     case.check_answer(path, expected)

@@ -15,6 +15,12 @@ from consilience.system.arrays import to_numpy
 
 from generated_panels import generated, panels
 
+# What is warned of is right: such panels are among those that are drawn.
+pytestmark = [
+    pytest.mark.filterwarnings("ignore:labels teach nothing of other items where all are of one class"),
+    pytest.mark.filterwarnings("ignore:this panel is unlike those that Consensus was trained on"),
+]
+
 # Few iterations: what is asked for holds after each, and rounding has no time to grow.
 AGGREGATORS = {
     "average": cs.Average(),
@@ -158,7 +164,6 @@ def test_again_is_the_same(name, panel):
     np.testing.assert_array_equal(array, before)
 
 
-@pytest.mark.filterwarnings("ignore:labels teach nothing of other items where all are of one class")
 @every_aggregator
 @generated
 @given(panel=panels(least_items=4))
