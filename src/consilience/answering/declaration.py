@@ -13,6 +13,7 @@ from typing import Any, TypeAlias, final
 
 import numpy as np
 
+from consilience.data.reading import sum_tolerance
 from consilience.maths.silence import Silence
 from consilience.maths.statistics import Statistics
 from consilience.system.arrays import is_array
@@ -23,8 +24,8 @@ LARGEST = 1e50
 ROUNDING = 1e-6
 """How far from 1 the sum of a row of learned probabilities may be."""
 
-COARSE = 0.051
-"""The same of rows that came from the user, which are rounded by up to 0.05 where there are many classes."""
+COARSE = 0.01
+"""The same of rows that came from the user, perhaps in half precision; of many rounded classes `sum_tolerance`."""
 
 
 @final
@@ -205,7 +206,8 @@ def _wrong_values(array: Any, shape: Shape) -> str | None:
             return reason
     if shape.sums_to_one is not None:
         off = np.abs(rows.sum(axis=-1, dtype=np.float64) - 1)
-        if (off > shape.sums_to_one).any():
+        is_coarse = shape.sums_to_one >= COARSE
+        if (off > (sum_tolerance(rows, is_half=True) + ROUNDING if is_coarse else shape.sums_to_one)).any():
             return f"must have rows that sum to 1; one is off by {off.max():.3g}"
     return None
 
