@@ -212,7 +212,7 @@ def saved(path, **changes):
 MODELS = {
     "another method's name": ({"aggregator": "os.system"}, "expected one of"),
     "a method that is no text": ({"aggregator": ["Average"]}, "lacks a name"),
-    "a parameter it does not have": ({"parameters": {"shell": "rm"}}, "unexpected keyword argument 'shell'"),
+    "a parameter it does not have": ({"parameters": {"shell": "rm"}}, "has no parameter 'shell'"),
     "a parameter out of range": ({"parameters": {"max_iter": -1}}, "max_iter must be an integer of at least 1"),
     "parameters that are a list": ({"parameters": [1]}, "lacks a name, parameters"),
     "learned values that are a list": ({"learned": [1]}, "lacks a name, parameters"),
