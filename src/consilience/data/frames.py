@@ -18,7 +18,7 @@ from consilience.data.names import (
     sorted_names,
     text_of,
 )
-from consilience.data.reading import are_probabilities, sum_tolerance
+from consilience.data.reading import are_probabilities, has_fractions, sum_tolerance
 from consilience.data.roles import Layout, Roles, check_no_members, roles_of, unclear
 from consilience.system.errors import InvalidPredictions
 from consilience.system.tables import Table
@@ -93,7 +93,8 @@ def probabilities_by_row(table: Table, item: Any, member: Any, label: Any) -> An
     Its numbers sum to 1 over the rows of an item and a member. Raises if each class has a row, but no column does that.
     """
     others = [name for name in table.columns if name not in (item, member, label)]
-    numbers = {name: rows for name in others if (rows := rows_of(table, [name])) is not None and (rows % 1 > 0).any()}
+    columns = {name: rows_of(table, [name]) for name in others}
+    numbers = {name: rows for name, rows in columns.items() if rows is not None and has_fractions(rows)}
     is_even = len({*Counter(table[label]).values()}) == 1
     if not numbers and not is_even:  # pairs take long to count
         return None

@@ -287,6 +287,12 @@ def are_probabilities(rows: Array, *, is_half: bool | None = None) -> Array:
         return (xp.min(wide, axis=-1) >= 0) & (distance <= sum_tolerance(rows, is_half=is_half))
 
 
+def has_fractions(numbers: Array) -> bool:
+    """Whether some number is not whole; infinite ones count as whole."""
+    with np.errstate(invalid="ignore"):
+        return bool((numbers % 1 > 0).any())
+
+
 def sum_tolerance(rows: Array, *, is_half: bool | None = None) -> float:
     """How far from 1 rows of this precision and as many classes may sum."""
     if is_half is None:

@@ -11,7 +11,7 @@ from consilience.data.axes import Axis, some
 from consilience.data.frames import answers_in, as_table, is_frame, rows_of, sum_to_one
 from consilience.data.label_roles import are_names, is_count
 from consilience.data.names import check_minus_one, check_spellings, sorted_names
-from consilience.data.reading import are_probabilities
+from consilience.data.reading import are_probabilities, has_fractions
 from consilience.data.roles import column_named, is_called_truth, role_of, roles_of
 from consilience.data.rows import are_scored, read_rows
 from consilience.system.errors import InvalidPredictions
@@ -88,7 +88,7 @@ def _check_no_probabilities(table: Table, names: list[Any]) -> None:
     if rows is None or len(names) < 2:
         return
     is_share = are_probabilities(rows)
-    if is_share.all() or (is_share.any() and (rows % 1 > 0).any()):
+    if is_share.all() or (is_share.any() and has_fractions(rows)):
         raise InvalidPredictions(
             f"a frame of answers must have a column of members; {some(names)} sum to 1 and may be one member's "
             "probabilities, which go in as Predictions({'name': frame}) beside those of the other members"
@@ -156,7 +156,7 @@ def _item(part: Any, table: Table, member: Any, classes: Sequence[Any]) -> Any:
 def _are_fractions(table: Table, name: str) -> bool:
     """Whether a column holds numbers that are not all whole: a class may be called `image`, but 59.3 names none."""
     numbers = rows_of(table, [name])
-    return numbers is not None and bool((numbers % 1 > 0).any())
+    return numbers is not None and has_fractions(numbers)
 
 
 def shared_index(labels: Any) -> list[Any] | None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, final
 import numpy as np
 
 from consilience.data.names import UNKNOWN, WRITTEN_NUMBER, is_missing, text_of
-from consilience.data.reading import are_probabilities
+from consilience.data.reading import are_probabilities, has_fractions
 from consilience.files.scales import MOST_ROUNDED, Scale, scale_of
 from consilience.files.spreadsheets import without_quote
 from consilience.system.errors import InvalidPredictions
@@ -107,8 +107,7 @@ class Numbers(NamedTuple):
 
     def has_fractions(self) -> bool:
         """Whether some number is not whole."""
-        with np.errstate(invalid="ignore"):  # of infinite numbers
-            return bool((self.values % 1 > 0).any())
+        return has_fractions(self.values)
 
     def sum_to_one(self) -> bool:
         """Whether all rows that are not missing are probabilities."""
