@@ -94,8 +94,9 @@ OPTIONAL = ("items_", "posterior_")
 
 
 def nested(values: Mapping[str, Any], declared: Learned) -> dict[str, Any]:
-    """The values of a file, with the fields of each record (dotted names) put together."""
-    result = {key: value for key, value in values.items() if "." not in key}
+    """The values of a file, with the fields of each record (dotted names) put together; None if it is not there."""
+    result = {name: None for name, kind in declared.items() if isinstance(kind, Record) and kind.is_optional}
+    result |= {key: value for key, value in values.items() if "." not in key}
     for name, record in declared.items():
         parts = {key.removeprefix(f"{name}."): value for key, value in values.items() if key.startswith(f"{name}.")}
         if parts and isinstance(record, Record):
