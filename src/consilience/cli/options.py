@@ -105,8 +105,9 @@ def _layout(
     normalize: Normalize = False,
 ) -> Layout:
     names = None if items is None else tuple(read_names(items))
-    sources = [source for source in (items, classes) if source is not None and (source == items or _is_list(source))]
-    return Layout(item_column, member_column, label_column, _listed(classes), names, normalize, tuple(sources))
+    lists = [classes] if classes is not None and _is_list(classes) else []
+    sources = tuple(lists if items is None else [items, *lists])
+    return Layout(item_column, member_column, label_column, _listed(classes), names, normalize, sources)
 
 
 def _is_list(classes: str) -> bool:
