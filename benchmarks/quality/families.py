@@ -12,8 +12,15 @@ STRATA: dict[str, dict[str, list[str] | str]] = tomllib.loads(
     Path(__file__).with_name("families.toml").read_text(encoding="utf-8")
 )
 
+
+def held_out_of(stratum: dict[str, list[str] | str]) -> list[str]:
+    """The families of a stratum that are held out: one, or a list of them."""
+    held_out = stratum["held_out"]
+    return [held_out] if isinstance(held_out, str) else held_out
+
+
 SIDES: dict[str, Side] = {
-    family: "held-out" if family == stratum["held_out"] else "tuning"
+    family: "held-out" if family in held_out_of(stratum) else "tuning"
     for stratum in STRATA.values()
     for family in stratum["families"]
 }

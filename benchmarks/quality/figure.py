@@ -15,7 +15,7 @@ FARTHEST = {"accuracy": (-20.0, 20.0), "nll": (0.25, 4.0)}
 
 STRATUM = {family: name for name, stratum in STRATA.items() for family in stratum["families"]}
 
-HUES = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")
+HUES = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#f0e442", "#56b4e9")
 """Okabe and Ito's, which color-blind people tell apart."""
 
 COLORS = dict(zip([*STRATA, "generated"], HUES, strict=True))

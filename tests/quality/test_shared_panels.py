@@ -47,16 +47,17 @@ def error_of_majority(panel):
 
 
 def test_all_panels_have_answers_in_range_and_a_family(shared_dir):
-    names = set()
+    names, families = set(), set()
     for panel in shared.shared_panels(shared_dir):
         names.add(panel.name)
+        families.add(panel.family)
         assert side_of(panel.family) in {"tuning", "held-out"}
         assert panel.truth.max() < panel.n_classes and panel.votes.max() < panel.n_classes
         assert (panel.votes >= 0).any(axis=0).all() and (panel.votes >= 0).any(axis=1).all()
         assert panel.n_items <= shared.MOST_ITEMS or panel.family == "crowds"
         if panel.probabilities is not None:
             np.testing.assert_allclose(np.nansum(panel.probabilities, axis=2)[panel.votes >= 0], 1, atol=1e-3)
-    assert len(names) > 30
+    assert len(names) > 50 and families == {*shared.FAMILIES.values(), "prompts", "crowds"}
 
 
 def test_a_smaller_panel_is_drawn_once_and_for_all(shared_dir):

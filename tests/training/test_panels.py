@@ -47,7 +47,7 @@ def entries(tmp_path):
 
 
 def test_held_out_families_are_never_opened(entries):
-    assert len(HELD_OUT) == 5
+    assert len(HELD_OUT) == 7
     jobs = [*drawn_jobs(entries, 4), *exam_jobs(entries)]
     assert {panel_of(job).family for job in jobs} == {"tables", "judges"}
 

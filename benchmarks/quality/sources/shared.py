@@ -25,6 +25,12 @@ FAMILIES = {
     "fsdd": "sounds",
     "imagenet1k": "imagenet",
     "cifar10": "cifar10",
+    "flu": "forecasters",
+    "mmlupro": "examinations",
+    "superlim": "leaderboard",
+    "code": "code",
+    "profanity": "profanity",
+    "sleep": "sleep",
 }
 """The family of a file, by the first word of its name."""
 
@@ -37,7 +43,7 @@ whole, because their workers answer few items each."""
 
 def shared_panels(folder: Path) -> Iterator[Panel]:
     """All panels of the folder."""
-    for path in sorted((folder / "panels").glob("*.npz")):
+    for path in [*sorted((folder / "panels").glob("*.npz")), *sorted((folder / "more_panels").glob("*.npz"))]:
         if path.name not in CROWDS:
             yield smaller(_panel(path))
     yield from map(smaller, _prompts(folder / "mmlu_prompts.npz"))
