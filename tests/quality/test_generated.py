@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 pytest.importorskip("sklearn")
+import consilience as cs
 from benchmarks.quality.generated import KINDS, alter, generate
 from benchmarks.quality.generated.alterations import ALTERATIONS, apply
 from benchmarks.quality.generated.statistics import describe
@@ -143,6 +144,90 @@ def test_judges_count_votes():
 def test_on_adversarial_items_most_judges_are_wrong_together():
     accuracies = [np.mean(panel.votes == panel.truth) for panel in generated("judges", range(40)) if panel.n_items > 99]
     assert min(accuracies) < 0.5 < np.median(accuracies)
+
+
+def accuracy(aggregator, panel):
+    """How often the aggregator is right of a panel whose truth is known."""
+    return np.mean(np.asarray(aggregator.fit(panel.predictions).posterior_).argmax(axis=1) == panel.truth)
+
+
+def shares_of(panel):
+    """The true shares, and those of the average."""
+    average = np.asarray(cs.Average().fit(panel.predictions).posterior_)
+    return np.bincount(panel.truth, minlength=panel.n_classes) / panel.n_items, average.mean(axis=0)
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_votes_of_independent_members_are_best_fused_by_confusion_matrices():
+    panels = [panel for panel in generated("independent", range(28)) if panel.labels is not None][:20]
+    right = [(accuracy(cs.BayesianClassifierCombination(), panel), accuracy(cs.Average(), panel)) for panel in panels]
+    bcc, average = np.mean(right, axis=0)
+    assert bcc > average + 0.01
+    assert np.nanmedian([describe(panel).correlation for panel in panels if panel.n_items > 99]) < 0.05
+
+
+def test_independent_panels_are_mostly_votes_and_some_of_large_crowds():
+    panels = generated("independent", range(40))
+    assert 0.6 < np.mean([panel.labels is not None for panel in panels]) < 0.9
+    assert max(panel.n_members for panel in panels) >= 30
+
+
+def test_what_nobody_can_know_is_agreed_upon_and_about_calibrated():
+    panels = [panel for panel in generated("unknowable", range(24)) if panel.n_items > 150]
+    averages = [np.asarray(cs.Average().fit(panel.predictions).posterior_) for panel in panels]
+    tops = np.array([average.max(axis=1).mean() for average in averages])
+    right = [np.mean(rows.argmax(axis=1) == panel.truth) for rows, panel in zip(averages, panels, strict=True)]
+    assert np.median([agreement(panel.votes) for panel in panels]) > 0.85
+    assert np.median(np.abs(tops - right)) < 0.06 and abs(np.mean(tops - right)) < 0.03
+    assert tops.min() > 0.3 and tops.max() < 0.85
+
+
+def agreement(votes):
+    """How often the first two members choose the same class, of items that both answer."""
+    first, second = votes[:2]
+    return np.mean((first == second)[(first >= 0) & (second >= 0)])
+
+
+def test_shifted_members_believe_in_more_even_classes_than_there_are():
+    found = [shares_of(panel) for panel in generated("shifted", range(24))]
+    missed = [true.max() - stated[true.argmax()] for true, stated in found]
+    assert np.median(missed) > 0.05 and np.mean(np.array(missed) > 0) > 0.8
+
+
+def test_one_class_dominates_and_members_leave_it_more_or_less_readily():
+    panels = [panel for panel in generated("dominated", range(24)) if panel.n_items > 150]
+    spans = []
+    for panel in panels:
+        true, _ = shares_of(panel)
+        assert true.max() > 0.45
+        none = (panel.votes == true.argmax()).mean(axis=1)
+        spans.append(none.max() - none.min())
+    assert np.median([shares_of(panel)[0].max() for panel in panels]) >= 0.5
+    assert np.median(spans) > 0.25
+    assert {panel.labels is None for panel in panels} == {True, False}
+
+
+def test_lists_find_the_same_and_are_silent_together():
+    panels = [panel for panel in generated("lists", range(24)) if panel.n_items > 150]
+    assert all(panel.n_classes == 2 for panel in panels)
+    found = [(panel.votes[:2] == 1).astype(float) for panel in panels]
+    together = [np.corrcoef(hits)[0, 1] for hits in found if hits.std(axis=1).min() > 0]
+    assert np.median(together) > 0.4
+    assert any((panel.votes[0] < 0).any() for panel in panels)  # silence that is no vote
+
+
+def test_positions_are_right_as_often_as_each_other_and_members_differ():
+    panels = [panel for panel in generated("positions", range(12)) if panel.n_items > 300]
+    for panel in panels:
+        true, _ = shares_of(panel)
+        assert np.ptp(true) < 6 * np.sqrt(0.25 / panel.n_items)  # chance alone
+    skills = [(panel.votes == panel.truth).mean(axis=1) for panel in panels]
+    assert np.median([np.ptp(skill) for skill in skills]) > 0.2
+
+
+def test_collapsed_members_see_a_class_far_more_often_than_it_is_there():
+    found = [shares_of(panel) for panel in generated("collapsed", range(24))]
+    assert np.median([stated.max() / true[stated.argmax()] for true, stated in found if true[stated.argmax()]]) > 1.4
 
 
 @pytest.mark.parametrize("kind", KINDS)

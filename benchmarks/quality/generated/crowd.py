@@ -6,7 +6,14 @@ import numpy as np
 
 from benchmarks.quality.generated.answers import normalized
 from benchmarks.quality.generated.assembly import Draft
-from benchmarks.quality.generated.draws import chance, draw_n_items, draw_shares, draw_truth, log_uniform_integer
+from benchmarks.quality.generated.draws import (
+    chance,
+    draw_classes,
+    draw_n_items,
+    draw_shares,
+    draw_truth,
+    log_uniform_integer,
+)
 
 Rng = np.random.Generator
 
@@ -26,7 +33,7 @@ def crowd(rng: Rng) -> Draft:
     misleading = _misleading(truth, n_classes, rng)
     chances = (1 - hardness) * confusions[workers, truth[items]] + hardness * misleading[items]
     labels = np.full((n_workers, len(truth)), -1)
-    labels[workers, items] = _drawn(chances, rng)
+    labels[workers, items] = draw_classes(rng, chances)
     return Draft(truth, n_classes, labels=labels)
 
 
@@ -76,8 +83,3 @@ def _misleading(truth: np.ndarray, n_classes: int, rng: Rng) -> np.ndarray:
     step = rng.choice([-1, 1], len(truth)) if chance(rng, 0.5) else rng.integers(1, n_classes, len(truth))
     decoys = (truth + step) % n_classes
     return focus * np.eye(n_classes)[decoys] + (1 - focus) / n_classes
-
-
-def _drawn(chances: np.ndarray, rng: Rng) -> np.ndarray:
-    """(answers,): a class for each row of probabilities."""
-    return (chances.cumsum(axis=1) < rng.random((len(chances), 1)) * chances.sum(axis=1, keepdims=True)).sum(axis=1)

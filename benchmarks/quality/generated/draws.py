@@ -60,3 +60,25 @@ def draw_truth(rng: np.random.Generator, shares: np.ndarray, n_items: int) -> np
         others = np.delete(np.arange(len(shares)), truth[0])
         truth[rng.integers(n_items)] = rng.choice(others)
     return truth
+
+
+def draw_around(rng: np.random.Generator, n_classes: int, share: float) -> np.ndarray:
+    """(classes,): a class drawn at random has this share, the others have what is left, from a Dirichlet."""
+    rest = rng.dirichlet(np.full(n_classes - 1, log_uniform(rng, 0.5, 10))) + 1e-3
+    return np.insert((1 - share) * rest / rest.sum(), rng.integers(n_classes), share)
+
+
+def draw_classes(rng: np.random.Generator, chances: np.ndarray) -> np.ndarray:
+    """A class for each row of probabilities."""
+    heights = rng.random((*chances.shape[:-1], 1)) * chances.sum(axis=-1, keepdims=True)
+    return (chances.cumsum(axis=-1) < heights).sum(axis=-1)
+
+
+def some(rng: np.random.Generator, probability: float, high: float) -> float:
+    """Nothing, or with this probability a number up to `high`."""
+    return float(rng.uniform(0, high)) if chance(rng, probability) else 0.0
+
+
+def above_chance(place: float, n_classes: int) -> float:
+    """An accuracy at this place between chance (0) and 1."""
+    return 1 / n_classes + (1 - 1 / n_classes) * place

@@ -10,6 +10,7 @@ import numpy as np
 from benchmarks.quality.generated.answers import distort, silence
 from benchmarks.quality.generated.assembly import Draft
 from benchmarks.quality.generated.draws import (
+    above_chance,
     chance,
     draw_n_classes,
     draw_n_items,
@@ -17,6 +18,7 @@ from benchmarks.quality.generated.draws import (
     draw_shares,
     log_uniform,
     log_uniform_integer,
+    some,
 )
 from benchmarks.quality.generated.simulator import World, simulate_probabilities
 
@@ -32,7 +34,7 @@ def latent(rng: Rng) -> Draft:
 def networks(rng: Rng) -> Draft:
     """Like-minded networks, surer than they should be, mostly under a shift that fools them all alike."""
     n_classes, n_members = draw_n_classes(rng), log_uniform_integer(rng, 2, 12)
-    middle = _above_chance(rng.beta(2.2, 1) * 0.98, n_classes)
+    middle = above_chance(rng.beta(2.2, 1) * 0.98, n_classes)
     spread = rng.choice([0.02, 0.08, 0.25])
     harm = 1.0 if chance(rng, 0.65) else 0.15  # of the shift, if there is one
     world = _world(
@@ -45,12 +47,12 @@ def networks(rng: Rng) -> Draft:
         family=rng.uniform(0, 0.15),
         likeness=rng.uniform(0, 0.8),
         ease_spread=rng.uniform(0.1, 0.8),
-        decoyed=harm * _some(rng, 0.6, 0.4),
+        decoyed=harm * some(rng, 0.6, 0.4),
         pull=rng.uniform(0.3, 0.9),
         favorite=rng.random(),
-        shared_bias=harm * _some(rng, 0.5, 1.5),
-        own_bias=harm * _some(rng, 0.6, 1.5),
-        class_spread=_some(rng, 0.4, 0.5),
+        shared_bias=harm * some(rng, 0.5, 1.5),
+        own_bias=harm * some(rng, 0.6, 1.5),
+        class_spread=some(rng, 0.4, 0.5),
         sharpness=log_uniform(rng, 0.7, 5),
         sharpness_spread=rng.uniform(0, 0.5),
         is_honest=chance(rng, 0.5),
@@ -61,25 +63,25 @@ def networks(rng: Rng) -> Draft:
 def annotators(rng: Rng) -> Draft:
     """Language models of several families as annotators: small ones say one class, families err together; votes."""
     n_classes, n_members = draw_n_classes(rng, 24), log_uniform_integer(rng, 5, 20)
-    worst = _above_chance(rng.uniform(0, 0.5), n_classes)
+    worst = above_chance(rng.uniform(0, 0.5), n_classes)
     world = _world(
         rng,
         n_classes,
         n_members,
-        accuracy=(worst, _above_chance(rng.uniform(0.55, 0.99), n_classes)),
+        accuracy=(worst, above_chance(rng.uniform(0.55, 0.99), n_classes)),
         common=rng.uniform(0, 0.5),
         family=rng.uniform(0, 0.45),
         n_families=int(rng.integers(2, 6)),
         likeness=rng.uniform(0, 0.8),
         ease_spread=rng.uniform(0.2, 0.9),
-        decoyed=_some(rng, 0.7, 0.35),
+        decoyed=some(rng, 0.7, 0.35),
         pull=rng.uniform(0.4, 0.9),
         resistance=rng.uniform(0, 0.6),
         favorite=rng.random() ** 2,
-        shared_bias=_some(rng, 0.5, 0.8),
+        shared_bias=some(rng, 0.5, 0.8),
         own_bias=rng.uniform(0.1, 1),
         class_spread=rng.uniform(0, 0.5),
-        collapsed=_some(rng, 0.7, 0.7),
+        collapsed=some(rng, 0.7, 0.7),
         sharpness=log_uniform(rng, 0.5, 6),
         is_honest=chance(rng, 0.2),
     )
@@ -90,7 +92,7 @@ def annotators(rng: Rng) -> Draft:
 def prompts(rng: Rng) -> Draft:
     """Prompts of one model: much alike, modest, each leaning towards some answers."""
     n_classes = int(rng.integers(2, 7))
-    middle = _above_chance(rng.uniform(0.1, 0.85), n_classes)
+    middle = above_chance(rng.uniform(0.1, 0.85), n_classes)
     world = _world(
         rng,
         n_classes,
@@ -99,9 +101,9 @@ def prompts(rng: Rng) -> Draft:
         common=rng.uniform(0.4, 0.92),
         likeness=rng.uniform(0, 0.4),
         ease_spread=rng.uniform(0.2, 1.2),
-        decoyed=_some(rng, 0.6, 0.4),
+        decoyed=some(rng, 0.6, 0.4),
         pull=rng.uniform(0.3, 0.8),
-        shared_bias=_some(rng, 0.6, 0.8),
+        shared_bias=some(rng, 0.6, 0.8),
         own_bias=rng.uniform(0, 1),
         sharpness=log_uniform(rng, 0.1, 1.5),
         sharpness_spread=rng.uniform(0, 0.4),
@@ -118,8 +120,8 @@ def unequal(rng: Rng) -> Draft:
         n_classes,
         draw_n_members(rng, 3, 40),
         accuracy=(
-            _above_chance(rng.uniform(0, 0.6), n_classes),
-            _above_chance(rng.uniform(0.65, 0.99), n_classes),
+            above_chance(rng.uniform(0, 0.6), n_classes),
+            above_chance(rng.uniform(0.65, 0.99), n_classes),
         ),
         common=rng.uniform(0, 0.4),
         family=rng.uniform(0, 0.3),
@@ -127,10 +129,10 @@ def unequal(rng: Rng) -> Draft:
         likeness=rng.uniform(0, 0.7),
         ease_spread=rng.uniform(0, 0.7),
         class_spread=rng.uniform(0, 0.8),
-        decoyed=_some(rng, 0.3, 0.3),
-        shared_bias=_some(rng, 0.3, 0.8),
+        decoyed=some(rng, 0.3, 0.3),
+        shared_bias=some(rng, 0.3, 0.8),
         own_bias=rng.uniform(0, 1.5),
-        collapsed=_some(rng, 0.3, 0.4),
+        collapsed=some(rng, 0.3, 0.4),
         sharpness=log_uniform(rng, 0.3, 3),
         sharpness_spread=rng.uniform(0, 1.2),
         is_honest=chance(rng, 0.5),
@@ -141,7 +143,7 @@ def unequal(rng: Rng) -> Draft:
 def independent(rng: Rng) -> Draft:
     """Members who err on their own, each in its own way: where confusion matrices tell most."""
     n_classes = draw_n_classes(rng, 20)
-    middle = _above_chance(rng.uniform(0.15, 0.85), n_classes)
+    middle = above_chance(rng.uniform(0.15, 0.85), n_classes)
     world = _world(
         rng,
         n_classes,
@@ -150,9 +152,9 @@ def independent(rng: Rng) -> Draft:
         ease_spread=rng.uniform(0, 0.3),
         likeness=rng.uniform(0, 0.5),
         class_spread=rng.uniform(0, 0.8),
-        shared_bias=_some(rng, 0.5, 1.5),
+        shared_bias=some(rng, 0.5, 1.5),
         own_bias=rng.uniform(0.3, 2.5),
-        collapsed=_some(rng, 0.3, 0.5),
+        collapsed=some(rng, 0.3, 0.5),
         sharpness=log_uniform(rng, 0.2, 3),
         sharpness_spread=rng.uniform(0, 0.8),
         is_honest=chance(rng, 0.5),
@@ -168,15 +170,15 @@ def tools(rng: Rng) -> Draft:
         n_classes,
         n_members,
         accuracy=(
-            _above_chance(rng.uniform(0.05, 0.5), n_classes),
-            _above_chance(rng.uniform(0.5, 0.95), n_classes),
+            above_chance(rng.uniform(0.05, 0.5), n_classes),
+            above_chance(rng.uniform(0.5, 0.95), n_classes),
         ),
         common=rng.uniform(0, 0.6),
         family=rng.uniform(0, 0.39),
         n_families=int(rng.integers(2, 5)),
         ease_spread=rng.uniform(0.3, 1),
-        decoyed=_some(rng, 0.5, 0.3),
-        shared_bias=_some(rng, 0.6, 1.0),
+        decoyed=some(rng, 0.5, 0.3),
+        shared_bias=some(rng, 0.6, 1.0),
         own_bias=rng.uniform(0.1, 1.2),
         sharpness=log_uniform(rng, 0.3, 6),
         sharpness_spread=rng.uniform(0, 1),
@@ -195,25 +197,25 @@ def anything(rng: Rng) -> Draft:
         rng,
         n_classes,
         draw_n_members(rng),
-        accuracy=(_above_chance(low, n_classes), _above_chance(0.5 + 0.49 * high, n_classes)),
+        accuracy=(above_chance(low, n_classes), above_chance(0.5 + 0.49 * high, n_classes)),
         common=common,
         family=family,
         n_families=int(rng.integers(1, 7)),
         ease_spread=rng.uniform(0, 1.2),
         likeness=rng.uniform(0, 0.9),
-        class_spread=_some(rng, 0.5, 1),
-        decoyed=_some(rng, 0.5, 0.5),
+        class_spread=some(rng, 0.5, 1),
+        decoyed=some(rng, 0.5, 0.5),
         pull=rng.uniform(0.2, 1),
         resistance=rng.random(),
         favorite=rng.random(),
-        shared_bias=_some(rng, 0.5, 2),
-        own_bias=_some(rng, 0.7, 2),
-        collapsed=_some(rng, 0.3, 0.5),
+        shared_bias=some(rng, 0.5, 2),
+        own_bias=some(rng, 0.7, 2),
+        collapsed=some(rng, 0.3, 0.5),
         sharpness=log_uniform(rng, 0.1, 8),
         sharpness_spread=rng.uniform(0, 1),
         is_honest=chance(rng, 0.5),
     )
-    return _soft(world, rng, bad_scores=_some(rng, 0.5, 0.6))
+    return _soft(world, rng, bad_scores=some(rng, 0.5, 0.6))
 
 
 MANNERS: dict[str, tuple[float, Callable[[Rng], Draft]]] = {
@@ -229,7 +231,7 @@ MANNERS: dict[str, tuple[float, Callable[[Rng], Draft]]] = {
 
 
 def _world(rng: Rng, n_classes: int, n_members: int, **rest: Any) -> World:
-    n_items, domain_spread = draw_n_items(rng, n_classes * n_members), _some(rng, 0.25, 0.8)
+    n_items, domain_spread = draw_n_items(rng, n_classes * n_members), some(rng, 0.25, 0.8)
     return World(n_items, n_members, draw_shares(rng, n_classes), domain_spread=domain_spread, **rest)
 
 
@@ -239,13 +241,3 @@ def _soft(world: World, rng: Rng, *, bad_scores: float) -> Draft:
     if chance(rng, 0.08):
         probabilities = silence(probabilities, rng, rng.uniform(0.02, 0.5), rng.random())
     return Draft(truth, world.n_classes, probabilities=probabilities)
-
-
-def _some(rng: Rng, probability: float, high: float) -> float:
-    """Nothing, or with this probability a number up to `high`."""
-    return float(rng.uniform(0, high)) if chance(rng, probability) else 0.0
-
-
-def _above_chance(place: float, n_classes: int) -> float:
-    """An accuracy at this place between chance (0) and 1."""
-    return 1 / n_classes + (1 - 1 / n_classes) * place

@@ -9,23 +9,37 @@ from zlib import crc32
 import numpy as np
 
 from benchmarks.quality.generated.assembly import Draft, assemble
+from benchmarks.quality.generated.collapsed import collapsed
 from benchmarks.quality.generated.crowd import crowd
+from benchmarks.quality.generated.dominated import dominated
 from benchmarks.quality.generated.functions import functions
 from benchmarks.quality.generated.identifiers import identifiers
+from benchmarks.quality.generated.independent import independent
 from benchmarks.quality.generated.judges import judges
 from benchmarks.quality.generated.latent import latent
+from benchmarks.quality.generated.lists import lists
+from benchmarks.quality.generated.positions import positions
 from benchmarks.quality.generated.rare import rare
+from benchmarks.quality.generated.shifted import shifted
 from benchmarks.quality.generated.trained import trained
+from benchmarks.quality.generated.unknowable import unknowable
 from benchmarks.quality.panel import Panel
 
 KINDS: dict[str, float] = {
-    "trained": 0.22,
-    "latent": 0.3,
-    "rare": 0.13,
-    "crowd": 0.08,
-    "functions": 0.08,
-    "identifiers": 0.07,
-    "judges": 0.12,
+    "trained": 0.16,
+    "latent": 0.2,
+    "rare": 0.09,
+    "crowd": 0.06,
+    "functions": 0.05,
+    "identifiers": 0.04,
+    "judges": 0.08,
+    "independent": 0.11,
+    "unknowable": 0.05,
+    "shifted": 0.04,
+    "dominated": 0.04,
+    "lists": 0.03,
+    "positions": 0.03,
+    "collapsed": 0.02,
 }
 """The share of each kind in the mixture."""
 
@@ -37,6 +51,13 @@ MAKERS: dict[str, Callable[[np.random.Generator], Draft]] = {
     "functions": functions,
     "identifiers": identifiers,
     "judges": judges,
+    "independent": independent,
+    "unknowable": unknowable,
+    "shifted": shifted,
+    "dominated": dominated,
+    "lists": lists,
+    "positions": positions,
+    "collapsed": collapsed,
 }
 
 

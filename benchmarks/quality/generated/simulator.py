@@ -45,6 +45,7 @@ class World:
     sharpness: float = 1.0  # 1: calibrated but for decoys and leanings; above: too sure
     sharpness_spread: float = 0.0
     is_honest: bool = True  # whether weak members are modest, or as sure as the strong ones
+    knows_shares: bool | None = None  # whether members know the shares; None, in every other panel
 
     @property
     def n_classes(self) -> int:
@@ -64,7 +65,7 @@ def simulate(world: World, rng: np.random.Generator) -> tuple[np.ndarray, np.nda
     scale = signal if world.is_honest else np.full_like(signal, signal.mean())
     scale = scale * world.sharpness * np.exp(world.sharpness_spread * rng.standard_normal(world.n_members))
     scores = evidence * scale[:, None, None]
-    if chance(rng, 0.5):  # members that know the shares
+    if chance(rng, 0.5) if world.knows_shares is None else world.knows_shares:
         scores += np.log(world.shares + 1e-3)
     return truth, scores.astype(np.float32)
 
