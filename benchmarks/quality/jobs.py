@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from pathlib import Path
 
-from benchmarks.quality.methods import PEERS
+from benchmarks.quality.methods import METHODS, PEERS, YARDSTICK
 from benchmarks.quality.panel import AS_IT_IS
 from benchmarks.quality.prepare import Entry, evenly
 
@@ -15,6 +15,15 @@ PEER_KINDS = (AS_IT_IS, "votes", "rare", "few answers")
 PEER_PANELS = 3
 """So many panels of a family, and what is drawn from them, are seen by peers."""
 
+BESIDE_KINDS = ("independent", "unknowable", "shifted", "dominated")
+"""The kinds of generated panels that are scored beside the real ones of tuning, in a table of their own."""
+
+BESIDE_PANELS = 40
+"""So many of each."""
+
+BESIDE_METHODS = (YARDSTICK, "dawid-skene", "bcc", "consensus")
+"""Of the registry, those that run on them."""
+
 Job = tuple[Path, list[str]]
 
 
@@ -22,6 +31,12 @@ def jobs_of(entries: list[Entry], methods: list[str]) -> list[Job]:
     """Every panel with its methods."""
     ours, for_peers = [method for method in methods if method not in PEERS], seen_by_peers(entries)
     return [(entry.path, methods if entry in for_peers else ours) for entry in entries]
+
+
+def jobs_beside(entries: list[Entry], methods: list[str]) -> list[Job]:
+    """Every generated panel beside the real ones with a few methods, and anyone's that are not of the registry."""
+    some = [name for name in methods if name in BESIDE_METHODS or name not in METHODS | PEERS]
+    return [(entry.path, some) for entry in entries]
 
 
 def seen_by_peers(entries: list[Entry]) -> set[Entry]:

@@ -91,17 +91,19 @@ FIRST_SEED = 10**6
 """Of the generated panels that are scored; training uses those from 0 on."""
 
 
-def prepare_generated(n_panels: int, work_dir: Path, on_step: OnStep) -> list[Entry]:
-    """So many generated panels, evenly over their kinds."""
+def prepare_generated(n_panels: int, work_dir: Path, on_step: OnStep, kinds: Iterable[str] = KINDS) -> list[Entry]:
+    """So many generated panels, evenly over these kinds."""
+    kinds = list(kinds)
 
     def panels() -> Iterator[Panel]:
-        for seed, kind in zip(range(FIRST_SEED, FIRST_SEED + n_panels), cycle(KINDS), strict=False):
+        for seed, kind in zip(range(FIRST_SEED, FIRST_SEED + n_panels), cycle(kinds), strict=False):
             panel = generate(seed, kind)
             on_step(panel.name)
             yield panel
 
     code = [Path(__file__).with_name(name) for name in ("panel.py", "generated")]
-    return kept(panels(), work_dir / "generated", fingerprint(code, f"{n_panels} panels", sklearn.__version__))
+    state = fingerprint(code, f"{n_panels} panels", *kinds, sklearn.__version__)
+    return kept(panels(), work_dir / "generated", state)
 
 
 def base_panels(sources: Sources, work_dir: Path, on_step: OnStep = lambda _: None) -> Iterator[Panel]:

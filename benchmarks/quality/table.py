@@ -89,10 +89,15 @@ def slices(scores: Scores) -> dict[str, list[Cell]]:
     found = {kind: [cell for cell in scores if cell.kind == kind] for kind in (AS_IT_IS, *KINDS)}
     found[TWO_CLASSES] = [cell for cell in as_they_are if cell.n_classes == 2]
     found[AS_VOTES] = [cell for cell in as_they_are if cell.has_votes]
-    for family in sorted({cell.family for cell in scores if cell.family.startswith("generated")}):
-        found[family] = [cell for cell in scores if cell.family == family]
+    found |= generated_kinds(scores)
     found[ALL] = list(scores)
     return {name: cells for name, cells in found.items() if cells}
+
+
+def generated_kinds(scores: Scores) -> dict[str, list[Cell]]:
+    """The cells of each family of generated panels."""
+    families = sorted({cell.family for cell in scores if cell.family.startswith("generated")})
+    return {family: [cell for cell in scores if cell.family == family] for family in families}
 
 
 class Contest(NamedTuple):
@@ -227,6 +232,18 @@ def beside(rows: list[Row], method: str) -> Table:
     return Table({column: [line[column] for line in found] for column in found[0]} if found else {})
 
 
+def by_kind(scores: Scores) -> Table:
+    """Every method on every kind of generated panels."""
+    shown = ("method", "panels", "points", "worst", "NLL ×", "Brier ×")
+    columns: dict[str, list[object]] = {column: [] for column in ("kind", *shown)}
+    for kind, cells in generated_kinds(scores).items():
+        table = against_averaging(scores, cells)
+        columns["kind"] += [kind.removeprefix("generated ")] * len(table)
+        for column in shown if len(table) else ():
+            columns[column] += table[column]
+    return Table(columns)
+
+
 def left_out(rows: Iterable[Row]) -> Table:
     """On how many panels, draws counted singly, a method was run and why not on others."""
     ran: Counter[str] = Counter()
@@ -251,8 +268,8 @@ ratio, below 1 is better; ECE (debiased, below 0 is better) and AUROC of the con
 Peers see few panels and kinds: compare them with Consensus in the table of both on the same panels."""
 
 
-def text(rows: list[Row], side: str) -> str:
-    """All of it, to print."""
+def text(rows: list[Row], side: str, generated: Iterable[Row] = ()) -> str:
+    """All of it, to print; generated panels beside real ones are in a table of their own."""
     scores = gathered(rows)
     families = sorted({cell.family for cell in scores})
     parts = [f"{len(scores)} panels of {len(families)} families ({side}): {', '.join(families)}.\n{LEGEND}"]
@@ -263,6 +280,7 @@ def text(rows: list[Row], side: str) -> str:
     if "consensus" in methods_of(scores):
         others["consensus by family, all kinds"] = by_family(scores, "consensus")
         others["peers, and consensus on the same panels"] = beside(rows, "consensus")
+    others["generated kinds"] = by_kind(gathered(generated))
     others["methods that were not run on all panels they were given"] = left_out(rows)
     parts += [f"{name}\n{table}" for name, table in others.items() if len(table)]
     return "\n\n".join(parts)
@@ -271,24 +289,34 @@ def text(rows: list[Row], side: str) -> str:
 OVERVIEW = {"accuracy, points": "accuracy", "NLL ×": "nll", "Brier score ×": "brier"}
 
 
-def write_json(rows: list[Row], path: Path) -> None:
-    """Every contest, and every method's scores on every panel, in the order of the metrics and as means over draws."""
-    scores = gathered(rows)
-    contests = [
-        {"method": method, "metric": metric, "panels of": name, **_rounded(found, whole=name == ALL)}
-        for method in methods_of(scores)
-        for metric in METRICS
-        for name, cells in slices(scores).items()
-        if (found := contest(scores, method, metric, cells)) is not None
-    ]
+def write_json(rows: list[Row], path: Path, generated: Iterable[Row] = ()) -> None:
+    """Every contest, and every method's scores on every panel, in the order of the metrics and as means over draws.
+
+    Of generated panels beside real ones, every contest by kind.
+    """
+    scores, apart = gathered(rows), gathered(generated)
     panels = [
         {**cell._asdict(), "scores": {name: _short(pair.own.values()) for name, pair in methods.items()}}
         for cell, methods in scores.items()
     ]
-    parts = {"metrics": METRICS, "against averaging": contests, "panels": panels}
+    parts: dict[str, Iterable[object]] = {"metrics": METRICS, "against averaging": _contests(scores, slices(scores))}
+    if apart:
+        parts["generated kinds"] = _contests(apart, generated_kinds(apart))
+    parts["panels"] = panels
     lines = [f"{json.dumps(key)}: [\n{_lines(some)}\n]" for key, some in parts.items()]
     with whole_file(path) as file:
         file.write(("{" + ",\n".join(lines) + "}\n").encode())
+
+
+def _contests(scores: Scores, groups: dict[str, list[Cell]]) -> list[dict[str, object]]:
+    """Every method in every metric on every group of cells."""
+    return [
+        {"method": method, "metric": metric, "panels of": name, **_rounded(found, whole=name == ALL)}
+        for method in methods_of(scores)
+        for metric in METRICS
+        for name, cells in groups.items()
+        if (found := contest(scores, method, metric, cells)) is not None
+    ]
 
 
 def _lines(some: Iterable[object]) -> str:

@@ -1,6 +1,6 @@
 from pathlib import Path
 
-from benchmarks.quality.jobs import PEER_PANELS, jobs_of
+from benchmarks.quality.jobs import PEER_PANELS, jobs_beside, jobs_of
 from benchmarks.quality.methods import PEERS
 from benchmarks.quality.prepare import Entry
 
@@ -26,3 +26,9 @@ def test_peers_see_a_few_panels_of_each_family_evenly():
     seen = with_peers(bases | draws)
     assert seen == ["p0", "p3", "p6", "p0~rare~0", "p3~rare~0", "p6~rare~0"]
     assert len(with_peers({f"crowd {seed}": "as it is" for seed in range(20)}, "generated crowd")) == PEER_PANELS
+
+
+def test_beside_real_panels_generated_ones_see_a_few_methods_and_new_ones():
+    entries = [Entry(Path("shifted 1.npz"), "generated shifted", "as it is")]
+    methods = ["average", "mixture", "bcc", "soft-dawid-skene", A_PEER, "mine:method"]
+    assert jobs_beside(entries, methods) == [(Path("shifted 1.npz"), ["average", "bcc", "mine:method"])]

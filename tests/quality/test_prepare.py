@@ -89,3 +89,6 @@ def test_generated_panels_are_spread_evenly_over_kinds(tmp_path):
     assert len(entries) == 14 and {families.count(family) for family in families} == {1}
     panel = read(entries[0].path)
     assert panel.family.startswith("generated ") and not np.isnan(panel.truth).any()
+    some = prepare_generated(6, tmp_path, lambda _: None, ["shifted", "crowd"])
+    assert [entry.family for entry in some] == ["generated crowd"] * 3 + ["generated shifted"] * 3
+    assert all(entry.path.exists() for entry in some)

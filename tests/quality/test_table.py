@@ -10,6 +10,7 @@ from benchmarks.quality.table import (
     against_averaging,
     beside,
     by_family,
+    by_kind,
     contest,
     gathered,
     left_out,
@@ -145,6 +146,27 @@ def test_what_is_written_is_json_without_nan(tmp_path):
     assert {one["metric"] for one in found["against averaging"]} == {"accuracy", "nll", "brier", "ece debiased"}
     (first, *_) = found["panels"]
     assert first["base"] == "a" and first["scores"]["mine"] == [0.84, 0.48, 0.3, 0.05, None]
+
+
+BESIDE = [
+    *both("shifted 1", (0.5, 0.98), (0.6, 0.48), family="generated shifted"),
+    *both("shifted 2", (0.5, 0.98), (0.4, 0.48), family="generated shifted"),
+    *both("dominated 1", (0.5, 0.98), (0.4, 0.98), family="generated dominated"),
+]
+
+
+def test_generated_kinds_have_a_table_of_their_own(tmp_path):
+    table = by_kind(gathered(BESIDE))
+    assert table["kind"] == ["dominated", "shifted"] and table["method"] == ["mine", "mine"]
+    assert table["points"] == ["-10.00", "+0.00"] and table["worst"] == ["-10.0", "-10.0"]
+    assert table["NLL ×"] == ["1.000", "0.500"] and table["panels"] == [1, 2]
+    without, shown = text(ROWS, "tuning"), text(ROWS, "tuning", BESIDE)
+    assert "generated kinds" not in without and without == shown.partition("\n\ngenerated kinds\n")[0]
+    write_json(ROWS, tmp_path / "alone.json")
+    write_json(ROWS, tmp_path / "found.json", BESIDE)
+    alone, found = (json.loads((tmp_path / f"{name}.json").read_text(encoding="utf-8")) for name in ("alone", "found"))
+    assert {one["panels of"] for one in found.pop("generated kinds")} == {"generated dominated", "generated shifted"}
+    assert found == alone
 
 
 def test_the_figure_is_drawn(tmp_path):
