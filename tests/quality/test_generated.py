@@ -12,6 +12,7 @@ import consilience as cs
 from benchmarks.quality.generated import KINDS, alter, generate
 from benchmarks.quality.generated.alterations import ALTERATIONS, apply
 from benchmarks.quality.generated.statistics import describe
+from benchmarks.quality.methods import METHODS
 from benchmarks.quality.panel import Panel
 
 ROUNDING = 1e-5
@@ -151,6 +152,13 @@ def accuracy(aggregator, panel):
     return np.mean(np.asarray(aggregator.fit(panel.predictions).posterior_).argmax(axis=1) == panel.truth)
 
 
+def loss_ratio(panel):
+    """The logarithm of BCC's NLL by the average's; .02 is added to both, as where methods are scored."""
+    rows = [METHODS[name](panel)[np.arange(panel.n_items), panel.truth] for name in ("bcc", "average")]
+    bcc, average = (-np.log(np.maximum(row, 1e-6)).mean() + 0.02 for row in rows)
+    return np.log(bcc / average)
+
+
 def shares_of(panel):
     """The true shares, and those of the average."""
     average = np.asarray(cs.Average().fit(panel.predictions).posterior_)
@@ -163,6 +171,7 @@ def test_votes_of_independent_members_are_best_fused_by_confusion_matrices():
     right = [(accuracy(cs.BayesianClassifierCombination(), panel), accuracy(cs.Average(), panel)) for panel in panels]
     bcc, average = np.mean(right, axis=0)
     assert bcc > average + 0.01
+    assert np.mean([loss_ratio(panel) for panel in generated("independent", range(20))]) < np.log(0.6)  # soft ones too
     assert np.nanmedian([describe(panel).correlation for panel in panels if panel.n_items > 99]) < 0.05
 
 
