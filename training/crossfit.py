@@ -15,15 +15,19 @@ import torch
 from benchmarks.quality.methods import YARDSTICK
 from benchmarks.quality.run import Row
 from benchmarks.quality.scores import scores
+from consilience.aggregators.consensus.class_shares import matched
 from training.features import Features
-from training.fit import Recipe, fit
-from training.network import Network, answer
+from training.fit import EVEN_WORTH, Batch, Recipe, fit, is_nearly_even, rows_of, with_stated
+from training.network import Network
 from training.panels import Exam, Lesson, read_exam
 
 N_FOLDS = 4
 
 LEARNED, HALF = "learned", "half learned"
 """Names in tables; the second is the mean of the learned answer and the average."""
+
+KNOWN = {"stated": (True, False), "reweighted": (False, True), "both": (True, True)}
+"""Names for answers where class shares are known: whether the network is told, and whether answers are reweighted."""
 
 
 class Fold(NamedTuple):
@@ -87,19 +91,46 @@ def examine(paths: Iterable[Path], folds: Iterable[Fold], on_exam: Callable[[], 
     rows = []
     for path in paths:
         exam = read_exam(path)
-        rows += rows_of(exam, networks[exam.rows[YARDSTICK]["family"]])
+        rows += scored(exam, networks[exam.rows[YARDSTICK]["family"]])
         on_exam()
     return rows
 
 
-def rows_of(exam: Exam, networks: Sequence[Network]) -> list[Row]:
-    """The rows of the methods it is compared with, its own, and that of half its answer and half the average."""
+def scored(exam: Exam, networks: Sequence[Network]) -> list[Row]:
+    """The rows of the methods it is compared with, and its own: also half with the average, and with shares known."""
     started = time.perf_counter()
-    posterior = answer(networks, Features(exam.values, exam.candidates, exam.average))
+    posterior = answer(networks, exam.features)
     seconds = exam.seconds + time.perf_counter() - started
-    average = exam.average.astype(np.float64)
+    average = exam.features.average.astype(np.float64)
     own = {LEARNED: posterior, HALF: (posterior + average / average.sum(axis=1, keepdims=True)) / 2}
+    given = {"exact": (exam.shares, np.inf)}
+    if is_nearly_even(exam.shares):
+        given["even"] = (np.full(len(exam.shares), 1 / len(exam.shares)), EVEN_WORTH)
+    for what, (shares, n_counted) in given.items():
+        told = answer(networks, with_stated(exam.features, shares, n_counted))
+        for name, (is_told, is_matched) in KNOWN.items():
+            rows = told if is_told else posterior
+            own[f"{what}, {name}"] = _reweighted(rows, shares) if is_matched else rows
     about = exam.rows[YARDSTICK]
     return list(exam.rows.values()) + [
         about | {"method": name, "seconds": seconds} | scores(rows, exam.truth) for name, rows in own.items()
     ]
+
+
+def _reweighted(rows: np.ndarray, shares: np.ndarray) -> np.ndarray:
+    weighted = rows * np.exp(matched(rows, shares).log_weights)
+    return weighted / weighted.sum(axis=1, keepdims=True)
+
+
+def answer(networks: Sequence[Network], features: Features) -> np.ndarray:
+    """The mean of some networks' answers (items, classes); classes that are no candidates keep their average."""
+    n_items, n_candidates = features.candidates.shape
+    numpys = rows_of(features, np.arange(n_items))
+    batch = Batch(*(torch.from_numpy(np.ascontiguousarray(part)) for part in numpys))
+    batch = Batch(*(part.float() if part.is_floating_point() else part.long() for part in batch))
+    with torch.no_grad():
+        rows = torch.stack([network(batch).exp() for network in networks]).mean(dim=0)
+    posterior = features.average.astype(np.float64)
+    found = rows.double().numpy().reshape(n_items, n_candidates)
+    np.put_along_axis(posterior, features.candidates.astype(np.int64), found, axis=1)
+    return posterior / posterior.sum(axis=1, keepdims=True)

@@ -9,41 +9,67 @@ import numpy as np
 from benchmarks.quality.panel import Panel
 from consilience.aggregators.consensus.finding import find
 from consilience.aggregators.consensus.traits import traits_of
-from consilience.answering.learned.experts import Reading
-from consilience.answering.learned.features import NAMES, candidates, item_features, pair_features
+from consilience.answering.learned.experts import Reading, soft_logs, vote_table
+from consilience.answering.learned.features import CLASS, candidates, item_features, pair_features
 from consilience.passes.reader import Reader
 
-AVERAGE = NAMES.index("item and class: average")
-"""Where the average stands, which all answers are compared with."""
+AVERAGE_SHARE, STATED = CLASS.index("share in average"), CLASS.index("stated share")
+"""Where the shares of the average stand among the traits of classes, and the two traits of stated shares."""
 
 
 class Features(NamedTuple):
-    """Of a panel."""
+    """Of a panel. Shares are stated by nobody yet: the traits for that are 0."""
 
-    values: np.ndarray  # (items, candidates, features), in the order of `NAMES`
+    pair: np.ndarray  # (items, candidates, len(PAIR))
+    item: np.ndarray  # (items, len(ITEM))
     candidates: np.ndarray  # (items, candidates): the classes looked at, in ascending order
+    classes: np.ndarray  # (classes, len(CLASS))
+    panel: np.ndarray  # (len(PANEL),)
+    members: np.ndarray  # (members, len(MEMBER))
+    own: np.ndarray  # (answers, candidates): soft logarithms of what members say, item by item
+    said: np.ndarray  # (answers, candidates): log-likelihoods of their votes
+    answer_item: np.ndarray  # (answers,)
+    answer_member: np.ndarray  # (answers,)
     average: np.ndarray  # (items, classes): what other classes keep
 
 
-def features_of(panel: Panel) -> Features:
-    """All numbers of a panel."""
+def features_of(panel: Panel, items: np.ndarray | None = None) -> Features:
+    """All numbers of a panel, or those of some of its items; traits are of all."""
     predictions = panel.predictions
     finding = find(predictions, None)
     traits = traits_of(finding.found)
-    reader = Reader(predictions)
+    some = predictions if items is None else predictions.take(items)
+    reader = Reader(some)
     reading = Reading(finding.experts, reader)
-    parts = []
-    for chunk in reader.chunks:
-        opinions = reading.opinions(chunk)
-        n_items, n_classes = opinions.average.shape
-        places = candidates(opinions)
-        looked_at = np.broadcast_to(np.arange(n_classes), (n_items, n_classes)) if places is None else places
-        size = looked_at.shape
-        values = [
-            pair_features(opinions, places),
-            traits.classes[looked_at],
-            np.broadcast_to(item_features(opinions)[:, None], (*size, item_features(opinions).shape[1])),
-            np.broadcast_to(traits.panel, (*size, len(traits.panel))),
-        ]
-        parts.append(Features(np.concatenate(values, axis=2).astype(np.float32), looked_at, opinions.average))
-    return Features(*(np.concatenate(part) for part in zip(*parts, strict=True)))
+    parts = [reading.opinions(chunk) for chunk in reader.chunks]
+    opinions = type(parts[0])(*(np.concatenate(part) for part in zip(*parts, strict=True)))
+    places = candidates(opinions)
+    looked_at = np.broadcast_to(np.arange(some.n_classes), opinions.average.shape) if places is None else places
+    table = vote_table(finding.experts.combination).reshape(some.n_members, some.n_classes, some.n_classes)
+    return Features(
+        pair_features(opinions, places).astype(np.float32),
+        item_features(opinions).astype(np.float32),
+        looked_at,
+        *traits,
+        *_evidence(some.to_array(), _votes(reader), table, looked_at),
+        opinions.average,
+    )
+
+
+def _votes(reader: Reader) -> np.ndarray:
+    """(members, items): the class that each member votes for; -1 where it does not."""
+    hard = reader.predictions.votes().hard
+    votes = np.full((reader.predictions.n_members, reader.predictions.n_items), -1)
+    if hard is not None:
+        votes[hard.members, hard.items] = hard.labels
+    return votes
+
+
+def _evidence(said: np.ndarray, votes: np.ndarray, table: np.ndarray, looked_at: np.ndarray) -> tuple[np.ndarray, ...]:
+    """The evidence of all answers for the candidates of their items, and the item and member of each."""
+    item, member = np.nonzero(~np.isnan(said[:, :, 0]).T)
+    places = looked_at[item]
+    own = np.take_along_axis(soft_logs(said[member, item].astype(np.float64), said.shape[2]), places, axis=1)
+    vote = votes[member, item]
+    of_vote = np.where(vote[:, None] < 0, 0.0, np.take_along_axis(table[member, np.maximum(vote, 0)], places, axis=1))
+    return own.astype(np.float32), of_vote.astype(np.float32), item, member

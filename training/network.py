@@ -7,17 +7,23 @@ other. Before training, the scores are the average's logarithms: the answer is t
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 
-from consilience.answering.learned.features import CLASS, N_LOGS, N_SHARES, NAMES, PAIR, PANEL
-from consilience.answering.learned.network import MOST_DEVIATIONS, MOST_LEARNED
+from consilience.answering.learned.features import CLASS, MEMBER, N_LOGS, N_SHARES, NAMES, PAIR, PANEL
+from consilience.answering.learned.network import MOST_DEVIATIONS, MOST_LEARNED, N_SMALL
 from consilience.answering.learned.network import Network as Weights
-from training.features import AVERAGE, Features
 
-HIDDEN = 32
+if TYPE_CHECKING:
+    from training.fit import Batch
+
+HIDDEN = 64
+
+AVERAGE = NAMES.index("item and class: average")
+"""Where the average stands, which all answers are compared with."""
 
 MIXED = [*range(N_LOGS), *range(len(PAIR), len(PAIR) + N_SHARES)]
 """The features that are mixed as they are: logarithms of the experts and of the classes' shares."""
@@ -29,33 +35,44 @@ LEAST = 1e-9
 
 
 class Network(nn.Module):
-    """Called with features (rows, features), the number of the item of each row, and the number of items."""
+    """Called with a batch of items; see `consilience.answering.learned.network` for what it computes."""
 
     mean: Tensor
     deviation: Tensor
+    member_mean: Tensor
+    member_deviation: Tensor
 
-    def __init__(self, n_hidden: int = HIDDEN) -> None:
+    def __init__(self, n_hidden: int = HIDDEN, *, has_members: bool = True) -> None:
         super().__init__()
-        self.register_buffer("mean", torch.zeros(len(NAMES)))
-        self.register_buffer("deviation", torch.ones(len(NAMES)))
+        self.has_members = has_members
+        for name, size in (("", len(NAMES)), ("member_", len(MEMBER))):
+            self.register_buffer(f"{name}mean", torch.zeros(size))
+            self.register_buffer(f"{name}deviation", torch.ones(size))
         self.first = nn.Linear(len(NAMES), n_hidden)
         self.second = nn.Linear(2 * n_hidden, n_hidden)
         self.last = nn.Linear(n_hidden, 2)
         self.mixture = nn.Linear(len(MIXED), 1, bias=False)
-        for weights in (self.last.weight, self.last.bias, self.mixture.weight):
-            nn.init.zeros_(weights)
+        self.panel_first = nn.Linear(len(PANEL), N_SMALL)
+        self.panel_last = nn.Linear(N_SMALL, len(MIXED) + 1, bias=False)
+        self.member_first = nn.Linear(len(MEMBER) + len(PANEL), N_SMALL)
+        self.member_last = nn.Linear(N_SMALL, 2)
+        for layer in (self.last, self.mixture, self.panel_last, self.member_last):
+            for parameter in layer.parameters():
+                nn.init.zeros_(parameter)
         with torch.no_grad():
             self.mixture.weight[0, 0] = 1  # of the average's logarithm
 
-    def standardize(self, values: Tensor, *, left_out: tuple[str, ...] = ()) -> None:
-        """Learn the scale of the features (rows, features); those left out count as their mean."""
-        self.mean.copy_(values.mean(dim=0))
-        self.deviation.copy_(values.std(dim=0) + 1e-3)
+    def standardize(self, batch: Batch, *, left_out: tuple[str, ...] = ()) -> None:
+        """Learn the scale of the features from some items; those left out count as their mean."""
+        for name, values in (("", batch.values), ("member_", batch.members)):
+            self.get_buffer(f"{name}mean").copy_(values.mean(dim=0))
+            self.get_buffer(f"{name}deviation").copy_(values.std(dim=0) + 1e-3)
         for name in left_out:
             self.deviation[NAMES.index(name)] = torch.inf
 
-    def forward(self, values: Tensor, item: Tensor, n_items: int) -> Tensor:
+    def forward(self, batch: Batch) -> Tensor:
         """Logarithms of probabilities (rows,); those of an item sum to what the average gives its candidates."""
+        values, item, n_items = batch.values, batch.item, int(batch.item[-1]) + 1
         scaled = (values - self.mean) / self.deviation
         clamped = scaled.clamp(-MOST_DEVIATIONS, MOST_DEVIATIONS)
         hidden = torch.relu(self.first(torch.where(IS_TRAIT, clamped, scaled)))
@@ -63,12 +80,31 @@ class Network(nn.Module):
         of_itself, of_mean = self.second.weight.chunk(2, dim=1)
         deep = torch.relu(hidden @ of_itself.T + (among @ of_mean.T + self.second.bias)[item])
         found = self.last(deep)
-        scores = found[:, 0] + self.mixture(values[:, MIXED])[:, 0]
-        gate = MOST_LEARNED * torch.sigmoid(_mean(found[:, 1:], item, n_items)[:, 0] + 1)[item]
+        # The traits of the panel are the same in all its rows.
+        first_rows = torch.searchsorted(item, torch.arange(n_items))
+        panels = clamped[first_rows][:, -len(PANEL) :]  # (items, panel features)
+        added = self.panel_last(torch.relu(self.panel_first(panels)))
+        mixed = ((self.mixture.weight + added[:, :-1])[item] * values[:, MIXED]).sum(dim=1)
+        scores = found[:, 0] + mixed + self._evidence(batch)
+        opening = _mean(found[:, 1:], item, n_items)[:, 0] + added[:, -1]
+        gate = MOST_LEARNED * torch.sigmoid(opening + 1)[item]
         average = values[:, AVERAGE]
         mass = torch.zeros(n_items).index_add(0, item, average)[item]
-        mixed = gate * mass * _softmax(scores, item, n_items) + (1 - gate) * average
-        return torch.log(mixed + LEAST)
+        return torch.log(gate * mass * _softmax(scores, item, n_items) + (1 - gate) * average + LEAST)
+
+    def _evidence(self, batch: Batch) -> Tensor:
+        """The members' evidence (rows,)."""
+        rows = torch.zeros(len(batch.values))
+        if not self.has_members:
+            return rows
+        scale = slice(-len(PANEL), None)
+        panels = ((batch.panels - self.mean[scale]) / self.deviation[scale])[batch.member_panel]
+        members = (batch.members - self.member_mean) / self.member_deviation
+        traits = torch.cat([members, panels], dim=1).clamp(-MOST_DEVIATIONS, MOST_DEVIATIONS)
+        powers = self.member_last(torch.relu(self.member_first(traits)))
+        shrunk = torch.exp(-batch.panels[:, PANEL.index("log answers an item")])[batch.member_panel]
+        powers = (powers * shrunk[:, None])[batch.entry_member]
+        return rows.index_add(0, batch.entry_row, (powers * batch.evidence).sum(dim=1))
 
 
 def _mean(rows: Tensor, item: Tensor, n_items: int) -> Tensor:
@@ -83,19 +119,6 @@ def _softmax(scores: Tensor, item: Tensor, n_items: int) -> Tensor:
     return exponentials / torch.zeros(n_items).index_add(0, item, exponentials)[item]
 
 
-def answer(networks: Sequence[Network], features: Features) -> np.ndarray:
-    """The mean of some networks' answers (items, classes); classes that are no candidates keep their average."""
-    n_items, n_candidates, n_features = features.values.shape
-    values = torch.from_numpy(features.values.reshape(-1, n_features).astype(np.float32))
-    item = torch.arange(n_items).repeat_interleave(n_candidates)
-    with torch.no_grad():
-        rows = torch.stack([network(values, item, n_items).exp() for network in networks]).mean(dim=0)
-    posterior = features.average.astype(np.float64)
-    found = rows.double().numpy().reshape(n_items, n_candidates)
-    np.put_along_axis(posterior, features.candidates.astype(np.int64), found, axis=1)
-    return posterior / posterior.sum(axis=1, keepdims=True)
-
-
 def exported(networks: Sequence[Network], panel_ranges: tuple[np.ndarray, np.ndarray]) -> Weights:
     """The weights of some networks for the library, with the range of the panels' traits in training.
 
@@ -104,6 +127,8 @@ def exported(networks: Sequence[Network], panel_ranges: tuple[np.ndarray, np.nda
     """
     deviation = networks[0].deviation.double().numpy()
     is_used = np.isfinite(deviation)
+    of_panel = is_used[-len(PANEL) :]
+    of_member = np.concatenate([np.ones(len(MEMBER), dtype=bool), of_panel])
 
     def stacked(name: str) -> np.ndarray:
         return np.stack([network.get_parameter(name).detach().double().numpy() for network in networks])
@@ -120,6 +145,15 @@ def exported(networks: Sequence[Network], panel_ranges: tuple[np.ndarray, np.nda
         last=stacked("last.weight").transpose(0, 2, 1),
         last_bias=stacked("last.bias"),
         mixture=stacked("mixture.weight")[:, 0],
+        panel_first=stacked("panel_first.weight").transpose(0, 2, 1) * of_panel[None, :, None],
+        panel_bias=stacked("panel_first.bias"),
+        panel_last=stacked("panel_last.weight").transpose(0, 2, 1),
+        member_mean=networks[0].member_mean.double().numpy(),
+        member_deviation=networks[0].member_deviation.double().numpy(),
+        member_first=stacked("member_first.weight").transpose(0, 2, 1) * of_member[None, :, None],
+        member_bias=stacked("member_first.bias"),
+        member_last=stacked("member_last.weight").transpose(0, 2, 1),
+        member_last_bias=stacked("member_last.bias"),
     )
 
 

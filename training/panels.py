@@ -23,13 +23,14 @@ import sklearn
 from benchmarks.quality.draws import rare
 from benchmarks.quality.families import side_of
 from benchmarks.quality.generated import alter, generate
+from benchmarks.quality.jobs import BESIDE_KINDS
 from benchmarks.quality.methods import YARDSTICK
 from benchmarks.quality.panel import AS_IT_IS, Panel, answered, read, take
-from benchmarks.quality.prepare import Entry, fingerprint
+from benchmarks.quality.prepare import FIRST_SEED, Entry, fingerprint
 from benchmarks.quality.run import Row, score
 from consilience import __file__ as LIBRARY  # noqa: N812 - a constant
 from consilience.system.atomic import whole_file
-from training.features import features_of
+from training.features import Features, features_of
 
 ALTERED = 0.8
 """The share of generated panels that are altered afterwards."""
@@ -64,23 +65,24 @@ class Job:
     is_altered: bool
     is_examined: bool = False
     is_own: bool = False  # of the user's folder
+    kind: str | None = None  # of a generated panel; None draws one
 
 
 class Lesson(NamedTuple):
     """What is learned from one panel: some items whose truth is among the candidates."""
 
-    values: np.ndarray  # (items, candidates, features), half precision
+    features: Features  # mostly in half precision
     truth: np.ndarray  # (items,): the place of the true class among the candidates
+    shares: np.ndarray  # (classes,): of the truth, over all items of the panel
     family: str
 
 
 class Exam(NamedTuple):
     """A panel of the bench with the items whose truth is known, and how other methods score on it."""
 
-    values: np.ndarray
-    candidates: np.ndarray
-    average: np.ndarray  # (items, classes)
+    features: Features
     truth: np.ndarray  # (items,): classes
+    shares: np.ndarray  # (classes,)
     rows: dict[str, Row]  # by method
     seconds: float  # that the features took
 
@@ -118,6 +120,15 @@ def exam_jobs(entries: Iterable[Entry], kinds: Iterable[str] | None = None) -> l
         if is_first and is_quick and (kinds is None or entry.kind in kinds):
             jobs.append(Job(entry.path.stem, 0, entry.path, is_altered=False, is_examined=True))
     return jobs
+
+
+def generated_exams(n_panels: int = 40) -> list[Job]:
+    """Generated panels of the kinds that have rows of their own in the bench, by seeds that training does not use."""
+    return [
+        Job(f"{kind} {seed}", seed, None, is_altered=False, is_examined=True, kind=kind)
+        for kind in BESIDE_KINDS
+        for seed in range(FIRST_SEED, FIRST_SEED + n_panels)
+    ]
 
 
 def own_jobs(folder: Path, n_draws: int) -> list[Job]:
@@ -186,7 +197,7 @@ def _has_many_classes(path: Path) -> bool:
 
 def panel_of(job: Job) -> Panel:
     """The panel of a job: the same job gives the same panel."""
-    panel = generate(job.seed) if job.path is None else read_own(job.path) if job.is_own else read(job.path)
+    panel = generate(job.seed, job.kind) if job.path is None else read_own(job.path) if job.is_own else read(job.path)
     rng = np.random.default_rng(crc32(job.name.encode()))
     if job.is_altered:
         panel = (rng.random() < RARE and rare(panel, rng)) or panel
@@ -200,26 +211,30 @@ def panel_of(job: Job) -> Panel:
 def store(job: Job, path: Path) -> str:
     """Write what a job gives to a file; the name of the job is returned."""
     panel = panel_of(job)
-    started = time.perf_counter()
-    found = features_of(panel)
-    seconds = time.perf_counter() - started
     items = np.flatnonzero(panel.truth >= 0)
-    truth = panel.truth[items]
-    more: dict[str, object] = {"family": panel.family}
+    if not job.is_examined:
+        items = np.sort(np.random.default_rng(crc32(job.name.encode())).permutation(items)[:MOST_ITEMS])
+    started = time.perf_counter()
+    found = features_of(panel, items)
+    more: dict[str, object] = {"family": panel.family, "seconds": time.perf_counter() - started}
     if job.is_examined:
-        more |= {"candidates": found.candidates[items].astype(np.int16), "seconds": seconds}
-        more["average"] = found.average[items].astype(np.float32)
         rows = {name: {"panel": panel.name, "method": name} | score(panel, name) for name in COMPARED}
         more["rows"] = json.dumps(rows)
     else:
-        is_true = found.candidates[items] == truth[:, None]
-        is_candidate = is_true.any(axis=1)
-        items, truth = items[is_candidate], is_true[is_candidate].argmax(axis=1)
-        order = np.random.default_rng(crc32(job.name.encode())).permutation(len(items))[:MOST_ITEMS]
-        items, truth = items[order], truth[order]
+        found = found._replace(average=np.empty(0))
+    arrays = {name: _short(getattr(found, name)) for name in Features._fields}
+    arrays["average"] = found.average.astype(np.float32)
+    shares = np.bincount(panel.truth[panel.truth >= 0], minlength=panel.n_classes) / (panel.truth >= 0).sum()
     with whole_file(path) as file:
-        np.savez(file, values=found.values[items].astype(np.float16), truth=truth.astype(np.int16), **more)
+        np.savez(file, truth=panel.truth[items].astype(np.int16), shares=shares, **arrays, **more)
     return job.name
+
+
+def _short(values: np.ndarray) -> np.ndarray:
+    """Traits as they are; what there is of each item in half precision."""
+    if values.dtype.kind != "f":
+        return values.astype(np.int32)
+    return values.astype(np.float32 if values.dtype == np.float64 else np.float16)
 
 
 def store_all(jobs: Iterable[Job], folder: Path, n_processes: int, on_done: Callable[[str], None]) -> list[Path]:
@@ -270,13 +285,17 @@ def features_folder(work_dir: Path) -> Path:
 
 
 def read_lessons(paths: Iterable[Path]) -> list[Lesson]:
-    """All lessons that have enough items."""
+    """All lessons that have enough items whose truth is among the candidates."""
     lessons = []
     for path in paths:
         with np.load(path, allow_pickle=False) as file:
-            lesson = Lesson(file["values"], file["truth"].astype(np.int64), str(file["family"]))
-        if len(lesson.truth) >= LEAST_ITEMS:
-            lessons.append(lesson)
+            features, truth = Features(*(file[name] for name in Features._fields)), file["truth"]
+            shares, family = file["shares"], str(file["family"])
+        is_true = features.candidates == truth[:, None]
+        is_candidate = is_true.any(axis=1)
+        if is_candidate.sum() >= LEAST_ITEMS:
+            # An item whose truth is no candidate is never drawn: -1.
+            lessons.append(Lesson(features, np.where(is_candidate, is_true.argmax(axis=1), -1), shares, family))
     return lessons
 
 
@@ -289,5 +308,6 @@ def family_of(path: Path) -> str:
 def read_exam(path: Path) -> Exam:
     """One of the panels to be examined."""
     with np.load(path, allow_pickle=False) as file:
-        arrays = [file[name] for name in ("values", "candidates", "average", "truth")]
-        return Exam(*arrays, rows=json.loads(str(file["rows"])), seconds=float(file["seconds"]))
+        features = Features(*(file[name] for name in Features._fields))
+        rows, seconds = json.loads(str(file["rows"])), float(file["seconds"])
+        return Exam(features, file["truth"].astype(np.int64), file["shares"], rows, seconds)

@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from consilience.answering.rule import AbstractRule
     from consilience.data.axes import Axes
     from consilience.data.predictions import AbstractPredictions
+    from consilience.maths.statistics import Statistics
     from consilience.system.arrays import Array, FloatArray
 
 MANY_OF_ONE = 5
@@ -52,25 +53,22 @@ MANY_OF_ONE = 5
 SMALL_RULE = 2**24
 """A rule of up to so many numbers is kept."""
 
-FAR_OUTSIDE = 3.0
-"""A panel this far outside of what the network has seen, in standard deviations, is worth a warning."""
-
 AGREEMENT = Record(Agreement, {"products": "gg", "counts": "gg", "confidences": "m", "answers": "m", "totals": "mk"})
 
 
 @final
 class Consensus(AbstractIterative):
-    """The recommended label-free method: a small network, trained on many panels, weighs three ways to fuse answers.
+    """The recommended label-free method: a small network, trained on many panels, weighs four ways to fuse answers.
 
     1. **Experts** fuse the answers in different ways: the average; an average with weights that follow from how much
-       members agree (`opinion_weights`); and a translation, which reads the answers through confusion matrices that
-       are estimated from that average.
-    2. **Traits** describe the panel: sizes, agreement beyond chance, how sure members are and how sure their agreement
-       lets them be, how frequent each class is according to each expert, and how far members agree on it.
+       members agree (`opinion_weights`); a translation, which reads the answers through confusion matrices that
+       are estimated from that average; and Bayesian classifier combination on the votes.
+    2. **Traits** describe the panel, its classes and its members: sizes, agreement beyond chance and beyond what
+       accuracy explains, how sure members are and how sure their agreement lets them be, how frequent each class is
+       according to each expert and each member, and how far members agree on it.
     3. **The network** computes from both a score for every class of an item, and a gate for every item: the answer is
        gate · softmax(scores) + (1 - gate) · average. It was trained on thousands of panels whose truth was known,
-       and never sees your labels. With one member or one item the answer is the average. The further the traits of a
-       panel lie outside of those in training, the nearer the answer stays to the average.
+       and never sees your labels. With one member or one item the answer is the average.
 
     Known labels also correct the answers to the other items, by member and class. The correction is shrunk towards
     none, as strongly as cross-validation on the labelled items demands (`label_correction`). Labels are names of
@@ -104,9 +102,8 @@ class Consensus(AbstractIterative):
     member_weights_ : (members,), of the weighted average; they sum to 1
     member_credibility_ : (members,), what their evidence is multiplied by: below 1 if they are surer than their
         agreement supports
-    outside_ : how far the panel lies outside of those the network was trained on, in standard deviations; 0 within
     agreement_, vote_agreement_ : what the weights were found from, in a form that adds up
-    survey_, gives_votes_ : what else the experts and traits follow from
+    survey_, gives_votes_, vote_statistics_ : what else the experts and traits follow from
     reweighting_ : what answers are multiplied by, because of `class_shares`; None without them
     correction_ : what labels corrected; None where there were none
     labelled_ : what members said of the labelled items, which corrections are learned from
@@ -123,6 +120,7 @@ class Consensus(AbstractIterative):
     vote_agreement_: Agreement
     survey_: Survey
     gives_votes_: Any
+    vote_statistics_: Statistics
     reweighting_: Reweighting | None = None  # files of earlier versions have none
     correction_: Correction | None
     labelled_: LabelledItems | None
@@ -140,6 +138,7 @@ class Consensus(AbstractIterative):
         "statistics_": STATISTICS,
         "survey_": Record(Survey, {"by_class": "sk", "totals": "t"}),
         "gives_votes_": FLAGS,
+        "vote_statistics_": STATISTICS,
         "reweighting_": Record(
             Reweighting,
             {"log_weights": Shape("k", is_signed=True, most=MOST_WEIGHT), "precision": Shape("k", is_positive=True)},
@@ -191,7 +190,6 @@ class Consensus(AbstractIterative):
         shares = read_shares(self.class_shares, predictions.classes)
         finding = find(predictions, self.chunk_size, self._progress)
         plain = self._rule(finding)
-        self._warn_outside(plain)
         reweighting = None if shares is None else reweighted(plain, predictions, shares)
         plain = _weighted(plain, reweighting)
         labelled = self._labelled(predictions, known)
@@ -263,7 +261,7 @@ class Consensus(AbstractIterative):
         found, translated = finding.found, finding.translated
         self.agreement_, self.vote_agreement_, self.member_weights_, self.member_credibility_ = found.standing
         self.confusion_ = translated.parameters
-        self.survey_, self.gives_votes_ = found.survey, found.is_hard
+        self.survey_, self.gives_votes_, self.vote_statistics_ = found.survey, found.is_hard, found.combined
         self.reweighting_ = reweighting
         self.correction_, self.labelled_ = _correction_of(rule), labelled
         self.class_prior_ = translated.statistics.class_counts / translated.statistics.class_counts.sum()
@@ -275,6 +273,7 @@ class Consensus(AbstractIterative):
             survey=self.survey_,
             is_hard=self.gives_votes_,
             n_effective=n_effective(self.member_weights_, self.statistics_),
+            combined=self.vote_statistics_,
         )
         return Finding(found, State(self.confusion_, self.statistics_), self.history_)
 
@@ -283,12 +282,6 @@ class Consensus(AbstractIterative):
     def rule(self) -> AbstractRule:
         """The learned rule, and what labels taught."""
         return self._with_correction(self.plain_rule())
-
-    @property
-    def outside_(self) -> float:
-        """How far the panel lies outside of those that the network was trained on, in standard deviations."""
-        rule = self.plain_rule()
-        return rule.network.outside(rule.traits.panel)
 
     def plain_rule(self) -> LearnedRule:
         """The rule without what labels taught; a small one is kept, since many ask for one item at a time."""
@@ -305,13 +298,12 @@ class Consensus(AbstractIterative):
         return {name: value for name, value in super().__getstate__().items() if name != "_kept"}
 
     def _rule(self, finding: Finding) -> LearnedRule:
-        """Of one member or one item nothing can be learned; of what training has not seen, little is believed."""
+        """Of one member or one item nothing can be learned: the answer is the average."""
         traits, weights = traits_of(finding.found), self._network()
         n_heard = np.count_nonzero(finding.translated.statistics.answer_counts.sum(axis=1))
         is_alone = n_heard == 1 or finding.found.survey.totals[0] < 2
-        is_known = not is_alone and bool(np.isfinite(traits.panel).all() and np.isfinite(traits.classes).all())
-        trust = 1 / (1 + weights.outside(traits.panel)) if is_known else 0.0
-        return LearnedRule(finding.experts, traits, weights, trust, chunk_size=self.chunk_size)
+        is_known = not is_alone and all(np.isfinite(part).all() for part in traits)
+        return LearnedRule(finding.experts, traits, weights, float(is_known), chunk_size=self.chunk_size)
 
     def _network(self) -> network.Network:
         return network.shipped() if self.weights is None else network.read(self.weights)
@@ -339,14 +331,6 @@ class Consensus(AbstractIterative):
         read_shares(self.class_shares, self.classes_)
         if not self.statistics_.answer_counts.any():
             raise InvalidPredictions("'statistics_' must be of at least one answer")
-
-    def _warn_outside(self, rule: LearnedRule) -> None:
-        outside = rule.network.outside(rule.traits.panel)
-        if rule.trust > 0 and outside > FAR_OUTSIDE:
-            warn(
-                f"this panel is unlike those that Consensus was trained on (by {outside:.1f} standard deviations; "
-                f"up to {FAR_OUTSIDE:g} is usual); its answer stays near the average"
-            )
 
 
 def _weighted(rule: LearnedRule, reweighting: Reweighting | None) -> LearnedRule:

@@ -8,14 +8,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from consilience.aggregators.bayesian_combination import VariationalModel
 from consilience.aggregators.consensus.credibility import SURE
 from consilience.aggregators.consensus.standing import Standing
-from consilience.aggregators.consensus.survey import survey
+from consilience.aggregators.consensus.survey import Survey, survey, weighted_by
 from consilience.aggregators.consensus.traits import Found
 from consilience.aggregators.consensus.translation import TranslationModel
 from consilience.answering.learned.experts import Experts
 from consilience.maths.model import State
-from consilience.passes.reader import open_reader
+from consilience.passes.reader import Reader, open_reader
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
@@ -37,6 +38,18 @@ WEIGHT = 0.4
 TRANSLATIONS = 4
 """So many passes: answers hardly change afterwards, and the network was trained with these."""
 
+COMBINATIONS = 6
+"""The passes of Bayesian classifier combination; with ten times as many, its answers are hardly better."""
+
+MANY_CLASSES = 10
+"""With more classes than this, the prior counts of wrong answers sum to no more than with so many."""
+
+SAMPLED_NUMBERS, SAMPLED_ITEMS = 2**16, 2000
+"""How frequent classes are is re-estimated from the averages of all items, or of so many evenly spaced ones."""
+
+REESTIMATIONS = 30
+"""The passes of that: shares move little afterwards."""
+
 
 class Finding(NamedTuple):
     """All that a fit finds."""
@@ -48,36 +61,45 @@ class Finding(NamedTuple):
     @property
     def experts(self) -> Experts:
         """The experts, by these statistics."""
-        return _experts(self.found.standing, self.translated, self.found.is_hard)
+        return _experts(self.found, self.translated)
 
 
 def find(predictions: AbstractPredictions, chunk_size: int | None, show: Any = None) -> Finding:
     """What is found of these items; `show(reader, passes)` gives a context in which progress is shown."""
     reader = open_reader(predictions, chunk_size=chunk_size)
+    votes = open_reader(predictions.votes(), chunk_size=chunk_size)
     progress: AbstractContextManager[Any] = nullcontext() if show is None else show(reader, TRANSLATIONS + 1)
     with progress:
-        standing = Standing.of(reader.agreement(), _vote_agreement(predictions, chunk_size))
-        translated, history = _translated(reader, standing)
-    return Finding(_found(standing, translated, predictions, chunk_size), translated, history)
+        standing = Standing.of(reader.agreement(), votes.agreement())
+        average = reader.average_statistics(reader, standing.weights)
+        combined = _combined(votes, average)
+        translated, history = _translated(reader, standing, average)
+    known = _known(standing, translated, combined)
+    experts = _experts(known, translated)
+    frequency = _reestimated(experts, predictions)
+    surveyed = predictions.total(partial(survey, experts, frequency, chunk_size))
+    return Finding(known._replace(survey=surveyed), translated, history)
 
 
 def find_more(before: Finding, predictions: AbstractPredictions, forgetting: float, chunk_size: int | None) -> Finding:
     """What is found when one more batch comes; what was found before is forgotten by so much."""
     reader = open_reader(predictions, chunk_size=chunk_size)
-    old = before.found
-    expected = reader.expectation(remembers=False)(before.experts.translation)
+    votes = open_reader(predictions.votes(), chunk_size=chunk_size)
+    old, experts = before.found, before.experts
+    expected = reader.expectation(remembers=False)(experts.translation)
     standing = Standing.of(
-        forgetting * old.standing.agreement + reader.agreement(),
-        forgetting * old.standing.votes + _vote_agreement(predictions, chunk_size),
+        forgetting * old.standing.agreement + reader.agreement(), forgetting * old.standing.votes + votes.agreement()
     )
     average = reader.average_statistics(reader, standing.weights)
     earlier = before.translated.statistics
     n_answers = forgetting * earlier.answer_counts + average.answer_counts
     statistics = forgetting * earlier + average.averaged_into(expected, _weight(n_answers))
     translated = State(_translation(standing, statistics).maximize(statistics), statistics)
-    found = _found(standing, translated, predictions, chunk_size)
-    found = found._replace(survey=forgetting * old.survey + found.survey)
-    return Finding(found, translated, [expected.log_evidence])
+    combined = forgetting * old.combined + votes.expectation(remembers=False)(experts.combination)
+    known = _known(standing, translated, combined)
+    frequency = old.survey.of_class("re-estimated") / old.survey.totals[0]
+    surveyed = predictions.total(partial(survey, _experts(known, translated), frequency, chunk_size))
+    return Finding(known._replace(survey=forgetting * old.survey + surveyed), translated, [expected.log_evidence])
 
 
 def n_effective(weights: FloatArray, statistics: Statistics) -> float:
@@ -86,9 +108,8 @@ def n_effective(weights: FloatArray, statistics: Statistics) -> float:
     return float((weights @ shares) ** 2 / (weights**2 @ shares))
 
 
-def _translated(reader: AbstractReader, standing: Standing) -> tuple[State, list[float]]:
+def _translated(reader: AbstractReader, standing: Standing, average: Statistics) -> tuple[State, list[float]]:
     """Confusion matrices, counted under the weighted average and then under what they make of it."""
-    average = reader.average_statistics(reader, standing.weights)
     model, weight = _translation(standing, average), _weight(average.answer_counts)
     state, history = State(model.maximize(average), average), []
     expectation = reader.expectation(remembers=False)
@@ -100,21 +121,53 @@ def _translated(reader: AbstractReader, standing: Standing) -> tuple[State, list
     return state, history
 
 
-def _found(standing: Standing, translated: State, predictions: AbstractPredictions, chunk_size: int | None) -> Found:
-    """The survey of these items by the experts, beside what is known of the members."""
-    is_hard = _are_hard(standing.agreement)
-    experts = _experts(standing, translated, is_hard)
+def _combined(votes: AbstractReader, average: Statistics) -> Statistics:
+    """The statistics of the votes under Bayesian classifier combination, which starts from the weighted average."""
+    model, expectation = combination_of(len(average.class_counts)), votes.expectation(remembers=False)
+    statistics = average
+    for _ in range(COMBINATIONS):
+        statistics = expectation(model.scores(model.maximize(statistics)))
+    return statistics
+
+
+def combination_of(n_classes: int) -> VariationalModel:
+    """Bayesian classifier combination, whose prior stays weak with many classes."""
+    wrong = min(1.0, MANY_CLASSES / n_classes)
+    return VariationalModel(np.ones(n_classes), wrong + np.eye(n_classes), None)
+
+
+def _reestimated(experts: Experts, predictions: AbstractPredictions) -> FloatArray:
+    """How frequent classes are, for averages that are calibrated where classes are even (Saerens et al. 2002)."""
+    most = max(SAMPLED_ITEMS, SAMPLED_NUMBERS // predictions.n_classes)
+    places = np.linspace(0, predictions.n_items - 1, min(most, predictions.n_items)).astype(np.intp)
+    reader, everybody = Reader(predictions.take(places)), np.ones(predictions.n_members)
+    parts = [experts.softened(chunk.features(), everybody) for chunk in reader.chunks]
+    averages = np.concatenate([total / behind for total, behind in parts]).astype(np.float64)
+    n_items, n_classes = averages.shape
+    frequency = np.full(n_classes, 1 / n_classes)
+    for _ in range(REESTIMATIONS):
+        counts = weighted_by(averages, frequency).sum(axis=0)
+        frequency = (counts + 1) / (n_items + n_classes)
+    return frequency
+
+
+def _known(standing: Standing, translated: State, combined: Statistics) -> Found:
+    """What is known of the members before the survey of the items."""
     return Found(
         standing=standing,
-        survey=predictions.total(partial(survey, experts, chunk_size)),
-        is_hard=is_hard,
+        survey=Survey.empty(len(combined.class_counts)),
+        is_hard=_are_hard(standing.agreement),
         n_effective=n_effective(standing.weights, translated.statistics),
+        combined=combined,
     )
 
 
-def _experts(standing: Standing, translated: State, is_hard: npt.NDArray[np.bool_]) -> Experts:
-    translation = _translation(standing, translated.statistics).scores(translated.parameters)
-    return Experts(standing.weights, is_hard, translation)
+def _experts(found: Found, translated: State) -> Experts:
+    translation = _translation(found.standing, translated.statistics).scores(translated.parameters)
+    model = combination_of(len(found.combined.class_counts))
+    combination = model.scores(model.maximize(found.combined))
+    powers = np.empty((0, len(found.is_hard), 2))  # until a network gives some
+    return Experts(found.standing.weights, found.is_hard, translation, combination, powers)
 
 
 def _translation(standing: Standing, statistics: Statistics) -> TranslationModel:
@@ -134,8 +187,3 @@ def _weight(answer_counts: FloatArray) -> float:
 def _are_hard(agreement: Agreement) -> npt.NDArray[np.bool_]:
     """Which members give votes alone, as labels or as one-hot rows (members,)."""
     return (agreement.answers > 0) & (agreement.mean_confidence >= SURE)
-
-
-def _vote_agreement(predictions: AbstractPredictions, chunk_size: int | None) -> Agreement:
-    """How much members agree in the classes that they choose."""
-    return open_reader(predictions.votes(), chunk_size=chunk_size).agreement()

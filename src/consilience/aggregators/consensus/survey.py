@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     from consilience.system.arrays import FloatArray
 
 OF_CLASSES = (
-    *("average", "votes", "translation", "first choices"),  # shares of each, summed over items
+    *("average", "votes", "translation", "first choices", "combination"),  # shares of each, summed over items
+    "re-estimated",  # shares of the average, weighted by how frequent classes seem to be
     "certainty",  # the average's top where the class is its first choice
     "agreeing",  # pairs of votes for it
     "meeting",  # pairs of a vote for it with any other vote
@@ -30,8 +31,10 @@ OF_CLASSES = (
 """What is summed for each class."""
 
 OF_ITEMS = (
-    *("items", "answers", "entropy", "top", "top of votes", "top of translation"),
-    *("votes agree", "translation agrees"),  # with the average's first choice
+    *("items", "answers", "entropy", "top"),
+    *("top of votes", "top of translation", "top of combination", "top of re-estimated"),
+    *("votes agree", "translation agrees", "combination agrees", "re-estimated agrees"),  # with the average's choice
+    "combination agrees with translation",
 )
 """What is summed for the panel."""
 
@@ -43,6 +46,11 @@ class Survey:
 
     by_class: FloatArray  # (len(OF_CLASSES), classes)
     totals: FloatArray  # (len(OF_ITEMS),)
+
+    @classmethod
+    def empty(cls, n_classes: int) -> Survey:
+        """The survey of no items."""
+        return cls(np.zeros((len(OF_CLASSES), n_classes)), np.zeros(len(OF_ITEMS)))
 
     def __post_init__(self) -> None:
         """Raise where a file holds other sums."""
@@ -72,29 +80,39 @@ class Survey:
         return float(self.totals[OF_ITEMS.index(name)] / self.totals[0])
 
 
-def survey(experts: Experts, chunk_size: int | None, predictions: Predictions) -> Survey:
-    """The survey of all these items."""
+def survey(experts: Experts, frequency: FloatArray, chunk_size: int | None, predictions: Predictions) -> Survey:
+    """The survey of all these items; `frequency` (classes,) is how frequent classes have seemed to be so far."""
     reader = Reader(predictions, chunk_size=chunk_size)
     reading = Reading(experts, reader)
-    return reader.added_up(lambda chunk: survey_of(reading.opinions(chunk)))
+    return reader.added_up(lambda chunk: survey_of(reading.opinions(chunk), frequency))
 
 
-def survey_of(opinions: Opinions) -> Survey:
+def survey_of(opinions: Opinions, frequency: FloatArray) -> Survey:
     """The survey of the items of some opinions."""
     average, votes, n_votes = opinions.average, opinions.votes, opinions.n_votes
-    translation = np.exp(opinions.translation)
+    translation, combination = np.exp(opinions.translation), np.exp(opinions.combination)
+    again = weighted_by(average, frequency.astype(average.dtype))
     first, top = first_choices(average), average.max(axis=1)
+    others = [votes, translation, combination, again]
+    choices = [first_choices(rows) for rows in others]
     counts = votes * n_votes  # where nobody votes, none
     by_class = [
-        *(rows.sum(axis=0) for rows in (average, votes, translation, first)),
+        *(rows.sum(axis=0) for rows in (average, votes, translation, first, combination, again)),
         top @ first,
         np.maximum(counts * (counts - 1), 0).sum(axis=0),
         (counts * np.maximum(n_votes - 1, 0)).sum(axis=0),
     ]
-    tops = (rows.max(axis=1).sum() for rows in (votes, translation))
-    agreeing = ((first * first_choices(rows)).sum() for rows in (votes, translation))
+    tops = (rows.max(axis=1).sum() for rows in others)
+    agreeing = ((first * rows).sum() for rows in choices)
     totals = [len(average), opinions.n_answers.sum(), entropy(average).sum(), top.sum(), *tops, *agreeing]
+    totals.append((choices[2] * choices[1]).sum())
     return Survey(np.stack(by_class).astype(np.float64), np.array(totals, dtype=np.float64))
+
+
+def weighted_by(rows: npt.NDArray[np.floating], weights: npt.NDArray[np.floating]) -> npt.NDArray[np.floating]:
+    """The rows (items, classes) multiplied by weights (classes,), and normalized again."""
+    weighted = rows * weights
+    return np.asarray(weighted / weighted.sum(axis=1, keepdims=True))
 
 
 def first_choices(rows: npt.NDArray[np.floating]) -> npt.NDArray[np.floating]:

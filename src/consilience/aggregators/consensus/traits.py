@@ -8,14 +8,22 @@ import numpy as np
 
 from consilience.aggregators.consensus.opinion_weights import FEW_ITEMS, copies, skills
 from consilience.answering.learned.experts import VOTE
-from consilience.answering.learned.features import CLASS, PANEL, Traits, entropy
+from consilience.answering.learned.features import CLASS, MEMBER, PANEL, Traits, entropy
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
+    from consilience.aggregators.consensus.class_shares import ClassShares
     from consilience.aggregators.consensus.standing import Standing
     from consilience.aggregators.consensus.survey import Survey
+    from consilience.maths.statistics import Statistics
     from consilience.system.arrays import FloatArray
+
+FEW_VOTES = 5.0
+"""A member with fewer votes is taken to be about as accurate as the others."""
+
+FEW_COUNTED = 30.0
+"""Class shares that were counted on so many items are half believed."""
 
 
 class Found(NamedTuple):
@@ -25,25 +33,56 @@ class Found(NamedTuple):
     survey: Survey
     is_hard: npt.NDArray[np.bool_]  # (members,)
     n_effective: float  # members, by their weights
+    combined: Statistics  # of the votes, under Bayesian classifier combination
 
 
-def traits_of(found: Found) -> Traits:
-    """All traits, in the order of `CLASS` and `PANEL`."""
-    classes, panel = _of_classes(found), _of_panel(found)
+def traits_of(found: Found, stated: ClassShares | None = None) -> Traits:
+    """All traits, in the order of `CLASS`, `PANEL` and `MEMBER`; `stated` is what the user says of class shares."""
+    rates = _rates(found)
+    pairs = _pairs(found, rates)
+    members = _of_members(found, rates, pairs)
+    classes = _of_classes(found) | _stated(found, stated)
+    panel = _of_panel(found) | _of_combination(found, members) | _of_pairs(found, pairs)
+    panel["belief in stated shares"] = 0.0 if stated is None else belief(stated.n_counted)
     return Traits(
         np.stack([classes[name] for name in CLASS], axis=1).astype(np.float64),
         np.array([panel[name] for name in PANEL], dtype=np.float64),
+        np.stack([members[name] for name in MEMBER], axis=1).astype(np.float64),
     )
+
+
+def belief(n_counted: float) -> float:
+    """How far shares that were counted on so many items are believed, from 0 to 1."""
+    return float(1 / (1 + FEW_COUNTED / n_counted)) if n_counted > 0 else 0.0
+
+
+def stated_traits(log_shares: FloatArray, log_average: FloatArray, believed: float) -> tuple[FloatArray, FloatArray]:
+    """What stated shares say of each class, against even shares and against the average's (classes,) each."""
+    return believed * log_shares, believed * np.clip(log_shares - log_average, -4, 4)
+
+
+def _stated(found: Found, stated: ClassShares | None) -> dict[str, FloatArray]:
+    n_classes = len(found.combined.class_counts)
+    if stated is None:
+        return {"stated share": np.zeros(n_classes), "stated against average": np.zeros(n_classes)}
+    average = _against_even(found.survey.of_class("average") / found.survey.totals[0])
+    of_share, of_gap = stated_traits(_against_even(stated.shares), average, belief(stated.n_counted))
+    return {"stated share": of_share, "stated against average": of_gap}
 
 
 def _of_classes(found: Found) -> dict[str, FloatArray]:
     survey, votes = found.survey, found.standing.votes
     n_items, n_classes, first = survey.totals[0], votes.totals.shape[1], survey.of_class("first choices")
+    least, largest = _range_of_shares(found)
     return {
         "share in average": _against_even(survey.of_class("average") / n_items),
         "share of votes": _against_even(survey.of_class("votes") / n_items),
         "share in translation": _against_even(survey.of_class("translation") / n_items),
         "share of first choices": _against_even(first / n_items),
+        "share in combination": _against_even(survey.of_class("combination") / n_items),
+        "share re-estimated": _against_even(survey.of_class("re-estimated") / n_items),
+        "least share of a member": _against_even(least),
+        "largest share of a member": _against_even(largest),
         "agreement on it": survey.of_class("agreeing") / np.maximum(survey.of_class("meeting"), 1),
         "average's confidence in it": (survey.of_class("certainty") + 1 / n_classes) / (first + 1),
         "members who say it": (votes.totals > 0).sum(axis=0) / max((votes.answers > 0).sum(), 1),
@@ -53,6 +92,81 @@ def _of_classes(found: Found) -> dict[str, FloatArray]:
 def _against_even(shares: FloatArray) -> FloatArray:
     """Logarithms of shares, 0 where they are even."""
     return np.asarray(np.clip(np.log(np.maximum(shares, 1e-5) * len(shares)), -5, 3))
+
+
+def _range_of_shares(found: Found) -> tuple[FloatArray, FloatArray]:
+    """The least and the largest share that any member gives each class (classes,); of few answers less is believed."""
+    said, average = found.standing.agreement, _shares(found.survey.of_class("average"))
+    has_answered = said.answers > 0
+    totals, answers = said.totals[has_answered], said.answers[has_answered, None]
+    shares = (totals + FEW_ITEMS * average) / (answers + FEW_ITEMS)
+    return shares.min(axis=0), shares.max(axis=0)
+
+
+def _outside(shares: FloatArray, least: FloatArray, largest: FloatArray) -> float:
+    """How much of the shares lies outside of the range of the members' own."""
+    return float((np.maximum(shares - largest, 0) + np.maximum(least - shares, 0)).sum())
+
+
+class Pairs(NamedTuple):
+    """How often members agree beyond what their confusion matrices explain."""
+
+    excess: FloatArray  # (members, members): in standard deviations of a single item's agreement
+    known: FloatArray  # (members, members): how far the pair is known, 0 on the diagonal
+    agreed: FloatArray  # (members, members): how often they vote alike
+
+
+def _rates(found: Found) -> FloatArray:
+    """Confusion matrices of the votes under the combination (members, true, predicted), drawn to even errors."""
+    counts = found.combined.sums
+    n_classes, n_votes = counts.shape[1], counts.sum()
+    usual = np.trace(counts, axis1=1, axis2=2).sum() / n_votes if n_votes > 0 else 1 / n_classes
+    counts = counts + FEW_VOTES * (usual * np.eye(n_classes) + (1 - usual) / n_classes)
+    return np.asarray(counts / counts.sum(axis=2, keepdims=True))
+
+
+def _pairs(found: Found, rates: FloatArray) -> Pairs:
+    """The pairs of all members; where they are too many to compare, none is known."""
+    combined, votes, n_members = found.combined, found.standing.votes, len(rates)
+    if not votes.has_pairs:
+        return Pairs(*np.zeros((3, 1, n_members)))
+    # How many items of a class two members both answer follows from how many each answers.
+    answered = combined.answer_counts / np.sqrt(np.maximum(combined.class_counts, 1e-9))
+    flat = (answered[:, :, None] * rates).reshape(n_members, -1)
+    explained = flat @ flat.T / np.maximum(answered @ answered.T, 1e-9)
+    agreed = np.divide(votes.products, votes.counts, out=explained.copy(), where=votes.counts > 0)
+    known = votes.counts / (votes.counts + FEW_ITEMS)
+    np.fill_diagonal(known, 0)
+    excess = (agreed - explained) / np.sqrt(np.maximum(explained * (1 - explained), 1e-3))
+    return Pairs(excess * known, known, agreed)
+
+
+def _of_members(found: Found, rates: FloatArray, pairs: Pairs) -> dict[str, FloatArray]:
+    """The traits of the members, (members,) each."""
+    said, right = found.combined.sums.sum(axis=(1, 2)), np.trace(found.combined.sums, axis1=1, axis2=2)
+    usual = right.sum() / said.sum() if said.sum() > 0 else 1 / rates.shape[1]
+    accuracy = (right + FEW_VOTES * usual) / (said + FEW_VOTES)
+    vote = VOTE + (1 - VOTE) / rates.shape[1]
+    confidence = np.where(found.is_hard, vote, found.standing.agreement.mean_confidence)
+    met = pairs.known.sum(axis=0)
+    agreement = np.divide((pairs.agreed * pairs.known).sum(axis=0), met, out=np.ones(len(rates)), where=met > 0)
+    average = _shares(found.survey.of_class("average"))
+    of_being_right = rates.diagonal(axis1=1, axis2=2)
+    return {
+        "accuracy": accuracy,
+        "confidence": confidence,
+        "accuracy beyond confidence": accuracy - confidence,
+        "excess agreement": np.log1p(np.maximum(pairs.excess, 0).sum(axis=0)),
+        "most excess agreement": np.clip(pairs.excess.max(axis=0), -3, 3),
+        "agreement with others": agreement,
+        "accuracy beyond agreement": accuracy - agreement,
+        "distance from average shares": np.abs(found.standing.agreement.shares - average).sum(axis=1) / 2,
+        "evenness of its votes": entropy(found.standing.votes.shares),
+        "least rate of being right": of_being_right.min(axis=1),
+        "mean rate of being right": of_being_right.mean(axis=1),
+        "gives votes": found.is_hard.astype(np.float64),
+        "coverage": np.minimum(found.standing.agreement.answers / found.survey.totals[0], 1),
+    }
 
 
 def _of_panel(found: Found) -> dict[str, float]:
@@ -86,6 +200,46 @@ def _of_panel(found: Found) -> dict[str, float]:
         "evenness of translation": float(entropy(_shares(survey.of_class("translation")))),
         "top of average": survey.mean("top"),
         "top of votes": survey.mean("top of votes"),
+    }
+
+
+def _of_combination(found: Found, members: dict[str, FloatArray]) -> dict[str, float]:
+    """What combination and re-estimated shares tell of the panel."""
+    survey, n_votes = found.survey, found.standing.votes.answers
+    least, largest = _range_of_shares(found)
+    experts = {name: _shares(survey.of_class(name)) for name in ("translation", "combination", "re-estimated")}
+    accuracy, weights = members["accuracy"], n_votes if n_votes.any() else np.ones_like(n_votes)
+    return {
+        "combination against average": 1 - survey.mean("combination agrees"),
+        "combination against translation": 1 - survey.mean("combination agrees with translation"),
+        "re-estimated against average": 1 - survey.mean("re-estimated agrees"),
+        "top of combination": survey.mean("top of combination"),
+        "top of re-estimated": survey.mean("top of re-estimated"),
+        "evenness of combination": float(entropy(experts["combination"])),
+        "evenness of re-estimated": float(entropy(experts["re-estimated"])),
+        **{f"{name} outside of members": _outside(shares, least, largest) for name, shares in experts.items()},
+        "mean accuracy": float(np.average(accuracy, weights=weights)),
+        "best accuracy": float(accuracy[weights > 0].max()),
+        "least accuracy": float(accuracy[weights > 0].min()),
+        "accuracy beyond confidence": float(np.average(members["accuracy beyond confidence"], weights=weights)),
+    }
+
+
+def _of_pairs(found: Found, pairs: Pairs) -> dict[str, float]:
+    """How far members say the same: beyond what their confusion matrices explain, and in their probabilities."""
+    known = pairs.known.sum()
+    if known <= 0:
+        return dict.fromkeys(("excess agreement", "size of excess agreement", "most excess agreement"), 0.0) | {
+            "likeness of members": 1.0
+        }
+    table = found.standing.agreement.beyond_chance()
+    lengths = np.sqrt(np.maximum(np.diag(table), 1e-6))
+    likeness = np.clip(table / np.outer(lengths, lengths), -1, 1)
+    return {
+        "excess agreement": float(pairs.excess.sum() / known),
+        "size of excess agreement": float(np.abs(pairs.excess).sum() / known),
+        "most excess agreement": float(np.clip(pairs.excess.max(), 0, 3)),
+        "likeness of members": float((likeness * pairs.known).sum() / known),
     }
 
 

@@ -5,13 +5,14 @@ Each is an average of what members say, or a linear layer on it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple, final
 
 import numpy as np
+from scipy import sparse
 
-from consilience.passes.kernels import votes_of
-from consilience.system.arrays import Array, FloatArray, to_numpy
+from consilience.passes.kernels import AnsweredFeatures, LabelFeatures, votes_of
+from consilience.system.arrays import Array, FloatArray, namespace, to_numpy
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -31,7 +32,9 @@ class Opinions(NamedTuple):
     average: Array
     weighted: Array  # the average by the members' weights
     translation: Array  # the logarithm of what probabilities have come to mean
+    combination: Array  # the logarithm of what Bayesian classifier combination makes of the votes
     votes: Array  # shares of the votes, even where nobody votes
+    evidence: Array  # (items, networks × classes): the members', as each network weighs it, up to a constant
     n_answers: Array  # (items, 1)
     n_votes: Array  # (items, 1): without the undecided
 
@@ -47,8 +50,10 @@ class Sums(NamedTuple):
     weighted: npt.NDArray[np.floating]
     weights: npt.NDArray[np.floating]  # (items, 1)
     translation: npt.NDArray[np.floating]  # the scores without the prior
+    combination: npt.NDArray[np.floating]  # likewise
     votes: npt.NDArray[np.floating]
     n_votes: npt.NDArray[np.floating]  # (items, 1)
+    evidence: npt.NDArray[np.floating]  # (items, networks × classes)
 
 
 @final
@@ -58,7 +63,13 @@ class Experts:
 
     member_weights: FloatArray  # (members,): of the weighted average
     is_hard: npt.NDArray[np.bool_]  # (members,): who gives votes alone, as labels or as one-hot rows
-    translation: Scores
+    translation: Scores  # of probabilities
+    combination: Scores  # of votes
+    powers: FloatArray  # (networks, members, 2): of a member's logarithms and of its vote's, in the evidence
+
+    def weighed(self, powers: FloatArray) -> Experts:
+        """The same experts, with the evidence of the members as some networks weigh it."""
+        return replace(self, powers=powers)
 
     def softened(
         self, features: tuple[Features, ...], weights: FloatArray
@@ -79,7 +90,9 @@ class Experts:
             average=average,
             weighted=sums.weighted / sums.weights,
             translation=_log_posterior(sums.translation, self.translation),
+            combination=_log_posterior(sums.combination, self.combination),
             votes=shares.astype(average.dtype, copy=False),  # votes are counted in double precision
+            evidence=sums.evidence,
             n_answers=sums.n_answers,
             n_votes=n_votes.astype(average.dtype, copy=False),
         )
@@ -92,6 +105,7 @@ class Reading:
     def __init__(self, experts: Experts, reader: Reader) -> None:
         self.experts = experts
         self._translation = reader.layer(experts.translation)
+        self._of_votes = vote_table(experts.combination)
 
     def opinions(self, chunk: ReadChunk) -> Opinions:
         """What all experts say of a chunk of the reader, in NumPy."""
@@ -101,13 +115,55 @@ class Reading:
         """What the experts add up over the answers to a chunk of the reader, in NumPy."""
         experts, features, n_members = self.experts, chunk.features(), len(self.experts.member_weights)
         everybody = np.ones(n_members)
-        votes = (votes_of(features, chunk.n_items, n_members, chunk.n_classes),)
+        votes = votes_of(features, chunk.n_items, n_members, chunk.n_classes)
+        answers, n_answers = experts.softened(features, everybody)
         return Sums(
-            *experts.softened(features, everybody),
+            *(answers, n_answers),
             *experts.softened(features, experts.member_weights),
             _scores(features, self._translation),
-            *_pooled(votes, everybody),
+            np.asarray(votes.matrix @ self._of_votes, dtype=answers.dtype),
+            *_pooled((votes,), everybody),
+            self._evidence(features, votes).astype(answers.dtype, copy=False),
         )
+
+    def _evidence(self, features: tuple[Features, ...], votes: LabelFeatures) -> npt.NDArray[np.floating]:
+        """The members' own logarithms and their votes' log-likelihoods, as each network weighs them."""
+        powers = self.experts.powers
+        if not len(powers):
+            return np.empty((votes.matrix.shape[0], 0))
+        logs = tuple(_with_logs(part, votes.n_classes) for part in features)
+        member = votes.matrix.indices // votes.n_classes
+        parts = []
+        for of_logs, of_votes in powers.transpose(0, 2, 1):
+            weighed = (votes.matrix.data * of_votes[member], votes.matrix.indices, votes.matrix.indptr)
+            by_vote = sparse.csr_array(weighed, shape=votes.matrix.shape) @ self._of_votes
+            parts.append(_pooled_logs(logs, of_logs) + by_vote)
+        return np.concatenate(parts, axis=1)
+
+
+def vote_table(scores: Scores) -> FloatArray:
+    """What a vote adds to the scores (members × predicted, true), the bias of having voted included."""
+    table = scores.weights + scores.bias[:, :, None]
+    return table.transpose(0, 2, 1).reshape(-1, len(scores.log_prior))
+
+
+def soft_logs(rows: Array, n_classes: int) -> Array:
+    """Logarithms of probabilities, all softened as votes are: none is far below the others."""
+    return namespace(rows).log(VOTE * rows + (1 - VOTE) / n_classes)
+
+
+def _with_logs(part: Features, n_classes: int) -> Features:
+    """The answers with `soft_logs` of the probabilities, zero where missing; labels as they are."""
+    if isinstance(part, LabelFeatures):
+        return part
+    logs = soft_logs(part.values, n_classes)
+    if isinstance(part, AnsweredFeatures):
+        return replace(part, values=logs * part.is_answer)
+    if part.is_answer is None:
+        return replace(part, values=logs)
+    xp = namespace(logs)
+    by_member = xp.reshape(logs, (logs.shape[0], -1, n_classes)) * xp.matrix_transpose(part.is_answer)[:, :, None]
+    return replace(part, values=xp.reshape(by_member, logs.shape))
 
 
 def _pooled(
@@ -119,6 +175,16 @@ def _pooled(
     for more, more_behind in parts[1:]:
         total, behind = total + more, behind + more_behind
     return total, behind
+
+
+def _pooled_logs(logs: tuple[Features, ...], weights: FloatArray) -> npt.NDArray[np.floating]:
+    """The weighted sum of the logarithms of each item (items, classes); those of labels are without a constant."""
+    parts = [to_numpy(part.pool(weights)[0]) for part in logs]
+    n_classes = parts[0].shape[1]
+    of_vote = np.log1p(VOTE * n_classes / (1 - VOTE))  # what a vote adds to the logarithm of its class
+    return np.asarray(
+        sum(of_vote * rows if isinstance(part, LabelFeatures) else rows for part, rows in zip(logs, parts, strict=True))
+    )
 
 
 def _scores(features: tuple[Features, ...], layer: Layer) -> npt.NDArray[np.floating]:

@@ -47,7 +47,7 @@ class ExplainedLearned(AbstractExplained):
         self._first_choices = said[self._members].argmax(axis=1)
         self._shape = said.shape
         reader = Reader(one.apart(), chunk_size=len(self._members))  # whose items are the members
-        self._sums = Reading(rule.experts, reader).sums(reader.chunks[0])
+        self._sums = Reading(rule.weighed, reader).sums(reader.chunks[0])
 
     def evidence(self, first: int, second: int) -> Evidence:
         """The Shapley values of the members, each at the class that it finds most probable."""
@@ -64,7 +64,7 @@ class ExplainedLearned(AbstractExplained):
 
     def experts(self, first: int, second: int) -> dict[str, float]:
         """What each expert alone says for the first class against the second, as the network sees it."""
-        opinions = self.rule.experts.opinions(self._sums_of(np.ones((1, len(self._members)))))
+        opinions = self.rule.weighed.opinions(self._sums_of(np.ones((1, len(self._members)))))
         logs = pair_features(opinions, None)[0, :, :N_LOGS]
         gaps = (logs[first] - logs[second]).tolist()
         return {name.removeprefix("log "): gap for name, gap in zip(PAIR[:N_LOGS], gaps, strict=True)}
@@ -75,7 +75,7 @@ class ExplainedLearned(AbstractExplained):
         result = np.empty(len(is_in))
         for start in range(0, len(is_in), step):
             some = slice(start, start + step)
-            opinions = self.rule.experts.opinions(self._sums_of(is_in[some].astype(np.float64)))
+            opinions = self.rule.weighed.opinions(self._sums_of(is_in[some].astype(np.float64)))
             logs = np.log(np.maximum(answer_in_parts(prepared, opinions)[:, pair], LEAST))
             result[some] = logs[:, 0] - logs[:, 1]
         return result

@@ -30,18 +30,20 @@ EQUAL = 1e-7
 """Classes whose rankings differ by less are tied."""
 
 PAIR = (
-    *("log average", "log weighted average", "log translation"),
-    *("average", "translation", "share of votes"),
+    *("log average", "log weighted average", "log translation", "log combination"),
+    *("average", "translation", "combination", "share of votes"),
 )
 """Of an item and a class, the logarithms first."""
 
 ITEM = ("top", "margin", "entropy", "largest share of votes", "log answers")
 
 CLASS = (
-    *("share in average", "share of votes", "share in translation", "share of first choices"),
+    *("share in average", "share of votes", "share in translation", "share of first choices", "share in combination"),
+    *("share re-estimated", "least share of a member", "largest share of a member"),
+    *("stated share", "stated against average"),
     *("agreement on it", "average's confidence in it", "members who say it"),
 )
-"""Of a class, the logarithms of its shares first."""
+"""Of a class, the logarithms of its shares first. Those stated by the user are 0 where none are."""
 
 PANEL = (
     *("agreement", "spread of agreement", "raw agreement", "mean skill", "spread of skill", "best skill", "copies"),
@@ -50,15 +52,25 @@ PANEL = (
     *("votes among members", "mean confidence", "mean entropy", "evenness of average", "claimed over shown errors"),
     *("credibility", "classes said", "spread of classes said", "translation against average"),
     *("votes against average", "top of translation", "evenness of translation", "top of average", "top of votes"),
+    *("combination against average", "combination against translation", "top of combination"),
+    *("evenness of combination", "re-estimated against average", "top of re-estimated", "evenness of re-estimated"),
+    *("excess agreement", "size of excess agreement", "most excess agreement", "likeness of members"),
+    *("translation outside of members", "combination outside of members", "re-estimated outside of members"),
+    *("mean accuracy", "best accuracy", "least accuracy", "accuracy beyond confidence", "belief in stated shares"),
 )
+"""Of the panel. Accuracy is the members', and agreement is in excess of what it explains, as the combination has it."""
 
-SIZES = ("log classes", "log members", "log items", "log answers an item", "log effective members")
-"""Traits of the panel that say how large it is."""
+MEMBER = (
+    *("accuracy", "confidence", "accuracy beyond confidence", "excess agreement", "most excess agreement"),
+    *("agreement with others", "accuracy beyond agreement", "distance from average shares", "evenness of its votes"),
+    *("least rate of being right", "mean rate of being right", "gives votes", "coverage"),
+)
+"""Of a member; accuracies are as the combination has them."""
 
-N_LOGS = 3
+N_LOGS = 4
 """The first of `PAIR` are logarithms, and mixed as they are."""
 
-N_SHARES = 4
+N_SHARES = 10
 """So are the first of `CLASS`."""
 
 NAMES = (
@@ -67,14 +79,15 @@ NAMES = (
     *(f"item: {name}" for name in ITEM),
     *(f"panel: {name}" for name in PANEL),
 )
-"""All features, in the order of the network's weights."""
+"""All features of items and classes, in the order of the network's weights."""
 
 
 class Traits(NamedTuple):
-    """What is known of the classes and of the panel."""
+    """What is known of the classes, of the panel and of its members."""
 
     classes: FloatArray  # (classes, len(CLASS))
     panel: FloatArray  # (len(PANEL),)
+    members: FloatArray  # (members, len(MEMBER))
 
 
 def candidates(opinions: Opinions) -> Array | None:
@@ -113,10 +126,12 @@ def chosen(rows: Array, places: Array | None) -> Array:
 def pair_features(opinions: Opinions, places: Array | None) -> Array:
     """(items, candidates, len(PAIR))."""
     xp = namespace(opinions.average)
-    average, weighted, translation, votes = (xp.matrix_transpose(chosen(rows, places)) for rows in opinions[:4])
-    logs = [_log(xp, average), _log(xp, weighted), _clipped(translation)]
+    average, weighted, translation, combination, votes = (
+        xp.matrix_transpose(chosen(rows, places)) for rows in opinions[:5]
+    )
+    logs = [_log(xp, average), _log(xp, weighted), _clipped(translation), _clipped(combination)]
     # Class by class in memory, because sums over classes are fast then.
-    by_class = xp.stack([*logs, average, xp.exp(logs[2]), votes], axis=2)
+    by_class = xp.stack([*logs, average, xp.exp(logs[2]), xp.exp(logs[3]), votes], axis=2)
     return xp.permute_dims(by_class, (1, 0, 2))
 
 

@@ -1,8 +1,14 @@
 """The network: from features of each class of an item to probabilities, the same for every class.
 
-A class's score is a linear mixture of the experts' logarithms and of the classes' shares, plus what a small network
-adds, which sees the class itself and the mean over the classes of the item. A gate for each item then mixes the softmax
-of the scores with the average. `training/` in the project's repository trains it; the weights come with the package.
+A class's score is the sum of
+- a linear mixture of the experts' logarithms and of the classes' shares, whose coefficients follow from the panel's
+  traits,
+- the members' evidence: their logarithms and the log-likelihoods of their votes, each times a power that follows from
+  the member's traits and the panel's,
+- what a small network adds, which sees the class itself and the mean over the classes of the item.
+
+A gate for each item then mixes the softmax of the scores with the average. `training/` in the project's repository
+trains it; the weights come with the package.
 """
 
 from __future__ import annotations
@@ -18,12 +24,12 @@ from consilience.answering.learned.features import (
     CLASS,
     EQUAL,
     ITEM,
+    MEMBER,
     N_LOGS,
     N_SHARES,
     NAMES,
     PAIR,
     PANEL,
-    SIZES,
     Traits,
     candidates,
     chosen,
@@ -39,7 +45,7 @@ if TYPE_CHECKING:
 
     from consilience.answering.learned.experts import Opinions
 
-VERSION = 1
+VERSION = 2
 """Of the features and of the form of the network: other weights are refused."""
 
 WEIGHTS = "weights.npz"
@@ -50,6 +56,9 @@ items are bounded as they are."""
 
 MOST_LEARNED = 0.98
 """The largest share of the learned answer; the average has the rest."""
+
+N_SMALL = 24
+"""Hidden units of the two small networks, which see traits alone."""
 
 NUMBERS_AT_ONCE = 2**19
 """About how many hidden numbers are computed at a time: they stay in the processor's cache."""
@@ -71,14 +80,34 @@ class Network:
     last: FloatArray  # (networks, hidden, 2): the score, and the gate
     last_bias: FloatArray  # (networks, 2)
     mixture: FloatArray  # (networks, mixed): of the experts' logarithms, then of the classes' shares
+    panel_first: FloatArray  # (networks, panel features, hidden): what the panel adds to the mixture and to the gate
+    panel_bias: FloatArray  # (networks, hidden)
+    panel_last: FloatArray  # (networks, hidden, mixed + 1)
+    member_mean: FloatArray  # (member features,): of training
+    member_deviation: FloatArray
+    member_first: FloatArray  # (networks, member features + panel features, hidden)
+    member_bias: FloatArray  # (networks, hidden)
+    member_last: FloatArray  # (networks, hidden, 2): the powers of a member's logarithms and of its vote
+    member_last_bias: FloatArray  # (networks, 2)
 
-    def outside(self, panel: FloatArray) -> float:
-        """How far a panel lies outside of what training has seen, in standard deviations; 0 within.
+    def _panel(self, traits: Traits) -> FloatArray:
+        """The panel's traits within the range of training, standardized (panel features,)."""
+        scale = slice(-len(PANEL), None)
+        panel = (np.clip(traits.panel, self.lowest, self.highest) - self.mean[scale]) / self.deviation[scale]
+        return np.asarray(np.clip(panel, -MOST_DEVIATIONS, MOST_DEVIATIONS))
 
-        Sizes do not count: more items than training had only tell more.
+    def powers(self, traits: Traits) -> FloatArray:
+        """What each network multiplies the evidence of each member by (networks, members, 2).
+
+        They are in units of 1 / √(answers an item): what several members say is not independent.
         """
-        beyond = np.abs(panel - np.clip(panel, self.lowest, self.highest)) / self.deviation[-len(PANEL) :]
-        return float(sum(value for name, value in zip(PANEL, beyond, strict=True) if name not in SIZES))
+        members = (traits.members - self.member_mean) / self.member_deviation
+        members = np.clip(members, -MOST_DEVIATIONS, MOST_DEVIATIONS)
+        panel = np.broadcast_to(self._panel(traits), (len(members), len(PANEL)))
+        values = np.concatenate([members, panel], axis=1)
+        hidden = np.maximum(values @ self.member_first + self.member_bias[:, None], 0)
+        found = hidden @ self.member_last + self.member_last_bias[:, None]
+        return np.asarray(found * np.exp(-traits.panel[PANEL.index("log answers an item")]))
 
     def prepared(self, traits: Traits, trust: float, log_weights: FloatArray | float = 0.0) -> Prepared:
         """The weights for one panel: what is the same for all items is computed once.
@@ -93,7 +122,10 @@ class Network:
             most = MOST_DEVIATIONS * self.deviation[rows]
             return np.asarray(np.clip(values - self.mean[rows], -most, most))
 
-        of_panel = clamped(np.clip(traits.panel, self.lowest, self.highest), panel) @ by_feature[:, panel]
+        of_panel = self._panel(traits) @ self.first[:, panel]
+        hidden = np.maximum(self._panel(traits) @ self.panel_first + self.panel_bias, 0)
+        added = (hidden[:, None] @ self.panel_last)[:, 0]  # (networks, mixed + 1)
+        mixture = self.mixture + added[:, :-1]
         of_means = self.mean[pair] @ by_feature[:, pair] + self.mean[items] @ by_feature[:, items]
         constant = (self.first_bias + of_panel - of_means)[:, None, :]
         return Prepared(
@@ -105,9 +137,9 @@ class Network:
             of_mean=self.second[:, n_hidden:],
             second_bias=self.second_bias,
             last=self.last,
-            gate_bias=self.last_bias[:, 1] + 1.0,
-            mixture=self.mixture[:, :N_LOGS],
-            class_mixture=self.mixture[:, N_LOGS:] @ traits.classes[:, :N_SHARES].T,
+            gate_bias=self.last_bias[:, 1] + added[:, -1] + 1.0,
+            mixture=mixture[:, :N_LOGS],
+            class_mixture=mixture[:, N_LOGS:] @ traits.classes[:, :N_SHARES].T,
             class_weights=np.exp(np.broadcast_to(log_weights, len(traits.classes))),
         )
 
@@ -134,7 +166,7 @@ def answer(prepared: Prepared, opinions: Opinions) -> Array:
     xp = namespace(opinions.average)
     places = candidates(opinions)
     pair, average = pair_features(opinions, places), chosen(opinions.average, places)
-    rows = _learned(prepared, pair, item_features(opinions), average, places)
+    rows = _learned(prepared, pair, opinions, average, places)
     if places is not None:
         rows = _evened(xp, _put(xp, opinions.average, places, rows), ranking(opinions), places)
     rows *= prepared.class_weights
@@ -142,7 +174,7 @@ def answer(prepared: Prepared, opinions: Opinions) -> Array:
     return rows
 
 
-def _learned(prepared: Prepared, pair: Array, item: Array, average: Array, places: Array | None) -> Array:
+def _learned(prepared: Prepared, pair: Array, opinions: Opinions, average: Array, places: Array | None) -> Array:
     """What becomes of the average of the candidates (items, candidates).
 
     Inside, candidates are the first axis: sums over them are fast then.
@@ -151,6 +183,7 @@ def _learned(prepared: Prepared, pair: Array, item: Array, average: Array, place
     pair, average = xp.permute_dims(pair, (1, 0, 2)), xp.matrix_transpose(average)
     n_candidates, n_items, n_pair = pair.shape
     n_networks, n_hidden = prepared.second_bias.shape
+    item, n_classes = item_features(opinions), opinions.average.shape[1]
     size = (n_candidates, n_items, n_hidden)
     flat, mass, total = xp.reshape(pair, (-1, n_pair)), xp.sum(average, axis=0), xp.zeros_like(average)
     for network in range(n_networks):
@@ -168,7 +201,8 @@ def _learned(prepared: Prepared, pair: Array, item: Array, average: Array, place
         deep = xp.reshape(_positive(xp, deep), (-1, n_hidden))
         found = xp.reshape(deep @ prepared.last[network], (n_candidates, n_items, 2))
         scores = xp.reshape(flat[:, :N_LOGS] @ prepared.mixture[network], (n_candidates, n_items))
-        scores += found[:, :, 0] + of_mixture
+        evidence = opinions.evidence[:, network * n_classes : (network + 1) * n_classes]
+        scores += found[:, :, 0] + of_mixture + xp.matrix_transpose(chosen(evidence, places))
         opening = xp.mean(found[:, :, 1], axis=0) + prepared.gate_bias[network]
         gate = prepared.trust / (1 + xp.exp(-opening))
         total += (gate * mass) * _softmax(xp, scores) + (1 - gate) * average
@@ -221,7 +255,7 @@ def contents(network: Network) -> dict[str, Any]:
 def read(path: str | os.PathLike[str]) -> Network:
     """The weights of a file; raises where they are missing, damaged or of another version."""
     arrays = read_weights(path, VERSION, NAMES, _sizes)
-    if (arrays["deviation"] <= 0).any():
+    if (arrays["deviation"] <= 0).any() or (arrays["member_deviation"] <= 0).any():
         raise damaged(path)
     return Network(**{field.name: arrays[field.name] for field in fields(Network)})
 
@@ -241,4 +275,13 @@ def _sizes(first: tuple[int, ...]) -> dict[str, tuple[int, ...]]:
         "last": (n_networks, n_hidden, 2),
         "last_bias": (n_networks, 2),
         "mixture": (n_networks, N_LOGS + N_SHARES),
+        "panel_first": (n_networks, len(PANEL), N_SMALL),
+        "panel_bias": (n_networks, N_SMALL),
+        "panel_last": (n_networks, N_SMALL, N_LOGS + N_SHARES + 1),
+        "member_mean": (len(MEMBER),),
+        "member_deviation": (len(MEMBER),),
+        "member_first": (n_networks, len(MEMBER) + len(PANEL), N_SMALL),
+        "member_bias": (n_networks, N_SMALL),
+        "member_last": (n_networks, N_SMALL, 2),
+        "member_last_bias": (n_networks, 2),
     }

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple, final
 
 import numpy as np
 
-from consilience.answering.learned.experts import VOTE
+from consilience.answering.learned.experts import VOTE, vote_table
 from consilience.answering.learned.features import (
     AMONG_EQUALS,
     EQUAL,
@@ -39,20 +39,23 @@ class DrawnOpinions(NamedTuple):
     average: str
     weighted: str
     translation: str
+    combination: str
     votes: str
+    evidence: list[str]  # of each network
     n_answers: str  # (batch, 1)
 
 
 def draw_learned(rule: LearnedRule, graph: Graph, rows: Rows) -> str:
     """Draw the weighted gate · softmax(scores) + (1 - gate) · average of `network.answer`; the posterior's name."""
-    opinions = _opinions(graph, rule.experts, rows)
+    opinions = _opinions(graph, rule.weighed, rows)
     average = opinions.average
     n_classes = rule.n_classes
     ranked = _ranking(graph, opinions) if n_classes > MOST_CANDIDATES else None
     places = None if ranked is None else graph.largest(ranked, MOST_CANDIDATES)[1]
     pair, item = _pair_features(graph, opinions, places), _item_features(graph, rule, opinions)
     network = DrawnNetwork(graph, rule.prepared, places)
-    learned = network.answer(pair, item, _chosen(graph, average, places))
+    evidence = [_chosen(graph, rows, places) for rows in opinions.evidence]
+    learned = network.answer(pair, item, evidence, _chosen(graph, average, places))
     if ranked is not None:
         learned = graph.apply("ScatterElements", average, places, learned, axis=1)
         learned = _evened(graph, learned, ranked)
@@ -75,6 +78,8 @@ def _opinions(graph: Graph, experts: Experts, rows: Rows) -> DrawnOpinions:
         average=graph.apply("Div", _over_members(graph, soft), n_answers),
         weighted=graph.apply("Div", weighted, _over_members(graph, weights)),
         translation=_log_posterior(graph, experts.translation, said, is_answer),
+        combination=_log_posterior(graph, experts.combination, votes, has_voted),
+        evidence=[_evidence(graph, experts, powers, said, is_answer, votes) for powers in experts.powers],
         votes=graph.apply("Where", graph.apply("Greater", n_votes, 0.0), shares, 1 / n_classes),
         n_answers=n_answers,
     )
@@ -97,6 +102,20 @@ def _softened(graph: Graph, experts: Experts, said: str, is_answer: str, n_class
     kept = 1 - (1 - VOTE) * experts.is_hard[:, None, None]
     even = graph.apply("Mul", (1 - kept) / n_classes, is_answer)
     return graph.apply("Add", graph.apply("Mul", kept, said), even)
+
+
+def _evidence(  # noqa: PLR0917 - what members say, in several forms
+    graph: Graph, experts: Experts, powers: FloatArray, said: str, is_answer: str, votes: str
+) -> str:
+    """The members' evidence as a network weighs it (batch, classes), without what all classes have in common."""
+    own, of_votes = powers.T[:, :, None, None]
+    table = vote_table(experts.combination)
+    table = table - table.max(axis=1, keepdims=True)
+    n_classes = table.shape[1]
+    softened = graph.apply("Add", graph.apply("Mul", said, VOTE), (1 - VOTE) / n_classes)
+    logs = graph.apply("Mul", graph.apply("Log", softened), graph.apply("Mul", is_answer, own))
+    by_vote = graph.apply("MatMul", graph.side_by_side(votes, of_votes, len(table)), table)
+    return graph.apply("Add", _over_members(graph, logs), by_vote)
 
 
 def _log_posterior(graph: Graph, scores: Scores, rows: str, counts: str) -> str:
@@ -144,15 +163,17 @@ def _chosen(graph: Graph, rows: str, places: str | None) -> str:
 
 def _pair_features(graph: Graph, opinions: DrawnOpinions, places: str | None) -> str:
     """(batch, candidates, len(PAIR))."""
-    average, weighted, translation, votes = (_chosen(graph, rows, places) for rows in opinions[:4])
+    average, weighted, translation, combination, votes = (_chosen(graph, rows, places) for rows in opinions[:5])
     logs = {
         "average": _log(graph, average),
         "weighted average": _log(graph, weighted),
         "translation": _clipped(graph, translation),
+        "combination": _clipped(graph, combination),
     }
     found = {f"log {name}": log for name, log in logs.items()} | {
         "average": average,
         "translation": graph.apply("Exp", logs["translation"]),
+        "combination": graph.apply("Exp", logs["combination"]),
         "share of votes": votes,
     }
     columns = [graph.apply("Unsqueeze", found[name], np.array([2])) for name in PAIR]
@@ -201,12 +222,12 @@ class DrawnNetwork:
     prepared: Prepared
     places: str | None  # (batch, candidates); None of all classes
 
-    def answer(self, pair: str, item: str, average: str) -> str:
+    def answer(self, pair: str, item: str, evidence: list[str], average: str) -> str:
         """What becomes of the average of the candidates (batch, candidates)."""
-        n_networks = len(self.prepared.second_bias)
-        return self.graph.apply("Mean", *(self._of_one(network, pair, item, average) for network in range(n_networks)))
+        answers = [self._of_one(network, pair, item, rows, average) for network, rows in enumerate(evidence)]
+        return self.graph.apply("Mean", *answers)
 
-    def _of_one(self, network: int, pair: str, item: str, average: str) -> str:
+    def _of_one(self, network: int, pair: str, item: str, evidence: str, average: str) -> str:
         """What one of the networks makes of the average, which has a mass below 1 where there are other classes."""
         graph, prepared = self.graph, self.prepared
         of_item = graph.apply("Unsqueeze", graph.apply("MatMul", item, prepared.by_item[network]), CLASSES)
@@ -219,7 +240,8 @@ class DrawnNetwork:
         mixed = self._times(logs, prepared.mixture[network][:, None])
         mixed = graph.apply("Add", mixed, self._of_candidates(prepared.class_mixture[network][:, None]))
         scores = graph.apply("Add", self._times(deep, prepared.last[network][:, :1]), mixed)
-        shares = graph.apply("Softmax", graph.apply("Squeeze", scores, np.array([2])), axis=1)
+        scores = graph.apply("Add", graph.apply("Squeeze", scores, np.array([2])), evidence)
+        shares = graph.apply("Softmax", scores, axis=1)
         opening = graph.apply("MatMul", _over_candidates(graph, deep), prepared.last[network][:, 1:])
         gate = graph.apply("Sigmoid", graph.apply("Add", opening, prepared.gate_bias[network]))
         gate = graph.apply("Mul", gate, prepared.trust)

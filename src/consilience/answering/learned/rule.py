@@ -54,9 +54,14 @@ class LearnedRule(AbstractRule):
         """The network with what is known of the panel."""
         return self.network.prepared(self.traits, self.trust, self.log_weights)
 
+    @cached_property
+    def weighed(self) -> Experts:
+        """The experts, with the members' evidence as the network weighs it."""
+        return self.experts.weighed(self.network.powers(self.traits))
+
     def answer(self, reader: Reader) -> Callable[[ReadChunk], Array]:
         """A function from each chunk to its posterior (items, classes)."""
-        reading = Reading(self.experts, reader)
+        reading = Reading(self.weighed, reader)
         example = reader.predictions.example()
         prepared = self.prepared
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, final
 import numpy as np
 import torch
 
-from consilience.answering.learned.experts import VOTE, Opinions
+from consilience.answering.learned.experts import VOTE, Opinions, soft_logs, vote_table
 from consilience.answering.learned.network import Prepared, answer
 from consilience.answering.torch_module import TorchForm, side_by_side
 from consilience.data.answers import TIE
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 def learned_form(rule: LearnedRule) -> TorchForm:
     """The numbers of a learned rule, and how they answer."""
-    experts, translation = rule.experts, rule.experts.translation
+    experts, translation, n_networks = rule.weighed, rule.experts.translation, len(rule.weighed.powers)
     numbers = {f"network_{name}": value for name, value in rule.prepared._asdict().items()}
     numbers |= {
         "member_weights": experts.member_weights[:, None, None],
@@ -30,6 +30,9 @@ def learned_form(rule: LearnedRule) -> TorchForm:
         "translation_table": translation.weights.transpose(0, 2, 1).reshape(-1, len(translation.log_prior)),
         "translation_bias": translation.bias,
         "translation_prior": translation.log_prior,
+        "combination_table": vote_table(experts.combination),
+        "combination_prior": experts.combination.log_prior,
+        "powers": experts.powers.reshape(n_networks, -1, 1, 1, 2),
     }
     return TorchForm(numbers, _LearnedAnswer())
 
@@ -52,12 +55,20 @@ def _opinions(numbers: Mapping[str, Tensor], rows: TorchRows) -> Opinions:
     soft = said - (1 - VOTE) * numbers["is_hard"] * (said - is_answer / n_classes)
     weights = numbers["member_weights"] * is_answer
     n_answers, n_votes = is_answer.sum(dim=0), has_voted.sum(dim=0)
+    own = soft_logs(said, n_classes) * is_answer
+    table = numbers["combination_table"]
+    evidence = [
+        (powers[..., 0] * own).sum(dim=0) + side_by_side(votes, powers[..., 1].expand_as(is_answer)) @ table
+        for powers in numbers["powers"]
+    ]
     even = torch.full_like(said[0], 1 / n_classes)
     return Opinions(
         average=soft.sum(dim=0) / n_answers,
         weighted=(weights * soft).sum(dim=0) / weights.sum(dim=0),
         translation=_translation(numbers, said, is_answer),
+        combination=torch.log_softmax(side_by_side(votes, is_answer) @ table + numbers["combination_prior"], dim=1),
         votes=torch.where(n_votes > 0, votes.sum(dim=0) / n_votes.clamp(min=1), even),
+        evidence=torch.cat(evidence, dim=1),
         n_answers=n_answers,
         n_votes=n_votes,
     )
