@@ -35,6 +35,7 @@ from training.panels import (
     exam_jobs,
     family_of,
     features_folder,
+    generated_exams,
     generated_jobs,
     own_exams,
     own_jobs,
@@ -63,7 +64,8 @@ def run(options: argparse.Namespace, entries: list[Entry], progress: Progress) -
         "generated": generated_jobs(options.panels),
         "drawn": drawn_jobs(entries, options.draws),
         "own": own_jobs(options.own_dir, options.draws) if options.own_dir else [],
-        "exams": [] if options.no_exam else exam_jobs(entries, options.kinds) + own_exams(options.own_dir),
+        "exams": [] if options.no_exam else [*exam_jobs(entries, options.kinds), *own_exams(options.own_dir)],
+        "generated exams": [] if options.no_exam else generated_exams(),
     }
     paths = {}
     for name, some in jobs.items():
@@ -79,9 +81,12 @@ def run(options: argparse.Namespace, entries: list[Entry], progress: Progress) -
             are_ours = all(family in SIDES for family in fold.families)
             name = "+".join(fold.families) if are_ours else f"fold {number}"  # a user's families may be named anyhow
             _keep(fold, lessons, options.work_dir / "folds" / f"{name}.npz")
-        done = _bar(progress, "examining", len(paths["exams"]))
-        rows = examine(paths["exams"], trained, lambda: done(""))
-        shown += [f"Left out together: {'; '.join(', '.join(fold) for fold in folds)}.", text(rows, "tuning")]
+        exams = [*paths["exams"], *paths["generated exams"]]
+        done = _bar(progress, "examining", len(exams))
+        rows = examine(exams, trained, lambda: done(""))
+        beside = [row for row in rows if row["family"].startswith("generated")]
+        rows = [row for row in rows if not row["family"].startswith("generated")]
+        shown += [f"Left out together: {'; '.join(', '.join(fold) for fold in folds)}.", text(rows, "tuning", beside)]
         shown += [f"{LEARNED} by family, all kinds\n{by_family(gathered(rows), LEARNED)}"]
     (final,) = _trained(lessons, [()], recipe, options, progress, "final networks")
     path = options.work_dir / "weights.npz"

@@ -9,7 +9,7 @@ import numpy as np
 from benchmarks.quality.panel import Panel
 from consilience.aggregators.consensus.finding import find
 from consilience.aggregators.consensus.traits import traits_of
-from consilience.answering.learned.experts import Reading, soft_logs, vote_table
+from consilience.answering.learned.experts import Reading, soft_logs
 from consilience.answering.learned.features import CLASS, candidates, item_features, pair_features
 from consilience.passes.reader import Reader
 
@@ -45,7 +45,7 @@ def features_of(panel: Panel, items: np.ndarray | None = None) -> Features:
     opinions = type(parts[0])(*(np.concatenate(part) for part in zip(*parts, strict=True)))
     places = candidates(opinions)
     looked_at = np.broadcast_to(np.arange(some.n_classes), opinions.average.shape) if places is None else places
-    table = vote_table(finding.experts.combination).reshape(some.n_members, some.n_classes, some.n_classes)
+    table = finding.experts.of_votes.reshape(some.n_members, some.n_classes, some.n_classes)
     return Features(
         pair_features(opinions, places).astype(np.float32),
         item_features(opinions).astype(np.float32),

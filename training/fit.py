@@ -37,7 +37,7 @@ class Recipe:
 
     steps: int = 3000
     panels: int = 16  # in a batch
-    items: int = 64  # of each panel
+    items: int = 100  # of each panel
     real: float = 0.4  # the share of real panels in a batch
     uneven: float = 0.05  # the share of the kinds `UNEVEN` among generated ones
     stated: float = 0.5  # the share of panels whose class shares are stated

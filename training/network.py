@@ -90,7 +90,7 @@ class Network(nn.Module):
         gate = MOST_LEARNED * torch.sigmoid(opening + 1)[item]
         average = values[:, AVERAGE]
         mass = torch.zeros(n_items).index_add(0, item, average)[item]
-        return torch.log(gate * mass * _softmax(scores, item, n_items) + (1 - gate) * average + LEAST)
+        return torch.log(gate * mass * softmax(scores, item, n_items) + (1 - gate) * average + LEAST)
 
     def _evidence(self, batch: Batch) -> Tensor:
         """The members' evidence (rows,)."""
@@ -113,7 +113,8 @@ def _mean(rows: Tensor, item: Tensor, n_items: int) -> Tensor:
     return sums / torch.bincount(item, minlength=n_items)[:, None]
 
 
-def _softmax(scores: Tensor, item: Tensor, n_items: int) -> Tensor:
+def softmax(scores: Tensor, item: Tensor, n_items: int) -> Tensor:
+    """Over the candidates of each item (rows,)."""
     largest = torch.full((n_items,), -torch.inf).scatter_reduce(0, item, scores.detach(), "amax")
     exponentials = torch.exp(scores - largest[item])
     return exponentials / torch.zeros(n_items).index_add(0, item, exponentials)[item]

@@ -12,6 +12,7 @@ from benchmarks.quality.generated.assembly import Draft, assemble
 from benchmarks.quality.generated.collapsed import collapsed
 from benchmarks.quality.generated.crowd import crowd
 from benchmarks.quality.generated.dominated import dominated
+from benchmarks.quality.generated.events import events
 from benchmarks.quality.generated.functions import functions
 from benchmarks.quality.generated.identifiers import identifiers
 from benchmarks.quality.generated.independent import independent
@@ -27,7 +28,7 @@ from benchmarks.quality.panel import Panel
 
 KINDS: dict[str, float] = {
     "trained": 0.16,
-    "latent": 0.2,
+    "latent": 0.17,
     "rare": 0.09,
     "crowd": 0.06,
     "functions": 0.05,
@@ -35,6 +36,7 @@ KINDS: dict[str, float] = {
     "judges": 0.08,
     "independent": 0.11,
     "unknowable": 0.05,
+    "events": 0.03,
     "shifted": 0.04,
     "dominated": 0.04,
     "lists": 0.03,
@@ -53,6 +55,7 @@ MAKERS: dict[str, Callable[[np.random.Generator], Draft]] = {
     "judges": judges,
     "independent": independent,
     "unknowable": unknowable,
+    "events": events,
     "shifted": shifted,
     "dominated": dominated,
     "lists": lists,

@@ -6,6 +6,7 @@ Each is an average of what members say, or a linear layer on it.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple, final
 
 import numpy as np
@@ -57,7 +58,7 @@ class Sums(NamedTuple):
 
 
 @final
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Experts:
     """What a fit has found of the members; it suffices to ask all experts about any items."""
 
@@ -70,6 +71,12 @@ class Experts:
     def weighed(self, powers: FloatArray) -> Experts:
         """The same experts, with the evidence of the members as some networks weigh it."""
         return replace(self, powers=powers)
+
+    @cached_property
+    def of_votes(self) -> FloatArray:
+        """What a vote adds to the scores of the combination (members × predicted, true)."""
+        table = self.combination.weights + self.combination.bias[:, :, None]
+        return np.asarray(table.transpose(0, 2, 1).reshape(-1, len(self.combination.log_prior)))
 
     def softened(
         self, features: tuple[Features, ...], weights: FloatArray
@@ -105,7 +112,6 @@ class Reading:
     def __init__(self, experts: Experts, reader: Reader) -> None:
         self.experts = experts
         self._translation = reader.layer(experts.translation)
-        self._of_votes = vote_table(experts.combination)
 
     def opinions(self, chunk: ReadChunk) -> Opinions:
         """What all experts say of a chunk of the reader, in NumPy."""
@@ -121,14 +127,14 @@ class Reading:
             *(answers, n_answers),
             *experts.softened(features, experts.member_weights),
             _scores(features, self._translation),
-            np.asarray(votes.matrix @ self._of_votes, dtype=answers.dtype),
+            np.asarray(votes.matrix @ experts.of_votes, dtype=answers.dtype),
             *_pooled((votes,), everybody),
             self._evidence(features, votes).astype(answers.dtype, copy=False),
         )
 
     def _evidence(self, features: tuple[Features, ...], votes: LabelFeatures) -> npt.NDArray[np.floating]:
         """The members' own logarithms and their votes' log-likelihoods, as each network weighs them."""
-        powers = self.experts.powers
+        experts, powers = self.experts, self.experts.powers
         if not len(powers):
             return np.empty((votes.matrix.shape[0], 0))
         logs = tuple(_with_logs(part, votes.n_classes) for part in features)
@@ -136,15 +142,9 @@ class Reading:
         parts = []
         for of_logs, of_votes in powers.transpose(0, 2, 1):
             weighed = (votes.matrix.data * of_votes[member], votes.matrix.indices, votes.matrix.indptr)
-            by_vote = sparse.csr_array(weighed, shape=votes.matrix.shape) @ self._of_votes
+            by_vote = sparse.csr_array(weighed, shape=votes.matrix.shape) @ experts.of_votes
             parts.append(_pooled_logs(logs, of_logs) + by_vote)
         return np.concatenate(parts, axis=1)
-
-
-def vote_table(scores: Scores) -> FloatArray:
-    """What a vote adds to the scores (members × predicted, true), the bias of having voted included."""
-    table = scores.weights + scores.bias[:, :, None]
-    return table.transpose(0, 2, 1).reshape(-1, len(scores.log_prior))
 
 
 def soft_logs(rows: Array, n_classes: int) -> Array:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple, final
 
 import numpy as np
 
-from consilience.answering.learned.experts import VOTE, vote_table
+from consilience.answering.learned.experts import VOTE
 from consilience.answering.learned.features import (
     AMONG_EQUALS,
     EQUAL,
@@ -109,7 +109,7 @@ def _evidence(  # noqa: PLR0917 - what members say, in several forms
 ) -> str:
     """The members' evidence as a network weighs it (batch, classes), without what all classes have in common."""
     own, of_votes = powers.T[:, :, None, None]
-    table = vote_table(experts.combination)
+    table = experts.of_votes
     table = table - table.max(axis=1, keepdims=True)
     n_classes = table.shape[1]
     softened = graph.apply("Add", graph.apply("Mul", said, VOTE), (1 - VOTE) / n_classes)

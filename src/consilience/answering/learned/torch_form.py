@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, final
 import numpy as np
 import torch
 
-from consilience.answering.learned.experts import VOTE, Opinions, soft_logs, vote_table
+from consilience.answering.learned.experts import VOTE, Opinions, soft_logs
 from consilience.answering.learned.network import Prepared, answer
 from consilience.answering.torch_module import TorchForm, side_by_side
 from consilience.data.answers import TIE
@@ -30,7 +30,7 @@ def learned_form(rule: LearnedRule) -> TorchForm:
         "translation_table": translation.weights.transpose(0, 2, 1).reshape(-1, len(translation.log_prior)),
         "translation_bias": translation.bias,
         "translation_prior": translation.log_prior,
-        "combination_table": vote_table(experts.combination),
+        "combination_table": experts.of_votes,
         "combination_prior": experts.combination.log_prior,
         "powers": experts.powers.reshape(n_networks, -1, 1, 1, 2),
     }
