@@ -118,19 +118,19 @@ def read_shares(class_shares: Any, classes: list[Any]) -> ClassShares | None:
     places, numbers = _by_place(class_shares, Axis("class", n_classes, classes))
     if not (numbers >= 0).all():
         raise ValueError(f"class_shares must be at least 0; got {numbers.min():g}")
-    total, n_missing = numbers.sum(), n_classes - len(places)
-    if total == 0 and n_missing != 1:
-        raise ValueError("class_shares must have a number above 0; got none")
+    total = numbers.sum()
     if 2 <= total < np.inf and (numbers == np.rint(numbers)).all():
         counts = np.full(n_classes, SMOOTHING)
         counts[places] += numbers
         return ClassShares(counts / counts.sum(), float(total))
-    if n_missing > 1:
-        missing = [name for place, name in enumerate(classes) if place not in places]
+    missing = [name for place, name in enumerate(classes) if place not in places]
+    rest = max(1.0 - total, 0.0) if len(missing) == 1 else 0.0
+    if total + rest == 0:
+        raise ValueError("class_shares must have a number above 0; got none")
+    if len(missing) > 1:
         raise ValueError(
             f"class_shares must have a share for every class, or for all but one; got none for {some(missing)}"
         )
-    rest = max(1.0 - total, 0.0) if n_missing else 0.0
     if not abs(total + rest - 1) <= ROUNDED + 1e-9:
         raise ValueError(f"class_shares must sum to 1, or be whole numbers that were counted; they sum to {total:g}")
     shares = np.full(n_classes, rest)
