@@ -4,8 +4,8 @@
 
 After `python -m benchmarks.quality`, whose panels it takes. Panels of a tuning family are fused by weights that have
 not seen the family. The shares given are the true ones of the panel's items, or, where a few items were drawn, those of
-the panel that they were drawn from. As a control they are given slightly wrong as well: drawn from a Dirichlet
-distribution around them, as from a count of 100 items. `--ridge` and `--tolerance` try other constants of
+the panel that they were drawn from; counts of some items that are drawn by these shares; and "even", on panels whose
+classes nearly are. `--ridge`, `--tolerance`, `--count-tolerance` and `--even-worth` try other constants of
 `class_shares.py`.
 """
 
@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import argparse
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 from zlib import crc32
@@ -29,8 +29,13 @@ from benchmarks.quality.scores import MARGINS, change, readable, scores
 from consilience.aggregators.consensus import class_shares
 from consilience.insight.accuracy.estimates import estimates_of, voters_of
 
-COUNTED = 100
-"""Slightly wrong shares are off as if so many items had been counted."""
+COUNTED = (500, 100, 50, 20)
+"""How many items are counted."""
+
+TRUE, EVEN, SOME = "true shares", "even", "counted on 100"
+
+NEARLY_EVEN = 1.25
+"""Classes are about equally frequent if none is so many times as frequent, or as rare, as if they were even."""
 
 METRICS = ("accuracy", "nll", "brier")
 FEW_ITEMS = tuple(name for name in KINDS if name.endswith("items"))
@@ -41,7 +46,7 @@ class Scored(NamedTuple):
 
     family: str
     kind: str
-    changes: dict[str, list[float]]  # of accuracy, NLL and Brier score, by how well the shares are known
+    changes: dict[str, list[float]]  # of accuracy, NLL and Brier score, by what is known of the shares
     estimates: list[float]  # the error of members' estimated accuracy without shares, with them, and how often it holds
 
 
@@ -50,17 +55,26 @@ def scored(panel: Panel, shares: np.ndarray) -> Scored | None:
     model = fused(panel)
     if model.plain_rule().trust == 0:
         return None
-    rng = np.random.default_rng(crc32(panel.name.encode()))
-    given = {"true": shares, "slightly wrong": rng.dirichlet(COUNTED * shares + 1e-3)}
     without = np.asarray(model.posterior_, dtype=np.float64)
     before, errors = scores(without, panel.truth), _errors(panel, model)[:1]
     changes = {}
-    for name, known in given.items():
+    for name, known in given_for(panel, shares).items():
         model.reweighting_ = class_shares.matched(without, known)
         after = scores(np.asarray(model.predict_proba(panel.predictions), dtype=np.float64), panel.truth)
         changes[name] = [change(after[metric], before[metric], metric) for metric in METRICS]
-        errors += _errors(panel, model) if name == "true" else []
+        errors += _errors(panel, model) if name == TRUE else []
     return Scored(panel.family, panel.kind, changes, errors)
+
+
+def given_for(panel: Panel, shares: np.ndarray) -> dict[str, class_shares.ClassShares]:
+    """What may be known of a panel's true shares, by name."""
+    rng = np.random.default_rng(crc32(panel.name.encode()))
+    given: dict[str, object] = {TRUE: shares}
+    if (np.abs(np.log(np.maximum(shares, 1e-9) * len(shares))) < np.log(NEARLY_EVEN)).all():
+        given[EVEN] = class_shares.EVEN
+    given |= {f"counted on {n_items}": rng.multinomial(n_items, shares) for n_items in COUNTED}
+    read = {name: class_shares.read_shares(known, list(range(len(shares)))) for name, known in given.items()}
+    return {name: known for name, known in read.items() if known is not None}
 
 
 def true_shares(panel: Panel) -> np.ndarray:
@@ -81,23 +95,34 @@ def _errors(panel: Panel, model: cs.Consensus) -> list[float]:
     return [100 * np.abs(value - truth)[is_known].mean(), 100 * holds[is_known].mean()]
 
 
-def table(found: Iterable[Scored], by: str) -> str:
+def table(found: Sequence[Scored], by: str) -> str:
     """A row for each kind or family; each family counts the same in it."""
     groups: dict[str, list[Scored]] = defaultdict(list)
     for one in found:
         groups[getattr(one, by)].append(one)
         groups["all"].append(one)
-    head = ("accuracy", "NLL x", "Brier x", "won", "lost")
-    columns = ("panels", *head, *head, "error", "with", "holds")
-    lines = [f"{'':16}{'':8}{'true shares':^45}{'slightly wrong':^45}{'members, true shares':^27}"]
+    columns = ("panels", *HEAD, *HEAD, "error", "with", "holds")
+    lines = [f"{'':16}{'':8}{TRUE:^54}{SOME:^54}{'members, true shares':^27}"]
     lines += [f"{'':16}{columns[0]:>8}" + "".join(f"{column:>9}" for column in columns[1:])]
     order = {name: place for place, name in enumerate([AS_IT_IS, *KINDS])}
     for name in sorted(groups, key=lambda name: (name == "all", order.get(name, 99), name)):
         some = groups[name]
-        cells = [cell for given in ("true", "slightly wrong") for cell in _cells(some, given)]
+        cells = [cell for given in (TRUE, SOME) for cell in _cells(some, given)]
         cells += [f"{value:.1f}" for value in _by_family(some, [one.estimates for one in some])]
         lines.append(f"{name:16}{len(some):>8}" + "".join(f"{cell:>9}" for cell in cells))
     return "\n".join(lines)
+
+
+def by_knowledge(found: Sequence[Scored]) -> str:
+    """A row for each way to know the shares, over the panels that have it."""
+    lines = [f"{'':16}{'panels':>8}" + "".join(f"{column:>9}" for column in HEAD)]
+    for given in dict.fromkeys(name for one in found for name in one.changes):
+        some = [one for one in found if given in one.changes]
+        lines.append(f"{given:16}{len(some):>8}" + "".join(f"{cell:>9}" for cell in _cells(some, given)))
+    return "\n".join(lines)
+
+
+HEAD = ("accuracy", "NLL x", "Brier x", "won", "lost", "worst")
 
 
 def _cells(some: list[Scored], given: str) -> list[str]:
@@ -105,7 +130,8 @@ def _cells(some: list[Scored], given: str) -> list[str]:
     accuracy, nll, brier = _by_family(some, changes)
     gains = [one[0] for one in changes]
     won, lost = (sum(sign * gain > MARGINS["accuracy"] for gain in gains) for sign in (1, -1))
-    return [f"{accuracy:+.2f}", f"{readable(nll, 'nll'):.3f}", f"{readable(brier, 'brier'):.3f}", f"{won}", f"{lost}"]
+    factors = (f"{readable(nll, 'nll'):.3f}", f"{readable(brier, 'brier'):.3f}")
+    return [f"{accuracy:+.2f}", *factors, f"{won}", f"{lost}", f"{min(gains):+.1f}"]
 
 
 def _by_family(some: list[Scored], values: list[list[float]]) -> np.ndarray:
@@ -122,9 +148,12 @@ def main() -> None:
     parser.add_argument("--side", choices=["tuning", "held-out"], default="tuning")
     parser.add_argument("--ridge", type=float, default=class_shares.RIDGE)
     parser.add_argument("--tolerance", type=float, default=class_shares.TOLERANCE)
+    parser.add_argument("--count-tolerance", type=float, default=class_shares.COUNT_TOLERANCE)
+    parser.add_argument("--even-worth", type=float, default=class_shares.EVEN_WORTH)
     parser.add_argument("-o", "--output", type=Path)
     options = parser.parse_args()
     class_shares.RIDGE, class_shares.TOLERANCE = options.ridge, options.tolerance
+    class_shares.COUNT_TOLERANCE, class_shares.EVEN_WORTH = options.count_tolerance, options.even_worth
     found = []
     for path in track(chosen(options.work_dir / "panels", options.side), "fusing"):
         panel = read(path)
@@ -135,11 +164,13 @@ def main() -> None:
         one = scored(panel, true_shares(whole))
         found += [] if one is None else [one]
     shown = (
-        f"{len(found)} panels of the {options.side} side; ridge {options.ridge:g}, tolerance {options.tolerance:g}. "
-        "Consensus with class_shares against itself without: points\nof accuracy, NLL and Brier score as factors, "
-        f"panels won and lost by {MARGINS['accuracy']} points. Slightly wrong: shares as counted on {COUNTED} items.\n"
-        "Members: the error of their estimated accuracy without and with true shares, and how often intervals hold "
-        f"then, in points.\n\n{table(found, 'kind')}\n\n{table(found, 'family')}"
+        f"{len(found)} panels of the {options.side} side; ridge {options.ridge:g}, tolerance {options.tolerance:g} + "
+        f"{options.count_tolerance:g} / counted items, even worth {options.even_worth:g}. Consensus with class_shares "
+        "against itself without:\npoints of accuracy, NLL and Brier score as factors, panels won and lost by "
+        f"{MARGINS['accuracy']} points, and the worst panel. Even: on panels whose classes are within a factor of "
+        f"{NEARLY_EVEN} of even.\nMembers: the error of their estimated accuracy without and with true shares, and how "
+        f"often intervals hold then, in points.\n\n{by_knowledge(found)}\n\n{table(found, 'kind')}\n\n"
+        f"{table(found, 'family')}"
     )
     print(shown)
     if options.output:

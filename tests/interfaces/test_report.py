@@ -322,6 +322,22 @@ def test_the_waterfall_leads_from_the_start_to_the_answer(open_report, animals):
     assert "chance of" in page.locator("#tooltip").inner_text()
 
 
+def test_class_shares_are_asked_for_and_then_a_step_of_the_waterfall(open_report):
+    rng = np.random.default_rng(0)
+    rows = np.exp(
+        1.5 * np.eye(2)[np.arange(200) % 2] + rng.normal(size=(4, 200, 2)) + rng.normal(size=(200, 2)) + [1.5, 0]
+    )
+    predictions = cs.Predictions(rows, classes=["pass", "fail"], normalize=True)
+    hint = open_report(predictions).locator("#verdict .hint")
+    assert "--class-shares even" in hint.inner_text() and "of 200 answers would change" in hint.inner_text()
+    page = open_report(predictions, class_shares=[60, 40])
+    assert page.locator("#verdict .hint").count() == 0
+    rows = page.locator(".waterfall li:not(.axis, .sides)")
+    assert rows.count() == 7 and rows.nth(1).inner_text().startswith("Class shares")
+    found = [odds(text) for text in rows.locator(".value").all_inner_texts()]
+    assert np.prod(found[:-1]) == pytest.approx(found[-1], rel=0.3)
+
+
 def test_a_waterfall_of_many_members_sums_up_the_rest(open_report, judges):
     page = open_report(judges, most_items=5)
     rows = page.locator(".waterfall li:not(.axis, .sides)")

@@ -16,6 +16,8 @@ AGGREGATORS = {
     "bcc": cs.BayesianClassifierCombination(),
     "consensus": cs.Consensus(),
     "consensus, class shares": cs.Consensus(class_shares=[1 / 3, 1 / 3, 1 / 3]),
+    "consensus, counts": cs.Consensus(class_shares=[20, 20, 20]),
+    "consensus, even": cs.Consensus(class_shares="even"),
     "sds": cs.SoftDawidSkene(),
     "sds, no smoothing": cs.SoftDawidSkene(init_smoothing=0),
     "sds, exact": cs.SoftDawidSkene(solver="exact", averaging={0: 0, 1: 1}, max_iter=2),
@@ -35,6 +37,8 @@ SKIPPED = {
     "bcc": PRIOR,
     "consensus": PRIOR | {"check_objective_never_falls"},
     "consensus, class shares": PRIOR | {"check_objective_never_falls"},
+    "consensus, counts": PRIOR | {"check_objective_never_falls"},
+    "consensus, even": PRIOR | {"check_objective_never_falls"},
 }
 
 

@@ -22,9 +22,16 @@ def test_true_shares_gain_where_a_class_is_rare():
     panel = rare()
     np.testing.assert_allclose(shares.true_shares(panel), [0.95, 0.05])
     found = shares.scored(panel, shares.true_shares(panel))
-    accuracy, nll, brier = found.changes["true"]
+    accuracy, nll, brier = found.changes[shares.TRUE]
     assert accuracy > 0 and nll < np.log(0.9) and brier < np.log(0.9)
-    assert set(found.changes) == {"true", "slightly wrong"} and len(found.estimates) == 3
+    counted = {f"counted on {n_items}" for n_items in shares.COUNTED}
+    assert set(found.changes) == {shares.TRUE, *counted} and len(found.estimates) == 3
+
+
+def test_even_is_given_where_classes_nearly_are():
+    panel = rare()
+    for true, is_even in (([0.5, 0.5], True), ([0.6, 0.4], True), ([0.65, 0.35], False), ([1, 0], False)):
+        assert (shares.EVEN in shares.given_for(panel, np.array(true))) == is_even
 
 
 def test_the_table_is_written(tmp_path, monkeypatch, capsys):
@@ -34,9 +41,10 @@ def test_the_table_is_written(tmp_path, monkeypatch, capsys):
         '{"panels": {"rare-0": ["tables", "as it is"], "rare-1": ["tables", "as it is"]}}', encoding="utf-8"
     )
     monkeypatch.setattr(class_shares, "RIDGE", class_shares.RIDGE)  # the command changes them
-    monkeypatch.setattr(class_shares, "TOLERANCE", class_shares.TOLERANCE)
+    for name in ("TOLERANCE", "COUNT_TOLERANCE", "EVEN_WORTH"):
+        monkeypatch.setattr(class_shares, name, getattr(class_shares, name))
     monkeypatch.setattr(sys, "argv", ["shares", "--work-dir", str(tmp_path), "-o", str(tmp_path / "shares.txt")])
     shares.main()
     written = (tmp_path / "shares.txt").read_text(encoding="utf-8")
     assert written.strip() in capsys.readouterr().out
-    assert "2 panels of the tuning side" in written and "slightly wrong" in written and "tables" in written
+    assert "2 panels of the tuning side" in written and "counted on 20" in written and "tables" in written

@@ -179,7 +179,7 @@ class AbstractAggregator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-le
         values = {name: getattr(self, name) for name in names}
         if posterior and self._posterior is not None:
             values["posterior_"] = self.posterior_
-        saving.write(path, type(self).__name__, self.get_params(deep=False), values)
+        saving.write(path, type(self).__name__, self._saved_parameters(), values)
 
     def to_torch(self, *, logits: bool = False, dtype: Any = None) -> Any:
         """`predict_proba` as a `torch.nn.Module`: (members, batch, classes) in, the posterior (batch, classes) out.
@@ -260,6 +260,11 @@ class AbstractAggregator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-le
 
     def _check_order(self, axes: Axes) -> None:
         """Raise where a constructor argument names members or classes in another order than theirs."""
+
+    def _saved_parameters(self) -> dict[str, Any]:
+        """The constructor's arguments, as a file can hold them."""
+        parameters: dict[str, Any] = self.get_params(deep=False)
+        return parameters
 
     def _check_learned(self) -> None:
         """Raise where no fit learns such numbers together, each of which is as declared."""

@@ -138,12 +138,13 @@ class ExplainedCorrection(AbstractExplained):
 
     def evidence(self, first: int, second: int) -> Evidence:
         """What spoke for the first class against the second before, sharpened, and what labels taught."""
-        prior, by_probability, normalizer = self._before.evidence(first, second)
+        prior, by_probability, normalizer, shares = self._before.evidence(first, second)
         stretch, taught = self._stretch(first, second), self._scores
         return Evidence(
             stretch * prior + float(taught.log_prior[first] - taught.log_prior[second]),
             stretch * by_probability + (taught.weights[:, first] - taught.weights[:, second]) * self._logs,
             stretch * normalizer,
+            stretch * shares,
         )
 
     def experts(self, first: int, second: int) -> dict[str, float]:

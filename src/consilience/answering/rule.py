@@ -37,6 +37,7 @@ class Evidence(NamedTuple):
     by_probability: FloatArray  # (members, classes): of each probability, or label, a member gave
     # A rule that cannot split a member's answer counts all of it at the class that the member finds most probable.
     normalizer: FloatArray  # (members,): of having answered at all
+    shares: float = 0.0  # of class shares that were given
 
 
 class AbstractExplained(ABC):

@@ -22,6 +22,7 @@ from consilience.cli.options import (
     with_layout,
 )
 from consilience.cli.outputs import check_places, files_in, write_page
+from consilience.cli.shares import shares_of
 from consilience.cli.summary import gained, summarize
 from consilience.data.axes import some
 from consilience.data.roles import Layout
@@ -70,13 +71,16 @@ def command(
     for path, suffix in ((save, ".npz"), (report, ".html")):
         if path is not None:
             check_writable(path, (suffix,))
-    check_places([output, save, report], [*files, labels, known, model, *layout.sources, *files_in(option)])
+    check_places(
+        [output, save, report], [*files, labels, known, class_shares, model, *layout.sources, *files_in(option)]
+    )
     check_model_is_alone(model, method, option, known, class_shares)
     predictions = predictions_of(files, layout, logits=logits, model=model, quiet=json)
     truth = labels_of(labels, predictions, files, layout, quiet=json)
     known_truth = labels_of(known, predictions, files, layout, quiet=json)
     say_if_nothing_is_scored(truth, known_truth, predictions, quiet=json)
-    aggregator = fitted(predictions, method, option, model, known=known_truth, class_shares=class_shares)
+    shares = shares_of(class_shares, layout, quiet=json)
+    aggregator = fitted(predictions, method, option, model, known=known_truth, class_shares=shares)
     analysis = Analysis(predictions, aggregator, known_truth, truth)
     posterior = to_numpy(aggregator.posterior_ if model is None else analysis.posterior)
     if output is not None:

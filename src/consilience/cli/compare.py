@@ -2,7 +2,8 @@
 
 from consilience.cli import screen
 from consilience.cli.inputs import labels_of, predictions_of
-from consilience.cli.options import Files, Json, Known, Labels, Logits, with_layout
+from consilience.cli.options import ClassShares, Files, Json, Known, Labels, Logits, with_layout
+from consilience.cli.shares import shares_of
 from consilience.data.roles import Layout
 from consilience.insight.comparison import compare
 
@@ -14,6 +15,7 @@ def command(
     logits: Logits = False,
     labels: Labels = None,
     known: Known = None,
+    class_shares: ClassShares = None,
     json: Json = False,
     layout: Layout,
 ) -> None:
@@ -24,8 +26,9 @@ def command(
     """
     predictions = predictions_of(files, layout, logits=logits, quiet=json)
     truth, known_truth = (labels_of(source, predictions, files, layout, quiet=json) for source in (labels, known))
+    shares = shares_of(class_shares, layout, quiet=json)
     with screen.waiting("comparing methods"):
-        table = compare(predictions, truth, known=known_truth)
+        table = compare(predictions, truth, known=known_truth, class_shares=shares)
     if json:
         screen.print_json(table.rows())
         return

@@ -7,7 +7,8 @@ import typer
 from consilience.cli import screen
 from consilience.cli.inputs import check_model_is_alone, fitted, labels_of, predictions_of
 from consilience.cli.methods import DEFAULT
-from consilience.cli.options import Files, Json, Known, Logits, Method, MethodOptions, Model, with_layout
+from consilience.cli.options import ClassShares, Files, Json, Known, Logits, Method, MethodOptions, Model, with_layout
+from consilience.cli.shares import shares_of
 from consilience.data.roles import Layout
 from consilience.insight.explanation import explain
 
@@ -23,6 +24,7 @@ def command(
     ] = None,
     method: Method = DEFAULT,
     option: MethodOptions = None,
+    class_shares: ClassShares = None,
     logits: Logits = False,
     known: Known = None,
     model: Model = None,
@@ -30,7 +32,7 @@ def command(
     layout: Layout,
 ) -> None:
     """Say why an item got its answer: what each member said, and what tipped it."""
-    check_model_is_alone(model, method, option, known)
+    check_model_is_alone(model, method, option, known, class_shares)
     predictions = predictions_of(files, layout, logits=logits, model=model, quiet=json)
     known_truth = labels_of(known, predictions, files, layout, quiet=json)
     for option_name, text, axis in (
@@ -39,7 +41,8 @@ def command(
     ):
         if text is not None and axis.find(text) is None:  # before the fit
             raise ValueError(f"{option_name} must be one of {', '.join(map(str, axis.names[:5]))}, …; got {text!r}")
-    aggregator = fitted(predictions, method, option, model, known=known_truth)
+    shares = shares_of(class_shares, layout, quiet=json)
+    aggregator = fitted(predictions, method, option, model, known=known_truth, class_shares=shares)
     explanation = explain(aggregator, predictions, item, against=against)
     if json:
         screen.print_json(
@@ -49,6 +52,7 @@ def command(
                 "runner_up": explanation.runner_up,
                 "log_odds": explanation.log_odds,
                 "prior": explanation.prior,
+                "class_shares": explanation.shares,
                 "members": explanation.to_table().rows(),
             }
         )

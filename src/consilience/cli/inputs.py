@@ -11,7 +11,6 @@ from sklearn.exceptions import ConvergenceWarning
 from consilience.aggregators import load
 from consilience.cli import screen
 from consilience.cli.methods import DEFAULT, make_method
-from consilience.cli.shares import shares_of
 from consilience.cli.wording import on_command_line
 from consilience.data.axes import some
 from consilience.data.labels import known_labels
@@ -135,16 +134,16 @@ def fitted(
     model: Path | None = None,
     *,
     known: Any = None,
-    class_shares: str | None = None,
+    class_shares: Any = None,
 ) -> AbstractAggregator:
-    """A saved model, or a method fitted to these predictions."""
+    """A saved model, or a method fitted to these predictions, known labels and class shares."""
     if model is not None:
         return load(model)
     aggregator = make_method(method, options or [], verbose=screen.err.is_terminal)
     if class_shares is not None:
         if "class_shares" not in aggregator.get_params():
             raise ValueError(f"--class-shares go with --method consensus; got {method!r}")
-        aggregator.set_params(class_shares=shares_of(class_shares, predictions))
+        aggregator.set_params(class_shares=class_shares)
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always", UserWarning)
         warnings.simplefilter("ignore", ConvergenceWarning)  # the summary reports it

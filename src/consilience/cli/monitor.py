@@ -7,8 +7,9 @@ import typer
 
 from consilience.cli import screen
 from consilience.cli.inputs import labels_of, predictions_of
-from consilience.cli.options import Files, Json, Labels, Logits, with_layout
+from consilience.cli.options import ClassShares, Files, Json, Labels, Logits, with_layout
 from consilience.cli.outputs import check_places
+from consilience.cli.shares import shares_of
 from consilience.cli.wording import on_command_line
 from consilience.data.roles import Layout
 from consilience.insight.monitoring.monitor import monitor
@@ -38,6 +39,7 @@ def command(
     ] = 0.01,
     logits: Logits = False,
     labels: Labels = None,
+    class_shares: ClassShares = None,
     report: Annotated[Path | None, typer.Option("--report", help="Where an HTML page goes.")] = None,
     json: Json = False,
     layout: Layout,
@@ -49,7 +51,7 @@ def command(
     """
     if report is not None:
         check_writable(report, (".html",))
-        check_places([report], [*files, labels, reference, *layout.sources])
+        check_places([report], [*files, labels, reference, class_shares, *layout.sources])
     if window is None and labels is not None:
         raise ValueError("--labels go with --window; got batches")
     before = None if reference is None else predictions_of([reference], layout, logits=logits, quiet=json)
@@ -59,8 +61,9 @@ def command(
     else:
         stream = predictions_of(files, layout, logits=logits, quiet=json)
         truth = labels_of(labels, stream, files, layout, quiet=json)
+    shares = shares_of(class_shares, layout, quiet=json)
     with screen.waiting("looking at each window"):
-        found = monitor(stream, window, reference=before, false_alarms=false_alarms, labels=truth)
+        found = monitor(stream, window, reference=before, false_alarms=false_alarms, labels=truth, class_shares=shares)
     if report is not None:
         found.to_html(report)
     written = [] if report is None else [str(report)]

@@ -35,8 +35,9 @@ ClassShares = Annotated[
     str | None,
     typer.Option(
         "--class-shares",
-        help="How frequent the classes are, if you know it: cat=.2,dog=.8, or .2,.8 in the order of the classes. "
-        "For the method consensus.",
+        help="How frequent the classes are, if you know it. **even**, if about equally; shares, as cat=.2,dog=.8 (one "
+        "class may be left out), or .2,.8 in the order of the classes; counts of a sample, as cat=20,dog=80; or a "
+        "file: a table of classes with their count or share, or labels, which are counted. For the method consensus.",
     ),
 ]
 Logits = Annotated[bool, typer.Option("--logits", help="The numbers of all files are logits or log-probabilities.")]

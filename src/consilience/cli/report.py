@@ -21,6 +21,7 @@ from consilience.cli.options import (
     with_layout,
 )
 from consilience.cli.outputs import check_places, files_in, write_page
+from consilience.cli.shares import shares_of
 from consilience.data.roles import Layout
 from consilience.insight.analysis import Analysis
 from consilience.system.atomic import check_writable
@@ -43,12 +44,13 @@ def command(
 ) -> None:
     """Write a page to look at: one HTML file that needs no network."""
     check_writable(output, (".html",))
-    check_places([output], [*files, labels, known, model, *layout.sources, *files_in(option)])
+    check_places([output], [*files, labels, known, class_shares, model, *layout.sources, *files_in(option)])
     check_model_is_alone(model, method, option, known, class_shares)
     predictions = predictions_of(files, layout, logits=logits, model=model)
     truth = labels_of(labels, predictions, files, layout)
     known_truth = labels_of(known, predictions, files, layout)
     say_if_nothing_is_scored(truth, known_truth, predictions)
-    aggregator = fitted(predictions, method, option, model, known=known_truth, class_shares=class_shares)
+    shares = shares_of(class_shares, layout)
+    aggregator = fitted(predictions, method, option, model, known=known_truth, class_shares=shares)
     write_page(output, Analysis(predictions, aggregator, known_truth, truth), title)
     screen.print_text(f"Wrote {output}")

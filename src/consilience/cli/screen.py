@@ -211,6 +211,8 @@ def print_summary(summary: dict[str, Any]) -> None:
         out.print(f"\n[bold]Known labels[/bold]\n{escape(summary['labels']['sentence'])}")
     for warning in summary["warnings"]:
         out.print(f"[yellow]![/yellow] {escape(warning)}")
+    if summary["hint"] is not None:
+        out.print(escape(f"{summary['hint']}."))
 
 
 def _told_again(members: int, items: int) -> str:

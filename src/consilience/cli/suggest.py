@@ -9,8 +9,9 @@ import typer
 from consilience.cli import screen
 from consilience.cli.inputs import fitted, labels_of, predictions_of
 from consilience.cli.methods import DEFAULT
-from consilience.cli.options import Files, Json, Logits, Method, MethodOptions, with_layout
+from consilience.cli.options import ClassShares, Files, Json, Logits, Method, MethodOptions, with_layout
 from consilience.cli.outputs import check_places, files_in
+from consilience.cli.shares import shares_of
 from consilience.data.labels import known_labels
 from consilience.data.predictions import Predictions
 from consilience.data.roles import Layout
@@ -35,6 +36,7 @@ def command(
     ] = None,
     method: Method = DEFAULT,
     option: MethodOptions = None,
+    class_shares: ClassShares = None,
     seed: Annotated[int, typer.Option("--seed", help="Another one suggests other items.", min=0)] = 0,
     logits: Logits = False,
     json: Json = False,
@@ -47,10 +49,13 @@ def command(
     """
     if output is not None:
         check_writable(output, (".csv",))
-        check_places([output], [*files, *layout.sources, *files_in(option)])  # not --known, which may grow
+        check_places(
+            [output], [*files, class_shares, *layout.sources, *files_in(option)]
+        )  # not --known, which may grow
     predictions = predictions_of(files, layout, logits=logits, quiet=json)
     known_truth = labels_of(known, predictions, files, layout, quiet=json)
-    aggregator = fitted(predictions, method, option, known=known_truth)
+    shares = shares_of(class_shares, layout, quiet=json)
+    aggregator = fitted(predictions, method, option, known=known_truth, class_shares=shares)
     suggested = suggest(predictions, number, known_truth, aggregator=aggregator, seed=seed).to_table()
     if output is not None:
         write_table(output, _to_fill_in(predictions, known_truth, suggested))

@@ -60,6 +60,7 @@ def summarize(analysis: Analysis, posterior: FloatArray) -> dict[str, Any]:
         "repeated": _repeated(predictions),
         "changed": _changed(analysis, posterior, is_own),
         "warnings": [on_command_line(warning) for warning in diagnosis.warnings],
+        "hint": None if diagnosis.hint is None else diagnosis.hint.sentence("--class-shares even"),
     }
     known = analysis.measurable
     if (known >= 0).any():
@@ -150,6 +151,6 @@ def _changed(analysis: Analysis, posterior: FloatArray, is_own: npt.NDArray[np.b
 def _tipped(why: Explanation) -> dict[str, Any]:
     """What spoke most for the answer: a member, or the class shares, which have no member (None)."""
     member = int(np.argmax(why.by_member))
-    if why.prior > why.by_member[member]:
-        return {"member": None, "log-odds": float(why.prior)}
+    if (before := why.prior + why.shares) > why.by_member[member]:
+        return {"member": None, "log-odds": float(before)}
     return {"member": str(why.members[member]), "log-odds": float(why.by_member[member])}

@@ -35,6 +35,7 @@ WORDS = (
         "Use --method average instead, or give labels of some items with --known, which correct it",
     ),
     (r"\bmissing='(\w+)'", r"--option missing=\1"),
+    (r"(?<!, )\bclass_shares\b", "--class-shares"),
 )
 """What the library says, as a pattern, and what the command line says instead."""
 

@@ -50,16 +50,22 @@ class Analysis:
 
     If the method is not fitted, a copy of it is, with the `known` labels. If it is fitted, `known` says which labels it
     was given. `labels` only measure; those of known items are not used, because the method has seen their truth.
-    `predictions` are on the axes of the fit.
+    `predictions` are on the axes of the fit. The `Consensus` that estimates accuracies knows `class_shares`, where the
+    method is another.
     """
 
     def __init__(
-        self, predictions: Predictions, method: AbstractAggregator, known: Any = None, labels: Any = None
+        self,
+        predictions: Predictions,
+        method: AbstractAggregator,
+        known: Any = None,
+        labels: Any = None,
+        class_shares: Any = None,
     ) -> None:
         self.is_fitted_here = not hasattr(method, "members_")
         self.method = fitted_copy(method, predictions, known) if self.is_fitted_here else method
         self.predictions = self.method.aligned(predictions)
-        self._known, self._labels = known, labels
+        self._known, self._labels, self._class_shares = known, labels, class_shares
         self._explanations: dict[tuple[int, Any], Explanation] = {}
 
     @cached_property
@@ -94,6 +100,7 @@ class Analysis:
             self.average,
             known if (known >= 0).any() else None,
             are_unseen=self._known is not None,
+            class_shares=self._class_shares,
         )
 
     @cached_property

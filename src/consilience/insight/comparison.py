@@ -16,6 +16,7 @@ from consilience.data.labels import known_labels, known_truths, which_known
 from consilience.data.predictions import Predictions, as_predictions
 from consilience.insight.accuracy.estimates import FUSED, Estimate, Estimates, estimate_accuracies
 from consilience.insight.accuracy.measured import COVERAGE
+from consilience.insight.default import given_or_consensus
 from consilience.insight.single_members import Ranked, SingleMember, sureness
 from consilience.insight.warnings.every import warnings_of
 from consilience.insight.warnings.evidence import Evidence, suspects
@@ -36,6 +37,7 @@ def compare(
     *,
     known: Any = None,
     aggregators: Mapping[str, AbstractAggregator] | Sequence[AbstractAggregator] | None = None,
+    class_shares: Any = None,
     n_bins: int = 15,
 ) -> Table:
     """Fit every method, and return a row for each and for the best and the median member, the best row first.
@@ -56,10 +58,16 @@ def compare(
         Labels of some items that every method learns from. These items are left out of all rows.
     aggregators
         Compare these only, and no members.
+    class_shares
+        How frequent the classes are, where you know it, for `Consensus` among the methods; without labels it estimates
+        the accuracies of all.
     """
     data = as_predictions(predictions)
     asked = _Asked.of(data, known, labels)
-    methods = default_aggregators(data) if aggregators is None else _named(aggregators)
+    methods = default_aggregators(data, class_shares) if aggregators is None else _named(aggregators)
+    if class_shares is not None and aggregators is not None:
+        for method in methods.values():
+            given_or_consensus(method, class_shares)
     rows: list[dict[str, Any]] = []
     answers: dict[str, IntArray] = {}
     believer: Consensus | None = None
@@ -74,7 +82,9 @@ def compare(
         rows.append({"method": name, **asked.scores(posterior, n_bins), **asked.facts(posterior), **run})
     estimates = None
     if asked.truth is None:
-        estimates = estimate_accuracies(asked.predictions, believer or fitted_copy(Consensus(), data), answers)
+        estimates = estimate_accuracies(
+            asked.predictions, believer or fitted_copy(Consensus(class_shares=class_shares), data), answers
+        )
         rows = [{"method": row["method"], **_as_columns(estimates.answers[row["method"]]), **row} for row in rows]
     if aggregators is None:
         rows += asked.single_members(estimates, answers, n_bins)
@@ -152,9 +162,10 @@ def _with_interval(scores: dict[str, float], n_items: int) -> dict[str, float]:
     return {"accuracy": scores["accuracy"], "from": low, "to": high, **scores}
 
 
-def default_aggregators(predictions: Predictions) -> dict[str, AbstractAggregator]:
-    """Every method that applies, by name."""
-    variants = (named for kind in commands().values() for named in kind().variants().items())
+def default_aggregators(predictions: Predictions, class_shares: Any = None) -> dict[str, AbstractAggregator]:
+    """Every method that applies, by name; `Consensus` knows the class shares."""
+    kinds = (kind() if kind is not Consensus else Consensus(class_shares=class_shares) for kind in commands().values())
+    variants = (named for kind in kinds for named in kind.variants().items())
     return {name: method for name, method in variants if method.applies_to(predictions)}
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, final
 import numpy as np
 from scipy import sparse
 
-from consilience.aggregators.base import AbstractAggregator, check_is_aggregator, fitted_copy
+from consilience.aggregators.base import AbstractAggregator, fitted_copy
 from consilience.aggregators.consensus.consensus import Consensus
 from consilience.data.labels import known_labels
 from consilience.data.predictions import Predictions, as_predictions
@@ -16,6 +16,7 @@ from consilience.insight.accuracy.estimates import FUSED, Estimate, Estimates, n
 from consilience.insight.agreement import PanelAgreement, agreement_of
 from consilience.insight.confusions import counted_confusions
 from consilience.insight.coverage import answered_shares
+from consilience.insight.default import Hint, given_or_consensus, hint_of
 from consilience.insight.monitoring.since import Since, since
 from consilience.insight.pairs import PairCounts, most_active
 from consilience.insight.warnings.every import warnings_of
@@ -75,6 +76,8 @@ class Diagnosis:
         What has changed since a reference, if one was given.
     counts_labels
         Whether what members confuse most is counted on labelled items, of which there are enough; else it is estimated.
+    hint
+        What would change if you said that the classes are about equally frequent; None if little would.
     """
 
     members: Table
@@ -88,6 +91,7 @@ class Diagnosis:
     warned: list[Warned]
     since: Since | None = None
     counts_labels: bool = False
+    hint: Hint | None = None
 
     @property
     def warnings(self) -> list[str]:
@@ -101,7 +105,7 @@ class Diagnosis:
         return np.where(totals >= 1, self.counts / np.maximum(totals, 1), np.nan)
 
     def __repr__(self) -> str:
-        """The member report, the agreement beyond chance, and the warnings."""
+        """The member report, the agreement beyond chance, the warnings and the hint."""
         lines = [
             repr(self.members),
             "",
@@ -109,6 +113,7 @@ class Diagnosis:
             self.beyond_chance.sentence(),
             *([] if self.since is None else self.since.lines()),
             *(f"! {warning}" for warning in self.warnings),
+            *([] if self.hint is None else [self.hint.sentence()]),
         ]
         return "\n".join(lines)
 
@@ -130,7 +135,7 @@ def diagnose(
     of a fused answer that learned from these labels is not measured on them, because it fits them better than others.
 
     `class_shares` say how frequent the classes are, where you know it: `Consensus(class_shares=...)` then estimates,
-    and answers by default.
+    and answers by default. Where you counted labels of a reference, they are `reference_labels.value_counts()`.
 
     `reference` is what the same members said of other items, such as those from before a shift: the diagnosis then says
     what has changed `since`, warns if the fused answer has probably become worse, and with `reference_labels` tells how
@@ -138,10 +143,7 @@ def diagnose(
     """
     if reference is None and reference_labels is not None:
         raise ValueError("reference_labels need the reference that they belong to; got no reference")
-    method = Consensus(class_shares=class_shares) if aggregator is None else aggregator
-    check_is_aggregator(method)
-    if class_shares is not None and isinstance(aggregator, Consensus):
-        raise ValueError("class_shares must be given to the aggregator where that is a Consensus; got both")
+    method = given_or_consensus(aggregator, class_shares)
     data = as_predictions(predictions)
     if hasattr(method, "members_"):
         data = method.aligned(data)
@@ -207,6 +209,7 @@ def diagnosis_under(
         beyond_chance=beyond_chance,
         warned=warnings_of(evidence),
         counts_labels=counted is not None,
+        hint=hint_of(method, posterior),
     )
 
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 class Explanation:
     """What tipped one item's answer from the runner-up to the winner, as log-odds.
 
-    `log_odds` = log p(winner) - log p(runner_up) = `prior` + `by_member`.sum(), and `by_member` =
+    `log_odds` = log p(winner) - log p(runner_up) = `prior` + `shares` + `by_member`.sum(), and `by_member` =
     `by_probability`.sum(over classes) + `normalizer`, exactly. Positive speaks for the winner.
 
     For `Consensus` the evidence of members are Shapley values: what a member adds to the log-odds, averaged over all
@@ -45,17 +45,19 @@ class Explanation:
     members: list[Any]
     classes: list[Any]
     experts: dict[str, float] = field(default_factory=dict)  # log-odds of each expert alone; empty of other methods
+    shares: float = 0.0  # of the class shares that the method was given
 
     def to_table(self) -> Table:
-        """One row per member who answered, the strongest evidence first."""
+        """The class prior, class shares if they were given, and the members who answered, the strongest first."""
         is_silent = np.asarray(np.isnan(self.said).any(axis=1))
         order = [m for m in np.argsort(-np.abs(self.by_member), kind="stable") if not is_silent[m]]
+        before = {"(class prior)": self.prior, **({"(class shares)": self.shares} if self.shares else {})}
         return Table(
             {
-                "member": ["(class prior)", *(str(self.members[m]) for m in order)],
-                "said": ["", *(self._said(m) for m in order)],
-                "log-odds": [self.prior, *(float(self.by_member[m]) for m in order)],
-                "mostly by": ["", *(self._mostly(m) for m in order)],
+                "member": [*before, *(str(self.members[m]) for m in order)],
+                "said": [*("" for _ in before), *(self._said(m) for m in order)],
+                "log-odds": [*before.values(), *(float(self.by_member[m]) for m in order)],
+                "mostly by": [*("" for _ in before), *(self._mostly(m) for m in order)],
             }
         )
 
@@ -100,7 +102,7 @@ def explain(aggregator: AbstractAggregator, predictions: Any, item: Any, *, agai
     explained = aggregator.rule().explained(one)
     log_posterior = explained.log_posterior
     first, second = _contenders(log_posterior, one, against)
-    prior, by_probability, normalizer = explained.evidence(first, second)
+    prior, by_probability, normalizer, shares = explained.evidence(first, second)
     return Explanation(
         item=everything.axes.items.name(place),
         winner=one.classes[first],
@@ -115,6 +117,7 @@ def explain(aggregator: AbstractAggregator, predictions: Any, item: Any, *, agai
         members=one.members,
         classes=one.classes,
         experts=explained.experts(first, second),
+        shares=shares,
     )
 
 

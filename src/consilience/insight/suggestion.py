@@ -15,13 +15,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple, final, overload
 
 import numpy as np
 
-from consilience.aggregators import Consensus
-from consilience.aggregators.base import check_is_aggregator
 from consilience.data.answers import parts_of
 from consilience.data.labels import known_truths, which_known
 from consilience.data.predictions import Predictions, as_predictions
 from consilience.data.reading import check_number
 from consilience.insight.analysis import Analysis
+from consilience.insight.default import given_or_consensus
 from consilience.system.arrays import to_numpy
 from consilience.system.tables import Table
 
@@ -91,7 +90,13 @@ class Suggestions(Sequence[Suggestion]):
 
 
 def suggest(
-    predictions: Any, n: int, labels: Any = None, *, aggregator: AbstractAggregator | None = None, seed: int = 0
+    predictions: Any,
+    n: int,
+    labels: Any = None,
+    *,
+    aggregator: AbstractAggregator | None = None,
+    class_shares: Any = None,
+    seed: int = 0,
 ) -> Suggestions:
     """Suggest `n` items to label: mostly uncertain ones, but some of every kind.
 
@@ -108,7 +113,9 @@ def suggest(
     labels
         Known labels, as `fit` takes them. Those items are not suggested, nor others much like them.
     aggregator
-        `Consensus()` by default. If it is not fitted, a copy is, with the labels.
+        `Consensus(class_shares=class_shares)` by default. If it is not fitted, a copy is, with the labels.
+    class_shares
+        How frequent the classes are, where you know it.
     seed
         Another seed gives other items.
 
@@ -124,12 +131,13 @@ def suggest(
     if isinstance(n, bool) or not hasattr(n, "__index__") or operator.index(n) < 1:
         raise ValueError(f"n must be a whole number of at least 1; got {n!r}")
     check_number("seed", seed, integer=True)
-    if aggregator is not None:
-        check_is_aggregator(aggregator)
+    if aggregator is not None and class_shares is not None:
+        raise ValueError("class_shares go with the default aggregator, or into Consensus(class_shares=...); got both")
+    method = given_or_consensus(aggregator, class_shares)
     given = as_predictions(predictions)
     known = known_truths(labels, given.axes)
     is_known = np.zeros(given.n_items, dtype=bool) if known is None else which_known(known)
-    analysis = Analysis(given, Consensus() if aggregator is None else aggregator, labels)
+    analysis = Analysis(given, method, labels)
     return suggestions_under(analysis, operator.index(n), is_known, seed)
 
 

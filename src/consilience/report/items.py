@@ -129,6 +129,7 @@ class ItemSection:
             "rival": rival,
             "log_odds": rounded(explanation.log_odds, 3),
             "prior": rounded(explanation.prior, 3),
+            "shares": rounded(explanation.shares, 3),
             "classes": classes.tolist(),
             "consensus": rounded(self.posterior[position, classes]),
             "average": rounded(average[classes]),

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 UNSURE = 0.8
 """Answers with a lower probability count as unsure."""
 
+SAY_EVEN = 'class_shares="even" (on the command line, --class-shares even)'
+
 LEAST_VOTED = 0.5
 """A member who voted on a smaller share of the items is not compared with the fused answer: its items may be easy."""
 
@@ -54,7 +56,13 @@ class Opening:
             "answered": int((~self.analysis.is_given).sum()),
             "warnings": [_warning(list(alike)) for _, alike in groupby(self.analysis.diagnosis.warned, _advice)],
             "gain": self._gain(),
+            "hint": self._hint(),
         }
+
+    def _hint(self) -> str | None:
+        """What even class shares would change."""
+        hint = self.analysis.diagnosis.hint
+        return None if hint is None else f"{hint.sentence(SAY_EVEN)}."
 
     def sentence(self) -> str:
         """Whom to trust, what fusing changed, what to worry about."""

@@ -40,6 +40,7 @@ def write_report(
     labels: Any = None,
     *,
     known: Any = None,
+    class_shares: Any = None,
     title: str | None = None,
     command: str | None = None,
     most_items: int = 100,
@@ -53,12 +54,14 @@ def write_report(
     predictions
         Whatever `Predictions` takes.
     aggregator
-        `Consensus()` by default. If it is not fitted, a copy is, with the `known` labels. The page shows its
-        `predict_proba`.
+        `Consensus(class_shares=class_shares)` by default. If it is not fitted, a copy is, with the `known` labels. The
+        page shows its `predict_proba`.
     labels
         True labels, as `fit` takes them. They only measure.
     known
         Labels that the fit learns from, or has learned from. They measure nothing; the page says what they gained.
+    class_shares
+        How frequent the classes are, where you know it.
     title
         The heading.
     command
@@ -74,7 +77,14 @@ def write_report(
     'report.html'
     """
     payload = report_payload(
-        predictions, aggregator, labels, known=known, title=title, command=command, most_items=most_items
+        predictions,
+        aggregator,
+        labels,
+        known=known,
+        class_shares=class_shares,
+        title=title,
+        command=command,
+        most_items=most_items,
     )
     target = Path(path)
     # Only the title is neither ASCII nor escaped, and a lone surrogate in it cannot be encoded.

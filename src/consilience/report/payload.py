@@ -6,11 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from consilience.aggregators import Consensus
-from consilience.aggregators.base import check_is_aggregator
 from consilience.data.answers import HardAnswers, parts_of
 from consilience.data.predictions import as_predictions
 from consilience.insight.analysis import Analysis
+from consilience.insight.default import given_or_consensus
 from consilience.insight.suggestion import suggestions_under
 from consilience.report.calibration import calibration
 from consilience.report.items import ItemSection, Judged
@@ -36,6 +35,7 @@ def report_payload(
     labels: Any = None,
     *,
     known: Any = None,
+    class_shares: Any = None,
     title: str | None = None,
     command: str | None = None,
     most_items: int = 100,
@@ -44,11 +44,11 @@ def report_payload(
 
     The fused answer is the aggregator's `predict_proba`. The explanations explain the same.
     """
-    _check_options(aggregator, title, most_items)
+    _check_options(title, most_items)
     analysis = predictions
     if not isinstance(analysis, Analysis):
-        method = Consensus() if aggregator is None else aggregator
-        analysis = Analysis(as_predictions(predictions), method, known, labels)
+        method = given_or_consensus(aggregator, class_shares)
+        analysis = Analysis(as_predictions(predictions), method, known, labels, class_shares)
     data = analysis.predictions
     # An answer is a vote, unless it finds several classes most probable.
     answers, votes = (labels.hard or NO_ANSWERS for labels in (data.harden(), data.votes()))
@@ -74,9 +74,7 @@ def report_payload(
     return {**payload, "member_names": _names_of_members(payload, data)}
 
 
-def _check_options(aggregator: AbstractAggregator | None, title: str | None, most_items: int) -> None:
-    if aggregator is not None:
-        check_is_aggregator(aggregator)
+def _check_options(title: str | None, most_items: int) -> None:
     if title is not None and not isinstance(title, str):
         raise ValueError(f"title must be text; got {title!r}")
     if isinstance(most_items, bool) or not isinstance(most_items, int) or most_items < 1:

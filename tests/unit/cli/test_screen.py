@@ -92,6 +92,7 @@ def summary(**changes):
         "known labels": 0,
         "repeated": {"members": 0, "items": 0},
         "warnings": ["look"],
+        "hint": None,
     } | changes
 
 

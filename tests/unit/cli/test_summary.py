@@ -124,8 +124,8 @@ def test_the_class_shares_tip_an_answer_where_no_member_says_more():
     predictions = cs.Predictions(rows, members=["a", "b"])
     model = cs.Consensus(class_shares=[0.02, 0.98]).fit(predictions)
     why = cs.explain(model, predictions, 0)
-    assert why.prior > why.by_member.max()
-    assert _tipped(why) == {"member": None, "log-odds": why.prior}
+    assert why.prior + why.shares > why.by_member.max()
+    assert _tipped(why) == {"member": None, "log-odds": why.prior + why.shares}
 
 
 def test_ties_of_the_average_are_counted():

@@ -165,6 +165,12 @@ def test_known_class_shares_by_the_names_of_the_classes(rng):
     even = clone(ensemble).set_params(aggregator=cs.Consensus())
     even.fit(*drawn(400, 0.5)).fit_aggregator(x_new)
     assert known.score(x_new, y_new) > even.score(x_new, y_new)
+    for given, same in (("even", {"rare": 50, "usual": 50}), ({"usual": 0.95}, [0.05, 0.95])):  # classes are sorted
+        one, two = (
+            known.set_params(aggregator=cs.Consensus(class_shares=shares)).fit_aggregator(x_new).predict_proba(x_new)
+            for shares in (given, same)
+        )
+        np.testing.assert_allclose(one, two, atol=1e-9)
 
 
 @pytest.mark.parametrize("method", [None, cs.DawidSkene(), cs.MajorityVote(), cs.Average(weights=[1, 2, 3])], ids=repr)

@@ -2,11 +2,12 @@
 
 Answers q become p ∝ q · exp(b), as under a shift of the class prior. The logarithms of the weights, b, minimize
 
-    Σ_i log Σ_k q_ik exp(b_k) - n Σ_k s_k b_k + n TOLERANCE / 2 · Σ_k s_k b_k² + RIDGE / 2 · Σ_k b_k²,
+    Σ_i log Σ_k q_ik exp(b_k) - n Σ_k s_k b_k + n t / 2 · Σ_k s_k b_k² + RIDGE / 2 · Σ_k b_k²,
 
 which is convex. Without the last two terms, the mean of p is exactly the shares s at the minimum. The third allows for
-shares that are not quite right: where answers are sure, a small error in the shares would mean large weights. With the
-last, few items change little: their own shares differ from s by chance.
+shares that are not quite right, by the tolerance t: it is the dual of a slack on the shares, measured by chi-square.
+Where answers are sure, a small error in the shares would mean large weights. Shares that were counted on few items have
+a larger tolerance. With the last, few items change little: their own shares differ from s by chance.
 """
 
 from __future__ import annotations
@@ -17,21 +18,34 @@ from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 from scipy.optimize import minimize
-from scipy.special import log_softmax
+from scipy.special import chdtrc, log_softmax, rel_entr
 
 from consilience.data.axes import Axis, short, some
 from consilience.system.arrays import plain_numpy, to_numpy
+from consilience.system.warning import warn
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from consilience.answering.rule import AbstractRule
     from consilience.data.predictions import AbstractPredictions
-    from consilience.system.arrays import FloatArray
+    from consilience.system.arrays import Array, FloatArray
+
+EVEN = "even"
+"""What says that all classes are about equally frequent."""
 
 ROUNDED = 0.01
 """How far from 1 the sum of the shares may be: people round."""
 
-RIDGE, TOLERANCE = 10.0, 0.1
-"""`python -m benchmarks.quality.shares` compares them with others, for true shares and for slightly wrong ones."""
+RIDGE, TOLERANCE, COUNT_TOLERANCE, EVEN_WORTH = 10.0, 0.1, 20.0, 100.0
+"""The tolerance of shares counted on m items is TOLERANCE + COUNT_TOLERANCE / m; "even" is worth EVEN_WORTH items.
+`python -m benchmarks.quality.shares` compares them with others."""
+
+SMOOTHING = 0.5
+"""Added to the count of each class: one that was not met among 20 items is not impossible."""
+
+UNLIKELY, MANY = 1e-6, 1e9
+"""Labels this unlikely under the shares are worth a warning; shares that nobody counted are as those of many items."""
 
 MOST_WEIGHT = 10.0
 """The largest logarithm of a weight: no class becomes 20,000 times as probable. Of a share of zero it is the negative,
@@ -57,44 +71,119 @@ class Reweighting:
         return Reweighting(self.log_weights, np.maximum(factor * self.precision, RIDGE))
 
 
-def _by_name(class_shares: Any, classes: list[Any]) -> Any:
-    """A Series whose index names the classes, which may be called by numbers, as a mapping; all else as it is."""
-    if not (hasattr(class_shares, "to_dict") and hasattr(class_shares, "index")):
-        return class_shares
-    index, axis = list(class_shares.index), Axis("class", len(classes), classes)
-    if axis.has_all(index):
-        return {axis.name(axis.position_of(name)): share for name, share in class_shares.items()}
-    return class_shares if index == list(range(len(index))) else class_shares.to_dict()
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class ClassShares:
+    """How frequent the classes are, and what that is worth."""
+
+    shares: FloatArray  # (classes,)
+    n_counted: float  # the items that they were counted on; infinite where shares were given
+
+    @property
+    def tolerance(self) -> float:
+        """How far the answers may stay from the shares."""
+        return TOLERANCE + COUNT_TOLERANCE / self.n_counted
+
+    def check_labels(self, known: Array, classes: Sequence[Any]) -> None:
+        """Raise or warn where known labels (positions of classes, or soft rows) contradict the shares."""
+        counts = np.bincount(known[known >= 0], minlength=len(classes)) if known.ndim == 1 else np.nansum(known, axis=0)
+        if (is_wrong := (self.shares == 0) & (counts > 0)).any():
+            wrong = classes[int(np.argmax(is_wrong))]
+            raise ValueError(
+                f"class_shares must be above 0 for classes that known labels have; got 0 for {short(wrong)}"
+            )
+        n_labels, n_counted = counts.sum(), min(self.n_counted, MANY)
+        pooled = (counts + n_counted * self.shares) / (n_labels + n_counted)
+        # The likelihood ratio of different shares against the same: chi-square would mind one label of a rare class.
+        ratio = 2 * (rel_entr(counts, n_labels * pooled) + n_counted * rel_entr(self.shares, pooled)).sum()
+        if chdtrc(len(classes) - 1, ratio) < UNLIKELY:
+            labelled = counts / n_labels
+            k = int(np.argmax(np.abs(labelled - self.shares)))
+            warn(
+                f"class_shares contradict the known labels: {short(classes[k])} has the share {self.shares[k]:.0%}, "
+                f"and {labelled[k]:.0%} of {n_labels:,.0f} labels; if these were drawn at random, correct the share"
+            )
 
 
-def read_shares(class_shares: Any, classes: list[Any]) -> FloatArray | None:
-    """The shares in the order of the classes, whose names a mapping or a Series has; None where they are not known."""
+def read_shares(class_shares: Any, classes: list[Any]) -> ClassShares | None:
+    """Shares or counts in the order of the classes, whose names a mapping or a Series has; None where none are given.
+
+    Whole numbers that sum to 2 or more are counts. Of shares one class may be left out, and gets the rest.
+    """
     if class_shares is None:
         return None
-    class_shares = _by_name(class_shares, classes)
-    if isinstance(class_shares, Mapping):
-        if unknown := [name for name in class_shares if name not in classes]:
-            raise ValueError(f"class_shares must be of the classes {some(classes)}; got {short(unknown[0])}")
-        if missing := [name for name in classes if name not in class_shares]:
-            raise ValueError(f"class_shares must have a share for every class; got none for {short(missing[0])}")
-        class_shares = [class_shares[name] for name in classes]
-    try:
-        shares = plain_numpy(class_shares, "class_shares").astype(np.float64)
-    except (TypeError, ValueError):
-        raise ValueError(f"class_shares must be numbers, one for each class; got {short(class_shares)}") from None
-    if shares.shape != (len(classes),):
+    n_classes = len(classes)
+    if isinstance(class_shares, str) and class_shares == EVEN:
+        return ClassShares(np.full(n_classes, 1 / n_classes), EVEN_WORTH)
+    places, numbers = _by_place(class_shares, Axis("class", n_classes, classes))
+    if not (numbers >= 0).all():
+        raise ValueError(f"class_shares must be at least 0; got {numbers.min():g}")
+    total = numbers.sum()
+    if 2 <= total < np.inf and (numbers == np.rint(numbers)).all():
+        counts = np.full(n_classes, SMOOTHING)
+        counts[places] += numbers
+        return ClassShares(counts / counts.sum(), float(total))
+    missing = [name for place, name in enumerate(classes) if place not in places]
+    rest = max(1.0 - total, 0.0) if len(missing) == 1 else 0.0
+    if total + rest == 0:
+        raise ValueError("class_shares must have a number above 0; got none")
+    if len(missing) > 1:
         raise ValueError(
-            f"class_shares must be one number for each of {len(classes)} classes; got the shape {shares.shape}"
+            f"class_shares must have a share for every class, or for all but one; got none for {some(missing)}"
         )
-    if not (shares >= 0).all():
-        raise ValueError(f"class_shares must be at least 0; got {shares.min():g}")
-    if not abs(shares.sum() - 1) <= ROUNDED + 1e-9:
-        raise ValueError(f"class_shares must sum to 1; they sum to {shares.sum():g}")
-    return np.asarray(shares / shares.sum())
+    if not abs(total + rest - 1) <= ROUNDED + 1e-9:
+        raise ValueError(f"class_shares must sum to 1, or be whole numbers that were counted; they sum to {total:g}")
+    shares = np.full(n_classes, rest)
+    shares[places] = numbers
+    return ClassShares(shares / shares.sum(), np.inf)
+
+
+def _by_place(class_shares: Any, classes: Axis) -> tuple[list[int], FloatArray]:
+    """The places of the classes that have a number, and the numbers."""
+    places, values = list(range(classes.size)), class_shares
+    if (names := _names_in(class_shares, classes)) is not None:
+        if unknown := [name for name in names if classes.find(name) is None]:
+            raise ValueError(f"class_shares must be of the classes {some(classes.names)}; got {short(unknown[0])}")
+        places, values = [classes.position_of(name) for name in names], [value for _, value in class_shares.items()]
+        if len({*places}) < len(places):
+            raise ValueError(f"class_shares must name each class once; got {some(names)}")
+    try:
+        numbers = plain_numpy(values, "class_shares").astype(np.float64)
+    except (TypeError, ValueError):
+        raise ValueError(
+            f"class_shares must be {EVEN!r}, or numbers, one for each class; got {short(values)}"
+        ) from None
+    if numbers.shape != (len(places),):
+        raise ValueError(
+            f"class_shares must be one number for each of {classes.size} classes; got the shape {numbers.shape}"
+        )
+    return places, numbers
+
+
+def saved_shares(class_shares: Any, classes: list[Any]) -> Any:
+    """The same as a file can hold it: a Series as a mapping, or as a list where it is in the order of the classes."""
+    if not _is_series(class_shares):
+        return class_shares
+    names = _names_in(class_shares, Axis("class", len(classes), classes))
+    return list(class_shares) if names is None else dict(zip(names, class_shares, strict=True))
+
+
+def _is_series(class_shares: Any) -> bool:
+    return hasattr(class_shares, "to_dict") and hasattr(class_shares, "index")
+
+
+def _names_in(class_shares: Any, classes: Axis) -> list[Any] | None:
+    """The names that a mapping or a Series has; None where numbers are in the order of the classes."""
+    if isinstance(class_shares, Mapping):
+        return list(class_shares)
+    if not _is_series(class_shares):
+        return None
+    index = list(class_shares.index)
+    return None if index == list(range(classes.size)) and not classes.has_all(index) else index
 
 
 def reweighted(
-    rule: AbstractRule, predictions: AbstractPredictions, shares: FloatArray, before: Reweighting | None = None
+    rule: AbstractRule, predictions: AbstractPredictions, given: ClassShares, before: Reweighting | None = None
 ) -> Reweighting:
     """The weights that give a rule's answers to these items the shares.
 
@@ -104,15 +193,16 @@ def reweighted(
     if predictions.n_items > most:
         predictions = predictions.take(np.linspace(0, predictions.n_items - 1, most).astype(np.intp))
     answers = to_numpy(rule.posterior(predictions)).astype(np.float64)
-    return matched(answers, shares, before)
+    return matched(answers, given, before)
 
 
-def matched(answers: FloatArray, shares: FloatArray, before: Reweighting | None = None) -> Reweighting:
+def matched(answers: FloatArray, given: ClassShares, before: Reweighting | None = None) -> Reweighting:
     """The weights that give these answers (items, classes) the shares."""
+    shares = given.shares
     if before is None:
         before = Reweighting(np.zeros(len(shares)), np.full(len(shares), RIDGE))
     logs, n_items = np.log(np.maximum(answers, LEAST)), len(answers)
-    tolerance, memory = TOLERANCE * shares, before.precision / n_items
+    tolerance, memory = given.tolerance * shares, before.precision / n_items
 
     def loss(log_weights: FloatArray) -> tuple[float, FloatArray]:
         """What is minimized, by item, and its slopes."""

@@ -10,7 +10,14 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self, final
 import numpy as np
 
 from consilience.aggregators.base import Outcome
-from consilience.aggregators.consensus.class_shares import MOST_WEIGHT, Reweighting, read_shares, reweighted
+from consilience.aggregators.consensus.class_shares import (
+    MOST_WEIGHT,
+    ClassShares,
+    Reweighting,
+    read_shares,
+    reweighted,
+    saved_shares,
+)
 from consilience.aggregators.consensus.finding import Finding, find, find_more, n_effective
 from consilience.aggregators.consensus.label_correction import MOST_NUMBERS, LabelledItems, learn_correction
 from consilience.aggregators.consensus.standing import Standing
@@ -81,9 +88,11 @@ class Consensus(AbstractIterative):
     Parameters
     ----------
     class_shares
-        How frequent the classes are, where you know it: one number for each class, in their order, or a mapping or a
-        Series by their names. Answers are then weighted by class, so that they have these shares in the mean; the
-        fewer items there are, the less (`class_shares.py`). None, where you do not know.
+        How frequent the classes are, where you know it: "even", if about equally; shares, in the order of the classes,
+        or a mapping or a Series by their names, which may leave out one class; or counts, such as
+        `labels.value_counts()` of a sample, where the number of items says how well the shares are known. Whole
+        numbers that sum to 2 or more are counts. Answers are then weighted by class, so that they have these shares in
+        the mean; the fewer items there are, or were counted, the less (`class_shares.py`). None, where you do not know.
     label_noise
         The share of known labels that are wrong. With 0, a label is the answer to its item; otherwise the members
         count too. Soft labels already say how sure they are.
@@ -187,7 +196,7 @@ class Consensus(AbstractIterative):
 
     def _fit(self, predictions: AbstractPredictions, known: Array | None) -> Outcome:
         self._network()  # weights that are missing are noticed before the work, and so are wrong shares
-        shares = read_shares(self.class_shares, predictions.classes)
+        shares = self._shares(predictions, known)
         finding = find(predictions, self.chunk_size, self._progress)
         plain = self._rule(finding)
         reweighting = None if shares is None else reweighted(plain, predictions, shares)
@@ -199,7 +208,7 @@ class Consensus(AbstractIterative):
         return Outcome(posterior, finding.translated.statistics, finding.history, converged=True)
 
     def _partial_fit(self, predictions: AbstractPredictions, known: Array | None) -> Outcome:
-        shares = read_shares(self.class_shares, predictions.classes)
+        shares = self._shares(predictions, known)
         finding = find_more(self.finding(), predictions, self.forgetting, self.chunk_size)
         plain, labelled = self._rule(finding), self._more_labelled(self.forgetting, predictions, known)
         before = None if self.reweighting_ is None else self.forgetting * self.reweighting_
@@ -229,6 +238,13 @@ class Consensus(AbstractIterative):
         """How items are answered after learning from these labels alone; what is learned here stays as it is."""
         items, known = self._aligned_with(labels, predictions)
         return _corrected(self.plain_rule(), self._labelled(items, known), self.classes_)
+
+    def _shares(self, predictions: AbstractPredictions, known: Array | None) -> ClassShares | None:
+        """The class shares that were given, if labels do not contradict them."""
+        shares = read_shares(self.class_shares, predictions.classes)
+        if shares is not None and known is not None:
+            shares.check_labels(known, predictions.classes)
+        return shares
 
     def _labelled(self, predictions: AbstractPredictions, known: Array | None) -> LabelledItems | None:
         """The items of which something is known, as far as that can correct anything."""
@@ -325,6 +341,9 @@ class Consensus(AbstractIterative):
         check_number("forgetting", self.forgetting, most=1)
         if self.chunk_size is not None:
             check_number("chunk_size", self.chunk_size, least=1, integer=True)
+
+    def _saved_parameters(self) -> dict[str, Any]:
+        return super()._saved_parameters() | {"class_shares": saved_shares(self.class_shares, self.classes_)}
 
     def _check_learned(self) -> None:
         """Raise where nobody has answered, so that there is nothing to weigh, or where shares are of other classes."""

@@ -51,16 +51,17 @@ class ExplainedLearned(AbstractExplained):
 
     def evidence(self, first: int, second: int) -> Evidence:
         """The Shapley values of the members, each at the class that it finds most probable."""
-        log_prior, prepared = self.rule.log_shares, self.rule.prepared
-        prior = float(log_prior[first] - log_prior[second])
+        prepared, log_weights = self.rule.prepared, np.broadcast_to(self.rule.log_weights, self._shape[1])
+        prior, shares = (float(logs[first] - logs[second]) for logs in (self.rule.log_shares, log_weights))
         log_odds = float(self.log_posterior[first] - self.log_posterior[second])
 
         def value(is_in: npt.NDArray[np.bool_]) -> FloatArray:
             return self._log_odds(prepared, is_in, [first, second])
 
         by_probability = np.zeros(self._shape)
-        by_probability[self._members, self._first_choices] = shapley_values(value, len(self._members), prior, log_odds)
-        return Evidence(prior, by_probability, np.zeros(self._shape[0]))
+        values = shapley_values(value, len(self._members), prior + shares, log_odds)
+        by_probability[self._members, self._first_choices] = values
+        return Evidence(prior, by_probability, np.zeros(self._shape[0]), shares)
 
     def experts(self, first: int, second: int) -> dict[str, float]:
         """What each expert alone says for the first class against the second, as the network sees it."""

@@ -88,7 +88,7 @@ class LearnedRule(AbstractRule):
     @property
     def log_shares(self) -> FloatArray:
         """How frequent each class is, as translation has it (classes,): what is known before anybody answers."""
-        return np.asarray(self.traits.classes[:, CLASS.index("share in translation")] + self.log_weights)
+        return np.asarray(self.traits.classes[:, CLASS.index("share in translation")])
 
     @property
     def n_numbers(self) -> int:

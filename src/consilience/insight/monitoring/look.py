@@ -37,9 +37,9 @@ class Look(NamedTuple):
     fused: float  # how often the fused answer is right, estimated whatever is known
 
 
-def look(data: Predictions, known: IntArray | None = None) -> Look:
+def look(data: Predictions, known: IntArray | None = None, class_shares: Any = None) -> Look:
     """Look at a window by itself; where true classes are known (items,), accuracies are measured."""
-    model = Consensus().fit(data)
+    model = Consensus(class_shares=class_shares).fit(data)
     answers = {FUSED: position_of_largest(model.posterior_)}
     voters = voters_of(data, model, answers)
     numbers, votes = numbers_of(data), data.harden().hard

@@ -102,6 +102,7 @@ def monitor(
     reference: Any = None,
     false_alarms: float = 0.01,
     labels: Any = None,
+    class_shares: Any = None,
 ) -> Monitoring:
     """Estimate accuracies over the windows of a stream, without labels, and raise an alarm where something changes.
 
@@ -124,6 +125,8 @@ def monitor(
     labels
         True classes, -1 where unknown: of each item of one panel, or an iterable with an entry for each batch. Where a
         window has ten labelled votes of a member, drawn at random, its accuracy is measured. They change no alarm.
+    class_shares
+        How frequent the classes are in each window, where you know it. They change no alarm.
 
     Examples
     --------
@@ -148,10 +151,11 @@ def monitor(
     if isinstance(n_first, Integral):
         check_number("reference", n_first, least=1, integer=True)
         n_first = int(n_first)
-        looks = [look(*part) for part in islice(windows, n_first)]
+        looks = [look(*part, class_shares) for part in islice(windows, n_first)]
         names = list(range(len(looks)))
     else:
-        looks, names = [look(on_axes_of(first[0], reference, "the reference"))], ["reference"]
+        earlier = on_axes_of(first[0], reference, "the reference")
+        looks, names = [look(earlier, class_shares=class_shares)], ["reference"]
         n_first = 0
     seen, old = [part.seen for part in looks], together([part.numbers for part in looks])
     n_reference = len(seen)
@@ -159,7 +163,7 @@ def monitor(
     before = [part.accuracies.answers[FUSED] for part in seen]
     changes = []
     for place, part in enumerate(windows, n_first):
-        now = look(*part)
+        now = look(*part, class_shares)
         tested = drift(old, now.numbers, false_alarms)
         if tested.is_alarm:
             changes.append(change_of(place, tested, old, now.numbers, now.seen.accuracies.answers[FUSED]))

@@ -13,7 +13,7 @@ function explainItem(panel, row, goBack) {
     make("p", { class: "verdict-line" }, itemSentence(row)), posteriorTable(row),
     make("h4", {}, "What tipped ", make("b", {}, winner), " over ", make("b", {}, rival)),
     waterfall({
-      winner, rival, start: why.prior, end: why.log_odds, others: why.others, othersWeight: why.others_weight,
+      winner, rival, start: why.prior, shares: why.shares, end: why.log_odds, others: why.others, othersWeight: why.others_weight,
       steps: why.members.map((part) => ({ name: memberName(part.member), weight: part.weight, said: `${className(part.vote)}${isNumber(part.sure) && part.sure < 1 ? ` (${percentOf(part.sure)})` : ""}` })),
     }),
     make("p", { class: "under" }, `Each answer multiplies (×) or divides (÷) the odds of ${winner} against ${rival}. The axis is the chance of ${winner} if only these two were possible.`),

@@ -43,6 +43,7 @@ function themeButton() {
 function opening() {
   return make("section", { id: "verdict", "aria-label": "Verdict" },
     make("p", { class: "sentence" }, report.opening.sentence),
+    report.opening.hint ? make("p", { class: "hint" }, report.opening.hint) : null,
     make("div", { class: "opening" }, ranking(), make("div", { class: "numbers" }, numbers())),
     warnings(), gain());
 }

@@ -24,16 +24,17 @@ function odds(value) {
 
 /**
  * The waterfall of an item. `steps` have a `name`, a `weight` in log-odds, and what was `said`. Small
- * steps are drawn as one until the reader asks for all.
+ * steps are drawn as one until the reader asks for all. `shares` is the step of class shares that were given, if not 0.
  */
-function waterfall({ winner, rival, start, steps, others, othersWeight, end }) {
+function waterfall({ winner, rival, start, shares, steps, others, othersWeight, end }) {
   const box = make("div", { class: "waterfall" });
+  const given = shares ? [{ name: "Class shares", said: "as given", weight: shares, kind: "given" }] : [];
   const rest = (hidden) => hidden.reduce((total, step) => total + step.weight, othersWeight);
   const drawSteps = (isAll) => {
     const first = isAll || steps.length <= MOST_STEPS ? steps : steps.slice(0, FIRST_STEPS);
     const hidden = steps.slice(first.length);
     const n = hidden.length + others;
-    const shown = n ? [...first, { name: `${counted(n, "other member")}`, said: "together", weight: rest(hidden), kind: "rest" }] : first;
+    const shown = n ? [...given, ...first, { name: `${counted(n, "other member")}`, said: "together", weight: rest(hidden), kind: "rest" }] : [...given, ...first];
     const button = steps.length > MOST_STEPS ? make("button", { type: "button", class: "pill" }, isAll ? "Show fewer" : `Show ${steps.length} members one by one`) : null;
     button?.addEventListener("click", () => drawSteps(!isAll));
     box.replaceChildren(waterfallList({ winner, rival, start, shown, end }), ...(button ? [button] : []));

@@ -72,7 +72,7 @@ def test_every_pair_of_classes(rng):
     explained = model.rule().explained(cs.Predictions(array[:, [2]]))
     for first in range(3):
         for second in range(3):
-            prior, by_probability, normalizer = explained.evidence(first, second)
+            prior, by_probability, normalizer, _ = explained.evidence(first, second)
             log_odds = explained.log_posterior[first] - explained.log_posterior[second]
             assert prior + by_probability.sum() == pytest.approx(log_odds, abs=EXACT)
             back = explained.evidence(second, first)
