@@ -120,6 +120,16 @@ def test_a_member_who_falls_silent_keeps_its_place(array):
     assert streamed.member_weights_[2] < streamed.member_weights_[0] == streamed.member_weights_[1]
 
 
+def test_a_class_that_nobody_found_possible_may_come_later(array):
+    """Shares that are re-estimated from the first batch leave a little of each class."""
+    before, later = array / (1 - array[:, :, 3:]), np.tile(np.eye(4)[3], (3, 5, 1))
+    before[:, :, 3] = 0
+    streamed = cs.Consensus().partial_fit(before).partial_fit(later)
+    assert np.isfinite(streamed.survey_.by_class).all() and np.isfinite(streamed.survey_.totals).all()
+    assert streamed.rule().trust == 1
+    assert (streamed.posterior_.argmax(axis=1) == 3).all()
+
+
 @pytest.mark.parametrize("n_members", [3, MOST_MEMBERS + 1])
 def test_all_that_was_learned_comes_back(rng, n_members, tmp_path):
     array, _ = softmax_members(rng, rng.uniform(0.5, 3, size=n_members), 20, 3)
