@@ -8,6 +8,7 @@ from distributed import Client, LocalCluster
 from sklearn.base import clone
 
 import consilience as cs
+from consilience.passes.cluster import ClusterPredictions
 
 from simulate import softmax_members
 
@@ -69,6 +70,22 @@ def test_insight_brings_the_items_here_once(client, monkeypatch):
     average = cs.Average()
     assert cs.suggest(blocks, 5, aggregator=average).items == cs.suggest(ARRAY, 5, aggregator=average).items
     assert cs.evaluate_labels(blocks, labels, n_folds=2).after == cs.evaluate_labels(ARRAY, labels, n_folds=2).after
+
+
+def test_items_are_brought_here_in_the_order_asked(client):
+    blocks = ClusterPredictions(da.from_array(ARRAY, chunks=(3, 70, 4)))
+    for items in ([250, 3, 140, 4], slice(60, 150), np.arange(300) % 7 == 0):
+        expected = cs.Predictions(ARRAY).take(np.arange(300)[items])
+        np.testing.assert_array_equal(blocks.take(items).to_array(), expected.to_array())
+
+
+def test_a_block_gives_all_its_items_at_once(client, monkeypatch):
+    """A sample of a large panel has tens of thousands of items, and a task takes a millisecond."""
+    blocks, n_tasks = ClusterPredictions(da.from_array(ARRAY, chunks=(3, 70, 4))), []
+    submit = blocks.client.submit
+    monkeypatch.setattr(blocks.client, "submit", lambda *given: n_tasks.append(1) or submit(*given))
+    assert blocks.take(np.arange(300)).n_items == 300
+    assert len(n_tasks) == 5
 
 
 def test_emptied_blocks_and_chunks_of_the_posterior(client):

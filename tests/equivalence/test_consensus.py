@@ -1,6 +1,9 @@
 """Consensus is the loops of `reference` and `learned_reference`: agreement, experts, survey, traits and network."""
 
 import math
+from dataclasses import fields
+from functools import cache
+from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -13,7 +16,8 @@ from consilience.aggregators.consensus.traits import traits_of
 from consilience.aggregators.consensus.translation import TranslationModel
 from consilience.answering.learned import network
 from consilience.answering.learned.experts import Reading
-from consilience.answering.learned.features import CLASS, NAMES, PANEL
+from consilience.answering.learned.features import CLASS, MEMBER, N_SHARES, NAMES, PANEL
+from consilience.answering.learned.rule import LearnedRule
 from consilience.passes.reader import Reader
 
 import learned_reference as slow
@@ -22,10 +26,23 @@ from simulate import softmax_members
 
 N_ITEMS, N_CLASSES = 40, 3
 
-pytestmark = pytest.mark.filterwarnings("ignore:this panel is unlike")
+CASES = (
+    *("dense", "missing", "tied", "a class unsaid", "undecided and silent", "labels", "both", "torch and labels"),
+    "list of answers",
+)
 
 
-@pytest.fixture(params=["dense", "missing", "tied", "labels", "both", "torch and labels", "list of answers"])
+class Stated(NamedTuple):
+    """Class shares that the user states."""
+
+    shares: np.ndarray
+    n_counted: float
+
+
+EXACT, COUNTED = Stated(np.array([0.7, 0.3, 0.0]), np.inf), Stated(np.array([0.2, 0.3, 0.5]), 50)
+
+
+@pytest.fixture(params=CASES)
 def case(request, rng):
     """Predictions, and the same as a list of answers (member, item, row)."""
     is_partial = request.param in {"missing", "list of answers", "both"}
@@ -36,7 +53,12 @@ def case(request, rng):
     if request.param == "tied":
         array[:, :4] = 1 / 3  # nobody votes
         array[1, 4:10] = [0.4, 0.4, 0.2]
-    if request.param in {"dense", "missing", "tied"}:
+    if request.param == "a class unsaid":
+        array[:, :, 2] = 0  # softmax gives none, but rounding to few digits may
+        array /= array.sum(axis=2, keepdims=True)
+    if request.param == "undecided and silent":
+        array = np.concatenate([array, np.full((2, N_ITEMS, N_CLASSES), [[[0.4, 0.4, 0.2]], [[np.nan] * 3]])])
+    if request.param in CASES[:5]:
         return cs.Predictions(array), reference.answers_of(array)
     if request.param == "labels":
         labels[0, ::2] = labels[1, ::2]
@@ -63,7 +85,7 @@ def test_agreement_is_the_loops(case, chunk_size):
     np.testing.assert_array_equal(agreement.counts, counts)
     sure = [[max(row) for n, _, row in answers if n == m] for m in range(predictions.n_members)]
     np.testing.assert_array_equal(agreement.answers, [len(given) for given in sure])
-    np.testing.assert_allclose(agreement.mean_confidence, [np.mean(given) for given in sure], atol=1e-10)
+    np.testing.assert_allclose(agreement.mean_confidence, [np.mean(given or [1]) for given in sure], atol=1e-10)
 
 
 def test_votes_are_the_loops(case):
@@ -114,58 +136,183 @@ def test_experts_are_the_loops(case, chunk_size):
     np.testing.assert_array_equal(opinions.n_answers[:, 0], n_answers)
 
 
+@pytest.mark.parametrize("chunk_size", [None, 7])
+def test_combination_is_the_loops(case, chunk_size):
+    predictions, answers = case
+    finding = find(predictions, chunk_size)
+    expected = slow.combination(answers, finding.found.standing.weights, N_ITEMS, N_CLASSES)
+    layer = finding.experts.combination
+    np.testing.assert_allclose(layer.weights + layer.bias[:, :, None], expected.log_rates, atol=1e-8)
+    opinions = opinions_of(finding, predictions, chunk_size)
+    np.testing.assert_allclose(opinions.combination, expected.log_posterior, atol=1e-8)
+    combined, votes = finding.found.combined, slow.votes_of(answers)
+    np.testing.assert_allclose(combined.class_counts, expected.right.sum(axis=0), atol=1e-8)
+    one_hot = [(m, i, np.eye(N_CLASSES)[j]) for m, i, j in votes]
+    counts = reference.confusion_counts(one_hot, expected.right, predictions.n_members)
+    np.testing.assert_allclose(combined.sums, counts, atol=1e-8)
+    np.testing.assert_allclose(combined.answer_counts, counts.sum(axis=2), atol=1e-8)
+
+
+@pytest.mark.parametrize("n_classes", [10, 11, 70])
+def test_the_prior_of_the_combination_stays_weak_with_many_classes(rng, n_classes):
+    """From 11 classes on, wrong answers have fewer prior counts; from 64 on, what vanishes is left out."""
+    array, _ = softmax_members(rng, [5, 4, 3], n_items=12, n_classes=n_classes)
+    finding = find(cs.Predictions(array), None)
+    expected = slow.combination(reference.answers_of(array), finding.found.standing.weights, 12, n_classes)
+    found = opinions_of(finding, cs.Predictions(array)).combination
+    np.testing.assert_allclose(np.exp(found), np.exp(expected.log_posterior), atol=1e-8)
+
+
 @pytest.mark.parametrize("chunk_size", [None, 1, 7])
 def test_the_survey_is_the_loops(case, chunk_size):
     predictions, answers = case
     finding = find(predictions, chunk_size)
     opinions = opinions_of(finding, predictions)
     by_class, totals = slow.survey(
-        opinions.average, slow.votes_of(answers), opinions.translation, opinions.n_answers[:, 0]
+        opinions.average,
+        slow.votes_of(answers),
+        opinions.translation,
+        opinions.combination,
+        slow.reestimated(opinions.average),
+        opinions.n_answers[:, 0],
     )
+    assert set(by_class) == set(OF_CLASSES) and set(totals) == set(OF_ITEMS)
     for name in OF_CLASSES:
         np.testing.assert_allclose(finding.found.survey.of_class(name), by_class[name], atol=1e-8, err_msg=name)
     for name in OF_ITEMS:
         assert finding.found.survey.mean(name) * N_ITEMS == pytest.approx(totals[name], abs=1e-8), name
 
 
-def test_traits_are_the_loops(case):
+def test_shares_are_reestimated_from_evenly_spaced_items(rng, monkeypatch):
+    monkeypatch.setattr("consilience.aggregators.consensus.finding.SAMPLED_ITEMS", 9)
+    monkeypatch.setattr("consilience.aggregators.consensus.finding.SAMPLED_NUMBERS", 9)
+    array, _ = softmax_members(rng, [3, 2, 1], N_ITEMS, N_CLASSES)
+    average = array.mean(axis=0)
+    frequency = slow.reestimated(average[[int(place * 39 / 8) for place in range(9)]])
+    expected = sum(row * frequency / (row @ frequency) for row in average)
+    found = find(cs.Predictions(array), None).found.survey.of_class("re-estimated")
+    np.testing.assert_allclose(found, expected, atol=1e-8)
+
+
+@pytest.mark.parametrize("stated", [None, EXACT, COUNTED], ids=["nothing stated", "exact", "counted"])
+def test_traits_are_the_loops(case, stated):
     predictions, answers = case
     found = find(predictions, None).found
-    traits = traits_of(found)
-    expected_classes, expected_panel = traits_by_loops(found, answers, predictions.n_members, N_CLASSES)
+    traits = traits_of(found, stated)
+    expected_classes, expected_panel, expected_members = traits_by_loops(
+        found, answers, predictions.n_members, N_CLASSES, stated
+    )
     for place, name in enumerate(CLASS):
         np.testing.assert_allclose(traits.classes[:, place], expected_classes[name], atol=1e-8, err_msg=name)
     for place, name in enumerate(PANEL):
         assert traits.panel[place] == pytest.approx(expected_panel[name], abs=1e-8), name
+    for place, name in enumerate(MEMBER):
+        np.testing.assert_allclose(traits.members[:, place], expected_members[name], atol=1e-8, err_msg=name)
 
 
-def traits_by_loops(found, answers, n_members, n_classes):
+def traits_by_loops(found, answers, n_members, n_classes, stated):
     """All traits by name, from the answers and the survey's sums."""
     survey, votes = found.survey, slow.votes_of(answers)
     n_items = survey.totals[0]
-
-    def against_even(shares):
-        return [min(max(math.log(max(share, 1e-5) * n_classes), -5), 3) for share in shares]
-
-    said = [[sum(1 for n, _, j in votes if (n, j) == (m, k)) for k in range(n_classes)] for m in range(n_members)]
-    voters = [m for m in range(n_members) if sum(said[m])]
-    first = survey.of_class("first choices")
+    right = slow.combination(answers, found.standing.weights, int(n_items), n_classes).right
+    said = slow.said_by_members(answers, right, n_members)
+    pairs = slow.pairs_of(answers, right, said)
+    average_shares = survey.of_class("average") / n_items
+    members = slow.member_traits(answers, right, said, pairs, average_shares)
+    of_classes = classes_by_loops(survey, votes, said)
     classes = {
-        "share in average": against_even(survey.of_class("average") / n_items),
-        "share of votes": against_even(survey.of_class("votes") / n_items),
-        "share in translation": against_even(survey.of_class("translation") / n_items),
-        "share of first choices": against_even(first / n_items),
+        name: slow.against_even(of_classes[name]) if name in SHARES else of_classes[name] for name in of_classes
+    } | stated_by_loops(slow.against_even(average_shares), stated)
+    panel = panel_by_loops(found, answers, n_members, n_classes) | pairs_by_loops(pairs)
+    experts = {name: survey.of_class(name) / n_items for name in ("translation", "combination", "re-estimated")}
+    least, largest = of_classes["least share of a member"], of_classes["largest share of a member"]
+    voters = [m for m in range(n_members) if said.n_votes[m]]
+
+    def mean_over_votes(values):
+        return sum(said.n_votes[m] * values[m] for m in voters) / sum(said.n_votes)
+
+    panel |= {
+        "combination against average": 1 - survey.mean("combination agrees"),
+        "combination against translation": 1 - survey.mean("combination agrees with translation"),
+        "re-estimated against average": 1 - survey.mean("re-estimated agrees"),
+        "top of combination": survey.mean("top of combination"),
+        "top of re-estimated": survey.mean("top of re-estimated"),
+        "evenness of combination": slow.entropy(experts["combination"]),
+        "evenness of re-estimated": slow.entropy(experts["re-estimated"]),
+        "mean accuracy": mean_over_votes(said.accuracy),
+        "best accuracy": max(said.accuracy[m] for m in voters),
+        "least accuracy": min(said.accuracy[m] for m in voters),
+        "accuracy beyond confidence": mean_over_votes(members["accuracy beyond confidence"]),
+        "belief in stated shares": 0 if stated is None else 1 / (1 + 30 / stated.n_counted),
+    }
+    for name, shares in experts.items():
+        beyond = [max(own - high, low - own, 0) for own, low, high in zip(shares, least, largest, strict=True)]
+        panel[f"{name} outside of members"] = sum(beyond)
+    return classes, panel, members
+
+
+SHARES = CLASS[: N_SHARES - 2]
+"""Traits of classes that are logarithms of shares, but for those stated."""
+
+
+def classes_by_loops(survey, votes, said):
+    """The traits of classes by name; shares as they are."""
+    n_items, n_classes = survey.totals[0], len(said.rates[0])
+    first, average = survey.of_class("first choices"), survey.of_class("average") / survey.totals[0]
+    shares = [(n * own + 20 * average) / (n + 20) for n, own in zip(said.n_answers, said.shares, strict=True) if n]
+    voters = [m for m, n in enumerate(said.n_votes) if n]
+    return {
+        "share in average": average,
+        "share of votes": survey.of_class("votes") / n_items,
+        "share in translation": survey.of_class("translation") / n_items,
+        "share of first choices": first / n_items,
+        "share in combination": survey.of_class("combination") / n_items,
+        "share re-estimated": survey.of_class("re-estimated") / n_items,
+        "least share of a member": [min(own[k] for own in shares) for k in range(n_classes)],
+        "largest share of a member": [max(own[k] for own in shares) for k in range(n_classes)],
         "agreement on it": [
             a / max(b, 1) for a, b in zip(survey.of_class("agreeing"), survey.of_class("meeting"), strict=True)
         ],
         "average's confidence in it": [
             (c + 1 / n_classes) / (f + 1) for c, f in zip(survey.of_class("certainty"), first, strict=True)
         ],
-        "members who say it": [sum(said[m][k] > 0 for m in voters) / len(voters) for k in range(n_classes)],
+        "members who say it": [len({m for m, _, j in votes if j == k}) / len(voters) for k in range(n_classes)],
     }
+
+
+def stated_by_loops(log_average, stated):
+    if stated is None:
+        return {"stated share": [0] * len(log_average), "stated against average": [0] * len(log_average)}
+    believed, logs = 1 / (1 + 30 / stated.n_counted), slow.against_even(stated.shares)
+    gaps = [min(max(one - other, -4), 4) for one, other in zip(logs, log_average, strict=True)]
+    return {
+        "stated share": [believed * log for log in logs],
+        "stated against average": [believed * gap for gap in gaps],
+    }
+
+
+def pairs_by_loops(pairs):
+    """The traits of the panel that are means over pairs, or the largest of all."""
+    known = sum(pair.known for pair in pairs.values())
+    return {
+        "excess agreement": sum(pair.excess for pair in pairs.values()) / known,
+        "size of excess agreement": sum(abs(pair.excess) for pair in pairs.values()) / known,
+        "most excess agreement": min(max(0, *(pair.excess for pair in pairs.values())), 3),
+        "likeness of members": sum(pair.likeness * pair.known for pair in pairs.values()) / known,
+    }
+
+
+def panel_by_loops(found, answers, n_members, n_classes):
+    """The traits of the panel that follow from agreement in votes, from confidence and from the average."""
+    survey, votes = found.survey, slow.votes_of(answers)
+    n_items = survey.totals[0]
+    said = [[sum(1 for n, _, j in votes if (n, j) == (m, k)) for k in range(n_classes)] for m in range(n_members)]
+    voters = [m for m in range(n_members) if sum(said[m])]
+    heard = sorted({m for m, _, _ in answers})
     chance_of = slow.chances(votes, n_members, n_classes)
     sameness = copies(found.standing.agreement)
-    all_skills = skills(found.standing.votes, sameness)
+    skill = skills(found.standing.votes.among(voters), copies(found.standing.agreement.among(voters)))
+    skill_of = dict(zip(voters, skill, strict=True))
     weights, raw, chance, beyond, excess, excesses = [], [], [], [], [], []
     for m in voters:
         for n in voters:
@@ -176,7 +323,7 @@ def traits_by_loops(found, answers, n_members, n_classes):
                 raw.append(equal)
                 chance.append(chance_of[m][n])
                 beyond.append((equal - chance_of[m][n]) / (1 - chance_of[m][n]))
-                excess.append((beyond[-1] - all_skills[m] * all_skills[n]) * len(both) / (len(both) + 20))
+                excess.append((beyond[-1] - skill_of[m] * skill_of[n]) * len(both) / (len(both) + 20))
                 excesses.append(excess[-1] * (1 - sameness[m][n]))
 
     def mean_of(values):
@@ -184,14 +331,13 @@ def traits_by_loops(found, answers, n_members, n_classes):
 
     agreement = mean_of(beyond)
     once = [1 / sum(sameness[m][n] for n in voters) for m in voters]
-    skill = all_skills[voters]
     mean_skill = sum(a * w for a, w in zip(skill, once, strict=True)) / sum(once)
     among = [sum(sameness[m][n] for n in voters if n != m) / (len(voters) - 1) for m in voters]
     hard, vote = slow.are_hard(answers, n_members), 0.98 + 0.02 / n_classes
     confidence = np.mean([vote if hard[m] else max(x) for m, _, x in answers])
     claimed, shown = 1 - (n_classes * confidence - 1) / (n_classes - 1), 1 - math.sqrt(max(agreement, 0))
     breadth = [math.exp(-sum(c / sum(said[m]) * math.log(c / sum(said[m])) for c in said[m] if c)) for m in voters]
-    panel = {
+    return {
         "agreement": agreement,
         "spread of agreement": math.sqrt(mean_of([(value - agreement) ** 2 for value in beyond])),
         "raw agreement": mean_of(raw),
@@ -210,12 +356,12 @@ def traits_by_loops(found, answers, n_members, n_classes):
         "log answers an item": math.log(max(len(answers) / n_items, 1)) / 2,
         "log effective members": math.log(slow.n_effective(answers, found.standing.weights, int(n_items))) / 2,
         "missing": max(1 - len(answers) / (n_items * len(voters)), 0),
-        "votes among members": np.mean(hard),
+        "votes among members": np.mean([hard[m] for m in heard]),
         "mean confidence": confidence,
         "mean entropy": survey.mean("entropy"),
         "evenness of average": slow.entropy(survey.of_class("average") / n_items),
         "claimed over shown errors": min(max(math.log((claimed + 0.02) / (shown + 0.02)), -3), 3),
-        "credibility": np.mean(found.standing.credibility),
+        "credibility": np.mean([found.standing.credibility[m] for m in heard]),
         "classes said": np.mean(breadth) / n_classes,
         "spread of classes said": np.std(breadth) / n_classes,
         "translation against average": 1 - survey.mean("translation agrees"),
@@ -225,36 +371,74 @@ def traits_by_loops(found, answers, n_members, n_classes):
         "top of average": survey.mean("top"),
         "top of votes": survey.mean("top of votes"),
     }
-    return classes, panel
 
 
-def assert_is_the_forward_pass(predictions, opinions, found, fitted):
-    weights = network.shipped()
-    traits = traits_of(found)
-    outside = weights.outside(traits.panel)
-    assert fitted.outside_ == pytest.approx(outside)
-    expected = slow.forward(weights, traits, opinions, 1 / (1 + outside), NAMES)
-    np.testing.assert_allclose(np.asarray(fitted.posterior_), expected, atol=1e-9)
-    np.testing.assert_allclose(np.asarray(fitted.predict_proba(predictions)), expected, atol=1e-9)
+# ---- the network ------------------------------------------------------------------------------------------
 
 
-def test_the_answer_is_the_loops(case):
-    predictions, _ = case
+@cache
+def random_network():
+    """Networks whose every weight has an effect, and whose ranges some traits of the panel leave."""
+    rng, n_networks, n_hidden = np.random.default_rng(0), 2, 6
+    sizes = network._sizes((n_networks, len(NAMES), n_hidden))
+    arrays = {name: 0.3 * rng.normal(size=size) for name, size in sizes.items()}
+    arrays |= {name: rng.uniform(0.3, 2, size=sizes[name]) for name in ("deviation", "member_deviation")}
+    arrays |= {"lowest": -rng.uniform(0, 1, len(PANEL)), "highest": rng.uniform(0, 1, len(PANEL))}
+    return network.Network(**{field.name: arrays[field.name] for field in fields(network.Network)})
+
+
+WEIGHTS = {"random": random_network, "shipped": network.shipped}
+
+
+def expected_answer(weights, traits, opinions, answers, log_rates):
+    n_items = len(opinions.average)
+    powers = slow.powers(weights, traits, len(answers) / n_items)
+    by_members = slow.evidence(answers, powers, log_rates, n_items)
+    return slow.forward(weights, traits, opinions, by_members, 1, NAMES)
+
+
+@pytest.mark.parametrize("stated", [None, COUNTED], ids=["nothing stated", "counted"])
+@pytest.mark.parametrize("weights", WEIGHTS.values(), ids=WEIGHTS)
+def test_the_answer_is_the_loops(case, weights, stated):
+    predictions, answers = case
     finding = find(predictions, None)
-    opinions = opinions_of(finding, predictions)
-    assert_is_the_forward_pass(predictions, opinions, finding.found, cs.Consensus().fit(predictions))
+    opinions, traits = opinions_of(finding, predictions), traits_of(finding.found, stated)
+    combined = slow.combination(answers, finding.found.standing.weights, N_ITEMS, N_CLASSES)
+    expected = expected_answer(weights(), traits, opinions, answers, combined.log_rates)
+    for chunk_size in (None, 7):
+        rule = LearnedRule(finding.experts, traits, weights(), chunk_size=chunk_size)
+        np.testing.assert_allclose(np.asarray(rule.posterior(predictions)), expected, atol=1e-8)
 
 
+def test_the_answer_of_a_fit_is_that_of_the_rule(case, tmp_path):
+    predictions, answers = case
+    np.savez(tmp_path / "weights.npz", **network.contents(random_network()))
+    finding = find(predictions, None)
+    opinions, traits = opinions_of(finding, predictions), traits_of(finding.found)
+    combined = slow.combination(answers, finding.found.standing.weights, N_ITEMS, N_CLASSES)
+    weights = network.read(tmp_path / "weights.npz")
+    expected = expected_answer(weights, traits, opinions, answers, combined.log_rates)
+    fitted = cs.Consensus(weights=tmp_path / "weights.npz").fit(predictions)
+    np.testing.assert_allclose(np.asarray(fitted.posterior_), expected, atol=1e-8)
+    np.testing.assert_allclose(np.asarray(fitted.predict_proba(predictions)), expected, atol=1e-8)
+
+
+@pytest.mark.parametrize("storage", ["probabilities", "labels"])
 @pytest.mark.parametrize("n_classes", [24, 25, 70])
-def test_the_answer_among_many_classes_is_the_loops(rng, n_classes):
+def test_the_answer_among_many_classes_is_the_loops(rng, n_classes, storage):
     """From 25 classes on, the network looks at the candidates alone; from 64 on, what vanishes is left out."""
     array, _ = softmax_members(rng, [9, 7, 3], n_items=15, n_classes=n_classes)
-    predictions = cs.Predictions(array)
+    labels = array.argmax(axis=2)
+    is_soft = storage == "probabilities"
+    predictions = cs.Predictions(array) if is_soft else cs.Predictions.from_labels(labels, n_classes)
+    answers = reference.answers_of(array) if is_soft else reference.answers_of(array[:0], labels)
     finding = find(predictions, None)
-    opinions = opinions_of(finding, predictions)
-    assert_is_the_forward_pass(predictions, opinions, finding.found, cs.Consensus().fit(predictions))
-    answers = reference.answers_of(array)
+    opinions, traits = opinions_of(finding, predictions), traits_of(finding.found)
     standing = finding.found.standing
     rates, translated = slow.translation(answers, standing.weights, standing.credibility, 15, n_classes)
     np.testing.assert_allclose(finding.translated.parameters, rates, atol=1e-8)
     np.testing.assert_allclose(opinions.translation, translated, atol=1e-7)
+    combined = slow.combination(answers, standing.weights, 15, n_classes)
+    expected = expected_answer(random_network(), traits, opinions, answers, combined.log_rates)
+    rule = LearnedRule(finding.experts, traits, random_network())
+    np.testing.assert_allclose(np.asarray(rule.posterior(predictions)), expected, atol=1e-8)

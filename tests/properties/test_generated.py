@@ -16,10 +16,7 @@ from consilience.system.arrays import to_numpy
 from generated_panels import generated, panels
 
 # What is warned of is right: such panels are among those that are drawn.
-pytestmark = [
-    pytest.mark.filterwarnings("ignore:labels teach nothing of other items where all are of one class"),
-    pytest.mark.filterwarnings("ignore:this panel is unlike those that Consensus was trained on"),
-]
+pytestmark = pytest.mark.filterwarnings("ignore:labels teach nothing of other items where all are of one class")
 
 # Few iterations: what is asked for holds after each, and rounding has no time to grow.
 AGGREGATORS = {

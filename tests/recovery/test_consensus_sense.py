@@ -10,8 +10,6 @@ import consilience as cs
 
 from simulate import softmax_members
 
-pytestmark = pytest.mark.filterwarnings("ignore:this panel is unlike")
-
 SEEDS = range(20)
 
 

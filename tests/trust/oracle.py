@@ -29,7 +29,6 @@ def examine(path: Path) -> str:
     with warnings.catch_warnings(), np.errstate(divide="raise", over="raise", invalid="raise"):
         warnings.simplefilter("error")
         warnings.simplefilter("ignore", ConvergenceWarning)
-        warnings.filterwarnings("ignore", "this panel is unlike those", UserWarning)
         for way in (_load,) if path.suffix == ".model" else (_aggregate, _labels, _posterior):
             with _refusals(path) as outcome:
                 read = way(path)

@@ -8,7 +8,7 @@ where the record is defined, by its method `flaw`.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeAlias, final
 
 import numpy as np
@@ -63,6 +63,7 @@ class Record:
     kind: type[Any]
     fields: Mapping[str, str | Shape | Number]
     is_optional: bool = False
+    may_be_silent: bool = False  # whether statistics may be of no answer, as those of votes are where nobody decides
 
 
 Learned: TypeAlias = Mapping[str, str | Shape | Number | Record]
@@ -81,6 +82,9 @@ def _statistics(sums: Shape) -> Record:
 
 STATISTICS, LOG_STATISTICS = _statistics(Shape("mkk")), _statistics(Shape("mkk", is_signed=True))
 """Statistics of probabilities and labels, and those of logarithms."""
+
+VOTE_STATISTICS = replace(STATISTICS, may_be_silent=True)
+"""Statistics of votes: answers that find several classes equally probable are none."""
 
 
 SILENCE = Record(Silence, {"answering": Shape("mk", most=1), "usual": Shape("m", most=1)}, is_optional=True)
@@ -216,7 +220,9 @@ def _wrong_values(array: Any, shape: Shape) -> str | None:
 def _wrong_records(learned: Mapping[str, Any], declared: Learned) -> str | None:
     """What the fields of a record cannot be together."""
     for name, value in nested(learned, declared).items():
-        flaw = getattr(value, "flaw", None)
-        if isinstance(declared.get(name), Record) and flaw is not None and (reason := flaw()):
+        record, flaw = declared.get(name), getattr(value, "flaw", None)
+        if not isinstance(record, Record) or flaw is None:
+            continue
+        if reason := flaw(may_be_silent=True) if record.may_be_silent else flaw():
             return f"{name!r} {reason}"
     return None

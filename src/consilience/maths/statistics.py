@@ -28,11 +28,12 @@ class Statistics:
     sums: FloatArray  # (members, true, predicted): Σ_i t_ik x_imj, x probabilities, their logarithms or one-hot labels
     log_evidence: float  # Σ_i log Σ_k p(x_i, k), up to a constant of the data
 
-    def flaw(self) -> str | None:
+    def flaw(self, *, may_be_silent: bool = False) -> str | None:
         """Why these are no sums over items; None where they are."""
         if self.n_items < NEARLY_ONE or self.class_counts.sum() < NEARLY_ONE:
             return "must be of at least one item"
-        return "must be of at least one answer" if self.answer_counts.sum() < NEARLY_ONE else None
+        is_silent = self.answer_counts.sum() < NEARLY_ONE
+        return "must be of at least one answer" if is_silent and not may_be_silent else None
 
     def averaged_into(self, new: Statistics, weight: float) -> Statistics:
         """`(1 - weight) * self + weight * new`. It is written into `new`, which must not be used afterwards."""

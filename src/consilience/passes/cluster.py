@@ -139,11 +139,13 @@ class ClusterPredictions(AbstractPredictions):
         """Some items, brought to this machine."""
         positions = np.arange(self.n_items)[items if isinstance(items, slice) else np.asarray(items)]
         owners = np.searchsorted(self.starts, positions, side="right") - 1
-        rows = [
-            self.client.submit(_item, self.blocks[owner], int(position - self.starts[owner]))
-            for owner, position in zip(owners, positions, strict=True)
+        order = np.argsort(owners, kind="stable")
+        rows = [  # one task for each block: one for each item would take a millisecond each
+            self.client.submit(_items, self.blocks[owner], (positions[owners == owner] - self.starts[owner]).tolist())
+            for owner in np.unique(owners)
         ]
-        return Predictions(np.concatenate(_persistently(lambda: results(rows)), axis=1), items=positions.tolist())
+        found = np.concatenate(_persistently(lambda: results(rows)), axis=1)
+        return Predictions(found[:, np.argsort(order)], items=positions.tolist())
 
     def example(self) -> Array:
         """Item-sized results are Dask arrays of NumPy's."""
@@ -331,8 +333,8 @@ def _found(find: Callable[[Predictions], Result], block: Predictions) -> Result:
     return find(block)
 
 
-def _item(block: Predictions, place: int) -> Array:
-    return block.take([place]).to_array()
+def _items(block: Predictions, places: list[int]) -> Array:
+    return block.take(places).to_array()
 
 
 def _reader(block: Predictions, log_floor: float | None, chunk_size: int | None, known: IntArray | None) -> Reader:

@@ -31,6 +31,7 @@ from consilience.answering.declaration import (
     FLAGS,
     ROUNDING,
     STATISTICS,
+    VOTE_STATISTICS,
     Learned,
     Number,
     Record,
@@ -147,7 +148,7 @@ class Consensus(AbstractIterative):
         "statistics_": STATISTICS,
         "survey_": Record(Survey, {"by_class": "sk", "totals": "t"}),
         "gives_votes_": FLAGS,
-        "vote_statistics_": STATISTICS,
+        "vote_statistics_": VOTE_STATISTICS,
         "reweighting_": Record(
             Reweighting,
             {"log_weights": Shape("k", is_signed=True, most=MOST_WEIGHT), "precision": Shape("k", is_positive=True)},

@@ -97,7 +97,7 @@ def find_more(before: Finding, predictions: AbstractPredictions, forgetting: flo
     translated = State(_translation(standing, statistics).maximize(statistics), statistics)
     combined = forgetting * old.combined + votes.expectation(remembers=False)(experts.combination)
     known = _known(standing, translated, combined)
-    frequency = old.survey.of_class("re-estimated") / old.survey.totals[0]
+    frequency = _frequency(old.survey.of_class("re-estimated"), old.survey.totals[0])
     surveyed = predictions.total(partial(survey, _experts(known, translated), frequency, chunk_size))
     return Finding(known._replace(survey=forgetting * old.survey + surveyed), translated, [expected.log_evidence])
 
@@ -146,9 +146,13 @@ def _reestimated(experts: Experts, predictions: AbstractPredictions) -> FloatArr
     n_items, n_classes = averages.shape
     frequency = np.full(n_classes, 1 / n_classes)
     for _ in range(REESTIMATIONS):
-        counts = weighted_by(averages, frequency).sum(axis=0)
-        frequency = (counts + 1) / (n_items + n_classes)
+        frequency = _frequency(weighted_by(averages, frequency).sum(axis=0), n_items)
     return frequency
+
+
+def _frequency(counts: FloatArray, n_items: float) -> FloatArray:
+    """How frequent classes are, by what was counted and one item more of each: no class is impossible."""
+    return (counts + 1) / (n_items + len(counts))
 
 
 def _known(standing: Standing, translated: State, combined: Statistics) -> Found:

@@ -11,14 +11,17 @@ OPINIONS = Opinions(
     average=AVERAGE,
     weighted=AVERAGE,
     translation=np.log([[0.8, 0.1, 0.1], [0.1, 0.8, 0.1]]),
+    combination=np.log([[0.9, 0.1, 1e-9], [0.3, 0.2, 0.5]]),
     votes=np.array([[2 / 3, 1 / 3, 0], [1 / 3, 1 / 3, 1 / 3]]),
+    evidence=np.empty((2, 0)),
     n_answers=np.array([[3.0], [2.0]]),
     n_votes=np.array([[3.0], [0.0]]),  # of the second item, nobody is decided
 )
+FREQUENCY = np.array([0.2, 0.7, 0.1])
 
 
 def test_by_hand():
-    found = survey_of(OPINIONS)
+    found = survey_of(OPINIONS, FREQUENCY)
     np.testing.assert_allclose(found.of_class("average"), [1.1, 0.6, 0.3])
     np.testing.assert_allclose(found.of_class("first choices"), [1.5, 0.5, 0])
     np.testing.assert_allclose(found.of_class("certainty"), [0.7 + 0.2, 0.2, 0])
@@ -29,11 +32,19 @@ def test_by_hand():
     assert found.mean("top of translation") == pytest.approx(0.8)
     assert found.mean("translation agrees") == pytest.approx((1 + 0.5) / 2)
     assert found.mean("votes agree") == pytest.approx((1 + 1 / 3) / 2)
+    np.testing.assert_allclose(found.of_class("combination"), [1.2, 0.3, 0.5], atol=1e-6)
+    assert found.mean("top of combination") == pytest.approx(0.7)
+    assert found.mean("combination agrees") == pytest.approx(0.5)
+    assert found.mean("combination agrees with translation") == pytest.approx(0.5)
+    again = np.array([[0.14, 0.14, 0.01], [0.08, 0.28, 0.02]]) / [[0.29], [0.38]]
+    np.testing.assert_allclose(found.of_class("re-estimated"), again.sum(axis=0))
+    assert found.mean("top of re-estimated") == pytest.approx((0.14 / 0.29 + 0.28 / 0.38) / 2)
+    assert found.mean("re-estimated agrees") == pytest.approx((0.5 + 0.5) / 2)
 
 
 def test_surveys_add_up():
-    parts = [survey_of(Opinions(*(part[item : item + 1] for part in OPINIONS))) for item in (0, 1)]
-    whole, added = survey_of(OPINIONS), parts[0] + parts[1]
+    parts = [survey_of(Opinions(*(part[item : item + 1] for part in OPINIONS)), FREQUENCY) for item in (0, 1)]
+    whole, added = survey_of(OPINIONS, FREQUENCY), parts[0] + parts[1]
     np.testing.assert_allclose(added.by_class, whole.by_class)
     np.testing.assert_allclose(added.totals, whole.totals)
     half = 0.5 * whole

@@ -7,7 +7,7 @@ from hypothesis import given
 import consilience as cs
 from consilience.aggregators.consensus.finding import find
 from consilience.aggregators.consensus.traits import traits_of
-from consilience.answering.learned.features import CLASS, PANEL
+from consilience.answering.learned.features import CLASS, MEMBER, PANEL
 
 from generated_panels import generated, panels
 from simulate import softmax_members
@@ -27,7 +27,8 @@ def classes_of(given_):
 def test_traits_are_finite_whatever_the_panel(panel):
     traits = traits_of(find(cs.Predictions(panel.array()), None).found)
     assert traits.classes.shape == (panel.n_classes, len(CLASS)) and traits.panel.shape == (len(PANEL),)
-    assert np.isfinite(traits.classes).all() and np.isfinite(traits.panel).all()
+    assert traits.members.shape == (panel.n_members, len(MEMBER))
+    assert all(np.isfinite(part).all() for part in traits)
 
 
 def test_a_member_alone_has_the_usual_traits(rng):

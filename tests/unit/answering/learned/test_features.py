@@ -8,8 +8,10 @@ import torch
 
 from consilience.answering.learned.experts import Opinions
 from consilience.answering.learned.features import (
+    CLASS,
     ITEM,
     LOWEST_LOG,
+    MEMBER,
     MOST_CANDIDATES,
     N_LOGS,
     N_SHARES,
@@ -28,8 +30,9 @@ CLASSES = 40
 
 @pytest.fixture
 def opinions(rng):
-    rows = [rng.dirichlet(np.full(CLASSES, 0.3), size=6) for _ in range(4)]
-    return Opinions(rows[0], rows[1], np.log(rows[2] + 1e-300), rows[3], *np.full((2, 6, 1), 3.0))
+    rows = [rng.dirichlet(np.full(CLASSES, 0.3), size=6) for _ in range(5)]
+    logs = [np.log(some + 1e-300) for some in rows[2:4]]
+    return Opinions(*rows[:2], *logs, rows[4], rng.normal(size=(6, CLASSES)), *np.full((2, 6, 1), 3.0))
 
 
 def in_torch(opinions):
@@ -44,7 +47,10 @@ def test_names_are_unique_and_logarithms_come_first():
     assert len(set(NAMES)) == len(NAMES)
     assert all(name.startswith("log ") for name in PAIR[:N_LOGS])
     assert not any(name.startswith("log ") for name in PAIR[N_LOGS:])
-    assert all(": share" in name for name in NAMES[len(PAIR) : len(PAIR) + N_SHARES])
+    assert CLASS[N_SHARES - 2 : N_SHARES] == ("stated share", "stated against average")
+    assert all("share" in name for name in CLASS[: N_SHARES - 2])
+    assert not any("share" in name for name in CLASS[N_SHARES:])
+    assert len(set(MEMBER)) == len(MEMBER)
 
 
 def test_all_classes_are_candidates_where_they_are_few(opinions):
@@ -71,7 +77,7 @@ def test_candidates_are_those_that_some_expert_finds_probable(opinions):
 def test_translation_tells_equals_apart(rng):
     """Hard members find most classes equally improbable."""
     even, scores = np.full((1, CLASSES), 1 / CLASSES), rng.normal(size=(1, CLASSES)) - 60
-    tied = Opinions(even, even, scores, even, *np.ones((2, 1, 1)))
+    tied = Opinions(even, even, scores, scores, even, np.empty((1, 0)), *np.ones((2, 1, 1)))
     expected = np.sort(np.argsort(-scores[0])[:MOST_CANDIDATES])
     np.testing.assert_array_equal(candidates(tied)[0], expected)
     assert len(set(ranking(tied)[0])) == CLASSES
@@ -85,14 +91,17 @@ def test_pair_features_are_what_their_names_say(opinions):
     by_name = dict(zip(PAIR, np.moveaxis(found, 2, 0), strict=True))
     np.testing.assert_array_equal(by_name["average"], np.take_along_axis(opinions.average, places, axis=1))
     np.testing.assert_allclose(by_name["log average"], np.maximum(np.log(np.maximum(by_name["average"], 1e-9)), -12))
-    np.testing.assert_allclose(np.exp(by_name["log translation"]), by_name["translation"])
+    for name in ("translation", "combination"):
+        np.testing.assert_allclose(np.exp(by_name[f"log {name}"]), by_name[name])
+        logs = chosen(getattr(opinions, name), places)
+        np.testing.assert_allclose(by_name[f"log {name}"], np.maximum(logs, LOWEST_LOG))
     np.testing.assert_array_equal(by_name["share of votes"], chosen(opinions.votes, places))
     np.testing.assert_allclose(pair_features(in_torch(opinions), torch.tensor(places)).numpy(), found)
 
 
 def test_item_features_by_hand():
     average = np.array([[0.6, 0.3, 0.1]])
-    one = Opinions(average, average, average, np.array([[0.75, 0.25, 0]]), np.array([[4.0]]), np.array([[4.0]]))
+    one = Opinions(*[average] * 4, np.array([[0.75, 0.25, 0]]), np.empty((1, 0)), *np.full((2, 1, 1), 4.0))
     found = dict(zip(ITEM, item_features(one)[0], strict=True))
     assert found["top"] == 0.6 and found["margin"] == pytest.approx(0.3)
     assert found["largest share of votes"] == 0.75 and found["log answers"] == pytest.approx(math.log(4) / 3)

@@ -11,7 +11,7 @@ import consilience as cs
 from consilience.answering import weights_file
 from consilience.answering.learned import network
 from consilience.answering.learned.experts import Opinions
-from consilience.answering.learned.features import CLASS, NAMES, PANEL, Traits
+from consilience.answering.learned.features import CLASS, MEMBER, NAMES, PANEL, Traits
 
 from simulate import softmax_members
 
@@ -19,12 +19,18 @@ SHIPPED = files("consilience.answering.learned") / network.WEIGHTS
 
 
 def opinions_of(rng, n_items=8, n_classes=5):
-    rows = [rng.dirichlet(np.full(n_classes, 0.5), size=n_items) for _ in range(4)]
-    return Opinions(rows[0], rows[1], np.log(rows[2] + 1e-12), rows[3], *np.full((2, n_items, 1), 3.0))
+    rows = [rng.dirichlet(np.full(n_classes, 0.5), size=n_items) for _ in range(5)]
+    logs = [np.log(some + 1e-12) for some in rows[2:4]]
+    evidence = rng.normal(size=(n_items, len(network.shipped().first) * n_classes))
+    return Opinions(*rows[:2], *logs, rows[4], evidence, *np.full((2, n_items, 1), 3.0))
 
 
-def traits_of(rng, n_classes=5):
-    return Traits(rng.normal(size=(n_classes, len(CLASS))), network.shipped().mean[-len(PANEL) :])
+def traits_of(rng, n_classes=5, n_members=3):
+    return Traits(
+        rng.normal(size=(n_classes, len(CLASS))),
+        network.shipped().mean[-len(PANEL) :],
+        rng.normal(size=(n_members, len(MEMBER))),
+    )
 
 
 @pytest.mark.parametrize("n_classes", [2, 5, 24, 25, 60])
@@ -45,30 +51,38 @@ def test_without_trust_the_answer_is_the_average(rng, n_classes):
 def test_classes_have_no_place(rng):
     opinions, traits, order = opinions_of(rng), traits_of(rng), rng.permutation(5)
     turned = Opinions(*(part[:, order] if part.shape[1] == 5 else part for part in opinions))
+    n_networks = len(network.shipped().first)
+    turned = turned._replace(evidence=opinions.evidence.reshape(8, n_networks, 5)[:, :, order].reshape(8, -1))
     shipped = network.shipped()
     found = network.answer(shipped.prepared(traits, 1.0), opinions)
-    other = network.answer(shipped.prepared(Traits(traits.classes[order], traits.panel), 1.0), turned)
+    other = network.answer(shipped.prepared(traits._replace(classes=traits.classes[order]), 1.0), turned)
     np.testing.assert_allclose(found[:, order], other, atol=1e-12)
 
 
 def test_features_are_clamped(rng):
     """Beyond what training has seen nothing was learned: further out, the answer stays."""
     shipped, opinions = network.shipped(), opinions_of(rng)
-    classes = rng.normal(size=(5, len(CLASS)))
+    traits = traits_of(rng)
     far, further = (
-        network.answer(shipped.prepared(Traits(classes, shipped.mean[-len(PANEL) :] + shift), 1.0), opinions)
+        network.answer(shipped.prepared(traits._replace(panel=traits.panel + shift), 1.0), opinions)
         for shift in (1e6, 1e9)
     )
     np.testing.assert_array_equal(far, further)
+    strange, stranger = (shipped.powers(traits._replace(members=traits.members + shift)) for shift in (1e6, 1e9))
+    np.testing.assert_array_equal(strange, stranger)
 
 
-def test_outside_is_counted_in_deviations():
-    shipped = network.shipped()
-    inside = (shipped.lowest + shipped.highest) / 2
-    assert shipped.outside(inside) == 0
-    beyond = inside.copy()
-    beyond[3] = shipped.highest[3] + 2 * shipped.deviation[-len(PANEL) + 3]
-    assert shipped.outside(beyond) == pytest.approx(2)
+def test_powers_follow_the_members_and_fall_with_the_answers_to_an_item(rng):
+    shipped, traits, order = network.shipped(), traits_of(rng), [2, 0, 1]
+    found = shipped.powers(traits)
+    assert found.shape == (len(shipped.first), 3, 2)
+    np.testing.assert_allclose(shipped.powers(traits._replace(members=traits.members[order])), found[:, order])
+    place, panel = PANEL.index("log answers an item"), traits.panel.copy()
+    panel[place] = shipped.highest[place] + 1  # beyond the range, the network sees no difference
+    further = panel.copy()
+    further[place] += np.log(4) / 2  # four times as many answers
+    powers = [shipped.powers(traits._replace(panel=some)) for some in (panel, further)]
+    np.testing.assert_allclose(powers[1], powers[0] / 2)
 
 
 # ---- the files --------------------------------------------------------------------------------------------
@@ -126,7 +140,10 @@ DAMAGES = {
     "text": (lambda path: path.write_text("no weights"), "are damaged"),
     "truncated": (truncated, "are damaged"),
     "changed": (flipped, "are damaged"),
-    "of the next version": (lambda path: written(path, version=np.array(network.VERSION + 1)), "are of version 2"),
+    "of the next version": (
+        lambda path: written(path, version=np.array(network.VERSION + 1)),
+        f"are of version {network.VERSION + 1}",
+    ),
     "without a version": (lambda path: written(path, version=None), "are of version unknown"),
     "of versions": (lambda path: written(path, version=np.array([1, 2])), "are of version"),
     "with other features": (
@@ -136,6 +153,12 @@ DAMAGES = {
     "without an array": (lambda path: written(path, mixture=None), "are damaged"),
     "of too few hidden units": (lambda path: written(path, last=np.zeros((2, 31, 2), np.float32)), "are damaged"),
     "with a NaN": (lambda path: written(path, mean=np.full(len(NAMES), np.nan, np.float32)), "are damaged"),
+    "of the version before": (lambda path: written(path, version=np.array(1)), "are of version 1"),
+    "without a member's scale": (
+        lambda path: written(path, member_deviation=np.zeros(len(MEMBER), np.float32)),
+        "are damaged",
+    ),
+    "of other members": (lambda path: written(path, member_mean=np.zeros(2, np.float32)), "are damaged"),
     "without scale": (lambda path: written(path, deviation=np.zeros(len(NAMES), np.float32)), "are damaged"),
     "of another archive": (lambda path: np.savez(path, a=np.zeros(3)), "are of version unknown"),
 }

@@ -29,17 +29,8 @@ def test_without_trust_the_answer_is_the_average(rng):
     np.testing.assert_allclose(np.asarray(rule.posterior(cs.Predictions(array))), array[0], atol=1e-12)
 
 
-def test_trust_falls_with_the_distance_from_training(fitted):
-    rule = fitted.rule()
-    assert rule.trust == pytest.approx(1 / (1 + fitted.outside_))
-
-
-def test_panels_unlike_any_in_training_are_warned_of(rng, monkeypatch):
-    array = softmax_members(rng, [3, 2, 1], 40, 4)[0]
-    monkeypatch.setattr("consilience.answering.learned.network.Network.outside", lambda *_: 4.2)
-    with pytest.warns(UserWarning, match=r"unlike those that Consensus was trained on \(by 4.2 standard"):
-        fitted = cs.Consensus().fit(array)
-    assert fitted.rule().trust == pytest.approx(1 / 5.2)
+def test_several_members_and_items_are_trusted(fitted):
+    assert fitted.rule().trust == 1
 
 
 def test_rules_hold_the_numbers_of_their_experts(fitted):
