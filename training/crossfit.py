@@ -15,9 +15,9 @@ import torch
 from benchmarks.quality.methods import YARDSTICK
 from benchmarks.quality.run import Row
 from benchmarks.quality.scores import scores
-from consilience.aggregators.consensus.class_shares import matched
+from consilience.aggregators.consensus.class_shares import EVEN_WORTH, MANY, ClassShares, matched
 from training.features import Features
-from training.fit import EVEN_WORTH, Batch, Recipe, fit, is_nearly_even, rows_of, with_stated
+from training.fit import Batch, Recipe, fit, is_nearly_even, rows_of, with_stated
 from training.network import Network
 from training.panels import Exam, Lesson, read_exam
 
@@ -107,11 +107,11 @@ def scored(exam: Exam, networks: Sequence[Network]) -> list[Row]:
     seconds = exam.seconds + time.perf_counter() - started
     average = exam.features.average.astype(np.float64)
     own = {LEARNED: posterior, HALF: (posterior + average / average.sum(axis=1, keepdims=True)) / 2}
-    given = {"exact": (exam.shares, np.inf)}
+    given = {"exact": ClassShares(exam.shares, MANY)}
     if is_nearly_even(exam.shares):
-        given["even"] = (np.full(len(exam.shares), 1 / len(exam.shares)), EVEN_WORTH)
-    for what, (shares, n_counted) in given.items():
-        told = answer(networks, with_stated(exam.features, shares, n_counted))
+        given["even"] = ClassShares(np.full(len(exam.shares), 1 / len(exam.shares)), EVEN_WORTH)
+    for what, shares in given.items():
+        told = answer(networks, with_stated(exam.features, shares))
         for name, (is_told, is_matched) in KNOWN.items():
             rows = told if is_told else posterior
             own[f"{what}, {name}"] = _reweighted(rows, shares) if is_matched else rows
@@ -121,7 +121,7 @@ def scored(exam: Exam, networks: Sequence[Network]) -> list[Row]:
     ]
 
 
-def _reweighted(rows: np.ndarray, shares: np.ndarray) -> np.ndarray:
+def _reweighted(rows: np.ndarray, shares: ClassShares) -> np.ndarray:
     weighted = rows * np.exp(matched(rows, shares).log_weights)
     return weighted / weighted.sum(axis=1, keepdims=True)
 

@@ -11,6 +11,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from consilience.aggregators.consensus.class_shares import EVEN_WORTH, MANY, SMOOTHING, ClassShares
 from consilience.aggregators.consensus.traits import belief, stated_traits
 from consilience.answering.learned.features import PANEL
 from training.features import AVERAGE_SHARE, STATED, Features
@@ -26,9 +27,6 @@ UNEVEN = ("generated shifted", "generated dominated")
 
 NEARLY_EVEN = 0.3
 """Shares whose logarithms are no further than this from even ones may be stated to be even."""
-
-EVEN_WORTH = 100
-"""That classes are even is believed as if it were counted on so many items."""
 
 
 @dataclass(frozen=True)
@@ -118,7 +116,7 @@ def batch_of(lessons: Sequence[Lesson], n_items: int, stated: float, rng: np.ran
         items = np.sort(rng.permutation(np.flatnonzero(lesson.truth >= 0))[:n_items])
         features = lesson.features
         if rng.random() < stated:
-            features = with_stated(features, *drawn_statement(lesson.shares, rng))
+            features = with_stated(features, drawn_statement(lesson.shares, rng))
         one = rows_of(features, items)
         n_candidates = features.candidates.shape[1]
         true = n_rows + n_candidates * np.arange(len(items)) + lesson.truth[items]
@@ -179,27 +177,24 @@ def rows_of(features: Features, items: np.ndarray) -> Batch:
 # ---- stated shares ----------------------------------------------------------------------------------------
 
 
-def with_stated(features: Features, shares: np.ndarray, n_counted: float) -> Features:
+def with_stated(features: Features, stated: ClassShares) -> Features:
     """The features where these class shares are stated, as the library computes them."""
-    believed = belief(n_counted)
-    against_even = np.clip(np.log(np.maximum(shares, 1e-5) * len(shares)), -5, 3)
     classes, panel = features.classes.copy(), features.panel.copy()
-    traits = stated_traits(against_even, classes[:, AVERAGE_SHARE], believed)
-    classes[:, STATED], classes[:, STATED + 1] = traits
-    panel[PANEL.index("belief in stated shares")] = believed
+    classes[:, STATED], classes[:, STATED + 1] = stated_traits(stated, classes[:, AVERAGE_SHARE])
+    panel[PANEL.index("belief in stated shares")] = belief(stated)
     return features._replace(classes=classes, panel=panel)
 
 
-def drawn_statement(shares: np.ndarray, rng: np.random.Generator) -> tuple[np.ndarray, float]:
-    """What somebody may say of class shares, and how many items that is worth: exact, even, or counted."""
+def drawn_statement(shares: np.ndarray, rng: np.random.Generator) -> ClassShares:
+    """What somebody may say of class shares: exact, even, or counted."""
     kind, n_classes = rng.integers(3), len(shares)
     if kind == 0:
-        return shares, np.inf
+        return ClassShares(shares, MANY)
     if kind == 1 and is_nearly_even(shares):
-        return np.full(n_classes, 1 / n_classes), EVEN_WORTH
+        return ClassShares(np.full(n_classes, 1 / n_classes), EVEN_WORTH)
     n_counted = round(np.exp(rng.uniform(np.log(20), np.log(500))))
-    counts = rng.multinomial(n_counted, shares / shares.sum()) + 0.5
-    return counts / counts.sum(), n_counted
+    counts = rng.multinomial(n_counted, shares / shares.sum()) + SMOOTHING
+    return ClassShares(counts / counts.sum(), n_counted)
 
 
 def is_nearly_even(shares: np.ndarray) -> bool:

@@ -44,8 +44,11 @@ RIDGE, TOLERANCE, COUNT_TOLERANCE, EVEN_WORTH = 10.0, 0.1, 20.0, 100.0
 SMOOTHING = 0.5
 """Added to the count of each class: one that was not met among 20 items is not impossible."""
 
-UNLIKELY, MANY = 1e-6, 1e9
-"""Labels this unlikely under the shares are worth a warning; shares that nobody counted are as those of many items."""
+UNLIKELY = 1e-6
+"""Labels this unlikely under the shares are worth a warning."""
+
+MANY = 1e9
+"""Shares that nobody counted are taken as if they were counted on so many items."""
 
 MOST_WEIGHT = 10.0
 """The largest logarithm of a weight: no class becomes 20,000 times as probable. Of a share of zero it is the negative,
@@ -77,7 +80,7 @@ class ClassShares:
     """How frequent the classes are, and what that is worth."""
 
     shares: FloatArray  # (classes,)
-    n_counted: float  # the items that they were counted on; infinite where shares were given
+    n_counted: float  # the items that they were counted on; `MANY` where shares were given
 
     @property
     def tolerance(self) -> float:
@@ -92,10 +95,10 @@ class ClassShares:
             raise ValueError(
                 f"class_shares must be above 0 for classes that known labels have; got 0 for {short(wrong)}"
             )
-        n_labels, n_counted = counts.sum(), min(self.n_counted, MANY)
-        pooled = (counts + n_counted * self.shares) / (n_labels + n_counted)
+        n_labels = counts.sum()
+        pooled = (counts + self.n_counted * self.shares) / (n_labels + self.n_counted)
         # The likelihood ratio of different shares against the same: chi-square would mind one label of a rare class.
-        ratio = 2 * (rel_entr(counts, n_labels * pooled) + n_counted * rel_entr(self.shares, pooled)).sum()
+        ratio = 2 * (rel_entr(counts, n_labels * pooled) + self.n_counted * rel_entr(self.shares, pooled)).sum()
         if chdtrc(len(classes) - 1, ratio) < UNLIKELY:
             labelled = counts / n_labels
             k = int(np.argmax(np.abs(labelled - self.shares)))
@@ -135,7 +138,7 @@ def read_shares(class_shares: Any, classes: list[Any]) -> ClassShares | None:
         raise ValueError(f"class_shares must sum to 1, or be whole numbers that were counted; they sum to {total:g}")
     shares = np.full(n_classes, rest)
     shares[places] = numbers
-    return ClassShares(shares / shares.sum(), np.inf)
+    return ClassShares(shares / shares.sum(), MANY)
 
 
 def _by_place(class_shares: Any, classes: Axis) -> tuple[list[int], FloatArray]:

@@ -114,7 +114,8 @@ class Consensus(AbstractIterative):
         agreement supports
     agreement_, vote_agreement_ : what the weights were found from, in a form that adds up
     survey_, gives_votes_, vote_statistics_ : what else the experts and traits follow from
-    reweighting_ : what answers are multiplied by, because of `class_shares`; None without them
+    stated_ : what `class_shares` say, and how many counted items that is worth; None without them
+    reweighting_ : what answers are multiplied by because of them; None without them
     correction_ : what labels corrected; None where there were none
     labelled_ : what members said of the labelled items, which corrections are learned from
 
@@ -131,7 +132,8 @@ class Consensus(AbstractIterative):
     survey_: Survey
     gives_votes_: Any
     vote_statistics_: Statistics
-    reweighting_: Reweighting | None = None  # files of earlier versions have none
+    stated_: ClassShares | None
+    reweighting_: Reweighting | None
     correction_: Correction | None
     labelled_: LabelledItems | None
 
@@ -149,6 +151,9 @@ class Consensus(AbstractIterative):
         "survey_": Record(Survey, {"by_class": "sk", "totals": "t"}),
         "gives_votes_": FLAGS,
         "vote_statistics_": VOTE_STATISTICS,
+        "stated_": Record(
+            ClassShares, {"shares": Shape("k", sums_to_one=ROUNDING), "n_counted": Number()}, is_optional=True
+        ),
         "reweighting_": Record(
             Reweighting,
             {"log_weights": Shape("k", is_signed=True, most=MOST_WEIGHT), "precision": Shape("k", is_positive=True)},
@@ -199,26 +204,28 @@ class Consensus(AbstractIterative):
         self._network()  # weights that are missing are noticed before the work, and so are wrong shares
         shares = self._shares(predictions, known)
         finding = find(predictions, self.chunk_size, self._progress)
-        plain = self._rule(finding)
+        plain = self._rule(finding, shares)
         reweighting = None if shares is None else reweighted(plain, predictions, shares)
         plain = _weighted(plain, reweighting)
         labelled = self._labelled(predictions, known)
         rule = _corrected(plain, labelled, predictions.classes)
         posterior = rule.lazy_posterior(predictions, known, self.label_noise)
-        self._learn(finding, reweighting, rule, labelled)
+        self._learn(finding, rule, labelled)
+        self.stated_, self.reweighting_ = shares, reweighting
         return Outcome(posterior, finding.translated.statistics, finding.history, converged=True)
 
     def _partial_fit(self, predictions: AbstractPredictions, known: Array | None) -> Outcome:
         shares = self._shares(predictions, known)
         finding = find_more(self.finding(), predictions, self.forgetting, self.chunk_size)
-        plain, labelled = self._rule(finding), self._more_labelled(self.forgetting, predictions, known)
+        plain, labelled = self._rule(finding, shares), self._more_labelled(self.forgetting, predictions, known)
         before = None if self.reweighting_ is None else self.forgetting * self.reweighting_
         reweighting = None if shares is None else reweighted(plain, predictions, shares, before)
         plain = _weighted(plain, reweighting)
         # Corrections take a moment to learn, so that batches without labels leave them as they are.
         rule = self._with_correction(plain) if known is None else _corrected(plain, labelled, predictions.classes)
         posterior = rule.lazy_posterior(predictions, known, self.label_noise)
-        self._learn(finding, reweighting, rule, labelled)
+        self._learn(finding, rule, labelled)
+        self.stated_, self.reweighting_ = shares, reweighting
         return Outcome(posterior, finding.translated.statistics, finding.history, converged=False)
 
     def add_labels(self, predictions: Any, labels: Any) -> Self:
@@ -271,15 +278,12 @@ class Consensus(AbstractIterative):
             return new if self.labelled_ is None else factor * self.labelled_
         return factor * self.labelled_ + new
 
-    def _learn(
-        self, finding: Finding, reweighting: Reweighting | None, rule: AbstractRule, labelled: LabelledItems | None
-    ) -> None:
+    def _learn(self, finding: Finding, rule: AbstractRule, labelled: LabelledItems | None) -> None:
         """Keep all of it: at the end, so that nothing is half-learned where a fit is interrupted."""
         found, translated = finding.found, finding.translated
         self.agreement_, self.vote_agreement_, self.member_weights_, self.member_credibility_ = found.standing
         self.confusion_ = translated.parameters
         self.survey_, self.gives_votes_, self.vote_statistics_ = found.survey, found.is_hard, found.combined
-        self.reweighting_ = reweighting
         self.correction_, self.labelled_ = _correction_of(rule), labelled
         self.class_prior_ = translated.statistics.class_counts / translated.statistics.class_counts.sum()
 
@@ -306,7 +310,7 @@ class Consensus(AbstractIterative):
         belongs_to = (self.survey_, self.confusion_, self.reweighting_, self.weights, self.chunk_size)
         if self._kept is not None and all(map(is_, self._kept[0], belongs_to)):
             return self._kept[1]
-        rule = _weighted(self._rule(self.finding()), self.reweighting_)
+        rule = _weighted(self._rule(self.finding(), self.stated_), self.reweighting_)
         self._kept = (belongs_to, rule) if rule.n_numbers <= SMALL_RULE else None
         return rule
 
@@ -314,9 +318,9 @@ class Consensus(AbstractIterative):
         """Without the rule that is kept, which follows from the rest."""
         return {name: value for name, value in super().__getstate__().items() if name != "_kept"}
 
-    def _rule(self, finding: Finding) -> LearnedRule:
+    def _rule(self, finding: Finding, stated: ClassShares | None) -> LearnedRule:
         """Of one member or one item nothing can be learned: the answer is the average."""
-        traits, weights = traits_of(finding.found), self._network()
+        traits, weights = traits_of(finding.found, stated), self._network()
         n_heard = np.count_nonzero(finding.translated.statistics.answer_counts.sum(axis=1))
         is_alone = n_heard == 1 or finding.found.survey.totals[0] < 2
         is_known = not is_alone and all(np.isfinite(part).all() for part in traits)

@@ -41,9 +41,12 @@ def traits_of(found: Found, stated: ClassShares | None = None) -> Traits:
     rates = _rates(found)
     pairs = _pairs(found, rates)
     members = _of_members(found, rates, pairs)
-    classes = _of_classes(found) | _stated(found, stated)
+    classes = _of_classes(found)
+    if stated is not None:
+        of_stated = stated_traits(stated, classes["share in average"])
+        classes["stated share"], classes["stated against average"] = of_stated
     panel = _of_panel(found) | _of_combination(found, members) | _of_pairs(found, pairs)
-    panel["belief in stated shares"] = 0.0 if stated is None else belief(stated.n_counted)
+    panel["belief in stated shares"] = belief(stated)
     return Traits(
         np.stack([classes[name] for name in CLASS], axis=1).astype(np.float64),
         np.array([panel[name] for name in PANEL], dtype=np.float64),
@@ -51,23 +54,15 @@ def traits_of(found: Found, stated: ClassShares | None = None) -> Traits:
     )
 
 
-def belief(n_counted: float) -> float:
-    """How far shares that were counted on so many items are believed, from 0 to 1."""
-    return float(1 / (1 + FEW_COUNTED / n_counted)) if n_counted > 0 else 0.0
+def belief(stated: ClassShares | None) -> float:
+    """How far stated class shares are believed, from 0 to 1."""
+    return 0.0 if stated is None else 1 / (1 + FEW_COUNTED / stated.n_counted)
 
 
-def stated_traits(log_shares: FloatArray, log_average: FloatArray, believed: float) -> tuple[FloatArray, FloatArray]:
-    """What stated shares say of each class, against even shares and against the average's (classes,) each."""
-    return believed * log_shares, believed * np.clip(log_shares - log_average, -4, 4)
-
-
-def _stated(found: Found, stated: ClassShares | None) -> dict[str, FloatArray]:
-    n_classes = len(found.combined.class_counts)
-    if stated is None:
-        return {"stated share": np.zeros(n_classes), "stated against average": np.zeros(n_classes)}
-    average = _against_even(found.survey.of_class("average") / found.survey.totals[0])
-    of_share, of_gap = stated_traits(_against_even(stated.shares), average, belief(stated.n_counted))
-    return {"stated share": of_share, "stated against average": of_gap}
+def stated_traits(stated: ClassShares, average: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """What stated shares say of each class, against even shares and against the `average`'s, (classes,) each."""
+    shares = _against_even(stated.shares)
+    return belief(stated) * shares, belief(stated) * np.clip(shares - average, -4, 4)
 
 
 def _of_classes(found: Found) -> dict[str, FloatArray]:
@@ -81,6 +76,8 @@ def _of_classes(found: Found) -> dict[str, FloatArray]:
         "share of first choices": _against_even(first / n_items),
         "share in combination": _against_even(survey.of_class("combination") / n_items),
         "share re-estimated": _against_even(survey.of_class("re-estimated") / n_items),
+        "stated share": np.zeros(n_classes),
+        "stated against average": np.zeros(n_classes),
         "least share of a member": _against_even(least),
         "largest share of a member": _against_even(largest),
         "agreement on it": survey.of_class("agreeing") / np.maximum(survey.of_class("meeting"), 1),
