@@ -144,12 +144,27 @@ def thinned(panel: Panel, rng: Rng) -> Panel:
     return _without(panel, ~is_kept)
 
 
+def known_classes(panel: Panel, rng: Rng) -> Panel:
+    """Members who know only some of the classes, and keep silent where they find none of these probable."""
+    if panel.n_classes < 3:
+        return panel
+    knows = rng.random((panel.n_members, panel.n_classes)) < rng.uniform(0.4, 0.9)
+    knows[np.arange(panel.n_members), rng.integers(panel.n_classes, size=panel.n_members)] = True
+    if panel.labels is not None:
+        return _without(panel, ~np.take_along_axis(knows, np.maximum(panel.labels, 0), axis=1))
+    rows = _soft(panel) * knows[:, None, :]
+    total = rows.sum(axis=2, keepdims=True)
+    rows = np.where(total > 1e-4, rows / np.maximum(total, 1e-4), np.nan)
+    return replace(panel, probabilities=rows.astype(np.float32))
+
+
 def temperatures(panel: Panel, rng: Rng) -> Panel:
     """Members surer or more modest, all alike or each by itself."""
     if panel.probabilities is None:
         return panel
     spread = rng.uniform(0, 1)
-    sharpness = log_uniform(rng, 0.4, 2.5) * np.exp(spread * rng.standard_normal(panel.n_members))
+    least, most = (0.03, 30) if chance(rng, 0.15) else (0.4, 2.5)
+    sharpness = log_uniform(rng, least, most) * np.exp(spread * rng.standard_normal(panel.n_members))
     return _with_scores(panel, log(_soft(panel)) * sharpness[:, None, None])
 
 
@@ -234,6 +249,7 @@ ALTERATIONS: dict[str, tuple[float, Alteration]] = {
     "dropped members": (0.2, dropped_members),
     "noisy members": (0.08, noisy_members),
     "copies": (0.1, copies),
+    "known classes": (0.07, known_classes),
     "temperatures": (0.15, temperatures),
     "leanings": (0.12, leanings),
     "useless member": (0.07, useless_member),
