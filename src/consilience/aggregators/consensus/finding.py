@@ -44,7 +44,7 @@ COMBINATIONS = 6
 MANY_CLASSES = 10
 """With more classes than this, the prior counts of wrong answers sum to no more than with so many."""
 
-SAMPLED_NUMBERS, SAMPLED_ITEMS = 2**16, 2000
+SAMPLED_NUMBERS, SAMPLED_ITEMS = 2**15, 2000
 """How frequent classes are is re-estimated from the averages of all items, or of so many evenly spaced ones."""
 
 REESTIMATIONS = 30
