@@ -25,13 +25,14 @@ def test_true_shares_gain_where_a_class_is_rare():
     accuracy, nll, brier = found.changes[shares.TRUE]
     assert accuracy > 0 and nll < np.log(0.9) and brier < np.log(0.9)
     counted = {f"counted on {n_items}" for n_items in shares.COUNTED}
-    assert set(found.changes) == {shares.TRUE, *counted} and len(found.estimates) == 3
+    assert set(found.changes) == {shares.TRUE, shares.NOT_EVEN, *counted} and len(found.estimates) == 3
 
 
 def test_even_is_given_where_classes_nearly_are():
     panel = rare()
     for true, is_even in (([0.5, 0.5], True), ([0.6, 0.4], True), ([0.65, 0.35], False), ([1, 0], False)):
-        assert (shares.EVEN in shares.given_for(panel, np.array(true))) == is_even
+        given = shares.given_for(panel, np.array(true))
+        assert (shares.EVEN in given) == is_even and (shares.NOT_EVEN in given) == (not is_even)
 
 
 def test_the_table_is_written(tmp_path, monkeypatch, capsys):

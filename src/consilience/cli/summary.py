@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from consilience.cli.wording import on_command_line
-from consilience.insight.analysis import is_tie
+from consilience.insight.ties import is_tie
 from consilience.metrics.scores import evaluate
 
 if TYPE_CHECKING:

@@ -31,19 +31,6 @@ MOST_EVALUATED, QUICK_FOLDS = 2000, 5
 """The gain from labels is estimated for at most so many of them, with so many folds, so that it takes seconds."""
 
 
-TIE = 1e-9
-"""Probabilities that differ by less are equal."""
-
-
-def is_tie(rows: FloatArray, chosen: IntArray) -> npt.NDArray[np.bool_]:
-    """Where no class is more probable than the chosen one (items,), so that another answer is only one of several.
-
-    >>> is_tie(np.array([[0.5, 0.5], [0.6, 0.4]]), np.array([1, 1])).tolist()
-    [True, False]
-    """
-    return np.asarray(rows[np.arange(len(rows)), chosen] >= rows.max(axis=1) - TIE)
-
-
 @final
 class Analysis:
     """What a method says of predictions. Each part is computed when it is first used, and then kept.

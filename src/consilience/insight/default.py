@@ -9,6 +9,7 @@ import numpy as np
 from consilience.aggregators.base import AbstractAggregator, check_is_aggregator
 from consilience.aggregators.consensus.class_shares import EVEN, matched, read_shares
 from consilience.aggregators.consensus.consensus import Consensus
+from consilience.insight.ties import is_tie
 from consilience.system.arrays import take, to_numpy
 
 if TYPE_CHECKING:
@@ -19,9 +20,6 @@ LEAST_CHANGED, LEAST_SHARE = 3, 0.01
 
 MOST_NUMBERS = 2**18
 """Changes are counted on all items, or on so many numbers of evenly spaced ones."""
-
-TIE = 1e-9
-"""Probabilities that differ by less are equal."""
 
 
 def given_or_consensus(aggregator: AbstractAggregator | None, class_shares: Any = None) -> AbstractAggregator:
@@ -63,7 +61,7 @@ def hint_of(method: AbstractAggregator, posterior: Array) -> Hint | None:
     even = read_shares(EVEN, list(range(n_classes)))
     assert even is not None  # noqa: S101 - they were given
     chosen = (answers * np.exp(matched(answers, even).log_weights)).argmax(axis=1)
-    is_changed = answers[np.arange(len(answers)), chosen] < answers.max(axis=1) - TIE
+    is_changed = ~is_tie(answers, chosen)
     if is_changed.sum() < LEAST_CHANGED or is_changed.mean() < LEAST_SHARE:
         return None
     return Hint(round(is_changed.mean() * n_items), n_items, is_exact=len(answers) == n_items)

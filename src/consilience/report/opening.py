@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from consilience.insight.accuracy.estimates import FUSED
-from consilience.insight.analysis import is_tie
+from consilience.insight.ties import is_tie
 from consilience.insight.warnings.evidence import Changed
 from consilience.insight.warnings.panel import LOST
 from consilience.report.rounding import percent, rounded, text
