@@ -25,7 +25,7 @@ FEW_DRAWS = 60
 UNEVEN = ("generated shifted", "generated dominated")
 """The kinds whose share in training decides how far answers move the shares of classes."""
 
-NEARLY_EVEN = 0.3
+NEARLY_EVEN = 0.5
 """Shares whose logarithms are no further than this from even ones may be stated to be even."""
 
 

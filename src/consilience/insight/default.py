@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from consilience.aggregators.base import AbstractAggregator, check_is_aggregator
-from consilience.aggregators.consensus.class_shares import EVEN, matched, read_shares
+from consilience.aggregators.consensus.class_shares import EVEN
 from consilience.aggregators.consensus.consensus import Consensus
 from consilience.insight.ties import is_tie
 from consilience.system.arrays import take, to_numpy
 
 if TYPE_CHECKING:
+    from consilience.data.predictions import Predictions
     from consilience.system.arrays import Array
 
 LEAST_CHANGED, LEAST_SHARE = 3, 0.01
@@ -48,20 +49,19 @@ class Hint(NamedTuple):
         )
 
 
-def hint_of(method: AbstractAggregator, posterior: Array) -> Hint | None:
-    """What even class shares would change in the answers (items, classes) of a method.
+def hint_of(method: AbstractAggregator, predictions: Predictions, posterior: Array) -> Hint | None:
+    """What even class shares would change in a method's answers (items, classes).
 
     None where little would change, where shares or labels were given, and where the method is not `Consensus`.
     """
     if not isinstance(method, Consensus) or method.class_shares is not None or method.labelled_ is not None:
         return None
-    (n_items, n_classes), most = posterior.shape, max(1, MOST_NUMBERS // posterior.shape[1])
-    some = posterior if n_items <= most else take(posterior, np.linspace(0, n_items - 1, most).astype(np.intp), axis=0)
-    answers = to_numpy(some).astype(np.float64)
-    even = read_shares(EVEN, list(range(n_classes)))
-    assert even is not None  # noqa: S101 - they were given
-    chosen = (answers * np.exp(matched(answers, even).log_weights)).argmax(axis=1)
-    is_changed = ~is_tie(answers, chosen)
+    n_items, most = predictions.n_items, max(1, MOST_NUMBERS // predictions.n_classes)
+    if n_items > most:
+        places = np.linspace(0, n_items - 1, most).astype(np.intp)
+        predictions, posterior = predictions.take(places), take(posterior, places, axis=0)
+    chosen = to_numpy(method.rule_given(predictions, EVEN).posterior(predictions)).argmax(axis=1)
+    is_changed = ~is_tie(to_numpy(posterior).astype(np.float64), chosen)
     if is_changed.sum() < LEAST_CHANGED or is_changed.mean() < LEAST_SHARE:
         return None
-    return Hint(round(is_changed.mean() * n_items), n_items, is_exact=len(answers) == n_items)
+    return Hint(round(is_changed.mean() * n_items), n_items, is_exact=n_items <= most)

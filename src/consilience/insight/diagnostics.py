@@ -209,7 +209,7 @@ def diagnosis_under(
         beyond_chance=beyond_chance,
         warned=warnings_of(evidence),
         counts_labels=counted is not None,
-        hint=hint_of(method, posterior),
+        hint=hint_of(method, data, posterior),
     )
 
 

@@ -43,13 +43,14 @@ def test_of_many_items_some_are_counted(collapsed, monkeypatch):
 def test_there_is_no_hint_where_nothing_is_gained_by_it(collapsed):
     predictions, truth = collapsed
     fused = cs.Consensus().fit(predictions)
-    assert hint_of(cs.Consensus(class_shares=[0.5, 0.5]).fit(predictions), fused.posterior_) is None
-    assert hint_of(cs.DawidSkene().fit(predictions), fused.posterior_) is None
+    assert hint_of(cs.Consensus(class_shares=[0.5, 0.5]).fit(predictions), predictions, fused.posterior_) is None
+    assert hint_of(cs.DawidSkene().fit(predictions), predictions, fused.posterior_) is None
     taught = cs.Consensus().fit(predictions, named(np.where(np.arange(400) < 50, truth, -1), predictions))
-    assert hint_of(taught, fused.posterior_) is None
-    sure = np.eye(2)[np.arange(400) % 2]
-    assert hint_of(fused, 0.98 * sure + 0.01) is None
-    assert hint_of(fused, np.full((400, 2), 0.5)) is None  # ties
+    assert hint_of(taught, predictions, fused.posterior_) is None
+    for rows in (0.98 * np.eye(2)[np.arange(400) % 2] + 0.01, np.full((400, 2), 0.5)):  # sure and even, or tied
+        same = cs.Predictions(np.stack([rows, rows]))
+        fused = cs.Consensus().fit(same)
+        assert hint_of(fused, same, fused.posterior_) is None
 
 
 def test_the_report_and_the_summary_have_the_hint(collapsed):

@@ -204,9 +204,7 @@ class Consensus(AbstractIterative):
         self._network()  # weights that are missing are noticed before the work, and so are wrong shares
         shares = self._shares(predictions, known)
         finding = find(predictions, self.chunk_size, self._progress)
-        plain = self._rule(finding, shares)
-        reweighting = None if shares is None else reweighted(plain, predictions, shares)
-        plain = _weighted(plain, reweighting)
+        plain, reweighting = self._told(finding, predictions, shares)
         labelled = self._labelled(predictions, known)
         rule = _corrected(plain, labelled, predictions.classes)
         posterior = rule.lazy_posterior(predictions, known, self.label_noise)
@@ -217,10 +215,9 @@ class Consensus(AbstractIterative):
     def _partial_fit(self, predictions: AbstractPredictions, known: Array | None) -> Outcome:
         shares = self._shares(predictions, known)
         finding = find_more(self.finding(), predictions, self.forgetting, self.chunk_size)
-        plain, labelled = self._rule(finding, shares), self._more_labelled(self.forgetting, predictions, known)
         before = None if self.reweighting_ is None else self.forgetting * self.reweighting_
-        reweighting = None if shares is None else reweighted(plain, predictions, shares, before)
-        plain = _weighted(plain, reweighting)
+        plain, reweighting = self._told(finding, predictions, shares, before)
+        labelled = self._more_labelled(self.forgetting, predictions, known)
         # Corrections take a moment to learn, so that batches without labels leave them as they are.
         rule = self._with_correction(plain) if known is None else _corrected(plain, labelled, predictions.classes)
         posterior = rule.lazy_posterior(predictions, known, self.label_noise)
@@ -246,6 +243,24 @@ class Consensus(AbstractIterative):
         """How items are answered after learning from these labels alone; what is learned here stays as it is."""
         items, known = self._aligned_with(labels, predictions)
         return _corrected(self.plain_rule(), self._labelled(items, known), self.classes_)
+
+    def rule_given(self, predictions: AbstractPredictions, class_shares: Any) -> LearnedRule:
+        """How these items would be answered if class shares were known; what is learned here stays as it is."""
+        return self._told(self.finding(), predictions, read_shares(class_shares, self.classes_))[0]
+
+    def _told(
+        self,
+        finding: Finding,
+        predictions: AbstractPredictions,
+        shares: ClassShares | None,
+        before: Reweighting | None = None,
+    ) -> tuple[LearnedRule, Reweighting | None]:
+        """The rule without what labels taught, and how class shares reweight its answers."""
+        rule = self._rule(finding, shares)
+        if shares is None:
+            return rule, None
+        reweighting = reweighted(rule, predictions, shares, before)
+        return _weighted(rule, reweighting), reweighting
 
     def _shares(self, predictions: AbstractPredictions, known: Array | None) -> ClassShares | None:
         """The class shares that were given, if labels do not contradict them."""

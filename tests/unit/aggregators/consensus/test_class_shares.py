@@ -11,6 +11,7 @@ import consilience as cs
 from consilience.aggregators.consensus import class_shares as module
 from consilience.aggregators.consensus.class_shares import (
     EVEN_WORTH,
+    MANY,
     MOST_WEIGHT,
     RIDGE,
     TOLERANCE,
@@ -24,7 +25,7 @@ from consilience.aggregators.consensus.class_shares import (
 from simulate import named, softmax_members
 
 SHARES = np.array([0.7, 0.2, 0.1])
-KNOWN = ClassShares(SHARES, np.inf)
+KNOWN = ClassShares(SHARES, MANY)
 
 
 def answers_of(rng, n_items, shares=SHARES):
@@ -79,20 +80,20 @@ def test_few_items_change_little(rng):
 
 def test_a_share_of_zero_rules_a_class_out(rng):
     answers, _ = answers_of(rng, 200)
-    found = matched(answers, ClassShares(np.array([0.6, 0.4, 0.0]), np.inf)).log_weights
+    found = matched(answers, ClassShares(np.array([0.6, 0.4, 0.0]), MANY)).log_weights
     assert found[2] == -MOST_WEIGHT
     assert weighted(answers, found)[:, 2].mean() < 0.01
 
 
 def test_weights_stay_bounded_where_nobody_names_a_class():
     answers = np.tile([1.0, 0.0], (100_000, 1))
-    assert np.abs(matched(answers, ClassShares(np.array([0.5, 0.5]), np.inf)).log_weights).max() <= MOST_WEIGHT
+    assert np.abs(matched(answers, ClassShares(np.array([0.5, 0.5]), MANY)).log_weights).max() <= MOST_WEIGHT
 
 
 def test_classes_and_items_in_another_order(rng):
     answers, _ = answers_of(rng, 300)
     found = matched(answers, KNOWN)
-    turned = matched(answers[rng.permutation(300)][:, [2, 0, 1]], ClassShares(SHARES[[2, 0, 1]], np.inf))
+    turned = matched(answers[rng.permutation(300)][:, [2, 0, 1]], ClassShares(SHARES[[2, 0, 1]], MANY))
     np.testing.assert_allclose(turned.log_weights, found.log_weights[[2, 0, 1]], atol=1e-9)
     np.testing.assert_allclose(turned.precision, found.precision[[2, 0, 1]], rtol=1e-9)
 
@@ -165,7 +166,7 @@ def test_shares_in_order_and_by_name():
     for given in ([0.2, 0.8], (0.2, 0.8), np.array([0.2, 0.8]), {"b": 0.8, "a": 0.2}, {"a": 0.2}, {"b": 0.8}):
         found = read_shares(given, ["a", "b"])
         np.testing.assert_allclose(found.shares, [0.2, 0.8])
-        assert found.n_counted == np.inf
+        assert found.n_counted == MANY
 
 
 def test_counts_in_order_and_by_name():
