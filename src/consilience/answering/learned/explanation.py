@@ -37,31 +37,36 @@ LEAST = 1e-9
 
 @final
 class ExplainedLearned(AbstractExplained):
-    """One item, answered by the learned rule."""
+    """One item, answered by the learned rule.
+
+    Members tip the answer that there would be if nobody had stated class shares; what these change comes on top.
+    """
 
     def __init__(self, rule: LearnedRule, one: Predictions) -> None:
-        self.rule = rule
-        self.log_posterior = np.log(np.maximum(to_numpy(rule.posterior(one))[0].astype(np.float64), TINY))
+        self.rule = rule.untold
+        self.log_posterior, self._before = (
+            np.log(np.maximum(to_numpy(some.posterior(one))[0].astype(np.float64), TINY)) for some in (rule, self.rule)
+        )
         said = one.to_array()[:, 0]
         self._members = np.flatnonzero(~np.isnan(said[:, 0]))
         self._first_choices = said[self._members].argmax(axis=1)
         self._shape = said.shape
         reader = Reader(one.apart(), chunk_size=len(self._members))  # whose items are the members
-        self._sums = Reading(rule.weighed, reader).sums(reader.chunks[0])
+        self._sums = Reading(self.rule.weighed, reader).sums(reader.chunks[0])
 
     def evidence(self, first: int, second: int) -> Evidence:
         """The Shapley values of the members, each at the class that it finds most probable."""
-        prepared, log_weights = self.rule.prepared, np.broadcast_to(self.rule.log_weights, self._shape[1])
-        prior, shares = (float(logs[first] - logs[second]) for logs in (self.rule.log_shares, log_weights))
-        log_odds = float(self.log_posterior[first] - self.log_posterior[second])
+        prepared = self.rule.prepared
+        prior, before, log_odds = (
+            float(logs[first] - logs[second]) for logs in (self.rule.log_shares, self._before, self.log_posterior)
+        )
 
         def value(is_in: npt.NDArray[np.bool_]) -> FloatArray:
             return self._log_odds(prepared, is_in, [first, second])
 
         by_probability = np.zeros(self._shape)
-        values = shapley_values(value, len(self._members), prior + shares, log_odds)
-        by_probability[self._members, self._first_choices] = values
-        return Evidence(prior, by_probability, np.zeros(self._shape[0]), shares)
+        by_probability[self._members, self._first_choices] = shapley_values(value, len(self._members), prior, before)
+        return Evidence(prior, by_probability, np.zeros(self._shape[0]), log_odds - before)
 
     def experts(self, first: int, second: int) -> dict[str, float]:
         """What each expert alone says for the first class against the second, as the network sees it."""

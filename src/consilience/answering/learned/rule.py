@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, final
 
 import numpy as np
 
 from consilience.answering.learned.experts import Reading
-from consilience.answering.learned.features import CLASS, MOST_CANDIDATES
+from consilience.answering.learned.features import CLASS, MOST_CANDIDATES, PANEL
 from consilience.answering.learned.network import NUMBERS_AT_ONCE, Network, Prepared, answer
 from consilience.answering.rule import AbstractRule
 from consilience.system.arrays import Array, FloatArray, like_array
@@ -53,6 +53,14 @@ class LearnedRule(AbstractRule):
     def prepared(self) -> Prepared:
         """The network with what is known of the panel."""
         return self.network.prepared(self.traits, self.trust, self.log_weights)
+
+    @cached_property
+    def untold(self) -> LearnedRule:
+        """The same rule if the user had stated no class shares."""
+        classes, panel = self.traits.classes.copy(), self.traits.panel.copy()
+        classes[:, [CLASS.index("stated share"), CLASS.index("stated against average")]] = 0
+        panel[PANEL.index("belief in stated shares")] = 0
+        return replace(self, traits=self.traits._replace(classes=classes, panel=panel), log_weights=0.0)
 
     @cached_property
     def weighed(self) -> Experts:
