@@ -29,7 +29,7 @@ from consilience.insight.accuracy import intervals
 from consilience.insight.accuracy.estimates import voters_of
 from consilience.system.atomic import whole_file
 from training.crossfit import folds_of
-from training.fit import weights
+from training.fit import Recipe, weights
 from training.panels import Job, drawn_jobs, features_folder, generated_jobs, panel_of
 
 MOST_VOTERS = 14
@@ -66,7 +66,7 @@ def rows_of(panel: Panel) -> Rows | None:
 
 def fit(rows: Sequence[Rows], coverage: float = COVERAGE) -> intervals.Intervals:
     """The two linear functions."""
-    shares = weights(rows, real=0.4)
+    shares = weights(rows, Recipe(real=0.4))
     of_row = np.concatenate([np.full(len(one.truth), w / len(one.truth)) for one, w in zip(rows, shares, strict=True)])
     share = torch.tensor(of_row / of_row.sum())
     values = np.concatenate([one.features for one in rows])

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import consilience as cs
-from consilience.aggregators.consensus.finding import find
+from consilience.aggregators.consensus.finding import find, find_more
 from consilience.aggregators.consensus.opinion_weights import copies, skills
 from consilience.aggregators.consensus.survey import OF_CLASSES, OF_ITEMS
 from consilience.aggregators.consensus.traits import traits_of
@@ -168,19 +168,52 @@ def test_the_survey_is_the_loops(case, chunk_size):
     predictions, answers = case
     finding = find(predictions, chunk_size)
     opinions = opinions_of(finding, predictions)
+    by_class, totals = surveyed(opinions, answers, slow.reestimated(opinions.average))
+    for name, sums in zip(OF_CLASSES, by_class, strict=True):
+        np.testing.assert_allclose(finding.found.survey.of_class(name), sums, atol=1e-8, err_msg=name)
+    for name, total in zip(OF_ITEMS, totals, strict=True):
+        assert finding.found.survey.mean(name) * N_ITEMS == pytest.approx(total, abs=1e-8), name
+
+
+def surveyed(opinions, answers, frequency):
+    """The sums of some items by loops, in the order of the library's."""
     by_class, totals = slow.survey(
         opinions.average,
         slow.votes_of(answers),
         opinions.translation,
         opinions.combination,
-        slow.reestimated(opinions.average),
+        frequency,
         opinions.n_answers[:, 0],
     )
-    assert set(by_class) == set(OF_CLASSES) and set(totals) == set(OF_ITEMS)
-    for name in OF_CLASSES:
-        np.testing.assert_allclose(finding.found.survey.of_class(name), by_class[name], atol=1e-8, err_msg=name)
-    for name in OF_ITEMS:
-        assert finding.found.survey.mean(name) * N_ITEMS == pytest.approx(totals[name], abs=1e-8), name
+    return np.array([by_class[name] for name in OF_CLASSES]), np.array([totals[name] for name in OF_ITEMS])
+
+
+@pytest.mark.parametrize("forgetting", [1.0, 0.6, 0.0])
+def test_one_more_batch_is_the_loops(case, forgetting):
+    """Votes are counted under the combination before it; experts and shares are those after it and before it."""
+    predictions, answers = case
+    n_before, n_members = 25, predictions.n_members
+    before, batch = predictions.take(np.arange(n_before)), predictions.take(np.arange(n_before, N_ITEMS))
+    first = [(m, i, row) for m, i, row in answers if i < n_before]
+    second = [(m, i - n_before, row) for m, i, row in answers if i >= n_before]
+    one_hot = [[(m, i, np.eye(N_CLASSES)[j]) for m, i, j in slow.votes_of(some)] for some in (first, second)]
+    old = find(before, None)
+    found = find_more(old, batch, forgetting, None)
+
+    right = slow.combination(first, old.found.standing.weights, n_before, N_CLASSES).right
+    logs = slow.expected_logs(one_hot[0], right, n_members)
+    more = np.exp(slow.combined_votes(slow.votes_of(second), np.zeros((N_ITEMS - n_before, N_CLASSES)), *logs))
+    counts = [reference.confusion_counts(*some, n_members) for some in zip(one_hot, (right, more), strict=True)]
+    np.testing.assert_allclose(found.found.combined.sums, forgetting * counts[0] + counts[1], atol=1e-8)
+    class_counts = forgetting * right.sum(axis=0) + more.sum(axis=0)
+    np.testing.assert_allclose(found.found.combined.class_counts, class_counts, atol=1e-8)
+
+    opinions = opinions_of(old, before)
+    earlier = surveyed(opinions, first, slow.reestimated(opinions.average))
+    counted = earlier[0][OF_CLASSES.index("re-estimated")]
+    later = surveyed(opinions_of(found, batch), second, (counted + 1) / (n_before + N_CLASSES))
+    np.testing.assert_allclose(found.found.survey.by_class, forgetting * earlier[0] + later[0], atol=1e-8)
+    np.testing.assert_allclose(found.found.survey.totals, forgetting * earlier[1] + later[1], atol=1e-8)
 
 
 def test_shares_are_reestimated_from_evenly_spaced_items(rng, monkeypatch):

@@ -12,15 +12,15 @@ from benchmarks.quality.families import SIDES
 from benchmarks.quality.panel import AS_IT_IS, keep
 from benchmarks.quality.prepare import Entry
 from benchmarks.quality.scores import METRICS
-from consilience.answering.learned.features import NAMES
 from consilience.answering.learned.network import read
 from panels_of_quality import hard, soft
 from training import crossfit as module
 from training.__main__ import run
-from training.crossfit import Fold, crossfit, examine, folds_of
+from training.crossfit import Fold, crossfit, examine, folds_of, scored
+from training.features import features_of
 from training.fit import Recipe, fit
 from training.network import Network
-from training.panels import Lesson, exam_jobs, store_all
+from training.panels import Lesson, exam_jobs, read_exam, store_all
 
 FAMILIES = ["tables", "judges", "mnist"]
 
@@ -50,8 +50,9 @@ def test_a_fold_never_trains_on_its_families(monkeypatch):
         return fit(lessons, recipe, seed)
 
     monkeypatch.setattr(module, "fit", spy)
-    values = np.random.default_rng(0).random((6, 2, len(NAMES))).astype(np.float16)
-    lessons = [Lesson(values, np.zeros(6, int), family) for family in ["generated crowd", *FAMILIES]]
+    features = features_of(soft(n_items=6, n_classes=2))
+    shares = np.array([0.5, 0.5])
+    lessons = [Lesson(features, np.zeros(6, int), shares, family) for family in ["generated crowd", *FAMILIES]]
     folds = [("tables", "judges"), ("mnist",)]
     found = crossfit(lessons, folds, Recipe(steps=1, networks=1))
     assert [fold.families for fold in found] == folds
@@ -62,14 +63,27 @@ def test_each_panel_is_answered_by_the_network_that_has_not_seen_its_family(tmp_
     paths = store_all(exam_jobs(entries), tmp_path / "exams", 1, lambda _: None)
     folds = [Fold(("tables", "judges"), [Network()]), Fold(("mnist",), [Network()])]
     asked = []
-    rows_of = module.rows_of
-    monkeypatch.setattr(module, "rows_of", lambda exam, networks: asked.append(networks) or rows_of(exam, networks))
+    scored = module.scored
+    monkeypatch.setattr(module, "scored", lambda exam, networks: asked.append(networks) or scored(exam, networks))
     rows = examine(paths, folds)
     assert asked == [folds[0].networks, folds[0].networks, folds[1].networks]
-    assert {row["method"] for row in rows} == {"average", "learned", "half learned"}
+    known = {f"exact, {name}" for name in ("stated", "reweighted", "both")}
+    assert {row["method"] for row in rows} >= {"average", "learned", "half learned"} | known
     by_method = {row["method"]: row for row in rows if row["family"] == "tables"}
     for metric in METRICS:  # a network that was not trained averages
         assert by_method["learned"][metric] == pytest.approx(by_method["average"][metric], abs=1e-2, nan_ok=True)
+
+
+def test_shares_are_known_in_several_ways(tmp_path, entries):
+    """Even ones only where they nearly are; those of an untrained network change nothing but by reweighting."""
+    (path, *_) = store_all(exam_jobs(entries), tmp_path / "exams", 1, lambda _: None)
+    exam = read_exam(path)
+    for shares, is_even in (([0.25] * 4, True), ([0.7, 0.1, 0.1, 0.1], False)):
+        rows = {row["method"]: row for row in scored(exam._replace(shares=np.array(shares)), [Network()])}
+        assert ("even, stated" in rows) == is_even
+        assert rows["exact, stated"]["nll"] == pytest.approx(rows["learned"]["nll"])
+        assert rows["exact, both"]["nll"] == pytest.approx(rows["exact, reweighted"]["nll"])
+        assert rows["exact, reweighted"]["nll"] != pytest.approx(rows["learned"]["nll"], rel=1e-4)
 
 
 OPTIONS = {"panels": 20, "draws": 1, "steps": 2, "networks": 2, "seed": 0, "kinds": None, "jobs": 1}

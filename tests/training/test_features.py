@@ -1,6 +1,7 @@
 """What training sees is what the library computes, and follows whatever is reordered or renamed."""
 
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -8,9 +9,11 @@ import pytest
 import consilience as cs
 from benchmarks.quality.methods import average
 from benchmarks.quality.panel import take
-from consilience.answering.learned.features import LOWEST_LOG, MOST_CANDIDATES, NAMES
+from consilience.aggregators.consensus.finding import find
+from consilience.aggregators.consensus.traits import traits_of
+from consilience.answering.learned.features import CLASS, ITEM, LOWEST_LOG, MEMBER, MOST_CANDIDATES, PAIR, PANEL
 from panels_of_quality import hard, soft
-from training.features import AVERAGE, features_of
+from training.features import AVERAGE_SHARE, STATED, features_of
 
 ROUNDING = 2e-4
 """Features are stored in single precision, up to 12 in size; EM amplifies rounding."""
@@ -25,22 +28,84 @@ def panel(request):
 
 def test_every_feature_has_its_place(panel):
     found = features_of(panel)
-    assert found.values.shape == (60, 4, len(NAMES))
-    np.testing.assert_allclose(found.values[:, :, AVERAGE], found.average, atol=1e-6)
+    assert found.pair.shape == (60, 4, len(PAIR)) and found.item.shape == (60, len(ITEM))
+    assert found.classes.shape == (4, len(CLASS)) and found.panel.shape == (len(PANEL),)
+    assert found.members.shape == (6, len(MEMBER))
+    np.testing.assert_allclose(found.pair[:, :, PAIR.index("average")], found.average, atol=1e-6)
     np.testing.assert_allclose(found.average, average(panel), atol=1e-5)
+    assert (CLASS[AVERAGE_SHARE], CLASS[STATED]) == ("share in average", "stated share")
+
+
+def test_there_is_evidence_of_each_answer(panel):
+    """Answer by answer: the logarithms of what it says, softened, and those of its vote."""
+    found, said = features_of(panel), panel.predictions.to_array()
+    combination = find(panel.predictions, None).experts.combination
+    places = list(zip(found.answer_item.tolist(), found.answer_member.tolist(), strict=True))
+    assert places == [(i, m) for i in range(60) for m in range(6) if not np.isnan(said[m, i, 0])]
+    for number, (i, m) in enumerate(places):
+        np.testing.assert_allclose(found.own[number], np.log(0.98 * said[m, i] + 0.02 / 4), atol=1e-5)
+        vote = said[m, i].argmax()
+        logs = combination.weights[m, :, vote] + combination.bias[m]
+        np.testing.assert_allclose(found.said[number], logs, atol=1e-5)
+
+
+def test_who_is_undecided_has_no_evidence_of_a_vote():
+    panel = soft(n_items=20, missing=0)
+    panel.probabilities[2, 3] = [0.3, 0.3, 0.2, 0.2]
+    found = features_of(panel)
+    is_undecided = (found.answer_item == 3) & (found.answer_member == 2)
+    assert is_undecided.sum() == 1 and not found.said[is_undecided].any()
+    assert found.said[~is_undecided].any(axis=1).all()
+
+
+def test_some_items_have_the_traits_of_all(panel):
+    items = np.array([3, 10, 11, 40])
+    some, whole = features_of(panel, items), features_of(panel)
+    for name in ("classes", "panel", "members"):
+        np.testing.assert_array_equal(getattr(some, name), getattr(whole, name))
+    np.testing.assert_allclose(some.pair, whole.pair[items], atol=ROUNDING)
+    is_in = np.isin(whole.answer_item, items)
+    np.testing.assert_array_equal(items[some.answer_item], whole.answer_item[is_in])
+    np.testing.assert_allclose(some.own, whole.own[is_in], atol=ROUNDING)
+    np.testing.assert_allclose(some.said, whole.said[is_in], atol=ROUNDING)
 
 
 def test_items_and_members_may_be_reordered(panel):
     order, members = (np.random.default_rng(0).permutation(n) for n in (panel.n_items, panel.n_members))
-    other = features_of(take(panel, order, members))
-    np.testing.assert_allclose(other.values, features_of(panel).values[order], atol=ROUNDING)
+    other, found = features_of(take(panel, order, members)), features_of(panel)
+    np.testing.assert_allclose(other.pair, found.pair[order], atol=ROUNDING)
+    np.testing.assert_allclose(other.item, found.item[order], atol=ROUNDING)
+    np.testing.assert_allclose(other.classes, found.classes, atol=ROUNDING)
+    np.testing.assert_allclose(other.panel, found.panel, atol=ROUNDING)
+    np.testing.assert_allclose(other.members, found.members[members], atol=ROUNDING)
 
 
-def test_features_are_those_of_a_fit(panel):
-    """The traits of a fitted Consensus, of which the last columns are."""
-    traits = cs.Consensus().fit(panel.predictions).rule().traits
-    values = features_of(panel).values
-    np.testing.assert_allclose(values[0, 0, -len(traits.panel) :], traits.panel, atol=1e-5)
+def test_traits_are_those_of_a_fit(panel):
+    traits, found = cs.Consensus().fit(panel.predictions).rule().traits, features_of(panel)
+    for name in ("classes", "panel", "members"):
+        np.testing.assert_allclose(getattr(found, name), getattr(traits, name), atol=1e-9)
+
+
+class Stated(NamedTuple):
+    """Class shares that the user states."""
+
+    shares: np.ndarray
+    n_counted: float
+
+
+@pytest.mark.parametrize("n_counted", [np.inf, 100, 7])
+@pytest.mark.parametrize("shares", [[0.7, 0.2, 0.1, 0.0], [0.25] * 4], ids=["uneven", "even"])
+def test_stated_shares_are_the_librarys(panel, shares, n_counted):
+    pytest.importorskip("torch")
+    from training.fit import with_stated
+
+    stated = Stated(np.array(shares), n_counted)
+    traits = traits_of(find(panel.predictions, None).found, stated)
+    before = features_of(panel)
+    found = with_stated(before, *stated)
+    for name in ("classes", "panel", "members"):
+        np.testing.assert_allclose(getattr(found, name), getattr(traits, name), atol=1e-9)
+    assert not before.classes[:, STATED : STATED + 2].any()  # which stay as they are
 
 
 @pytest.mark.parametrize(
@@ -58,7 +123,7 @@ def test_features_are_those_of_a_fit(panel):
 )
 def test_features_are_finite(odd):
     found = features_of(odd)
-    assert np.isfinite(found.values).all()
-    assert np.abs(found.values).max() <= -LOWEST_LOG
+    assert all(np.isfinite(part).all() for part in found)
+    assert all(np.abs(part).max() <= -LOWEST_LOG for part in found[:6] if part is not found.candidates)
     assert found.candidates.shape == (odd.n_items, min(odd.n_classes, MOST_CANDIDATES))
     np.testing.assert_allclose(found.average.sum(axis=1), 1)

@@ -9,7 +9,10 @@ from training.loss import Ratios, loss, ratios
 
 AVERAGE = torch.tensor([0.5, 0.5, 0.8, 0.2, 0.6, 0.4])  # three items, two classes each
 ANSWER = torch.tensor([0.9, 0.1, 0.8, 0.2, 0.3, 0.7])
-BATCH = Batch(torch.zeros(6, 1), torch.tensor([0, 0, 1, 1, 2, 2]), torch.tensor([0, 2, 4]), torch.tensor([0, 0, 1]))
+NONE = torch.zeros(0)  # of what the loss does not see
+BATCH = Batch(
+    torch.zeros(6, 1), torch.tensor([0, 0, 1, 1, 2, 2]), torch.tensor([0, 2, 4]), torch.tensor([0, 0, 1]), *[NONE] * 6
+)
 
 NLL = [
     np.log((-(np.log(0.9) + np.log(0.8)) / 2 + 0.02) / (-(np.log(0.5) + np.log(0.8)) / 2 + 0.02)),

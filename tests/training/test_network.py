@@ -1,81 +1,180 @@
 """The network that torch trains is the one that the library answers with."""
 
+from typing import NamedTuple
+
 import numpy as np
 import pytest
 
 torch = pytest.importorskip("torch")
 import consilience as cs
-from consilience.answering.learned.features import NAMES, PANEL
-from consilience.answering.learned.network import contents
+from consilience.aggregators.consensus.finding import find
+from consilience.aggregators.consensus.traits import traits_of
+from consilience.answering.learned.features import MEMBER, NAMES, PANEL
+from consilience.answering.learned.network import contents, read
+from consilience.answering.learned.rule import LearnedRule
 from panels_of_quality import hard, soft
-from training.features import AVERAGE, features_of
-from training.network import Network, answer, exported
+from training.crossfit import answer
+from training.features import features_of
+from training.fit import Batch, rows_of, with_stated
+from training.network import AVERAGE, Network, exported
 
 ROUNDING = 1e-5
 """Single precision, logarithms up to 12."""
+
+WIDE = (np.full(len(PANEL), -100.0), np.full(len(PANEL), 100.0))
+"""Ranges of the panels' traits that no panel leaves."""
+
+
+def any_values(n_rows=50):
+    """What the scale of features is learned from."""
+    none = Batch(*[torch.zeros(0)] * len(Batch._fields))
+    return none._replace(values=torch.randn(n_rows, len(NAMES)), members=torch.randn(n_rows, len(MEMBER)))
 
 
 def far_from_the_average(seed=0):
     torch.manual_seed(seed)
     network = Network(8)
-    for weights in network.parameters():
-        torch.nn.init.normal_(weights, std=0.3)
-    network.standardize(torch.randn(50, len(NAMES)))
+    for name, weights in network.named_parameters():
+        torch.nn.init.normal_(weights, std=0.1 if name.startswith("member") else 0.3)
+    torch.manual_seed(0)  # all saw the same lessons
+    network.standardize(any_values())
     return network.eval()
 
 
+def batch_of(features):
+    """All items of a panel."""
+    numpys = rows_of(features, np.arange(len(features.pair)))
+    tensors = Batch(*(torch.from_numpy(np.ascontiguousarray(part)) for part in numpys))
+    return Batch(*(part.float() if part.is_floating_point() else part for part in tensors))
+
+
 @pytest.fixture
-def values():
-    return torch.from_numpy(features_of(soft(n_items=20)).values)
+def features():
+    return features_of(soft(n_items=20))
 
 
-def answered(network, values):
-    n_items, n_classes, n_features = values.shape
-    item = torch.arange(n_items).repeat_interleave(n_classes)
+def answered(network, features):
     with torch.no_grad():
-        return network(values.reshape(-1, n_features), item, n_items).reshape(n_items, n_classes).numpy()
+        return network(batch_of(features)).reshape(features.candidates.shape).numpy()
 
 
-def test_rows_sum_to_one(values):
-    np.testing.assert_allclose(np.exp(answered(far_from_the_average(), values)).sum(axis=1), 1, atol=ROUNDING)
+def test_rows_sum_to_one(features):
+    np.testing.assert_allclose(np.exp(answered(far_from_the_average(), features)).sum(axis=1), 1, atol=ROUNDING)
 
 
-def test_answers_follow_permuted_classes(values):
+def test_answers_follow_permuted_classes(features):
     order, network = [2, 0, 3, 1], far_from_the_average()
-    expected = answered(network, values)[:, order]
-    np.testing.assert_allclose(answered(network, values[:, order]), expected, rtol=ROUNDING, atol=ROUNDING)
+    turned = features._replace(
+        pair=features.pair[:, order], classes=features.classes[order], own=features.own[:, order]
+    )._replace(said=features.said[:, order])
+    expected = answered(network, features)[:, order]
+    np.testing.assert_allclose(answered(network, turned), expected, rtol=ROUNDING, atol=ROUNDING)
 
 
-def test_an_untrained_network_averages(values):
-    np.testing.assert_allclose(np.exp(answered(Network(8), values)), values[..., AVERAGE].numpy(), atol=ROUNDING)
+def test_answers_do_not_depend_on_the_order_of_members(features):
+    order, network = np.array([3, 0, 5, 1, 4, 2]), far_from_the_average()
+    turned = features._replace(members=features.members[order], answer_member=np.argsort(order)[features.answer_member])
+    np.testing.assert_allclose(answered(network, turned), answered(network, features), atol=1e-4)
 
 
-def test_a_feature_that_is_left_out_has_no_effect(values):
-    name, network = NAMES[-1], far_from_the_average()
-    changed = values.clone()
-    changed[..., -1] += 0.3
-    network.standardize(values.reshape(-1, len(NAMES)))
-    assert not np.allclose(answered(network, changed), answered(network, values), atol=ROUNDING)
-    network.standardize(values.reshape(-1, len(NAMES)), left_out=(name,))
-    np.testing.assert_array_equal(answered(network, changed), answered(network, values))
+def test_an_untrained_network_averages(features):
+    expected = batch_of(features).values[:, AVERAGE].reshape(20, 4)
+    np.testing.assert_allclose(np.exp(answered(Network(8), features)), expected, atol=ROUNDING)
 
 
-@pytest.mark.parametrize("panel", [soft(n_items=30), hard(n_items=30, n_classes=40)], ids=["soft", "hard, 40 classes"])
-def test_the_library_answers_as_torch_does(panel, tmp_path):
-    networks = [far_from_the_average(seed) for seed in range(2)]
-    for network in networks[1:]:  # all saw the same lessons
-        network.mean.copy_(networks[0].mean)
-        network.deviation.copy_(networks[0].deviation)
-    wide = (np.full(len(PANEL), -100.0), np.full(len(PANEL), 100.0))
-    np.savez(tmp_path / "weights.npz", **contents(exported(networks, wide)))
-    fitted = cs.Consensus(weights=tmp_path / "weights.npz").fit(panel.predictions)
+def test_evidence_is_each_answers_times_the_power_of_its_member(features):
+    """By a loop over entries."""
+    network, batch = far_from_the_average(), batch_of(features)
+    expected, scale = np.zeros(len(batch.values)), slice(-len(PANEL), None)
+    panel = (features.panel - network.mean[scale].numpy()) / network.deviation[scale].numpy()
+    with torch.no_grad():
+        for number, member in enumerate(features.members):
+            own = (member - network.member_mean.numpy()) / network.member_deviation.numpy()
+            traits = torch.from_numpy(np.clip(np.concatenate([own, panel]), -5, 5).astype(np.float32))
+            powers = network.member_last(torch.relu(network.member_first(traits))).numpy()
+            powers = powers / np.sqrt(len(features.answer_item) / 20)  # 20 items
+            for answer_ in np.flatnonzero(features.answer_member == number):
+                rows = 4 * features.answer_item[answer_] + np.arange(4)
+                expected[rows] += powers[0] * features.own[answer_] + powers[1] * features.said[answer_]
+        np.testing.assert_allclose(network._evidence(batch), expected, rtol=1e-4, atol=1e-4)
+
+
+def test_without_members_there_is_no_evidence(features):
+    network = Network(8, has_members=False)
+    assert not network._evidence(batch_of(features)).any()
+
+
+def test_a_feature_that_is_left_out_has_no_effect(features):
+    name, network = "panel: log items", far_from_the_average()
+    panel = features.panel.copy()
+    panel[PANEL.index("log items")] += 0.3
+    changed = features._replace(panel=panel)
+    assert not np.allclose(answered(network, changed), answered(network, features), atol=ROUNDING)
+    network.standardize(any_values(), left_out=(name,))
+    np.testing.assert_array_equal(answered(network, changed), answered(network, features))
+
+
+# ---- as the library has it --------------------------------------------------------------------------------
+
+
+class Stated(NamedTuple):
+    """Class shares that the user states."""
+
+    shares: np.ndarray
+    n_counted: float
+
+
+def undecided():
+    """Some answers name no class, and one member is silent."""
+    panel = soft(n_items=30, missing=0.3)
+    panel.probabilities[2, ::3] = [0.35, 0.35, 0.2, 0.1]
+    panel.probabilities[5] = np.nan
+    return panel
+
+
+PANELS = {
+    "probabilities": soft(n_items=30, missing=0),
+    "missing": soft(n_items=30, missing=0.3),
+    "undecided": undecided(),
+    "votes": hard(n_items=30, missing=0.3),
+    "probabilities, 40 classes": soft(n_items=30, n_classes=40, missing=0.2),
+    "votes, 40 classes": hard(n_items=30, n_classes=40),
+}
+
+
+@pytest.mark.parametrize("n_counted", [None, 50, np.inf], ids=["nothing stated", "counted", "exact"])
+@pytest.mark.parametrize("name", PANELS)
+def test_the_library_answers_as_torch_does(name, n_counted, tmp_path):
+    panel, networks = PANELS[name], [far_from_the_average(seed) for seed in range(2)]
+    np.savez(tmp_path / "weights.npz", **contents(exported(networks, WIDE)))
+    shares = np.random.default_rng(0).dirichlet(np.ones(panel.n_classes))
+    stated = None if n_counted is None else Stated(shares, n_counted)
+    finding, features = find(panel.predictions, None), features_of(panel)
+    if stated is None:
+        found = cs.Consensus(weights=tmp_path / "weights.npz").fit(panel.predictions).posterior_
+    else:
+        features = with_stated(features, *stated)
+        traits = traits_of(finding.found, stated)
+        found = LearnedRule(finding.experts, traits, read(tmp_path / "weights.npz")).posterior(panel.predictions)
+    expected = answer(networks, features)
+    assert np.abs(expected - features.average).max() > 0.05
     # Among many classes, the library lets those that tie with the last candidate share alike.
-    np.testing.assert_allclose(fitted.posterior_, answer(networks, features_of(panel)), atol=1e-3)
+    np.testing.assert_allclose(np.asarray(found), expected, atol=1e-3 if name == "votes, 40 classes" else 2e-4)
+
+
+@pytest.mark.parametrize("make", [soft, hard], ids=["probabilities", "votes"])
+def test_half_precision_changes_little(make):
+    """Lessons are stored in it, and so are exams."""
+    features, networks = features_of(make(n_items=60)), [far_from_the_average()]
+    short = {name: getattr(features, name).astype(np.float16) for name in ("pair", "item", "own", "said")}
+    np.testing.assert_allclose(answer(networks, features._replace(**short)), answer(networks, features), atol=1e-2)
 
 
 def test_what_was_left_out_is_exported_as_zero():
     network = far_from_the_average()
-    network.standardize(torch.randn(50, len(NAMES)), left_out=(NAMES[3],))
+    network.standardize(any_values(), left_out=(NAMES[3], NAMES[-2]))
     weights = exported([network], (np.zeros(len(PANEL)), np.ones(len(PANEL))))
     assert not weights.first[:, 3].any() and weights.first[:, 4].any()
+    assert not any(table[:, -2].any() for table in (weights.first, weights.panel_first, weights.member_first))
+    assert all(table[:, -1].any() for table in (weights.first, weights.panel_first, weights.member_first))
     assert np.isfinite(weights.deviation).all()

@@ -6,10 +6,10 @@ import pytest
 from benchmarks.quality.families import SIDES
 from benchmarks.quality.panel import AS_IT_IS, keep
 from benchmarks.quality.prepare import Entry
-from consilience.answering.learned.features import MOST_CANDIDATES, NAMES
-from panels_of_quality import soft
+from consilience.answering.learned.features import MOST_CANDIDATES, PAIR
+from panels_of_quality import hard, soft
 from training import panels
-from training.features import AVERAGE
+from training.features import Features, features_of
 from training.panels import (
     LEAST_ITEMS,
     MOST_ITEMS,
@@ -91,10 +91,40 @@ def test_a_lesson_has_true_candidates_only(tmp_path):
     store(Job("sixty", 0, tmp_path / "sixty.npz", is_altered=False), tmp_path / "lesson.npz")
     (lesson,) = read_lessons([tmp_path / "lesson.npz"])
     assert lesson.family == "tables"
-    assert lesson.values.shape == (MOST_ITEMS, MOST_CANDIDATES, len(NAMES))
+    assert lesson.features.pair.shape == (MOST_ITEMS, MOST_CANDIDATES, len(PAIR))
+    assert lesson.features.candidates.shape == (MOST_ITEMS, MOST_CANDIDATES)
     assert lesson.truth.shape == (MOST_ITEMS,) and lesson.truth.min() >= 0
+    np.testing.assert_allclose(lesson.shares, np.bincount(panel.truth, minlength=60) / 300)
     # The first member of these panels is always right, and 90 % sure: the true candidate is probable to the average.
-    assert (np.take_along_axis(lesson.values[:, :, AVERAGE], lesson.truth[:, None], 1) > 0.1).mean() > 0.8
+    average = lesson.features.pair[:, :, PAIR.index("average")]
+    assert (np.take_along_axis(average, lesson.truth[:, None], 1) > 0.1).mean() > 0.8
+
+
+@pytest.mark.parametrize("make", [soft, hard], ids=["probabilities", "votes"])
+def test_a_lesson_is_in_half_precision_and_its_traits_are_not(tmp_path, make):
+    panel = make(n_items=50, name="short")
+    keep(panel, tmp_path)
+    store(Job("short", 0, tmp_path / "short.npz", is_altered=False), tmp_path / "lesson.npz")
+    (lesson,) = read_lessons([tmp_path / "lesson.npz"])
+    expected = features_of(panel)
+    short = ("pair", "item", "own", "said")
+    for name in Features._fields[:-1]:
+        stored, exact = getattr(lesson.features, name), getattr(expected, name)
+        assert stored.dtype == (np.float16 if name in short else np.int32 if exact.dtype.kind == "i" else np.float32)
+        np.testing.assert_allclose(stored, exact, rtol=2e-3 if name in short else 1e-5, atol=2e-3, err_msg=name)
+    assert not lesson.features.average.size  # which training does not need
+
+
+def test_an_item_whose_truth_is_no_candidate_is_kept_and_never_drawn(tmp_path):
+    panel = hard(n_items=100, n_classes=60, name="sixty")
+    panel.labels[:] = (panel.truth + 1) % 60  # nobody is ever right
+    keep(panel, tmp_path)
+    store(Job("sixty", 0, tmp_path / "sixty.npz", is_altered=False), tmp_path / "lesson.npz")
+    (lesson,) = read_lessons([tmp_path / "lesson.npz"])
+    candidates, is_drawn = lesson.features.candidates, lesson.truth >= 0
+    assert is_drawn.any() and not is_drawn.all()
+    np.testing.assert_array_equal(candidates[is_drawn, lesson.truth[is_drawn]], panel.truth[is_drawn])
+    assert not (candidates[~is_drawn] == panel.truth[~is_drawn, None]).any()
 
 
 def test_lessons_with_too_few_items_are_left_out(tmp_path):
@@ -106,8 +136,9 @@ def test_lessons_with_too_few_items_are_left_out(tmp_path):
 def test_an_exam_has_all_items_whose_truth_is_known(tmp_path, entries):
     store(exam_jobs(entries)[0], tmp_path / "exam.npz")
     exam = read_exam(tmp_path / "exam.npz")
-    assert exam.values.shape == (50, 4, len(NAMES))
-    assert exam.average.shape == (50, 4) and len(exam.truth) == 50
+    assert exam.features.pair.shape == (50, 4, len(PAIR))
+    assert exam.features.average.shape == (50, 4) and len(exam.truth) == 50
+    np.testing.assert_allclose(exam.shares, np.bincount(exam.truth, minlength=4) / 50)
     assert set(exam.rows) == {"average"}
     assert exam.rows["average"]["family"] == "tables"
 
