@@ -3,12 +3,12 @@
 import math
 from dataclasses import fields
 from functools import cache
-from typing import NamedTuple
 
 import numpy as np
 import pytest
 
 import consilience as cs
+from consilience.aggregators.consensus.class_shares import MANY, ClassShares
 from consilience.aggregators.consensus.finding import find, find_more
 from consilience.aggregators.consensus.opinion_weights import copies, skills
 from consilience.aggregators.consensus.survey import OF_CLASSES, OF_ITEMS
@@ -32,14 +32,7 @@ CASES = (
 )
 
 
-class Stated(NamedTuple):
-    """Class shares that the user states."""
-
-    shares: np.ndarray
-    n_counted: float
-
-
-EXACT, COUNTED = Stated(np.array([0.7, 0.3, 0.0]), np.inf), Stated(np.array([0.2, 0.3, 0.5]), 50)
+EXACT, COUNTED = ClassShares(np.array([0.7, 0.3, 0.0]), MANY), ClassShares(np.array([0.2, 0.3, 0.5]), 50)
 
 
 @pytest.fixture(params=CASES)

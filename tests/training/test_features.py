@@ -1,7 +1,6 @@
 """What training sees is what the library computes, and follows whatever is reordered or renamed."""
 
 from dataclasses import replace
-from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -9,6 +8,7 @@ import pytest
 import consilience as cs
 from benchmarks.quality.methods import average
 from benchmarks.quality.panel import take
+from consilience.aggregators.consensus.class_shares import MANY, ClassShares
 from consilience.aggregators.consensus.finding import find
 from consilience.aggregators.consensus.traits import traits_of
 from consilience.answering.learned.features import CLASS, ITEM, LOWEST_LOG, MEMBER, MOST_CANDIDATES, PAIR, PANEL
@@ -86,23 +86,16 @@ def test_traits_are_those_of_a_fit(panel):
         np.testing.assert_allclose(getattr(found, name), getattr(traits, name), atol=1e-9)
 
 
-class Stated(NamedTuple):
-    """Class shares that the user states."""
-
-    shares: np.ndarray
-    n_counted: float
-
-
-@pytest.mark.parametrize("n_counted", [np.inf, 100, 7])
+@pytest.mark.parametrize("n_counted", [MANY, 100, 7])
 @pytest.mark.parametrize("shares", [[0.7, 0.2, 0.1, 0.0], [0.25] * 4], ids=["uneven", "even"])
 def test_stated_shares_are_the_librarys(panel, shares, n_counted):
     pytest.importorskip("torch")
     from training.fit import with_stated
 
-    stated = Stated(np.array(shares), n_counted)
+    stated = ClassShares(np.array(shares), n_counted)
     traits = traits_of(find(panel.predictions, None).found, stated)
     before = features_of(panel)
-    found = with_stated(before, *stated)
+    found = with_stated(before, stated)
     for name in ("classes", "panel", "members"):
         np.testing.assert_allclose(getattr(found, name), getattr(traits, name), atol=1e-9)
     assert not before.classes[:, STATED : STATED + 2].any()  # which stay as they are

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 torch = pytest.importorskip("torch")
+from consilience.aggregators.consensus.class_shares import EVEN_WORTH, MANY
 from consilience.answering.learned.features import CLASS, ITEM, MEMBER, NAMES, PAIR, PANEL
 from panels_of_quality import hard, soft
 from training.features import STATED, Features, features_of
 from training.fit import (
-    EVEN_WORTH,
     FEW_DRAWS,
     UNEVEN,
     Recipe,
@@ -197,14 +197,15 @@ def test_rows_are_the_features_by_name(make):
 
 def statements(shares, n=300):
     rng = np.random.default_rng(0)
-    return [drawn_statement(np.array(shares), rng) for _ in range(n)]
+    drawn = [drawn_statement(np.array(shares), rng) for _ in range(n)]
+    return [(one.shares, one.n_counted) for one in drawn]
 
 
 def test_statements_are_exact_even_or_counted():
     found = statements([0.3, 0.36, 0.34])
-    exact = [shares for shares, n in found if n == np.inf]
+    exact = [shares for shares, n in found if n == MANY]
     even = [shares for shares, n in found if n == EVEN_WORTH and np.ptp(shares) == 0]
-    counted = [(shares, n) for shares, n in found if n != np.inf and np.ptp(shares) > 0]
+    counted = [(shares, n) for shares, n in found if n != MANY and np.ptp(shares) > 0]
     assert all(abs(len(some) - 100) < 35 for some in (exact, even, counted))
     np.testing.assert_array_equal(exact, np.tile([0.3, 0.36, 0.34], (len(exact), 1)))
     assert all(20 <= n <= 500 and (shares > 0).all() for shares, n in counted)
@@ -216,7 +217,7 @@ def test_statements_are_exact_even_or_counted():
 def test_nobody_calls_uneven_shares_even():
     found = statements([0.9, 0.1, 0.0])
     assert all(np.ptp(shares) > 0.3 for shares, _ in found)
-    assert sum(n == np.inf for _, n in found) == pytest.approx(100, abs=35)
+    assert sum(n == MANY for _, n in found) == pytest.approx(100, abs=35)
     assert is_nearly_even(np.array([0.3, 0.36, 0.34])) and not is_nearly_even(np.array([0.9, 0.1, 0.0]))
 
 

@@ -1,12 +1,11 @@
 """The network that torch trains is the one that the library answers with."""
 
-from typing import NamedTuple
-
 import numpy as np
 import pytest
 
 torch = pytest.importorskip("torch")
 import consilience as cs
+from consilience.aggregators.consensus.class_shares import MANY, ClassShares
 from consilience.aggregators.consensus.finding import find
 from consilience.aggregators.consensus.traits import traits_of
 from consilience.answering.learned.features import MEMBER, NAMES, PANEL
@@ -117,13 +116,6 @@ def test_a_feature_that_is_left_out_has_no_effect(features):
 # ---- as the library has it --------------------------------------------------------------------------------
 
 
-class Stated(NamedTuple):
-    """Class shares that the user states."""
-
-    shares: np.ndarray
-    n_counted: float
-
-
 def undecided():
     """Some answers name no class, and one member is silent."""
     panel = soft(n_items=30, missing=0.3)
@@ -142,18 +134,18 @@ PANELS = {
 }
 
 
-@pytest.mark.parametrize("n_counted", [None, 50, np.inf], ids=["nothing stated", "counted", "exact"])
+@pytest.mark.parametrize("n_counted", [None, 50, MANY], ids=["nothing stated", "counted", "exact"])
 @pytest.mark.parametrize("name", PANELS)
 def test_the_library_answers_as_torch_does(name, n_counted, tmp_path):
     panel, networks = PANELS[name], [far_from_the_average(seed) for seed in range(2)]
     np.savez(tmp_path / "weights.npz", **contents(exported(networks, WIDE)))
     shares = np.random.default_rng(0).dirichlet(np.ones(panel.n_classes))
-    stated = None if n_counted is None else Stated(shares, n_counted)
+    stated = None if n_counted is None else ClassShares(shares, n_counted)
     finding, features = find(panel.predictions, None), features_of(panel)
     if stated is None:
         found = cs.Consensus(weights=tmp_path / "weights.npz").fit(panel.predictions).posterior_
     else:
-        features = with_stated(features, *stated)
+        features = with_stated(features, stated)
         traits = traits_of(finding.found, stated)
         found = LearnedRule(finding.experts, traits, read(tmp_path / "weights.npz")).posterior(panel.predictions)
     expected = answer(networks, features)
