@@ -64,7 +64,7 @@ def case(request, rng):
         theirs = pytest.importorskip("torch").tensor(array)
         return cs.Predictions.concatenate([theirs, hard]), reference.answers_of(array, labels)
     answers = reference.answers_of(array)
-    answers += [(m, i, row[::-1]) for m, i, row in answers if m == 1 and i % 4 == 0]  # who changes its mind
+    answers += [(m, i, row[::-1]) for m, i, row in answers if m == 1 and i % 4]  # who changes its mind
     member, item, rows = zip(*answers, strict=True)
     return cs.Predictions.from_answers(item, member, probabilities=np.array(rows)), answers
 
@@ -408,7 +408,8 @@ def random_network():
     rng, n_networks, n_hidden = np.random.default_rng(0), 2, 6
     sizes = network._sizes((n_networks, len(NAMES), n_hidden))
     arrays = {name: 0.3 * rng.normal(size=size) for name, size in sizes.items()}
-    arrays |= {name: rng.uniform(0.3, 2, size=sizes[name]) for name in ("deviation", "member_deviation")}
+    arrays["deviation"] = rng.uniform(0.3, 2, len(NAMES))
+    arrays["member_deviation"] = rng.uniform(0.05, 0.5, len(MEMBER))  # some traits are further than five of these
     arrays |= {"lowest": -rng.uniform(0, 1, len(PANEL)), "highest": rng.uniform(0, 1, len(PANEL))}
     return network.Network(**{field.name: arrays[field.name] for field in fields(network.Network)})
 

@@ -63,6 +63,31 @@ def test_copies_gaps_and_votes_are_seen(rng):
     assert panel_of(cs.Predictions.concatenate([array, labels]))["votes among members"] == 0.5
 
 
+def members_of(given_):
+    return dict(zip(MEMBER, traits_of(find(given_, None).found).members.T, strict=True))
+
+
+def test_members_who_err_together_are_seen(rng):
+    """Two who guess alike agree more than their accuracy explains; how far is bounded."""
+    truth = rng.integers(20, size=3000)
+    able = np.where(rng.random((5, 3000)) < 0.8, truth, rng.integers(20, size=(5, 3000)))
+    guess = rng.integers(20, size=3000)
+    predictions = cs.Predictions.from_labels(np.vstack([able, guess, guess]), 20)
+    found, panel = members_of(predictions), panel_of(predictions)
+    assert (found["most excess agreement"][5:] == 3).all() and (found["most excess agreement"][:5] < 1).all()
+    assert panel["most excess agreement"] == 3
+    assert panel_of(cs.Predictions.from_labels(able, 20))["most excess agreement"] < 0.5
+    assert (found["accuracy"][:5] > 0.7).all() and (found["accuracy"][5:] < 0.2).all()
+    assert (found["accuracy beyond agreement"][:5] > found["accuracy beyond agreement"][5:].max()).all()
+
+
+def test_traits_of_a_member_that_never_answers_are_those_of_nobody(rng):
+    array, _ = softmax_members(rng, [3, 2, 1], 60, 3)
+    found = members_of(cs.Predictions(np.concatenate([array, np.full_like(array[:1], np.nan)])))
+    assert found["coverage"].tolist() == [1, 1, 1, 0]
+    assert (found["gives votes"][3], found["excess agreement"][3], found["agreement with others"][3]) == (0, 0, 1)
+
+
 def test_a_class_that_nobody_says_is_seen(rng):
     array, _ = softmax_members(rng, [3, 2], 100, 3)
     never = np.concatenate(
