@@ -259,7 +259,7 @@ def said_by_members(answers, right, n_members):
         accuracy.append((sum(right[i, j] for i, j in own) + 5 * usual) / (len(own) + 5))
         for k in range(n_classes):
             for j in range(n_classes):
-                rates[m, k, j] = 5 * ((j == k) * usual + (1 - usual) / n_classes)
+                rates[m, k, j] = 5 * (usual if j == k else (1 - usual) / (n_classes - 1))
                 rates[m, k, j] += sum(right[i, k] for i, label in own if label == j)
             rates[m, k] /= sum(rates[m, k])
     return Said(

@@ -33,15 +33,15 @@ NEARLY_EVEN = 0.5
 class Recipe:
     """How a network is trained."""
 
-    steps: int = 3000
+    steps: int = 4000
     panels: int = 16  # in a batch
     items: int = 100  # of each panel
     real: float = 0.4  # the share of real panels in a batch
-    uneven: float = 0.1  # the share of the kinds `UNEVEN` among generated ones
+    uneven: float = 0.12  # the share of the kinds `UNEVEN` among generated ones
     stated: float = 0.5  # the share of panels whose class shares are stated
     learning_rate: float = 3e-3
     weight_decay: float = 1e-2
-    risk: float = 3.0
+    risk: float = 4.0
     hidden: int = HIDDEN
     networks: int = 2  # averaged
     left_out: tuple[str, ...] = ()  # features, for ablations

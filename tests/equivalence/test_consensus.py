@@ -249,7 +249,9 @@ def traits_by_loops(found, answers, n_members, n_classes, stated):
     classes = {
         name: slow.against_even(of_classes[name]) if name in SHARES else of_classes[name] for name in of_classes
     } | stated_by_loops(slow.against_even(average_shares), stated)
-    panel = panel_by_loops(found, answers, n_members, n_classes) | pairs_by_loops(pairs)
+    panel = panel_by_loops(found, answers, n_members, n_classes) | pairs_by_loops(
+        pairs, copies(found.standing.agreement)
+    )
     experts = {name: survey.of_class(name) / n_items for name in ("translation", "combination", "re-estimated")}
     least, largest = of_classes["least share of a member"], of_classes["largest share of a member"]
     voters = [m for m in range(n_members) if said.n_votes[m]]
@@ -317,14 +319,16 @@ def stated_by_loops(log_average, stated):
     }
 
 
-def pairs_by_loops(pairs):
-    """The traits of the panel that are means over pairs, or the largest of all."""
-    known = sum(pair.known for pair in pairs.values())
+def pairs_by_loops(pairs, sameness):
+    """The traits of the panel that are means over pairs who are apart, or the largest of all."""
+    apart = {pair: 1 - sameness[pair] for pair in pairs}
+    known = sum(one.known * apart[pair] for pair, one in pairs.items())
+    excess = {pair: one.excess * apart[pair] for pair, one in pairs.items()}
     return {
-        "excess agreement": sum(pair.excess for pair in pairs.values()) / known,
-        "size of excess agreement": sum(abs(pair.excess) for pair in pairs.values()) / known,
-        "most excess agreement": min(max(0, *(pair.excess for pair in pairs.values())), 3),
-        "likeness of members": sum(pair.likeness * pair.known for pair in pairs.values()) / known,
+        "excess agreement": sum(excess.values()) / known,
+        "size of excess agreement": sum(map(abs, excess.values())) / known,
+        "most excess agreement": min(max(0, *excess.values()), 3),
+        "likeness of members": sum(one.likeness * one.known * apart[pair] for pair, one in pairs.items()) / known,
     }
 
 

@@ -118,7 +118,8 @@ def _rates(found: Found) -> FloatArray:
     counts = found.combined.sums
     n_classes, n_votes = counts.shape[1], counts.sum()
     usual = np.trace(counts, axis1=1, axis2=2).sum() / n_votes if n_votes > 0 else 1 / n_classes
-    counts = counts + FEW_VOTES * (usual * np.eye(n_classes) + (1 - usual) / n_classes)
+    wrong = (1 - usual) / (n_classes - 1)
+    counts = counts + FEW_VOTES * (wrong + (usual - wrong) * np.eye(n_classes))
     return np.asarray(counts / counts.sum(axis=2, keepdims=True))
 
 
@@ -223,8 +224,13 @@ def _of_combination(found: Found, members: dict[str, FloatArray]) -> dict[str, f
 
 
 def _of_pairs(found: Found, pairs: Pairs) -> dict[str, float]:
-    """How far members say the same: beyond what their confusion matrices explain, and in their probabilities."""
-    known = pairs.known.sum()
+    """How far members say the same: beyond what their confusion matrices explain, and in their probabilities.
+
+    Copies have to, and a copy more should change little of what is known of the panel.
+    """
+    apart = 1 - copies(found.standing.agreement) if found.standing.agreement.has_pairs else 0.0
+    excess, weights = pairs.excess * apart, pairs.known * apart
+    known = weights.sum()
     if known <= 0:
         return dict.fromkeys(("excess agreement", "size of excess agreement", "most excess agreement"), 0.0) | {
             "likeness of members": 1.0
@@ -233,10 +239,10 @@ def _of_pairs(found: Found, pairs: Pairs) -> dict[str, float]:
     lengths = np.sqrt(np.maximum(np.diag(table), 1e-6))
     likeness = np.clip(table / np.outer(lengths, lengths), -1, 1)
     return {
-        "excess agreement": float(pairs.excess.sum() / known),
-        "size of excess agreement": float(np.abs(pairs.excess).sum() / known),
-        "most excess agreement": float(np.clip(pairs.excess.max(), 0, 3)),
-        "likeness of members": float((likeness * pairs.known).sum() / known),
+        "excess agreement": float(excess.sum() / known),
+        "size of excess agreement": float(np.abs(excess).sum() / known),
+        "most excess agreement": float(np.clip(excess.max(), 0, 3)),
+        "likeness of members": float((likeness * weights).sum() / known),
     }
 
 
