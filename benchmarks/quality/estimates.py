@@ -20,7 +20,7 @@ import warnings
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from rich.progress import track
@@ -91,11 +91,11 @@ def scored(panel: Panel) -> Scored | None:
     return Scored(panel.family, panel.kind, numbers, points[np.isfinite(points).all(axis=1)])
 
 
-def fused(panel: Panel) -> cs.Consensus:
+def fused(panel: Panel, **options: Any) -> cs.Consensus:
     """The panel, fused by weights that have not seen its family."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return cs.Consensus(weights=unseen(panel.family)).fit(panel.predictions)
+        return cs.Consensus(weights=unseen(panel.family), **options).fit(panel.predictions)
 
 
 def whole_answers(panel: Panel, model: cs.Consensus) -> dict[str, np.ndarray]:

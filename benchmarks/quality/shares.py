@@ -15,7 +15,7 @@ import argparse
 from collections import defaultdict
 from collections.abc import Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from zlib import crc32
 
 import numpy as np
@@ -24,15 +24,20 @@ from rich.progress import track
 import consilience as cs
 from benchmarks.quality.draws import KINDS
 from benchmarks.quality.estimates import MOST_WORK, accuracies, chosen, fused, intervals_of, whole_answers
+from benchmarks.quality.methods import average
 from benchmarks.quality.panel import AS_IT_IS, Panel, read
 from benchmarks.quality.scores import MARGINS, change, readable, scores
 from consilience.aggregators.consensus import class_shares
 from consilience.insight.accuracy.estimates import estimates_of, voters_of
+from consilience.system.arrays import to_numpy
 
 COUNTED = (500, 100, 50, 20)
 """How many items are counted."""
 
-TRUE, EVEN, NOT_EVEN, SOME = "true shares", "even", "even, wrongly", "counted on 100"
+UNKNOWN, TRUE, EVEN, NOT_EVEN, SOME = "not known", "true shares", "even", "even, wrongly", "counted on 100"
+
+UNEVEN = ("uneven", "rare")
+"""Kinds of panels whose class shares are uneven."""
 
 NEARLY_EVEN = 1.25
 """Classes are about equally frequent if none is so many times as frequent, or as rare, as if they were even."""
@@ -47,6 +52,7 @@ class Scored(NamedTuple):
     family: str
     kind: str
     changes: dict[str, list[float]]  # of accuracy, NLL and Brier score, by what is known of the shares
+    gains: dict[str, list[float]]  # the same against averaging
     estimates: list[float]  # the error of members' estimated accuracy without shares, with them, and how often it holds
 
 
@@ -55,25 +61,27 @@ def scored(panel: Panel, shares: np.ndarray) -> Scored | None:
     model = fused(panel)
     if model.plain_rule().trust == 0:
         return None
-    without = np.asarray(model.posterior_, dtype=np.float64)
-    before, errors = scores(without, panel.truth), _errors(panel, model)[:1]
-    changes = {}
+    without, averaging = (scores(np.asarray(rows), panel.truth) for rows in (model.posterior_, average(panel)))
+    changes, gains = {}, {UNKNOWN: _changes(without, averaging)}
     for name, known in given_for(panel, shares).items():
-        model.reweighting_ = class_shares.matched(without, known)
-        after = scores(np.asarray(model.predict_proba(panel.predictions), dtype=np.float64), panel.truth)
-        changes[name] = [change(after[metric], before[metric], metric) for metric in METRICS]
-        errors += _errors(panel, model) if name == TRUE else []
-    return Scored(panel.family, panel.kind, changes, errors)
+        rows = to_numpy(model.rule_given(panel.predictions, known).posterior(panel.predictions))
+        after = scores(rows.astype(np.float64), panel.truth)
+        changes[name], gains[name] = _changes(after, without), _changes(after, averaging)
+    told = fused(panel, class_shares=shares)
+    errors = [*_errors(panel, model)[:1], *_errors(panel, told)]
+    return Scored(panel.family, panel.kind, changes, gains, errors)
 
 
-def given_for(panel: Panel, shares: np.ndarray) -> dict[str, class_shares.ClassShares]:
-    """What may be known of a panel's true shares, by name."""
+def _changes(after: dict[str, float], before: dict[str, float]) -> list[float]:
+    return [change(after[metric], before[metric], metric) for metric in METRICS]
+
+
+def given_for(panel: Panel, shares: np.ndarray) -> dict[str, Any]:
+    """What a user may say of a panel's true shares, by name."""
     rng = np.random.default_rng(crc32(panel.name.encode()))
     is_even = (np.abs(np.log(np.maximum(shares, 1e-9) * len(shares))) < np.log(NEARLY_EVEN)).all()
-    given: dict[str, object] = {TRUE: shares, EVEN if is_even else NOT_EVEN: class_shares.EVEN}
-    given |= {f"counted on {n_items}": rng.multinomial(n_items, shares) for n_items in COUNTED}
-    read = {name: class_shares.read_shares(known, list(range(len(shares)))) for name, known in given.items()}
-    return {name: known for name, known in read.items() if known is not None}
+    counts = {f"counted on {n_items}": rng.multinomial(n_items, shares) for n_items in COUNTED}
+    return {TRUE: shares, EVEN if is_even else NOT_EVEN: class_shares.EVEN, **counts}
 
 
 def true_shares(panel: Panel) -> np.ndarray:
@@ -112,20 +120,20 @@ def table(found: Sequence[Scored], by: str) -> str:
     return "\n".join(lines)
 
 
-def by_knowledge(found: Sequence[Scored]) -> str:
-    """A row for each way to know the shares, over the panels that have it."""
+def by_knowledge(found: Sequence[Scored], against: str) -> str:
+    """A row for each way to know the shares, over the panels that have it, against `changes` or `gains`."""
     lines = [f"{'':16}{'panels':>8}" + "".join(f"{column:>9}" for column in HEAD)]
-    for given in dict.fromkeys(name for one in found for name in one.changes):
-        some = [one for one in found if given in one.changes]
-        lines.append(f"{given:16}{len(some):>8}" + "".join(f"{cell:>9}" for cell in _cells(some, given)))
+    for given in dict.fromkeys(name for one in found for name in getattr(one, against)):
+        some = [one for one in found if given in getattr(one, against)]
+        lines.append(f"{given:16}{len(some):>8}" + "".join(f"{cell:>9}" for cell in _cells(some, given, against)))
     return "\n".join(lines)
 
 
 HEAD = ("accuracy", "NLL x", "Brier x", "won", "lost", "worst")
 
 
-def _cells(some: list[Scored], given: str) -> list[str]:
-    changes = [one.changes[given] for one in some]
+def _cells(some: list[Scored], given: str, against: str = "changes") -> list[str]:
+    changes = [getattr(one, against)[given] for one in some]
     accuracy, nll, brier = _by_family(some, changes)
     gains = [one[0] for one in changes]
     won, lost = (sum(sign * gain > MARGINS["accuracy"] for gain in gains) for sign in (1, -1))
@@ -138,6 +146,10 @@ def _by_family(some: list[Scored], values: list[list[float]]) -> np.ndarray:
     families = np.array([one.family for one in some])
     rows = np.array(values)
     return np.nanmean([np.nanmean(rows[families == name], axis=0) for name in sorted(set(families))], axis=0)
+
+
+def _of(found: Sequence[Scored], kind: str) -> list[Scored]:
+    return [one for one in found if one.kind == kind]
 
 
 def main() -> None:
@@ -169,7 +181,9 @@ def main() -> None:
         f"{MARGINS['accuracy']} points, and the worst panel. Even: on panels whose classes are within a factor of "
         f"{NEARLY_EVEN} of even; wrongly: on the others.\nMembers: the error of their estimated accuracy without and "
         "with true shares, and how often intervals hold then, in points.\n\n"
-        f"{by_knowledge(found)}\n\n{table(found, 'kind')}\n\n{table(found, 'family')}"
+        f"{by_knowledge(found, 'changes')}\n\nAgainst averaging:\n{by_knowledge(found, 'gains')}\n\n"
+        + "".join(f"Against averaging, {kind}:\n{by_knowledge(_of(found, kind), 'gains')}\n\n" for kind in UNEVEN)
+        + f"{table(found, 'kind')}\n\n{table(found, 'family')}"
     )
     print(shown)
     if options.output:
