@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple, final
 import numpy as np
 from scipy import sparse
 
-from consilience.passes.kernels import AnsweredFeatures, LabelFeatures, votes_of
+from consilience.passes.kernels import LabelFeatures, votes_of
 from consilience.system.arrays import Array, FloatArray, namespace, to_numpy
 
 if TYPE_CHECKING:
@@ -67,10 +67,6 @@ class Experts:
     translation: Scores  # of probabilities
     combination: Scores  # of votes
     powers: FloatArray  # (networks, members, 2): of a member's logarithms and of its vote's, in the evidence
-
-    def weighed(self, powers: FloatArray) -> Experts:
-        """The same experts, with the evidence of the members as some networks weigh it."""
-        return replace(self, powers=powers)
 
     @cached_property
     def of_votes(self) -> FloatArray:
@@ -153,17 +149,8 @@ def soft_logs(rows: Array, n_classes: int) -> Array:
 
 
 def _with_logs(part: Features, n_classes: int) -> Features:
-    """The answers with `soft_logs` of the probabilities, zero where missing; labels as they are."""
-    if isinstance(part, LabelFeatures):
-        return part
-    logs = soft_logs(part.values, n_classes)
-    if isinstance(part, AnsweredFeatures):
-        return replace(part, values=logs * part.is_answer)
-    if part.is_answer is None:
-        return replace(part, values=logs)
-    xp = namespace(logs)
-    by_member = xp.reshape(logs, (logs.shape[0], -1, n_classes)) * xp.matrix_transpose(part.is_answer)[:, :, None]
-    return replace(part, values=xp.reshape(by_member, logs.shape))
+    """The answers with `soft_logs` of the probabilities, the same for all classes where missing; labels as they are."""
+    return part if isinstance(part, LabelFeatures) else replace(part, values=soft_logs(part.values, n_classes))
 
 
 def _pooled(

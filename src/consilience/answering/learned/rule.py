@@ -65,7 +65,7 @@ class LearnedRule(AbstractRule):
     @cached_property
     def weighed(self) -> Experts:
         """The experts, with the members' evidence as the network weighs it."""
-        return self.experts.weighed(self.network.powers(self.traits))
+        return replace(self.experts, powers=self.network.powers(self.traits))
 
     def answer(self, reader: Reader) -> Callable[[ReadChunk], Array]:
         """A function from each chunk to its posterior (items, classes)."""
