@@ -177,11 +177,14 @@ def rows_of(features: Features, items: np.ndarray) -> Batch:
 # ---- stated shares ----------------------------------------------------------------------------------------
 
 
-def with_stated(features: Features, stated: ClassShares) -> Features:
-    """The features where these class shares are stated, as the library computes them."""
+def with_stated(features: Features, stated: ClassShares, n_items: float = np.inf) -> Features:
+    """The features where these class shares are stated, as the library computes them for so many items.
+
+    In training the shares are those of the very items, and not of more that these were drawn from.
+    """
     classes, panel = features.classes.copy(), features.panel.copy()
-    classes[:, STATED], classes[:, STATED + 1] = stated_traits(stated, classes[:, AVERAGE_SHARE])
-    panel[PANEL.index("belief in stated shares")] = belief(stated)
+    classes[:, STATED], classes[:, STATED + 1] = stated_traits(stated, classes[:, AVERAGE_SHARE], n_items)
+    panel[PANEL.index("belief in stated shares")] = belief(stated, n_items)
     return features._replace(classes=classes, panel=panel)
 
 

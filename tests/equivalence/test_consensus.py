@@ -19,6 +19,7 @@ from consilience.answering.learned.experts import Reading
 from consilience.answering.learned.features import CLASS, MEMBER, N_SHARES, NAMES, PANEL
 from consilience.answering.learned.rule import LearnedRule
 from consilience.passes.reader import Reader
+from consilience.system.arrays import sample
 
 import learned_reference as slow
 import reference
@@ -209,12 +210,14 @@ def test_one_more_batch_is_the_loops(case, forgetting):
     np.testing.assert_allclose(found.found.survey.totals, forgetting * earlier[1] + later[1], atol=1e-8)
 
 
-def test_shares_are_reestimated_from_evenly_spaced_items(rng, monkeypatch):
+def test_shares_are_reestimated_from_a_sample_of_many_items(rng, monkeypatch):
     monkeypatch.setattr("consilience.aggregators.consensus.finding.SAMPLED_ITEMS", 9)
     monkeypatch.setattr("consilience.aggregators.consensus.finding.SAMPLED_NUMBERS", 9)
     array, _ = softmax_members(rng, [3, 2, 1], N_ITEMS, N_CLASSES)
     average = array.mean(axis=0)
-    frequency = slow.reestimated(average[[int(place * 39 / 8) for place in range(9)]])
+    places = sample(N_ITEMS, 9)
+    assert len(set(places)) == 9 and sorted(places) == places.tolist() and max(places) < N_ITEMS
+    frequency = slow.reestimated(average[places])
     expected = sum(row * frequency / (row @ frequency) for row in average)
     found = find(cs.Predictions(array), None).found.survey.of_class("re-estimated")
     np.testing.assert_allclose(found, expected, atol=1e-8)
@@ -271,7 +274,7 @@ def traits_by_loops(found, answers, n_members, n_classes, stated):
         "best accuracy": max(said.accuracy[m] for m in voters),
         "least accuracy": min(said.accuracy[m] for m in voters),
         "accuracy beyond confidence": mean_over_votes(members["accuracy beyond confidence"]),
-        "belief in stated shares": 0 if stated is None else 1 / (1 + 30 / stated.n_counted),
+        "belief in stated shares": 0 if stated is None else 1 / (1 + 30 / stated.n_counted + 30 / n_items),
     }
     for name, shares in experts.items():
         beyond = [max(own - high, low - own, 0) for own, low, high in zip(shares, least, largest, strict=True)]
@@ -311,7 +314,7 @@ def classes_by_loops(survey, votes, said):
 def stated_by_loops(log_average, stated):
     if stated is None:
         return {"stated share": [0] * len(log_average), "stated against average": [0] * len(log_average)}
-    believed, logs = 1 / (1 + 30 / stated.n_counted), slow.against_even(stated.shares)
+    believed, logs = 1 / (1 + 30 / stated.n_counted + 30 / N_ITEMS), slow.against_even(stated.shares)
     gaps = [min(max(one - other, -4), 4) for one, other in zip(logs, log_average, strict=True)]
     return {
         "stated share": [believed * log for log in logs],

@@ -167,7 +167,7 @@ def test_a_consensus_stream_learns_what_a_fit_learns(rng):
         streamed.partial_fit(array[:, start : start + 200])
     np.testing.assert_allclose(streamed.member_weights_, whole.member_weights_, atol=1e-10)
     np.testing.assert_allclose(streamed.confusion_, whole.confusion_, atol=0.05)
-    np.testing.assert_allclose(streamed.predict_proba(array), whole.predict_proba(array), atol=0.05)
+    np.testing.assert_allclose(streamed.predict_proba(array), whole.predict_proba(array), atol=0.06)
     assert streamed.statistics_.n_items == 4000
 
 

@@ -95,7 +95,7 @@ def test_stated_shares_are_the_librarys(panel, shares, n_counted):
     stated = ClassShares(np.array(shares), n_counted)
     traits = traits_of(find(panel.predictions, None).found, stated)
     before = features_of(panel)
-    found = with_stated(before, stated)
+    found = with_stated(before, stated, panel.n_items)
     for name in ("classes", "panel", "members"):
         np.testing.assert_allclose(getattr(found, name), getattr(traits, name), atol=1e-9)
     assert not before.classes[:, STATED : STATED + 2].any()  # which stay as they are

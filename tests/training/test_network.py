@@ -145,7 +145,7 @@ def test_the_library_answers_as_torch_does(name, n_counted, tmp_path):
     if stated is None:
         found = cs.Consensus(weights=tmp_path / "weights.npz").fit(panel.predictions).posterior_
     else:
-        features = with_stated(features, stated)
+        features = with_stated(features, stated, panel.n_items)
         traits = traits_of(finding.found, stated)
         found = LearnedRule(finding.experts, traits, read(tmp_path / "weights.npz")).posterior(panel.predictions)
     expected = answer(networks, features)

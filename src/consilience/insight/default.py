@@ -10,7 +10,7 @@ from consilience.aggregators.base import AbstractAggregator, check_is_aggregator
 from consilience.aggregators.consensus.class_shares import EVEN
 from consilience.aggregators.consensus.consensus import Consensus
 from consilience.insight.ties import is_tie
-from consilience.system.arrays import take, to_numpy
+from consilience.system.arrays import sample, take, to_numpy
 
 if TYPE_CHECKING:
     from consilience.data.predictions import Predictions
@@ -20,7 +20,7 @@ LEAST_CHANGED, LEAST_SHARE = 3, 0.01
 """Fewer answers that would change, or a smaller share of them, are not worth a hint."""
 
 MOST_NUMBERS = 2**18
-"""Changes are counted on all items, or on so many numbers of evenly spaced ones."""
+"""Changes are counted on all items, or on so many numbers."""
 
 
 def given_or_consensus(aggregator: AbstractAggregator | None, class_shares: Any = None) -> AbstractAggregator:
@@ -58,7 +58,7 @@ def hint_of(method: AbstractAggregator, predictions: Predictions, posterior: Arr
         return None
     n_items, most = predictions.n_items, max(1, MOST_NUMBERS // predictions.n_classes)
     if n_items > most:
-        places = np.linspace(0, n_items - 1, most).astype(np.intp)
+        places = sample(n_items, most)
         predictions, posterior = predictions.take(places), take(posterior, places, axis=0)
     chosen = to_numpy(method.rule_given(predictions, EVEN).posterior(predictions)).argmax(axis=1)
     is_changed = ~is_tie(to_numpy(posterior).astype(np.float64), chosen)

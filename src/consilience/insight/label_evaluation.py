@@ -63,6 +63,8 @@ class LabelEvaluation(NamedTuple):
         last = self.last_gain["nll"]
         if self.gain["accuracy"].value < 0 and self.gain["nll"].value < 0:
             return "they made the probabilities better and not the answers, so do not expect more answers to be right"
+        if last.high < 0 and self.gain["accuracy"].low <= 0:
+            return "the second half of them still made the probabilities better; more right answers are within chance"
         if last.high < 0:
             return "the second half of them still helped, so more are likely worth it"
         if last.low > 0:

@@ -125,8 +125,8 @@ def suggest(
     >>> p = Predictions(rows, members=["vit", "cnn"], classes=["cat", "dog"])
     >>> suggest(p, 2, {2: "dog"})
     item  answer  probability  why
-       0  cat          0.8131  all say cat: tells whether that can be relied on
-       1  dog          0.6371  members disagree: cnn says cat, vit says dog
+       0  cat          0.8444  all say cat: tells whether that can be relied on
+       1  dog          0.5539  members disagree: cnn says cat, vit says dog
     """
     if isinstance(n, bool) or not hasattr(n, "__index__") or operator.index(n) < 1:
         raise ValueError(f"n must be a whole number of at least 1; got {n!r}")

@@ -116,6 +116,16 @@ def take(array: Array, positions: IntArray, *, axis: int) -> Array:
     return xp.take(array, xp.asarray(positions, device=array_api_compat.device(array)), axis=axis)
 
 
+def sample(n_items: int, most: int) -> IntArray:
+    """The positions of all items, or of so many at random, in their order and always the same.
+
+    Evenly spaced ones might all be of one class, where classes come in turn.
+    """
+    if n_items <= most:
+        return np.arange(n_items)
+    return np.sort(np.random.default_rng(0).choice(n_items, most, replace=False, shuffle=False))
+
+
 def working_dtype(array: Array) -> Any:
     """The precision to compute in: float64 for float64, float32 for everything narrower."""
     xp = namespace(array)

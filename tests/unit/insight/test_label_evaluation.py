@@ -53,11 +53,12 @@ def test_what_only_labels_can_tell_shows(confused):
 
 
 def test_labels_of_chance_buy_nothing(confused, rng):
-    """The negative control."""
+    """The negative control: by chance, one of five such sets of labels may seem to help."""
     p, _ = confused
-    found = cs.evaluate_labels(p, first(rng.integers(3, size=N_ITEMS), 60), n_folds=4)
-    assert found.after["accuracy"] < 0.55
-    assert "more are likely worth it" not in found.sentence()
+    drawn = [first(rng.integers(3, size=N_ITEMS), 60) for _ in range(5)]
+    found = [cs.evaluate_labels(p, labels, n_folds=4) for labels in drawn]
+    assert all(one.after["accuracy"] < 0.55 for one in found)
+    assert sum("more are likely worth it" in one.sentence() for one in found) <= 1
 
 
 def test_the_order_of_items_does_not_matter(confused, rng):

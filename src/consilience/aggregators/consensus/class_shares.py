@@ -21,7 +21,7 @@ from scipy.optimize import minimize
 from scipy.special import chdtrc, log_softmax, rel_entr
 
 from consilience.data.axes import Axis, short, some
-from consilience.system.arrays import plain_numpy, to_numpy
+from consilience.system.arrays import plain_numpy, sample, to_numpy
 from consilience.system.warning import warn
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ LEAST = 1e-12
 """Smaller answers count as this under the logarithm."""
 
 MOST_NUMBERS = 2**20
-"""Weights are learned from all items, or from so many numbers of evenly spaced ones: they tell the shares well."""
+"""Weights are learned from all items, or from so many numbers: they tell the shares well."""
 
 
 @final
@@ -194,7 +194,7 @@ def reweighted(
     """
     most = max(1, MOST_NUMBERS // predictions.n_classes)
     if predictions.n_items > most:
-        predictions = predictions.take(np.linspace(0, predictions.n_items - 1, most).astype(np.intp))
+        predictions = predictions.take(sample(predictions.n_items, most))
     answers = to_numpy(rule.posterior(predictions)).astype(np.float64)
     return matched(answers, given, before)
 

@@ -17,6 +17,7 @@ from consilience.aggregators.consensus.translation import TranslationModel
 from consilience.answering.learned.experts import Experts
 from consilience.maths.model import State
 from consilience.passes.reader import Reader, open_reader
+from consilience.system.arrays import sample
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
@@ -45,7 +46,7 @@ MANY_CLASSES = 10
 """With more classes than this, the prior counts of wrong answers sum to no more than with so many."""
 
 SAMPLED_NUMBERS, SAMPLED_ITEMS = 2**15, 2000
-"""How frequent classes are is re-estimated from the averages of all items, or of so many evenly spaced ones."""
+"""How frequent classes are is re-estimated from the averages of all items, or of so many."""
 
 REESTIMATIONS = 30
 """The passes of that: shares move little afterwards."""
@@ -139,8 +140,8 @@ def combination_of(n_classes: int) -> VariationalModel:
 def _reestimated(experts: Experts, predictions: AbstractPredictions) -> FloatArray:
     """How frequent classes are, for averages that are calibrated where classes are even (Saerens et al. 2002)."""
     most = max(SAMPLED_ITEMS, SAMPLED_NUMBERS // predictions.n_classes)
-    places = np.linspace(0, predictions.n_items - 1, min(most, predictions.n_items)).astype(np.intp)
-    reader, everybody = Reader(predictions.take(places)), np.ones(predictions.n_members)
+    some = predictions.take(sample(predictions.n_items, most))
+    reader, everybody = Reader(some), np.ones(predictions.n_members)
     parts = [experts.softened(chunk.features(), everybody) for chunk in reader.chunks]
     averages = np.concatenate([total / behind for total, behind in parts]).astype(np.float64)
     n_items, n_classes = averages.shape

@@ -43,10 +43,10 @@ def traits_of(found: Found, stated: ClassShares | None = None) -> Traits:
     members = _of_members(found, rates, pairs)
     classes = _of_classes(found)
     if stated is not None:
-        of_stated = stated_traits(stated, classes["share in average"])
+        of_stated = stated_traits(stated, classes["share in average"], found.survey.totals[0])
         classes["stated share"], classes["stated against average"] = of_stated
     panel = _of_panel(found) | _of_combination(found, members) | _of_pairs(found, pairs)
-    panel["belief in stated shares"] = belief(stated)
+    panel["belief in stated shares"] = belief(stated, found.survey.totals[0])
     return Traits(
         np.stack([classes[name] for name in CLASS], axis=1).astype(np.float64),
         np.array([panel[name] for name in PANEL], dtype=np.float64),
@@ -54,15 +54,15 @@ def traits_of(found: Found, stated: ClassShares | None = None) -> Traits:
     )
 
 
-def belief(stated: ClassShares | None) -> float:
-    """How far stated class shares are believed, from 0 to 1."""
-    return 0.0 if stated is None else 1 / (1 + FEW_COUNTED / stated.n_counted)
+def belief(stated: ClassShares | None, n_items: float) -> float:
+    """How far stated class shares are believed, from 0 to 1: those of few items differ from them by chance."""
+    return 0.0 if stated is None else 1 / (1 + FEW_COUNTED / stated.n_counted + FEW_COUNTED / n_items)
 
 
-def stated_traits(stated: ClassShares, average: FloatArray) -> tuple[FloatArray, FloatArray]:
+def stated_traits(stated: ClassShares, average: FloatArray, n_items: float) -> tuple[FloatArray, FloatArray]:
     """What stated shares say of each class, against even shares and against the `average`'s, (classes,) each."""
-    shares = _against_even(stated.shares)
-    return belief(stated) * shares, belief(stated) * np.clip(shares - average, -4, 4)
+    shares, believed = _against_even(stated.shares), belief(stated, n_items)
+    return believed * shares, believed * np.clip(shares - average, -4, 4)
 
 
 def _of_classes(found: Found) -> dict[str, FloatArray]:

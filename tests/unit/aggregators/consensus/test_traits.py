@@ -72,7 +72,8 @@ def test_members_who_err_together_are_seen(rng):
     truth = rng.integers(20, size=3000)
     able = np.where(rng.random((5, 3000)) < 0.8, truth, rng.integers(20, size=(5, 3000)))
     guess = rng.integers(20, size=3000)
-    predictions = cs.Predictions.from_labels(np.vstack([able, guess, guess]), 20)
+    nearly = np.where(rng.random(3000) < 0.95, guess, rng.integers(20, size=3000))
+    predictions = cs.Predictions.from_labels(np.vstack([able, guess, nearly]), 20)
     found, panel = members_of(predictions), panel_of(predictions)
     assert (found["most excess agreement"][5:] == 3).all() and (found["most excess agreement"][:5] < 1).all()
     assert panel["most excess agreement"] == 3
