@@ -245,7 +245,10 @@ class Consensus(AbstractIterative):
         return _corrected(self.plain_rule(), self._labelled(items, known), self.classes_)
 
     def rule_given(self, predictions: AbstractPredictions, class_shares: Any) -> LearnedRule:
-        """How these items would be answered if class shares were known; what is learned here stays as it is."""
+        """How these items would be answered if class shares were known, without what labels taught.
+
+        What is learned here stays as it is.
+        """
         return self._told(self.finding(), predictions, read_shares(class_shares, self.classes_))[0]
 
     def _told(
@@ -322,7 +325,8 @@ class Consensus(AbstractIterative):
     def plain_rule(self) -> LearnedRule:
         """The rule without what labels taught; a small one is kept, since many ask for one item at a time."""
         self._check_is_fitted()
-        belongs_to = (self.survey_, self.confusion_, self.reweighting_, self.weights, self.chunk_size)
+        learned = (self.survey_, self.confusion_, self.vote_statistics_, self.stated_, self.reweighting_)
+        belongs_to = (*learned, self.weights, self.chunk_size)
         if self._kept is not None and all(map(is_, self._kept[0], belongs_to)):
             return self._kept[1]
         rule = _weighted(self._rule(self.finding(), self.stated_), self.reweighting_)
@@ -366,10 +370,14 @@ class Consensus(AbstractIterative):
         return super()._saved_parameters() | {"class_shares": saved_shares(self.class_shares, self.classes_)}
 
     def _check_learned(self) -> None:
-        """Raise where nobody has answered, so that there is nothing to weigh, or where shares are of other classes."""
+        """Raise where nobody has answered, so that there is nothing to weigh, or where parts do not go together."""
         read_shares(self.class_shares, self.classes_)
         if not self.statistics_.answer_counts.any():
             raise InvalidPredictions("'statistics_' must be of at least one answer")
+        if (self.stated_ is None) != (self.reweighting_ is None):
+            raise InvalidPredictions("'stated_' and 'reweighting_' must both be there, or neither")
+        if self.agreement_.has_pairs != self.vote_agreement_.has_pairs:
+            raise InvalidPredictions("'agreement_' and 'vote_agreement_' must both have pairs, or neither")
 
 
 def _weighted(rule: LearnedRule, reweighting: Reweighting | None) -> LearnedRule:
