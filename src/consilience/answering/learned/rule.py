@@ -102,8 +102,8 @@ class LearnedRule(AbstractRule):
 
     @property
     def n_numbers(self) -> int:
-        """How many numbers the experts hold."""
-        return self.experts.translation.weights.size
+        """How many numbers the experts hold in an export: those of two of them, and the evidence of each network."""
+        return (2 + len(self.network.first)) * self.experts.translation.weights.size
 
     @property
     def n_classes(self) -> int:
