@@ -23,8 +23,10 @@ from rich.progress import Progress
 
 from benchmarks.quality.estimates import accuracies, fused, whole_answers
 from benchmarks.quality.families import side_of
+from benchmarks.quality.methods import FOLDS
 from benchmarks.quality.panel import Panel
-from benchmarks.quality.prepare import prepare, sources_at
+from benchmarks.quality.prepare import fingerprint, prepare, sources_at
+from consilience.answering.learned import network
 from consilience.insight.accuracy import intervals
 from consilience.insight.accuracy.estimates import voters_of
 from consilience.system.atomic import whole_file
@@ -132,7 +134,8 @@ def main() -> None:
 
 def _kept_rows(jobs: Sequence[Job], options: argparse.Namespace, on_done: Callable[[], None]) -> list[Rows]:
     """The rows of all jobs; those that were made by the same code are read."""
-    path = features_folder(options.work_dir) / f"accuracy-{options.panels}-{options.draws}.npz"
+    weights = fingerprint([Path(network.__file__).with_name("weights.npz"), *sorted(FOLDS.glob("*.npz"))])
+    path = features_folder(options.work_dir) / f"accuracy-{options.panels}-{options.draws}-{weights}.npz"
     if path.exists():
         with np.load(path, allow_pickle=False) as file:
             return _split(file["features"], file["believed"], file["truth"], file["sizes"], file["families"])

@@ -95,7 +95,8 @@ def examine(paths: Iterable[Path], folds: Iterable[Fold], on_exam: Callable[[], 
     rows = []
     for path in paths:
         exam = read_exam(path)
-        rows += scored(exam, networks.get(exam.rows[YARDSTICK]["family"], folds[0].networks))
+        family = exam.rows[YARDSTICK]["family"]
+        rows += scored(exam, folds[0].networks if family.startswith("generated") else networks[family])
         on_exam()
     return rows
 

@@ -70,6 +70,16 @@ class Network(nn.Module):
         for name in left_out:
             self.deviation[NAMES.index(name)] = torch.inf
 
+    @property
+    def uses_mixed(self) -> Tensor:
+        """Which of the features that are mixed are not left out, as 1 and 0 (mixed,)."""
+        return torch.isfinite(self.deviation[MIXED]).float()
+
+    @property
+    def uses_evidence(self) -> Tensor:
+        """Of the members' evidence, 1 for logarithms, and 1 for votes unless the combination is left out."""
+        return torch.stack([torch.tensor(1.0), self.uses_mixed[PAIR.index("log combination")]])
+
     def forward(self, batch: Batch) -> Tensor:
         """Logarithms of probabilities (rows,); those of an item sum to what the average gives its candidates."""
         values, item, n_items = batch.values, batch.item, int(batch.item[-1]) + 1
@@ -84,7 +94,8 @@ class Network(nn.Module):
         first_rows = torch.searchsorted(item, torch.arange(n_items))
         panels = clamped[first_rows][:, -len(PANEL) :]  # (items, panel features)
         added = self.panel_last(torch.relu(self.panel_first(panels)))
-        mixed = ((self.mixture.weight + added[:, :-1])[item] * values[:, MIXED]).sum(dim=1)
+        coefficients = (self.mixture.weight + added[:, :-1]) * self.uses_mixed
+        mixed = (coefficients[item] * values[:, MIXED]).sum(dim=1)
         scores = found[:, 0] + mixed + self._evidence(batch)
         opening = _mean(found[:, 1:], item, n_items)[:, 0] + added[:, -1]
         gate = MOST_LEARNED * torch.sigmoid(opening + 1)[item]
@@ -101,7 +112,7 @@ class Network(nn.Module):
         panels = ((batch.panels - self.mean[scale]) / self.deviation[scale])[batch.member_panel]
         members = (batch.members - self.member_mean) / self.member_deviation
         traits = torch.cat([members, panels], dim=1).clamp(-MOST_DEVIATIONS, MOST_DEVIATIONS)
-        powers = self.member_last(torch.relu(self.member_first(traits)))
+        powers = self.member_last(torch.relu(self.member_first(traits))) * self.uses_evidence
         shrunk = torch.exp(-batch.panels[:, PANEL.index("log answers an item")])[batch.member_panel]
         powers = (powers * shrunk[:, None])[batch.entry_member]
         return rows.index_add(0, batch.entry_row, (powers * batch.evidence).sum(dim=1))
@@ -129,6 +140,7 @@ def exported(networks: Sequence[Network], panel_ranges: tuple[np.ndarray, np.nda
     deviation = networks[0].deviation.double().numpy()
     is_used = np.isfinite(deviation)
     of_panel = is_used[-len(PANEL) :]
+    of_mixed, of_evidence = networks[0].uses_mixed.double().numpy(), networks[0].uses_evidence.double().numpy()
     of_member = np.concatenate([np.ones(len(MEMBER), dtype=bool), of_panel])
 
     def stacked(name: str) -> np.ndarray:
@@ -145,16 +157,16 @@ def exported(networks: Sequence[Network], panel_ranges: tuple[np.ndarray, np.nda
         second_bias=stacked("second.bias"),
         last=stacked("last.weight").transpose(0, 2, 1),
         last_bias=stacked("last.bias"),
-        mixture=stacked("mixture.weight")[:, 0],
+        mixture=stacked("mixture.weight")[:, 0] * of_mixed,
         panel_first=stacked("panel_first.weight").transpose(0, 2, 1) * of_panel[None, :, None],
         panel_bias=stacked("panel_first.bias"),
-        panel_last=stacked("panel_last.weight").transpose(0, 2, 1),
+        panel_last=stacked("panel_last.weight").transpose(0, 2, 1) * np.append(of_mixed, 1),
         member_mean=networks[0].member_mean.double().numpy(),
         member_deviation=networks[0].member_deviation.double().numpy(),
         member_first=stacked("member_first.weight").transpose(0, 2, 1) * of_member[None, :, None],
         member_bias=stacked("member_first.bias"),
-        member_last=stacked("member_last.weight").transpose(0, 2, 1),
-        member_last_bias=stacked("member_last.bias"),
+        member_last=stacked("member_last.weight").transpose(0, 2, 1) * of_evidence,
+        member_last_bias=stacked("member_last.bias") * of_evidence,
     )
 
 

@@ -116,7 +116,7 @@ def reason_to_refuse(aggregator: str, declared: Learned, learned: Mapping[str, A
         return f"{aggregator} does not learn {min(unknown)!r}"
     optional = {name for name, kind in declared.items() if isinstance(kind, Record) and kind.is_optional}
     if missing := required - found - optional:
-        return f"it lacks {min(missing)!r}"
+        return f"it lacks {min(missing)!r}, which an earlier version did not keep; fit it again"
     learned = {name: value for name, value in learned.items() if name not in optional or value is not None}
     for name, kind in declared.items():
         lacking = {f"{name}.{part}" for part in kind.fields} - learned.keys() if isinstance(kind, Record) else set()

@@ -54,7 +54,7 @@ def hint_of(method: AbstractAggregator, predictions: Predictions, posterior: Arr
 
     None where little would change, where shares or labels were given, and where the method is not `Consensus`.
     """
-    if not isinstance(method, Consensus) or method.class_shares is not None or method.labelled_ is not None:
+    if not isinstance(method, Consensus) or method.stated_ is not None or method.labelled_ is not None:
         return None
     n_items, most = predictions.n_items, max(1, MOST_NUMBERS // predictions.n_classes)
     if n_items > most:

@@ -116,7 +116,8 @@ def test_what_is_not_is_refused(learned, name, value, reason):
 @pytest.mark.parametrize("name", ["confusion_", "history_", "members_", "share_"])
 def test_what_is_missing_is_named(learned, name):
     del learned[name]
-    assert reason_to_refuse("Own", DECLARED, learned) == f"it lacks {name!r}"
+    expected = f"it lacks {name!r}, which an earlier version did not keep; fit it again"
+    assert reason_to_refuse("Own", DECLARED, learned) == expected
 
 
 def test_only_an_optional_record_may_be_none(learned):

@@ -82,6 +82,10 @@ class ClassShares:
     shares: FloatArray  # (classes,)
     n_counted: float  # the items that they were counted on; `MANY` where shares were given
 
+    def flaw(self) -> str | None:
+        """Why nobody can have stated these; None where somebody can."""
+        return None if self.n_counted > 0 else "must be of more than 0 counted items"
+
     @property
     def tolerance(self) -> float:
         """How far the answers may stay from the shares."""
@@ -121,8 +125,10 @@ def read_shares(class_shares: Any, classes: list[Any]) -> ClassShares | None:
     places, numbers = _by_place(class_shares, Axis("class", n_classes, classes))
     if not (numbers >= 0).all():
         raise ValueError(f"class_shares must be at least 0; got {numbers.min():g}")
-    total = numbers.sum()
-    if 2 <= total < np.inf and (numbers == np.rint(numbers)).all():
+    total, is_whole = numbers.sum(), (numbers == np.rint(numbers)).all()
+    if total == 1 and is_whole:
+        raise ValueError("class_shares must be counts of 2 items or more, or shares below 1; got a single 1")
+    if 2 <= total < np.inf and is_whole:
         counts = np.full(n_classes, SMOOTHING)
         counts[places] += numbers
         return ClassShares(counts / counts.sum(), float(total))
@@ -133,6 +139,11 @@ def read_shares(class_shares: Any, classes: list[Any]) -> ClassShares | None:
     if len(missing) > 1:
         raise ValueError(
             f"class_shares must have a share for every class, or for all but one; got none for {some(missing)}"
+        )
+    if missing and abs(total - 1) <= ROUNDED:
+        raise ValueError(
+            f"class_shares must leave something for a class that they leave out, or name it with 0; got none for "
+            f"{short(missing[0])}, and {total:g} for all others"
         )
     if not abs(total + rest - 1) <= ROUNDED + 1e-9:
         raise ValueError(f"class_shares must sum to 1, or be whole numbers that were counted; they sum to {total:g}")

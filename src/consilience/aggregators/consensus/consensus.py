@@ -58,7 +58,7 @@ if TYPE_CHECKING:
 MANY_OF_ONE = 5
 """So many labels, all of one class, are worth a warning: they were hardly drawn at random."""
 
-SMALL_RULE = 2**24
+SMALL_RULE = 2**26
 """A rule of up to so many numbers is kept."""
 
 AGREEMENT = Record(Agreement, {"products": "gg", "counts": "gg", "confidences": "m", "answers": "m", "totals": "mk"})
@@ -210,6 +210,7 @@ class Consensus(AbstractIterative):
         posterior = rule.lazy_posterior(predictions, known, self.label_noise)
         self._learn(finding, rule, labelled)
         self.stated_, self.reweighting_ = shares, reweighting
+        self._keep(plain)
         return Outcome(posterior, finding.translated.statistics, finding.history, converged=True)
 
     def _partial_fit(self, predictions: AbstractPredictions, known: Array | None) -> Outcome:
@@ -223,6 +224,7 @@ class Consensus(AbstractIterative):
         posterior = rule.lazy_posterior(predictions, known, self.label_noise)
         self._learn(finding, rule, labelled)
         self.stated_, self.reweighting_ = shares, reweighting
+        self._keep(plain)
         return Outcome(posterior, finding.translated.statistics, finding.history, converged=False)
 
     def add_labels(self, predictions: Any, labels: Any) -> Self:
@@ -245,7 +247,10 @@ class Consensus(AbstractIterative):
         return _corrected(self.plain_rule(), self._labelled(items, known), self.classes_)
 
     def rule_given(self, predictions: AbstractPredictions, class_shares: Any) -> LearnedRule:
-        """How these items would be answered if class shares were known; what is learned here stays as it is."""
+        """How these items would be answered if class shares were known, without what labels taught.
+
+        What is learned here stays as it is.
+        """
         return self._told(self.finding(), predictions, read_shares(class_shares, self.classes_))[0]
 
     def _told(
@@ -322,11 +327,17 @@ class Consensus(AbstractIterative):
     def plain_rule(self) -> LearnedRule:
         """The rule without what labels taught; a small one is kept, since many ask for one item at a time."""
         self._check_is_fitted()
-        belongs_to = (self.survey_, self.confusion_, self.reweighting_, self.weights, self.chunk_size)
-        if self._kept is not None and all(map(is_, self._kept[0], belongs_to)):
+        if self._kept is not None and all(map(is_, self._kept[0], self._made_of())):
             return self._kept[1]
-        rule = _weighted(self._rule(self.finding(), self.stated_), self.reweighting_)
-        self._kept = (belongs_to, rule) if rule.n_numbers <= SMALL_RULE else None
+        return self._keep(_weighted(self._rule(self.finding(), self.stated_), self.reweighting_))
+
+    def _made_of(self) -> tuple[Any, ...]:
+        """What the rule without labels follows from."""
+        learned = (self.survey_, self.confusion_, self.vote_statistics_, self.stated_, self.reweighting_)
+        return (*learned, self.weights, self.chunk_size)
+
+    def _keep(self, rule: LearnedRule) -> LearnedRule:
+        self._kept = (self._made_of(), rule) if rule.n_numbers <= SMALL_RULE else None
         return rule
 
     def __getstate__(self) -> Any:
@@ -366,10 +377,14 @@ class Consensus(AbstractIterative):
         return super()._saved_parameters() | {"class_shares": saved_shares(self.class_shares, self.classes_)}
 
     def _check_learned(self) -> None:
-        """Raise where nobody has answered, so that there is nothing to weigh, or where shares are of other classes."""
+        """Raise where nobody has answered, so that there is nothing to weigh, or where parts do not go together."""
         read_shares(self.class_shares, self.classes_)
         if not self.statistics_.answer_counts.any():
             raise InvalidPredictions("'statistics_' must be of at least one answer")
+        if (self.stated_ is None) != (self.reweighting_ is None):
+            raise InvalidPredictions("'stated_' and 'reweighting_' must both be there, or neither")
+        if self.agreement_.has_pairs != self.vote_agreement_.has_pairs:
+            raise InvalidPredictions("'agreement_' and 'vote_agreement_' must both have pairs, or neither")
 
 
 def _weighted(rule: LearnedRule, reweighting: Reweighting | None) -> LearnedRule:

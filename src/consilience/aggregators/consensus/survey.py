@@ -62,7 +62,8 @@ class Survey:
 
     def flaw(self) -> str | None:
         """Why these are no sums over items; None where they are."""
-        is_empty = min(self.totals[0], self.of_class("average").sum()) < NEARLY_ONE
+        shares = ("average", "translation", "combination", "re-estimated")
+        is_empty = min(self.totals[0], *(self.of_class(name).sum() for name in shares)) < NEARLY_ONE
         return "must be of at least one item" if is_empty else None
 
     def __add__(self, other: Survey) -> Survey:

@@ -1,4 +1,4 @@
-"""What is known of the panel and of its classes, from sums over items alone: see `answering.learned.features`."""
+"""What is known of the panel, its classes and its members, from sums over items alone: see `features`."""
 
 from __future__ import annotations
 

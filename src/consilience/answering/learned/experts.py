@@ -108,6 +108,7 @@ class Reading:
     def __init__(self, experts: Experts, reader: Reader) -> None:
         self.experts = experts
         self._translation = reader.layer(experts.translation)
+        self._of_votes = experts.of_votes  # made here and not when first needed, because threads share it
 
     def opinions(self, chunk: ReadChunk) -> Opinions:
         """What all experts say of a chunk of the reader, in NumPy."""
@@ -123,14 +124,14 @@ class Reading:
             *(answers, n_answers),
             *experts.softened(features, experts.member_weights),
             _scores(features, self._translation),
-            np.asarray(votes.matrix @ experts.of_votes, dtype=answers.dtype),
+            np.asarray(votes.matrix @ self._of_votes, dtype=answers.dtype),
             *_pooled((votes,), everybody),
             self._evidence(features, votes).astype(answers.dtype, copy=False),
         )
 
     def _evidence(self, features: tuple[Features, ...], votes: LabelFeatures) -> npt.NDArray[np.floating]:
         """The members' own logarithms and their votes' log-likelihoods, as each network weighs them."""
-        experts, powers = self.experts, self.experts.powers
+        powers = self.experts.powers
         if not len(powers):
             return np.empty((votes.matrix.shape[0], 0))
         logs = tuple(_with_logs(part, votes.n_classes) for part in features)
@@ -138,7 +139,7 @@ class Reading:
         parts = []
         for of_logs, of_votes in powers.transpose(0, 2, 1):
             weighed = (votes.matrix.data * of_votes[member], votes.matrix.indices, votes.matrix.indptr)
-            by_vote = sparse.csr_array(weighed, shape=votes.matrix.shape) @ experts.of_votes
+            by_vote = sparse.csr_array(weighed, shape=votes.matrix.shape) @ self._of_votes
             parts.append(_pooled_logs(logs, of_logs) + by_vote)
         return np.concatenate(parts, axis=1)
 

@@ -1,7 +1,7 @@
 """The numbers that the network knows of each item and class. All are the same in whatever order members stand.
 
-Those of a pair of item and class, and of an item, follow from what the experts say of it. Those of a class and of the
-panel follow from sums over all items of the fit: the traits.
+Those of a pair of item and class, and of an item, follow from what the experts say of it. Those of a class, of the
+panel and of its members follow from sums over all items of the fit: the traits.
 """
 
 from __future__ import annotations
@@ -18,7 +18,8 @@ LOWEST_LOG = -12.0
 """Logarithms are no lower: classes this improbable are all the same."""
 
 MOST_CANDIDATES = 24
-"""With more classes, the network looks at so many of each item: those that some expert finds most probable."""
+"""With more classes, the network looks at so many of each item: those that an average, the translation or the votes
+find most probable."""
 
 LEAST = 1e-30
 """Classes that no expert finds more probable than this are all the same."""

@@ -48,6 +48,9 @@ if TYPE_CHECKING:
 VERSION = 2
 """Of the features and of the form of the network: other weights are refused."""
 
+ALL_NAMES = (*NAMES, *(f"member: {name}" for name in MEMBER))
+"""What a file of weights must have been trained with."""
+
 WEIGHTS = "weights.npz"
 
 MOST_DEVIATIONS = 5.0
@@ -249,12 +252,12 @@ def shipped() -> Network:
 def contents(network: Network) -> dict[str, Any]:
     """What a file of weights holds."""
     arrays = {field.name: np.asarray(getattr(network, field.name), dtype=np.float32) for field in fields(Network)}
-    return sealed(arrays, VERSION, NAMES)
+    return sealed(arrays, VERSION, ALL_NAMES)
 
 
 def read(path: str | os.PathLike[str]) -> Network:
     """The weights of a file; raises where they are missing, damaged or of another version."""
-    arrays = read_weights(path, VERSION, NAMES, _sizes)
+    arrays = read_weights(path, VERSION, ALL_NAMES, _sizes)
     if (arrays["deviation"] <= 0).any() or (arrays["member_deviation"] <= 0).any():
         raise damaged(path)
     return Network(**{field.name: arrays[field.name] for field in fields(Network)})

@@ -57,6 +57,8 @@ class LearnedRule(AbstractRule):
     @cached_property
     def untold(self) -> LearnedRule:
         """The same rule if the user had stated no class shares."""
+        if not (self.traits.panel[PANEL.index("belief in stated shares")] or np.any(self.log_weights)):
+            return self
         classes, panel = self.traits.classes.copy(), self.traits.panel.copy()
         classes[:, [CLASS.index("stated share"), CLASS.index("stated against average")]] = 0
         panel[PANEL.index("belief in stated shares")] = 0
@@ -100,8 +102,8 @@ class LearnedRule(AbstractRule):
 
     @property
     def n_numbers(self) -> int:
-        """How many numbers the experts hold."""
-        return self.experts.translation.weights.size
+        """How many numbers the experts hold in an export: those of two of them, and the evidence of each network."""
+        return (2 + len(self.network.first)) * self.experts.translation.weights.size
 
     @property
     def n_classes(self) -> int:

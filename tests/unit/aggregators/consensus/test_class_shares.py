@@ -203,6 +203,9 @@ SUM = "must sum to 1, or be whole numbers that were counted; they sum to"
         ([0.2, 0.7], f"{SUM} 0.9"),
         ([20.5, 80], f"{SUM} 100.5"),
         ({"a": 1.2}, f"{SUM} 1.2"),
+        ([1, 0], "must be counts of 2 items or more, or shares below 1; got a single 1"),
+        ({"a": 1}, "must be counts of 2 items or more, or shares below 1; got a single 1"),
+        ({"a": 0.999}, "must leave something for a class that they leave out, or name it with 0; got none for 'b'"),
         ([0, 0], "must have a number above 0; got none"),
         (Counter(), "must have a number above 0; got none"),
         ([-0.2, 1.2], "must be at least 0; got -0.2"),
@@ -240,7 +243,7 @@ def test_a_label_of_a_class_that_was_ruled_out(labels):
     with pytest.raises(
         ValueError, match="class_shares must be above 0 for classes that known labels have; got 0 for 'b'"
     ):
-        read_shares([1, 0], ["a", "b"]).check_labels(labels, ["a", "b"])
+        read_shares([0.995, 0], ["a", "b"]).check_labels(labels, ["a", "b"])
 
 
 def test_labels_that_shares_make_unlikely():
@@ -402,7 +405,7 @@ def test_labels_and_shares_that_contradict_each_other(panel):
         with pytest.warns(UserWarning, match="class_shares contradict the known labels: 'usual' has the share 50%"):
             getattr(cs.Consensus(class_shares=[0.5, 0.5]), learn)(predictions, labels)
         with pytest.raises(ValueError, match="got 0 for 'rare'"):
-            getattr(cs.Consensus(class_shares={"usual": 1.0}), learn)(predictions, labels)
+            getattr(cs.Consensus(class_shares={"usual": 0.995, "rare": 0}), learn)(predictions, labels)
 
 
 def test_counts_come_between_nothing_and_shares(panel):
