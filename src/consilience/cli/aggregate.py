@@ -80,7 +80,7 @@ def command(
     known_truth = labels_of(known, predictions, files, layout, quiet=json)
     say_if_nothing_is_scored(truth, known_truth, predictions, quiet=json)
     shares = shares_of(class_shares, layout, quiet=json)
-    aggregator = fitted(predictions, method, option, model, known=known_truth, class_shares=shares)
+    aggregator = fitted(predictions, method, option, model, known=known_truth, class_shares=shares, quiet=json)
     analysis = Analysis(predictions, aggregator, known_truth, truth)
     posterior = to_numpy(aggregator.posterior_ if model is None else analysis.posterior)
     if output is not None:

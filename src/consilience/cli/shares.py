@@ -14,7 +14,7 @@ from consilience.files.contents import ARRAY_FORMATS, TABLE_FORMATS, read_conten
 from consilience.system.errors import InvalidPredictions
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable
 
     from consilience.data.roles import Layout
 
@@ -38,7 +38,7 @@ def shares_of(text: str | None, layout: Layout, *, quiet: bool = False) -> Any:
     return _by_name(names, numbers, text) if any(names) else numbers
 
 
-def _of_file(source: str, layout: Layout, *, quiet: bool) -> Mapping[str, float]:
+def _of_file(source: str, layout: Layout, *, quiet: bool) -> Counter[str]:
     """A table of classes and their numbers, or labels, which are counted."""
     contents = read_contents(source)
     numbers = [name for name in contents.table or () if name.strip().lower() in NUMBERS]
@@ -46,7 +46,7 @@ def _of_file(source: str, layout: Layout, *, quiet: bool) -> Mapping[str, float]
         (column,) = contents.table.keys() - {*numbers}
         names, cells = (contents.table[name].names for name in (column, *numbers))
         found = f"{source}: {contents.format}, {len(names)} classes in {column!r}, their {numbers[0]}"
-        given: Mapping[str, float] = _by_name([str(name) for name in names], _floats(cells, source), source)
+        given: Counter[str] = Counter(_by_name([str(name) for name in names], _floats(cells, source), source))
     else:
         labels, found, _ = read_labels(source, layout=layout, are_optional=True)
         listed = labels.labels if isinstance(labels, NamedLabels) else labels

@@ -12,6 +12,7 @@ a larger tolerance. With the last, few items change little: their own shares dif
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, final
@@ -44,8 +45,11 @@ RIDGE, TOLERANCE, COUNT_TOLERANCE, EVEN_WORTH = 10.0, 0.1, 20.0, 100.0
 SMOOTHING = 0.5
 """Added to the count of each class: one that was not met among 20 items is not impossible."""
 
-UNLIKELY = 1e-6
+UNLIKELY = 1e-5
 """Labels this unlikely under the shares are worth a warning."""
+
+MOST_SHOWN = 8
+"""So many shares are told in words."""
 
 MANY = 1e9
 """Shares that nobody counted are taken as if they were counted on so many items."""
@@ -86,6 +90,13 @@ class ClassShares:
         """Why nobody can have stated these; None where somebody can."""
         return None if self.n_counted > 0 else "must be of more than 0 counted items"
 
+    def in_words(self, classes: Sequence[Any]) -> str:
+        """The shares by name, and what they are worth."""
+        shown = [f"{classes[place]} {self.shares[place]:.3g}" for place in range(min(len(classes), MOST_SHOWN))]
+        more = "" if len(classes) <= MOST_SHOWN else f", and {len(classes) - MOST_SHOWN} more"
+        worth = "known" if self.n_counted == MANY else f"as counted on {self.n_counted:,.0f} items"
+        return f"class shares: {', '.join(shown)}{more} ({worth})"
+
     @property
     def tolerance(self) -> float:
         """How far the answers may stay from the shares."""
@@ -115,7 +126,8 @@ class ClassShares:
 def read_shares(class_shares: Any, classes: list[Any]) -> ClassShares | None:
     """Shares or counts in the order of the classes, whose names a mapping or a Series has; None where none are given.
 
-    Whole numbers that sum to 2 or more are counts. Of shares one class may be left out, and gets the rest.
+    Whole numbers that sum to 2 or more are counts; a Series or a Counter may lack classes that were not met. Of shares
+    one class may be left out, and gets the rest.
     """
     if class_shares is None:
         return None
@@ -128,11 +140,22 @@ def read_shares(class_shares: Any, classes: list[Any]) -> ClassShares | None:
     total, is_whole = numbers.sum(), (numbers == np.rint(numbers)).all()
     if total == 1 and is_whole:
         raise ValueError("class_shares must be counts of 2 items or more, or shares below 1; got a single 1")
+    missing = [name for place, name in enumerate(classes) if place not in places]
     if 2 <= total < np.inf and is_whole:
+        if missing and isinstance(class_shares, dict) and not isinstance(class_shares, Counter):
+            raise ValueError(
+                f"class_shares must have a count for every class, 0 where none was met; got none for {some(missing)}"
+            )
         counts = np.full(n_classes, SMOOTHING)
         counts[places] += numbers
         return ClassShares(counts / counts.sum(), float(total))
-    missing = [name for place, name in enumerate(classes) if place not in places]
+    shares = np.full(n_classes, _rest(total, missing))
+    shares[places] = numbers
+    return ClassShares(shares / shares.sum(), MANY)
+
+
+def _rest(total: float, missing: list[Any]) -> float:
+    """What shares that sum to `total` leave for the class that has none; raises where they are no shares."""
     rest = max(1.0 - total, 0.0) if len(missing) == 1 else 0.0
     if total + rest == 0:
         raise ValueError("class_shares must have a number above 0; got none")
@@ -147,9 +170,7 @@ def read_shares(class_shares: Any, classes: list[Any]) -> ClassShares | None:
         )
     if not abs(total + rest - 1) <= ROUNDED + 1e-9:
         raise ValueError(f"class_shares must sum to 1, or be whole numbers that were counted; they sum to {total:g}")
-    shares = np.full(n_classes, rest)
-    shares[places] = numbers
-    return ClassShares(shares / shares.sum(), MANY)
+    return rest
 
 
 def _by_place(class_shares: Any, classes: Axis) -> tuple[list[int], FloatArray]:
@@ -175,11 +196,19 @@ def _by_place(class_shares: Any, classes: Axis) -> tuple[list[int], FloatArray]:
 
 
 def saved_shares(class_shares: Any, classes: list[Any]) -> Any:
-    """The same as a file can hold it: a Series as a mapping, or as a list where it is in the order of the classes."""
-    if not _is_series(class_shares):
+    """The same as a file can hold it: a Series as a mapping, or as a list where it is in the order of the classes.
+
+    Classes that were not met have a count of 0 there.
+    """
+    if not (_is_series(class_shares) or isinstance(class_shares, Counter)):
         return class_shares
-    names = _names_in(class_shares, Axis("class", len(classes), classes))
-    return list(class_shares) if names is None else dict(zip(names, class_shares, strict=True))
+    axis, given = Axis("class", len(classes), classes), read_shares(class_shares, classes)
+    names = _names_in(class_shares, axis)
+    if names is None or given is None:
+        return list(class_shares)
+    met = {axis.find(name) for name in names}
+    not_met = [name for place, name in enumerate(classes) if place not in met and given.n_counted < MANY]
+    return dict(class_shares.items()) | dict.fromkeys(not_met, 0)
 
 
 def _is_series(class_shares: Any) -> bool:
