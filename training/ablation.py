@@ -4,7 +4,7 @@
 
 It needs the features that `python -m training` has kept in the work directory. Rows are trained with one network of few
 steps, each time with half of the families left out, so that they can be compared with the first row and not with the
-shipped weights; a seed moves a row by about .2 points and 2 % of NLL, which the rows "again" show. The rows "uneven
+shipped weights; a seed moves a row by about .3 points and 2 % of NLL, which the rows "again" show. The rows "uneven
 kinds" are the frontier: how much of the generated panels are of the kinds *shifted* and *dominated* decides what
 balanced panels gain and uneven ones lose. Rows are printed and written as they come.
 """
