@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from consilience.aggregators.consensus.member_traits import member_traits, pair_traits, pairs_of, rates_of
 from consilience.aggregators.consensus.opinion_weights import FEW_ITEMS, copies, skills
 from consilience.answering.learned.experts import VOTE
 from consilience.answering.learned.features import CLASS, MEMBER, PANEL, Traits, entropy
@@ -18,9 +19,6 @@ if TYPE_CHECKING:
     from consilience.aggregators.consensus.survey import Survey
     from consilience.maths.statistics import Statistics
     from consilience.system.arrays import FloatArray
-
-FEW_VOTES = 5.0
-"""A member with fewer votes is taken to be about as accurate as the others."""
 
 FEW_COUNTED = 30.0
 """Class shares that were counted on so many items are half believed."""
@@ -38,14 +36,14 @@ class Found(NamedTuple):
 
 def traits_of(found: Found, stated: ClassShares | None = None) -> Traits:
     """All traits, in the order of `CLASS`, `PANEL` and `MEMBER`; `stated` is what the user says of class shares."""
-    rates = _rates(found)
-    pairs = _pairs(found, rates)
-    members = _of_members(found, rates, pairs)
+    rates = rates_of(found)
+    pairs = pairs_of(found, rates)
+    members = member_traits(found, rates, pairs)
     classes = _of_classes(found)
     if stated is not None:
         of_stated = stated_traits(stated, classes["share in average"], found.survey.totals[0])
         classes["stated share"], classes["stated against average"] = of_stated
-    panel = _of_panel(found) | _of_combination(found, members) | _of_pairs(found, pairs)
+    panel = _of_panel(found) | _of_combination(found, members) | pair_traits(found, pairs)
     panel["belief in stated shares"] = belief(stated, found.survey.totals[0])
     return Traits(
         np.stack([classes[name] for name in CLASS], axis=1).astype(np.float64),
@@ -105,68 +103,6 @@ def _outside(shares: FloatArray, least: FloatArray, largest: FloatArray) -> floa
     return float((np.maximum(shares - largest, 0) + np.maximum(least - shares, 0)).sum())
 
 
-class Pairs(NamedTuple):
-    """How often members agree beyond what their confusion matrices explain."""
-
-    excess: FloatArray  # (members, members): in standard deviations of a single item's agreement
-    known: FloatArray  # (members, members): how far the pair is known, 0 on the diagonal
-    agreed: FloatArray  # (members, members): how often they vote alike
-
-
-def _rates(found: Found) -> FloatArray:
-    """Confusion matrices of the votes under the combination (members, true, predicted), drawn to even errors."""
-    counts = found.combined.sums
-    n_classes, n_votes = counts.shape[1], counts.sum()
-    usual = np.trace(counts, axis1=1, axis2=2).sum() / n_votes if n_votes > 0 else 1 / n_classes
-    wrong = (1 - usual) / (n_classes - 1)
-    counts = counts + FEW_VOTES * (wrong + (usual - wrong) * np.eye(n_classes))
-    return np.asarray(counts / counts.sum(axis=2, keepdims=True))
-
-
-def _pairs(found: Found, rates: FloatArray) -> Pairs:
-    """The pairs of all members; where they are too many to compare, none is known."""
-    combined, votes, n_members = found.combined, found.standing.votes, len(rates)
-    if not votes.has_pairs:
-        return Pairs(*np.zeros((3, 1, n_members)))
-    # How many items of a class two members both answer follows from how many each answers.
-    answered = combined.answer_counts / np.sqrt(np.maximum(combined.class_counts, 1e-9))
-    flat = (answered[:, :, None] * rates).reshape(n_members, -1)
-    explained = flat @ flat.T / np.maximum(answered @ answered.T, 1e-9)
-    agreed = np.divide(votes.products, votes.counts, out=explained.copy(), where=votes.counts > 0)
-    known = votes.counts / (votes.counts + FEW_ITEMS)
-    np.fill_diagonal(known, 0)
-    excess = (agreed - explained) / np.sqrt(np.maximum(explained * (1 - explained), 1e-3))
-    return Pairs(excess * known, known, agreed)
-
-
-def _of_members(found: Found, rates: FloatArray, pairs: Pairs) -> dict[str, FloatArray]:
-    """The traits of the members, (members,) each."""
-    said, right = found.combined.sums.sum(axis=(1, 2)), np.trace(found.combined.sums, axis1=1, axis2=2)
-    usual = right.sum() / said.sum() if said.sum() > 0 else 1 / rates.shape[1]
-    accuracy = (right + FEW_VOTES * usual) / (said + FEW_VOTES)
-    vote = VOTE + (1 - VOTE) / rates.shape[1]
-    confidence = np.where(found.is_hard, vote, found.standing.agreement.mean_confidence)
-    met = pairs.known.sum(axis=0)
-    agreement = np.divide((pairs.agreed * pairs.known).sum(axis=0), met, out=np.ones(len(rates)), where=met > 0)
-    average = _shares(found.survey.of_class("average"))
-    of_being_right = rates.diagonal(axis1=1, axis2=2)
-    return {
-        "accuracy": accuracy,
-        "confidence": confidence,
-        "accuracy beyond confidence": accuracy - confidence,
-        "excess agreement": np.log1p(np.maximum(pairs.excess, 0).sum(axis=0)),
-        "most excess agreement": np.clip(pairs.excess.max(axis=0), -3, 3),
-        "agreement with others": agreement,
-        "accuracy beyond agreement": accuracy - agreement,
-        "distance from average shares": np.abs(found.standing.agreement.shares - average).sum(axis=1) / 2,
-        "evenness of its votes": entropy(found.standing.votes.shares),
-        "least rate of being right": of_being_right.min(axis=1),
-        "mean rate of being right": of_being_right.mean(axis=1),
-        "gives votes": found.is_hard.astype(np.float64),
-        "coverage": np.minimum(found.standing.agreement.answers / found.survey.totals[0], 1),
-    }
-
-
 def _of_panel(found: Found) -> dict[str, float]:
     survey, standing = found.survey, found.standing
     n_items, n_answers = survey.totals[:2]
@@ -220,29 +156,6 @@ def _of_combination(found: Found, members: dict[str, FloatArray]) -> dict[str, f
         "best accuracy": float(accuracy[weights > 0].max()),
         "least accuracy": float(accuracy[weights > 0].min()),
         "accuracy beyond confidence": float(np.average(members["accuracy beyond confidence"], weights=weights)),
-    }
-
-
-def _of_pairs(found: Found, pairs: Pairs) -> dict[str, float]:
-    """How far members say the same: beyond what their confusion matrices explain, and in their probabilities.
-
-    Copies have to, and a copy more should change little of what is known of the panel.
-    """
-    apart = 1 - copies(found.standing.agreement) if found.standing.agreement.has_pairs else 0.0
-    excess, weights = pairs.excess * apart, pairs.known * apart
-    known = weights.sum()
-    if known <= 0:
-        return dict.fromkeys(("excess agreement", "size of excess agreement", "most excess agreement"), 0.0) | {
-            "likeness of members": 1.0
-        }
-    table = found.standing.agreement.beyond_chance()
-    lengths = np.sqrt(np.maximum(np.diag(table), 1e-6))
-    likeness = np.clip(table / np.outer(lengths, lengths), -1, 1)
-    return {
-        "excess agreement": float(excess.sum() / known),
-        "size of excess agreement": float(np.abs(excess).sum() / known),
-        "most excess agreement": float(np.clip(excess.max(), 0, 3)),
-        "likeness of members": float((likeness * weights).sum() / known),
     }
 
 
