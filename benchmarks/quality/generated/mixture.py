@@ -26,42 +26,27 @@ from benchmarks.quality.generated.trained import trained
 from benchmarks.quality.generated.unknowable import unknowable
 from benchmarks.quality.panel import Panel
 
-KINDS: dict[str, float] = {
-    "trained": 0.16,
-    "latent": 0.17,
-    "rare": 0.09,
-    "crowd": 0.06,
-    "functions": 0.05,
-    "identifiers": 0.04,
-    "judges": 0.08,
-    "independent": 0.11,
-    "unknowable": 0.05,
-    "events": 0.03,
-    "shifted": 0.04,
-    "dominated": 0.04,
-    "lists": 0.03,
-    "positions": 0.03,
-    "collapsed": 0.02,
+MAKERS: dict[str, tuple[float, Callable[[np.random.Generator], Draft]]] = {
+    "trained": (0.16, trained),
+    "latent": (0.17, latent),
+    "rare": (0.09, rare),
+    "crowd": (0.06, crowd),
+    "functions": (0.05, functions),
+    "identifiers": (0.04, identifiers),
+    "judges": (0.08, judges),
+    "independent": (0.11, independent),
+    "unknowable": (0.05, unknowable),
+    "events": (0.03, events),
+    "shifted": (0.04, shifted),
+    "dominated": (0.04, dominated),
+    "lists": (0.03, lists),
+    "positions": (0.03, positions),
+    "collapsed": (0.02, collapsed),
 }
-"""The share of each kind in the mixture."""
+"""By name: the share of each kind in the mixture, and its generator."""
 
-MAKERS: dict[str, Callable[[np.random.Generator], Draft]] = {
-    "trained": trained,
-    "latent": latent,
-    "rare": rare,
-    "crowd": crowd,
-    "functions": functions,
-    "identifiers": identifiers,
-    "judges": judges,
-    "independent": independent,
-    "unknowable": unknowable,
-    "events": events,
-    "shifted": shifted,
-    "dominated": dominated,
-    "lists": lists,
-    "positions": positions,
-    "collapsed": collapsed,
-}
+KINDS: dict[str, float] = {kind: share for kind, (share, _) in MAKERS.items()}
+"""The share of each kind in the mixture."""
 
 
 def generate(seed: int, kind: str | None = None) -> Panel:
@@ -74,6 +59,7 @@ def generate(seed: int, kind: str | None = None) -> Panel:
     if kind is None:
         kind = str(np.random.default_rng(seed).choice(list(KINDS), p=list(KINDS.values())))
     key = [seed, crc32(kind.encode())]
-    drafts = (MAKERS[kind](np.random.default_rng([*key, attempt])) for attempt in count())
+    _, make = MAKERS[kind]
+    drafts = (make(np.random.default_rng([*key, attempt])) for attempt in count())
     panels = (assemble(draft, f"{kind} {seed}", kind) for draft in drafts)
     return next(panel for panel in panels if panel is not None)  # too few answers or one true class: drawn again
