@@ -21,6 +21,7 @@ from consilience.aggregators.consensus.class_shares import (
     read_shares,
     reweighted,
 )
+from consilience.aggregators.consensus.survey import OF_CLASSES, Survey
 
 from simulate import named, softmax_members
 
@@ -350,6 +351,32 @@ def test_a_file_with_damaged_shares_is_refused(panel, tmp_path, damaged):
     fitted.class_shares = damaged
     fitted.save(tmp_path / "model.npz")
     with pytest.raises(cs.InvalidPredictions, match="class_shares must"):
+        cs.load(tmp_path / "model.npz")
+
+
+def combination_of_nothing(fitted):
+    by_class = fitted.survey_.by_class.copy()
+    by_class[OF_CLASSES.index("combination")] = 0
+    fitted.survey_ = Survey(by_class, fitted.survey_.totals)
+
+
+@pytest.mark.parametrize(
+    ("forge", "message"),
+    [
+        (
+            lambda fitted: setattr(fitted, "stated_", ClassShares(np.array([0.95, 0.05]), 0.0)),
+            "more than 0 counted items",
+        ),
+        (lambda fitted: setattr(fitted, "stated_", None), "'stated_' and 'reweighting_' must both be there"),
+        (lambda fitted: setattr(fitted, "reweighting_", None), "'stated_' and 'reweighting_' must both be there"),
+        (combination_of_nothing, "at least one item"),
+    ],
+)
+def test_a_file_whose_parts_do_not_go_together_is_refused(panel, tmp_path, forge, message):
+    fitted = cs.Consensus(class_shares=GIVEN).fit(panel[0])
+    forge(fitted)
+    fitted.save(tmp_path / "model.npz")
+    with pytest.raises(cs.InvalidPredictions, match=message):
         cs.load(tmp_path / "model.npz")
 
 
