@@ -67,6 +67,8 @@ def test_each_panel_is_answered_by_the_network_that_has_not_seen_its_family(tmp_
     monkeypatch.setattr(module, "scored", lambda exam, networks: asked.append(networks) or scored(exam, networks))
     rows = examine(paths, folds)
     assert asked == [folds[0].networks, folds[0].networks, folds[1].networks]
+    with pytest.raises(KeyError, match="tables"):  # which no fold has left out: all have seen it
+        examine(paths, folds[1:])
     known = {f"exact, {name}" for name in ("stated", "reweighted", "both")}
     assert {row["method"] for row in rows} >= {"average", "learned", "half learned"} | known
     by_method = {row["method"]: row for row in rows if row["family"] == "tables"}
