@@ -79,8 +79,8 @@ def command(
     truth = labels_of(labels, predictions, files, layout, quiet=json)
     known_truth = labels_of(known, predictions, files, layout, quiet=json)
     say_if_nothing_is_scored(truth, known_truth, predictions, quiet=json)
-    shares = shares_of(class_shares, layout, quiet=json)
-    aggregator = fitted(predictions, method, option, model, known=known_truth, class_shares=shares, quiet=json)
+    shares = shares_of(class_shares, layout, predictions.classes, quiet=json)
+    aggregator = fitted(predictions, method, option, model, known=known_truth, class_shares=shares)
     analysis = Analysis(predictions, aggregator, known_truth, truth)
     posterior = to_numpy(aggregator.posterior_ if model is None else analysis.posterior)
     if output is not None:

@@ -26,7 +26,7 @@ def command(
     """
     predictions = predictions_of(files, layout, logits=logits, quiet=json)
     truth, known_truth = (labels_of(source, predictions, files, layout, quiet=json) for source in (labels, known))
-    shares = shares_of(class_shares, layout, quiet=json)
+    shares = shares_of(class_shares, layout, predictions.classes, quiet=json)
     with screen.waiting("comparing methods"):
         table = compare(predictions, truth, known=known_truth, class_shares=shares)
     if json:

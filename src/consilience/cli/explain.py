@@ -41,8 +41,8 @@ def command(
     ):
         if text is not None and axis.find(text) is None:  # before the fit
             raise ValueError(f"{option_name} must be one of {', '.join(map(str, axis.names[:5]))}, …; got {text!r}")
-    shares = shares_of(class_shares, layout, quiet=json)
-    aggregator = fitted(predictions, method, option, model, known=known_truth, class_shares=shares, quiet=json)
+    shares = shares_of(class_shares, layout, predictions.classes, quiet=json)
+    aggregator = fitted(predictions, method, option, model, known=known_truth, class_shares=shares)
     explanation = explain(aggregator, predictions, item, against=against)
     if json:
         screen.print_json(

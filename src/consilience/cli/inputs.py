@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 from sklearn.exceptions import ConvergenceWarning
 
 from consilience.aggregators import load
-from consilience.aggregators.consensus.class_shares import read_shares
 from consilience.cli import screen
 from consilience.cli.methods import DEFAULT, make_method
 from consilience.cli.wording import on_command_line
@@ -136,12 +135,8 @@ def fitted(
     *,
     known: Any = None,
     class_shares: Any = None,
-    quiet: bool = False,
 ) -> AbstractAggregator:
-    """A saved model, or a method fitted to these predictions, known labels and class shares.
-
-    Unless `quiet`, print to standard error how class shares were understood.
-    """
+    """A saved model, or a method fitted to these predictions, known labels and class shares."""
     if model is not None:
         return load(model)
     aggregator = make_method(method, options or [], verbose=screen.err.is_terminal)
@@ -149,9 +144,6 @@ def fitted(
         if "class_shares" not in aggregator.get_params():
             raise ValueError(f"--class-shares go with --method consensus; got {method!r}")
         aggregator.set_params(class_shares=class_shares)
-        stated = read_shares(class_shares, predictions.classes)
-        if stated is not None and not quiet:
-            screen.print_found([stated.in_words(predictions.classes)], [None])
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always", UserWarning)
         warnings.simplefilter("ignore", ConvergenceWarning)  # the summary reports it

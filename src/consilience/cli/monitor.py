@@ -61,7 +61,8 @@ def command(
     else:
         stream = predictions_of(files, layout, logits=logits, quiet=json)
         truth = labels_of(labels, stream, files, layout, quiet=json)
-    shares = shares_of(class_shares, layout, quiet=json)
+    known = before if window is None else stream  # batches are read one by one, so the reference tells the classes
+    shares = shares_of(class_shares, layout, None if known is None else known.classes, quiet=json)
     with screen.waiting("looking at each window"):
         found = monitor(stream, window, reference=before, false_alarms=false_alarms, labels=truth, class_shares=shares)
     if report is not None:

@@ -50,7 +50,7 @@ def command(
     truth = labels_of(labels, predictions, files, layout)
     known_truth = labels_of(known, predictions, files, layout)
     say_if_nothing_is_scored(truth, known_truth, predictions)
-    shares = shares_of(class_shares, layout)
+    shares = shares_of(class_shares, layout, predictions.classes)
     aggregator = fitted(predictions, method, option, model, known=known_truth, class_shares=shares)
     write_page(output, Analysis(predictions, aggregator, known_truth, truth), title)
     screen.print_text(f"Wrote {output}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-from consilience.aggregators.consensus.class_shares import EVEN
+from consilience.aggregators.consensus.class_shares import EVEN, read_shares
 from consilience.cli import screen
 from consilience.data.labels import NamedLabels
 from consilience.data.names import UNKNOWN, is_missing, text_of
@@ -27,9 +27,22 @@ NUMBERS = frozenset(["count", "counts", "n", "number", "share", "shares", "propo
 """Usual names of the column of numbers in a table of classes; pandas' `value_counts` calls it count or proportion."""
 
 
-def shares_of(text: str | None, layout: Layout, *, quiet: bool = False) -> Any:
-    """What `Consensus(class_shares=...)` takes; None where none are given."""
-    if text is None or text == EVEN:
+def shares_of(text: str | None, layout: Layout, classes: list[Any] | None, *, quiet: bool = False) -> Any:
+    """What `Consensus(class_shares=...)` takes; None where none are given.
+
+    Unless `quiet`, print to standard error how they were understood, as far as the classes are known yet.
+    """
+    given = None if text is None else _read(text, layout, quiet=quiet)
+    if classes is None:
+        return given
+    stated = read_shares(given, classes)
+    if stated is not None and not quiet:
+        screen.print_found([stated.in_words(classes)], [None])
+    return given
+
+
+def _read(text: str, layout: Layout, *, quiet: bool) -> Any:
+    if text == EVEN:
         return text
     if split_source(text)[0].suffix.lower() in ARRAY_FORMATS | TABLE_FORMATS:
         return _of_file(text, layout, quiet=quiet)

@@ -54,8 +54,8 @@ def command(
         )  # not --known, which may grow
     predictions = predictions_of(files, layout, logits=logits, quiet=json)
     known_truth = labels_of(known, predictions, files, layout, quiet=json)
-    shares = shares_of(class_shares, layout, quiet=json)
-    aggregator = fitted(predictions, method, option, known=known_truth, class_shares=shares, quiet=json)
+    shares = shares_of(class_shares, layout, predictions.classes, quiet=json)
+    aggregator = fitted(predictions, method, option, known=known_truth, class_shares=shares)
     suggested = suggest(predictions, number, known_truth, aggregator=aggregator, seed=seed).to_table()
     if output is not None:
         write_table(output, _to_fill_in(predictions, known_truth, suggested))

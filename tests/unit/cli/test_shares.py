@@ -12,7 +12,7 @@ from consilience.data.roles import Layout
 
 
 def given(text):
-    return shares_of(text, Layout(), quiet=True)
+    return shares_of(text, Layout(), None, quiet=True)
 
 
 def test_what_is_said_is_what_python_takes():
@@ -124,3 +124,11 @@ def test_only_consensus_takes_them_and_only_in_a_fit(run, arrays):
     for command in ("aggregate", "report", "explain --item 3"):
         code, _, err = run(*command.split(), *arrays, "--model", "model.npz", "--class-shares", ".6,.3,.1")
         assert code == 2 and "do not go with it" in " ".join(err.split())
+
+
+@pytest.mark.parametrize("command", ["aggregate", "compare", "report", "suggest"])
+def test_commands_say_how_they_understood_the_shares(run, arrays, command):
+    _, _, err = run(command, *arrays, "--class-shares", ".6,.3,.1", *(["-o", "r.html"] if command == "report" else []))
+    assert "class shares: 0 0.6, 1 0.3, 2 0.1 (known)" in " ".join(err.split())
+    _, _, err = run(command, *arrays, "--class-shares", "60,30,10", *(["-o", "r.html"] if command == "report" else []))
+    assert "(as counted on 100 items)" in " ".join(err.split())
