@@ -9,8 +9,8 @@ from consilience.cli import screen
 from consilience.cli.methods import DEFAULT, make_method
 from consilience.cli.options import Json
 from consilience.cli.outputs import write_page
+from consilience.cli.rotated_digits import Shift, run
 from consilience.cli.summary import summarize
-from consilience.experiments.demo import Shift, run
 from consilience.insight.analysis import Analysis
 from consilience.system.arrays import to_numpy
 from consilience.system.atomic import check_writable

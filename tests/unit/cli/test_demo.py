@@ -8,7 +8,7 @@ import pytest
 
 import consilience as cs
 from consilience.cli import demo
-from consilience.experiments.demo import Shift
+from consilience.cli.rotated_digits import Shift
 
 from simulate import softmax_members
 
