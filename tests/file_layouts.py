@@ -341,7 +341,7 @@ LAYOUTS = {
     "cleanlab": Layout("cleanlab", for_cleanlab, votes(), named=()),
     "crowd-kit": Layout("crowd-kit", for_crowd_kit, votes()),
     "spaces after commas": Layout("a text editor", with_spaces, votes()),
-    "Toloka": Layout("Toloka", toloka, votes(), ("--label-column",), ("--label-column", "OUTPUT:result")),
+    "Toloka": Layout("Toloka", toloka, votes()),
     "LLM judges": Layout("a script", judges, votes()),
     "LLM judges by line": Layout("a script", judges_by_line, votes()),
     "MT-bench": Layout(

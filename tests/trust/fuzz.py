@@ -70,7 +70,8 @@ def _keep(path: Path, folder: Path, reason: str) -> None:
 def fuzz(minutes: float, seed: int, corpus: Path) -> tuple[Counter[str], dict[str, str]]:
     """How many cases ended how, and what was found: the file in the corpus, and why."""
     files, counts, found = seeds(), Counter[str](), {}
-    context = multiprocessing.get_context("fork")
+    context = multiprocessing.get_context("forkserver")  # polars does not live on after a fork
+    context.set_forkserver_preload(["trust.oracle", "polars"])
     end = time.monotonic() + 60 * minutes
     while time.monotonic() < end:
         with tempfile.TemporaryDirectory() as place:

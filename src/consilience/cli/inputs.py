@@ -15,7 +15,8 @@ from consilience.cli.wording import on_command_line
 from consilience.data.axes import some
 from consilience.data.labels import known_labels
 from consilience.data.names import nearly_same
-from consilience.data.roles import role_of
+from consilience.data.predictions import one_member
+from consilience.data.tables.vocabulary import role_of
 from consilience.files import read_labels, read_predictions, split_source
 from consilience.system.errors import InvalidPredictions
 
@@ -24,24 +25,26 @@ if TYPE_CHECKING:
 
     from consilience.aggregators.base import AbstractAggregator
     from consilience.data.predictions import Predictions
-    from consilience.data.roles import Layout
+    from consilience.data.tables.told import Told
     from consilience.files.recognition import LabelSource
 
 
 def predictions_of(
-    files: list[str], layout: Layout, *, logits: bool, model: Path | None = None, quiet: bool = False
+    files: list[str], told: Told, *, logits: bool, model: Path | None = None, quiet: bool = False
 ) -> Predictions:
     """Read predictions from files. Unless `quiet`, print to standard error how each file was understood.
 
     The classes are those of the saved `model`, if it has names for them: labels of one day need not have all of them.
     """
-    if model is not None and layout.classes is None:
+    if model is not None and told.classes is None:
         names = load(model).classes_
-        layout = layout._replace(classes=tuple(names) if all(isinstance(name, str) for name in names) else None)
+        told = told._replace(classes=tuple(names) if all(isinstance(name, str) for name in names) else None)
     with screen.waiting("reading"):
-        source = read_predictions(files, logits=logits, layout=layout)
+        source = read_predictions(files, logits=logits, told=told)
     if not quiet:
         screen.print_found(source.found, source.examples)
+        if source.predictions.n_members == 1:
+            screen.print_remark(one_member(source.predictions))
         for group in nearly_same(source.predictions.classes):
             screen.print_remark(
                 f"the classes {some(group)} differ only in case, spaces around them or zeros in front, and count as "
@@ -57,7 +60,7 @@ def predictions_of(
 
 
 def labels_of(
-    source: str | None, predictions: Predictions, files: list[str], layout: Layout, *, quiet: bool = False
+    source: str | None, predictions: Predictions, files: list[str], told: Told, *, quiet: bool = False
 ) -> Any:
     """Read the labels of predictions from a file, as `fit` takes them."""
     if source is None:
@@ -69,18 +72,20 @@ def labels_of(
         raise InvalidPredictions(
             f"labels must be in a file of their own; {source} is also read as predictions, which would see them"
         )
-    found = checked_labels(source, predictions, layout, are_of_predictions=True, quiet=quiet)
+    if not is_of_predictions:
+        told = told._replace(format=None, question=None)  # said of the predictions
+    found = checked_labels(source, predictions, told, are_of_predictions=True, quiet=quiet)
     if is_of_predictions and found.column is not None:
-        _check_no_answers(source, found.column, predictions, layout)
+        _check_no_answers(source, found.column, predictions, told)
     return found.labels
 
 
-def _check_no_answers(source: str, column: str, predictions: Predictions, layout: Layout) -> None:
+def _check_no_answers(source: str, column: str, predictions: Predictions, told: Told) -> None:
     """Raise if the column of labels, in a table that is also predictions, was read as members' answers too."""
     members = predictions.members
-    listed = [] if layout.member is None else [name.strip() for name in layout.member.split(",")]
+    listed = [] if told.member is None else [name.strip() for name in told.member.split(",")]
     is_wide = column in members or (bool(listed) and set(listed) <= set(members))
-    is_answer = column == layout.label or (role_of(column) == "label" and not predictions.soft)
+    is_answer = column == told.label or (role_of(column) == "label" and not predictions.soft)
     if column in members or (is_answer and not is_wide):
         others = [str(name) for name in members if name != column] if is_wide else ["ann", "bob"]
         raise InvalidPredictions(
@@ -91,20 +96,20 @@ def _check_no_answers(source: str, column: str, predictions: Predictions, layout
 
 
 def checked_labels(
-    source: str, predictions: Predictions, layout: Layout, *, are_of_predictions: bool = False, quiet: bool = False
+    source: str, predictions: Predictions, told: Told, *, are_of_predictions: bool = False, quiet: bool = False
 ) -> LabelSource:
     """Read labels that fit the predictions; raises before anything is computed or written.
 
     Unless `quiet`, print to standard error how the file was understood.
     Columns that were named for the predictions need not be in the file of labels.
     """
-    found = read_labels(source, layout=layout, are_optional=are_of_predictions)
+    found = read_labels(source, told=told, are_optional=are_of_predictions)
     if not quiet:
         screen.print_found([found.found], [None])
     try:
         known_labels(found.labels, predictions.axes)
     except InvalidPredictions as error:
-        raise InvalidPredictions(f"{source}: {error}") from None
+        raise error.within(source) from None
     return found
 
 

@@ -8,7 +8,7 @@ so cost and memory grow with the answers alone and a range of items is a slice.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, final
+from typing import TYPE_CHECKING, NamedTuple, final
 
 import numpy as np
 
@@ -17,7 +17,6 @@ from consilience.system.arrays import Array, IntArray, namespace, position_of_la
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    import numpy.typing as npt
 
 NUMBERS_AT_ONCE = 3 * 2**20
 """About how many numbers a temporary array may have."""
@@ -77,16 +76,27 @@ class SoftMember:
             items, labels = items[is_present], labels[is_present]
         return HardAnswers(items, np.full(len(items), self.position), labels)
 
-    def votes(self) -> HardAnswers:
-        """The same without the rows where several classes are the most probable: those favor nobody."""
-        hardened = self.harden()
-        if self.rows.shape[1] == 0 or not len(hardened.items):
-            return hardened
-        pieces = [_has_one_largest(rows) for _, rows in parts_of(self.rows)]
-        is_vote = np.concatenate(pieces)
-        if not self.is_complete:  # rows of NaN have no largest, and are no answers
-            is_vote = is_vote[~to_numpy(namespace(self.rows).isnan(self.rows[:, 0]))]
-        return HardAnswers(hardened.items[is_vote], hardened.members[is_vote], hardened.labels[is_vote])
+    def ballots(self) -> Ballots:
+        """The member's answers as votes. This is what decides everywhere how an undecided answer counts.
+
+        A row with one most probable class is a vote for it. Several that are tied get an equal part of the vote each.
+        A row in which all classes are tied is no vote, and neither is a missing one.
+        """
+        n_rows, n_classes = self.rows.shape
+        items = np.arange(n_rows) if self.items is None else self.items
+        labels, n_tied = np.empty(n_rows, dtype=np.intp), np.empty(n_rows, dtype=np.intp)
+        split, places = [np.empty((0, n_classes))], [np.empty(0, dtype=np.intp)]
+        for start, rows in parts_of(self.rows):
+            xp, some = namespace(rows), slice(start, start + rows.shape[0])
+            is_tied = is_largest(rows)
+            labels[some] = position_of_largest(rows)
+            n_tied[some] = to_numpy(xp.sum(xp.astype(is_tied, xp.int64), axis=1))
+            places.append(start + np.flatnonzero((n_tied[some] > 1) & (n_tied[some] < n_classes)))
+            tied = to_numpy(take(is_tied, places[-1] - start, axis=0)).astype(np.float64)
+            split.append(tied / tied.sum(axis=1, keepdims=True))
+        is_vote, place = n_tied == 1, np.concatenate(places)
+        votes = HardAnswers(items[is_vote], np.full(int(is_vote.sum()), self.position), labels[is_vote])
+        return Ballots(votes, SoftMember(self.position, np.concatenate(split), items[place], is_complete=True))
 
 
 @final
@@ -109,19 +119,24 @@ class HardAnswers:
         return HardAnswers(items, self.members[answers], self.labels[answers])
 
 
+class Ballots(NamedTuple):
+    """A member's votes, and beside them the rows of the answers that are split among several classes."""
+
+    votes: HardAnswers
+    split: SoftMember
+
+
+def is_largest(rows: Array) -> Array:
+    """Which entries of each row are the largest, several where they are tied; none of a row of NaN."""
+    return rows >= (1 - TIE) * namespace(rows).max(rows, axis=-1, keepdims=True)
+
+
 def parts_of(rows: Array) -> Iterator[tuple[int, Array]]:
     """The rows in parts, so that temporary arrays stay small: the position of the first row, and the rows."""
     n_rows, n_classes = rows.shape
     step = max(1, NUMBERS_AT_ONCE // n_classes)
     for start in range(0, n_rows, step):
         yield start, rows[start : min(start + step, n_rows), :]
-
-
-def _has_one_largest(rows: Array) -> npt.NDArray[np.bool_]:
-    """Which rows have one largest number."""
-    xp = namespace(rows)
-    is_largest = rows >= (1 - TIE) * xp.max(rows, axis=1, keepdims=True)
-    return np.asarray(to_numpy(xp.sum(xp.astype(is_largest, xp.int64), axis=1)) == 1)
 
 
 def merge_answers(parts: Sequence[HardAnswers]) -> HardAnswers:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, final
 
 import numpy as np
 
-from consilience.data.names import is_missing, text_of
+from consilience.data.names import is_missing, look_alike, text_of, texts_of
 from consilience.system.errors import InvalidPredictions
 
 if TYPE_CHECKING:
@@ -58,13 +58,18 @@ class Axis:
             hash(tuple(names))
         except TypeError as error:
             raise InvalidPredictions(f"{plural} must be hashable names; got {names[:3]!r}") from error
-        for different in (self._positions, {name: place for place, name in enumerate(names)}):  # 1 and True are equal
+        are_texts = set(map(type, names)) <= {str}
+        equal = self._positions if are_texts else {name: place for place, name in enumerate(names)}  # 1 and True are
+        for different in (self._positions, equal):
             if len(different) < self.size:
-                keys = names if different is not self._positions else map(text_of, names)
+                keys = names if different is not self._positions else texts_of(names)
                 place, other = next((i, different[key]) for i, key in enumerate(keys) if different[key] != i)
                 one, two = short(names[place]), short(names[other])
                 got = f"{one} more than once" if one == two else f"{one} and {two}, which are one name"
                 raise InvalidPredictions(f"{plural} must have distinct names; got {got}")
+        if (alike := look_alike(self._positions)) is not None:
+            one, two = (ascii(text)[:LONGEST] for text in alike)
+            raise InvalidPredictions(f"{plural} must have names that differ to the eye; {one} and {two} look the same")
 
     @property
     def is_named(self) -> bool:
@@ -96,7 +101,7 @@ class Axis:
     @cached_property
     def _positions(self) -> dict[str, int]:
         """Where each name stands (the last place, where a name is repeated), by its text."""
-        return {text_of(name): position for position, name in enumerate(self._names or ())}
+        return {text: position for position, text in enumerate(texts_of(self._names or []))}
 
     def find(self, name: Any) -> int | None:
         """Where a name stands; None where it does not."""

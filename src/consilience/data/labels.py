@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from consilience.data.axes import COUNT, Axis, short, some
-from consilience.data.frames import is_frame
-from consilience.data.label_frames import LabelFrame, on_axes, read_label_frame
 from consilience.data.names import UNKNOWN, is_missing, text_of
 from consilience.data.reading import are_probabilities
+from consilience.data.tables.frames import is_frame
+from consilience.data.tables.truth import LabelFrame, on_axes, read_label_frame
 from consilience.system.arrays import FloatArray, IntArray, check_is_dense, is_array, plain_numpy, to_numpy
-from consilience.system.errors import InvalidPredictions
+from consilience.system.errors import Either, InvalidPredictions
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -123,8 +123,9 @@ def check_order_is_known(items: Axis) -> None:
     """Raise where items come in an order that nobody chose, so that a list without names may be in another."""
     if items.by_name and not items.is_counted:
         raise InvalidPredictions(
-            "labels must name their items, as a mapping, a Series or a table with a column of items: these items, "
-            f"{some(items.names)}, are matched by name"
+            "labels must name their items, as ",
+            Either("a mapping, a Series or ", ""),
+            f"a table with a column of items: these items, {some(items.names)}, are matched by name",
         )
 
 
@@ -133,7 +134,9 @@ def _check_index(index: Sequence[Any], items: Axis) -> None:
     if not items.is_named and len(index) == items.size and not _counts(index):
         raise InvalidPredictions(
             f"labels must have an index that the items have; items are 0 to {items.size - 1} without names, and the "
-            f"index is {some(index)}: name the items, or give an array of labels in the order of the items"
+            f"index is {some(index)}: name the items",
+            Either("", " with --items"),
+            ", or give an array of labels in the order of the items",
         )
 
 

@@ -10,9 +10,10 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from typing import TYPE_CHECKING, Any
 
-from consilience.system.errors import InvalidPredictions
+from consilience.system.errors import InvalidPredictions, Say
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -25,6 +26,9 @@ WHOLE = re.compile(r"-?(0|[1-9][0-9]*)")
 NUMBER = re.compile(r"[-+]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][-+]?[0-9]{1,3})?")
 WRITTEN_NUMBER = re.compile(r"[-+]?([0-9]+([.,][0-9]*)?|[.,][0-9]+)([eE][-+]?[0-9]{1,3})?( ?%)?")
 """A number as tables write it: also with a decimal comma or a percent sign."""
+
+MOST_OFFERED = 24
+"""How many classes a message lists, to be copied."""
 
 UNWRITABLE = re.compile("[\x00\ud800-\udfff]")
 
@@ -39,6 +43,12 @@ def text_of(name: Any) -> str:
         return name.decode(errors="backslashreplace")
     text = name if type(name) is str else str(name)
     return text[:-2] if text.endswith(".0") and FLOAT_OF_WHOLE.fullmatch(text) else text
+
+
+def texts_of(names: list[Any]) -> list[str]:
+    """The texts that names are told by; the names themselves where these are texts already."""
+    is_plain = set(map(type, names)) <= {str} and not any(name[-2:] == ".0" for name in names)
+    return names if is_plain else [text_of(name) for name in names]
 
 
 def is_whole(name: Any) -> bool:
@@ -75,15 +85,22 @@ def in_order_of_appearance(names: Iterable[Any]) -> list[Any]:
 
     Names that count places say themselves where they stand, and a list of truths without names lines up with them.
 
-    >>> in_order_of_appearance(["q9", "q10", "q9"]), in_order_of_appearance([2, 0, 1, 2])
+    >>> in_order_of_appearance(["q9", "q10", "q9"]), in_order_of_appearance([2, 0, 1, 2.0])
     (['q9', 'q10'], [0, 1, 2])
     """
-    appeared = list(dict.fromkeys(names))
-    ordered = sorted_names(appeared)  # one of several spellings, and of one kind
-    if [text_of(name) for name in ordered] == [str(place) for place in range(len(ordered))]:
-        return ordered
-    chosen = {text_of(name): name for name in ordered}
-    return [chosen[text] for text in dict.fromkeys(map(text_of, appeared))]
+    appeared = list(names)
+    chosen: dict[str, Any] = {}
+    for text, name in zip(texts_of(appeared), appeared, strict=True):
+        chosen.setdefault(text, name)
+    if len(chosen) < len(appeared) or {type(name) for name in chosen.values()} - {str, int}:
+        one_of_each = {text_of(name): name for name in sorted_names(appeared)}  # one spelling, and one kind
+        chosen = {text: one_of_each[text] for text in chosen}
+    elif len({type(name) for name in chosen.values()}) > 1:
+        chosen = {text: text for text in chosen}
+    if "0" not in chosen:
+        return list(chosen.values())
+    counted = [str(place) for place in range(len(chosen))]
+    return [chosen[text] for text in (counted if chosen.keys() == set(counted) else chosen)]
 
 
 def nearly_same(names: Iterable[Any]) -> list[list[Any]]:
@@ -99,6 +116,30 @@ def nearly_same(names: Iterable[Any]) -> list[list[Any]]:
     return [group for group in groups.values() if len(group) > 1]
 
 
+FULL_WIDTH = {place: place - 0xFEE0 for place in range(0xFF01, 0xFF5F)}
+
+
+def look_alike(texts: Iterable[str]) -> tuple[str, str] | None:
+    """Two texts that nobody can tell apart by eye; None if there are none.
+
+    They are written in composed or decomposed characters, with characters of no width, or in full width.
+
+    >>> look_alike(["caf\u00e9", "tea", "cafe\u0301"]) == ("caf\u00e9", "cafe\u0301"), look_alike(["a", "b"])
+    (True, None)
+    """
+    given = list(texts)
+    odd = [text for text in given if not text.isascii()]
+    if not odd:
+        return None
+    seen = {text: text for text in given if text.isascii()}
+    for text in odd:
+        plain = unicodedata.normalize("NFC", text.translate(FULL_WIDTH))
+        plain = "".join(character for character in plain if unicodedata.category(character) != "Cf")
+        if seen.setdefault(plain, text) != text:
+            return seen[plain], text
+    return None
+
+
 def unwritable(names: Iterable[Any]) -> str | None:
     """The first name that files cannot hold: one with a byte of 0, or with half of a character; None if all can be."""
     texts = list(map(text_of, names))
@@ -108,8 +149,11 @@ def unwritable(names: Iterable[Any]) -> str | None:
 
 def check_spellings(names: Iterable[Any], column: Any) -> None:
     """Raise if one column spells a name in two ways: somebody who writes both "2" and "2.0" may mean two names."""
+    given = list(names)
+    if texts_of(given) is given:
+        return
     spelled: dict[str, str] = {}
-    for name in names:
+    for name in given:
         if isinstance(name, str) and spelled.setdefault(text_of(name), name) != name:
             both = sorted([spelled[text_of(name)], name])
             raise InvalidPredictions(
@@ -123,9 +167,19 @@ def check_minus_one(names: Iterable[Any]) -> None:
     others = texts - {"-1"}
     if "-1" in texts and len(others) > 1 and all(WHOLE.fullmatch(text) and not text.startswith("-") for text in others):
         listed = sorted(others, key=_order)
+        shown = ", ".join(listed[:8]) + (", …" if len(listed) > 8 else "")
+        if len(listed) > MOST_OFFERED:
+            raise InvalidPredictions(
+                f"labels must say what -1 is; beside {shown} it may be no answer or a class: name all classes with ",
+                Say("classes"),
+                ", with -1 among them if it is one",
+            )
         raise InvalidPredictions(
-            f"labels must say what -1 is; beside {', '.join(listed[:8])} it may be no answer or a class: say "
-            f"classes=[{','.join(listed[:8])}] if it is none, classes=[{','.join(['-1', *listed[:8]])}] if it is one"
+            f"labels must say what -1 is; beside {shown} it may be no answer or a class: say ",
+            Say("classes", tuple(listed)),
+            " if it is none, ",
+            Say("classes", ("-1", *listed)),
+            " if it is one",
         )
 
 

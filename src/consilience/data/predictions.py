@@ -20,18 +20,6 @@ from consilience.data.alignment import (
 )
 from consilience.data.answers import NUMBERS_AT_ONCE, HardAnswers, SoftMember, merge_answers
 from consilience.data.axes import Axes, Axis, HasAxes, listed, some
-from consilience.data.frames import (
-    LABEL,
-    TASK,
-    WORKER,
-    Usual,
-    answers_in,
-    as_table,
-    found_columns,
-    levels_as_columns,
-    read_answers,
-)
-from consilience.data.plausibility import check_labels, check_members, check_shared_labels
 from consilience.data.reading import (
     axis_of_positions,
     check_every_item_is_answered,
@@ -47,17 +35,22 @@ from consilience.data.reading import (
     softmax,
     validated,
 )
-from consilience.data.roles import joined_items
+from consilience.data.tables.frames import are_member_tables, columns_of, shared_index
+from consilience.data.tables.plausibility import check_members
+from consilience.data.tables.told import Told
 from consilience.data.torch_members import Activation, run_models
-from consilience.data.wide_frames import WideLabels, are_member_tables, read_member, read_wide_labels, shared_index
 from consilience.system.arrays import Array, FloatArray, IntArray, like, namespace, to_numpy, working_dtype
 from consilience.system.errors import InvalidPredictions
-from consilience.system.tables import Table
 from consilience.system.threads import n_threads
+from consilience.system.warning import warn
 
 LONG_PASS, LEAST_PART = 2**24, 2048
 """A pass of at least this many multiplications is cut into as many chunks as there are cores, of at least so many
 items: handing over less costs more than it saves."""
+
+
+FAR_TOO_MANY = 100
+"""An array with more members than this many per item is refused, unless its axes are named: they may be turned."""
 
 
 @final
@@ -105,6 +98,10 @@ class AbstractPredictions(HasAxes, ABC):
     @abstractmethod
     def votes(self) -> Self:
         """The same as labels, without the answers that find several classes equally probable."""
+
+    @abstractmethod
+    def ballots(self) -> Self:
+        """The same as votes, an undecided answer being split among the classes that it finds equally probable."""
 
     @abstractmethod
     def aligned(self, members: Sequence[Any], classes: Sequence[Any]) -> Self:
@@ -183,6 +180,9 @@ class Predictions(AbstractPredictions):
         soft = (SoftMember(place, matrix, None, is_complete=False) for place, matrix in enumerate(matrices))
         self.hard = None
         self.soft = validated(tuple(soft), self.hard, self.axes)
+        if not (self.axes.members.is_named or self.axes.items.is_named):
+            order = "the order of axes is (members, items, classes); name the members if they are so many"
+            check_members(self, order, FAR_TOO_MANY)
         if not partial:
             self.check_every_item_is_answered()
 
@@ -242,7 +242,11 @@ class Predictions(AbstractPredictions):
             Axis("item", table.shape[1], items),
             Axis("class", number_of_classes(n_classes, names, table), names),
         )
-        return _checked((), merge_answers([answers]), axes, partial=partial)
+        made = _checked((), merge_answers([answers]), axes, partial=partial)
+        if not (axes.members.is_named or axes.items.is_named):
+            order = "the order of axes is (members, items); name the members if they are so many"
+            check_members(made, order, FAR_TOO_MANY)
+        return made
 
     @classmethod
     def from_answers(
@@ -295,61 +299,64 @@ class Predictions(AbstractPredictions):
             axis_of_positions("item", item_positions, items),
             Axis("class", size, class_names),
         )
-        return _of_answers(item_positions, member_positions, answers, axes, partial=partial)
+        return of_answers(item_positions, member_positions, answers, axes, partial=partial)
 
     @classmethod
     def from_frame(
         cls,
         frame: Any,
         *,
-        item: Any = TASK,
-        member: Any = WORKER,
-        label: Any = LABEL,
+        item: Any = None,
+        member: Any = None,
+        label: Any = None,
         classes: Sequence[Any] | None = None,
+        positive: str | None = None,
+        normalize: bool = False,
         partial: bool = False,
     ) -> Predictions:
-        """Predictions from a long frame of any data-frame library, one answer per row.
+        """Predictions from a table of any data-frame library, read as `read_predictions` reads a file.
 
-        The answer is the column `label`; or, where there is none, one probability column per class: those named
-        by `classes`, or all columns but `item` and `member`. Names come from the frame. Items come in the order of
-        their first rows (those called 0, 1, 2, … in that order), and their labels are matched by name. The defaults are
-        crowd-kit's; columns of other usual names, such as `question_id` and `judge_model`, are recognised if nothing
-        else may be meant. A frame in which `label` or another column may hold the answers is refused, unless `label`
-        is given. Empty text and words such as NA are missing answers, unless `classes` has them.
+        In a long table each row is one answer: a column names the item, another the member, and a third holds the
+        label, or there is one column of probabilities for each class. In a wide table each row is one item, with a
+        column of labels for each member, as cleanlab takes it, or with one member's probabilities. Columns of usual
+        names, such as crowd-kit's `task`, `worker` and `label`, or `question_id` and `judge_model`, are recognised if
+        nothing else may be meant; a table that can be read in two ways is refused, and the error says which of these
+        arguments decides. Items come in the order of their first rows (those called 0, 1, 2, … in that order), and
+        their labels are matched by name. Empty text and words such as NA are missing answers, unless `classes` has
+        them.
 
-        A frame with one row per item and one column of labels per member, as cleanlab takes, is read too: its items are
-        a column such as `id`, or the index. `member="ann,bob"` lists the members' columns where there are others.
-
-        `frame` may be lazy, a `datasets.Dataset`, or a list of records.
+        Parameters
+        ----------
+        frame
+            A frame of pandas, polars, pyarrow or another library, perhaps lazy; a `datasets.Dataset`; or a list of
+            records. The index of pandas is a column.
+        item, member, label
+            Names of columns. `item="question+model"` joins two; `member="ann,bob"` lists the members' columns of a wide
+            table.
+        classes
+            The columns of classes, or all that labels may be.
+        positive
+            The class whose probability alone is given, in a column that is called so or in the only one of numbers.
+        normalize
+            Divide each row of numbers by its sum.
+        partial
+            Allow items that nobody answers, in predictions that `concatenate` will put beside others.
         """
-        frame = levels_as_columns(frame)
-        table = as_table(frame)
-        if not table.columns:
+        from consilience.data.tables.layouts import read_columns  # noqa: PLC0415 - it makes predictions
+
+        columns = columns_of(frame)
+        if not len(columns):
             raise InvalidPredictions("frame must have columns of answers; it has none")
-        classes = None if classes is None else listed("class", classes)
-        joined = joined_items(table.to_dict(), item) if "+" in str(item) else None
-        if joined is not None:
-            table = Table({item: joined, **table.to_dict()})
-        found = found_columns(table, item, member, label, classes)
-        if found.member is None:
-            wide = read_wide_labels(frame, table, found, member, classes)
-            is_told = wide.are_listed or not (label is None or isinstance(label, Usual))
-            return _of_wide_labels(wide, is_told=is_told, partial=partial)
-        if (
-            found.label is not None and found.label in table.columns and not isinstance(frame, Table)
-        ):  # a reader of files knows what is missing
-            table = Table({**table.to_dict(), found.label: answers_in(table[found.label], classes)})
-        answers = read_answers(table, item=found.item, member=found.member, label=found.label, classes=classes)
-        axes = Axes(
-            Axis("member", len(answers.member_names), answers.member_names),
-            Axis("item", len(answers.item_names), answers.item_names, by_name=True),
-            Axis("class", len(answers.class_names), answers.class_names),
-        )
-        given = answers.rows if answers.labels is None else answers.labels
-        made = _of_answers(answers.items, answers.members, given, axes, partial=partial)
-        are_usual = all(isinstance(column, Usual) for column in (item, member, label))
-        if answers.labels is not None and found.label is not None and are_usual:
-            check_labels(made, {found.label: table[found.label]})
+        if not columns.n_rows:
+            raise InvalidPredictions("predictions need at least 1 member; got 0, in a frame without rows")
+        names = None if classes is None else tuple(listed("class", classes))
+        told = Told(item, member, label, names, normalize=normalize, positive=positive, strict=True)
+        made = read_columns(columns, told, "counts" if normalize else None).predictions
+        if names is not None and positive is None and made.classes != list(names):
+            made = made.aligned(made.members, names)
+        if not partial:
+            made.check_every_item_is_answered()
+            warn_of_one_member(made)
         return made
 
     @classmethod
@@ -528,7 +535,16 @@ class Predictions(AbstractPredictions):
 
     def votes(self) -> Predictions:
         """The same as labels, without the answers that find several classes equally probable."""
-        return self._as_labels(SoftMember.votes)
+        return self._as_labels(lambda member: member.ballots().votes)
+
+    def ballots(self) -> Predictions:
+        """The same as votes; undecided answers are split, or left out: see `SoftMember.ballots`."""
+        if not self.soft:
+            return self
+        cast = [member.ballots() for member in self.soft]
+        votes = [ballots.votes for ballots in cast] + ([] if self.hard is None else [self.hard])
+        split = [ballots.split for ballots in cast if len(ballots.split.rows)]
+        return _assembled(split, merge_answers(votes), self.axes)
 
     def _as_labels(self, labels_of: Callable[[SoftMember], HardAnswers]) -> Predictions:
         if not self.soft:
@@ -581,6 +597,19 @@ def as_predictions(predictions: Any) -> Predictions:
     return predictions
 
 
+def warn_of_one_member(predictions: Predictions) -> None:
+    """Warn if there is nobody to fuse: a column may have been taken for another."""
+    if predictions.n_members == 1:
+        warn(one_member(predictions))
+
+
+def one_member(predictions: Predictions) -> str:
+    """That there is one member in all, in words."""
+    return (
+        f"there is one member in all, {predictions.members[0]!r}: nothing is fused, and nobody can say how good it is"
+    )
+
+
 def _names_of_parts(parts: Mapping[Any, Any], members: Iterable[Any] | None) -> list[Any]:
     """The members' names where a mapping has some: its own, or others; raises if one is its own of another part."""
     own = Axis("member", len(parts), list(parts))
@@ -601,12 +630,14 @@ def _of_member_tables(
     normalize: bool,
 ) -> Predictions:
     """One data frame, array or list of scores for each member. Items and classes are matched by name."""
+    from consilience.data.tables.members import read_member  # noqa: PLC0415 - it makes predictions
+
     names = None if members is None else Axis("member", len(tables), members).names
     wanted = None if classes is None else listed("class", classes)
     own_items = None if items is None else listed("item", items)
     parts = []
     for place, table in enumerate(tables):
-        read = read_member(table, place if names is None else names[place], wanted)
+        read = read_member(table, place if names is None else names[place], wanted, normalize=normalize)
         parts.append(
             Predictions(
                 [read.values],
@@ -646,17 +677,6 @@ def _side_by_side(predictions: Sequence[Predictions]) -> Predictions:
     return _assembled(soft, merge_answers(hard) if hard else None, axes)
 
 
-def _of_wide_labels(wide: WideLabels, *, is_told: bool, partial: bool) -> Predictions:
-    made = Predictions.from_labels(
-        wide.labels, members=wide.members, items=wide.items, classes=wide.classes, partial=partial
-    )
-    if not is_told:
-        check_labels(made, wide.columns)
-        check_shared_labels(made)
-    check_members(made, "a frame has a row for each item")
-    return made.with_items(made.axes.items.matched_by_name())
-
-
 def _assembled(soft: Iterable[SoftMember], hard: HardAnswers | None, axes: Axes) -> Predictions:
     """Predictions made of parts that were validated before."""
     self = Predictions.__new__(Predictions)
@@ -664,12 +684,14 @@ def _assembled(soft: Iterable[SoftMember], hard: HardAnswers | None, axes: Axes)
     return self
 
 
-def _of_answers(items: IntArray, members: IntArray, answers: Any, axes: Axes, *, partial: bool) -> Predictions:
+def of_answers(items: IntArray, members: IntArray, answers: Any, axes: Axes, *, partial: bool) -> Predictions:
     """Predictions of a list of answers by position: labels (answers,), -1 where missing, or rows (answers, classes)."""
-    order = np.lexsort((members, items))
+    order = _by_item_and_member(items, members, axes)
     if answers.ndim == 1:
-        order = order[answers[order] != -1]
-        return _checked((), HardAnswers(items[order], members[order], answers[order]), axes, partial=partial)
+        if len(answers) and answers.min() < 0:
+            order = order[answers[order] != -1]
+        parts = (part[order].astype(np.intp, copy=False) for part in (items, members, answers))
+        return _checked((), HardAnswers(*parts), axes, partial=partial)
     order = order[np.argsort(members[order], kind="stable")]
     bounds = np.searchsorted(members[order], np.arange(axes.members.size + 1))
     everything = np.arange(axes.items.size)
@@ -680,6 +702,21 @@ def _of_answers(items: IntArray, members: IntArray, answers: Any, axes: Axes, *,
         rows = answers[order[first:last]]
         soft.append(SoftMember(position, rows, None if is_dense else answered, is_complete=False))
     return _checked(soft, None, axes, partial=partial)
+
+
+def _by_item_and_member(items: IntArray, members: IntArray, axes: Axes) -> IntArray:
+    """The order of answers by item, then by member, then as they came."""
+    n_answers = len(items)
+    if axes.items.size * axes.members.size * n_answers >= 2**62:
+        return np.lexsort((members, items))
+    keys = items.astype(np.int64)
+    keys *= axes.members.size
+    keys += members
+    keys *= n_answers
+    keys += np.arange(n_answers)
+    keys.sort()  # one array of numbers is sorted much faster than two
+    keys %= max(n_answers, 1)
+    return keys
 
 
 def _checked(soft: Iterable[SoftMember], hard: HardAnswers | None, axes: Axes, *, partial: bool) -> Predictions:

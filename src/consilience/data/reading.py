@@ -24,7 +24,7 @@ from consilience.system.arrays import (
     unmasked,
     working_dtype,
 )
-from consilience.system.errors import InvalidPredictions
+from consilience.system.errors import Either, InvalidPredictions, Say
 from consilience.system.untrusted import UNREADABLE, read_npy
 
 if TYPE_CHECKING:
@@ -55,10 +55,11 @@ def member_matrices(values: Any) -> list[Array]:
         raise InvalidPredictions(f"probabilities must be an array (members, items, classes); got {values!r}")
     block = floats(values)
     if block.ndim != 3:
-        hint = ""
-        if block.ndim == 2:
-            hint = "; one member's (items, classes) goes in as [array], hard labels through from_labels"
-        raise InvalidPredictions(f"probabilities must be (members, items, classes); got {block.ndim} dimensions{hint}")
+        hint = Either("; one member's (items, classes) goes in as [array], hard labels through from_labels", "")
+        raise InvalidPredictions(
+            f"probabilities must be (members, items, classes); got {block.ndim} dimensions",
+            hint if block.ndim == 2 else "",
+        )
     return [block[position, :, :] for position in range(block.shape[0])]
 
 
@@ -197,7 +198,8 @@ def number_of_classes(given: Any, names: list[Any] | None, labels: IntArray) -> 
     largest = int(labels.max(initial=0))
     if largest >= MOST_CLASSES:
         raise InvalidPredictions(
-            f"labels must be positions of classes, 0, 1, 2, …; got {largest}: say n_classes where there are that many"
+            f"labels must be positions of classes, 0, 1, 2, …; got {largest}: ",
+            Either("say n_classes where there are that many", "name them with --classes where there are that many"),
         )
     return largest + 1
 
@@ -241,7 +243,8 @@ def softmax(logits: Array, member: int) -> Array:
     is_row = n_missing == 0
     if is_row.any() and to_numpy(are_probabilities(logits, is_half=True))[is_row].all():
         raise InvalidPredictions(
-            f"logits must not be probabilities already; every row of member {member} sums to 1: use Predictions(…)"
+            f"logits must not be probabilities already; every row of member {member} sums to 1: ",
+            Either("use Predictions(…)", "do not say --logits, or add :probabilities to the name of that file"),
         )
     largest = xp.max(wide, axis=1, keepdims=True)
     if bool(xp.any(xp.isinf(largest))):
@@ -351,23 +354,26 @@ def _refuse_row(row: np.ndarray[Any, Any], where: str, n_more: int, soft: tuple[
     if row.min() < 0 or row.max() > 1 + SUM_TOLERANCE:
         worst = row.min() if row.min() < 0 else row.max()
         raise InvalidPredictions(
-            f"probabilities must be from 0 to 1; {where} has {worst:.6g}{more}. "
-            "Logits go through Predictions.from_logits, counts through normalize=True"
+            f"probabilities must be from 0 to 1; {where} has {worst:.6g}{more}. ",
+            Either(
+                "Logits go through Predictions.from_logits, counts through normalize=True",
+                "Add :logits to the file's name if these are logits, or say --normalize if they are counts",
+            ),
         )
     raise InvalidPredictions(
-        f"probabilities must sum to 1 over classes; {where} sums to {row.sum():.6g}{more}{_hint_at_axes(soft)}"
+        f"probabilities must sum to 1 over classes; {where} sums to {row.sum():.6g}{more}", *_hint_at_axes(soft)
     )
 
 
-def _hint_at_axes(soft: tuple[SoftMember, ...]) -> str:
+def _hint_at_axes(soft: tuple[SoftMember, ...]) -> tuple[str | Say, ...]:
     """The end of the message when rows do not sum to 1: another axis may, or the rows need rescaling."""
     if all(member.items is None for member in soft):
         block = np.stack([to_numpy(next(parts_of(member.rows))[1]) for member in soft])
         for axis, name in ((0, "first"), (1, "second")):
             if are_probabilities(np.moveaxis(block, axis, -1)).all():
-                return f". The {name} axis does: the order of axes is (members, items, classes)"
-        return ". Use normalize=True to rescale on purpose"
-    return ""
+                return (f". The {name} axis does: the order of axes is (members, items, classes)",)
+        return ". Say ", Say("normalize"), " to rescale on purpose"
+    return ()
 
 
 def _check_answers(hard: HardAnswers, axes: Axes) -> None:
@@ -395,8 +401,11 @@ def check_every_item_is_answered(soft: tuple[SoftMember, ...], hard: HardAnswers
         raise InvalidPredictions(
             "each item needs an answer of at least one member; "
             f"{axes.items.describe(int(np.argmin(is_answered)))} has none"
-            f"{f', nor have {n_others} others' if n_others else ''}. "
-            "Use partial=True for predictions that concatenate puts beside others"
+            f"{f', nor have {n_others} others' if n_others else ''}. ",
+            Either(
+                "Use partial=True for predictions that concatenate puts beside others",
+                "Leave such items out of all files",
+            ),
         )
 
 

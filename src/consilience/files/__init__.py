@@ -1,6 +1,6 @@
 """Predictions, labels and posteriors in files of arrays and of tables; `contents.py` lists the formats.
 
-It may import from every room but `plots`, `report`, `experiments` and `cli`.
+It may import from every room but `plots`, `report` and `cli`.
 """
 
 from consilience.files.contents import split_source as split_source

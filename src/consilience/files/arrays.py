@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from consilience.data.axes import some
 from consilience.data.names import sorted_names, text_of
-from consilience.data.plausibility import check_labels, check_members
 from consilience.data.predictions import Predictions
-from consilience.data.roles import ITEM, LABEL, MEMBER, TRUTH, column_named, counts_rows, role_of
+from consilience.data.tables.plausibility import check_names, check_repeated
+from consilience.data.tables.scales import Scale, as_probabilities, check_orientation, named_scale, scale_of
+from consilience.data.tables.vocabulary import ITEM, LABEL, MEMBER, TRUTH, column_named, role_of
 from consilience.files.contents import AXIS_NAMES, Arrays, Contents
-from consilience.files.scales import Scale, as_probabilities, check_orientation, named_scale, scale_of
-from consilience.system.errors import InvalidPredictions
+from consilience.system.errors import InvalidPredictions, Say
+
+if TYPE_CHECKING:
+    from consilience.data.tables.told import Told
 
 BLOCK = "(members, items, classes)"
 
@@ -22,23 +25,22 @@ MANY_ROWS = 6
 """So many rows of 0 with one 1 are no accident."""
 
 
-def from_arrays(contents: Contents, arrays: Arrays, *, scale: Scale | None, is_alone: bool) -> tuple[Predictions, str]:
+def from_arrays(
+    contents: Contents, arrays: Arrays, *, told: Told, scale: Scale | None, is_alone: bool
+) -> tuple[Predictions, str]:
     """The predictions in a file's arrays, and what was understood. `scale` is what the user says of the numbers."""
     names = axis_names(arrays)
     if (answers := _answers_in(arrays)) is not None:
         item, member, label = answers
         return Predictions.from_answers(item, member, label, **names, partial=True), f"a list of {len(label):,} answers"
     blocks = {name: a for name, a in arrays.items() if a.ndim == 3 and a.dtype.kind in "fiub"}
+    if blocks:
+        return _of_blocks(blocks, contents, told, scale, names)
+    if (shares := _of_one_class(arrays, contents, told, scale, names)) is not None:
+        return shares
     # Whole numbers are labels, unless the user says of this file that they are not. --logits is said of all files.
     numbers = "fiu" if scale is not None and (contents.scale is not None or scale == "counts") else "f"
     matrices = {} if scale == "labels" else {n: a for n, a in arrays.items() if a.ndim == 2 and a.dtype.kind in numbers}
-    if blocks:
-        if scale == "labels":
-            raise InvalidPredictions(f"labels must be an array (members, items); got one {BLOCK}")
-        name = _the_only_name(blocks, contents, "array (members, items, classes)")
-        made, words = _block(blocks[name], name, scale, names)
-        check_members(made, f"the order of axes is {BLOCK}")
-        return made, f"{words} {BLOCK} = {_sizes(made)}"
     if matrices:
         _check_same_shape(matrices, contents)
         members = [contents.path.stem] if len(matrices) == 1 else list(matrices)
@@ -47,16 +49,94 @@ def from_arrays(contents: Contents, arrays: Arrays, *, scale: Scale | None, is_a
     kinds = "iuUf" if scale == "labels" else "iuU"
     labels = {n: a for n, a in arrays.items() if a.ndim in (1, 2) and a.dtype.kind in kinds and n not in names}
     if labels and (is_alone or len(labels) == 1):
-        name = _the_only_name(labels, contents, "array of labels (members, items)")
-        if scale is None:
-            _check_not_one_hot(labels[name])
-        made = _labels(np.atleast_2d(labels[name]), contents.path.stem, names)
-        check_members(made, "the order of axes is (members, items)")
-        if labels[name].dtype.kind == "U":
-            check_labels(made, {name: labels[name].ravel().tolist()})
-        return made, f"hard labels (members, items) = {made.n_members:,} × {made.n_items:,}"
+        return _of_labels(labels, contents, told, scale, names)
     shapes = ", ".join(f"{name} {array.shape} {array.dtype}" for name, array in arrays.items()) or "nothing"
     raise InvalidPredictions(f"expected an array {BLOCK} or (items, classes); it holds {shapes}")
+
+
+def _of_blocks(
+    blocks: Arrays, contents: Contents, told: Told, scale: Scale | None, names: dict[str, Any]
+) -> tuple[Predictions, str]:
+    """All members in one array."""
+    if scale == "labels":
+        raise InvalidPredictions(f"labels must be an array (members, items); got one {BLOCK}")
+    name = _the_only_name(blocks, contents, "array (members, items, classes)")
+    order = contents.order or _order_by_names(blocks[name].shape, told, names)
+    if blocks[name].size and scale_of(blocks[name].reshape(-1, blocks[name].shape[-1])) is not None:
+        _check_order(blocks[name].shape, order, "items, members, classes")
+    made, words = _block(_turned(blocks[name], order), name, scale, names)
+    return made, f"{words} {BLOCK} = {_sizes(made)}"
+
+
+def _of_labels(
+    labels: Arrays, contents: Contents, told: Told, scale: Scale | None, names: dict[str, Any]
+) -> tuple[Predictions, str]:
+    name = _the_only_name(labels, contents, "array of labels (members, items)")
+    array = labels[name]
+    if scale is None:
+        _check_not_one_hot(array)
+    if array.ndim == 2 and array.shape[1] == 1:
+        array = array[:, 0]  # one member's, as a column
+    rows = np.atleast_2d(array)
+    if array.ndim == 2:
+        order = contents.order or _order_by_names(array.shape, told, names)
+        _check_order(array.shape, order, "items, members")
+        rows = _turned(array, order)
+    made = _labels(rows, contents.path.stem, names)
+    if array.dtype.kind == "U":
+        check_names(name, sorted(set(array.ravel().tolist())))
+        check_repeated(made, name)
+    return made, f"hard labels (members, items) = {made.n_members:,} × {made.n_items:,}"
+
+
+def _turned(array: Any, order: str | None) -> Any:
+    """The array with the members along its first axis."""
+    return np.swapaxes(array, 0, 1) if order == "items-first" else array
+
+
+def _check_order(shape: tuple[int, ...], order: str | None, other: str) -> None:
+    """Raise if neither the user, names nor sizes tell whether the first axis holds members or items."""
+    if order is None and shape[0] >= shape[1] > 1:
+        usual = other.replace("items, members", "members, items")
+        raise InvalidPredictions(
+            f"an array of {' × '.join(f'{size:,}' for size in shape)} may be ({usual}) or ({other}): add "
+            ":members-first or :items-first to the file's name"
+        )
+
+
+def _order_by_names(shape: tuple[int, ...], told: Told, names: dict[str, Any]) -> str | None:
+    """The order of the axes if the number of names fits one order alone."""
+    items = names.get("items") or told.items
+    fits = {
+        order: all(
+            given is None or len(given) == shape[axis]
+            for given, axis in zip((names.get("members"), items), axes, strict=True)
+        )
+        for order, axes in (("members-first", (0, 1)), ("items-first", (1, 0)))
+    }
+    orders = [order for order, is_fit in fits.items() if is_fit]
+    return orders[0] if len(orders) == 1 else None
+
+
+def _of_one_class(
+    arrays: Arrays, contents: Contents, told: Told, scale: Scale | None, names: dict[str, Any]
+) -> tuple[Predictions, str] | None:
+    """The probabilities of one class, in an array (items,) or (items, 1); None if there is no such array."""
+    flat = {n: a for n, a in arrays.items() if a.dtype.kind == "f" and (a.ndim == 1 or a.shape[1:] == (1,))}
+    shares = {n: np.ravel(a) for n, a in flat.items() if a.size and np.nanmin(a) >= 0 and np.nanmax(a) <= 1}
+    if not shares or scale == "labels" or (told.positive is None and any(a.ndim > 1 for a in arrays.values())):
+        return None
+    if told.positive is None:
+        raise InvalidPredictions(
+            "an array (items,) of numbers from 0 to 1 may be the probabilities of one class: say ",
+            Say("positive", "NAME"),
+            ", the name of that class",
+        )
+    name = _the_only_name(shares, contents, f"array of probabilities of {told.positive!r}")
+    rows = np.stack([1 - shares[name], shares[name]], axis=1)
+    classes = [f"not {told.positive}", told.positive]
+    own = {"members": [contents.path.stem], "classes": classes} | {n: v for n, v in names.items() if n == "items"}
+    return Predictions([rows], **own, partial=True), f"the probability of {told.positive!r} of {len(rows):,} items"
 
 
 def labels_in(arrays: Arrays) -> Arrays:
@@ -70,7 +150,7 @@ def items_in(arrays: Arrays, labels: str) -> str | None:
     """The array that names the items of labels, such as `items` or `question_id`; one that only counts names none."""
     flat = {name: array for name, array in arrays.items() if array.ndim == 1 and name != labels}
     named = [name for name in flat if name == "items" or role_of(name) == "item"]
-    found = [name for name in named if name == "items" or not counts_rows(flat[name].tolist())]
+    found = [name for name in named if name == "items" or not _counts(flat[name])]
     if len(found) > 1:
         raise InvalidPredictions(f"one array must name the items of labels; {some(found)} may")
     if found and len(flat[found[0]]) != len(arrays[labels]):
@@ -79,6 +159,10 @@ def items_in(arrays: Arrays, labels: str) -> str | None:
             f"{len(flat[found[0]])} in {found[0]!r}"
         )
     return found[0] if found else None
+
+
+def _counts(array: Any) -> bool:
+    return [str(value) for value in array.tolist()] == [str(row) for row in range(len(array))]
 
 
 def axis_names(arrays: Arrays) -> dict[str, Any]:
@@ -98,8 +182,9 @@ def _block(block: Any, name: str, told: Scale | None, names: dict[str, Any]) -> 
         check_orientation(*block.shape[1:])
     if scale == "counts" and told is None:
         raise InvalidPredictions(
-            f"an array {BLOCK} must hold probabilities; this one holds whole numbers: say --normalize if "
-            "they are counts of votes"
+            f"an array {BLOCK} must hold probabilities; this one holds whole numbers: say ",
+            Say("normalize"),
+            " if they are counts of votes",
         )
     rows = block if scale in (None, "probabilities") else [as_probabilities(m, scale, p) for p, m in enumerate(block)]
     return Predictions(rows, **names, partial=True), scale or "probabilities"

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
 from consilience.data.axes import some
-from consilience.data.rows import Rows
-from consilience.files.cells import Cells
+from consilience.data.tables.scales import SCALES, Scale
+from consilience.data.tables.told import Told
 from consilience.files.delimited import read_delimited
 from consilience.files.parquet import read_parquet
-from consilience.files.records import read_records
-from consilience.files.scales import SCALES, Scale
+from consilience.files.records import check_is_flat, columns_of_json, read_json
+from consilience.files.tools import export_of, reader_of_json, reader_of_table, records_of
 from consilience.system.errors import InvalidPredictions
 from consilience.system.extras import extra
 from consilience.system.untrusted import (
@@ -26,8 +26,12 @@ from consilience.system.untrusted import (
     reason_of,
 )
 
+if TYPE_CHECKING:
+    from consilience.data.tables.columns import Columns
+    from consilience.files.tools.export import Export, Reader
+
+Order: TypeAlias = Literal["members-first", "items-first"]
 Arrays = dict[str, np.ndarray[Any, Any]]
-Table = dict[str, Cells]
 
 ARRAY_FORMATS = {".npy": "NumPy array", ".npz": "NumPy archive", ".safetensors": "safetensors file"}
 TABLE_FORMATS = {
@@ -40,43 +44,63 @@ TABLE_FORMATS = {
 }
 
 
+PACKED = (".csv", ".tsv", ".jsonl", ".ndjson", ".json")
+"""Formats of text, which may be packed: `votes.csv.gz`."""
+
+
+ORDERS: dict[str, Order] = {"members-first": "members-first", "items-first": "items-first"}
+"""The words by which a user says which axis of an array comes first, as in `votes.npy:items-first`."""
+
+
 class Contents(NamedTuple):
-    """A file's arrays by name, or its table. The array of a `.npy` file is named after the file."""
+    """A file's arrays by name, its table, or a tool's export. The array of a `.npy` file is named after the file."""
 
     path: Path
     key: str | None  # the entry asked for
     format: str  # in words
     arrays: Arrays | None
-    table: Table | None
-    lists: dict[str, Rows] = {}  # noqa: RUF012 - never changed; the table's columns whose cells are rows of numbers
+    table: Columns | None
     scale: Scale | None = None  # as the user says
+    order: Order | None = None  # of the axes, as the user says
+    export: Export | None = None
 
 
-def read_contents(source: str) -> Contents:
+def read_contents(source: str, told: Told | None = None) -> Contents:
     """Read FILE, or the part of FILE:KEY: the array KEY, or all arrays whose names start with KEY/.
 
-    A last word such as :logits says on which scale the numbers are, unless an archive has an entry of that name.
+    A last word such as :logits says on which scale the numbers are, and :items-first that items come before members,
+    unless an archive has an entry of that name.
     """
     path, key = split_source(source)
-    suffix = path.suffix.lower()
+    suffix = suffix_of(path)
+    if suffix == ".eval":
+        raise InvalidPredictions(
+            f"a log of inspect_ai must be JSON; got {path.name!r}: unpack it with `inspect log convert --to json`"
+        )
     if suffix not in ARRAY_FORMATS | TABLE_FORMATS:
         known = " ".join(ARRAY_FORMATS | TABLE_FORMATS)
         raise InvalidPredictions(f"a file of predictions must end in one of {known}; got {path.name!r}")
     check_is_file(path)
+    key, order = _split_order(path, suffix, key)
     key, scale = _split_scale(path, suffix, key)
     if suffix in TABLE_FORMATS:
         if key is not None:
             raise InvalidPredictions(f"a table has no entries to pick one of; got {source!r}")
-        table, lists = _read_table(path, suffix)
-        return Contents(path, None, TABLE_FORMATS[suffix], None, table, lists, scale)
+        return _read_table(path, suffix, told or Told())._replace(scale=scale)
     arrays = _read_arrays(path, suffix, key)
     picked = arrays if key is None else _picked(arrays, key, path)
-    return Contents(path, key, ARRAY_FORMATS[suffix], picked, None, scale=scale)
+    return Contents(path, key, ARRAY_FORMATS[suffix], picked, None, scale, order)
+
+
+def suffix_of(path: Path) -> str:
+    """The end of a file's name that tells its format: that of `votes.csv.gz` is .csv."""
+    inner = Path(path.stem).suffix.lower()
+    return inner if path.suffix.lower() == ".gz" and inner in PACKED else path.suffix.lower()
 
 
 def split_source(source: str) -> tuple[Path, str | None]:
     """Split FILE:KEY. Any other colon is part of the file's name."""
-    for suffix in ARRAY_FORMATS | TABLE_FORMATS:
+    for suffix in (*ARRAY_FORMATS, *TABLE_FORMATS, *(f"{suffix}.gz" for suffix in PACKED)):
         head, colon, key = source.rpartition(f"{suffix}:")
         if colon and key and not Path(source).exists():
             return Path(head + suffix), key
@@ -91,6 +115,14 @@ def _split_scale(path: Path, suffix: str, key: str | None) -> tuple[str | None, 
     return head or None, SCALES[last]
 
 
+def _split_order(path: Path, suffix: str, key: str | None) -> tuple[str | None, Order | None]:
+    """The key without the order of axes at its end, and the order."""
+    head, _, last = (key or "").rpartition(":")
+    if last not in ORDERS or (last == key and last in _names_in(path, suffix)):
+        return key, None
+    return head or None, ORDERS[last]
+
+
 def _names_in(path: Path, suffix: str) -> list[str]:
     """The entries of an archive; none of a file that cannot be read, which reading will say."""
     try:
@@ -101,14 +133,30 @@ def _names_in(path: Path, suffix: str) -> list[str]:
         return []
 
 
-def _read_table(path: Path, suffix: str) -> tuple[Table, dict[str, Rows]]:
-    if suffix in (".csv", ".tsv"):
-        table, lists = read_delimited(path, "\t" if suffix == ".tsv" else ","), dict[str, Rows]()
+def _read_table(path: Path, suffix: str, told: Told) -> Contents:
+    """A table, or what the reader of a tool makes of it."""
+    if suffix not in (".csv", ".tsv", ".parquet"):
+        given = read_json(path, by_line=suffix != ".json")
+        if (reader := reader_of_json(given, told)) is not None:
+            return _exported(reader, path, given, told)
+        if not told.are_named:
+            check_is_flat(given, path)
+        table = columns_of_json(given, path)
     else:
-        table, lists = read_parquet(path) if suffix == ".parquet" else read_records(path, by_line=suffix != ".json")
-    if not any(len(cells.values) for cells in table.values()) and not lists:
+        table = read_parquet(path) if suffix == ".parquet" else read_delimited(path, "\t" if suffix == ".tsv" else ",")
+        if (reader := reader_of_table(table, told)) is not None:
+            return _exported(reader, path, records_of(table), told)
+    if not table.n_rows:
         raise InvalidPredictions(f"{path} must have at least one row under its header; it has none")
-    return table, lists
+    return Contents(path, None, TABLE_FORMATS[suffix], None, table)
+
+
+def _exported(reader: Reader, path: Path, given: Any, told: Told) -> Contents:
+    try:
+        export = export_of(reader, path, given, told)
+    except InvalidPredictions as error:
+        raise error.within(path) from None
+    return Contents(path, None, f"as {reader.title} writes it", None, None, export=export)
 
 
 def _picked(arrays: Arrays, key: str, path: Path) -> Arrays:

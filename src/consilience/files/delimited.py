@@ -1,28 +1,33 @@
-"""Read a table of text, whose columns are separated by commas or tabs."""
+"""Read a table of text, whose columns are separated by commas or tabs. All cells stay text."""
 
 from __future__ import annotations
 
 import csv
 import io
 from collections import Counter
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from consilience.data.axes import some
-from consilience.data.names import NUMBER as PLAIN_NUMBER
+from consilience.data.names import NUMBER
 from consilience.data.reading import are_probabilities
-from consilience.files.cells import NUMBER, Cells
+from consilience.data.tables.columns import NUMBER as WRITTEN_NUMBER
+from consilience.data.tables.columns import Columns
+from consilience.data.tables.frames import of_polars
 from consilience.files.spreadsheets import without_quote
 from consilience.system.errors import InvalidPredictions
-from consilience.system.untrusted import read_text
+from consilience.system.untrusted import check_is_file, check_text, read_unpacked, reason_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from pathlib import Path
 
 MOST_COLUMNS = 100_000
 """Tables with more columns are refused."""
+
+TAIL = 2**16
+"""How many bytes of a file are looked at to see whether it was cut short."""
 
 REASONS = {
     "unexpected end of data": "a quote is opened, and not closed before its end",
@@ -31,9 +36,75 @@ REASONS = {
 """What the csv module says, and what it means."""
 
 
-def read_delimited(path: Path, delimiter: str) -> dict[str, Cells]:
+def read_delimited(path: Path, delimiter: str) -> Columns:
     """The columns of a CSV or TSV file in UTF-8, by name."""
-    header, rows = _read(path, delimiter)
+    check_is_file(path)
+    held = read_unpacked(path)
+    check_text(held, path, "a table")
+    if b"\x00" in held:
+        raise InvalidPredictions(
+            f"{path} must be a table in UTF-8; it holds bytes of 0, as UTF-16 has: save it as UTF-8"
+        )
+    header, has_spaces = _header(held, path, delimiter)
+    has_blank = b"\n\n" in held or b"\n\r\n" in held or held.startswith((b"\n", b"\r"))
+    has_quotes = b'"' in held  # which polars reads more freely than they can be meant
+    is_odd = has_spaces or has_blank or has_quotes or held.count(b"\r") != held.count(b"\r\n")
+    if is_odd:
+        held = _rewritten(held, path, delimiter, has_spaces=has_spaces)
+    names = _checked_names(header, held, path, delimiter)
+    # An ordinary file is read from where it lies, without a copy of it in memory.
+    is_ordinary = path.suffix.lower() != ".gz" and not is_odd
+    tail, held = held[-TAIL:], b"" if is_ordinary else held
+    table = _parsed(held or path, path, delimiter, len(names))
+    _check_not_cut(table, tail, path, delimiter)
+    return Columns(
+        {name: of_polars(name, _plain(own), without_quote) for name, own in zip(names, table, strict=True)},
+        stem=stem_of(path),
+    )
+
+
+def _plain(series: Any) -> Any:
+    """Empty text as a missing cell."""
+    return series.set(series == "", None) if (series == "").any() else series
+
+
+def _header(held: bytes, path: Path, delimiter: str) -> tuple[list[str], bool]:
+    """The names above the columns, and whether a space follows each comma."""
+    text = io.TextIOWrapper(io.BytesIO(held), encoding="utf-8-sig", newline="")
+    try:
+        header = next((row for row in csv.reader(text, delimiter=delimiter, strict=True) if row), None)
+    except csv.Error as error:
+        raise InvalidPredictions(f"{path} must be a table in UTF-8; {_reason(error)}") from error
+    if header is None:
+        raise InvalidPredictions(f"{path} must have a header and rows; it is empty")
+    # `task, worker` is separated by a comma and a space, in the rows too.
+    has_spaces = len(header) > 1 and all(name.startswith(" ") and name.strip() for name in header[1:])
+    return ([name.strip() for name in header] if has_spaces else header), has_spaces
+
+
+def _reason(error: csv.Error) -> str:
+    return next((words for said, words in REASONS.items() if said in str(error)), str(error))
+
+
+def _rows(held: bytes, path: Path, delimiter: str, *, has_spaces: bool = False) -> list[list[str]]:
+    """All rows, by the csv module."""
+    text = io.StringIO(held.decode("utf-8-sig"), newline="")
+    try:
+        return [row for row in csv.reader(text, delimiter=delimiter, strict=True, skipinitialspace=has_spaces) if row]
+    except csv.Error as error:
+        raise InvalidPredictions(f"{path} must be a table in UTF-8; {_reason(error)}") from error
+
+
+def _rewritten(held: bytes, path: Path, delimiter: str, *, has_spaces: bool) -> bytes:
+    """The same table with quotes, ends of lines and commas as they usually are, and without blank lines."""
+    out = io.StringIO(newline="")
+    writer = csv.writer(out, delimiter=delimiter, lineterminator="\n")
+    writer.writerows(_rows(held, path, delimiter, has_spaces=has_spaces))
+    made = out.getvalue().encode()
+    return made if held.endswith((b"\n", b"\r")) else made[:-1]
+
+
+def _checked_names(header: list[str], held: bytes, path: Path, delimiter: str) -> list[str]:
     if len(header) == 1 and (found := next((mark for mark in ";|\t," if mark in header[0]), None)):
         raise InvalidPredictions(
             f"{path} must have its columns separated by {delimiter!r}; its header {header[0]!r} has {found!r}"
@@ -44,24 +115,25 @@ def read_delimited(path: Path, delimiter: str) -> dict[str, Cells]:
         raise InvalidPredictions(
             f"{path} must have a name above each column; that of column {header.index(chr(39)) + 1} is empty"
         )
-    header = [without_quote(name) for name in header]
-    if (name := repeated(header)) is not None:
-        deep = _is_deep(rows)
+    names = [without_quote(name) for name in header]
+    if (name := repeated(names)) is not None:
+        rows = _rows(held, path, delimiter)[1:]
         raise InvalidPredictions(
-            f"{path} must have one row of names above its columns; it has several, such as {header[-1]!r} above "
+            f"{path} must have one row of names above its columns; it has several, such as {names[-1]!r} above "
             f"{rows[0][-1]!r}: join them, or write one file for each member"
-            if deep
+            if _is_deep(rows)
             else f"{path} must have columns of different names; got {name!r} twice"
         )
-    if _is_of_numbers(header):
+    if _is_of_numbers(names):
         raise InvalidPredictions(
-            f"{path} must have the names of its columns in its first row; it has numbers, {some(header)}: add a header"
+            f"{path} must have the names of its columns in its first row; it has numbers, {some(names)}: add a header"
         )
-    for line, row in enumerate(rows, start=2):
-        if len(row) != len(header):
-            raise InvalidPredictions(f"{path} must have {len(header)} values in each row; row {line} has {len(row)}")
-    columns = zip(*rows, strict=True) if rows else ([] for _ in header)
-    return {name: Cells(column, is_text=True) for name, column in zip(header, columns, strict=True)}
+    return names
+
+
+def stem_of(path: Path) -> str:
+    """What a member is called whose file this is: `vit` of `vit.csv.gz`."""
+    return Path(path.stem).stem if path.suffix.lower() == ".gz" else path.stem
 
 
 def repeated(names: Sequence[str]) -> str | None:
@@ -70,34 +142,53 @@ def repeated(names: Sequence[str]) -> str | None:
     return name if count > 1 else None
 
 
-def _read(path: Path, delimiter: str) -> tuple[list[str], list[list[str]]]:
-    text = read_text(path, "a table")
-    if "\x00" in text:
-        raise InvalidPredictions(
-            f"{path} must be a table in UTF-8; it holds bytes of 0, as UTF-16 has: save it as UTF-8"
-        )
+def _parsed(source: Path | bytes, path: Path, delimiter: str, n_columns: int) -> Any:
+    """The rows as a frame of text; raises as the csv module would, with the number of the row."""
+    import polars as pl  # noqa: PLC0415 - only tables need it
+
     try:
-        header = next((row for row in csv.reader(_lines(text), delimiter=delimiter, strict=True) if row), None)
-        if header is None:
-            raise InvalidPredictions(f"{path} must have a header and rows; it is empty")
-        # `task, worker` is separated by a comma and a space, in the rows too.
-        has_spaces = len(header) > 1 and all(name.startswith(" ") and name.strip() for name in header[1:])
-        parsed = csv.reader(_lines(text), delimiter=delimiter, strict=True, skipinitialspace=has_spaces)
-        header, *rows = [row for row in parsed if row]
-    except csv.Error as error:
-        reason = next((words for said, words in REASONS.items() if said in str(error)), str(error))
-        raise InvalidPredictions(f"{path} must be a table in UTF-8; {reason}") from error
-    return ([name.strip() for name in header] if has_spaces else header), rows
+        table = pl.read_csv(source, separator=delimiter, infer_schema=False, glob=False)
+        if table.width == n_columns:
+            return table
+        reason = f"its header has {n_columns:,} names and its rows {table.width:,}"
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
+        held = source if isinstance(source, bytes) else source.read_bytes()
+        for line, row in enumerate(_rows(held, path, delimiter), start=1):
+            if len(row) > n_columns:
+                raise InvalidPredictions(
+                    f"{path} must have {n_columns} values in each row; row {line} has {len(row)}"
+                ) from None
+        reason = f"a quote stands inside a cell without quotes around it ({reason_of(error)})"
+    raise InvalidPredictions(f"{path} must be a table in UTF-8; {reason}")
 
 
-def _lines(text: str) -> io.StringIO:
-    return io.StringIO(text, newline="")  # a line ends as the csv module expects
+def _check_not_cut(table: Any, tail: bytes, path: Path, delimiter: str) -> None:
+    """Raise if the last line does not end, and its row or its last word is cut: `ow` in a column of `owl`s."""
+    if not table.height or tail.endswith((b"\n", b"\r")):
+        return
+    last, n_columns = table.row(-1), table.width
+    if last[-1] is not None:
+        said = table.to_series(table.width - 1)
+        is_new = (said == last[-1]).sum() == 1
+        if is_new and said.n_unique() < len(said) / 2 and said.str.starts_with(last[-1]).sum() > 1:
+            raise InvalidPredictions(
+                f"{path} must end with a whole word; {last[-1]!r} stands there alone, and begins others: the file may "
+                "have been cut short; end its last line if it has not"
+            )
+        return
+    if n_columns == 1:
+        return
+    line = tail[tail.rfind(b"\n") + 1 :].decode(errors="replace")
+    if '"' not in line and len(next(csv.reader([line], delimiter=delimiter))) < n_columns:
+        raise InvalidPredictions(
+            f"{path} must have {n_columns} values in each row; the last has fewer, so the file may have been cut short"
+        )
 
 
 def _is_of_numbers(header: list[str]) -> bool:
     """Whether the first row is a row of probabilities, perhaps behind an item. Classes may be called 0.0 and 1.0."""
     for row in (header, header[1:]):
-        if len(row) > 1 and all(PLAIN_NUMBER.fullmatch(name) for name in row) and any("." in name for name in row):
+        if len(row) > 1 and all(NUMBER.fullmatch(name) for name in row) and any("." in name for name in row):
             numbers = [float(name) for name in row]
             if numbers != list(range(len(row))) and are_probabilities(np.array(numbers)):
                 return True
@@ -108,6 +199,7 @@ def _is_deep(rows: list[list[str]]) -> bool:
     """Whether the first row is another row of names: text above columns of numbers."""
     if len(rows) < 2:
         return False
-    first, last = rows[0], rows[-1]
-    pairs = list(zip(first, last, strict=False))[1:]
-    return bool(pairs) and all(not NUMBER.fullmatch(name) and NUMBER.fullmatch(number) for name, number in pairs)
+    pairs = list(zip(rows[0], rows[-1], strict=False))[1:]
+    return bool(pairs) and all(
+        not WRITTEN_NUMBER.fullmatch(name) and WRITTEN_NUMBER.fullmatch(number) for name, number in pairs
+    )

@@ -6,14 +6,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from consilience.files.cells import numbers_in
+from consilience.data.tables.numbers import numbers_in
 from consilience.system.errors import InvalidPredictions
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
     from consilience.data.predictions import Predictions
-    from consilience.files.contents import Contents, Table
+    from consilience.data.tables.columns import Columns
+    from consilience.files.contents import Contents
 
 KNOWN = "known"
 """The column or array that marks the items whose labels the fit was given."""
@@ -32,7 +33,7 @@ def known_in(contents: Contents, n_items: int) -> npt.NDArray[np.bool_]:
     if contents.arrays is not None and "posterior" in contents.arrays:
         marks = contents.arrays.get(KNOWN, marks)
     if contents.table is not None and _is_marked(contents.table):
-        marks = np.array([str(name).lower() == "true" for name in contents.table[KNOWN].names])
+        marks = np.array([str(name).lower() == "true" for name in contents.table[KNOWN].rows()])
     if marks.shape != (n_items,) or marks.dtype.kind != "b":
         raise InvalidPredictions(f"{contents.path}: {KNOWN!r} must say of each of the {n_items} items true or false")
     return np.asarray(marks)
@@ -46,14 +47,14 @@ def without_answers(contents: Contents) -> Contents:
     table = contents.table
     if table is not None and list(table)[:2] == ["item", "label"]:
         answers = ("label", KNOWN) if _is_marked(table) else ("label",)
-        others = {name: cells for name, cells in table.items() if name not in answers}
-        numbers = numbers_in(list(others.values())[1:]) if len(others) > 2 else None
+        others = table.without(answers)
+        numbers = numbers_in([others[name] for name in list(others)[1:]]) if len(others) > 2 else None
         if numbers is not None and numbers.meaning() == "probabilities" and numbers.sum_to_one():
             return contents._replace(table=others)
     return contents
 
 
-def _is_marked(table: Table) -> bool:
+def _is_marked(table: Columns) -> bool:
     """Whether the third column marks what was known, as `write_posterior` writes it, and is no class."""
     is_third = list(table)[:3] == ["item", "label", KNOWN]
-    return is_third and {str(name).lower() for name in table[KNOWN].names} <= {"true", "false"}
+    return is_third and {str(name).lower() for name in table[KNOWN].rows()} <= {"true", "false"}

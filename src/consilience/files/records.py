@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 from consilience.data.axes import some
 from consilience.data.names import text_of
-from consilience.data.rows import Rows, are_scored, is_row, read_rows
-from consilience.files.cells import Cells
-from consilience.files.delimited import MOST_COLUMNS
+from consilience.data.tables.columns import Column, Columns
+from consilience.data.tables.rows import are_scored, is_row
+from consilience.files.delimited import MOST_COLUMNS, stem_of
+from consilience.files.tools import unknown_form
 from consilience.system.errors import InvalidPredictions
 from consilience.system.untrusted import read_text, reason_of, whole_number
 
@@ -23,28 +24,43 @@ SCORES = frozenset(
 """An object of this name in a record holds one number for each class."""
 
 
-def read_records(path: Path, *, by_line: bool) -> tuple[dict[str, Cells], dict[str, Rows]]:
-    """The columns of text and numbers, and those whose cells are rows: a list of numbers, or one for each class."""
+def read_json(path: Path, *, by_line: bool) -> Any:
+    """What a file of JSON holds: one value, or a list with the value of each line."""
     text = read_text(path, "JSON")
     try:
-        given = [_parsed(line) for line in text.split("\n") if line.strip()] if by_line else _parsed(text)
+        return [_parsed(line) for line in text.split("\n") if line.strip()] if by_line else _parsed(text)
     except (ValueError, RecursionError) as error:
         raise InvalidPredictions(f"{path} must be JSON in UTF-8; {reason_of(error)}") from error
+
+
+def columns_of_json(given: Any, path: Path) -> Columns:
+    """The columns of text, numbers and lists, by name; records inside records are flattened."""
     if are_scored(given) and isinstance(given[0], list):  # what a pipeline gave
-        return {}, {path.stem: read_rows(given, path.name)}
+        return Columns({stem_of(path): Column.of_list(stem_of(path), given)}, stem=stem_of(path))
     records = _records(given)
     if not records or not all(isinstance(record, dict) for record in records):
-        raise InvalidPredictions(f'{path} must hold a list of records, such as {{"item": 1, "member": "ann", …}}')
+        raise unknown_form(given).within(path)
     columns = _columns([_flat(record) for record in records], path)
-    try:
-        lists = {name: read_rows(values, name) for name, values in columns.items() if _are_rows(values)}
-    except InvalidPredictions as error:
-        raise InvalidPredictions(f"{path}: {error}") from None
-    return {
-        name: Cells([_cell(value) for value in values], is_text=False)
-        for name, values in columns.items()
-        if name not in lists
-    }, lists
+    return Columns(
+        {name: Column.of_list(name, values, text_of) for name, values in columns.items()}, stem=stem_of(path)
+    )
+
+
+def check_is_flat(given: Any, path: Path) -> None:
+    """Raise if records have lists of records inside, where the answers may be."""
+    for record in given if isinstance(given, list) else []:
+        if isinstance(record, dict) and _has_records(record):
+            raise unknown_form(given).within(path)
+
+
+def _has_records(record: Mapping[str, Any]) -> bool:
+    """Whether a list somewhere in a record has records, other than classes with their scores."""
+    return any(
+        _has_records(value)
+        if isinstance(value, dict)
+        else isinstance(value, list) and any(isinstance(own, dict) for own in value) and not is_row(value)
+        for value in record.values()
+    )
 
 
 def _parsed(text: str) -> Any:
@@ -105,15 +121,3 @@ def _columns(records: list[dict[str, Any]], path: Path) -> dict[str, list[Any]]:
     if len(names) > MOST_COLUMNS or len(names) * len(records) > 100 * (path.stat().st_size + 1000):
         raise InvalidPredictions(f"{path} must have records alike; it has {len(names):,} different keys")
     return {name: [record.get(name) for record in records] for name in names}
-
-
-def _are_rows(values: list[Any]) -> bool:
-    given = [value for value in values if value is not None]
-    return any(map(is_row, given)) and all(is_row(value) or value == [] for value in given)
-
-
-def _cell(value: Any) -> Any:
-    """A value as a name or a number. A list that is no row is told by its text."""
-    if isinstance(value, list | dict):
-        return json.dumps(value, ensure_ascii=False)
-    return text_of(value) if isinstance(value, bool) else value

@@ -12,14 +12,13 @@ from typing import IO, TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from consilience.data.names import text_of
-from consilience.data.roles import UNNAMED
+from consilience.data.tables.vocabulary import UNNAMED
 from consilience.files.posteriors import KNOWN
 from consilience.files.spreadsheets import with_quote
 from consilience.system.arrays import to_numpy
 from consilience.system.atomic import check_writable, whole_file
 from consilience.system.errors import InvalidPredictions
 from consilience.system.extras import extra
-from consilience.system.tables import Table
 
 if TYPE_CHECKING:
     import os
@@ -28,6 +27,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from consilience.aggregators.base import AbstractAggregator
+    from consilience.system.tables import Table
 
 
 class Fused(NamedTuple):
@@ -52,9 +52,8 @@ class Fused(NamedTuple):
 def check_posterior_path(path: str | os.PathLike[str]) -> None:
     """Raise if a posterior cannot be written to this path."""
     check_writable(path, WRITERS)
-    for suffix, library in ((".parquet", "pyarrow"), (".safetensors", "safetensors")):
-        if Path(path).suffix.lower() == suffix:
-            extra(library, name=suffix[1:], use=f"writing {suffix} files")
+    if Path(path).suffix.lower() == ".safetensors":
+        extra("safetensors", name="safetensors", use="writing .safetensors files")
 
 
 def write_posterior(
@@ -132,13 +131,15 @@ def _write_csv(file: IO[bytes], fused: Fused) -> None:
 
 
 def _write_parquet(file: IO[bytes], fused: Fused) -> None:
-    import pyarrow.parquet as pq  # noqa: PLC0415 - an extra
+    import polars as pl  # noqa: PLC0415 - only tables need it
 
     columns = {"item": _names(fused.items).tolist(), "label": _names(fused.answers).tolist()}
     columns |= {name: values.tolist() for name, values in fused.marks.items()}
     classes = fused.aggregator.classes_
     columns |= {text_of(name): fused.rows[:, place].tolist() for place, name in enumerate(classes)}
-    pq.write_table(Table(columns).to_frame("pyarrow"), file)
+    made = io.BytesIO()  # polars would call a full disk an error of the format
+    pl.DataFrame(columns, strict=False).write_parquet(made)
+    file.write(made.getbuffer())
 
 
 def _write_safetensors(file: IO[bytes], fused: Fused) -> None:

@@ -113,25 +113,40 @@ def test_merged_answers_are_sorted_by_item_and_then_by_member():
 def test_votes_leave_out_the_undecided(make):
     rows = [[0.5, 0.3, 0.2], [0.4, 0.4, 0.2], [np.nan] * 3, [1 / 3] * 3, [0.1, 0.2, 0.7], [0.5, 0.5 - 1e-9, 1e-9]]
     member = dense(rows, make)
-    assert triples(member.votes()) == [(0, 3, 0), (4, 3, 2)]
+    assert triples(member.ballots().votes) == [(0, 3, 0), (4, 3, 2)]
     assert [item for item, _, _ in triples(member.harden())] == [0, 1, 3, 4, 5]
 
 
 def test_votes_of_a_list_of_answers():
     """An item answered twice has two votes, or one where the other answer is undecided."""
     member = listed([[0.9, 0.1], [0.5, 0.5], [0.2, 0.8], [0.5, 0.5]], [1, 1, 4, 5])
-    assert triples(member.votes()) == [(1, 3, 0), (4, 3, 1)]
+    assert triples(member.ballots().votes) == [(1, 3, 0), (4, 3, 1)]
 
 
 def test_votes_of_nobody():
-    assert triples(dense(np.full((3, 2), 0.5)).votes()) == []
-    assert triples(listed(np.empty((0, 2)), []).votes()) == []
-    assert triples(dense(np.full((2, 2), np.nan)).votes()) == []
+    assert triples(dense(np.full((3, 2), 0.5)).ballots().votes) == []
+    assert triples(listed(np.empty((0, 2)), []).ballots().votes) == []
+    assert triples(dense(np.full((2, 2), np.nan)).ballots().votes) == []
 
 
 def test_votes_of_long_members(monkeypatch, rng):
     rows = rng.dirichlet(np.ones(3), size=50).round(1)
-    whole = triples(dense(rows).votes())
+    whole = triples(dense(rows).ballots().votes)
     monkeypatch.setattr(answers, "NUMBERS_AT_ONCE", 12)
-    assert triples(dense(rows).votes()) == whole
+    assert triples(dense(rows).ballots().votes) == whole
     assert {item for item, _, _ in whole} == {i for i, row in enumerate(rows) if (row >= row.max() - 1e-6).sum() == 1}
+
+
+@pytest.mark.parametrize("make", LIBRARIES, ids=ids)
+def test_tied_classes_share_a_vote_and_flat_rows_are_none(make):
+    rows = [[0.5, 0.3, 0.2], [0.4, 0.4, 0.2], [np.nan] * 3, [1 / 3] * 3, [0.1, 0.45, 0.45]]
+    votes, split = dense(rows, make).ballots()
+    assert triples(votes) == [(0, 3, 0)]
+    assert pairs(split) == [(1, [0.5, 0.5, 0]), (4, [0, 0.5, 0.5])] and split.position == 3
+
+
+def test_split_votes_of_long_members(monkeypatch, rng):
+    rows = rng.dirichlet(np.ones(3), size=50).round(1) + 0.01
+    whole = pairs(dense(rows).ballots().split)
+    monkeypatch.setattr(answers, "NUMBERS_AT_ONCE", 12)
+    assert pairs(dense(rows).ballots().split) == whole and len(whole) > 3

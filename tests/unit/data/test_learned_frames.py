@@ -8,7 +8,7 @@ import pytest
 from sklearn.exceptions import NotFittedError
 
 import consilience as cs
-from consilience.data.frames import as_table
+from consilience.data.tables.frames import columns_of
 
 LABELS = [[0, 1, 2, 0, 1], [0, 1, 2, 1, 1], [0, 2, 2, 0, 0]]
 
@@ -88,5 +88,5 @@ def test_names_of_several_types_are_text_where_a_column_has_one(library):
     array = np.random.default_rng(0).dirichlet([1, 1], size=(2, 3))
     items = [1, "a", ("b", 2)]
     model = cs.DawidSkene(max_iter=3, tol=None).fit(cs.Predictions(array, items=items, classes=[1, "a"]))
-    assert as_table(model.posterior_frame(library=library))["task"] == list(map(str, items))
+    assert columns_of(model.posterior_frame(library=library))["task"].rows() == list(map(str, items))
     assert model.confusion_frame(library=library).shape == (4, 4)

@@ -68,7 +68,7 @@ def test_tables_that_are_far_too_wide_or_name_a_column_twice(tmp_path, monkeypat
     with pytest.raises(cs.InvalidPredictions, match="it has 4 columns, and at most 3 are read"):
         read_contents(str(tmp_path / "wide.parquet"))
     pq.write_table(pa.table(columns[:2], names=["a", "a"]), tmp_path / "twice.parquet")
-    with pytest.raises(cs.InvalidPredictions, match="the column 'a' is there twice"):
+    with pytest.raises(cs.InvalidPredictions, match="column with name 'a' has more than one occurrence"):
         read_contents(str(tmp_path / "twice.parquet"))
 
 
@@ -80,8 +80,8 @@ def test_headers_of_the_second_version(tmp_path):
 
 def test_cells_are_text_as_it_stands(tmp_path):
     table = read_contents(text(tmp_path / "a.csv", "count,share,name\n1,.50,007\n2,1e-3,'=b\n,,NA\n")).table
-    assert list(table["share"].values) == [".50", "1e-3", ""]
-    assert table["name"].names == ["007", "=b", "NA"] and table["name"].answers == ["007", "=b", None]
+    assert table["share"].rows() == [".50", "1e-3", None]
+    assert table["name"].rows() == ["007", "=b", "NA"] and table["name"].answers().values == ["007", "=b"]
 
 
 def test_a_key_picks_an_array_or_a_group_and_nothing_else_is_read(tmp_path):
@@ -118,3 +118,37 @@ def test_names_in_the_metadata_of_tensors(tmp_path):
     safetensors.save_file({"posterior": np.eye(2)}, path, metadata=names)
     arrays = read_contents(str(path)).arrays
     assert arrays.keys() == {"posterior", "items"} and arrays["items"].tolist() == ["a", "b"]
+
+
+@pytest.mark.parametrize(
+    ("content", "rows"),
+    [
+        ('u,v\n6" pipe,x\n', [['6" pipe', "x"]]),
+        ('u,v\n"a ""b"" c","l\nm"\n', [['a "b" c', "l\nm"]]),
+        ("u,v\ra,b\rc,d\r", [["a", "b"], ["c", "d"]]),
+        ("u,v\n\na,b\n\r\n\nc,d\n\n", [["a", "b"], ["c", "d"]]),
+        ("\nu,v\na,b\n", [["a", "b"]]),
+    ],
+)
+def test_quotes_and_ends_of_lines(tmp_path, content, rows):
+    (tmp_path / "a.csv").write_bytes(content.encode())
+    table = read_contents(str(tmp_path / "a.csv")).table
+    assert [list(row) for row in zip(*(table[name].rows() for name in "uv"), strict=True)] == rows
+
+
+@pytest.mark.parametrize("content", ['u,v\n"a"b,c\n', 'u,v\n"a,c\n', 'u,v\n"l\nm"",x\n', '"u,v\na,b\n'])
+def test_quotes_that_cannot_be_meant(tmp_path, content):
+    with pytest.raises(cs.InvalidPredictions, match="must be a table in UTF-8"):
+        read_contents(text(tmp_path / "a.csv", content))
+
+
+def test_packed_text(tmp_path):
+    import gzip
+
+    with gzip.open(tmp_path / "vit.csv.gz", "wt", encoding="utf-8") as file:
+        file.write("id,cat,dog\na,.5,.5\nb,.25,.75\n")
+    panel = cs.read_predictions([tmp_path / "vit.csv.gz"])
+    assert panel.members == ["vit"] and panel.items == ["a", "b"]
+    (tmp_path / "cut.csv.gz").write_bytes((tmp_path / "vit.csv.gz").read_bytes()[:-9])
+    with pytest.raises(cs.InvalidPredictions, match="must be packed by gzip"):
+        cs.read_predictions(tmp_path / "cut.csv.gz")

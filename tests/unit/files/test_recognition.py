@@ -8,7 +8,7 @@ import pytest
 
 import consilience as cs
 from consilience.data.labels import NamedLabels, known_labels
-from consilience.data.roles import Layout
+from consilience.data.tables.told import Told
 from consilience.files import read_labels, read_posterior, read_predictions
 from consilience.files.recognition import read_names
 from consilience.system.tables import Table
@@ -104,7 +104,7 @@ def test_whole_numbers_are_on_the_scale_that_the_user_says(tmp_path, scale):
     predictions, _ = soft(f"{tmp_path / 'm.npy'}:{scale}")
     np.testing.assert_allclose(predictions.to_array()[0], expected[scale])
     if scale == "counts":
-        predictions, _ = soft(tmp_path / "m.npy", layout=Layout(normalize=True))
+        predictions, _ = soft(tmp_path / "m.npy", told=Told(normalize=True))
         np.testing.assert_allclose(predictions.to_array()[0], expected[scale])
 
 
@@ -205,10 +205,10 @@ def test_wide_tables_of_labels_keep_their_order(tmp_path):
 
 def test_columns_can_be_named(tmp_path):
     path = text(tmp_path / "a.csv", "q,who,said\n1,ann,x\n1,bob,y\n2,ann,y\n")
-    predictions, _ = soft(path, layout=Layout("q", "who", "said"))
+    predictions, _ = soft(path, told=Told("q", "who", "said"))
     assert predictions.n_members == 2
     with pytest.raises(cs.InvalidPredictions, match="expected the column 'nope'"):
-        soft(path, layout=Layout("nope"))
+        soft(path, told=Told("nope"))
 
 
 def test_parquet(tmp_path):
@@ -241,7 +241,7 @@ def test_people_beside_a_network(tmp_path):
         ("a.npz", b"PK\x03\x04junk", "must be a NumPy archive"),
         ("a.csv", b"", "it is empty"),
         ("a.csv", b"item,worker,label\n", "at least one row"),
-        ("a.csv", b"item,worker,label\n1,2\n", "3 values in each row; row 2 has 2"),
+        ("a.csv", b"item,worker,label\n1,2,3,4\n", "3 values in each row; row 2 has 4"),
         ("a.csv", b"a,a\n1,2\n", "got 'a' twice"),
         ("a.csv", b"item,worker,label\n\xff\xfe,2,3\n", "in UTF-8"),
         ("a.csv", b"worker,label\n1,2\n", "needs a column of items"),
@@ -326,14 +326,14 @@ def test_true_labels_are_no_member(tmp_path):
     labelled = text(tmp_path / "l.csv", "id,label,ann,bob\n" + rows(IDS, VOTES, VOTES, VOTES[::-1]))
     with pytest.raises(cs.InvalidPredictions, match="say label='label', or member='ann,bob' for the others"):
         soft(labelled)
-    assert soft(labelled, layout=Layout(member="ann,bob"))[0].members == ["ann", "bob"]
-    assert soft(labelled, layout=Layout(label="label"))[0].members == ["l"]
+    assert soft(labelled, told=Told(member="ann,bob"))[0].members == ["ann", "bob"]
+    assert soft(labelled, told=Told(label="label"))[0].members == ["l"]
 
 
 def test_columns_named_like_the_labels_may_be_scores(tmp_path):
     scores = np.linspace(3, 9, 12)
     table = text(tmp_path / "net.csv", "id,prediction,x,y\n" + rows(IDS, VOTES, scores, 12 - scores))
-    with pytest.raises(cs.InvalidPredictions, match="say --classes x,y to read those, or --label-column prediction"):
+    with pytest.raises(cs.InvalidPredictions, match=r"say classes=\['x', 'y'\] to read those, or label='prediction'"):
         soft(table)
 
 
@@ -346,20 +346,20 @@ def test_columns_that_share_no_label_are_refused(tmp_path):
 def test_names_can_be_given_to_files_without(tmp_path):
     np.save(tmp_path / "net.npy", ARRAY[0])
     table = text(tmp_path / "vit.csv", "filename,x,y,z\n" + rows(IDS[:5], *ARRAY[1].T.tolist()))
-    with pytest.raises(cs.InvalidPredictions, match="all files must name their items, or none.*say --items FILE"):
+    with pytest.raises(cs.InvalidPredictions, match="all files must name their items, or none.*say items="):
         soft(table, tmp_path / "net.npy")
-    with pytest.raises(cs.InvalidPredictions, match="say --classes x,y,z to name those of"):
-        soft(table, tmp_path / "net.npy", layout=Layout(items=tuple(IDS[:5])))
-    named = Layout(items=tuple(IDS[:5]), classes=("z", "y", "x"))
-    predictions, _ = soft(table, tmp_path / "net.npy", layout=named)
+    with pytest.raises(cs.InvalidPredictions, match=r"say classes=\['x', 'y', 'z'\] to name those of"):
+        soft(table, tmp_path / "net.npy", told=Told(items=tuple(IDS[:5])))
+    named = Told(items=tuple(IDS[:5]), classes=("z", "y", "x"))
+    predictions, _ = soft(table, tmp_path / "net.npy", told=named)
     assert (predictions.items, predictions.classes) == (IDS[:5], ["z", "y", "x"])
     np.testing.assert_allclose(predictions.to_array(), [ARRAY[1][:, ::-1], ARRAY[0]], atol=1e-12)
     for wrong, message in (
-        (Layout(items=("a",)), "--items must name each"),
-        (Layout(classes=("a",)), "--classes must"),
+        (Told(items=("a",)), "items= must name each"),
+        (Told(classes=("a",)), "classes= must"),
     ):
         with pytest.raises(cs.InvalidPredictions, match=message):
-            soft(tmp_path / "net.npy", layout=wrong)
+            soft(tmp_path / "net.npy", told=wrong)
 
 
 def test_items_are_judged_over_all_files(tmp_path):
@@ -393,9 +393,9 @@ def test_probabilities_in_a_table_of_labels_are_refused(tmp_path):
     rng = np.random.default_rng(0)
     rows = [f"q{place},{rng.choice(['x', 'y'])},{rng.choice(['x', 'y'])},{rng.random():.4f}" for place in range(40)]
     table = text(tmp_path / "wide.csv", "\n".join(["id,ann,bob,prob-judge", *rows]))
-    with pytest.raises(cs.InvalidPredictions, match="'prob-judge' holds numbers .* --member-column ann,bob"):
+    with pytest.raises(cs.InvalidPredictions, match="'prob-judge' holds numbers .* member='ann,bob'"):
         read_predictions([str(table)])
-    assert read_predictions([str(table)], layout=Layout(member="ann,bob")).predictions.members == ["ann", "bob"]
+    assert read_predictions([str(table)], told=Told(member="ann,bob")).predictions.members == ["ann", "bob"]
     measured = text(tmp_path / "measured.csv", "\n".join(["id,ann,bob,mean confidence", *rows]))
     assert read_predictions([str(measured)]).predictions.members == ["ann", "bob"]
 

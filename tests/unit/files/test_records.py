@@ -5,15 +5,23 @@ import json
 import pytest
 
 import consilience as cs
+from consilience.data.tables.lists import rows_in
 from consilience.files import read_predictions
-from consilience.files.records import read_records
+from consilience.files.records import columns_of_json, read_json
 
 
 def read(path, value, *, by_line=False):
     text = "\n".join(map(json.dumps, value)) if by_line else value if isinstance(value, str) else json.dumps(value)
     path.write_text(text, encoding="utf-8")
-    cells, lists = read_records(path, by_line=by_line)
-    return {name: column.values for name, column in cells.items()}, lists
+    columns = columns_of_json(read_json(path, by_line=by_line), path)
+    lists = rows_in(columns)
+    return {name: values_of(columns[name]) for name in columns if name not in lists}, lists
+
+
+def values_of(column):
+    if column.cells is not None:
+        return list(column.cells)
+    return [None if code < 0 else column.coded.values[code] for code in column.coded.codes.tolist()]
 
 
 def test_records_and_lines_and_columns_say_the_same(tmp_path):
@@ -61,7 +69,7 @@ def test_records_inside_records(tmp_path):
         tmp_path / "a.json",
         [{"id": 1, "data": {"correct": True, "tags": ["a"]}, "probabilities": {"b": 0.25, "a": 0.75}}],
     )
-    assert cells == {"id": [1], "data.correct": ["True"], "data.tags": ['["a"]']}
+    assert cells == {"id": [1], "data.correct": [True], "data.tags": [["a"]]}
     assert lists["probabilities"].classes == ["a", "b"] and lists["probabilities"].values.tolist() == [[0.75, 0.25]]
 
 

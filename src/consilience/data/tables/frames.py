@@ -1,0 +1,176 @@
+"""Columns of a data frame of any library (pandas, polars, pyarrow, …), of a `datasets.Dataset`, or of records."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from consilience.data.axes import some
+from consilience.data.tables.coding import Coded, coded_array, coded_text, parsed_text
+from consilience.data.tables.columns import Column, Columns
+from consilience.data.tables.rows import are_scored
+from consilience.data.tables.vocabulary import UNNAMED, role_of
+from consilience.system.errors import InvalidPredictions
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+def is_frame(value: Any) -> bool:
+    """Whether this is a data frame of any library, or a `datasets.Dataset`."""
+    kind = type(value)  # a lazy frame warns if it is asked for its columns
+    return hasattr(kind, "columns") or hasattr(kind, "column_names")
+
+
+def columns_of(frame: Any) -> Columns:
+    """The columns of a frame, lazy or not. The index of pandas is a column, unless it only counts the rows."""
+    if isinstance(frame, Columns):
+        return frame
+    if hasattr(frame, "column_names") and hasattr(frame, "features"):
+        return _of_data_set(frame)
+    if isinstance(frame, list) and frame and all(isinstance(record, dict) for record in frame):
+        keys = dict.fromkeys(name for record in frame for name in record)
+        return Columns({name: Column.of_list(name, [record.get(name) for record in frame]) for name in keys})
+    import narwhals as nw  # noqa: PLC0415 - only users of frames pay for it
+
+    frame = _levels_as_columns(frame)
+    try:
+        table = nw.from_native(frame)
+        if isinstance(table, nw.LazyFrame):
+            table = table.collect()
+        series = list(table.iter_columns())
+    except TypeError as error:
+        raise InvalidPredictions(
+            f"frame must be a data frame (pandas, polars, pyarrow, …); got {type(frame).__name__}"
+        ) from error
+    except nw.exceptions.DuplicateError as error:
+        names = Counter(map(str, getattr(frame, "column_names", frame.columns))).most_common(1)
+        raise InvalidPredictions(f"frame must have columns of different names; got {names[0][0]!r} twice") from error
+    found = dict(
+        zip(table.columns, (_column(name, s) for name, s in zip(table.columns, series, strict=True)), strict=True)
+    )
+    return Columns(_index(frame, found) | found)
+
+
+def _column(name: Any, series: Any) -> Column:
+    """A column of narwhals, whose values are not copied until somebody asks what they are."""
+    if series.implementation.is_pandas():
+        return _of_pandas(name, series.to_native())
+    try:
+        return of_polars(name, series.to_polars())
+    except (ImportError, ModuleNotFoundError, NotImplementedError):
+        return Column.of_list(name, series.to_list())
+
+
+def of_polars(name: Any, series: Any, name_of: Callable[[Any], Any] = lambda value: value) -> Column:
+    """A column of polars."""
+    import polars as pl  # noqa: PLC0415 - only tables need it
+
+    kind, size = series.dtype, len(series)
+    if kind.is_numeric() and not kind.is_decimal():
+        is_float = kind.is_float()
+        if not is_float and not series.null_count():
+            whole = series.to_numpy()
+            return Column(name, size, lambda: coded_array(whole), numbers=whole.astype(np.float64), name_of=name_of)
+        numbers = series.cast(pl.Float64).fill_null(float("nan")).to_numpy()
+        code = (lambda: coded_array(numbers)) if is_float else (lambda: _coded_whole(series))
+        return Column(name, size, code, numbers=numbers, is_float=is_float, name_of=name_of)
+    if kind in (pl.Categorical, pl.Enum):
+        series, kind = series.cast(pl.String), pl.String
+    if kind == pl.String:
+        return Column(name, size, lambda: coded_text(series), parse=lambda: parsed_text(series), name_of=name_of)
+    return Column.of_list(name, series.to_list(), name_of)
+
+
+def _coded_whole(series: Any) -> Coded:
+    """Whole numbers of which some are missing."""
+    is_given = series.is_not_null().to_numpy()
+    coded = coded_array(series.drop_nulls().to_numpy())
+    codes = np.full(len(series), -1, dtype=np.int32)
+    codes[is_given] = coded.codes
+    return Coded(codes, coded.values)
+
+
+def _of_pandas(name: Any, series: Any) -> Column:
+    import pandas as pd  # noqa: PLC0415 - it is there, since this is its series
+
+    kind, size = series.dtype, len(series)
+    is_number = pd.api.types.is_numeric_dtype(kind) and not pd.api.types.is_bool_dtype(kind)
+    if is_number and not pd.api.types.is_complex_dtype(kind):
+        numbers = series.to_numpy(dtype=np.float64, na_value=np.nan)
+        return Column(
+            name, size, lambda: _factorized(series), numbers=numbers, is_float=pd.api.types.is_float_dtype(kind)
+        )
+    if kind.kind == "O" and pd.api.types.infer_dtype(series, skipna=True) not in ("string", "empty"):
+        return Column.of_list(name, series.tolist())
+    return Column(name, size, lambda: _factorized(series))
+
+
+def _factorized(series: Any) -> Coded:
+    import pandas as pd  # noqa: PLC0415 - it is there, since this is its series
+
+    codes, values = pd.factorize(series, use_na_sentinel=True)
+    return Coded(codes, list(values.tolist() if hasattr(values, "tolist") else values))
+
+
+def _levels_as_columns(frame: Any) -> Any:
+    """A pandas frame whose index has several levels, such as items and members, with a column for each level."""
+    index: Any = getattr(frame, "index", None)
+    if getattr(index, "nlevels", 1) == 1:
+        return frame
+    levels = list(index.names)
+    if None in levels or set(levels) & set(frame.columns):
+        raise InvalidPredictions(
+            f"frame must have items and members in columns; its index has the levels {some(levels)}: give the levels "
+            "names that no column has, or make columns of them with reset_index()"
+        )
+    return frame.reset_index()
+
+
+def index_names(frame: Any) -> list[Any] | None:
+    """The names in a pandas index that does not only count the rows."""
+    index = getattr(frame, "index", None)
+    if index is None or callable(index):
+        return None
+    names = list(index)
+    return None if names == list(range(len(names))) else names
+
+
+def _index(frame: Any, columns: dict[Any, Column]) -> dict[Any, Column]:
+    names = index_names(frame)
+    if names is None:
+        return {}
+    name = frame.index.name
+    if not isinstance(name, str) or name in columns or role_of(name) not in ("item", "member", "label"):
+        name = UNNAMED[0]
+    return {} if name in columns else {name: Column.of_list(name, names)}
+
+
+def _of_data_set(data: Any) -> Columns:
+    """The columns of a `datasets.Dataset`. Labels that it stores as numbers have the names it gives them."""
+    columns = data.with_format(None).to_dict() if hasattr(data, "with_format") else data.to_dict()
+    for name, feature in data.features.items():
+        if type(feature).__name__ == "ClassLabel":
+            columns[name] = [None if k is None or k < 0 else feature.names[k] for k in columns[name]]
+    return Columns({name: Column.of_list(name, values) for name, values in columns.items()})
+
+
+def are_member_tables(parts: Any) -> bool:
+    """Whether some member is a data frame, or a list of scores by class."""
+    return isinstance(parts, list | tuple) and any(is_frame(part) or are_scored(part) for part in parts)
+
+
+def shared_index(labels: Any) -> list[Any] | None:
+    """The items that a list of pandas Series names by their index; raises if not all members name the same ones."""
+    parts = labels if isinstance(labels, list | tuple) else []
+    indexes = [index_names(part) for part in parts if not isinstance(part, list | tuple)]
+    for member, index in enumerate(indexes):
+        if index != indexes[0]:
+            places = ["none" if names is None else some(names) for names in (indexes[0], index)]
+            raise InvalidPredictions(
+                f"labels must have the same index for every member; member 0 has {places[0]} and member {member} "
+                f"{places[1]}: from_frame(pd.DataFrame({{'name': series, …}})) matches them by index"
+            )
+    return indexes[0] if indexes else None

@@ -1,0 +1,136 @@
+"""Columns of numbers side by side: how they are written, and what they may mean."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
+
+import numpy as np
+
+from consilience.data.reading import are_probabilities, has_fractions
+from consilience.data.tables.scales import MOST_ROUNDED, Scale, scale_of
+from consilience.system.errors import InvalidPredictions
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from consilience.data.tables.columns import Column, Notation
+    from consilience.system.arrays import FloatArray
+
+ENOUGH_ROWS, LABELS_REPEAT, FEW = 10, 2, 20
+"""Whole numbers are not labels if at least the first number of rows all have the same sum. Fractions may be labels if
+each occurs at least as often as the second number, on average, and there are at most the third number of different
+ones."""
+
+Meaning: TypeAlias = Scale | Literal["unclear"]
+
+
+class Numbers(NamedTuple):
+    """Columns of numbers side by side, and how they are written."""
+
+    values: FloatArray  # (rows, columns), NaN where missing
+    has_percent: bool = False
+    has_comma: bool = False
+    has_point: bool = False  # every one of them
+
+    @property
+    def given(self) -> FloatArray:
+        """The rows that are not missing."""
+        is_missing = np.isnan(self.values).all(axis=1)
+        return self.values[~is_missing] if is_missing.any() else self.values
+
+    def meaning(self) -> Meaning:
+        """What such a table holds: one member's probabilities of classes, or labels by several members."""
+        rows = self.given
+        if not len(rows):
+            return "labels"
+        with np.errstate(over="ignore", invalid="ignore"):
+            sums = rows.sum(axis=1)
+        slack = min(MOST_ROUNDED, rows.shape[1] / 2)
+        if self.has_percent or ((np.abs(sums - 100) <= slack).all() and rows.min() >= 0):
+            return "per cent"
+        if self.has_fractions():
+            return self._of_fractions(rows)
+        is_one_sum, is_one_row = (sums == sums[0]).all() and rows.min() >= 0, (rows == rows[0]).all()
+        is_clear = len(rows) >= ENOUGH_ROWS and not is_one_row
+        if is_one_sum and sums[0] == 1:
+            return "probabilities" if self.has_point or is_clear else "unclear"
+        return "counts" if is_one_sum and is_clear else "labels"
+
+    def _of_fractions(self, rows: FloatArray) -> Meaning:
+        is_share = np.nanmin(rows) >= 0 and np.nanmax(rows) <= 1
+        if not is_share and len(np.unique(rows[~np.isnan(rows)])) <= min(FEW, np.isfinite(rows).sum() / LABELS_REPEAT):
+            return "labels"
+        return "logits" if scale_of(rows) == "logits" else "probabilities"
+
+    def are_probabilities(self) -> bool:
+        """Whether rows sum to 1. If all numbers are whole they may be labels, and do not count."""
+        return self.has_fractions() and self.sum_to_one()
+
+    def are_classes(self, most: float) -> bool:
+        """Whether most rows sum to 1, or all to 100."""
+        is_share = self.has_fractions() or self.has_point
+        return (is_share and self.share_of_probabilities() >= most) or self.meaning() == "per cent"
+
+    def are_independent(self) -> bool:
+        """Whether these are shares whose sums differ from row to row, as those of several labels do."""
+        rows = self.given
+        if not self.has_fractions() or not len(rows) or np.isnan(rows).any() or rows.min() < 0 or rows.max() > 1:
+            return False
+        sums = rows.sum(axis=1)
+        return bool(np.ptp(sums) > 0.1 * max(1.0, float(np.median(sums))))
+
+    def has_fractions(self) -> bool:
+        """Whether some number is not whole."""
+        return has_fractions(self.values)
+
+    def sum_to_one(self) -> bool:
+        """Whether all rows that are not missing are probabilities."""
+        return self.share_of_probabilities() == 1
+
+    def share_of_probabilities(self) -> float:
+        """Which share of the rows that are not missing are probabilities; 0 if all are missing."""
+        rows = self.given
+        return float(are_probabilities(rows).mean()) if len(rows) else 0.0
+
+
+def numbers_in(columns: Sequence[Column]) -> Numbers | None:
+    """Columns as numbers; None if some cell is none, or if they are written in several ways."""
+    found = [column.numbers for column in columns]
+    if not found or any(numbers is None for numbers in found):
+        return None
+    notations = [column.notation for column in columns]
+    if _mixture(notations) is not None:
+        return None
+    return Numbers(
+        np.stack(found, axis=1),  # type: ignore[arg-type]
+        any(own.percent is not None for own in notations),
+        any(own.comma is not None for own in notations),
+        all(own.all_points for own in notations),
+    )
+
+
+def check_one_notation(columns: Sequence[Column]) -> None:
+    """Raise if all cells are numbers, but of several notations."""
+    if any(column.numbers is None for column in columns):
+        return
+    notations = [column.notation for column in columns]
+    commas = [own.comma for own in notations if own.comma is not None]
+    if commas and all(own.thousands for own in notations if own.comma is not None):
+        raise InvalidPredictions(
+            f"numbers must have no separators of thousands; {min(commas)!r} may mean {min(commas).replace(',', '')} or "
+            f"{min(commas).replace(',', '.', 1)}: write it without the comma"
+        )
+    if (found := _mixture(notations)) is not None:
+        raise InvalidPredictions(f"numbers must all be written in one way; got {found[0]!r} and {found[1]!r}")
+
+
+def _mixture(notations: Sequence[Notation]) -> tuple[str, str] | None:
+    """Two numbers of different notations: decimal commas and points, or with and without a percent sign."""
+    for one, other in (("comma", "point"), ("percent", "plain")):
+        found = [
+            min((text for own in notations if (text := getattr(own, kind)) is not None), default=None)
+            for kind in (one, other)
+        ]
+        if found[0] is not None and found[1] is not None:
+            return found[0], found[1]
+    return None

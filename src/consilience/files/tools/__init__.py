@@ -1,0 +1,118 @@
+"""Files as annotation and evaluation tools write them: one reader for each tool, recognised by its own keys.
+
+A reader flattens its tool's form to answers whose meaning it knows. `--from NAME` forces one.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from consilience.data.axes import some
+from consilience.files.tools import (
+    alpaca_eval,
+    argilla,
+    doccano,
+    inspect_ai,
+    label_studio,
+    lm_eval,
+    mechanical_turk,
+    mt_bench,
+    openai_evals,
+    prodigy,
+    promptfoo,
+    toloka,
+    wrench,
+    zooniverse,
+)
+from consilience.files.tools.export import Export, Given, Reader
+from consilience.system.errors import InvalidPredictions, Say
+from consilience.system.untrusted import reason_of
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from consilience.data.tables.columns import Columns
+    from consilience.data.tables.told import Told
+
+READERS: dict[str, Reader] = {
+    module.READER.name: module.READER
+    for module in (
+        lm_eval,
+        inspect_ai,
+        promptfoo,
+        mt_bench,
+        openai_evals,
+        alpaca_eval,
+        label_studio,
+        doccano,
+        prodigy,
+        argilla,
+        mechanical_turk,
+        toloka,
+        zooniverse,
+        wrench,
+    )
+}
+
+
+def reader_of_json(data: Any, told: Told) -> Reader | None:
+    """The reader that the user names, or the one that recognises this JSON; None if it is no tool's."""
+    return _named(told, is_table=False) or _recognising(data, told, is_table=False)
+
+
+def reader_of_table(columns: Columns, told: Told) -> Reader | None:
+    """The reader that the user names, or the one that recognises these columns; None if they are no tool's."""
+    return _named(told, is_table=True) or _recognising(list(map(str, columns)), told, is_table=True)
+
+
+def _named(told: Told, *, is_table: bool) -> Reader | None:
+    if told.format is None:
+        return None
+    if told.format not in READERS:
+        raise InvalidPredictions(Say("format"), f" must be one of {', '.join(READERS)}; got {told.format!r}")
+    reader = READERS[told.format]
+    if (reader.recognises_columns if is_table else reader.recognises) is None:
+        kinds = ("JSON", "a table, such as .csv")
+        raise InvalidPredictions(f"{reader.title} writes {kinds[not is_table]}; got {kinds[is_table]}")
+    return reader
+
+
+def _recognising(data: Any, told: Told, *, is_table: bool) -> Reader | None:
+    if told.are_named:  # a table of columns, the user says
+        return None
+    tests = {own: own.recognises_columns if is_table else own.recognises for own in READERS.values()}
+    found = [reader for reader, test in tests.items() if test is not None and test(data)]
+    if len(found) > 1:
+        options = [part for reader in found for part in (" or ", Say("format", reader.name))][1:]
+        raise InvalidPredictions("several tools write such files: say ", *options)
+    return found[0] if found else None
+
+
+def export_of(reader: Reader, path: Path, data: Any, told: Told) -> Export:
+    """What a file says, by its reader."""
+    try:
+        export = reader.read(Given(path, data, told.question))
+    except InvalidPredictions:
+        raise
+    except (LookupError, TypeError, AttributeError, ValueError) as error:
+        reason = f"it has no {error.args[0]!r}" if isinstance(error, KeyError) else reason_of(error)
+        raise InvalidPredictions(f"it must be as {reader.title} writes it; {reason}") from error
+    if told.question is not None and export.question is None:
+        raise InvalidPredictions(f"a file of {reader.title} has no questions to choose from; got {told.question!r}")
+    return export
+
+
+def records_of(columns: Columns) -> list[dict[str, Any]]:
+    """The rows of a table by the names of its columns; None where a cell is empty."""
+    cells = {str(name): columns[name].cells or columns[name].rows() for name in columns}
+    return [dict(zip(cells, row, strict=True)) for row in zip(*cells.values(), strict=True)]
+
+
+def unknown_form(data: Any) -> InvalidPredictions:
+    """No reader knows this JSON."""
+    record = data[0] if isinstance(data, list) and data else data
+    keys = some(list(record)) if isinstance(record, dict) and record else f"a {type(record).__name__}"
+    return InvalidPredictions(
+        'it must hold a list of records, such as {"item": 1, "member": "ann", "label": "cat"}, or what a known tool '
+        f"writes ({', '.join(READERS)}); it has {keys}"
+    )

@@ -1,0 +1,247 @@
+"""What a tool's file holds once its own form is gone: who answered what about which item, and the truth apart."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, final
+
+import numpy as np
+
+from consilience.data.axes import Axes, Axis, short, some
+from consilience.data.names import in_order_of_appearance, is_missing, sorted_names, text_of
+from consilience.data.predictions import Predictions, of_answers
+from consilience.data.tables.columns import FEW, ROWS_PER_VALUE
+from consilience.system.errors import InvalidPredictions, Say
+from consilience.system.tables import Table
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from pathlib import Path
+
+    from consilience.data.tables.told import Told
+
+WORDS = 4
+"""With so many spaces, and mostly different, answers are sentences."""
+
+N_EXAMPLES, LONGEST = 3, 24
+"""How many answers are shown as an example, and how many characters of each part."""
+
+
+class Given(NamedTuple):
+    """A file as a reader gets it: parsed JSON, or the records of a table; and the question that the user names."""
+
+    path: Path
+    data: Any
+    question: str | None = None
+
+
+@final
+@dataclass(frozen=True)
+class Reader:
+    """One tool's form: how it is recognised, how it is read, and what it is read as."""
+
+    name: str  # on the command line
+    title: str
+    item: str
+    member: str
+    label: str
+    read: Callable[[Given], Export]
+    recognises: Callable[[Any], bool] | None = None  # parsed JSON
+    recognises_columns: Callable[[list[str]], bool] | None = None  # the names of a table's columns
+    verified: str = ""  # where the form was looked up; empty if it could not be
+
+
+@final
+@dataclass
+class Export:
+    """Answers as (item, member, label), or with probabilities by class instead of the label."""
+
+    question: str | None = None
+    answers: list[tuple[str, str, str | Mapping[str, float]]] = field(default_factory=list)
+    truth: dict[str, str] = field(default_factory=dict)
+    left_out: Counter[str] = field(default_factory=Counter)
+    note: str | None = None  # on what the file cannot say
+
+    def add(self, item: Any, member: Any, said: Any) -> None:
+        """One answer: a label, or probabilities by class. An answer of None is none, and is counted as left out."""
+        if is_missing(said) if not isinstance(said, dict) else not said:
+            self.left_out["records without an answer"] += 1
+            return
+        self.answers.append((name_of(item), name_of(member), said if isinstance(said, dict) else name_of(said)))
+
+    def know(self, item: Any, label: Any) -> None:
+        """The truth of one item; raises if it has another already."""
+        name, true = name_of(item), name_of(label)
+        if self.truth.setdefault(name, true) != true:
+            raise InvalidPredictions(
+                f"an item must have one true label; {short(name)} has {short(self.truth[name])} and {short(true)}"
+            )
+
+    @property
+    def words(self) -> str:
+        """What was read, and what was not."""
+        question = "" if self.question is None else f" to {short(self.question)}"
+        truth = (
+            "" if not self.truth else f"; {len(self.truth):,} true labels, for --known or --labels with the same file"
+        )
+        remarks = f"; {self.remarks}" if self.remarks else ""
+        return f"{len(self.answers):,} answers{question}{remarks}{truth}"
+
+    def predictions(self, told: Told) -> Predictions:
+        """The answers of all members, labels beside probabilities if there are both."""
+        if not self.answers:
+            raise InvalidPredictions(f"it must have answers; it has none{self.remarks and f'; {self.remarks}'}")
+        hard = [(item, member, said) for item, member, said in self.answers if isinstance(said, str)]
+        soft = [(item, member, said) for item, member, said in self.answers if not isinstance(said, str)]
+        parts = [_labels(hard, told)] if hard else []
+        if soft:
+            parts.append(_rows(soft))
+        return parts[0] if len(parts) == 1 else Predictions.concatenate(parts)
+
+    @property
+    def options(self) -> frozenset[str]:
+        """The classes that have probabilities."""
+        return frozenset(name for _, _, said in self.answers if not isinstance(said, str) for name in said)
+
+    @property
+    def remarks(self) -> str:
+        """What was left out, and how many."""
+        parts = [f"left out {n:,} {what}" for what, n in self.left_out.items()]
+        return "; ".join(part for part in (*parts, self.note) if part is not None)
+
+    @property
+    def example(self) -> Table:
+        """Some answers under what they were read as."""
+        first = self.answers[:N_EXAMPLES]
+        return Table(
+            {
+                role: [_short(answer[place]) for answer in first]
+                for place, role in enumerate(("item", "member", "label" if isinstance(first[0][2], str) else "numbers"))
+            }
+        )
+
+
+def pooled(exports: Mapping[str, Export]) -> Export:
+    """The answers of several files, which must be to one question, and about one set of classes if they are shares."""
+    first, *others = exports.values()
+    if not others:
+        return first
+    if len({own.question for own in exports.values()}) > 1:
+        raise InvalidPredictions(
+            f"files must answer one question; got {some([own.question for own in exports.values()])}"
+        )
+    seen: dict[tuple[str, str], str] = {}
+    for source, own in exports.items():
+        for item, member, _ in own.answers:
+            if seen.setdefault((item, member), source) != source:
+                raise InvalidPredictions(
+                    f"an answer must be in one file; that of {short(member)} to {short(item)} is in "
+                    f"{seen[item, member]} and {source}"
+                )
+    offered = {own.options for own in exports.values() if own.options}
+    if len(offered) > 1:
+        raise InvalidPredictions(
+            f"files must have the same options; got {' and '.join(some(sorted(o)) for o in offered)}"
+        )
+    return Export(first.question, [answer for own in exports.values() for answer in own.answers])
+
+
+def name_of(value: Any) -> str:
+    """A value of JSON as a name: true and false as JSON writes them."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if not isinstance(value, str | int | float):
+        raise InvalidPredictions(f"a name must be text or a number; got {short(value)}")
+    return text_of(value)
+
+
+def _short(value: Any) -> str:
+    text = value if isinstance(value, str) else ", ".join(f"{name} {share:.2g}" for name, share in value.items())
+    return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
+
+
+def _labels(answers: Sequence[tuple[str, str, str]], told: Told) -> Predictions:
+    said = Counter(label for _, _, label in answers)
+    if told.classes is None:
+        check_are_classes(said)
+    elif unknown := [label for label in said if label not in told.classes]:
+        raise InvalidPredictions(f"answers must be among the classes {some(told.classes)}; got {short(unknown[0])}")
+    classes = sorted_names(said) if told.classes is None else list(told.classes)
+    places = {name: place for place, name in enumerate(classes)}
+    return _placed(answers, np.array([places[label] for _, _, label in answers], dtype=np.intp), classes)
+
+
+def _rows(answers: Sequence[tuple[str, str, Mapping[str, float]]]) -> Predictions:
+    """Rows of probabilities; a class that an item does not have among its options is impossible there."""
+    classes = sorted_names(name for _, _, row in answers for name in row)
+    rows = np.array([[row.get(name, 0.0) for name in classes] for _, _, row in answers])
+    return _placed(answers, rows, classes)
+
+
+def _placed(answers: Sequence[tuple[str, str, Any]], given: Any, classes: list[Any]) -> Predictions:
+    items = in_order_of_appearance(dict.fromkeys(item for item, _, _ in answers))
+    members = sorted_names(member for _, member, _ in answers)
+    item_places, member_places = ({name: place for place, name in enumerate(names)} for names in (items, members))
+    axes = Axes(
+        Axis("member", len(members), members),
+        Axis("item", len(items), items, by_name=True),
+        Axis("class", len(classes), classes),
+    )
+    return of_answers(
+        np.array([item_places[item] for item, _, _ in answers], dtype=np.intp),
+        np.array([member_places[member] for _, member, _ in answers], dtype=np.intp),
+        given,
+        axes,
+        partial=True,
+    )
+
+
+# ---- what readers refuse --------------------------------------------------------------------------------------
+
+
+def is_free(labels: Mapping[str, int]) -> bool:
+    """Whether these labels, with how often each is given, are too many to be classes, or sentences of their own."""
+    n_answers = sum(labels.values())
+    has_sentences = any(label.count(" ") >= WORDS for label in labels)
+    return len(labels) > max(FEW, n_answers / ROWS_PER_VALUE) or (has_sentences and 2 * len(labels) > n_answers)
+
+
+def check_are_classes(labels: Mapping[str, int]) -> None:
+    """Raise for free text."""
+    if is_free(labels):
+        n_answers = sum(labels.values())
+        raise InvalidPredictions(
+            f"answers must be classes, one of a few for each item; {len(labels):,} of {n_answers:,} differ, such as "
+            f"{some(list(labels)[:2])}, so that this is no classification: if it is, name all classes with ",
+            Say("classes"),
+        )
+
+
+def no_classification(what: str) -> NoReturn:
+    """Raise since answers are spans, boxes or free text."""
+    raise InvalidPredictions(f"answers must be classes, one of a few for each item; it has {what}: no classification")
+
+
+def one_label(labels: Any, item: Any, member: Any) -> Any:
+    """The only label of an answer, None if there is none; raises if there are several."""
+    listed = labels if isinstance(labels, list) else [labels]
+    if len(listed) > 1:
+        raise InvalidPredictions(
+            f"an answer must be one class; {short(member)} gives item {short(item)} {len(listed)}, {some(listed)}: "
+            "several labels at once are no classification"
+        )
+    return listed[0] if listed else None
+
+
+def asked(given: Given, questions: Iterable[str]) -> str:
+    """The question that is read: the only one, or the one that the user names."""
+    names = list(dict.fromkeys(questions))
+    if given.question in names:
+        return str(given.question)
+    if given.question is not None:
+        raise InvalidPredictions(Say("question"), f" must be one of {some(names)}; got {given.question!r}")
+    if len(names) == 1:
+        return names[0]
+    options = [part for name in names[:6] for part in (" or ", Say("question", name))][1:]
+    raise InvalidPredictions(f"one question is read at a time; it has {len(names)}: say ", *options)

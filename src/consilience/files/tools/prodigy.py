@@ -1,0 +1,59 @@
+"""Prodigy's JSON Lines (`db-out`): choices, or yes and no to one label, which is then the question."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from consilience.files.tools.export import Export, Given, Reader, asked, no_classification, one_label
+
+
+def recognises(data: Any) -> bool:
+    """Whether records have Prodigy's hashes and an answer."""
+    keys = {"_input_hash", "_task_hash", "answer"}
+    return isinstance(data, list) and bool(data) and isinstance(data[0], dict) and keys <= data[0].keys()
+
+
+def read(given: Given) -> Export:
+    """Choices that were accepted, or the answer to a label; ignored tasks are left out."""
+    if any("options" in task or "accept" in task for task in given.data):
+        return _choices(given)
+    labels = [task["label"] for task in given.data if isinstance(task.get("label"), str) and not task.get("spans")]
+    if len(labels) < len(given.data):
+        no_classification("spans, relations or free text")
+    export = Export(asked(given, labels))
+    for task in given.data:
+        if task["label"] != export.question:
+            continue
+        if task["answer"] == "ignore":
+            export.left_out["ignored tasks"] += 1
+        else:
+            export.add(task["_input_hash"], _annotator(task, given), task["answer"])
+    return export
+
+
+def _choices(given: Given) -> Export:
+    export = Export()
+    for task in given.data:
+        if task["answer"] != "accept":
+            export.left_out[{"ignore": "ignored tasks", "reject": "rejected tasks"}[task["answer"]]] += 1
+            continue
+        member = _annotator(task, given)
+        export.add(task["_input_hash"], member, one_label(task.get("accept") or [], task["_input_hash"], member))
+    return export
+
+
+def _annotator(task: dict[str, Any], given: Given) -> str:
+    """Who answered; without named sessions a file is one annotator's."""
+    return str(task.get("_annotator_id") or task.get("_session_id") or given.path.name.partition(".")[0])
+
+
+READER = Reader(
+    "prodigy",
+    "Prodigy",
+    item="`_input_hash`",
+    member="`_annotator_id` or `_session_id`, else the name of the file",
+    label="the only entry of `accept`; without options accept or reject, and `label` is the question",
+    recognises=recognises,
+    read=read,
+    verified="prodi.gy/docs/api-interfaces (task formats, answer); its source is closed",
+)

@@ -1,0 +1,65 @@
+"""Classifications of Zooniverse, CSV with JSON in its cells; each task of a workflow is a question."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from consilience.files.tools.export import Export, Given, Reader, asked, no_classification, one_label
+
+COLUMNS = frozenset({"classification_id", "user_name", "workflow_id", "annotations", "subject_ids"})
+
+
+def recognises_columns(names: list[str]) -> bool:
+    """Whether these are classifications of subjects by users."""
+    return set(names) >= COLUMNS
+
+
+def read(given: Given) -> Export:
+    """Answers to one task; classifications by experts, in gold-standard mode, are the truth."""
+    is_one = len({record["workflow_id"] for record in given.data}) == 1
+    found = [_answers(record, is_one=is_one) for record in given.data]
+    kinds = {name: all(map(_is_class, _said(found, name))) for own in found for name in own}
+    questions = [name for name, is_class in kinds.items() if is_class]
+    if not questions:
+        no_classification(f"drawings, transcriptions or several tasks in one, in {', '.join(kinds)}")
+    export = Export(asked(given, questions))
+    for record, own in zip(given.data, found, strict=True):
+        question, item, member = export.question or "", record["subject_ids"], record["user_name"]
+        if question not in own:
+            export.left_out["classifications without this task"] += 1
+            continue
+        said = one_label(own[question], item, member)
+        if said is not None and str(record.get("gold_standard")).lower() == "true":
+            export.know(item, said)
+        else:
+            export.add(item, member, said)
+    return export
+
+
+def _answers(record: dict[str, Any], *, is_one: bool) -> dict[str, Any]:
+    """What a user said to each task; tasks of several workflows are told apart by these."""
+    prefix = "" if is_one else f"{record['workflow_id']}/"
+    return {f"{prefix}{own['task']}": own.get("value") for own in json.loads(record["annotations"])}
+
+
+def _said(found: list[dict[str, Any]], name: str) -> list[Any]:
+    return [own[name] for own in found if name in own]
+
+
+def _is_class(value: Any) -> bool:
+    """Whether a value is an answer, or a list of chosen ones."""
+    values = value if isinstance(value, list) else [value]
+    return all(own is None or isinstance(own, str | int | float) for own in values)
+
+
+READER = Reader(
+    "zooniverse",
+    "Zooniverse",
+    item="`subject_ids`",
+    member="`user_name`",
+    label="`value` in `annotations`; each task is a question; gold-standard classifications are the truth",
+    recognises_columns=recognises_columns,
+    read=read,
+    verified="zooniverse/aggregation-for-caesar, docs/source/_static/cat-project-classifications.csv",
+)
