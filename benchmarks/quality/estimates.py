@@ -1,11 +1,13 @@
 """How far off estimated accuracies are, how often their intervals hold the true one, and what labels change.
 
     python -m benchmarks.quality.estimates --work-dir WORK [--side tuning | held-out] [-o results/estimates]
+    python -m benchmarks.quality.estimates --side regimes [--panels 200] [-o results/estimates-regimes]
 
-After `python -m benchmarks.quality`, whose panels it takes. Panels of a tuning family are fused and judged by weights
-that have not seen the family: `training/folds`. Every panel has its members' accuracies estimated without labels, and
-those of two whole answers, Consensus and the average; then 50 labels are drawn at random, and the accuracy is measured
-with their help, beside what the 50 alone would tell.
+The first after `python -m benchmarks.quality`, whose panels it takes. Panels of a tuning family are fused and judged by
+weights that have not seen the family: `training/folds`. The second needs no data: panels of one regime of errors at a
+time (`benchmarks.quality.regimes`), of which nothing was learned; in each of them intervals should hold. Every panel
+has its members' accuracies estimated without labels, and those of two whole answers, Consensus and the average; then 50
+labels are drawn at random, and the accuracy is measured with their help, beside what the 50 alone would tell.
 
 What could be reached stands beside it. Of the ranks: how far members measured on one half of the items stand in the
 same order on the other half. Of intervals with labels: their width if it were known from all labels how being right
@@ -15,10 +17,12 @@ follows from what Consensus believes.
 from __future__ import annotations
 
 import argparse
+import itertools
 import json
 import warnings
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -31,6 +35,7 @@ from benchmarks.quality.draws import KINDS
 from benchmarks.quality.families import side_of
 from benchmarks.quality.methods import FOLDS, unseen
 from benchmarks.quality.panel import AS_IT_IS, Panel, read
+from benchmarks.quality.regimes import REGIMES, draw
 from consilience.insight.accuracy import intervals
 from consilience.insight.accuracy.estimates import Estimate, Voters, estimates_of, voters_of
 from consilience.insight.accuracy.measured import measured
@@ -60,6 +65,9 @@ COLUMNS = {
 
 N_SPLITS = 5
 
+ENDS = (3, 5, 10, 30), (100, 300, 1000, 5000)
+"""Where rows for numbers of members and of items begin and end."""
+
 Numbers = dict[str, float]
 
 
@@ -68,6 +76,7 @@ class Scored(NamedTuple):
 
     family: str
     kind: str
+    sizes: tuple[int, int]  # members and items
     numbers: Numbers
     points: np.ndarray  # (members, 4): estimate, from, to, truth
 
@@ -88,7 +97,8 @@ def scored(panel: Panel) -> Scored | None:
     numbers |= _by_halves(panel, found, truth) if "members rank" in numbers else {}
     numbers |= _with_labels(panel, found, truth)
     points = np.column_stack([np.array([one[:3] for one in without[members]]), truth[members]])
-    return Scored(panel.family, panel.kind, numbers, points[np.isfinite(points).all(axis=1)])
+    sizes = panel.n_members, panel.n_items
+    return Scored(panel.family, panel.kind, sizes, numbers, points[np.isfinite(points).all(axis=1)])
 
 
 def fused(panel: Panel, **options: Any) -> cs.Consensus:
@@ -189,20 +199,30 @@ def intervals_of(family: str) -> intervals.Intervals:
     return intervals.shipped() if path is None else intervals.read(FOLDS / "accuracy" / path.name)
 
 
-def table(found: Iterable[Scored], by: str) -> str:
-    """A row for each kind or family; each family counts the same in it."""
+def table(found: Iterable[Scored], rows_of: Callable[[Scored], Iterable[str]]) -> str:
+    """A row for each name that `rows_of` gives to a panel; each family counts the same in it."""
     groups: dict[str, dict[str, list[Numbers]]] = defaultdict(lambda: defaultdict(list))
     for one in found:
-        for name in (getattr(one, by), "all"):
+        for name in (*rows_of(one), "all"):
             groups[name][one.family].append(one.numbers)
-    lines = [f"{'':16}{'panels':>15}" + "".join(f"{column:>15}" for column in COLUMNS.values())]
+    width = max(len(name) for name in groups) + 1
+    lines = [f"{'':{width}}{'panels':>15}" + "".join(f"{column:>15}" for column in COLUMNS.values())]
     order = {name: place for place, name in enumerate([AS_IT_IS, *KINDS])}
     for name in sorted(groups, key=lambda name: (name == "all", order.get(name, 99), name)):
         by_family = groups[name].values()
         means = [_mean([_mean([one.get(column, np.nan) for one in some]) for some in by_family]) for column in COLUMNS]
         n_panels = sum(len(some) for some in by_family)
-        lines.append(f"{name:16}{n_panels:>15}" + "".join(f"{mean:>15.2f}" for mean in means))
+        lines.append(f"{name:{width}}{n_panels:>15}" + "".join(f"{mean:>15.2f}" for mean in means))
     return "\n".join(lines)
+
+
+def by_regime(one: Scored) -> Iterator[str]:
+    """The regime, as votes and as probabilities apart; the kind, and the sizes."""
+    yield f"{one.family.removeprefix('generated ')}, {one.kind}"
+    yield f"all {one.kind}"
+    for size, ends, what in zip(one.sizes, ENDS, ("members", "items"), strict=True):
+        low, high = next(pair for pair in itertools.pairwise(ends) if size <= pair[1])
+        yield f"{low:,} to {high:,} {what}"
 
 
 def plot(found: Sequence[Scored], path: Path) -> None:
@@ -241,26 +261,36 @@ def chosen(folder: Path, side: str) -> list[Path]:
     ]
 
 
+def panels_of(options: argparse.Namespace) -> Sequence[Callable[[], Panel]]:
+    """What gives each panel."""
+    if options.side == "regimes":
+        return [partial(draw, regime, seed) for regime in REGIMES for seed in range(options.panels)]
+    return [partial(read, path) for path in chosen(options.work_dir / "panels", options.side)]
+
+
 def main() -> None:
     """Score, print, write."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--work-dir", type=Path, required=True)
-    parser.add_argument("--side", choices=["tuning", "held-out"], default="tuning")
+    parser.add_argument("--work-dir", type=Path, help="where the panels are; regimes need none")
+    parser.add_argument("--side", choices=["tuning", "held-out", "regimes"], default="tuning")
+    parser.add_argument("--panels", type=int, default=200, help="of each regime (default: %(default)s)")
     parser.add_argument("-o", "--output", type=Path, help="without ending: .txt and .svg follow")
     options = parser.parse_args()
+    if options.side != "regimes" and options.work_dir is None:
+        parser.error("--work-dir must be given, but for --side regimes")
     found = []
-    for path in track(chosen(options.work_dir / "panels", options.side), "estimating"):
-        panel = read(path)
+    for made in track(panels_of(options), "estimating"):
+        panel = made()
         one = scored(panel) if panel.n_members * panel.n_items * panel.n_classes <= MOST_WORK else None
         found += [] if one is None else [one]
+    tables = [by_regime] if options.side == "regimes" else [lambda one: [one.kind], lambda one: [one.family]]
     shown = (
         f"{len(found)} panels of the {options.side} side. Errors, widths and how often intervals hold are in points; "
         "rank is Spearman's, over panels\nof five members or more; by skills: the error if errors were independent; "
         "rank of halves: of accuracies measured on one half of the\nitems with those on the other; "
         f"labels: the error with {N_LABELS} labels, the width over that of the labels alone,\nthe same at best, if it "
         "were known from all labels how being right follows from belief, and how often they hold.\n\n"
-        f"{table(found, 'kind')}\n\n{table(found, 'family')}"
-    )
+    ) + "\n\n".join(table(found, rows_of) for rows_of in tables)
     print(shown)
     if options.output:
         options.output.with_suffix(".txt").write_text(shown + "\n", encoding="utf-8")

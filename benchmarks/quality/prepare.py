@@ -23,8 +23,8 @@ from benchmarks.quality.panel import Panel, keep
 from benchmarks.quality.sources.ensembles import DATA, network_panels
 from benchmarks.quality.sources.shared import shared_panels
 from benchmarks.quality.sources.tables import table_panels
-from consilience.experiments.downloads import fetch
 from consilience.system.atomic import whole_file
+from paper.downloads import fetch
 
 MOST_PANELS = 12
 """Of a family with more panels so many are scored; a family counts the same however many it has."""

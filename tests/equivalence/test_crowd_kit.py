@@ -99,7 +99,7 @@ def test_the_start_of_the_papers_soft_dawid_skene():
 def test_dawid_skene_as_the_paper_ran_it():
     """With their floor and their rule to stop."""
     pytest.importorskip("torch")
-    from consilience.experiments.crowd_kit import CrowdKitDawidSkene
+    from paper.crowd_kit import CrowdKitDawidSkene
 
     logits = np.random.default_rng(1).normal(size=(3, 300, 4)) * 2
     logits[:, np.arange(300), np.arange(300) % 4] += 2

@@ -36,6 +36,7 @@ def test_vanishing_responsibilities_may_be_left_out(method, array, monkeypatch):
 
 @pytest.mark.parametrize("method", METHODS, ids=repr)
 @pytest.mark.parametrize("labels", [None, np.arange(150) % 4 - 1])
+@pytest.mark.filterwarnings("ignore:.*labels contradict")
 def test_a_large_posterior_is_computed_when_it_is_asked_for(method, labels, array, monkeypatch):
     expected = clone(method).fit(array, labels).posterior_
     monkeypatch.setattr("consilience.passes.reader.DENSE_NUMBERS", 0)

@@ -35,7 +35,7 @@ METHODS = [
     cs.Consensus(),
     cs.Consensus(forgetting=0.5, label_noise=0.1),
     cs.Consensus(forgetting=0.9, class_shares={"x": 0.6, "y": 0.3, "z": 0.1}),
-    cs.Consensus(class_shares={"x": 12, "y": 8}),
+    cs.Consensus(class_shares={"x": 12, "y": 8, "z": 5}),
 ]
 
 N_CASES = int(os.environ.get("CONSILIENCE_CASES", "1"))

@@ -11,9 +11,9 @@ import numpy as np
 from scipy import ndimage
 from sklearn.datasets import load_digits
 
-from consilience.experiments.datasets import FOREIGN, Images
-from consilience.experiments.shifts import resized, rotated
-from consilience.experiments.tasks import TASKS
+from paper.datasets import FOREIGN, Images
+from paper.shifts import resized, rotated
+from paper.tasks import TASKS
 
 LEVELS: dict[str, dict[str, tuple[float, float]]] = {
     "rotation": {"mnist": (25, 45), "fashion-mnist": (12, 25), "cifar10": (15, 40), "digits": (15, 30)},

@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from benchmarks.quality.sources.images import training_images
-from consilience.experiments.datasets import Images
 from consilience.system.atomic import whole_file
+from paper.datasets import Images
 
 Answer = Callable[[np.ndarray], np.ndarray]  # images -> (items, classes)
 
@@ -99,9 +99,9 @@ def _classifier(member: Member) -> Any:
 def _trained_network(member: Member, pixels: np.ndarray, labels: np.ndarray, work_dir: Path) -> Answer:
     import torch  # noqa: PLC0415 - scikit-learn's members need none
 
-    from consilience.experiments.examples import Examples  # noqa: PLC0415
-    from consilience.experiments.recipes import Recipe  # noqa: PLC0415
-    from consilience.experiments.training import predict, train_member  # noqa: PLC0415
+    from paper.examples import Examples  # noqa: PLC0415
+    from paper.recipes import Recipe  # noqa: PLC0415
+    from paper.training import predict, train_member  # noqa: PLC0415
 
     def as_seen(pixels: np.ndarray, labels: np.ndarray) -> Examples:
         return Examples(Images(pixels, labels), (0.5,), (0.5,))

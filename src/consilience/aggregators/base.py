@@ -21,12 +21,13 @@ from consilience.data.labels import known_labels, on_classes
 from consilience.passes.lazy_posterior import LazyPosterior
 from consilience.passes.reader import read_anywhere
 from consilience.system.arrays import Array, FloatArray, position_of_largest
+from consilience.system.errors import InvalidPredictions
 from consilience.system.extras import extra
 from consilience.system.memory import check_fits
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     import numpy.typing as npt
 
@@ -119,6 +120,19 @@ class AbstractAggregator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-le
     def predict(self, predictions: Any) -> npt.NDArray[Any]:
         """The most probable class of each new item, by name; the first class wins a tie."""
         return self._names_of(self.predict_proba(predictions))
+
+    def score(self, predictions: Any, labels: Any) -> float:
+        """The share of items whose class `predict` gets right, of those whose label is known (-1 where it is not).
+
+        What was learned answers, as if the items were new: a label that the fit was given does not answer its own item.
+        It taught the method all the same, so that only labels that no fit has seen measure how good the answers are.
+        """
+        aligned, known = self._aligned_with(labels, predictions, known_labels)
+        if known is None:
+            raise InvalidPredictions("labels must be known for at least one item to score on; got none")
+        is_known = known >= 0
+        chosen = position_of_largest(self.rule().posterior(aligned))
+        return float((chosen[is_known] == known[is_known]).mean())
 
     @property
     def posterior_(self) -> Array:
@@ -216,6 +230,11 @@ class AbstractAggregator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-le
         return self
 
     @classmethod
+    def renamed(cls, parameters: dict[str, Any]) -> dict[str, Any]:
+        """The arguments of a saved file by the names that they have now."""
+        return parameters
+
+    @classmethod
     def declared(cls) -> Learned:
         """What the method learns, with what every method learns."""
         return {**cls.learned, **{name: kind for name, kind in EVERY_METHOD.items() if name not in cls.learned}}
@@ -290,8 +309,10 @@ class AbstractAggregator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-le
         """Predictions on the axes of the fit: members and classes matched by name."""
         return self._aligned_with(None, predictions)[0]
 
-    def _aligned_with(self, labels: Any, predictions: Any) -> tuple[AbstractPredictions, Any]:
-        """Predictions and what is known of their items, both on the axes of the fit.
+    def _aligned_with(
+        self, labels: Any, predictions: Any, read: Callable[[Any, Axes], Any] | None = None
+    ) -> tuple[AbstractPredictions, Any]:
+        """Predictions and what is known of their items, both on the axes of the fit; `_known` reads labels unless told.
 
         The columns of soft labels are the classes of these predictions, not those of the fit.
         """
@@ -303,7 +324,7 @@ class AbstractAggregator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-le
         if labels is None:
             return aligned, None
         axes = given.axes if given.axes.classes.is_named else aligned.axes
-        return aligned, on_classes(self._known(labels, axes), axes, self.classes_)
+        return aligned, on_classes((read or self._known)(labels, axes), axes, self.classes_)
 
     def _names(self) -> Names:
         self._check_is_fitted()

@@ -10,7 +10,7 @@ from scipy.special import digamma, gammaln
 
 from consilience.aggregators.iterative import read_class_prior
 from consilience.aggregators.label_em import AbstractLabelEM
-from consilience.answering.declaration import CLASS_PRIOR, CONFUSION, SILENCE, STATISTICS, Learned, Record, Shape
+from consilience.answering.declaration import CLASS_PRIOR, CONFUSION, SILENCE, VOTE_STATISTICS, Learned, Record, Shape
 from consilience.data.reading import check_number
 from consilience.maths.dirichlet import kullback_leibler, mean_log
 from consilience.maths.model import Scores
@@ -111,7 +111,7 @@ class BayesianClassifierCombination(AbstractLabelEM):
             Counts, {"classes": Shape("k", least=LEAST_COUNT), "confusion": Shape("mkk", least=LEAST_COUNT)}
         ),
         "silence_": SILENCE,
-        "statistics_": STATISTICS,
+        "statistics_": VOTE_STATISTICS,
         "class_prior_": CLASS_PRIOR,
         "confusion_": CONFUSION,
     }

@@ -9,7 +9,7 @@ import numpy as np
 
 from consilience.aggregators.iterative import read_class_prior
 from consilience.aggregators.label_em import AbstractLabelEM
-from consilience.answering.declaration import CLASS_PRIOR, CONFUSION, SILENCE, STATISTICS, Learned, Record
+from consilience.answering.declaration import CLASS_PRIOR, CONFUSION, SILENCE, VOTE_STATISTICS, Learned, Record
 from consilience.data.reading import check_number
 from consilience.maths.model import Scores
 from consilience.maths.rates import log_rates, pseudo_answers, smoothed_rates
@@ -111,7 +111,7 @@ class DawidSkene(AbstractLabelEM):
     learned: ClassVar[Learned] = {
         "parameters_": Record(Rates, {"class_prior": CLASS_PRIOR, "confusion": CONFUSION}),
         "silence_": SILENCE,
-        "statistics_": STATISTICS,
+        "statistics_": VOTE_STATISTICS,
         "class_prior_": CLASS_PRIOR,
         "confusion_": CONFUSION,
     }

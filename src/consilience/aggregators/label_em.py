@@ -53,7 +53,7 @@ class Fitted(NamedTuple):
 
 
 class AbstractLabelEM(AbstractLatent):
-    """EM on the members' labels, from the shares of votes; probabilities count as their most probable class."""
+    """EM on the members' labels, from the shares of votes; probabilities count as votes (`SoftMember.ballots`)."""
 
     parameters_: Any
     objective_never_falls: ClassVar[bool] = True
@@ -124,4 +124,4 @@ class AbstractLabelEM(AbstractLatent):
         return LinearRule(np.ones(n_members), is_label, 1.0, scores, chunk_size=self.chunk_size)
 
     def _reader(self, predictions: AbstractPredictions, known: IntArray | None) -> AbstractReader:
-        return open_reader(predictions.harden(), chunk_size=self.chunk_size, known=known)
+        return open_reader(predictions.ballots(), chunk_size=self.chunk_size, known=known)

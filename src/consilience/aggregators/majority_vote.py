@@ -12,12 +12,16 @@ from consilience.answering.linear import LinearRule
 
 @final
 class MajorityVote(AbstractPool):
-    """The shares of the votes; the lowest class index wins a tie, within a member and between members.
+    """The shares of the votes.
+
+    A member that finds several classes equally probable gives each of them an equal part of its vote; one that finds
+    all of them equally probable gives none. Where nobody votes, all classes have the same share. `predict` has to name
+    one of several classes with the same share, and names the first.
 
     Examples
     --------
-    >>> MajorityVote().fit_predict_proba([[[0.9, 0.1]], [[0.2, 0.8]], [[0.4, 0.6]], [[0.5, 0.5]]]).tolist()
-    [[0.5, 0.5]]
+    >>> MajorityVote().fit_predict_proba([[[0.9, 0.1]], [[0.2, 0.8]], [[0.4, 0.6]], [[0.5, 0.5]]]).round(3).tolist()
+    [[0.333, 0.667]]
     """
 
     command: ClassVar[str] = "majority-vote"

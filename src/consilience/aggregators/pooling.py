@@ -6,7 +6,7 @@ from abc import abstractmethod
 from typing import TYPE_CHECKING, ClassVar
 
 from consilience.aggregators.base import AbstractAggregator, Outcome
-from consilience.answering.declaration import CLASS_PRIOR, CONFUSION, STATISTICS
+from consilience.answering.declaration import CLASS_PRIOR, CONFUSION, VOTE_STATISTICS
 from consilience.data.axes import Axes, Axis
 from consilience.maths.rates import smoothed_rates
 from consilience.passes.reader import open_reader
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 class AbstractPool(AbstractAggregator):
     """A posterior that needs no fit; class prior and confusion matrices are counted under it."""
 
-    learned: ClassVar[Learned] = {"statistics_": STATISTICS, "class_prior_": CLASS_PRIOR, "confusion_": CONFUSION}
+    learned: ClassVar[Learned] = {"statistics_": VOTE_STATISTICS, "class_prior_": CLASS_PRIOR, "confusion_": CONFUSION}
     matrices_at_once: ClassVar[int] = 3
 
     @abstractmethod
@@ -49,7 +49,7 @@ class AbstractPool(AbstractAggregator):
     def _counted(self, predictions: AbstractPredictions, known: IntArray | None) -> tuple[Array, Statistics]:
         """The posterior, and how often each member calls class k class j under it."""
         posterior = clamp(self._rule(predictions.n_members).posterior(predictions), known)
-        return posterior, open_reader(predictions.harden()).statistics(posterior)
+        return posterior, open_reader(predictions.ballots()).statistics(posterior)
 
     def _learn(self, posterior: Array, statistics: Statistics) -> Outcome:
         self.class_prior_ = statistics.class_counts / statistics.class_counts.sum()

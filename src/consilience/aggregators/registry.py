@@ -1,4 +1,4 @@
-"""All aggregators by name. Loading, the command line, comparison, experiments and checks read them here.
+"""All aggregators by name. Loading, the command line, comparison and checks read them here.
 
 Every subclass of `AbstractAggregator` enters by being defined, yours too. So a new method is one file.
 """
@@ -54,6 +54,7 @@ def load(path: str | os.PathLike[str]) -> AbstractAggregator:
             f"{os.fspath(path)} holds {name!r}; expected one of {list(known)}. "
             "A class of your own must be defined before its file is loaded"
         )
+    parameters = known[name].renamed(parameters)
     reason = reason_to_refuse(name, known[name].declared(), learned)
     if unknown := parameters.keys() - set(known[name]._get_param_names()):  # noqa: SLF001 - scikit-learn has no other
         reason = f"{name} has no parameter {min(unknown)!r}"

@@ -73,6 +73,7 @@ class DirichletModel:
     optimizer_steps: int
     learning_rate: float
     weight_decay: float
+    optimizer_moments: Literal["kept", "anew"]
     smoothing: float
     floor: float
 
@@ -105,6 +106,8 @@ class DirichletModel:
         if hard.any():
             emissions.table[hard] = smoothed_rates(statistics.sums[hard], self.smoothing)
         climb = self._climb if self.solver == "adamw" else self._jump
+        if self.optimizer_moments == "anew":
+            emissions.moments.forget()
         n_classes = emissions.table.shape[-1]
         table, sums = (array.reshape(-1, n_classes) for array in (emissions.table, statistics.sums))
         counts, log_normalizers = statistics.answer_counts.ravel(), emissions.log_normalizers.reshape(-1)
@@ -185,18 +188,30 @@ class SoftDawidSkene(AbstractLatent):
     max_iter, tol
         All iterations are made where `tol` is None; else fewer when Q changes by less than `tol` per item.
     optimizer_steps, learning_rate, weight_decay
-        Of AdamW, in each M step; its moments are kept from one M step to the next.
+        Of AdamW, in each M step.
+    optimizer_moments
+        What AdamW remembers of past gradients is "kept" from one M step to the next, or made "anew" for each of them.
+        The paper does not say which.
     init_smoothing
         Pseudo-answers added to each cell of the confusion matrices that the fit starts from. "auto" adds three
         tenths of an average class's answers to each row, spread over its cells: .3 · answers / classes². Cells near
         zero would freeze there, because AdamW remembers their huge first gradient for thousands of steps; a fixed
         number would swamp the data where there are many classes. `benchmarks/init_smoothing.py` shows the choice.
+    init_rows
+        The concentrations start as "rates", rows that sum to 1, or as the "counts" themselves, not normalized.
     init_iterations
         Iterations of Dawid-Skene, each an E and an M step on the members' labels, between the shares of votes and the
         confusion matrices that the fit starts from.
-    guard_silent_classes
-        Start the rows of classes that nobody votes for from the average class's counts. Without counts a row would be
-        flat, and a flat Dirichlet row wins wherever members disagree: a class nobody predicts becomes the answer.
+    init_ties
+        What an answer counts as that finds several classes equally probable, in the confusion matrices that the fit
+        starts from. "split": a part of a vote for each of them, or no vote if these are all classes. "first": a vote
+        for the class that is listed first, as in the paper.
+    silent_classes
+        What the rows of classes that nobody votes for start from. "average": the average class's counts. "flat": equal
+        cells, which are what counting nothing and normalizing gives; a flat Dirichlet row wins wherever members
+        disagree, so that a class nobody predicts becomes the answer. "floor": `floor` in each cell, and no cell of the
+        other rows is lower; such a row hardly ever wins. crowd-kit has no row for such a class; "flat" and "floor" are
+        two ways to fill its matrices up.
     floor
         The least probability under the logarithm, the least concentration after a step, the least class prior, and the
         least count in a cell of the confusion matrices that the fit starts from.
@@ -258,9 +273,12 @@ class SoftDawidSkene(AbstractLatent):
         optimizer_steps: int = 5,
         learning_rate: float = 1e-4,
         weight_decay: float = 1e-4,
+        optimizer_moments: Literal["kept", "anew"] = "kept",
         init_smoothing: float | Literal["auto"] = "auto",
+        init_rows: Literal["rates", "counts"] = "rates",
         init_iterations: int = 0,
-        guard_silent_classes: bool = True,
+        init_ties: Literal["split", "first"] = "split",
+        silent_classes: Literal["average", "flat", "floor"] = "average",
         floor: float = 1e-10,
         tol: float | None = None,
         class_prior: Any = None,
@@ -276,9 +294,12 @@ class SoftDawidSkene(AbstractLatent):
         self.optimizer_steps = optimizer_steps
         self.learning_rate = learning_rate
         self.weight_decay = weight_decay
+        self.optimizer_moments = optimizer_moments
         self.init_smoothing = init_smoothing
+        self.init_rows = init_rows
         self.init_iterations = init_iterations
-        self.guard_silent_classes = guard_silent_classes
+        self.init_ties = init_ties
+        self.silent_classes = silent_classes
         self.floor = floor
         self.tol = tol
         self.class_prior = class_prior
@@ -296,7 +317,8 @@ class SoftDawidSkene(AbstractLatent):
         """The paper's method to the letter, with the hyper-parameters that its appendix D has for a data set.
 
         The paper starts from "one iteration of DS" by crowd-kit: the votes' M step, then an E and an M step, counts
-        floored and not smoothed. `start="ours"` has the same hyper-parameters and the start of `SoftDawidSkene()`,
+        floored and not smoothed, where a member that finds several classes equally probable votes for the one that is
+        listed first. `start="ours"` has the same hyper-parameters and the start of `SoftDawidSkene()`,
         which gains more.
 
         >>> SoftDawidSkene.paper("imagenet", start="ours")
@@ -317,6 +339,15 @@ class SoftDawidSkene(AbstractLatent):
         method, aligned = self.pure() if pure else self, self.aligned(predictions)
         return method.rule().posterior(aligned)
 
+    @classmethod
+    def renamed(cls, parameters: dict[str, Any]) -> dict[str, Any]:
+        """The arguments of a saved file: earlier versions had `guard_silent_classes`, and took the first of a tie."""
+        if "guard_silent_classes" not in parameters:
+            return parameters
+        kept = {name: value for name, value in parameters.items() if name != "guard_silent_classes"}
+        silent = "average" if parameters["guard_silent_classes"] else "flat"
+        return {"init_ties": "first", **kept, "silent_classes": silent}
+
     def pure(self) -> SoftDawidSkene:
         """The same fit, answering new items by the E step alone, as the paper's eq. 3 does."""
         self._check_is_fitted()
@@ -333,14 +364,14 @@ class SoftDawidSkene(AbstractLatent):
         averages = self._averages(predictions, known)
         expectation = reader.expectation(remembers=True)
 
-        votes = open_reader(predictions.harden(), chunk_size=self.chunk_size, known=known)
+        labels = predictions.ballots() if self.init_ties == "split" else predictions.harden()
+        votes = open_reader(labels, chunk_size=self.chunk_size, known=known)
         counts = votes.average_statistics(votes)
         minds_silence = self._minds_silence(counts, predictions)
-        start = self._start(model, counts)
         for _ in range(self.init_iterations):
-            counts = votes.expectation(remembers=False)(_label_scores(start))
-            start = self._start(model, counts)
-        del votes, counts  # as large as the fit itself
+            counts = votes.expectation(remembers=False)(self._label_scores(model, counts))
+        start = self._start(model, counts)
+        del labels, votes, counts  # as large as the fit itself
 
         def step(state: State, iteration: int) -> tuple[State, float]:
             weight = self._averaging_at(iteration)
@@ -365,17 +396,35 @@ class SoftDawidSkene(AbstractLatent):
 
     def _start(self, model: DirichletModel, statistics: Statistics) -> Emissions:
         """One M step of Dawid-Skene."""
-        counts = _lend_to_silent_classes(statistics) if self.guard_silent_classes else statistics.sums
-        n_answers = statistics.answer_counts.sum(axis=1)[:, None, None]
-        automatic = AUTO_SMOOTHING * n_answers / len(statistics.class_counts) ** 2
-        table = counts + (automatic if isinstance(self.init_smoothing, str) else self.init_smoothing)
-        np.maximum(table, self.floor, out=table)  # counts, as crowd-kit does; a row without any is uniform
-        table /= table.sum(axis=-1, keepdims=True)
+        table = self._counts(statistics)
+        if self.init_rows == "rates":
+            table /= table.sum(axis=-1, keepdims=True)
+        if self.silent_classes == "floor":
+            table[:, _silent_classes(statistics)] = self.floor
+            np.maximum(table, self.floor, out=table)
         log_normalizers = np.stack([log_normalizer(rows) for rows in table])  # one by one, which takes less room
         hard = ~model.is_soft
         if hard.any():
             table[hard], log_normalizers[hard] = smoothed_rates(statistics.sums[hard], self.smoothing), 0.0
         return Emissions(model.estimate_class_prior(statistics), table, log_normalizers, Moments.zero(table.shape))
+
+    def _label_scores(self, model: DirichletModel, statistics: Statistics) -> Scores:
+        """What labels say under the rates of an M step of Dawid-Skene; a class that nobody names is no candidate."""
+        rates = self._counts(statistics)
+        rates /= rates.sum(axis=-1, keepdims=True)
+        hard = ~model.is_soft
+        rates[hard] = smoothed_rates(statistics.sums[hard], self.smoothing)
+        log_prior = np.log(model.estimate_class_prior(statistics))
+        log_prior[_silent_classes(statistics)] = -np.inf
+        return Scores(log_prior, log_rates(rates), np.zeros(rates.shape[:-1]))
+
+    def _counts(self, statistics: Statistics) -> FloatArray:
+        """How often each member says what of each class, smoothed and, as in crowd-kit, floored."""
+        counts = _lend_to_silent_classes(statistics) if self.silent_classes == "average" else statistics.sums
+        n_answers = statistics.answer_counts.sum(axis=1)[:, None, None]
+        automatic = AUTO_SMOOTHING * n_answers / len(statistics.class_counts) ** 2
+        table = counts + (automatic if isinstance(self.init_smoothing, str) else self.init_smoothing)
+        return np.asarray(np.maximum(table, self.floor, out=table))  # a row without any is uniform
 
     def _partial_fit(self, predictions: AbstractPredictions, known: IntArray | None) -> Outcome:
         model = self._model(self.is_soft_, predictions.n_classes)
@@ -456,6 +505,7 @@ class SoftDawidSkene(AbstractLatent):
             self.optimizer_steps,
             self.learning_rate,
             self.weight_decay,
+            self.optimizer_moments,
             self.smoothing,
             self.floor,
         )
@@ -476,8 +526,10 @@ class SoftDawidSkene(AbstractLatent):
         check_number("floor", self.floor, least=1e-30, most=0.1)
         if self.init_smoothing != "auto":
             check_number("init_smoothing", self.init_smoothing)
-        if self.solver not in ("adamw", "exact"):
-            raise ValueError(f"solver must be 'adamw' or 'exact'; got {self.solver!r}")
+        for name, words in WORDS.items():
+            if getattr(self, name) not in words:
+                *others, last = map(repr, words)
+                raise ValueError(f"{name} must be {', '.join(others)} or {last}; got {getattr(self, name)!r}")
         schedule = self.averaging if isinstance(self.averaging, Mapping) else {0: self.averaging}
         if 0 not in schedule:
             raise ValueError(f"averaging must say what holds from iteration 0 on; got {self.averaging!r}")
@@ -493,20 +545,30 @@ PAPER: dict[str, dict[str, Any]] = {
 }
 
 STARTS: dict[str, dict[str, Any]] = {
-    "paper": {"init_smoothing": 0, "init_iterations": 1, "guard_silent_classes": False},
+    "paper": {"init_smoothing": 0, "init_iterations": 1, "init_ties": "first", "silent_classes": "flat"},
     "ours": {},
 }
 
+WORDS = {
+    "init_rows": ("rates", "counts"),
+    "init_ties": ("split", "first"),
+    "optimizer_moments": ("kept", "anew"),
+    "silent_classes": ("average", "flat", "floor"),
+    "solver": ("adamw", "exact"),
+}
+"""Arguments that are one of a few words."""
 
-def _label_scores(start: Emissions) -> Scores:
-    """The E step of Dawid-Skene: what labels say under rates."""
-    return Scores(np.log(start.class_prior), log_rates(start.table), np.zeros(start.log_normalizers.shape))
+
+def _silent_classes(statistics: Statistics) -> npt.NDArray[np.bool_]:
+    """Which classes (classes,) nobody votes for; none where nobody votes at all."""
+    is_silent = statistics.class_counts <= 0
+    return np.asarray(is_silent & ~is_silent.all())
 
 
 def _lend_to_silent_classes(statistics: Statistics) -> FloatArray:
     """The counts (members, true, predicted), with the average class's in the rows of classes nobody votes for."""
-    is_silent = statistics.class_counts <= 0
-    if not is_silent.any() or is_silent.all():
+    is_silent = _silent_classes(statistics)
+    if not is_silent.any():
         return statistics.sums
     n_classes = len(is_silent)
     voted = statistics.sums[:, ~is_silent, :]

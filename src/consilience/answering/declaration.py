@@ -42,7 +42,7 @@ class Shape:
     least: float = 0.0  # of numbers without a sign
     most: float = LARGEST
     sums_to_one: float | None = None  # within how much, over the last axis
-    may_miss: bool = False  # whether rows of NaN may stand where somebody did not answer
+    may_miss: bool = False  # whether rows of NaN, or numbers that are, may stand where nothing was said
     dtypes: tuple[str, ...] = ("float64",)
 
 
@@ -197,8 +197,10 @@ def _wrong_arrays(learned: Mapping[str, Any], shapes: Mapping[str, Shape]) -> st
 
 def _wrong_values(array: Any, shape: Shape) -> str | None:
     """What no number of such an array can be; None where all can."""
-    is_missing = np.isnan(array).all(axis=-1) if shape.may_miss else np.zeros(array.shape[:-1], dtype=bool)
-    rows = array[~is_missing].astype(np.float64)  # in half precision, the largest number would be none
+    is_missing = np.isnan(array) if shape.may_miss else np.zeros(array.shape, dtype=bool)
+    rows = array[~(is_missing.all(axis=-1) if array.ndim > 1 else is_missing)].astype(
+        np.float64
+    )  # in half precision, the largest number would be none
     wrong = {
         "is no array of finite numbers": ~(np.abs(rows) < LARGEST),
         "has negative numbers": (rows < 0) & (not shape.is_signed),

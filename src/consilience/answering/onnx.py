@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, final
 
 import numpy as np
 
+from consilience.data.answers import TIE
 from consilience.system.atomic import whole_file
 from consilience.system.extras import extra
 
@@ -106,6 +107,15 @@ class Graph:
         self.constants.append(self.onnx.numpy_helper.from_array(np.asarray(array, order="C"), name))
         return name
 
+    def tied(self, rows: str) -> tuple[str, str]:
+        """The largest entries of each row (members, batch, classes) as ones among zeros, and how many they are.
+
+        `is_largest` says the same of arrays.
+        """
+        least = self.apply("Mul", self.apply("ReduceMax", rows, axes=[2]), 1 - TIE)
+        is_tied = self.cast(self.apply("GreaterOrEqual", rows, least), self.dtype)
+        return is_tied, self.apply("ReduceSum", is_tied, np.array([2]))
+
     def side_by_side(self, values: str, is_answer: str, n_features: int) -> str:
         """The rows of all members of an item as one (batch, members × classes), zero where missing."""
         side_by_side = self.apply("Transpose", self.apply("Mul", values, is_answer), perm=[1, 0, 2])
@@ -118,9 +128,10 @@ class Rows(NamedTuple):
 
     given: str  # what came in, zero where missing
     are_logits: bool
-    votes: str | None  # one-hot, where there are members of whom only the most probable class counts
+    votes: str | None  # rows of votes, where there are members whose answers count as such (`SoftMember.ballots`)
     probabilities: str  # of those members the votes
-    is_answer: str  # (members, batch, 1)
+    is_answer: str  # (members, batch, 1): also without the answers that are no vote
+    n_classes: int
 
 
 def _draw(graph: Graph, rule: AbstractRule, n_classes: int, *, logits: bool) -> None:
@@ -128,13 +139,15 @@ def _draw(graph: Graph, rule: AbstractRule, n_classes: int, *, logits: bool) -> 
     numbers = graph.cast("predictions", graph.dtype)
     is_missing = graph.apply("ReduceMax", graph.cast(graph.apply("IsNaN", numbers), graph.dtype), axes=[2])
     given = graph.apply("Where", graph.cast(is_missing, bool), 0.0, numbers)
-    votes = _votes(graph, given, n_classes) if rule.is_label.any() else None
-    probabilities = votes
-    if not rule.is_label.all():
-        probabilities = graph.apply("Softmax", given, axis=2) if logits else given
+    probabilities = graph.apply("Softmax", given, axis=2) if logits else given
+    votes, is_answer = None, graph.apply("Sub", 1.0, is_missing)
+    if rule.is_label.any():
+        is_tied, n_tied = graph.tied(probabilities)
+        votes = graph.apply("Div", is_tied, n_tied)
+        is_vote = graph.cast(graph.apply("Less", n_tied, n_classes - 0.5), graph.dtype)
+        is_answer = graph.apply("Mul", is_answer, with_votes(graph, rule, is_vote, is_answer))
         probabilities = with_votes(graph, rule, votes, probabilities)
-    assert probabilities is not None  # noqa: S101 - every member gives votes or probabilities
-    rows = Rows(given, logits, votes, probabilities, graph.apply("Sub", 1.0, is_missing))
+    rows = Rows(given, logits, votes, probabilities, is_answer, n_classes)
     posterior = rule.draw(graph, rows)
     is_silent = graph.cast(graph.apply("ReduceMin", is_missing, axes=[0], keepdims=0), bool)
     graph.cast(graph.apply("Where", is_silent, np.nan, posterior), np.float32, name="posterior")
@@ -143,12 +156,5 @@ def _draw(graph: Graph, rule: AbstractRule, n_classes: int, *, logits: bool) -> 
 
 
 def with_votes(graph: Graph, rule: AbstractRule, votes: str | None, soft: str) -> str:
-    """The rows of soft members, and the votes of the others."""
+    """What holds of soft members, and of those whose answers count as votes."""
     return soft if votes is None else graph.apply("Where", rule.is_label[:, None, None], votes, soft)
-
-
-def _votes(graph: Graph, given: str, n_classes: int) -> str:
-    """The largest entry of each row as a one-hot row; the lowest class wins a tie."""
-    label = graph.apply("ArgMax", given, axis=2, keepdims=0)
-    one_hot = graph.apply("OneHot", label, np.array(n_classes), np.array([0, 1], dtype=np.float32), axis=-1)
-    return graph.cast(one_hot, graph.dtype)  # runtimes know no OneHot of double precision

@@ -60,7 +60,7 @@ class AbstractRule(ABC):
 
     Attributes
     ----------
-    is_label : (members,), whether only a member's most probable class counts
+    is_label : (members,), whether a member's answers count as votes (`SoftMember.ballots`)
     chunk_size : items at a time; None chooses
     """
 
@@ -105,7 +105,7 @@ class AbstractRule(ABC):
 
 
 def _lazy_posterior(rule: AbstractRule, noise: float, block: Predictions, known: Any) -> LazyPosterior:
-    reader = Reader(block.harden() if rule.is_label.all() else block, chunk_size=rule.chunk_size)
+    reader = Reader(block.ballots() if rule.is_label.all() else block, chunk_size=rule.chunk_size)
     answer = rule.answer(reader)
 
     def rows(chunk: ReadChunk) -> Array:

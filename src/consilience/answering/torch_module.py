@@ -9,6 +9,7 @@ import torch
 from torch import nn
 
 from consilience.answering.corrected import ANSWER_FLOOR, FLOOR
+from consilience.data.answers import is_largest
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -24,10 +25,10 @@ class TorchRows(NamedTuple):
 
     given: Tensor  # (members, batch, classes), zero where missing
     are_logits: bool
-    votes: Tensor | None  # one-hot, where there are members of whom only the most probable class counts
+    votes: Tensor | None  # rows of votes, where there are members whose answers count as such (`SoftMember.ballots`)
     is_label: Tensor  # (members, 1, 1): who these members are
     probabilities: Tensor  # of those members the votes
-    is_answer: Tensor  # (members, batch, 1)
+    is_answer: Tensor  # (members, batch, 1): also without the answers that are no vote
 
 
 class TorchForm(NamedTuple):
@@ -42,7 +43,7 @@ class Fusion(nn.Module):  # type: ignore[misc]  # torch is not followed by the t
     """Probabilities or logits (members, batch, classes) in, the posterior (batch, classes) out.
 
     What was learned is in buffers: it moves with `.to(device)`, is saved with `state_dict()`, and is not trained.
-    Gradients flow to what comes in, except through members of whom only the most probable class counts. A row of NaN
+    Gradients flow to what comes in, except through members whose answers count as votes. A row of NaN
     is a missing prediction; an item that nobody answers gets NaN. It is computed in single precision at least, whatever
     the precision of the buffers and of autocast, and given back in the precision of what came in. Nothing is checked
     but the shape.
@@ -97,13 +98,14 @@ class Fusion(nn.Module):  # type: ignore[misc]  # torch is not followed by the t
             )
 
     def _read(self, given: Tensor, is_answer: Tensor) -> TorchRows:
-        votes = None
-        if self._has_labels:
-            votes = nn.functional.one_hot(given.argmax(dim=2), len(self.classes)).to(given.dtype)
-        probabilities = votes
-        if self._has_soft:
-            probabilities = torch.softmax(given, dim=2) if self.logits else given
-            probabilities = probabilities if votes is None else torch.where(self.is_label, votes, probabilities)
+        probabilities = torch.softmax(given, dim=2) if self.logits else given
+        if not self._has_labels:
+            return TorchRows(given, self.logits, None, self.is_label, probabilities, is_answer)
+        is_tied = is_largest(probabilities.detach())
+        n_tied = is_tied.sum(dim=2, keepdim=True)
+        votes = is_tied / n_tied.to(given.dtype)
+        is_answer = is_answer * ~(self.is_label & (n_tied == len(self.classes)))
+        probabilities = torch.where(self.is_label, votes, probabilities) if self._has_soft else votes
         return TorchRows(given, self.logits, votes, self.is_label, probabilities, is_answer)
 
 

@@ -27,6 +27,10 @@ class Moments:
         """The memory before the first step."""
         return cls(np.zeros(shape), np.zeros(shape), 0)
 
+    def forget(self) -> None:
+        """Be as before the first step."""
+        self.first[:], self.second[:], self.n_steps = 0, 0, 0
+
     def of_rows(self, rows: slice) -> Moments:
         """The memory of some rows of the values, as a view."""
         width = self.first.shape[-1]

@@ -92,8 +92,11 @@ def _n_classes_named(said: FloatArray) -> FloatArray:
 
 
 def _has_gaps(usual: FloatArray) -> npt.NDArray[np.bool_]:
-    """Which members answer something, and leave so much out that it may tell something."""
-    return np.asarray((usual > 0) & (usual < COMPLETE))
+    """Which members answer something, and leave so much out that it may tell something.
+
+    A share of exactly `COMPLETE` is a sum over classes, whose order must not decide.
+    """
+    return np.asarray((usual > 0) & (usual < COMPLETE - LEAST))
 
 
 def _answered_share(statistics: Statistics) -> FloatArray:

@@ -125,6 +125,11 @@ class ClusterPredictions(AbstractPredictions):
         """The same as labels, without undecided answers, on the workers."""
         return ClusterPredictions._like(self, [self.client.submit(Predictions.votes, block) for block in self.blocks])
 
+    @_told_plainly()
+    def ballots(self) -> ClusterPredictions:
+        """The same as votes, undecided answers split, on the workers."""
+        return ClusterPredictions._like(self, [self.client.submit(Predictions.ballots, block) for block in self.blocks])
+
     def aligned(self, members: Sequence[Any], classes: Sequence[Any]) -> ClusterPredictions:
         """The same answers, for a fit of as many members and classes."""
         if (self.n_members, self.n_classes) != (len(members), len(classes)):

@@ -18,7 +18,7 @@ import numpy as np
 from scipy import sparse
 from scipy.special import xlogy
 
-from consilience.data.answers import TIE
+from consilience.data.answers import is_largest
 from consilience.maths.statistics import Statistics
 from consilience.system.arrays import (
     Array,
@@ -298,10 +298,9 @@ def votes_of(features: tuple[Features, ...], n_items: int, n_members: int, n_cla
             continue
         rows, answered, member = _rows_of(part, n_classes)
         rows = np.asfortranarray(rows)  # sums over classes are ten times as fast then
-        top = rows.max(axis=1, keepdims=True)
-        is_largest = rows >= (1 - TIE) * top
-        is_vote = (is_largest.sum(axis=1) == 1) & (top[:, 0] > 0)  # missing rows are zero
-        label = (is_largest * np.arange(n_classes)).sum(axis=1)
+        is_top = is_largest(rows)
+        is_vote = (is_top.sum(axis=1) == 1) & (rows.max(axis=1) > 0)  # missing rows are zero
+        label = (is_top * np.arange(n_classes)).sum(axis=1)
         items.append(answered[is_vote])
         columns.append((member * n_classes + label)[is_vote])
         weights.append(np.ones(int(is_vote.sum())))

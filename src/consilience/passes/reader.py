@@ -178,7 +178,7 @@ class Reader(AbstractReader):
         self._example = data.example()
         n_numbers = sum(member.rows.shape[0] for member in data.soft) * data.n_classes
         hard_positions = np.empty(0, dtype=np.intp) if data.hard is None else np.unique(data.hard.members)
-        if not len(hard_positions) and not data.soft:
+        if data.hard is not None and not len(hard_positions):
             hard_positions = np.zeros(1, dtype=np.intp)  # nobody is decided: the first member has no votes, as all
         self.chunks = [
             ReadChunk(

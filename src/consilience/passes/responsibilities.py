@@ -170,18 +170,25 @@ def pooled(chunk: ReadChunk, member_weights: FloatArray, example: Array) -> Resp
     features = chunk.features()
     votes = features[0]
     are_plain = len(features) == 1 and chunk.known is None and chunk.n_classes >= SPARSE_FROM
-    if are_plain and isinstance(votes, LabelFeatures):
+    if are_plain and isinstance(votes, LabelFeatures) and np.diff(votes.matrix.indptr).all():
         return votes.shares(member_weights)
     rows = pool(chunk, member_weights, example)
     return sparse_where_it_pays(namespace(rows).matrix_transpose(rows))
 
 
 def pool(chunk: ReadChunk, member_weights: FloatArray, example: Array) -> Array:
-    """The weighted mean of the features of each item (items, classes), one-hot where the class is known."""
+    """The weighted mean of the features of each item (items, classes), one-hot where the class is known.
+
+    An item without any, because everybody is undecided, gets the same for all classes.
+    """
     pooled = [features.pool(member_weights) for features in chunk.features()]
     total, weight = (like_array(part, example) for part in pooled[0])
     for part, part_weight in pooled[1:]:
         total += like_array(part, example)
         weight = weight + like_array(part_weight, example)
+    xp = namespace(total)
+    if xp.any(weight == 0):
+        is_silent = xp.astype(weight == 0, total.dtype)
+        total, weight = total + is_silent, weight + chunk.n_classes * is_silent
     total /= weight
     return clamp(total, chunk.known)

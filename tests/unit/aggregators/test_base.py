@@ -28,6 +28,7 @@ def method(request):
     return clone(request.param)
 
 
+@pytest.mark.filterwarnings("ignore:.*labels contradict")
 def test_labels_reach_the_shortcuts(method):
     expected = clone(method).fit(ARRAY, LABELS)
     np.testing.assert_array_equal(clone(method).fit_predict_proba(ARRAY, LABELS), expected.posterior_)
@@ -102,3 +103,52 @@ def test_a_uniform_prior_stays_uniform_in_a_stream(method):
     fixed = clone(method).set_params(class_prior="uniform")
     streamed = fixed.partial_fit(ARRAY[:, :40]).partial_fit(ARRAY[:, 40:])
     np.testing.assert_allclose(streamed.class_prior_, 1 / 3)
+
+
+# ---- score ------------------------------------------------------------------------------------------------
+
+
+def test_score_is_the_share_of_right_answers(method):
+    fitted = method.fit(ARRAY[:, :40])
+    expected = (fitted.predict(ARRAY[:, 40:]) == TRUTH[40:]).mean()
+    assert fitted.score(ARRAY[:, 40:], TRUTH[40:]) == expected and 0.5 < expected < 1
+
+
+def test_score_leaves_out_what_is_unknown(method):
+    fitted = method.fit(ARRAY)
+    some = np.where(np.arange(80) % 3 == 0, TRUTH, -1)
+    assert fitted.score(ARRAY, some) == (fitted.predict(ARRAY) == TRUTH)[::3].mean()
+    assert fitted.score(ARRAY, {0: int(fitted.predict(ARRAY)[0])}) == 1
+
+
+@pytest.mark.filterwarnings("ignore:.*labels contradict")
+def test_score_does_not_answer_by_the_labels_of_the_fit(method):
+    """Wrong labels, which `posterior_` echoes: the answers to the same items as new ones contradict most of them."""
+    fitted = method.fit(ARRAY, LABELS)
+    echoed = (np.asarray(fitted.posterior_).argmax(axis=1)[:20] == LABELS[:20]).mean()
+    assert echoed == 1
+    assert fitted.score(ARRAY, LABELS) == (fitted.predict(ARRAY)[:20] == LABELS[:20]).mean()
+
+
+def test_score_matches_members_classes_and_items_by_name():
+    named = cs.Predictions(ARRAY, members=list("abc"), classes=["ant", "bee", "cat"])
+    fitted = cs.Average().fit(named)
+    other = cs.Predictions(ARRAY[::-1, :, [2, 0, 1]], members=list("cba"), classes=["cat", "ant", "bee"])
+    labels = np.array(["ant", "bee", "cat"])[TRUTH]
+    assert fitted.score(other, labels) == fitted.score(named, labels) > 0.5
+
+
+@pytest.mark.parametrize(
+    ("labels", "message"),
+    [
+        (np.full(80, -1), "labels must be known for at least one item to score on; got none"),
+        (None, "labels must be known for at least one item to score on; got none"),
+        (np.eye(3)[TRUTH], "labels must be"),
+        (TRUTH[:5], "labels must have one entry for each of the 80 items; got 5"),
+        (TRUTH + 7, "labels must be among the classes"),
+    ],
+    ids=["unknown", "none", "soft", "few", "others"],
+)
+def test_score_needs_labels(labels, message, method):
+    with pytest.raises(cs.InvalidPredictions, match=message):
+        method.fit(ARRAY).score(ARRAY, labels)

@@ -1,4 +1,4 @@
-"""Shares of votes, by loops; ties go to the lowest class."""
+"""Shares of votes, by loops."""
 
 import numpy as np
 from hypothesis import given
@@ -20,8 +20,21 @@ def test_is_the_share_of_votes(labels):
     assert fitted.predict(cs.Predictions.from_labels(labels, 4)).tolist() == expected.argmax(axis=1).tolist()
 
 
-def test_ties_go_to_the_lowest_class_within_and_between_members():
+def test_an_undecided_member_splits_its_vote():
     rows = [[[0.1, 0.45, 0.45]], [[0.2, 0.3, 0.5]]]
     fitted = cs.MajorityVote().fit(rows)
-    np.testing.assert_allclose(fitted.posterior_, [[0, 0.5, 0.5]])
-    assert fitted.predict(rows).tolist() == [1]
+    np.testing.assert_allclose(fitted.posterior_, [[0, 0.25, 0.75]])
+    np.testing.assert_allclose(fitted.predict_proba(rows), [[0, 0.25, 0.75]])
+
+
+def test_a_flat_row_is_no_vote():
+    rows = [[[1 / 3] * 3], [[0.2, 0.3, 0.5]]]
+    np.testing.assert_allclose(cs.MajorityVote().fit_predict_proba(rows), [[0, 0, 1]])
+
+
+def test_where_nobody_votes_classes_share_the_item():
+    rows = [[[1 / 3] * 3, [0.2, 0.3, 0.5]], [[1 / 3] * 3, [0.2, 0.3, 0.5]]]
+    fitted = cs.MajorityVote().fit(rows)
+    np.testing.assert_allclose(fitted.posterior_, [[1 / 3] * 3, [0, 0, 1]])
+    np.testing.assert_allclose(fitted.class_prior_, [1 / 6, 1 / 6, 2 / 3])
+    assert fitted.predict(rows).tolist() == [0, 2]  # some class has to be named

@@ -6,6 +6,7 @@ from scipy import stats
 
 import consilience as cs
 from consilience.aggregators.soft_dawid_skene import DirichletModel, Emissions, _lend_to_silent_classes
+from consilience.answering import saving
 from consilience.maths.adamw import Moments
 from consilience.maths.dirichlet import log_normalizer
 from consilience.maths.statistics import Statistics
@@ -19,7 +20,11 @@ from simulate import softmax_members
 def assert_is_autograds(array, schedule, steps, smoothing, tolerance=1e-8):
     averaging = {i: a for i, a in enumerate(schedule) if i == 0 or a != schedule[i - 1]}
     sds = cs.SoftDawidSkene(
-        averaging=averaging, max_iter=len(schedule), optimizer_steps=steps, init_smoothing=smoothing
+        averaging=averaging,
+        max_iter=len(schedule),
+        optimizer_steps=steps,
+        init_smoothing=smoothing,
+        init_ties="first",  # as in the reference: real prompts have ties
     ).fit(array)
     posterior, prior, concentration, history = reference.soft_dawid_skene_autograd(array, schedule, steps, smoothing)
     np.testing.assert_allclose(sds.posterior_, posterior, atol=tolerance)
@@ -39,7 +44,7 @@ def test_sds_is_autograd_where_nobody_votes_for_a_class(rng):
     array, _ = softmax_members(rng, [2, 1, 1], n_items=200, n_classes=4)
     array[:, :, 3] *= 0.01
     array /= array.sum(axis=2, keepdims=True)
-    sds = cs.SoftDawidSkene(averaging=0.05, max_iter=20, init_smoothing=1.0, guard_silent_classes=False).fit(array)
+    sds = cs.SoftDawidSkene(averaging=0.05, max_iter=20, init_smoothing=1.0, silent_classes="flat").fit(array)
     posterior, _, _, _ = reference.soft_dawid_skene_autograd(array, [0.05] * 20, 5, 1.0)
     np.testing.assert_allclose(sds.posterior_, posterior, atol=1e-8)
     guarded = cs.SoftDawidSkene(averaging=0.05, max_iter=20, init_smoothing=1.0).fit(array)
@@ -149,7 +154,7 @@ def array():
 def test_paper_presets():
     assert cs.SoftDawidSkene.paper("mnist", start="ours").get_params() == cs.SoftDawidSkene().get_params()
     letter = cs.SoftDawidSkene.paper("mnist")
-    assert (letter.init_smoothing, letter.init_iterations, letter.guard_silent_classes) == (0, 1, False)
+    assert (letter.init_smoothing, letter.init_iterations, letter.silent_classes) == (0, 1, "flat")
     assert cs.SoftDawidSkene.paper("cifar100").averaging == {0: 1e-5, 100: 1e-3}
     imagenet = cs.SoftDawidSkene.paper("imagenet")
     assert (imagenet.max_iter, imagenet.optimizer_steps) == (25, 1)
@@ -190,7 +195,7 @@ def test_a_pure_fit_answers_by_the_e_step_alone(array):
 
 def dirichlet_model(is_soft, **options):
     defaults = {"class_prior": None, "solver": "adamw", "optimizer_steps": 3, "learning_rate": 0.01}
-    defaults |= {"weight_decay": 1e-4, "smoothing": 0.5, "floor": 1e-10}
+    defaults |= {"weight_decay": 1e-4, "optimizer_moments": "kept", "smoothing": 0.5, "floor": 1e-10}
     return DirichletModel(np.asarray(is_soft), **defaults | options)
 
 
@@ -302,3 +307,53 @@ def test_members_answer_as_they_did_in_the_fit(array):
         cs.InvalidPredictions, match="member 'a' must answer as it did in the fit, by probabilities; got"
     ):
         sds.predict_proba(cs.Predictions.from_labels([[0]], 3, members=["a"]))
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("init_rows", "'rates' or 'counts'"),
+        ("init_ties", "'split' or 'first'"),
+        ("optimizer_moments", "'kept' or 'anew'"),
+        ("silent_classes", "'average', 'flat' or 'floor'"),
+        ("solver", "'adamw' or 'exact'"),
+    ],
+)
+def test_options_must_be_known_words(name, words):
+    with pytest.raises(ValueError, match=f"{name} must be {words}; got 'other'"):
+        cs.SoftDawidSkene(**{name: "other"}).fit([[[0.5, 0.5]]])
+
+
+def test_a_start_from_counts_is_not_normalized(array):
+    options = {"learning_rate": 0, "weight_decay": 0, "max_iter": 1, "init_smoothing": 1.0}
+    rates, counts = (cs.SoftDawidSkene(init_rows=rows, **options).fit(array) for rows in ("rates", "counts"))
+    assert counts.concentration_.sum() == pytest.approx(3 * 40 + 3 * 3 * 3)  # an answer to each item, and the smoothing
+    np.testing.assert_allclose(rates.confusion_, counts.confusion_, rtol=1e-12)
+
+
+@pytest.mark.parametrize(("guard", "now"), [(True, "average"), (False, "flat")])
+def test_files_of_earlier_versions_load(array, tmp_path, guard, now):
+    """They have `guard_silent_classes` in the place of `silent_classes`."""
+    fitted = cs.SoftDawidSkene(silent_classes=now, max_iter=2).fit(array)
+    fitted.save(tmp_path / "new.npz")
+    name, parameters, learned = saving.read(tmp_path / "new.npz")
+    for added in ("silent_classes", "optimizer_moments", "init_rows"):
+        del parameters[added]
+    saving.write(tmp_path / "old.npz", name, parameters | {"guard_silent_classes": guard}, learned)
+    loaded = cs.load(tmp_path / "old.npz")
+    assert loaded.get_params() == fitted.get_params()
+    np.testing.assert_array_equal(loaded.predict_proba(array), fitted.predict_proba(array))
+
+
+def test_init_ties_first_counts_labels_as_given():
+    """What "first" starts from is what labels of the first of the tied classes start from."""
+    array = np.array([[[0.4, 0.4, 0.2], [0.1, 0.45, 0.45], [0.8, 0.1, 0.1]]] * 2)
+    moved = array + 1e-4 * np.array([1, 0, -1])  # no ties: the first of each pair is ahead
+    options = {"max_iter": 1, "learning_rate": 0, "weight_decay": 0, "averaging": 0}
+    first, decided = (
+        cs.SoftDawidSkene(init_ties=ties, **options).fit(rows).concentration_
+        for ties, rows in (("first", array), ("split", moved))
+    )
+    np.testing.assert_allclose(first, decided, atol=1e-12)
+    split = cs.SoftDawidSkene(**options).fit(array).concentration_
+    assert np.abs(split - first).max() > 0.01

@@ -190,3 +190,11 @@ def test_workers_who_rarely_meet_a_rare_class_are_no_labelling_functions(rng):
     said[rng.random((10, 800)) < 0.7] = -1
     said[0] = np.where((said < 0).all(axis=0), truth, said[0])
     assert cs.DawidSkene().fit(cs.Predictions.from_labels(said, 2)).silence_ is None
+
+
+@pytest.mark.parametrize("rounded", [0.3, np.nextafter(0.3, 0) - 1e-16, 0.3 + 1e-16])
+def test_who_answers_just_four_fifths_has_no_gaps_however_sums_are_rounded(rounded):
+    """The share is a sum over classes, rounded in another way if they come in another order."""
+    answers = np.array([[0.5, rounded]])
+    found = Silence.of(Statistics(1.0, np.array([0.5, 0.5]), answers, np.zeros((1, 2, 2)), 0.0))
+    np.testing.assert_allclose(found.answering, 0.8, rtol=1e-12)

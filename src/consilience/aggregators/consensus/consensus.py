@@ -19,9 +19,20 @@ from consilience.aggregators.consensus.class_shares import (
     saved_shares,
 )
 from consilience.aggregators.consensus.finding import Finding, find, find_more, n_effective
-from consilience.aggregators.consensus.label_correction import MOST_NUMBERS, LabelledItems, learn_correction
+from consilience.aggregators.consensus.labelled_items import (
+    MOST_NUMBERS,
+    NAMELESS,
+    LabelledItems,
+    Sample,
+    can_be_corrected,
+    keys_of,
+    latest,
+    rows_said,
+    sample_of,
+)
 from consilience.aggregators.consensus.standing import Standing
 from consilience.aggregators.consensus.survey import Survey
+from consilience.aggregators.consensus.teaching import is_doubted, taught
 from consilience.aggregators.consensus.traits import Found, traits_of
 from consilience.aggregators.iterative import AbstractIterative
 from consilience.answering.corrected import CorrectedRule, Correction
@@ -40,11 +51,9 @@ from consilience.answering.declaration import (
 from consilience.answering.learned import network
 from consilience.answering.learned.rule import LearnedRule
 from consilience.data.labels import known_truths, which_known
-from consilience.data.predictions import Predictions
 from consilience.data.reading import check_number
 from consilience.maths.model import State
 from consilience.passes.agreement import Agreement
-from consilience.system.arrays import to_numpy
 from consilience.system.errors import InvalidPredictions
 from consilience.system.warning import warn
 
@@ -54,9 +63,6 @@ if TYPE_CHECKING:
     from consilience.data.predictions import AbstractPredictions
     from consilience.maths.statistics import Statistics
     from consilience.system.arrays import Array, FloatArray
-
-MANY_OF_ONE = 5
-"""So many labels, all of one class, are worth a warning: they were hardly drawn at random."""
 
 SMALL_RULE = 2**26
 """A rule of up to so many numbers is kept."""
@@ -79,7 +85,8 @@ class Consensus(AbstractIterative):
        and never sees your labels. With one member or one item the answer is the average.
 
     Known labels also correct the answers to the other items, by member and class. The correction is shrunk towards
-    none, as strongly as cross-validation on the labelled items demands (`label_correction`). Labels are names of
+    none, as strongly as cross-validation on the labelled items demands (`label_correction`), and limited to what so
+    many labels can justify, however wrong they are or badly chosen (`label_influence`). Labels are names of
     classes, or positions where classes have no names (-1 where unknown), or probabilities (items, classes) with rows of
     NaN where unknown. They change nothing else that is learned.
 
@@ -95,8 +102,9 @@ class Consensus(AbstractIterative):
         numbers that sum to 2 or more are counts. Answers are then weighted by class, so that they have these shares in
         the mean; the fewer items there are, or were counted, the less (`class_shares.py`). None, where you do not know.
     label_noise
-        The share of known labels that are wrong. With 0, a label is the answer to its item; otherwise the members
-        count too. Soft labels already say how sure they are.
+        The share of known labels that are wrong, where you know it; the members then count beside a label, also on its
+        own item. 0 vouches for the labels: they are right, and of items drawn at random. None estimates the share, and
+        believes labels less that contradict sure answers. Soft labels already say how sure they are.
     weights
         A file of weights that `training` wrote, from your own history of labelled panels; None takes those that come
         with the package.
@@ -118,6 +126,7 @@ class Consensus(AbstractIterative):
     reweighting_ : what answers are multiplied by because of them; None without them
     correction_ : what labels corrected; None where there were none
     labelled_ : what members said of the labelled items, which corrections are learned from
+    sample_ : what members said of some other items, on which is seen how many answers a correction turns
 
     Examples
     --------
@@ -136,6 +145,7 @@ class Consensus(AbstractIterative):
     reweighting_: Reweighting | None
     correction_: Correction | None
     labelled_: LabelledItems | None
+    sample_: Sample | None
 
     _kept: tuple[tuple[Any, ...], LearnedRule] | None = None  # what the rule was made of, and the rule
 
@@ -173,10 +183,14 @@ class Consensus(AbstractIterative):
             {
                 "said": Shape("lmk", sums_to_one=COARSE, may_miss=True),
                 "targets": Shape("lk", sums_to_one=COARSE),
-                "noise": Shape("l", most=0.5),
+                "noise": Shape("l", most=0.5, may_miss=True),
                 "weights": Shape("l", is_positive=True, most=1),
+                "keys": Shape("l", is_signed=True, dtypes=("int64",)),
             },
             is_optional=True,
+        ),
+        "sample_": Record(
+            Sample, {"said": Shape("smk", sums_to_one=COARSE, may_miss=True, dtypes=("float32",))}, is_optional=True
         ),
         "class_prior_": CLASS_PRIOR,
     }
@@ -185,7 +199,7 @@ class Consensus(AbstractIterative):
         self,
         *,
         class_shares: Any = None,
-        label_noise: float = 0.0,
+        label_noise: float | None = None,
         weights: str | os.PathLike[str] | None = None,
         forgetting: float = 1.0,
         chunk_size: int | None = None,
@@ -205,10 +219,11 @@ class Consensus(AbstractIterative):
         shares = self._shares(predictions, known)
         finding = find(predictions, self.chunk_size, self._progress)
         plain, reweighting = self._told(finding, predictions, shares)
+        sample = sample_of(predictions)
         labelled = self._labelled(predictions, known)
-        rule = _corrected(plain, labelled, predictions.classes)
-        posterior = rule.lazy_posterior(predictions, known, self.label_noise)
-        self._learn(finding, rule, labelled)
+        rule = self._taught(plain, labelled, sample, predictions.classes)
+        posterior = rule.lazy_posterior(predictions, known, self.label_noise or 0.0)
+        self._learn(finding, rule, labelled, sample)
         self.stated_, self.reweighting_ = shares, reweighting
         self._keep(plain)
         return Outcome(posterior, finding.translated.statistics, finding.history, converged=True)
@@ -218,11 +233,14 @@ class Consensus(AbstractIterative):
         finding = find_more(self.finding(), predictions, self.forgetting, self.chunk_size)
         before = None if self.reweighting_ is None else self.forgetting * self.reweighting_
         plain, reweighting = self._told(finding, predictions, shares, before)
-        labelled = self._more_labelled(self.forgetting, predictions, known)
+        labelled = self._more_labelled(self.forgetting, self._labelled(predictions, known, are_new=True))
+        sample = latest(self.sample_, sample_of(predictions))
         # Corrections take a moment to learn, so that batches without labels leave them as they are.
-        rule = self._with_correction(plain) if known is None else _corrected(plain, labelled, predictions.classes)
-        posterior = rule.lazy_posterior(predictions, known, self.label_noise)
-        self._learn(finding, rule, labelled)
+        rule = self._with_correction(plain)
+        if known is not None:
+            rule = self._taught(plain, labelled, sample, predictions.classes)
+        posterior = rule.lazy_posterior(predictions, known, self.label_noise or 0.0)
+        self._learn(finding, rule, labelled, sample)
         self.stated_, self.reweighting_ = shares, reweighting
         self._keep(plain)
         return Outcome(posterior, finding.translated.statistics, finding.history, converged=False)
@@ -230,21 +248,27 @@ class Consensus(AbstractIterative):
     def add_labels(self, predictions: Any, labels: Any) -> Self:
         """Learn from labels that arrive late: what members said of those items, and what is known of them now.
 
-        Only the correction changes; `posterior_` stays that of the last fit or batch. An item that was labelled before
-        counts once, with its new label. Where members give labels, rounded probabilities or other simple fractions,
-        such as 3 of 5 runs, items are not told apart, and it counts twice.
+        Only the correction changes; `posterior_` stays that of the last fit or batch. An item that was labelled before,
+        counts once, with its new label. Items are known by their names. Those without names are new ones, unless they
+        are as many as those of the fit: then by their positions and what members said of them.
         """
         items, known = self._aligned_with(labels, predictions)
         if known is not None:
-            labelled = self._more_labelled(1.0, items, known)
-            rule = _corrected(self.plain_rule(), labelled, self.classes_)
+            are_new = items.n_items != len(getattr(self, "items_", ()))
+            labelled = self._more_labelled(1.0, self._labelled(items, known, are_new=are_new))
+            rule = self._taught(self.plain_rule(), labelled, self.sample_, self.classes_)
             self.correction_, self.labelled_ = _correction_of(rule), labelled
         return self
+
+    def doubts_labels(self) -> bool:
+        """Whether the labels contradict sure answers: perhaps classes are swapped, or only mistakes were labelled."""
+        known = self.labelled_
+        return bool(known and len(known.weights) and is_doubted(self.plain_rule(), known, self.sample_))
 
     def rule_taught(self, predictions: Any, labels: Any) -> AbstractRule:
         """How items are answered after learning from these labels alone; what is learned here stays as it is."""
         items, known = self._aligned_with(labels, predictions)
-        return _corrected(self.plain_rule(), self._labelled(items, known), self.classes_)
+        return self._taught(self.plain_rule(), self._labelled(items, known), self.sample_, self.classes_)
 
     def rule_given(self, predictions: AbstractPredictions, class_shares: Any) -> LearnedRule:
         """How these items would be answered if class shares were known, without what labels taught.
@@ -252,6 +276,11 @@ class Consensus(AbstractIterative):
         What is learned here stays as it is.
         """
         return self._told(self.finding(), predictions, read_shares(class_shares, self.classes_))[0]
+
+    def _taught(
+        self, rule: LearnedRule, labelled: LabelledItems | None, sample: Sample | None, classes: list[Any]
+    ) -> AbstractRule:
+        return taught(rule, labelled, sample, classes, is_vouched=self.label_noise == 0)
 
     def _told(
         self,
@@ -274,11 +303,16 @@ class Consensus(AbstractIterative):
             shares.check_labels(known, predictions.classes)
         return shares
 
-    def _labelled(self, predictions: AbstractPredictions, known: Array | None) -> LabelledItems | None:
-        """The items of which something is known, as far as that can correct anything."""
+    def _labelled(
+        self, predictions: AbstractPredictions, known: Array | None, *, are_new: bool = False
+    ) -> LabelledItems | None:
+        """The items of which something is known, as far as that can correct anything.
+
+        Those without names are new ones if they come in a stream, or are not as many as those of the fit.
+        """
         if known is None:
             return None
-        if predictions.n_members * predictions.n_classes > MOST_NUMBERS:
+        if not can_be_corrected(predictions):
             warn(
                 f"labels only settle their own items where members × classes are over {MOST_NUMBERS:,}; "
                 f"got {predictions.n_members} × {predictions.n_classes}"
@@ -287,24 +321,31 @@ class Consensus(AbstractIterative):
         items = np.flatnonzero(which_known(known))
         is_soft = known.ndim == 2
         targets = known[items] if is_soft else np.eye(predictions.n_classes)[known[items]]
-        said = predictions.take(items).to_array().transpose(1, 0, 2)
-        said = said / said.sum(axis=2, keepdims=True)  # half precision does not sum to 1
-        noise = np.full(len(items), 0.0 if is_soft else self.label_noise)
-        return LabelledItems(said, targets, noise, np.ones(len(items)))
+        noise = np.nan if self.label_noise is None else self.label_noise
+        said, axis = rows_said(predictions, items), predictions.axes.items
+        is_nameless = are_new and not axis.is_named
+        return LabelledItems(
+            said,
+            targets,
+            noise=np.full(len(items), 0.0 if is_soft else noise),
+            weights=np.ones(len(items)),
+            keys=np.full(len(items), NAMELESS, dtype=np.int64) if is_nameless else keys_of(axis, items, said),
+        )
 
-    def _more_labelled(self, factor: float, items: AbstractPredictions, known: Array | None) -> LabelledItems | None:
-        new = self._labelled(items, known)
+    def _more_labelled(self, factor: float, new: LabelledItems | None) -> LabelledItems | None:
         if self.labelled_ is None or new is None:
             return new if self.labelled_ is None else factor * self.labelled_
         return factor * self.labelled_ + new
 
-    def _learn(self, finding: Finding, rule: AbstractRule, labelled: LabelledItems | None) -> None:
+    def _learn(
+        self, finding: Finding, rule: AbstractRule, labelled: LabelledItems | None, sample: Sample | None
+    ) -> None:
         """Keep all of it: at the end, so that nothing is half-learned where a fit is interrupted."""
         found, translated = finding.found, finding.translated
         self.agreement_, self.vote_agreement_, self.member_weights_, self.member_credibility_ = found.standing
         self.confusion_ = translated.parameters
         self.survey_, self.gives_votes_, self.vote_statistics_ = found.survey, found.is_hard, found.combined
-        self.correction_, self.labelled_ = _correction_of(rule), labelled
+        self.correction_, self.labelled_, self.sample_ = _correction_of(rule), labelled, sample
         self.class_prior_ = translated.statistics.class_counts / translated.statistics.class_counts.sum()
 
     def finding(self) -> Finding:
@@ -366,7 +407,8 @@ class Consensus(AbstractIterative):
 
     def _check_parameters(self, n_members: int, n_classes: int) -> None:
         del n_members, n_classes
-        check_number("label_noise", self.label_noise, most=0.5)
+        if self.label_noise is not None:
+            check_number("label_noise", self.label_noise, most=0.5)
         if self.weights is not None and not isinstance(self.weights, str | os.PathLike):
             raise ValueError(f"weights must be the path of a file of weights, or None; got {self.weights!r}")
         check_number("forgetting", self.forgetting, most=1)
@@ -389,23 +431,6 @@ class Consensus(AbstractIterative):
 
 def _weighted(rule: LearnedRule, reweighting: Reweighting | None) -> LearnedRule:
     return rule if reweighting is None else replace(rule, log_weights=reweighting.log_weights)
-
-
-def _corrected(rule: LearnedRule, labelled: LabelledItems | None, classes: list[Any]) -> AbstractRule:
-    """The rule with what these labels correct in it.
-
-    Labels of one class alone would teach that there is no other.
-    """
-    taught = [] if labelled is None else labelled.targets.argmax(axis=1).tolist()
-    if labelled is None or len(set(taught)) < 2:
-        if len(taught) >= MANY_OF_ONE:
-            warn(
-                "labels teach nothing of other items where all are of one class; "
-                f"all {len(taught)} are {classes[taught[0]]!r}"
-            )
-        return rule
-    answers = to_numpy(rule.posterior(Predictions(labelled.said.transpose(1, 0, 2))))
-    return CorrectedRule(rule, learn_correction(labelled, answers))
 
 
 def _correction_of(rule: AbstractRule) -> Correction | None:

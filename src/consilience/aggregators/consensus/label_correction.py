@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple, final
+from operator import itemgetter
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from scipy.optimize import minimize, minimize_scalar
 from scipy.special import softmax
 
 from consilience.answering.corrected import ANSWER_FLOOR, FLOOR, Correction
+from consilience.system.threads import one_thread_per_product
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
+    from consilience.aggregators.consensus.labelled_items import LabelledItems
     from consilience.system.arrays import FloatArray
 
-STRENGTHS = (1000.0, 300.0, 100.0, 30.0, 10.0, 3.0, 1.0)
+STRENGTHS = (300.0, 100.0, 30.0, 10.0, 3.0, 1.0)
 """Ridges that are tried beside no correction at all, from strong restraint to hardly any."""
 
 MEMBER_SHARE = 1 / 10
@@ -30,67 +32,23 @@ STEP = 0.5
 """A weaker ridge is preferred to the next stronger one only if it predicts labels it has not seen better by this many
 nats: with ten labels, chance alone makes that much difference."""
 
-N_FOLDS, FEW_FOLDS = 10, 3
-LITTLE_WORK, MOST_WORK = 2e6, 5e7
+N_FOLDS, FEW_FOLDS = 5, 3
+LITTLE_WORK, MOST_WORK = 2e5, 5e7
 """Work is items × features × classes. Up to `LITTLE_WORK` there are `N_FOLDS` folds; above it `FEW_FOLDS`, which takes
 some seconds; above `MOST_WORK` each member gets one weight, and none for each class."""
 
 SURPRISE = 0.02
 """The share of labels that are taken to be random, so that one unexpected label does not decide."""
 
+NOISES, RIGHT_LABELS = (0.0, 0.05, 0.1, 0.2, 0.35), 20.0
+"""Shares of wrong labels that are tried where none is given, and how many right labels were seen, as it were, before
+the first: without a reason to doubt them, labels are believed."""
+
+PRECISION, GRADIENT = 1e-9, 1e-6
+"""Where the regression stops, by its loss or slopes: the order of labels, by which sums are rounded, must not show."""
+
 SHARPNESS_SPREAD = 0.5
 """How far, as a standard deviation of its logarithm, the sharpness of the answers is expected to be from 1."""
-
-MOST_NUMBERS = 20_000
-"""Above so many members × classes no correction is learned: it would have more numbers than labels can determine."""
-
-DENOMINATORS, MEANT = np.array([*range(2, 1001), 10_000]), 1e-6
-"""A probability within MEANT of a fraction with one of these denominators is a simple fraction."""
-
-FORGOTTEN = 1e-3
-"""A labelled item that counts for less is dropped."""
-
-
-@final
-@dataclass(frozen=True, slots=True, eq=False)
-class LabelledItems:
-    """What members said of the items whose classes are known. Those of two sets of items add up."""
-
-    said: FloatArray  # (items, members, classes): labels one-hot, NaN where missing
-    targets: FloatArray  # (items, classes): one-hot rows, or probabilities
-    noise: FloatArray  # (items,): how often such a label is wrong
-    weights: FloatArray  # (items,): 1, less of those that a stream is forgetting
-
-    def __add__(self, other: LabelledItems) -> LabelledItems:
-        mine = self.take(~self._is_again(other))
-        pairs = zip(mine._parts(), other._parts(), strict=True)
-        return LabelledItems(*(np.concatenate(pair) for pair in pairs))
-
-    def __rmul__(self, factor: float) -> LabelledItems:
-        faded = LabelledItems(self.said, self.targets, self.noise, factor * self.weights)
-        return faded.take(faded.weights > FORGOTTEN)
-
-    def take(self, items: npt.NDArray[np.bool_]) -> LabelledItems:
-        """Some of the items."""
-        return LabelledItems(*(part[items] for part in self._parts()))
-
-    def _parts(self) -> tuple[FloatArray, ...]:
-        return self.said, self.targets, self.noise, self.weights
-
-    def _is_again(self, other: LabelledItems) -> npt.NDArray[np.bool_]:
-        """Which items are labelled again there: members gave them the same probabilities, which no other item gets."""
-        later = {said.tobytes() for said in other.said}
-        return np.array([said.tobytes() in later and _is_unique(said) for said in self.said], dtype=np.bool_)
-
-
-def _is_unique(said: FloatArray) -> bool:
-    """Whether what members said (members, classes) tells an item from all others.
-
-    Labels do not, nor do counts of runs or neighbours, nor rounded probabilities: all of them are simple fractions.
-    """
-    shares = said[(said > 0) & (said < 1)]
-    multiples = shares[:, None] * DENOMINATORS
-    return bool((np.abs(multiples - np.round(multiples)) > MEANT).all(axis=1).any())
 
 
 class Lesson(NamedTuple):
@@ -136,18 +94,19 @@ def learn_correction(labelled: LabelledItems, answers: FloatArray) -> Correction
     n_items, n_members, n_classes = labelled.said.shape
     logs = _centred_logs(labelled.said) / np.sqrt(n_members)
     features, directions = _reduced(logs.reshape(n_items, -1), n_classes)
-    wrong = labelled.noise[:, None] / (n_classes - 1)  # how often a label is one certain other class
     lesson = Lesson(
         log_answers=np.log(np.maximum(answers, ANSWER_FLOOR)),
         logs=logs,
         features=features,
         targets=labelled.targets * labelled.weights[:, None],
-        believed=(1 - SURPRISE) * (1 - n_classes * wrong),
-        chance=(1 - SURPRISE) * wrong + SURPRISE / n_classes,
+        believed=np.full((n_items, 1), 1 - SURPRISE),
+        chance=np.full((n_items, 1), SURPRISE / n_classes),
     )
-    shares = softmax(-_cross_validated(lesson) - STEP * np.arange(2 + len(STRENGTHS)))
-    sharpness = _sharpness(lesson)
-    parts = zip(*_regularized(lesson, sharpness), strict=True)
+    with one_thread_per_product():  # of small arrays, where more threads only get in each other's way
+        lesson = _noisy(lesson, labelled.noise)
+        shares = softmax(-_cross_validated(lesson) - STEP * np.arange(2 + len(STRENGTHS)))
+        sharpness = _sharpness(lesson)
+        parts = zip(*_regularized(lesson, sharpness), strict=True)
     members, weights, bias = (np.tensordot(shares[2:], np.stack(part), axes=1) for part in parts)
     by_feature = weights if directions is None else directions.T @ weights
     by_class = by_feature.reshape(n_members, n_classes, n_classes).transpose(0, 2, 1)
@@ -155,6 +114,26 @@ def learn_correction(labelled: LabelledItems, answers: FloatArray) -> Correction
     # Logs were centred: the same scores come from plain logarithms where weights are centred instead.
     centred = (by_class - by_class.mean(axis=2, keepdims=True)) / np.sqrt(n_members)
     return Correction(float(shares[0] + (1 - shares[0]) * sharpness), bias, centred)
+
+
+def _noisy(lesson: Lesson, noise: FloatArray) -> Lesson:
+    """The lesson with labels that are wrong as often as was said; where nothing was said, as often as they seem to be.
+
+    That is how often the sharpened answers foretell them best, if labels are believed to be right mostly.
+    """
+    n_classes = lesson.targets.shape[1]
+
+    def supposing(share: float) -> tuple[float, Lesson]:
+        wrong = np.where(np.isnan(noise), share, noise)[:, None] / (n_classes - 1)  # one certain other class
+        supposed = lesson._replace(
+            believed=lesson.believed * (1 - n_classes * wrong), chance=lesson.chance + lesson.believed * wrong
+        )
+        sharpness = _sharpness(supposed)
+        return _sharpened_loss(supposed, sharpness) - RIGHT_LABELS * np.log(1 - share), supposed
+
+    if not np.isnan(noise).any():
+        return supposing(0.0)[1]
+    return min(map(supposing, NOISES), key=itemgetter(0))[1]
 
 
 def _centred_logs(said: FloatArray) -> FloatArray:
@@ -224,12 +203,13 @@ def _surprise(lesson: Lesson, posterior: FloatArray) -> float:
 
 def _sharpness(lesson: Lesson) -> float:
     """The inverse temperature of the answers that fits the labels, drawn to 1."""
+    found = minimize_scalar(lambda log: _sharpened_loss(lesson, np.exp(log)), bounds=(-2, 1.5), method="bounded")
+    return float(np.exp(found.x))
 
-    def loss(logarithm: float) -> float:
-        posterior = softmax(np.exp(logarithm) * lesson.log_answers, axis=1)
-        return 0.5 * (logarithm / SHARPNESS_SPREAD) ** 2 + _surprise(lesson, posterior)
 
-    return float(np.exp(minimize_scalar(loss, bounds=(-2, 1.5), method="bounded").x))
+def _sharpened_loss(lesson: Lesson, sharpness: float) -> float:
+    surprise = _surprise(lesson, softmax(sharpness * lesson.log_answers, axis=1))
+    return 0.5 * float(np.log(sharpness) / SHARPNESS_SPREAD) ** 2 + surprise
 
 
 def _regularized(lesson: Lesson, sharpness: float) -> list[Solution]:
@@ -237,6 +217,14 @@ def _regularized(lesson: Lesson, sharpness: float) -> list[Solution]:
     (_, n_members, n_classes), n_features = lesson.logs.shape, lesson.features.shape[1]
     offset = sharpness * lesson.log_answers
     by_member = lesson.logs.transpose(0, 2, 1).reshape(-1, n_members)  # (items × classes, members)
+    counts = lesson.targets.sum(axis=1)
+    curvature = np.concatenate(
+        [
+            (lesson.logs**2).mean(axis=2).T @ counts,
+            np.repeat((lesson.features**2).T @ counts, n_classes) / n_classes,
+            np.full(n_classes, counts.sum() / n_classes),
+        ]
+    )
     found = np.zeros(n_members + (n_features + 1) * n_classes)
     solutions = []
     for strength in STRENGTHS:
@@ -247,9 +235,11 @@ def _regularized(lesson: Lesson, sharpness: float) -> list[Solution]:
                 np.full(n_classes, max(CLASS_SHARE * strength, LEAST_CLASS_RIDGE)),
             ]
         )
+        unit = 1 / np.sqrt(curvature + ridge)  # in these units all directions curve about alike: half the steps
 
-        def loss(flat: FloatArray, ridge: FloatArray = ridge) -> tuple[float, FloatArray]:
-            # It is called some thousand times, mostly of small arrays, so that each call of NumPy counts.
+        def loss(scaled: FloatArray, ridge: FloatArray = ridge, unit: FloatArray = unit) -> tuple[float, FloatArray]:
+            # It is called some hundred times, mostly of small arrays, so that each call of NumPy counts.
+            flat = unit * scaled
             solution = Solution.of(flat, lesson)
             scores = offset + (by_member @ solution.members).reshape(offset.shape)
             scores += lesson.features @ solution.weights + solution.bias
@@ -258,13 +248,20 @@ def _regularized(lesson: Lesson, sharpness: float) -> list[Solution]:
             posterior /= posterior.sum(axis=1, keepdims=True)
             heard = lesson.believed * posterior
             of_label = heard + lesson.chance
-            value = np.vdot(ridge, flat**2) / 2 - np.vdot(lesson.targets, np.log(of_label))
+            value = np.vdot(ridge * flat, flat) / 2 - np.vdot(lesson.targets, np.log(of_label))
             pull = lesson.targets * heard / of_label  # each label, as far as it is not put down to chance
             residual = posterior * pull.sum(axis=1, keepdims=True) - pull
             slopes = [residual.ravel() @ by_member, (lesson.features.T @ residual).ravel(), residual.sum(axis=0)]
-            return float(value), np.concatenate(slopes) + ridge * flat
+            return float(value), unit * (np.concatenate(slopes) + ridge * flat)
 
         # Each strength begins where the one before ended.
-        found = minimize(loss, found, jac=True, method="L-BFGS-B", options={"maxiter": 60, "ftol": 1e-6}).x
+        done = minimize(
+            loss,
+            found / unit,
+            jac=True,
+            method="L-BFGS-B",
+            options={"maxiter": 200, "ftol": PRECISION, "gtol": GRADIENT},
+        )
+        found = unit * done.x
         solutions.append(Solution.of(found, lesson))
     return solutions

@@ -129,6 +129,19 @@ class Reading:
             self._evidence(features, votes).astype(answers.dtype, copy=False),
         )
 
+    def product(self, chunk: ReadChunk, powers: FloatArray) -> npt.NDArray[np.floating]:
+        """The logarithm of the members' probabilities, each to a power, multiplied (items, classes); not of votes.
+
+        It is what they would mean if members were right as often as they say, and erred independently.
+        """
+        soft = tuple(part for part in chunk.features() if not isinstance(part, LabelFeatures))
+        scores = np.zeros((chunk.n_items, chunk.n_classes))
+        if soft:
+            logs = tuple(_with_logs(part, chunk.n_classes) for part in soft)
+            scores = scores + _pooled_logs(logs, np.where(self.experts.is_hard, 0.0, powers))
+        shifted = scores - scores.max(axis=1, keepdims=True)
+        return np.asarray(shifted - np.log(np.exp(shifted).sum(axis=1, keepdims=True)))
+
     def _evidence(self, features: tuple[Features, ...], votes: LabelFeatures) -> npt.NDArray[np.floating]:
         """The members' own logarithms and their votes' log-likelihoods, as each network weighs them."""
         powers = self.experts.powers

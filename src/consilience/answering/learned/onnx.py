@@ -19,7 +19,6 @@ from consilience.answering.learned.features import (
     N_LOGS,
     PAIR,
 )
-from consilience.data.answers import TIE
 
 if TYPE_CHECKING:
     from consilience.answering.learned.experts import Experts
@@ -87,12 +86,10 @@ def _opinions(graph: Graph, experts: Experts, rows: Rows) -> DrawnOpinions:
 
 def _votes(graph: Graph, said: str, is_answer: str) -> tuple[str, str]:
     """The votes as one-hot rows, and who votes (members, batch, 1): rows with several largest entries do not."""
-    least = graph.apply("Mul", graph.apply("ReduceMax", said, axes=[2]), 1 - TIE)
-    is_largest = graph.cast(graph.apply("GreaterOrEqual", said, least), graph.dtype)
-    n_largest = graph.apply("ReduceSum", is_largest, np.array([2]))
-    has_one = graph.cast(graph.apply("Less", n_largest, 1.5), graph.dtype)
+    is_tied, n_tied = graph.tied(said)
+    has_one = graph.cast(graph.apply("Less", n_tied, 1.5), graph.dtype)
     has_voted = graph.apply("Mul", is_answer, has_one)
-    return graph.apply("Mul", is_largest, has_voted), has_voted
+    return graph.apply("Mul", is_tied, has_voted), has_voted
 
 
 def _softened(graph: Graph, experts: Experts, said: str, is_answer: str, n_classes: int) -> str:

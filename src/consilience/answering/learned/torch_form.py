@@ -11,7 +11,7 @@ import torch
 from consilience.answering.learned.experts import VOTE, Opinions, soft_logs
 from consilience.answering.learned.network import Prepared, answer
 from consilience.answering.torch_module import TorchForm, side_by_side
-from consilience.data.answers import TIE
+from consilience.data.answers import is_largest
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -49,9 +49,9 @@ def _opinions(numbers: Mapping[str, Tensor], rows: TorchRows) -> Opinions:
     """What the experts say (batch, classes); votes have no gradient."""
     said, is_answer = rows.probabilities * rows.is_answer, rows.is_answer
     n_classes = said.shape[2]
-    is_largest = (said >= (1 - TIE) * said.amax(dim=2, keepdim=True)).to(said.dtype)
-    has_voted = is_answer * (is_largest.sum(dim=2, keepdim=True) == 1)
-    votes = (is_largest * has_voted).detach()
+    is_top = is_largest(said).to(said.dtype)
+    has_voted = is_answer * (is_top.sum(dim=2, keepdim=True) == 1)
+    votes = (is_top * has_voted).detach()
     soft = said - (1 - VOTE) * numbers["is_hard"] * (said - is_answer / n_classes)
     weights = numbers["member_weights"] * is_answer
     n_answers, n_votes = is_answer.sum(dim=0), has_voted.sum(dim=0)

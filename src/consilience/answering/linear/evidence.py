@@ -30,9 +30,10 @@ class ExplainedLinear(AbstractExplained):
 
     def __init__(self, rule: LinearRule, one: Predictions) -> None:
         self.rule = rule
-        answers = one.harden() if rule.is_label.all() else one
+        answers = one.ballots() if rule.is_label.all() else one
         totals, n_answers = item_features(Reader(answers))
-        shares = rule.member_weights / (rule.member_weights * n_answers).sum()
+        behind = (rule.member_weights * n_answers).sum()
+        shares = rule.member_weights / (behind if behind > 0 else 1.0)  # of an undecided panel nobody has a share
         self._features, self._n_answers = totals, n_answers
         if rule.log_floor is not None:
             self._features, self._n_answers = item_features(Reader(answers, log_floor=rule.log_floor))
@@ -51,6 +52,8 @@ class ExplainedLinear(AbstractExplained):
 
     def _log_mixture(self) -> FloatArray:
         weight, average = self.rule.weight, self._pooled.sum(axis=0)
+        if not self._n_answers.any():
+            average = np.full(len(average), 1 / len(average))
         if self.rule.averages_logs:
             return np.asarray(log_softmax(average))
         if weight == 1:

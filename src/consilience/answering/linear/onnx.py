@@ -17,12 +17,12 @@ def draw_linear(rule: LinearRule, graph: Graph, rows: Rows) -> str:
     """(1 - weight) · average + weight · softmax(scores), or the half of it that counts."""
     features, layer = _features(graph, rule, rows), rule.layer()
     if layer is None:
-        average = _average(graph, rule, features if rule.averages_logs else rows.probabilities, rows.is_answer)
+        average = _average(graph, rule, features if rule.averages_logs else rows.probabilities, rows)
         return graph.apply("Softmax", average, axis=1) if rule.averages_logs else average
     pure = graph.apply("Softmax", _scores(graph, layer, features, rows.is_answer), axis=1)
     if rule.weight == 1:
         return pure
-    average = _average(graph, rule, rows.probabilities, rows.is_answer)
+    average = _average(graph, rule, rows.probabilities, rows)
     return graph.apply("Add", graph.apply("Mul", 1 - rule.weight, average), graph.apply("Mul", rule.weight, pure))
 
 
@@ -37,12 +37,16 @@ def _features(graph: Graph, rule: LinearRule, rows: Rows) -> str:
     return with_votes(graph, rule, rows.votes, logs)
 
 
-def _average(graph: Graph, rule: LinearRule, rows: str, is_answer: str) -> str:
-    """The mean of the rows of each item, weighed among those who answered."""
-    weights = graph.apply("Mul", rule.member_weights[:, None, None], is_answer)
+def _average(graph: Graph, rule: LinearRule, averaged: str, rows: Rows) -> str:
+    """The mean of the rows of each item, weighed among those who answered; even if nobody votes."""
+    weights = graph.apply("Mul", rule.member_weights[:, None, None], rows.is_answer)
     over_members = np.array([0])
-    total = graph.apply("ReduceSum", graph.apply("Mul", weights, rows), over_members, keepdims=0)
-    return graph.apply("Div", total, graph.apply("ReduceSum", weights, over_members, keepdims=0))
+    total = graph.apply("ReduceSum", graph.apply("Mul", weights, averaged), over_members, keepdims=0)
+    behind = graph.apply("ReduceSum", weights, over_members, keepdims=0)
+    average = graph.apply("Div", total, behind)
+    if not rule.is_label.any():
+        return average
+    return graph.apply("Where", graph.apply("Greater", behind, 0.0), average, 1 / rows.n_classes)
 
 
 def _scores(graph: Graph, layer: LinearLayer, features: str, is_answer: str) -> str:

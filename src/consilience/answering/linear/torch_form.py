@@ -69,6 +69,8 @@ class _LinearAnswer:
 
 
 def _average(numbers: Mapping[str, Tensor], rows: Tensor, is_answer: Tensor) -> Tensor:
-    """The mean of the rows of each item, weighed among those who answered."""
+    """The mean of the rows of each item, weighed among those who answered; even if nobody votes."""
     weights = numbers["member_weights"] * is_answer
-    return (weights * rows).sum(dim=0) / weights.sum(dim=0)
+    behind = weights.sum(dim=0)
+    is_silent = behind == 0
+    return ((weights * rows).sum(dim=0) + is_silent.to(behind)) / torch.where(is_silent, rows.shape[2], behind)

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from consilience.aggregators.consensus import label_correction
-from consilience.aggregators.consensus.label_correction import SURPRISE, LabelledItems, learn_correction
+from consilience.aggregators.consensus.label_correction import SURPRISE, learn_correction
+from consilience.aggregators.consensus.labelled_items import LabelledItems
 
 N_CLASSES = 4
 
@@ -13,7 +14,8 @@ N_CLASSES = 4
 def labelled(rng):
     said = rng.dirichlet(np.ones(N_CLASSES), size=(30, 3))
     noise = rng.choice([0.0, 0.1, 0.3], size=30)
-    return LabelledItems(said, np.eye(N_CLASSES)[rng.integers(N_CLASSES, size=30)], noise, rng.uniform(0.5, 1, size=30))
+    targets = np.eye(N_CLASSES)[rng.integers(N_CLASSES, size=30)]
+    return LabelledItems(said, targets, noise, rng.uniform(0.5, 1, size=30), np.arange(30, dtype=np.int64))
 
 
 @pytest.fixture
@@ -100,7 +102,11 @@ def test_folds_do_not_depend_on_the_order_of_items_members_or_classes(rng, kind)
 
     def learned(items, members, classes):
         some = LabelledItems(
-            said[np.ix_(items, members, classes)], targets[np.ix_(items, classes)], np.zeros(40), np.ones(40)
+            said[np.ix_(items, members, classes)],
+            targets[np.ix_(items, classes)],
+            np.full(40, np.nan),
+            np.ones(40),
+            np.zeros(40, np.int64),
         )
         return learn_correction(some, answers[np.ix_(items, classes)])
 
