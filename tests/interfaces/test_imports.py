@@ -39,6 +39,7 @@ def test_public_names():
         "explain",
         "suggest",
         "load",
+        "read_predictions",
         "check_aggregator",
         "metrics",
     ):

@@ -17,7 +17,10 @@ def test_what_could_be_reached_stands_beside_it(scored):
     assert set(estimates.COLUMNS) <= set(numbers)
     assert 0.5 < numbers["halves rank"] <= 1  # the members' skills differ much
     assert 0 < numbers["labels best"] < 1 and numbers["labels error"] < 15
-    assert all(name in estimates.table([scored], "kind") for name in ("rank of halves", "at best", "as it is", "all"))
+    assert all(
+        name in estimates.table([scored], lambda one: [one.kind])
+        for name in ("rank of halves", "at best", "as it is", "all")
+    )
 
 
 def test_halves_of_members_who_are_all_alike_tell_nothing(rng):

@@ -8,16 +8,29 @@ from __future__ import annotations
 import os
 import sys
 from contextlib import suppress
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 
 def main() -> None:
-    """Run `consilience`; bad input ends in one sentence and exit code 2."""
-    _open_closed_streams()
-    try:
+    """Run `consilience`."""
+
+    def start() -> None:
         from consilience.cli.app import app  # noqa: PLC0415 - so that a failing import is reported like other errors
 
+        app(prog_name="consilience")
+
+    run_command("consilience", start)
+
+
+def run_command(name: str, start: Callable[[], None]) -> None:
+    """Start a command; bad input ends in one sentence, which begins with its name, and exit code 2."""
+    _open_closed_streams()
+    try:
         try:
-            app(prog_name="consilience")
+            start()
         finally:
             sys.stdout.flush()  # reports a full disk here instead of in a traceback at exit
     except KeyboardInterrupt:
@@ -25,11 +38,11 @@ def main() -> None:
     except OSError as error:
         _drop_output()
         where = f"{error.filename}: " if error.filename else ""
-        _fail(f"{where}{error.strerror or error}")
+        _fail(name, f"{where}{error.strerror or error}")
     except MemoryError as error:
-        _fail(f"the predictions must fit in memory; they do not ({error or 'no more is known'})")
+        _fail(name, f"the predictions must fit in memory; they do not ({error or 'no more is known'})")
     except (ValueError, ImportError) as error:
-        _fail(str(error))
+        _fail(name, error.in_command() if hasattr(error, "in_command") else str(error))
 
 
 def _open_closed_streams() -> None:
@@ -51,7 +64,7 @@ def _drop_output() -> None:
             os.dup2(nowhere.fileno(), sys.stdout.fileno())
 
 
-def _fail(sentence: str) -> None:
+def _fail(name: str, sentence: str) -> None:
     from rich.console import Console  # noqa: PLC0415 - only errors need it
 
     from consilience.cli.screen import visible  # noqa: PLC0415
@@ -59,5 +72,5 @@ def _fail(sentence: str) -> None:
 
     sentence = visible(on_command_line(sentence))
     console = Console(stderr=True, emoji=False)
-    console.print(f"consilience: {sentence}", style="red", markup=False, highlight=False, soft_wrap=True)
+    console.print(f"{name}: {sentence}", style="red", markup=False, highlight=False, soft_wrap=True)
     sys.exit(2)

@@ -25,7 +25,7 @@ from consilience.cli.outputs import check_places, files_in, write_page
 from consilience.cli.shares import shares_of
 from consilience.cli.summary import gained, summarize
 from consilience.data.axes import some
-from consilience.data.roles import Layout
+from consilience.data.tables.told import Told
 from consilience.files import write_posterior
 from consilience.files.writing import check_posterior_path
 from consilience.insight.analysis import Analysis
@@ -60,7 +60,7 @@ def command(
     title: Title = None,
     model: Model = None,
     json: Json = False,
-    layout: Layout,
+    told: Told,
 ) -> None:
     """Fuse predictions: who can be trusted on what, where members disagree, what changed against averaging.
 
@@ -71,15 +71,13 @@ def command(
     for path, suffix in ((save, ".npz"), (report, ".html")):
         if path is not None:
             check_writable(path, (suffix,))
-    check_places(
-        [output, save, report], [*files, labels, known, class_shares, model, *layout.sources, *files_in(option)]
-    )
+    check_places([output, save, report], [*files, labels, known, class_shares, model, *told.sources, *files_in(option)])
     check_model_is_alone(model, method, option, known, class_shares)
-    predictions = predictions_of(files, layout, logits=logits, model=model, quiet=json)
-    truth = labels_of(labels, predictions, files, layout, quiet=json)
-    known_truth = labels_of(known, predictions, files, layout, quiet=json)
+    predictions = predictions_of(files, told, logits=logits, model=model, quiet=json)
+    truth = labels_of(labels, predictions, files, told, quiet=json)
+    known_truth = labels_of(known, predictions, files, told, quiet=json)
     say_if_nothing_is_scored(truth, known_truth, predictions, quiet=json)
-    shares = shares_of(class_shares, layout, predictions.classes, quiet=json)
+    shares = shares_of(class_shares, told, predictions.classes, quiet=json)
     aggregator = fitted(predictions, method, option, model, known=known_truth, class_shares=shares)
     analysis = Analysis(predictions, aggregator, known_truth, truth)
     posterior = to_numpy(aggregator.posterior_ if model is None else analysis.posterior)

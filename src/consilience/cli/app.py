@@ -15,9 +15,9 @@ from consilience.cli import (
     evaluate,
     explain,
     export,
+    formats,
     monitor,
     report,
-    reproduce,
     screen,
     suggest,
 )
@@ -55,5 +55,5 @@ app.command("suggest")(suggest.command)
 app.command("monitor")(monitor.command)
 app.command("report")(report.command)
 app.command("export")(export.command)
+app.command("formats")(formats.command)
 app.command("demo")(demo.command)
-app.command("reproduce")(reproduce.command)

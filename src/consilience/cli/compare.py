@@ -4,7 +4,7 @@ from consilience.cli import screen
 from consilience.cli.inputs import labels_of, predictions_of
 from consilience.cli.options import ClassShares, Files, Json, Known, Labels, Logits, with_layout
 from consilience.cli.shares import shares_of
-from consilience.data.roles import Layout
+from consilience.data.tables.told import Told
 from consilience.insight.comparison import compare
 
 
@@ -17,16 +17,16 @@ def command(
     known: Known = None,
     class_shares: ClassShares = None,
     json: Json = False,
-    layout: Layout,
+    told: Told,
 ) -> None:
     """Run every method on the same predictions, in one table beside the best and the median member.
 
-    Labels only score; those of --known are learned from, and not scored. Without labels the accuracy of each row is
-    estimated, with the interval that holds it in nine of ten panels.
+    Labels only score; those of --known are learned from, and not scored. Without labels nothing is ranked, and no
+    member is named: each row has the interval that holds its accuracy in nine of ten panels.
     """
-    predictions = predictions_of(files, layout, logits=logits, quiet=json)
-    truth, known_truth = (labels_of(source, predictions, files, layout, quiet=json) for source in (labels, known))
-    shares = shares_of(class_shares, layout, predictions.classes, quiet=json)
+    predictions = predictions_of(files, told, logits=logits, quiet=json)
+    truth, known_truth = (labels_of(source, predictions, files, told, quiet=json) for source in (labels, known))
+    shares = shares_of(class_shares, told, predictions.classes, quiet=json)
     with screen.waiting("comparing methods"):
         table = compare(predictions, truth, known=known_truth, class_shares=shares)
     if json:

@@ -9,7 +9,7 @@ from consilience.cli import screen
 from consilience.cli.inputs import checked_labels
 from consilience.cli.options import Json, with_layout
 from consilience.data.labels import known_labels
-from consilience.data.roles import Layout
+from consilience.data.tables.told import Told
 from consilience.files import read_posterior
 from consilience.metrics.scores import evaluate
 from consilience.system.errors import InvalidPredictions
@@ -21,15 +21,15 @@ def command(
     labels: Annotated[str, typer.Option("--labels", help="True labels; -1 or empty where unknown.")],
     *,
     json: Json = False,
-    layout: Layout,
+    told: Told,
 ) -> None:
     """Score a posterior against labels: accuracy, NLL, Brier score and calibration, with confidence intervals.
 
     Items whose labels were given to the fit with `--known` are marked in the file, and are not scored.
     """
-    read = read_posterior(posterior, layout=layout._replace(label=None))  # the column of labels is in the other file
+    read = read_posterior(posterior, told=told._replace(label=None))  # the column of labels is in the other file
     rows = read.predictions
-    truth = known_labels(checked_labels(labels, rows, layout, quiet=json).labels, rows.axes)
+    truth = known_labels(checked_labels(labels, rows, told, quiet=json).labels, rows.axes)
     if truth is None:
         raise InvalidPredictions(f"{labels} must know the label of at least one item; it knows none")
     is_left_out = (truth >= 0) & read.is_known

@@ -9,7 +9,7 @@ from consilience.cli.inputs import check_model_is_alone, fitted, labels_of, pred
 from consilience.cli.methods import DEFAULT
 from consilience.cli.options import ClassShares, Files, Json, Known, Logits, Method, MethodOptions, Model, with_layout
 from consilience.cli.shares import shares_of
-from consilience.data.roles import Layout
+from consilience.data.tables.told import Told
 from consilience.insight.explanation import explain
 
 
@@ -29,19 +29,19 @@ def command(
     known: Known = None,
     model: Model = None,
     json: Json = False,
-    layout: Layout,
+    told: Told,
 ) -> None:
     """Say why an item got its answer: what each member said, and what tipped it."""
     check_model_is_alone(model, method, option, known, class_shares)
-    predictions = predictions_of(files, layout, logits=logits, model=model, quiet=json)
-    known_truth = labels_of(known, predictions, files, layout, quiet=json)
+    predictions = predictions_of(files, told, logits=logits, model=model, quiet=json)
+    known_truth = labels_of(known, predictions, files, told, quiet=json)
     for option_name, text, axis in (
         ("--item", item, predictions.axes.items),
         ("--against", against, predictions.axes.classes),
     ):
         if text is not None and axis.find(text) is None:  # before the fit
             raise ValueError(f"{option_name} must be one of {', '.join(map(str, axis.names[:5]))}, …; got {text!r}")
-    shares = shares_of(class_shares, layout, predictions.classes, quiet=json)
+    shares = shares_of(class_shares, told, predictions.classes, quiet=json)
     aggregator = fitted(predictions, method, option, model, known=known_truth, class_shares=shares)
     explanation = explain(aggregator, predictions, item, against=against)
     if json:

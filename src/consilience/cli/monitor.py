@@ -11,7 +11,7 @@ from consilience.cli.options import ClassShares, Files, Json, Labels, Logits, wi
 from consilience.cli.outputs import check_places
 from consilience.cli.shares import shares_of
 from consilience.cli.wording import on_command_line
-from consilience.data.roles import Layout
+from consilience.data.tables.told import Told
 from consilience.insight.monitoring.monitor import monitor
 from consilience.system.atomic import check_writable
 from consilience.system.tables import Table
@@ -42,7 +42,7 @@ def command(
     class_shares: ClassShares = None,
     report: Annotated[Path | None, typer.Option("--report", help="Where an HTML page goes.")] = None,
     json: Json = False,
-    layout: Layout,
+    told: Told,
 ) -> None:
     """Watch a stream without labels: accuracy over time, and alarms where something changes.
 
@@ -51,18 +51,18 @@ def command(
     """
     if report is not None:
         check_writable(report, (".html",))
-        check_places([report], [*files, labels, reference, class_shares, *layout.sources])
+        check_places([report], [*files, labels, reference, class_shares, *told.sources])
     if window is None and labels is not None:
         raise ValueError("--labels go with --window; got batches")
-    before = None if reference is None else predictions_of([reference], layout, logits=logits, quiet=json)
+    before = None if reference is None else predictions_of([reference], told, logits=logits, quiet=json)
     stream: Any
     if window is None:
-        stream, truth = (predictions_of([file], layout, logits=logits, quiet=json) for file in files), None
+        stream, truth = (predictions_of([file], told, logits=logits, quiet=json) for file in files), None
     else:
-        stream = predictions_of(files, layout, logits=logits, quiet=json)
-        truth = labels_of(labels, stream, files, layout, quiet=json)
+        stream = predictions_of(files, told, logits=logits, quiet=json)
+        truth = labels_of(labels, stream, files, told, quiet=json)
     known = before if window is None else stream  # batches are read one by one, so the reference tells the classes
-    shares = shares_of(class_shares, layout, None if known is None else known.classes, quiet=json)
+    shares = shares_of(class_shares, told, None if known is None else known.classes, quiet=json)
     with screen.waiting("looking at each window"):
         found = monitor(stream, window, reference=before, false_alarms=false_alarms, labels=truth, class_shares=shares)
     if report is not None:

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from consilience.cli.methods import method_names
-from consilience.data.roles import Layout
+from consilience.data.tables.told import Told
 from consilience.files.recognition import read_names
 
 Files = Annotated[
@@ -73,6 +73,22 @@ Items = Annotated[
     ),
 ]
 Normalize = Annotated[bool, typer.Option("--normalize", help="Divide each row of numbers by its sum, such as counts.")]
+Positive = Annotated[
+    str | None,
+    typer.Option(
+        "--positive",
+        "--label",
+        help="The class whose probability alone the files give: in the column that is called so, as **toxic** among "
+        "several independent labels, or in the only column of numbers.",
+    ),
+]
+Format = Annotated[
+    str | None,
+    typer.Option("--from", help="The tool that wrote the files, if it is not recognised; `consilience formats` lists."),
+]
+Question = Annotated[
+    str | None, typer.Option("--question", help="The question that is read, where a tool's file has several.")
+]
 Model = Annotated[
     Path | None,
     typer.Option(
@@ -82,21 +98,21 @@ Model = Annotated[
 
 
 def with_layout(command: Callable[..., None]) -> Callable[..., None]:
-    """Replace the parameter `layout` of a command by the options that say what is in the files."""
-    own = [parameter for parameter in signature(command).parameters.values() if parameter.name != "layout"]
-    offered = signature(_layout).parameters
+    """Replace the parameter `told` of a command by the options that say what is in the files."""
+    own = [parameter for parameter in signature(command).parameters.values() if parameter.name != "told"]
+    offered = signature(_told).parameters
 
     @wraps(command)
     def with_options(**values: Any) -> None:
         names = {name: values.pop(name) for name in offered}
-        command(layout=_layout(**names), **values)
+        command(told=_told(**names), **values)
 
     # Typer reads the options of a command from its signature.
     with_options.__signature__ = Signature([*own, *offered.values()])  # type: ignore[attr-defined]
     return with_options
 
 
-def _layout(
+def _told(
     *,
     item_column: ItemColumn = None,
     member_column: MemberColumn = None,
@@ -104,11 +120,25 @@ def _layout(
     classes: Classes = None,
     items: Items = None,
     normalize: Normalize = False,
-) -> Layout:
+    positive: Positive = None,
+    format_: Format = None,
+    question: Question = None,
+) -> Told:
     names = None if items is None else tuple(read_names(items))
     lists = [classes] if classes is not None and _is_list(classes) else []
     sources = tuple(lists if items is None else [items, *lists])
-    return Layout(item_column, member_column, label_column, _listed(classes), names, normalize, sources)
+    return Told(
+        item_column,
+        member_column,
+        label_column,
+        _listed(classes),
+        names,
+        normalize,
+        sources,
+        positive,
+        format=format_,
+        question=question,
+    )
 
 
 def _is_list(classes: str) -> bool:

@@ -22,7 +22,7 @@ from consilience.cli.options import (
 )
 from consilience.cli.outputs import check_places, files_in, write_page
 from consilience.cli.shares import shares_of
-from consilience.data.roles import Layout
+from consilience.data.tables.told import Told
 from consilience.insight.analysis import Analysis
 from consilience.system.atomic import check_writable
 
@@ -40,17 +40,17 @@ def command(
     known: Known = None,
     title: Title = None,
     model: Model = None,
-    layout: Layout,
+    told: Told,
 ) -> None:
     """Write a page to look at: one HTML file that needs no network."""
     check_writable(output, (".html",))
-    check_places([output], [*files, labels, known, class_shares, model, *layout.sources, *files_in(option)])
+    check_places([output], [*files, labels, known, class_shares, model, *told.sources, *files_in(option)])
     check_model_is_alone(model, method, option, known, class_shares)
-    predictions = predictions_of(files, layout, logits=logits, model=model)
-    truth = labels_of(labels, predictions, files, layout)
-    known_truth = labels_of(known, predictions, files, layout)
+    predictions = predictions_of(files, told, logits=logits, model=model)
+    truth = labels_of(labels, predictions, files, told)
+    known_truth = labels_of(known, predictions, files, told)
     say_if_nothing_is_scored(truth, known_truth, predictions)
-    shares = shares_of(class_shares, layout, predictions.classes)
+    shares = shares_of(class_shares, told, predictions.classes)
     aggregator = fitted(predictions, method, option, model, known=known_truth, class_shares=shares)
     write_page(output, Analysis(predictions, aggregator, known_truth, truth), title)
     screen.print_text(f"Wrote {output}")

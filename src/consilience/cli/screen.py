@@ -39,6 +39,17 @@ MOST_MEMBERS, FIRST, LAST = 20, 10, 5
 LONGEST_METHOD = 29
 """How many characters of a method's name a comparison shows: as many as the longest of ours has."""
 
+MEASURED_NOTES = (
+    "right: on the labelled items, with the 90 % interval for other items of the same kind",
+    "behind: points behind the best row, on the same items; ≈: may be chance, by the 90 % interval of the difference",
+)
+
+ESTIMATED_NOTES = (
+    "* the interval that holds the true share in nine of ten panels",
+    "Nothing is ranked: without labels, methods whose intervals overlap cannot be told apart.",
+    "30 labels of items drawn at random (--labels) would rank them.",
+)
+
 LOWER_IS_BETTER = set(METRICS) - {"accuracy"}
 
 
@@ -130,27 +141,30 @@ def print_table(table: Table, title: str | None = None, *, best: str | None = No
 def print_comparison(rows: list[dict[str, Any]]) -> None:
     """Print a comparison of methods and members in 80 columns; JSON has the rest."""
     is_measured = "accuracy" in rows[0]
-    numbers = ("nll", "brier", "ece") if is_measured else ("confidence",)
+    numbers = ("nll", "ece") if is_measured else ("confidence",)
     bests = {name: _best(name, [row[name] for row in rows], None) for name in numbers}
     grid = rich.table.Table(box=rich.box.SIMPLE_HEAD, pad_edge=False, collapse_padding=True)
-    for name in ("method", "right" if is_measured else "right*", *numbers, "changed"):
+    for name in ("method", *(("right", "behind") if is_measured else ("right*",)), *numbers, "changed"):
         grid.add_column(name, justify="left" if name == "method" else "right", no_wrap=True)
     for row in rows:
-        value = f"{row['accuracy']:.1%}" if is_measured else f"{row['estimated accuracy']:.0%}"
-        found = f"{value} ({100 * row['from']:.0f}–{row['to']:.0%})"
+        ends = f"{100 * row['from']:.0f}–{row['to']:.0%}"
+        found = (f"{row['accuracy']:.1%} ({ends})", _behind(row)) if is_measured else (ends,)
         cells = (_cell(row[name], is_best=row[name] == bests[name], digits=3) for name in numbers)
-        grid.add_row(escape(short(_named_row(row), LONGEST_METHOD)), found, *cells, f"{row['changed']:.1%}")
+        grid.add_row(escape(short(_named_row(row), LONGEST_METHOD)), *found, *cells, f"{row['changed']:.1%}")
     _print_grid(grid)
-    right = (
-        "right: on the labelled items, with the 90 % interval for other items of the same kind"
-        if is_measured
-        else "* estimated without labels, with the interval that holds the true share in nine of ten panels"
-    )
-    print_note(right)
+    for note in MEASURED_NOTES if is_measured else ESTIMATED_NOTES:
+        print_note(note)
     print_note("changed: items answered differently from plain averaging")
     for row in rows:
         if len(_named_row(row)) > LONGEST_METHOD:
             print_note(f"{row['method']}: {row['member']}")
+
+
+def _behind(row: dict[str, Any]) -> str:
+    """By how many points a row is behind the best one; nothing for the best."""
+    if row["verdict"] == "best":
+        return ""
+    return f"{100 * row['behind']:.1f}{'' if row['verdict'] == 'worse' else '≈'}"
 
 
 def _named_row(row: dict[str, Any]) -> str:
@@ -196,11 +210,8 @@ def print_summary(summary: dict[str, Any]) -> None:
     )
     if summary["repeated"]["members"]:
         out.print(f"[yellow]![/yellow] {_told_again(**summary['repeated'])}")
-    out.print(escape(summary["agreement"]["sentence"]))
-    is_measured = all(found.get("measured") for found in summary["answers"].values())
-    how = "measured on the labels" if is_measured else "as estimated without labels*"
-    answers = (f"the {name} {_with_interval(found)}" for name, found in summary["answers"].items())
-    out.print(f"Right, {how}: {'; '.join(answers)}")
+    for sentence in summary["verdict"]:
+        out.print(escape(sentence))
     _print_members(summary)
     _print_pairs("Least", summary["disagreement"])
     _print_pairs("Most", summary["alike"])
@@ -243,30 +254,27 @@ def _print_members(summary: dict[str, Any]) -> None:
     is_mixed = any(row.get("measured") for row in ranked)
     out.print("\n[bold]Members[/bold]")
     grid = rich.table.Table()
-    has_weights = "weight" in members[0]
-    for name in ("member", "answered", "right" if is_mixed else "right*", "kappa†", "weight", "confuses most"):
-        if name != "weight" or has_weights:
-            grid.add_column(name, justify="left" if name in ("member", "confuses most") else "right")
+    for name in ("member", "answered", "right" if is_mixed else "right*", "kappa†", "influence‡", "confuses most"):
+        grid.add_column(name, justify="left" if name in ("member", "confuses most") else "right")
     n_first, n_last = (FIRST, LAST) if len(ranked) > MOST_MEMBERS else (len(ranked), 0)
     for row in ranked[:n_first]:
-        grid.add_row(*_member_cells(row, has_weights=has_weights, is_mixed=is_mixed))
+        grid.add_row(*_member_cells(row, is_mixed=is_mixed))
     for row in ranked[len(ranked) - n_last :]:
         if row is ranked[-n_last]:
             grid.add_row("…")
-        grid.add_row(*_member_cells(row, has_weights=has_weights, is_mixed=is_mixed))
+        grid.add_row(*_member_cells(row, is_mixed=is_mixed))
     _print_grid(grid)
     for note in _notes(summary, ranked, n_first + n_last):
         print_note(note)
 
 
-def _member_cells(row: dict[str, Any], *, has_weights: bool, is_mixed: bool) -> Iterator[str]:
+def _member_cells(row: dict[str, Any], *, is_mixed: bool) -> Iterator[str]:
     mark = "*" if is_mixed and not row["measured"] else ""
     yield escape(row["member"]) + (" [yellow]![/yellow]" if row.get("warned") else "")
     yield _share(row["coverage"])
     yield f"{_with_interval(row)}{mark}"
     yield "–" if math.isnan(row["kappa"]) else f"{row['kappa']:z.2f}"
-    if has_weights:
-        yield f"{row['weight']:.1%}"
+    yield f"{row['influence']:.1%}"
     yield escape(row["confuses most"])
 
 
@@ -290,17 +298,14 @@ def _notes(summary: dict[str, Any], ranked: list[dict[str, Any]], n_shown: int) 
             "other items of the same kind."
         )
     if not all(row.get("measured") for row in ranked):
-        would = (
-            "--labels of other items, drawn at random, would measure it; those of --known were learned from"
-            if summary["known labels"]
-            else "labels of some items drawn at random would measure it"
-        )
         yield (
-            f"* estimated without labels, with the interval that holds the true share in nine of ten panels; {would}."
+            "* estimated without labels, with the interval that holds the true share in nine of ten panels; labels of "
+            "some items drawn at random would measure it."
         )
     yield (
         "† agreement with the other members beyond chance: 0 for blind answers, and for one and the same answer always."
     )
+    yield "‡ its mean share of what moves the answers, as `explain` shows it of one item."
     how = "counted on the labelled items" if summary["confusions counted"] else "estimated without labels"
     yield f"confuses most: true class → its vote, and how often of that class; {how}."
 

@@ -16,7 +16,7 @@ from consilience.system.errors import InvalidPredictions
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from consilience.data.roles import Layout
+    from consilience.data.tables.told import Told
 
 FORM = (
     "--class-shares must be even; like cat=.2,dog=.8 or, as counted, cat=20,dog=80; like .2,.8 in the order of the "
@@ -27,12 +27,12 @@ NUMBERS = frozenset(["count", "counts", "n", "number", "share", "shares", "propo
 """Usual names of the column of numbers in a table of classes; pandas' `value_counts` calls it count or proportion."""
 
 
-def shares_of(text: str | None, layout: Layout, classes: list[Any] | None, *, quiet: bool = False) -> Any:
+def shares_of(text: str | None, told: Told, classes: list[Any] | None, *, quiet: bool = False) -> Any:
     """What `Consensus(class_shares=...)` takes; None where none are given.
 
     Unless `quiet`, print to standard error how they were understood, as far as the classes are known yet.
     """
-    given = None if text is None else _read(text, layout, quiet=quiet)
+    given = None if text is None else _read(text, told, quiet=quiet)
     if classes is None:
         return given
     stated = read_shares(given, classes)
@@ -41,27 +41,27 @@ def shares_of(text: str | None, layout: Layout, classes: list[Any] | None, *, qu
     return given
 
 
-def _read(text: str, layout: Layout, *, quiet: bool) -> Any:
+def _read(text: str, told: Told, *, quiet: bool) -> Any:
     if text == EVEN:
         return text
     if split_source(text)[0].suffix.lower() in ARRAY_FORMATS | TABLE_FORMATS:
-        return _of_file(text, layout, quiet=quiet)
+        return _of_file(text, told, quiet=quiet)
     pairs = [part.rpartition("=")[::2] for part in text.split(",")]
     names, numbers = [name.strip() for name, _ in pairs], _floats((number for _, number in pairs), text)
     return _by_name(names, numbers, text) if any(names) else numbers
 
 
-def _of_file(source: str, layout: Layout, *, quiet: bool) -> Counter[str]:
+def _of_file(source: str, told: Told, *, quiet: bool) -> Counter[str]:
     """A table of classes and their numbers, or labels, which are counted."""
     contents = read_contents(source)
     numbers = [name for name in contents.table or () if name.strip().lower() in NUMBERS]
     if contents.table is not None and len(contents.table) == 2 and len(numbers) == 1:
-        (column,) = contents.table.keys() - {*numbers}
-        names, cells = (contents.table[name].names for name in (column, *numbers))
+        (column,) = set(contents.table) - {*numbers}
+        names, cells = (contents.table[name].rows() for name in (column, *numbers))
         found = f"{source}: {contents.format}, {len(names)} classes in {column!r}, their {numbers[0]}"
         given: Counter[str] = Counter(_by_name([str(name) for name in names], _floats(cells, source), source))
     else:
-        labels, found, _ = read_labels(source, layout=layout, are_optional=True)
+        labels, found, _ = read_labels(source, told=told, are_optional=True)
         listed = labels.labels if isinstance(labels, NamedLabels) else labels
         texts = (text_of(label) for label in listed if not is_missing(label))
         given = Counter(text for text in texts if text not in ("", "-1", *UNKNOWN))

@@ -14,7 +14,7 @@ from consilience.cli.outputs import check_places, files_in
 from consilience.cli.shares import shares_of
 from consilience.data.labels import known_labels
 from consilience.data.predictions import Predictions
-from consilience.data.roles import Layout
+from consilience.data.tables.told import Told
 from consilience.files import write_table
 from consilience.insight.suggestion import suggest
 from consilience.system.atomic import check_writable
@@ -40,7 +40,7 @@ def command(
     seed: Annotated[int, typer.Option("--seed", help="Another one suggests other items.", min=0)] = 0,
     logits: Logits = False,
     json: Json = False,
-    layout: Layout,
+    told: Told,
 ) -> None:
     """Say which items to label first, and why.
 
@@ -49,12 +49,10 @@ def command(
     """
     if output is not None:
         check_writable(output, (".csv",))
-        check_places(
-            [output], [*files, class_shares, *layout.sources, *files_in(option)]
-        )  # not --known, which may grow
-    predictions = predictions_of(files, layout, logits=logits, quiet=json)
-    known_truth = labels_of(known, predictions, files, layout, quiet=json)
-    shares = shares_of(class_shares, layout, predictions.classes, quiet=json)
+        check_places([output], [*files, class_shares, *told.sources, *files_in(option)])  # not --known, which may grow
+    predictions = predictions_of(files, told, logits=logits, quiet=json)
+    known_truth = labels_of(known, predictions, files, told, quiet=json)
+    shares = shares_of(class_shares, told, predictions.classes, quiet=json)
     aggregator = fitted(predictions, method, option, known=known_truth, class_shares=shares)
     suggested = suggest(predictions, number, known_truth, aggregator=aggregator, seed=seed).to_table()
     if output is not None:

@@ -40,6 +40,7 @@ def summarize(analysis: Analysis, posterior: FloatArray) -> dict[str, Any]:
         "converged": bool(aggregator.converged_) if getattr(aggregator, "tol", None) is not None else None,
         "iterations": aggregator.n_iter_,
         "agreement": _agreement(diagnosis.beyond_chance),
+        "verdict": [on_command_line(sentence) for sentence in diagnosis.verdict.sentences()],
         "members": [
             {**row, "reliable on": _reliable(table, predictions.classes), "warned": member in warned}
             for member, (row, table) in enumerate(zip(diagnosis.members.rows(), diagnosis.confusion, strict=True))
@@ -49,7 +50,7 @@ def summarize(analysis: Analysis, posterior: FloatArray) -> dict[str, Any]:
                 "estimated accuracy": found.value,
                 "from": found.low,
                 "to": found.high,
-                **({"measured": found.is_measured} if (analysis.measurable >= 0).any() else {}),
+                **({"measured": found.is_measured} if (analysis.known >= 0).any() else {}),
             }
             for name, found in diagnosis.answers.items()
         },

@@ -1,4 +1,4 @@
-"""`EnsembleClassifier`: scikit-learn classifiers as members, combined by what their agreement tells."""
+"""`EnsembleClassifier`: scikit-learn classifiers as members, combined by what their agreement and labels tell."""
 
 from __future__ import annotations
 
@@ -42,23 +42,26 @@ if TYPE_CHECKING:
 
 @final
 class EnsembleClassifier(ClassifierMixin, TransformerMixin, MetaEstimatorMixin, _BaseComposition):  # type: ignore[misc]
-    """A `VotingClassifier` that learns without labels how to combine its members.
+    """A `VotingClassifier` that learns how to combine its members: from labels, and from data without any.
 
-    The members are fitted on labels, or were before. The *combination* needs no labels. When it is learned, and from
-    what:
+    The members are fitted on labels, or were before. The *combination* takes labels, but needs none. When it is
+    learned, and from what:
 
     - `fit(X, y)` fits a copy of each member on all of X and y. The aggregator then learns from the members'
-      predictions for X made out of fold, by copies that did not see the item, and without y. It does not learn from
-      what the members say of their own training data: there they are nearly always right and sure of it, and agree,
-      so that estimates of their accuracy come out too high.
+      predictions for X made out of fold, by copies that did not see the item, and from y as known labels. It does not
+      learn from what the members say of their own training data: there they are nearly always right and sure of it,
+      and agree, so that estimates of their accuracy come out too high.
       This takes `cv` further fits of each member, as stacking does; `cv=0` saves them, and the average of the members
-      answers until something is learned. A member in a `FrozenEstimator` is not fitted again.
-    - `fit_aggregator(X)` learns the combination anew from any data without labels, members staying as they are. Let it
-      see what will be asked: after a shift of the data the members err differently than they did out of fold.
-      `fit_aggregator(X).predict_proba(X)` answers a batch by what the batch itself teaches.
+      answers until something is learned. A member in a `FrozenEstimator` is not fitted again: it should not have been
+      fitted on X.
+    - `fit_aggregator(X)` learns the combination from any data without labels, members staying as they are. Let it see
+      what will be asked: after a shift of the data the members err differently than they did out of fold. What y
+      taught stays: `Consensus` learns anew and is corrected by the same labels; the other methods go on learning from
+      where `fit` left them. After a strong shift, what labels taught of other data may mislead:
+      `fit_aggregator(X, forget_y=True)` starts without it.
     - With `prefit=True`, `fit(X)` takes the members as they are and learns the combination from X, which the members
-      should not have been trained on. No labels are needed. `fit(X, y)` takes y as known truths, which the aggregator
-      learns from as in `fit_aggregator(X, y)`: -1 or None where unknown. `Average` and `MajorityVote` learn nothing.
+      should not have been trained on. No labels are needed. `fit(X, y)` takes y as known labels, -1 or None where
+      unknown. `Average` and `MajorityVote` learn nothing.
     - `predict` and `predict_proba` learn nothing. Each row is answered by itself, one row or many.
 
     Members without `predict_proba`, such as those that only have a `decision_function`, take part with their labels;
@@ -76,6 +79,8 @@ class EnsembleClassifier(ClassifierMixin, TransformerMixin, MetaEstimatorMixin, 
         `Average(weights=...)` has the weights.
     prefit
         Whether the members are fitted already. They are then neither changed nor copied, not even by `clone`.
+    learn_from_y
+        Whether the aggregator learns from y, as that of `StackingClassifier` does. Without, y fits the members alone.
     cv
         Folds of `fit`: a number, a splitter or splits, as in scikit-learn; 0 makes none.
     n_jobs
@@ -107,6 +112,7 @@ class EnsembleClassifier(ClassifierMixin, TransformerMixin, MetaEstimatorMixin, 
     """
 
     aggregator_: AbstractAggregator | None
+    _taught: _Taught | None = None
     estimators_: list[Any]
     named_estimators_: Any
     classes_: npt.NDArray[Any]
@@ -117,47 +123,65 @@ class EnsembleClassifier(ClassifierMixin, TransformerMixin, MetaEstimatorMixin, 
         aggregator: AbstractAggregator | None = None,
         *,
         prefit: bool = False,
+        learn_from_y: bool = True,
         cv: Any = 5,
         n_jobs: int | None = None,
     ) -> None:
         self.estimators = estimators
         self.aggregator = aggregator
         self.prefit = prefit
+        self.learn_from_y = learn_from_y
         self.cv = cv
         self.n_jobs = n_jobs
 
     # ---- fitting ------------------------------------------------------------------------------------------
 
     def fit(self, X: Any, y: Any = None, **fit_params: Any) -> Self:
-        """Fit the members on X and y, and the aggregator on their predictions out of fold; see the class.
+        """Fit the members on X and y, and the aggregator on their predictions out of fold and y; see the class.
 
         `sample_weight` goes to all members, as in `VotingClassifier`, and other parameters where metadata routing is
-        enabled and a member requests them. The aggregator weighs all items alike.
+        enabled and a member requests them. The aggregator weighs all items alike. So it does not learn from y where
+        `sample_weight` differs: it would undo what the weights are for, such as other class shares than y has.
         """
         members = self._check_members()
         method = self._method()
         if self.prefit:
             _check_no_member_is_fitted_with(fit_params)
             self._adopt(members)
-            return self.fit_aggregator(X, None if y is None else _in_order(y))
+            return self._teach(method, self.member_predictions(X), None if y is None else _in_order(y))
         numbers = self._encode(y)
         lessons = self._lessons(members, numbers, self._route(members, fit_params))
         self._keep(members, self._fitted(lessons, X), [lesson.numbered for lesson in lessons])
         self._learn_classes()
-        self.aggregator_ = None
-        if not isinstance(self.cv, int) or self.cv != 0:
-            self.aggregator_ = method.fit(self._out_of_fold(lessons, X, numbers))
+        if isinstance(self.cv, int) and self.cv == 0:
+            self.aggregator_, self._taught = None, None
+            return self
+        labels = self.le_.classes_[numbers] if _are_alike(fit_params.get("sample_weight")) else None
+        if self.aggregator is None:
+            method = Consensus(label_noise=0)  # members learned from y too, so nobody doubts it
+        return self._teach(method, self._out_of_fold(lessons, X, numbers), labels)
+
+    def _teach(self, method: AbstractAggregator, predictions: Predictions, y: npt.NDArray[Any] | None) -> Self:
+        """Fit the aggregator on what members say of the items of a fit, and keep what labels taught."""
+        self._taught = None if y is None or not self.learn_from_y else _Taught(predictions, y)
+        self.aggregator_ = method.fit(predictions, None if self._taught is None else y)
         return self
 
-    def fit_aggregator(self, X: Any, labels: Any = None) -> Self:
-        """Learn the combination anew from the members' predictions for X, which they were not trained on.
+    def fit_aggregator(self, X: Any, labels: Any = None, *, forget_y: bool = False) -> Self:
+        """Learn the combination from the members' predictions for X, which they were not trained on.
 
-        No labels are needed; where some are known, they may be given, -1 or None for the others. With `prefit=True` it
-        may be called at once: there is nothing to fit before.
+        No labels are needed; where some are known, they may be given, -1 or None for the others. With `forget_y`
+        nothing stays of what the labels of `fit` taught. With `prefit=True` it may be called at once: there is nothing
+        to fit before.
         """
         if self.prefit and not hasattr(self, "estimators_"):
             self._adopt(self._check_members())
-        self.aggregator_ = self._method().fit(self.member_predictions(X), labels)
+            self._taught = None
+        method, predictions = self._method(), self.member_predictions(X)
+        taught = None if forget_y else self._taught
+        self.aggregator_ = (
+            method.fit(predictions, labels) if taught is None else taught.followed_by(method, predictions, labels)
+        )
         return self
 
     def _adopt(self, members: list[tuple[str, Any]]) -> None:
@@ -230,7 +254,9 @@ class EnsembleClassifier(ClassifierMixin, TransformerMixin, MetaEstimatorMixin, 
             np.concatenate(parts[start : start + len(folds)])[np.argsort(order)]
             for start in range(0, len(parts), len(folds))
         ]
-        return side_by_side([lesson.name for lesson in lessons], answers, self.classes_)
+        # Named, so that they are not taken for items of the same number that are asked about later.
+        items = items_of(X) or [f"row {row} of fit" for row in range(len(numbers))]
+        return side_by_side([lesson.name for lesson in lessons], answers, self.classes_, items)
 
     def _route(self, members: list[tuple[str, Any]], fit_params: dict[str, Any]) -> dict[str, Any]:
         """What each member's `fit` gets beside X and y."""
@@ -391,9 +417,27 @@ def _in_order(y: Any) -> npt.NDArray[Any]:
     return labels[:, 0] if labels.ndim == 2 and labels.shape[1] == 1 else labels
 
 
+def _are_alike(weights: Any) -> bool:
+    """Whether all items weigh the same."""
+    return weights is None or bool(np.ptp(np.asarray(weights)) == 0)
+
+
 def _check_no_member_is_fitted_with(fit_params: Mapping[str, Any]) -> None:
     if given := [name for name, value in fit_params.items() if value is not None]:
         raise TypeError(f"fit takes no {', '.join(given)} with prefit=True, because no member is fitted")
+
+
+class _Taught(NamedTuple):
+    """What the labels of a fit teach an aggregator: what members said of its items, and the labels."""
+
+    predictions: Predictions
+    labels: npt.NDArray[Any]
+
+    def followed_by(self, method: AbstractAggregator, predictions: Predictions, labels: Any) -> AbstractAggregator:
+        """The method after it has learned from these labels and from more predictions."""
+        if isinstance(method, Consensus):  # labels correct what it finds without them
+            return method.fit(predictions, labels).add_labels(*self)
+        return method.fit(*self).partial_fit(predictions, labels)
 
 
 class _Lesson(NamedTuple):

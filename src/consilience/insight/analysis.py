@@ -10,9 +10,12 @@ import numpy as np
 from consilience.aggregators.base import AbstractAggregator, fitted_copy
 from consilience.aggregators.consensus.consensus import Consensus
 from consilience.data.labels import known_labels, known_truths, which_known
+from consilience.insight.accuracy.estimates import Estimate
+from consilience.insight.accuracy.measured import COVERAGE, LEAST_LABELS
 from consilience.insight.diagnostics import Diagnosis, diagnosis_under
 from consilience.insight.explanation import Explanation, explain
 from consilience.insight.label_evaluation import LabelEvaluation, evaluate_labels
+from consilience.metrics.wilson import wilson
 from consilience.passes.reader import Reader
 from consilience.system.arrays import to_numpy
 
@@ -24,7 +27,7 @@ if TYPE_CHECKING:
     from consilience.data.predictions import Predictions
     from consilience.system.arrays import Array, FloatArray, IntArray
 
-MOST_KEPT = 20
+MOST_KEPT = 40
 """How many explanations are kept for a second use. In a large crowd each one is large."""
 
 MOST_EVALUATED, QUICK_FOLDS = 2000, 5
@@ -66,29 +69,51 @@ class Analysis:
         return to_numpy(Reader(self.predictions).pool())
 
     @cached_property
+    def _given(self) -> IntArray | FloatArray | None:
+        """The labels that the fit was given: class positions, -1 where unknown, or rows of probabilities."""
+        return known_truths(self._known, self.predictions.axes)
+
+    @cached_property
     def is_given(self) -> npt.NDArray[np.bool_]:
         """Which items had a label that the fit was given (items,)."""
-        known = known_truths(self._known, self.predictions.axes)
-        return np.zeros(self.predictions.n_items, dtype=bool) if known is None else which_known(known)
+        return np.zeros(self.predictions.n_items, dtype=bool) if self._given is None else which_known(self._given)
 
     @cached_property
     def measurable(self) -> IntArray:
-        """The labels that measure, as class positions; -1 where unknown, and where the fit was given the label."""
+        """The labels that measure the fused answer, as class positions; -1 where unknown, and where the fit had one."""
         return np.where(self.is_given, -1, self.truth(self._labels))
+
+    @cached_property
+    def known(self) -> IntArray:
+        """The labels that measure members, who have seen none: class positions, -1 where unknown or not certain."""
+        if self._given is None:
+            return self.measurable
+        given = self._given
+        if given.ndim == 2:
+            given = np.where(np.nan_to_num(given).max(axis=1) == 1, np.nan_to_num(given).argmax(axis=1), -1)
+        return np.where(self.is_given, given, self.measurable).astype(np.intp)
 
     @cached_property
     def diagnosis(self) -> Diagnosis:
         """The diagnosis of the members under the posterior, measured where labels allow it."""
-        known = self.measurable
         return diagnosis_under(
             self.predictions,
             self.method,
             self.posterior,
             self.average,
-            known if (known >= 0).any() else None,
-            are_unseen=self._known is not None,
+            self.known if (self.known >= 0).any() else None,
+            is_given=self.is_given if self._known is not None else None,
+            tested=self._tested(),
+            explained=lambda places: self.explanations(places, [None] * len(places)),
             class_shares=self._class_shares,
         )
+
+    def _tested(self) -> Estimate | None:
+        """How often the fused answer is right on labelled items that it answers without their own label."""
+        if self.gain is None or self.gain.n_labels < LEAST_LABELS:
+            return None
+        share = self.gain.after["accuracy"]
+        return Estimate(share, *wilson(share, self.gain.n_labels, COVERAGE), is_measured=True)
 
     @cached_property
     def gain(self) -> LabelEvaluation | None:
@@ -113,12 +138,20 @@ class Analysis:
         known = known_labels(labels, self.predictions.axes)
         return np.full(self.predictions.n_items, -1) if known is None else np.asarray(known)
 
+    def _second(self, item: int) -> Any:
+        """The class that an answer is explained against, where none is named."""
+        row = to_numpy(self.posterior[item : item + 1])[0]
+        return self.predictions.classes[int(np.argsort(-row, kind="stable")[1])]
+
     def explanations(self, items: IntArray, against: Sequence[Any]) -> Iterator[Explanation]:
         """Explain the items at these positions, each against a class, or against the second where that is None."""
         if not len(items):
             return
         taken = self.predictions.take(items)
-        for name, key in zip(taken.items, zip(items.tolist(), against, strict=True), strict=True):
+        rivals = [
+            self._second(item) if rival is None else rival for item, rival in zip(items.tolist(), against, strict=True)
+        ]
+        for name, key in zip(taken.items, zip(items.tolist(), rivals, strict=True), strict=True):
             why = self._explanations.get(key) or explain(self.method, taken, name, against=key[1])
             if len(self._explanations) < MOST_KEPT:
                 self._explanations[key] = why

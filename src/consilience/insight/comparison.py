@@ -14,12 +14,13 @@ from consilience.aggregators.base import AbstractAggregator, check_is_aggregator
 from consilience.aggregators.registry import commands
 from consilience.data.labels import known_labels, known_truths, which_known
 from consilience.data.predictions import Predictions, as_predictions
-from consilience.insight.accuracy.estimates import FUSED, Estimate, Estimates, estimate_accuracies
+from consilience.insight.accuracy.estimates import Estimates, estimate_accuracies
 from consilience.insight.accuracy.measured import COVERAGE
 from consilience.insight.default import given_or_consensus
 from consilience.insight.single_members import Ranked, SingleMember, sureness
-from consilience.insight.warnings.every import warnings_of
-from consilience.insight.warnings.evidence import Evidence, suspects
+from consilience.insight.verdict import one_of
+from consilience.metrics.paired import paired_difference
+from consilience.metrics.scores import Estimate as Difference
 from consilience.metrics.scores import score
 from consilience.metrics.wilson import wilson
 from consilience.system.arrays import to_numpy
@@ -31,6 +32,9 @@ if TYPE_CHECKING:
     from consilience.system.arrays import FloatArray, IntArray
 
 
+NOT_TOLD = "cannot be told apart without labels"
+
+
 def compare(
     predictions: Any,
     labels: Any = None,
@@ -40,13 +44,17 @@ def compare(
     class_shares: Any = None,
     n_bins: int = 15,
 ) -> Table:
-    """Fit every method, and return a row for each and for the best and the median member, the best row first.
+    """Fit every method, and return a row for each.
 
-    With labels (-1 where unknown) each row has its accuracy with the 90 % interval `from` … `to`, NLL, Brier score and
-    calibration error (`n_bins` bins, and debiased). Labels only score; no fit sees them. Without labels a row has its
-    `estimated accuracy`, as `diagnose` estimates it, and the interval `from` … `to` that holds the true one in nine of
-    ten panels. A member whose votes are suspect, such as one who always says the same class, is not called the best
-    then. Rows are sorted by the one or the other; rows of the same accuracy, by NLL.
+    With labels (-1 where unknown) the best row comes first, and the best and the median member have a row too. Each has
+    its accuracy with the 90 % interval `from` … `to`; how much less often it is right than the best one on the items
+    that both answer, `behind`, with the 90 % interval of that difference (`behind from` … `behind to`); a `verdict`:
+    best, worse, or not told apart, where the interval holds 0; NLL, Brier score and calibration error (`n_bins` bins,
+    and debiased). Labels only score; no fit sees them.
+
+    Without labels nothing is ranked: how often methods are right is then only believed, by `Consensus` itself. Rows
+    come in the order of the methods, with the interval `from` … `to` that holds the true accuracy in nine of ten
+    panels. Where the intervals overlap, the `verdict` is that they cannot be told apart without labels.
 
     Then follow `confidence`, the mean probability of the answer (the accuracy a method claims); `entropy` in nats;
     `changed`, the share of items it answers differently from the average; `agreement`, how often members agree with it;
@@ -60,7 +68,7 @@ def compare(
         Compare these only, and no members.
     class_shares
         How frequent the classes are, where you know it, for `Consensus` among the methods; without labels it estimates
-        the accuracies of all.
+        the intervals of all.
     """
     data = as_predictions(predictions)
     asked = _Asked.of(data, known, labels)
@@ -70,7 +78,7 @@ def compare(
             given_or_consensus(method, class_shares)
     rows: list[dict[str, Any]] = []
     answers: dict[str, IntArray] = {}
-    believer: Consensus | None = None
+    believer: AbstractAggregator | None = None
     for name, aggregator in methods.items():
         started = time.perf_counter()
         fitted = fitted_copy(aggregator, data, known)
@@ -80,16 +88,11 @@ def compare(
         believer = fitted if isinstance(fitted, Consensus) else believer
         run = {"iterations": fitted.n_iter_, "converged": _converged(fitted), "seconds": seconds, "member": ""}
         rows.append({"method": name, **asked.scores(posterior, n_bins), **asked.facts(posterior), **run})
-    estimates = None
     if asked.truth is None:
-        estimates = estimate_accuracies(
-            asked.predictions, believer or fitted_copy(Consensus(class_shares=class_shares), data), answers
-        )
-        rows = [{"method": row["method"], **_as_columns(estimates.answers[row["method"]]), **row} for row in rows]
-    if aggregators is None:
-        rows += asked.single_members(estimates, answers, n_bins)
-    by = "accuracy" if estimates is None else "estimated accuracy"
-    rows.sort(key=lambda row: (-np.nan_to_num(row[by], nan=-1.0), np.nan_to_num(row.get("nll", 0.0), nan=np.inf)))
+        believer = believer or fitted_copy(Consensus(class_shares=class_shares), data)
+        rows = _unranked(rows, estimate_accuracies(asked.predictions, believer, answers))
+    else:
+        rows = asked.ranked(rows, answers, n_bins, with_members=aggregators is None)
     return Table({column: [row[column] for row in rows] for column in rows[0]})
 
 
@@ -130,31 +133,67 @@ class _Asked(NamedTuple):
         agreement = float((chosen[self.votes.items] == self.votes.labels).mean())
         return {**sureness(posterior), "changed": float((chosen != self.average).mean()), "agreement": agreement}
 
-    def single_members(
-        self, estimates: Estimates | None, answers: Mapping[str, IntArray], n_bins: int
+    def ranked(
+        self, rows: list[dict[str, Any]], answers: Mapping[str, IntArray], n_bins: int, *, with_members: bool
     ) -> list[dict[str, Any]]:
-        """The rows of the best and the median member, given the answer of each method by name."""
-        if self.truth is None:
-            assert estimates is not None  # noqa: S101 - made where there are no labels
-            name, chosen = list(answers.items())[-1]  # methods come from the plainest to the recommended
-            evidence = Evidence(
-                self.predictions, chosen, Estimates(estimates.members, {FUSED: estimates.answers[name]})
-            )
-            ranked = Ranked.estimated(self.predictions, estimates.members, suspects(warnings_of(evidence)))
-        else:
-            ranked = Ranked.measured(self.predictions, self.truth)
-        rows = []
-        for name, place in ranked.best_and_median().items():
-            single = SingleMember(self.predictions, self.votes, place)
-            if estimates is not None:
-                found = _as_columns(estimates.members[place])
-            else:
-                assert self.truth is not None  # noqa: S101 - without labels there are estimates
-                scores = single.scores(float(ranked.accuracy[place]), self.truth, n_bins)
-                found = _with_interval(scores, int(ranked.n_votes[place]))
-            run = {"iterations": 0, "converged": "", "seconds": float("nan"), "member": single.name}
-            rows.append({"method": name, **found, **single.facts(self.average), **run})
-        return rows
+        """The rows of methods, given the answer of each by name, and of single members, the best first."""
+        assert self.truth is not None  # noqa: S101 - ranked where there are labels
+        everything = np.arange(len(self.truth))
+        chosen = {name: (everything, answer) for name, answer in answers.items()}
+        if with_members:
+            found = Ranked.measured(self.predictions, self.truth)
+            for name, place in found.best_and_median().items():
+                single = SingleMember(self.predictions, self.votes, place)
+                chosen[name] = self.votes.items[single.is_own], self.votes.labels[single.is_own]
+                scores = single.scores(float(found.accuracy[place]), self.truth, n_bins)
+                run = {"iterations": 0, "converged": "", "seconds": float("nan"), "member": single.name}
+                found_of = _with_interval(scores, int(found.n_votes[place]))
+                rows = [*rows, {"method": name, **found_of, **single.facts(self.average), **run}]
+        rows = sorted(rows, key=lambda row: (-np.nan_to_num(row["accuracy"], nan=-1.0), _nll(row)))
+        best = rows[0]["method"]
+        level = one_of(max(len(rows) - 1, 1))
+        return [
+            self._behind(row, chosen[best], chosen[row["method"]], None if row is rows[0] else level) for row in rows
+        ]
+
+    def _behind(
+        self, row: dict[str, Any], best: tuple[IntArray, IntArray], own: tuple[IntArray, IntArray], level: float | None
+    ) -> dict[str, Any]:
+        """The row with how far it is behind the best, both given as items and labels of their answers.
+
+        The best has no level.
+        """
+        assert self.truth is not None  # noqa: S101 - ranked where there are labels
+        is_right = np.full((2, len(self.truth)), -1)
+        for place, (items, labels) in enumerate((best, own)):
+            is_right[place, items] = labels == self.truth[items]
+        both = is_right[:, (self.truth >= 0) & (is_right >= 0).all(axis=0)].astype(bool)
+        is_compared = both.size > 0 and level is not None
+        lead = paired_difference(both[0], both[1], level or 0) if is_compared else Difference(*(float("nan"),) * 3)
+        verdict = "best" if level is None else "worse" if lead.low > 0 else "not told apart"
+        before = ("method", "accuracy", "from", "to")
+        compared = {"behind": lead.value, "behind from": lead.low, "behind to": lead.high, "verdict": verdict}
+        return {**{name: row[name] for name in before}, **compared, **row}
+
+
+def _unranked(rows: list[dict[str, Any]], estimates: Estimates) -> list[dict[str, Any]]:
+    """The rows of methods with the intervals of what is believed of them."""
+    found = estimates.answers
+    highest = max(one.low for one in found.values())
+    return [
+        {
+            "method": row["method"],
+            "from": (own := found[row["method"]]).low,
+            "to": own.high,
+            "verdict": "worse" if own.high < highest else NOT_TOLD,
+            **row,
+        }
+        for row in rows
+    ]
+
+
+def _nll(row: dict[str, Any]) -> float:
+    return float(np.nan_to_num(row["nll"], nan=np.inf))
 
 
 def _with_interval(scores: dict[str, float], n_items: int) -> dict[str, float]:
@@ -167,10 +206,6 @@ def default_aggregators(predictions: Predictions, class_shares: Any = None) -> d
     kinds = (kind() if kind is not Consensus else Consensus(class_shares=class_shares) for kind in commands().values())
     variants = (named for kind in kinds for named in kind.variants().items())
     return {name: method for name, method in variants if method.applies_to(predictions)}
-
-
-def _as_columns(found: Estimate) -> dict[str, float]:
-    return {"estimated accuracy": found.value, "from": found.low, "to": found.high}
 
 
 def _converged(fitted: AbstractAggregator) -> str:

@@ -17,8 +17,11 @@ from consilience.insight.agreement import PanelAgreement, agreement_of
 from consilience.insight.confusions import counted_confusions
 from consilience.insight.coverage import answered_shares
 from consilience.insight.default import Hint, given_or_consensus, hint_of
+from consilience.insight.explanation import explain_some
+from consilience.insight.influence import explained_items, influence_of
 from consilience.insight.monitoring.since import Since, since
 from consilience.insight.pairs import PairCounts, most_active
+from consilience.insight.verdict import Verdict, rivals_of
 from consilience.insight.warnings.every import warnings_of
 from consilience.insight.warnings.evidence import Changed, Evidence
 from consilience.passes.reader import Reader
@@ -26,9 +29,12 @@ from consilience.system.arrays import position_of_largest, to_numpy
 from consilience.system.tables import Table
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
     import numpy.typing as npt
 
     from consilience.data.answers import HardAnswers
+    from consilience.insight.explanation import Explanation
     from consilience.insight.warnings.evidence import Warned
     from consilience.system.arrays import Array, FloatArray, IntArray
 
@@ -49,7 +55,8 @@ class Diagnosis:
     members
         One row per member: the share of the items it answered, and how many `answers` it gave; its accuracy,
         `measured` on labels or estimated, with the 90 % interval `from` … `to` (with fewer than five answers only the
-        interval, NaN for the accuracy); how often it agrees with the consensus, how much it agrees with the other
+        interval, NaN for the accuracy); its `influence` on the fused answers (`insight.influence`: the mean over some
+        items of what `explain` says of each); how often it agrees with the consensus, how much it agrees with the other
         members beyond chance (`kappa`), how often the consensus sides with it against the plurality of the others, and
         the pairs of classes it confuses most (true → said).
     answers
@@ -69,6 +76,9 @@ class Diagnosis:
     beyond_chance
         How much the members agree beyond chance: Krippendorff's alpha, Fleiss' kappa, and Cohen's kappa of each pair
         (`beyond_chance.kappa`, on the axes of `agreement`).
+    verdict
+        What can be said of the fused answer, the average and the members: without labels what is known and what would
+        tell more, with labels who is right more often (`verdict.sentences()`).
     warned
         What deserves a look, in parts: what was found, what shows it, what to do. `warnings` has the same as text;
         `consilience.insight.warnings` says how often each is right.
@@ -88,6 +98,7 @@ class Diagnosis:
     dependence: FloatArray
     compared: list[Any]
     beyond_chance: PanelAgreement
+    verdict: Verdict
     warned: list[Warned]
     since: Since | None = None
     counts_labels: bool = False
@@ -105,12 +116,11 @@ class Diagnosis:
         return np.where(totals >= 1, self.counts / np.maximum(totals, 1), np.nan)
 
     def __repr__(self) -> str:
-        """The member report, the agreement beyond chance, the warnings and the hint."""
+        """The member report, the verdict, the warnings and the hint."""
         lines = [
             repr(self.members),
             "",
-            *(f"the {name} is right on {_in_words(found)}" for name, found in self.answers.items()),
-            self.beyond_chance.sentence(),
+            *self.verdict.sentences(),
             *([] if self.since is None else self.since.lines()),
             *(f"! {warning}" for warning in self.warnings),
             *([] if self.hint is None else [self.hint.sentence()]),
@@ -166,19 +176,27 @@ def diagnosis_under(
     average: Array,
     known: IntArray | None = None,
     *,
-    are_unseen: bool = False,
+    is_given: npt.NDArray[np.bool_] | None = None,
+    tested: Estimate | None = None,
+    explained: Callable[[IntArray], Iterable[Explanation]] | None = None,
     class_shares: Any = None,
 ) -> Diagnosis:
     """Diagnose the members under the posterior (items, classes) of a fitted method, given their average.
 
-    If labels have taught the method, the fused answer is measured only where the known labels `are_unseen` by it. If
-    the method is not `Consensus`, a `Consensus` that knows the class shares estimates the accuracies.
+    Known labels measure members and the average. The fused answer is measured on those that the method was not given;
+    where these are too few it is as often right as it was `tested` to be, if that is known. If labels have taught the
+    method, and nobody says which (items,), it is estimated. If the method is not `Consensus`, a `Consensus` that knows
+    the class shares estimates the accuracies. `explained` gives the explanations of items, so that none is made twice.
     """
     believer = method if isinstance(method, Consensus) else fitted_copy(Consensus(class_shares=class_shares), data)
     answers = {FUSED: position_of_largest(posterior), "average": position_of_largest(average)}
-    is_taught = getattr(method, "correction_", None) is not None and not are_unseen
+    is_taught = is_given is None and getattr(method, "correction_", None) is not None
+    is_own = np.ones(data.n_items, dtype=bool) if is_given is None else ~is_given
+    unseen = np.full(data.n_items, -1) if is_taught or known is None else np.where(is_own, known, -1)
     voters = voters_of(data, believer, answers)
-    estimates = named_estimates(voters, answers, known, {FUSED} if is_taught else frozenset())
+    estimates = named_estimates(voters, answers, known, {FUSED: unseen})
+    if tested is not None and not estimates.answers[FUSED].is_measured:
+        estimates.answers[FUSED] = tested
     consensus = _Consensus.of(data, posterior, answers[FUSED], voters.posterior)
     compared = most_active(consensus.answers, data.n_members)
     counts = PairCounts.of(consensus.answers, compared, data.n_items, data.n_classes)
@@ -189,14 +207,33 @@ def diagnosis_under(
         None if known is None or votes is None else counted_confusions(votes, known, data.n_members, data.n_classes)
     )
     confused = consensus.believed if counted is None else counted
-    report = _member_report(data, consensus, method, estimates, beyond_chance, confused=confused)
+    places = explained_items(data)
+    explanations = explain_some(method, data, places) if explained is None else explained(places)
+    influence = influence_of(explanations)
+    report = _member_report(data, consensus, influence, estimates, beyond_chance, confused=confused)
     dependence = pairs.dependence()
+    names = [f"member {name}" if name.isdecimal() else name for name in report["member"]]
+    by_name = dict(zip(names, voters.votes, strict=False))  # the last votes are of whole answers
+    verdict = Verdict(
+        names=names,
+        members=estimates.members,
+        kappa=beyond_chance.by_member,
+        influence=influence,
+        fused=estimates.answers[FUSED],
+        average=estimates.answers["average"],
+        agreement=beyond_chance,
+        n_changed=int(((answers[FUSED] != answers["average"]) & is_own).sum()),
+        n_items=int(is_own.sum()),
+        rivals=rivals_of(answers[FUSED], answers["average"], by_name, unseen),
+        knows_shares=getattr(believer, "stated_", None) is not None,
+    )
     evidence = Evidence(
         data,
         consensus.chosen,
         estimates,
         has_settled=method.converged_ or getattr(method, "tol", None) is None,
-        changed=None if known is None or is_taught else Changed.of(answers[FUSED], answers["average"], known),
+        changed=Changed.of(answers[FUSED], answers["average"], unseen) if (unseen >= 0).any() else None,
+        doubts_labels=isinstance(method, Consensus) and method.doubts_labels(),
     )
     return Diagnosis(
         members=report,
@@ -207,15 +244,11 @@ def diagnosis_under(
         dependence=dependence,
         compared=beyond_chance.compared,
         beyond_chance=beyond_chance,
+        verdict=verdict,
         warned=warnings_of(evidence),
         counts_labels=counted is not None,
         hint=hint_of(method, data, posterior),
     )
-
-
-def _in_words(found: Estimate) -> str:
-    how = "measured" if found.is_measured else "estimated"
-    return f"{found.value:.0%} of the items, {how}: between {found.low:.0%} and {found.high:.0%}"
 
 
 class _Consensus(NamedTuple):
@@ -243,7 +276,7 @@ class _Consensus(NamedTuple):
 def _member_report(
     predictions: Predictions,
     consensus: _Consensus,
-    method: AbstractAggregator,
+    influence: FloatArray,
     estimates: Estimates,
     beyond_chance: PanelAgreement,
     *,
@@ -259,7 +292,6 @@ def _member_report(
 
     agrees = (consensus.chosen[answers.items] == answers.labels).astype(float)
     dissents = _dissents(consensus, predictions).astype(float)
-    weights = getattr(method, "member_weights_", None)
     return Table(
         {
             "member": [str(name) for name in predictions.members],
@@ -272,7 +304,7 @@ def _member_report(
             "from": [found.low for found in estimates.members],
             "to": [found.high for found in estimates.members],
             **({"measured": [found.is_measured for found in estimates.members]} if estimates.has_labels else {}),
-            **({} if weights is None else {"weight": weights.tolist()}),
+            "influence": influence.tolist(),
             "agreement": mean(agrees).tolist(),
             "kappa": beyond_chance.by_member.tolist(),
             "dissents": np.bincount(answers.members, weights=dissents, minlength=n_members).astype(int).tolist(),

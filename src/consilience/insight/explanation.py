@@ -13,9 +13,11 @@ from consilience.passes.reader import read_anywhere
 from consilience.system.tables import Table
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from consilience.aggregators.base import AbstractAggregator
     from consilience.data.predictions import Predictions
-    from consilience.system.arrays import FloatArray
+    from consilience.system.arrays import FloatArray, IntArray
 
 
 @final
@@ -47,6 +49,15 @@ class Explanation:
     experts: dict[str, float] = field(default_factory=dict)  # log-odds of each expert alone; empty of other methods
     shares: float = 0.0  # of the class shares that the method was given
 
+    @property
+    def influence(self) -> FloatArray:
+        """How much each member moved this answer (members,): its share of all members' log-odds, whatever their sign.
+
+        They sum to 1, or are 0 where nobody moved it.
+        """
+        moved = np.abs(self.by_member)
+        return np.asarray(moved / max(float(moved.sum()), np.finfo(float).tiny))
+
     def to_table(self) -> Table:
         """The class prior, class shares if they were given, and the members who answered, the strongest first."""
         is_silent = np.asarray(np.isnan(self.said).any(axis=1))
@@ -57,6 +68,7 @@ class Explanation:
                 "member": [*before, *(str(self.members[m]) for m in order)],
                 "said": [*("" for _ in before), *(self._said(m) for m in order)],
                 "log-odds": [*before.values(), *(float(self.by_member[m]) for m in order)],
+                "influence": [*(float("nan") for _ in before), *(float(self.influence[m]) for m in order)],
                 "mostly by": [*("" for _ in before), *(self._mostly(m) for m in order)],
             }
         )
@@ -119,6 +131,12 @@ def explain(aggregator: AbstractAggregator, predictions: Any, item: Any, *, agai
         experts=explained.experts(first, second),
         shares=shares,
     )
+
+
+def explain_some(aggregator: AbstractAggregator, predictions: Predictions, places: IntArray) -> Iterator[Explanation]:
+    """Explain the items at these positions, each against its second class."""
+    taken = predictions.take(places)
+    return (explain(aggregator, taken, name) for name in taken.items)
 
 
 def _contenders(log_posterior: FloatArray, one: Predictions, against: Any) -> tuple[int, int]:

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import TYPE_CHECKING, Any, NamedTuple, final
 
 import numpy as np
 
 from consilience.aggregators import Consensus
 from consilience.aggregators.base import fitted_copy
-from consilience.aggregators.consensus.label_correction import MOST_NUMBERS
+from consilience.aggregators.consensus.labelled_items import MOST_NUMBERS
 from consilience.data.axes import Axis
 from consilience.data.labels import known_truths, which_known
 from consilience.data.predictions import as_predictions
 from consilience.data.reading import check_number
+from consilience.metrics.paired import paired_difference
 from consilience.metrics.scores import METRICS, Estimate, ItemScores
 from consilience.system.arrays import to_numpy
 from consilience.system.errors import InvalidPredictions
@@ -52,9 +54,13 @@ class LabelEvaluation(NamedTuple):
     def sentence(self) -> str:
         """Say what the labels gained, and whether more are likely to help."""
         points = Estimate(*(100 * value for value in self.gain["accuracy"]))
+        if points.low <= 0 <= points.high:
+            verb = "may have changed accuracy by chance alone"
+        else:
+            verb = f"{'gained' if points.value > 0 else 'cost'} accuracy"
         brought = (
-            f"{self.n_labels} labels change accuracy by {points.value:+.1f} points ({points.low:+.1f} to "
-            f"{points.high:+.1f}) and NLL by {_between(self.gain['nll'])}"
+            f"{self.n_labels} labels {verb}, {points.value:+.1f} points ({points.low:+.1f} to {points.high:+.1f}), "
+            f"and changed NLL by {_between(self.gain['nll'])}"
         )
         return f"{brought}; {self.outlook()}."
 
@@ -67,10 +73,10 @@ class LabelEvaluation(NamedTuple):
             return "the second half of them still made the probabilities better; more right answers are within chance"
         if last.high < 0:
             return "the second half of them still helped, so more are likely worth it"
-        if last.low > 0:
-            return "the second half of them made it no better"
         if self.n_labels < FEW:
             return "these are too few to tell whether more would help"
+        if last.low > 0:
+            return "the second half of them made it no better"
         return "whether the second half of them helped is within chance, so more may bring little"
 
     def __repr__(self) -> str:
@@ -101,13 +107,13 @@ def evaluate_labels(
     Examples
     --------
     >>> rng = np.random.default_rng(0)
-    >>> truth = rng.integers(2, size=60)
-    >>> votes = np.stack([truth, 1 - truth, 1 - truth])  # two of three have the classes the wrong way round
-    >>> votes = np.where(rng.random((3, 60)) < 0.1, 1 - votes, votes)
-    >>> rows = 0.4 + 0.2 * np.eye(2)[votes]
-    >>> found = evaluate_labels(rows, np.where(np.arange(60) < 30, truth, -1), n_folds=3)
-    >>> found.before["accuracy"] < 0.5 < found.after["accuracy"]
-    True
+    >>> truth = rng.integers(3, size=200)
+    >>> mistaken = np.where(truth == 2, 1, truth)  # two of three take 2 for 1, now and then
+    >>> votes = np.where(rng.random((3, 200)) < 0.3, np.stack([truth, mistaken, mistaken]), truth)
+    >>> rows = 0.1 + 0.7 * np.eye(3)[np.where(rng.random((3, 200)) < 0.1, rng.integers(3, size=(3, 200)), votes)]
+    >>> found = evaluate_labels(rows, np.where(np.arange(200) < 60, truth, -1), n_folds=3)
+    >>> found.n_labels, found.gain["nll"].value < 0
+    (60, True)
     """
     if aggregator is not None and not isinstance(aggregator, Consensus):
         raise ValueError(f"aggregator must be a Consensus, which labels correct; got {type(aggregator).__name__}")
@@ -124,6 +130,7 @@ def evaluate_labels(
     fold = rng.permutation(len(items)) % min(n_folds, len(items))
     is_first_half = rng.permutation(len(items)) % 2 == 0
     labelled = _Labelled(model, data.take(items).with_items(Axis("item", len(items))), targets)
+    model.rule_taught(labelled.items, labelled.labels(np.arange(len(items))))  # warns of labels that contradict
     answers = (
         to_numpy(model.predict_proba(labelled.items)),
         labelled.cross_validated(fold, lambda left_out: (fold != left_out) & is_first_half),
@@ -178,11 +185,13 @@ class _Labelled(NamedTuple):
             others = self.model.aligned(self.items.take(asked))
             rule = self.model.rule()
             if len(taught):
-                rule = self.model.rule_taught(self.items.take(taught), self._labels(taught))
+                with warnings.catch_warnings():
+                    warnings.simplefilter("ignore", UserWarning)  # all labels together are warned of
+                    rule = self.model.rule_taught(self.items.take(taught), self.labels(taught))
             answers[asked] = to_numpy(rule.posterior(others))
         return answers
 
-    def _labels(self, taught: IntArray) -> Any:
+    def labels(self, taught: IntArray) -> Any:
         """Class names if all labels are certain, so that Consensus applies its `label_noise`; else rows."""
         rows = self.targets[taught]
         is_sure = bool((rows.max(axis=1) == 1).all())
@@ -190,10 +199,12 @@ class _Labelled(NamedTuple):
 
 
 def _difference(scores: FloatArray, weights: FloatArray) -> dict[str, Estimate]:
-    """The mean difference of each metric, with a bootstrap interval."""
+    """The mean difference of each metric, with a bootstrap interval; that of accuracy knows what few items can tell."""
     ends = np.quantile(weights @ scores, [(1 - LEVEL) / 2, (1 + LEVEL) / 2], axis=0)
     rows = np.column_stack([scores.mean(axis=0), *ends]).tolist()
-    return {name: Estimate(*row) for name, row in zip(METRICS[:3], rows, strict=True)}
+    found = {name: Estimate(*row) for name, row in zip(METRICS[:3], rows, strict=True)}
+    paired = paired_difference(scores[:, 0] > 0, scores[:, 0] < 0, LEVEL)
+    return found | {METRICS[0]: Estimate(found[METRICS[0]].value, paired.low, paired.high)}
 
 
 def _between(estimate: Estimate) -> str:

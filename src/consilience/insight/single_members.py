@@ -10,12 +10,12 @@ from consilience.metrics.scores import METRICS, score
 from consilience.system.arrays import to_numpy
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
-
     from consilience.data.answers import HardAnswers
     from consilience.data.predictions import Predictions
-    from consilience.insight.accuracy.estimates import Estimate
     from consilience.system.arrays import FloatArray, IntArray
+
+LEAST_VOTED = 0.5
+"""A member who voted on a smaller share of the labelled items than others is not compared: its items may be easy."""
 
 ENOUGH = 10
 """Members with fewer votes that count are not ranked, unless all have fewer: whether one vote is right is chance."""
@@ -28,7 +28,6 @@ class Ranked(NamedTuple):
 
     accuracy: FloatArray  # (members,); NaN of those without a vote that counts
     n_votes: IntArray  # (members,): those that count
-    suspects: Collection[int] = frozenset()  # members who are not called the best, unless all are suspect
 
     @classmethod
     def measured(cls, predictions: Predictions, truth: IntArray) -> Ranked:
@@ -42,21 +41,14 @@ class Ranked(NamedTuple):
         n_right = np.bincount(votes.members[is_right], minlength=n_members)
         return cls(np.where(n_votes > 0, n_right / np.maximum(n_votes, 1), np.nan), n_votes)
 
-    @classmethod
-    def estimated(cls, predictions: Predictions, estimates: list[Estimate], suspects: Collection[int] = ()) -> Ranked:
-        """By estimates without labels, which say little of members whose votes are suspect."""
-        votes, n_members = predictions.votes().hard, predictions.n_members
-        n_votes = np.bincount([] if votes is None else votes.members, minlength=n_members).astype(np.intp)
-        return cls(np.array([found.value for found in estimates]), n_votes, suspects)
-
     def best_and_median(self) -> dict[str, int]:
         """The positions of the two by the names of their rows; of one member alone, only the best."""
         order = np.argsort(-np.nan_to_num(self.accuracy, nan=-1), kind="stable")
-        ranked = order[self.n_votes[order] >= max(1, min(ENOUGH, int(self.n_votes.max())))].tolist()
+        most = int(self.n_votes.max())
+        ranked = order[self.n_votes[order] >= max(1, min(ENOUGH, most), LEAST_VOTED * most)].tolist()
         if not ranked:
             return {}
-        best = next((member for member in ranked if member not in self.suspects), ranked[0])
-        middle = ranked[len(ranked) // 2]
+        best, middle = ranked[0], ranked[len(ranked) // 2]
         return {"best member": best, **({} if middle == best else {"median member": middle})}
 
 

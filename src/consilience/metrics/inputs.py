@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from consilience.data.axes import Axes, Axis
-from consilience.data.frames import as_table, is_frame
 from consilience.data.labels import known_labels, known_truths, which_known
 from consilience.data.reading import are_probabilities
+from consilience.data.tables.frames import columns_of, is_frame
 from consilience.system.arrays import plain_numpy
 from consilience.system.errors import InvalidPredictions
 
@@ -87,11 +87,13 @@ def _of_frame(frame: Any) -> tuple[npt.NDArray[Any], list[Any] | None, list[Any]
     """The numbers of a frame, its items and its classes."""
     if hasattr(frame, "index"):
         return frame.to_numpy(), list(frame.index), list(frame.columns)
-    table = as_table(frame)
-    item = next((name for name in ("task", "item") if name in table.columns), None)
-    classes = [name for name in table.columns if name != item]
-    rows = np.array([table[name] for name in classes]).T
-    return rows, None if item is None else table[item], classes
+    columns = columns_of(frame)
+    item = next((name for name in ("task", "item") if name in columns), None)
+    classes = [name for name in columns if name != item]
+    rows = np.array(
+        [columns[name].rows() if columns[name].numbers is None else columns[name].numbers for name in classes]
+    )
+    return rows.T, None if item is None else columns[item].rows(), classes
 
 
 def _numbers(posterior: Any, name: str) -> FloatArray:

@@ -8,7 +8,6 @@ import numpy as np
 
 from consilience.insight.accuracy.estimates import Estimate
 from consilience.insight.coverage import coverage_of
-from consilience.insight.warnings.evidence import suspects
 from consilience.report.confusions import Confusions
 from consilience.report.opening import accuracy
 from consilience.report.rounding import rounded
@@ -17,8 +16,6 @@ from consilience.report.verdicts import Verdicts, member_verdicts
 from consilience.system.arrays import to_numpy
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
-
     from consilience.data.answers import HardAnswers
     from consilience.insight.analysis import Analysis
     from consilience.system.arrays import FloatArray
@@ -39,7 +36,6 @@ class MemberSection:
         self.n_answers = np.bincount(answers.members, minlength=n_members)
         self.n_votes = np.bincount(votes.members, minlength=n_members)
         self.accuracies = _estimates(analysis)
-        self.is_suspect = _suspect(analysis, self.accuracies)
         self.coverage = coverage_of(answers, n_members, analysis.predictions.n_items)
         self.quality = _quality(analysis, votes)
         self.confusions = Confusions(analysis.predictions, analysis.diagnosis, votes, truth)
@@ -74,6 +70,7 @@ class MemberSection:
             "quality": rounded(self.quality[member]),
             "confidence": None if verdicts is None else rounded(verdicts.confidence.mean()),
             "ece": None if scores is None else rounded(scores["ece"]),
+            "influence": rounded(report["influence"]),
             "agreement": rounded(report["agreement"]),
             "kappa": rounded(report["kappa"]),
             "dissents": report["dissents"],
@@ -102,12 +99,6 @@ def _estimates(analysis: Analysis) -> list[Estimate]:
     measured = table["measured"] if "measured" in table.columns else [False] * analysis.predictions.n_members
     columns = (table["estimated accuracy"], table["from"], table["to"], measured)
     return [Estimate(*row) for row in zip(*columns, strict=True)]
-
-
-def _suspect(analysis: Analysis, accuracies: list[Estimate]) -> npt.NDArray[np.bool_]:
-    """Which members have an estimated accuracy that says little, because their votes are suspect (members,)."""
-    doubted = suspects(analysis.diagnosis.warned)
-    return np.array([m in doubted and not found.is_measured for m, found in enumerate(accuracies)], dtype=bool)
 
 
 def _quality(analysis: Analysis, votes: HardAnswers) -> FloatArray:

@@ -9,9 +9,9 @@ import numpy as np
 
 from consilience.insight.accuracy.estimates import FUSED
 from consilience.insight.ties import is_tie
-from consilience.insight.warnings.evidence import Changed
+from consilience.insight.verdict import AVERAGE, as_sentences
 from consilience.insight.warnings.panel import LOST
-from consilience.report.rounding import percent, rounded, text
+from consilience.report.rounding import rounded, text
 
 if TYPE_CHECKING:
     from consilience.insight.accuracy.estimates import Estimate
@@ -24,10 +24,9 @@ if TYPE_CHECKING:
 UNSURE = 0.8
 """Answers with a lower probability count as unsure."""
 
-SAY_EVEN = 'class_shares="even" (on the command line, --class-shares even)'
+UNSEEN = "no warning can see errors that all members share"
 
-LEAST_VOTED = 0.5
-"""A member who voted on a smaller share of the items is not compared with the fused answer: its items may be easy."""
+SAY_EVEN = 'class_shares="even" (on the command line, --class-shares even)'
 
 
 def accuracy(found: Estimate) -> dict[str, Any]:
@@ -36,19 +35,26 @@ def accuracy(found: Estimate) -> dict[str, Any]:
     return {"value": value, "low": low, "high": high, "measured": found.is_measured}
 
 
+def of_answer(found: Estimate) -> dict[str, Any]:
+    """The same of a whole answer: without labels the number is the fused answer's own belief, and is not shown."""
+    return accuracy(found) | ({} if found.is_measured else {"value": None})
+
+
 class Opening:
     """What the first screen shows."""
 
     def __init__(self, analysis: Analysis, judged: Judged, members: MemberSection) -> None:
         self.analysis, self.judged, self.members = analysis, judged, members
         self.fused, self.average = (analysis.diagnosis.answers[name] for name in (FUSED, "average"))
+        self.verdict = analysis.diagnosis.verdict
 
     def to_dict(self) -> dict[str, Any]:
         """Everything the first screen shows."""
         return {
             "sentence": self.sentence(),
-            "fused": accuracy(self.fused),
-            "average": accuracy(self.average),
+            "verdict": self._verdict(),
+            "fused": of_answer(self.fused),
+            "average": of_answer(self.average),
             "ranking": self._ranked().tolist(),
             "changed": self._changed(),
             "unsure": int(((self.judged.consensus.confidence < UNSURE) & ~self.analysis.is_given).sum()),
@@ -65,96 +71,34 @@ class Opening:
         return None if hint is None else f"{hint.sentence(SAY_EVEN)}."
 
     def sentence(self) -> str:
-        """Whom to trust, what fusing changed, what to worry about."""
-        return f"{self._trust()}; {self._fusing()}; {self._worry()}."
+        """Who is right more often as far as can be told, what fusing changed, what to worry about."""
+        standing = text(self.verdict.standing()[0], most=600)
+        return f"{standing[0].upper()}{standing[1:]}; {self._fusing()}; {self._worry()}."
 
-    def _trust(self) -> str:
-        best = self._best()
-        if self.average.is_measured and self.fused.is_measured and self._is_average_best(best):
-            return self._average_first(best)
-        if best is None:
-            how = "is right on" if self.fused.is_measured else "is probably right on about"
-            return f"The fused answer {how} {_share(self.fused)} of the items"
-        name, found = self._name(best), self.members.accuracies[best]
-        if self.fused.is_measured and found.is_measured:
-            return self._measured(name, found)
-        which = "other labels" if self.analysis.is_given.any() else "labels"  # those given taught, and do not measure
-        return f"As far as can be told without {which}, {self._estimated(name, found)}"
-
-    def _is_average_best(self, best: int | None) -> bool:
-        """Whether the plain average is right more often than the fused answer and the best member."""
-        others = [self.fused.value, *([] if best is None else [self.members.accuracies[best].value])]
-        return self.average.value > max(others)
-
-    def _average_first(self, best: int | None) -> str:
-        fused, average = _share(self.fused), _share(self.average)
-        if self.average.low <= self.fused.value:
-            return f"The plain average ({average} right) and the fused answer ({fused}) are about equally good"
-        member = "" if best is None else f", {self._name(best)} on {_share(self.members.accuracies[best])}"
-        return f"Trust the plain average: it is right on {average}, the fused answer on {fused}{member}"
-
-    def _measured(self, name: str, found: Estimate) -> str:
-        fused, own = _share(self.fused), _share(found)
-        if self.fused.value == found.value:
-            return f"The fused answer and the best member, {name}, are each right on {fused}"
-        if self.fused.value > found.value:
-            return f"Trust the fused answer: it is right on {fused}, the best member, {name}, on {own}"
-        if found.low > self.fused.value:
-            return f"Trust {name}: it is right on {own}, the fused answer on {fused}"
-        return f"The fused answer ({fused} right) and {name} ({own}) are about equally good"
-
-    def _estimated(self, name: str, found: Estimate) -> str:
-        fused, own = _share(self.fused), _share(found)
-        if self.fused.value >= found.value:
-            best = "the best member without a warning" if self._has_better_suspect(found) else "the best member"
-            return f"trust the fused answer (about {fused} right) before {best}, {name} (about {own})"
-        if found.low > self.fused.value:
-            return f"{name} (about {own} right) is better than the fused answer (about {fused})"
-        return f"the fused answer (about {fused} right) and {name} (about {own}) are about equally good"
-
-    def _best(self) -> int | None:
-        """The best of the members who voted on at least half of the items; None if there is no choice.
-
-        The estimated accuracy of a member whose votes are suspect says little, so others come first.
-        """
-        is_known = self.members.n_votes >= LEAST_VOTED * self.analysis.predictions.n_items
-        is_sound = is_known & ~self.members.is_suspect
-        is_known = is_sound if is_sound.any() else is_known
-        values = np.where(is_known, [found.value for found in self.members.accuracies], np.nan)
-        return None if len(values) == 1 or np.isnan(values).all() else int(np.nanargmax(values))
-
-    def _has_better_suspect(self, best: Estimate) -> bool:
-        """Whether a member whose votes are suspect is estimated to be right more often."""
-        accuracies = zip(self.members.accuracies, self.members.is_suspect, strict=True)
-        return any(is_suspect and found.value > best.value for found, is_suspect in accuracies)
+    def _verdict(self) -> list[str]:
+        """What the sentence leaves out: how it stands with others, what is known, what would tell more."""
+        parts = [*self.verdict.standing()[1:], *self.verdict.known(), self.verdict.advice()]
+        return [text(words, most=600) for words in as_sentences(parts)]
 
     def _fusing(self) -> str:
-        changed = self._changed()
-        if not changed["count"]:
-            return "fusing answers every item as the plain average does"
-        n_items = int((~self.analysis.is_given).sum())
+        changed, told = self._changed(), self.verdict.changed()
         ties = f" ({changed['ties']:,} of them ties)" if changed["ties"] else ""
-        plain = f"fusing changed {changed['count']:,} of the {n_items:,} answers of the plain average{ties}"
-        if changed["helped"] is None:
-            return plain
-        gained = changed["helped"] - changed["hurt"]
-        loss = "a loss" if Changed(changed["helped"], changed["hurt"]).is_loss else "hardly a loss"
-        balance = "a gain" if gained > 0 else loss if gained < 0 else "a draw"
-        return f"{plain}, {balance}: {changed['helped']:,} made right, {changed['hurt']:,} made wrong"
+        if changed["helped"] is None or not changed["count"]:
+            return f"{told}{ties}"
+        average = next((rival for rival in self.verdict.rivals if rival.name == AVERAGE), None)
+        is_told = average is not None and average.is_told_apart
+        balance = ("a gain" if changed["helped"] > changed["hurt"] else "a loss") if is_told else "which may be chance"
+        return f"{told}{ties}, {balance}: {changed['helped']:,} made right, {changed['hurt']:,} made wrong"
 
     def _worry(self) -> str:
         warned = self.analysis.diagnosis.warned
         if not warned:
-            return "nothing gives cause for a warning"
+            return "no warning is raised" if self.fused.is_measured else f"no warning is raised, but {UNSEEN}"
         more = len(warned) - 1
         others = f" (and {more} more {'warning' if more == 1 else 'warnings'})" if more else ""
         if warned[0].finding == LOST:  # what fusing changed has just been said
             return f"{warned[0].advice[0].lower()}{warned[0].advice[1:]}{others}"
         return f"but {text(warned[0].finding)}{others}"
-
-    def _name(self, member: int) -> str:
-        name = text(self.analysis.predictions.axes.members.name(member), most=60)
-        return f"member {name}" if name.isdecimal() else name
 
     def _ranked(self) -> IntArray:
         """The members on the page, the best first; who answered too little to have an accuracy comes last."""
@@ -196,11 +140,6 @@ class Opening:
             "difference": None if found is None else rounded(found.gain["accuracy"]),
             "outlook": None if found is None else found.outlook(),
         }
-
-
-def _share(found: Estimate) -> str:
-    """A measured share has a digit more: the estimated ones are not worth it."""
-    return percent(found.value, 1 if found.is_measured else 0)
 
 
 def _advice(warned: Warned) -> str:

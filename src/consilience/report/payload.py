@@ -90,6 +90,7 @@ def _sizes(analysis: Analysis, n_answers: int) -> dict[str, int]:
         "classes": data.n_classes,
         "answers": n_answers,
         "labelled": int((analysis.measurable >= 0).sum()),
+        "measured": int((analysis.known >= 0).sum()),
     }
 
 

@@ -51,7 +51,8 @@ def test_summary_and_report_compute_everything_once(run, members, counts):
     assert code == 0 and "answered differently from plain averaging" in out
     explained = {name: n for name, n in counts.items() if isinstance(name, tuple)}
     assert counts["average"] == counts["diagnosis"] == 1
-    assert len(explained) == N_ITEMS and set(explained.values()) == {1}
+    assert len(explained) == N_ITEMS and set(explained.values()) <= {1, 2}
+    assert sum(n == 2 for n in explained.values()) <= 5  # against the second class, and against that of the average
 
 
 def test_nothing_is_written_where_labels_are_wrong(run, arrays):
@@ -75,9 +76,9 @@ def test_where_labels_cannot_be_evaluated_nothing_is_said_of_them(method, known)
 def test_accuracies_are_measured_where_labels_are_given(run, members, tmp_path):
     np.save(tmp_path / "truth.npy", np.random.default_rng(0).integers(3, size=N_ITEMS))
     code, out, _ = run("aggregate", members, "--labels", "truth.npy")
-    assert code == 0 and "Right, measured on the labels" in out and "* estimated" not in out
+    assert code == 0 and f"of {N_ITEMS} items with a label" in " ".join(out.split()) and "* estimated" not in out
     code, out, _ = run("aggregate", members)
-    assert "Right, as estimated without labels" in out
+    assert "cannot be told apart without labels" in " ".join(out.split())
 
 
 def test_the_report_has_a_title_and_the_command(run, members, monkeypatch):

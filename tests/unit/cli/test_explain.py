@@ -20,4 +20,5 @@ def test_machines_get_the_explanation_too(run, arrays):
     told = json.loads(out)
     assert code == 0 and (told["item"], told["winner"], told["runner_up"]) == (3, why.winner, 2)
     assert told["log_odds"] == why.log_odds
-    assert told["members"] == why.to_table().rows()
+    expected = why.to_table().rows()
+    assert told["members"][0] == expected[0] | {"influence": None} and told["members"][1:] == expected[1:]

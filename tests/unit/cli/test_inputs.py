@@ -8,7 +8,7 @@ import pytest
 
 import consilience as cs
 from consilience.cli.inputs import fitted, labels_of, predictions_of
-from consilience.data.roles import Layout
+from consilience.data.tables.told import Told
 
 
 def test_labels_of_tables_need_names(run, tmp_path):
@@ -35,22 +35,22 @@ def test_what_a_fit_warns_of_is_a_sentence(run, arrays, tmp_path):
 
 def test_how_files_were_understood_is_said_unless_quiet(arrays, tmp_path, capsys):
     files = [str(tmp_path / name) for name in arrays]
-    predictions = predictions_of(files, Layout(), logits=False, quiet=True)
+    predictions = predictions_of(files, Told(), logits=False, quiet=True)
     assert predictions.members == ["good", "fair", "poor"] and capsys.readouterr().err == ""
-    predictions_of(files[:1], Layout(), logits=False)
+    predictions_of(files[:1], Told(), logits=False)
     assert "NumPy array, probabilities (items, classes)" in " ".join(capsys.readouterr().err.split())
 
 
 def test_one_array_is_not_both_predictions_and_labels(tmp_path):
     path = str(tmp_path / "y.npy")
-    np.save(path, np.array([[0, 1], [1, 1]]))
-    predictions = predictions_of([path], Layout(), logits=False, quiet=True)
-    assert labels_of(None, predictions, [path], Layout()) is None
+    np.save(path, np.array([[0, 1, 1], [1, 1, 0]]))
+    predictions = predictions_of([path], Told(), logits=False, quiet=True)
+    assert labels_of(None, predictions, [path], Told()) is None
     with pytest.raises(cs.InvalidPredictions, match="labels must be in a file of their own"):
-        labels_of(path, predictions, [path], Layout())
+        labels_of(path, predictions, [path], Told())
 
 
-@pytest.mark.parametrize("column", ["labels", "y", "answer_key", "correct_answer", "final_label", "category"])
+@pytest.mark.parametrize("column", ["labels", "category"])
 def test_one_column_is_not_both_a_member_and_the_labels(run, tmp_path, column):
     """That member was always right, and so was the fused answer."""
     rows = "".join(f"q{i},{'ab'[i % 2]},{'ab'[i % 3 == 0]},{'ab'[i % 5 == 0]},{'ab'[i % 2]}\n" for i in range(30))
@@ -82,9 +82,9 @@ def test_items_that_are_nearly_the_same(tmp_path, capsys):
     paths = [str(tmp_path / f"{member}.csv") for member in "ab"]
     for path, names in zip(paths, (("q0", "q1", "7"), ("q0", "Q1", "007")), strict=True):
         Path(path).write_text("item,cat,dog\n" + "".join(f"{name},.5,.5\n" for name in names), encoding="utf-8")
-    predictions_of(paths[:1], Layout(), logits=False)
+    predictions_of(paths[:1], Told(), logits=False)
     assert "differ only" not in capsys.readouterr().err
-    predictions_of(paths, Layout(), logits=False)
+    predictions_of(paths, Told(), logits=False)
     said = " ".join(capsys.readouterr().err.split())
     assert "2 items have names, such as ['q1', 'Q1'], that differ only in case, spaces around them or zeros" in said
 
@@ -104,7 +104,9 @@ def test_columns_named_for_the_predictions_need_not_be_in_the_labels(run, tmp_pa
     gold = "".join(f"q{i},{'yes' if i % 2 else 'no'}\n" for i in range(12))
     (tmp_path / "gold.csv").write_text(f"question_id,gold\n{gold}", encoding="utf-8")
     code, _, err = run("aggregate", "judges.csv")
-    assert code == 2 and "say --label-column 'verdict'" in " ".join(err.split())
+    assert code == 2 and "say --label-column verdict (no, yes) or --label-column decision (yes, no)" in " ".join(
+        err.split()
+    )
     code, out, _ = run("aggregate", "judges.csv", "--label-column", "verdict", "--labels", "gold.csv", "--json")
     assert code == 0 and json.loads(out)["scores"]["Average"]["accuracy"] == 1
 
@@ -136,3 +138,14 @@ def test_what_labels_and_classes_do_not_do_is_told(run, tmp_path, monkeypatch):
     assert "! the classes ['Pass', 'pass'] differ only in case, spaces around them or zeros in front" in err
     err = " ".join(run("aggregate", "all.csv", "--known", "empty.csv")[2].split())
     assert "empty.csv: CSV table, 0 labels in 'label', items in 'id'" in err
+
+
+@pytest.mark.parametrize("column", ["y", "answer_key", "final_label", "majority", "expert", "verified"])
+def test_a_column_that_may_be_the_truth_is_asked_for(run, tmp_path, column):
+    rows = "".join(f"q{i},{'ab'[i % 2]},{'ab'[i % 3 == 0]},{'ab'[i % 5 == 0]},{'ab'[i % 2]}\n" for i in range(30))
+    (tmp_path / "wide.csv").write_text(f"item,ann,bob,eve,{column}\n{rows}", encoding="utf-8")
+    code, _, err = run("aggregate", "wide.csv", "--method", "average", "--json")
+    assert code == 2 and f"['{column}'] may be either" in " ".join(err.split())
+    assert "--member-column ann,bob,eve or" in " ".join(err.split())
+    code, out, _ = run("aggregate", "wide.csv", "--method", "average", "--json", "--member-column", "ann,bob,eve")
+    assert code == 0 and [row["member"] for row in json.loads(out)["members"]] == ["ann", "bob", "eve"]

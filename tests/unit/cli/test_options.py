@@ -8,9 +8,10 @@ from typer.main import get_command
 from consilience.cli.app import app
 from consilience.cli.methods import method_names
 from consilience.cli.options import Method, with_layout
-from consilience.data.roles import Layout
+from consilience.data.tables.told import Told
 
-NAMES = ["item_column", "member_column", "label_column", "classes", "items", "normalize"]
+NAMES = ["item_column", "member_column", "label_column", "classes", "items", "normalize", "positive"]
+NAMES += ["format_", "question"]
 
 
 def test_help_names_every_method():
@@ -32,7 +33,7 @@ def test_shared_options_have_one_meaning():
 
 def test_options_stand_in_the_place_of_the_parameter():
     @with_layout
-    def command(files, *, layout, json=False):
+    def command(files, *, told, json=False):
         """Say something."""
 
     assert list(signature(command).parameters) == ["files", "json", *NAMES]
@@ -43,8 +44,8 @@ def test_the_command_gets_the_columns():
     heard = {}
 
     @with_layout
-    def command(files, *, layout):
-        heard.update(files=files, layout=layout)
+    def command(files, *, told):
+        heard.update(files=files, told=told)
 
     given = dict.fromkeys(NAMES) | {
         "item_column": "q",
@@ -53,7 +54,7 @@ def test_the_command_gets_the_columns():
         "normalize": True,
     }
     command(files=["a.csv"], **dict.fromkeys(NAMES) | given)
-    assert heard == {"files": ["a.csv"], "layout": Layout("q", None, "said", ("a", "b,c"), None, normalize=True)}
+    assert heard == {"files": ["a.csv"], "told": Told("q", None, "said", ("a", "b,c"), None, normalize=True)}
 
 
 def test_tables_are_read_by_the_columns_named(run, tmp_path):

@@ -8,11 +8,11 @@ import pytest
 
 import consilience as cs
 from consilience.cli.shares import shares_of
-from consilience.data.roles import Layout
+from consilience.data.tables.told import Told
 
 
 def given(text):
-    return shares_of(text, Layout(), None, quiet=True)
+    return shares_of(text, Told(), None, quiet=True)
 
 
 def test_what_is_said_is_what_python_takes():
@@ -82,7 +82,7 @@ def test_other_commands_are_those_of_python(run, arrays):
     assert told["explain --item 3"]["class_shares"] == pytest.approx(why.shares) and why.shares != 0
     rows = {row["method"]: row for row in cs.compare(panel, class_shares=counts).rows()}
     for row in told["compare"]:
-        assert row["estimated accuracy"] == pytest.approx(rows[row["method"]]["estimated accuracy"])
+        assert row["to"] == pytest.approx(rows[row["method"]]["to"])
     items = [row["item"] for row in told["suggest -n 4"]["suggestions"]]
     assert items == cs.suggest(panel, 4, class_shares=counts).items
     windows = cs.monitor(cs.Predictions(panel), 20, class_shares=counts).windows

@@ -62,21 +62,107 @@ def members():
 # ---- what is learned from what ----------------------------------------------------------------------------
 
 
-def test_fit_learns_from_predictions_out_of_fold_and_from_nothing_else(blobs, members):
+LEARNERS = [cs.DawidSkene(), cs.BayesianClassifierCombination(), cs.SoftDawidSkene(max_iter=10), cs.Consensus()]
+every_learner = pytest.mark.parametrize("method", LEARNERS, ids=repr)
+
+
+def out_of_fold(x, y, members, cv=4):
+    """What scikit-learn says that the members say of items that they have not seen."""
+    return np.stack([cross_val_predict(member, x, y, cv=cv, method="predict_proba") for _, member in members])
+
+
+@every_learner
+@pytest.mark.parametrize("learns", [True, False], ids=["with y", "without"])
+def test_fit_learns_from_predictions_out_of_fold_and_y_and_from_nothing_else(blobs, members, method, learns):
     x, y = blobs
-    ensemble = cs.EnsembleClassifier(members, cs.DawidSkene(), cv=4).fit(x, y)
-    answers = [cross_val_predict(member, x, y, cv=4, method="predict_proba") for _, member in members]
-    alone = cs.DawidSkene().fit(np.stack(answers))
+    ensemble = cs.EnsembleClassifier(members, method, cv=4, learn_from_y=learns).fit(x, y)
+    numbers = np.unique(y, return_inverse=True)[1]
+    alone = clone(method).fit(out_of_fold(x, y, members), numbers if learns else None)
     np.testing.assert_allclose(ensemble.aggregator_.confusion_, alone.confusion_, atol=1e-12)
     asked = np.stack([clone(member).fit(x, y).predict_proba(x) for _, member in members])
-    np.testing.assert_allclose(ensemble.predict_proba(x), alone.predict_proba(asked), atol=1e-12)
+    np.testing.assert_allclose(ensemble.predict_proba(x), alone.predict_proba(asked), atol=1e-9)
+
+
+def test_without_y_the_labels_reach_the_members_alone(blobs, members):
+    """Other names of the classes give the same numbers; with y too, but other labels do not."""
+    x, y = blobs
+    with_y, without = (cs.EnsembleClassifier(members, learn_from_y=learns).fit(x, y) for learns in (True, False))
+    assert with_y.aggregator_.correction_ is not None and without.aggregator_.correction_ is None
+    assert not np.allclose(with_y.predict_proba(x), without.predict_proba(x))
+
+
+def test_labels_are_worth_something(digits):
+    """One good member among four that share their errors: no agreement tells, labels do."""
+    x, y, x_new, y_new = digits
+    alike = [(f"depth {depth}", tree(depth)) for depth in (2, 3, 4, 5)]
+    scores = {
+        learns: cs.EnsembleClassifier([*STRONG[:1], *alike], cv=3, learn_from_y=learns).fit(x, y).score(x_new, y_new)
+        for learns in (True, False)
+    }
+    assert scores[True] > scores[False] + 0.05
+
+
+@pytest.mark.filterwarnings("ignore:.*labels contradict")
+def test_no_label_answers_for_its_own_item_out_of_fold(blobs):
+    """Members that know their training data by heart and nothing else: what they say in fold would teach to trust."""
+    x, y = blobs
+    shuffled = np.random.default_rng(0).permutation(y)
+    by_heart = [("tree", tree()), ("neighbour", KNeighborsClassifier(1))]
+    ensemble = cs.EnsembleClassifier(by_heart).fit(x, shuffled)
+    assert ensemble.predict_proba(x).max(axis=1).mean() < 0.5  # of three classes
+    assert (ensemble.member_predictions(x).to_array().max(axis=2) == 1).all()
+
+
+# ---- and then from data without labels --------------------------------------------------------------------
+
+
+def test_what_labels_taught_survives_data_without_labels(digits):
+    x, y, x_new, y_new = digits
+    alike = [(f"depth {depth}", tree(depth)) for depth in (2, 3, 4, 5)]
+    ensemble = cs.EnsembleClassifier([*STRONG[:1], *alike], cv=3).fit(x, y)
+    before = ensemble.score(x_new, y_new)
+    forgotten = clone(ensemble).fit(x, y).fit_aggregator(x_new, forget_y=True).score(x_new, y_new)
+    for _ in range(2):  # nothing is forgotten, or counted twice, if it is repeated
+        assert ensemble.fit_aggregator(x_new).score(x_new, y_new) > max(before - 0.02, forgotten + 0.05)
+
+
+@every_learner
+def test_data_without_labels_come_on_top_of_labels(blobs, members, method):
+    x, y = blobs
+    numbers = np.unique(y, return_inverse=True)[1]
+    ensemble = cs.EnsembleClassifier(members, method, cv=4).fit(x[:160], y[:160]).fit_aggregator(x[160:])
+    labelled, new = out_of_fold(x[:160], y[:160], members), ensemble.member_predictions(x[160:]).to_array()
+    if isinstance(method, cs.Consensus):
+        alone = cs.Consensus().fit(new).add_labels(labelled, numbers[:160])
+    else:
+        alone = clone(method).fit(labelled, numbers[:160]).partial_fit(new)
+    np.testing.assert_allclose(ensemble.predict_proba(x[160:]), alone.predict_proba(new), atol=1e-9)
+    forgotten = ensemble.fit_aggregator(x[160:], forget_y=True).predict_proba(x[160:])
+    np.testing.assert_allclose(forgotten, clone(method).fit(new).predict_proba(new), atol=1e-9)
+
+
+def test_without_y_data_without_labels_teach_anew(blobs, members):
+    x, y = blobs
+    ensemble = cs.EnsembleClassifier(members, learn_from_y=False).fit(x[:160], y[:160]).fit_aggregator(x[160:])
+    new = ensemble.member_predictions(x[160:]).to_array()
+    np.testing.assert_allclose(ensemble.predict_proba(x[160:]), cs.Consensus().fit(new).predict_proba(new), atol=1e-9)
+
+
+def test_labels_of_both_kinds_of_data(blobs, members):
+    """Labels of new items are learned from beside those of the fit, though their rows have the same numbers."""
+    x, y = blobs
+    ensemble = cs.EnsembleClassifier(members).fit(x[:160], y[:160]).fit_aggregator(x[160:], y[160:])
+    assert len(ensemble.aggregator_.labelled_.targets) == len(y)
+
+
+# ---- out of fold ------------------------------------------------------------------------------------------
 
 
 def test_out_of_fold_shows_what_members_hide_on_their_training_data(digits):
     """An unpruned tree knows its training data by heart; out of fold its accuracy is estimated as it is."""
     x, y, x_new, y_new = digits
     members = [("knn", KNeighborsClassifier()), ("tree", tree()), ("bayes", BernoulliNB(binarize=0.5))]
-    ensemble = cs.EnsembleClassifier(members, cs.DawidSkene()).fit(x, y)
+    ensemble = cs.EnsembleClassifier(members, cs.DawidSkene(), learn_from_y=False).fit(x, y)
 
     def estimated():
         return np.einsum("mkk,k->m", ensemble.aggregator_.confusion_, ensemble.aggregator_.class_prior_)[1]
@@ -89,7 +175,9 @@ def test_out_of_fold_shows_what_members_hide_on_their_training_data(digits):
 def accuracy_by_method(members, digits):
     x, y, x_new, y_new = digits
     return {
-        type(method).__name__: cs.EnsembleClassifier(members, method, cv=3).fit(x, y).score(x_new, y_new)
+        type(method).__name__: cs.EnsembleClassifier(members, method, cv=3, learn_from_y=False)
+        .fit(x, y)
+        .score(x_new, y_new)
         for method in (cs.MajorityVote(), cs.DawidSkene())
     }
 
@@ -126,7 +214,7 @@ def test_a_batch_teaches_how_members_err_after_a_shift(digits):
     broken = x_new.copy()
     broken[:, ::4] = 1 - broken[:, ::4]  # all that the first member looks at
     before = ensemble.score(broken, y_new)
-    assert ensemble.fit_aggregator(broken).score(broken, y_new) > before + 0.02
+    assert ensemble.fit_aggregator(broken, forget_y=True).score(broken, y_new) > before + 0.02
     assert np.einsum("mkk->m", ensemble.aggregator_.confusion_).argmin() == 0
 
 
@@ -291,7 +379,7 @@ def test_frozen_members_teach_the_same_as_fitted_ones(blobs):
     fitted = [("bayes", GaussianNB().fit(x[:120], y[:120])), ("svm", SVC().fit(x[:120], y[:120]))]
     frozen = [(name, FrozenEstimator(member)) for name, member in fitted]
     one = cs.EnsembleClassifier(frozen, cv=3).fit(x[120:], y[120:])
-    other = cs.EnsembleClassifier(fitted, prefit=True).fit(x[120:])
+    other = cs.EnsembleClassifier(fitted, prefit=True).fit(x[120:], y[120:])
     np.testing.assert_allclose(one.predict_proba(x), other.predict_proba(x), rtol=1e-12)
 
 
@@ -331,15 +419,19 @@ def test_a_frozen_member_may_know_more_classes_than_y(blobs):
         cs.EnsembleClassifier(members).fit(x[rest], (y[rest] == "pear").astype(int))
 
 
+@pytest.mark.filterwarnings("ignore:.*labels contradict")
 def test_labels_of_fitted_members_are_known_truths(blobs):
     x, y = blobs
     swapped = np.array(["fig", "pear", "apple"])[np.unique(y, return_inverse=True)[1]]
     wrong = [GaussianNB().fit(x[:120], swapped[:120]), LogisticRegression().fit(x[:120], swapped[:120])]
-    ensemble = cs.EnsembleClassifier(wrong, prefit=True)
+    ensemble = cs.EnsembleClassifier(wrong, cs.Consensus(label_noise=0), prefit=True)
     assert ensemble.fit(x[120:]).score(x[120:], y[120:]) < 0.3
     learned = ensemble.fit(x[120:180], y[120:180]).predict_proba(x[180:])
     assert ensemble.score(x[180:], y[180:]) > 0.6  # the labels say who means what
-    np.testing.assert_array_equal(learned, ensemble.fit_aggregator(x[120:180], y[120:180]).predict_proba(x[180:]))
+    anew = ensemble.fit_aggregator(x[120:180], y[120:180], forget_y=True)
+    np.testing.assert_array_equal(learned, anew.predict_proba(x[180:]))
+    untaught = clone(ensemble).set_params(learn_from_y=False).fit(x[120:180], y[120:180])
+    assert untaught.score(x[180:], y[180:]) < 0.3
     others = [y[120:180, None], pd.Series(y[120:180], index=np.arange(60)[::-1])]  # rows belong to rows by place
     for labels in others:
         np.testing.assert_array_equal(learned, ensemble.fit(x[120:180], labels).predict_proba(x[180:]))
@@ -446,6 +538,17 @@ def test_sample_weights_reach_all_members_in_and_out_of_fold(blobs, members):
         cs.EnsembleClassifier([*members, ("knn", KNeighborsClassifier())]).fit(x, y, sample_weight=weights)
     with pytest.raises(TypeError, match="fit takes sample_weight alone unless metadata routing is enabled; got groups"):
         cs.EnsembleClassifier(members).fit(x, y, groups=weights)
+
+
+def test_labels_do_not_undo_sample_weights(blobs, members):
+    """Weights may mean other class shares than y has; labels, which have no weights, would teach those of y."""
+    x, y = blobs
+    weights = np.where(y == "fig", 0.01, 1.0)
+    weighted = cs.EnsembleClassifier(members).fit(x, y, sample_weight=weights)
+    assert weighted.aggregator_.correction_ is None
+    assert (weighted.predict(x) == "fig").mean() < 0.1
+    alike = cs.EnsembleClassifier(members).fit(x, y, sample_weight=np.full(len(y), 2.0))
+    assert alike.aggregator_.correction_ is not None
 
 
 def test_metadata_is_routed_to_who_asks_for_it(blobs):

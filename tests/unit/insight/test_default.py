@@ -86,7 +86,7 @@ def test_a_comparison_knows_the_class_shares(collapsed):
     predictions, _ = collapsed
     rows = {row["method"]: row for row in cs.compare(predictions, class_shares="even").rows()}
     (only,) = cs.compare(predictions, aggregators={"Consensus": cs.Consensus(class_shares="even")}).rows()
-    for name in ("estimated accuracy", "confidence"):
+    for name in ("from", "to", "confidence"):
         assert rows["Consensus"][name] == pytest.approx(only[name])
     (average,) = cs.compare(predictions, aggregators={"Average": cs.Average()}, class_shares="even").rows()
-    assert average["estimated accuracy"] == pytest.approx(rows["Average"]["estimated accuracy"])
+    assert average["from"] == pytest.approx(rows["Average"]["from"])

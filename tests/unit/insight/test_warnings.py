@@ -11,6 +11,8 @@ from consilience.insight.warnings.evidence import Changed, Evidence
 from consilience.insight.warnings.members import overconfident_members, renamed_members, useless_members
 from consilience.insight.warnings.panel import lost_by_fusing, not_settled, too_few_items, wrong_together
 
+from simulate import softmax_members
+
 N_ITEMS, N_CLASSES = 400, 3
 
 
@@ -173,12 +175,23 @@ def test_labelling_functions_of_one_class_are_not_useless(rng):
 
 @pytest.mark.parametrize(
     ("made_right", "made_wrong", "is_warned"),
-    [(0, 6, True), (11, 16, True), (0, 1, False), (5, 6, False), (9, 3, False)],
+    [(0, 6, True), (11, 25, True), (0, 1, False), (11, 16, False), (9, 3, False)],
 )
-def test_a_loss_by_fusing_is_warned_of_where_four_in_five_such_counts_are_one(
+def test_a_loss_by_fusing_is_warned_of_where_the_paired_interval_tells_it(
     rng, truth, made_right, made_wrong, is_warned
 ):
-    labels = voted(rng, [0.9, 0.8, 0.7], truth)
-    found = lost_by_fusing(evidence_of(labels, truth, changed=Changed(made_right, made_wrong)))
+    labels, known = voted(rng, [0.9, 0.8, 0.7], truth), np.zeros(100, dtype=int)
+    fused = (np.arange(100) < made_wrong).astype(int)
+    average = (np.arange(100) >= 100 - made_right).astype(int)
+    found = lost_by_fusing(evidence_of(labels, truth, changed=Changed.of(fused, average, known)))
     assert bool(found) == is_warned and not lost_by_fusing(evidence_of(labels, truth))
     assert all(f"{made_right} became right and {made_wrong} became wrong" in warned.text for warned in found)
+
+
+@pytest.mark.filterwarnings("ignore:.*labels contradict")
+def test_labels_that_contradict_are_told_wherever_the_panel_is_diagnosed(rng):
+    array, truth = softmax_members(rng, [3, 3, 3], n_items=300, n_classes=3)
+    wrong, right = (np.where(np.arange(300) < 20, labels, -1) for labels in ((truth + 1) % 3, truth))
+    for known, is_told in ((wrong, True), (right, False)):
+        found = cs.diagnose(array, cs.Consensus().fit(array, known))
+        assert any("known labels contradict" in text for text in found.warnings) == is_told

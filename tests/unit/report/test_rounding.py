@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from consilience.report.rounding import LONGEST_NAME, percent, rounded, text
+from consilience.report.rounding import LONGEST_NAME, rounded, text
 
 
 @pytest.mark.parametrize(
@@ -30,9 +30,3 @@ def test_long_names_are_cut_to_the_longest_that_is_shown():
     cut = text("x" * (LONGEST_NAME + 1))
     assert len(cut) == LONGEST_NAME and cut.endswith("x…")
     assert text(7) == "7"
-
-
-def test_shares_are_rounded_as_the_page_rounds_them():
-    """`toFixed` takes a half up, of what JSON holds."""
-    assert percent(0.9025, 1) == "90.3%" and percent(0.90249, 1) == "90.3%" and percent(0.125) == "13%"
-    assert percent(0.9997, 1) == "99.9%" and percent(1.0, 1) == "100%" and percent(float("nan")) == "–"

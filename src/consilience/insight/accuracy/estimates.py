@@ -28,6 +28,13 @@ FUSED = "fused answer"
 """What the answer that is diagnosed is called among whole answers."""
 
 
+INDEPENDENT = ("combined", "translated", "multiplied")
+"""What takes errors for independent: of votes, of probabilities as they have come to mean, and of their product."""
+
+MOST_POWER = 4.0
+"""Nobody's probabilities are taken to a higher power."""
+
+
 class Estimate(NamedTuple):
     """An accuracy, and the interval that holds the true one in nine of ten panels; NaN of who has not voted."""
 
@@ -78,16 +85,19 @@ def estimate_accuracies(
 
 
 def named_estimates(
-    voters: Voters, answers: Collection[str], known: IntArray | None, taught: Collection[str] = frozenset()
+    voters: Voters, answers: Collection[str], known: IntArray | None, unseen: Mapping[str, IntArray] | None = None
 ) -> Estimates:
     """The estimates of these voters, the last of whom are whole answers of these names.
 
-    Answers that labels have `taught` are not measured: they fit these labels better than others.
+    An answer that labels have taught fits these labels better than others. It is measured on labels that it has not
+    seen: `unseen`, by name, (items,), -1 where unknown or seen.
     """
-    weights = intervals.shipped()
-    found, n_members = estimates_of(voters, weights, known), len(voters.votes) - len(answers)
-    without = estimates_of(voters, weights) if taught else found
-    of_answers = {name: (without if name in taught else found)[n_members + place] for place, name in enumerate(answers)}
+    weights, n_members = intervals.shipped(), len(voters.votes) - len(answers)
+    found = estimates_of(voters, weights, known)
+    of_answers = dict(zip(answers, found[n_members:], strict=True))
+    for name, others in (unseen or {}).items():
+        place = n_members + list(answers).index(name)
+        of_answers[name] = estimates_of(voters, weights, others)[place]
     return Estimates(found[:n_members], of_answers)
 
 
@@ -95,23 +105,20 @@ def voters_of(data: Predictions, model: Consensus, answers: Mapping[str, IntArra
     """Count the votes of the members, and of whole answers."""
     rule, labels, every = model.plain_rule(), list(answers.values()), np.arange(data.n_items)
     posterior = to_numpy(rule.posterior(data)).astype(np.float64)
-    counted = tally(data, rule, posterior, labels, model.chunk_size)
     found = model.finding().found
-    features = intervals.features_of(counted, found, rule.traits.panel)
-    independent = np.concatenate([if_independent(found.standing), np.full(len(labels), np.nan)])
+    alone = if_independent(found.standing)
+    powers = _powers(alone, found.standing.agreement.mean_confidence, data.n_classes)
+    counted = tally(data, rule, posterior, labels, powers=powers, chunk_size=model.chunk_size)
+    by_experts = np.max([counted.mean(name) for name in INDEPENDENT], axis=0)[data.n_members :]
+    independent = np.concatenate([alone, by_experts])
+    features = intervals.features_of(counted, found, rule.traits.panel, independent)
     votes = [*_labels_by_member(data), *((every, answer) for answer in labels)]
     return Voters(counted.mean("believed"), features, independent, posterior, votes)
 
 
 def estimates_of(voters: Voters, weights: Intervals, known: IntArray | None = None) -> list[Estimate]:
-    """The estimate of each voter, measured where enough true classes are known.
-
-    `Consensus` has learned that members mostly share their errors. Whether these do cannot be seen, so the interval
-    reaches as far as independent errors would have it.
-    """
-    low, high = weights.around(voters.believed, voters.features)
-    independent = np.where(np.isnan(voters.believed), np.nan, voters.independent)  # who is silent here is unknown
-    low, high = np.fmin(low, independent), np.fmax(high, independent)
+    """The estimate of each voter, measured where enough true classes are known."""
+    low, high = weights.around(voters.believed, voters.features, voters.independent)
     found = [Estimate(*numbers) for numbers in np.stack([voters.believed, low, high], axis=1).tolist()]
     if known is None:
         return found
@@ -136,6 +143,16 @@ def if_independent(standing: Standing) -> FloatArray:
     skill = skills(votes, copies(standing.agreement))
     by_chance = votes.shares @ votes.shares[has_voted].mean(axis=0)
     return np.where(has_voted, skill + (1 - skill) * by_chance, np.nan)
+
+
+def _powers(accuracy: FloatArray, confidence: FloatArray, n_classes: int) -> FloatArray:
+    """The power of each member's probabilities (members,) at which it would claim this accuracy; 1 where unknown.
+
+    A modest member tells more by its probabilities than it claims, and a boastful one less.
+    """
+    odds = (intervals.log_odds(share) + np.log(max(n_classes - 1, 1)) for share in (accuracy, confidence))
+    shown, claimed = (np.maximum(values, 0.1) for values in odds)
+    return np.asarray(np.nan_to_num(np.minimum(shown / claimed, MOST_POWER), nan=1.0))
 
 
 def _labels_by_member(data: Predictions) -> list[tuple[IntArray, IntArray]]:

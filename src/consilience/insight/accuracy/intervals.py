@@ -1,7 +1,10 @@
 """How far off an estimated accuracy may be, as learned from panels whose truth was known.
 
-On the scale of log-odds the interval reaches down and up from the estimate by what two linear functions of some
-features say. `training.accuracy` in the project's repository fits them; the weights come with the package.
+The interval starts from two beliefs: that of `Consensus`, which has learned that members share errors, and what
+independent errors would mean. From the higher one it reaches up and from the lower one down, on the scale of log-odds,
+by what two linear functions of some features say. But however much members agree, they may all be wrong together, or
+all be better than believed, and no feature shows it: no interval is narrower than two constants allow.
+`training.accuracy` in the project's repository fits all of it; the weights come with the package.
 """
 
 from __future__ import annotations
@@ -25,7 +28,7 @@ if TYPE_CHECKING:
     from consilience.insight.accuracy.tally import Tally
     from consilience.system.arrays import FloatArray
 
-VERSION = 1
+VERSION = 2
 
 WEIGHTS = "weights.npz"
 
@@ -35,7 +38,10 @@ MOST_DEVIATIONS = 4.0
 MOST_SURE = 0.99
 """Log-odds are of probabilities no nearer to 1 or to 0."""
 
-MEANS = ("averaged", "translated", "chosen", "top", "shared")
+NEVER = 0.02
+"""An interval that ends so near to 0 or 1 ends there: members who are never wrong on some items do exist."""
+
+MEANS = ("averaged", "translated", "combined", "chosen", "top", "shared")
 """Means by vote; the log-odds of each are compared with those of the estimate."""
 
 OF_PANEL = (
@@ -46,7 +52,7 @@ OF_PANEL = (
 """Traits of the panel that the error depends on."""
 
 NAMES = (
-    *(f"{name} against believed" for name in (*MEANS, "confidence")),
+    *(f"{name} against believed" for name in (*MEANS, "confidence", "independent")),
     *("log votes", "breadth", "largest share", "gives votes", "is no member"),
     *(f"panel: {name}" for name in OF_PANEL),
 )
@@ -55,20 +61,33 @@ NAMES = (
 @final
 @dataclass(frozen=True, slots=True, eq=False)
 class Intervals:
-    """The two linear functions, of standardized features."""
+    """The two linear functions, of standardized features, and the least that intervals reach."""
 
     table: FloatArray  # (features, 2): down and up
     bias: FloatArray  # (2,)
     mean: FloatArray  # (features,)
     deviation: FloatArray  # (features,)
+    least: FloatArray  # (2,): down, as a factor of what is believed; up, in log-odds of the higher belief
 
-    def around(self, believed: FloatArray, features: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """The ends of the interval of each estimate (voters,), given the features (voters, features)."""
+    def around(
+        self, believed: FloatArray, features: FloatArray, independent: FloatArray
+    ) -> tuple[FloatArray, FloatArray]:
+        """The ends of the interval of each estimate (voters,), given the features (voters, features).
+
+        `independent` is the accuracy if members erred independently, NaN where that is not known.
+        """
         scaled = np.clip((features - self.mean) / self.deviation, -MOST_DEVIATIONS, MOST_DEVIATIONS)
         down, up = np.logaddexp(0, scaled @ self.table + self.bias).T
-        middle = log_odds(believed)
-        low, high = np.minimum(expit(middle - down), believed), np.maximum(expit(middle + up), believed)
-        return np.where(low < 1 - MOST_SURE, 0.0, low), np.where(high > MOST_SURE, 1.0, high)  # on few items, it may be
+        lower, higher = bases(believed, independent)
+        low = np.minimum(expit(log_odds(lower) - down), self.least[0] * believed)
+        high = np.maximum(expit(log_odds(higher) + np.maximum(up, self.least[1])), higher)
+        return np.where(low < NEVER, 0.0, low), np.where(high > 1 - NEVER, 1.0, high)
+
+
+def bases(believed: FloatArray, independent: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Where intervals start from: the lower and the higher belief (voters,); NaN of who has not voted."""
+    other = np.where(np.isnan(independent), believed, independent)
+    return np.minimum(believed, other), np.maximum(believed, other)
 
 
 def log_odds(shares: FloatArray) -> FloatArray:
@@ -76,7 +95,7 @@ def log_odds(shares: FloatArray) -> FloatArray:
     return np.asarray(logit(np.clip(shares, 1 - MOST_SURE, MOST_SURE)))
 
 
-def features_of(tally: Tally, found: Found, panel: FloatArray) -> FloatArray:
+def features_of(tally: Tally, found: Found, panel: FloatArray, independent: FloatArray) -> FloatArray:
     """The features of each voter (voters, len(NAMES)), given the traits of the panel."""
     n_members, n_voters, n_classes = len(found.is_hard), *tally.said.shape
     believed = log_odds(tally.mean("believed"))
@@ -85,7 +104,7 @@ def features_of(tally: Tally, found: Found, panel: FloatArray) -> FloatArray:
     confidence = tally.mean("averaged")  # how sure of itself: of whole answers, the average of what they say
     stated = np.where(found.is_hard, VOTE + (1 - VOTE) / n_classes, found.standing.agreement.mean_confidence)
     confidence[:n_members] = stated
-    means = [*(tally.mean(name) for name in MEANS), confidence]
+    means = [*(tally.mean(name) for name in MEANS), confidence, independent]
     columns = [log_odds(mean) - believed for mean in means]
     is_hard = np.concatenate([found.is_hard, np.zeros(n_voters - n_members)])
     columns += [np.log(np.maximum(n_votes, 1)), entropy(shares), shares.max(axis=1), is_hard]
@@ -119,4 +138,5 @@ def read(path: str | os.PathLike[str]) -> Intervals:
 
 
 def _sizes(_: tuple[int, ...]) -> dict[str, tuple[int, ...]]:
-    return {"table": (len(NAMES), 2), "bias": (2,), "mean": (len(NAMES),), "deviation": (len(NAMES),)}
+    n = len(NAMES)
+    return {"table": (n, 2), "bias": (2,), "mean": (n,), "deviation": (n,), "least": (2,)}

@@ -23,7 +23,8 @@ if TYPE_CHECKING:
     from consilience.system.arrays import Array, FloatArray, IntArray
 
 SUMS = (
-    *("votes", "believed", "averaged", "translated"),  # of what it says, by the posterior and two experts
+    *("votes", "believed", "averaged", "translated", "combined"),  # of what it says, by the posterior and by experts
+    "multiplied",  # … by the product of the probabilities
     "chosen",  # whether the posterior finds the same class most probable
     "top",  # the largest posterior of the items
     *("shared", "met"),  # the share of the other votes that are for the same class, and whether there are any
@@ -58,24 +59,40 @@ class Votes(NamedTuple):
     is_counted: bool  # among the votes of the panel, so that the others are one less
 
 
+class Beliefs(NamedTuple):
+    """What is believed of some items, (items, classes) each."""
+
+    opinions: Opinions
+    product: FloatArray
+    posterior: FloatArray
+
+
 def tally(
-    predictions: Predictions, rule: LearnedRule, posterior: Array, answers: Sequence[IntArray], chunk_size: int | None
+    predictions: Predictions,
+    rule: LearnedRule,
+    posterior: Array,
+    answers: Sequence[IntArray],
+    *,
+    powers: FloatArray,
+    chunk_size: int | None,
 ) -> Tally:
-    """Count the members, and then each of some whole answers (items,), under the posterior (items, classes)."""
+    """Count the members, and then each of some whole answers (items,), under the posterior (items, classes).
+
+    The probabilities of each member are multiplied to a power (members,).
+    """
     reader = Reader(predictions, chunk_size=chunk_size)
     reading = Reading(rule.experts, reader)
 
     def visit(chunk: ReadChunk) -> Tally:
         rows = to_numpy(posterior[chunk.items, :]).astype(np.float64)
         parts = [label[chunk.items] for label in answers]
-        return _of_chunk(chunk, reading.opinions(chunk), rows, parts, predictions.n_members)
+        beliefs = Beliefs(reading.opinions(chunk), np.exp(reading.product(chunk, powers)), rows)
+        return _of_chunk(chunk, beliefs, parts, predictions.n_members)
 
     return reader.added_up(visit)
 
 
-def _of_chunk(
-    chunk: ReadChunk, opinions: Opinions, posterior: FloatArray, answers: Sequence[IntArray], n_members: int
-) -> Tally:
+def _of_chunk(chunk: ReadChunk, beliefs: Beliefs, answers: Sequence[IntArray], n_members: int) -> Tally:
     n_classes, n_voters = chunk.n_classes, n_members + len(answers)
     entries = sparse.coo_array(votes_of(chunk.features(), chunk.n_items, n_members, n_classes).matrix)
     member, label = np.divmod(entries.col, n_classes)
@@ -87,15 +104,16 @@ def _of_chunk(
     ]
     sums, said = np.zeros((n_voters, len(SUMS))), np.zeros((n_voters, n_classes))
     for part in parts:
-        for place, values in enumerate(_of_votes(part, opinions, posterior).values()):
+        for place, values in enumerate(_of_votes(part, beliefs).values()):
             sums[:, place] += np.bincount(part.voter, weights=values, minlength=n_voters)
         cells = np.bincount(part.voter * n_classes + part.label, minlength=n_voters * n_classes)
         said += cells.reshape(n_voters, n_classes)
     return Tally(sums, said)
 
 
-def _of_votes(votes: Votes, opinions: Opinions, posterior: FloatArray) -> dict[str, FloatArray]:
+def _of_votes(votes: Votes, beliefs: Beliefs) -> dict[str, FloatArray]:
     """What is summed, of each vote, in the order of `SUMS`."""
+    opinions, posterior = beliefs.opinions, beliefs.posterior
     places = votes.item, votes.label
     n_others = opinions.n_votes[votes.item, 0].astype(np.float64) - votes.is_counted
     n_same = opinions.votes[places] * opinions.n_votes[votes.item, 0] - votes.is_counted
@@ -104,6 +122,8 @@ def _of_votes(votes: Votes, opinions: Opinions, posterior: FloatArray) -> dict[s
         "believed": posterior[places],
         "averaged": opinions.average[places].astype(np.float64),
         "translated": np.exp(opinions.translation[places].astype(np.float64)),
+        "combined": np.exp(opinions.combination[places].astype(np.float64)),
+        "multiplied": beliefs.product[places],
         "chosen": (posterior.argmax(axis=1)[votes.item] == votes.label).astype(np.float64),
         "top": posterior.max(axis=1)[votes.item],
         "shared": np.where(n_others > 0, np.clip(n_same / np.maximum(n_others, 1), 0, 1), 0.0),

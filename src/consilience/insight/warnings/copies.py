@@ -37,7 +37,6 @@ def copied_members(evidence: Evidence) -> list[Warned]:
             f"they give the same answer to {said.products[a, b] / said.counts[a, b]:.1%} of "
             f"{int(said.counts[a, b])} {'common items' if said.counts[a, b] <= n_items else 'pairs of answers'}",
             (int(a), int(b)),
-            suspect=True,
         )
         for a, b in zip(first[:MOST_SHOWN], second[:MOST_SHOWN], strict=True)
     ]

@@ -6,7 +6,13 @@ from typing import TYPE_CHECKING
 
 from consilience.insight.warnings.copies import copied_members
 from consilience.insight.warnings.members import overconfident_members, renamed_members, useless_members
-from consilience.insight.warnings.panel import lost_by_fusing, not_settled, too_few_items, wrong_together
+from consilience.insight.warnings.panel import (
+    contradicting_labels,
+    lost_by_fusing,
+    not_settled,
+    too_few_items,
+    wrong_together,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -14,6 +20,7 @@ if TYPE_CHECKING:
     from consilience.insight.warnings.evidence import Evidence, Warned
 
 WARNINGS: dict[str, Callable[[Evidence], list[Warned]]] = {
+    "labels contradict": contradicting_labels,
     "not settled": not_settled,
     "too few items": too_few_items,
     "everybody wrong together": wrong_together,

@@ -7,16 +7,14 @@ from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple, final
 
 import numpy as np
-from scipy.stats import beta
 
 from consilience.aggregators.consensus.credibility import SURE
 from consilience.data.answers import HardAnswers
-from consilience.insight.warnings.thresholds import LIKELY_LOSS, MOST_OF_ONE
+from consilience.insight.warnings.thresholds import MOST_OF_ONE
+from consilience.metrics.paired import paired_difference
 from consilience.passes.reader import Reader
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     import numpy.typing as npt
 
     from consilience.data.predictions import Predictions
@@ -26,16 +24,12 @@ if TYPE_CHECKING:
 
 
 class Warned(NamedTuple):
-    """A warning: what was found, what shows it, what to do, and the positions of the members it is about.
-
-    If their votes are `suspect`, so is their estimated accuracy: who always says the frequent class is right often.
-    """
+    """A warning: what was found, what shows it, what to do, and the positions of the members it is about."""
 
     finding: str
     advice: str
     because: str = ""
     about: tuple[int, ...] = ()
-    suspect: bool = False
 
     @property
     def text(self) -> str:
@@ -48,22 +42,15 @@ class Changed(NamedTuple):
 
     made_right: int
     made_wrong: int
+    is_loss: bool  # whether the fused answer is right less often, by the 90 % interval of the paired difference
 
     @classmethod
     def of(cls, fused: IntArray, average: IntArray, known: IntArray) -> Changed:
         """Count them, given the two answers and the true classes (items,), -1 where unknown."""
-        is_changed = (fused != average) & (known >= 0)
-        return cls(int((is_changed & (fused == known)).sum()), int((is_changed & (average == known)).sum()))
-
-    @property
-    def is_loss(self) -> bool:
-        """Whether fusing makes more answers wrong than right, with a probability of four in five at least."""
-        return bool(beta.sf(0.5, self.made_wrong + 1, self.made_right + 1) >= LIKELY_LOSS)
-
-
-def suspects(warned: Iterable[Warned]) -> set[int]:
-    """The members whose votes are suspect. Without labels, none of them is named as the best."""
-    return {member for one in warned if one.suspect for member in one.about}
+        is_known = known >= 0
+        ours, plain = (fused == known)[is_known], (average == known)[is_known]
+        is_loss = paired_difference(ours, plain).high < 0
+        return cls(int((ours & ~plain).sum()), int((plain & ~ours).sum()), is_loss)
 
 
 @final
@@ -76,6 +63,7 @@ class Evidence:
     estimates: Estimates  # of the members, and of the "fused answer"
     has_settled: bool = True
     changed: Changed | None = None  # None without labels that the fused answer has not seen
+    doubts_labels: bool = False  # whether the labels of the fit contradict answers that are sure
 
     @cached_property
     def answered(self) -> Agreement:

@@ -33,7 +33,6 @@ def useless_members(evidence: Evidence) -> list[Warned]:
             f"member {evidence.member(member)} agrees with the others hardly more than blind guessing would",
             "Look at some of its answers, and leave it out if they make no sense",
             about=(member,),
-            suspect=True,
         )
         for member, names in _odd_members(evidence)
         if names is None
@@ -54,17 +53,17 @@ def renamed_members(evidence: Evidence) -> list[Warned]:
                     "Check the order of its columns, or the names of its classes, and fuse again",
                     f"it says {shown}",
                     (member,),
-                    suspect=True,
                 )
             )
     return found[:MOST_SHOWN]
 
 
 def overconfident_members(evidence: Evidence) -> list[Warned]:
-    """Members who are surer of their answers than they are estimated to be right."""
+    """Members who are surer of their answers than they are right: what they claim is beyond the interval."""
     excess = np.nan_to_num(evidence.claimed - evidence.accuracies, nan=-1.0)
     order = np.argsort(-excess, kind="stable")
-    is_too_sure = (excess > TOO_SURE) & (evidence.n_votes >= ENOUGH_VOTES)
+    at_most = np.array([found.high for found in evidence.estimates.members])
+    is_too_sure = (excess > TOO_SURE) & (evidence.claimed > at_most) & (evidence.n_votes >= ENOUGH_VOTES)
     return [
         Warned(
             f"member {evidence.member(member)} is too sure",

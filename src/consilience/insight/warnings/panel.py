@@ -26,6 +26,19 @@ def not_settled(evidence: Evidence) -> list[Warned]:
     return [Warned(finding, "Raise max_iter or tol")]
 
 
+def contradicting_labels(evidence: Evidence) -> list[Warned]:
+    """The labels of the fit contradict the answers that members are sure of."""
+    if not evidence.doubts_labels:
+        return []
+    return [
+        Warned(
+            "the known labels contradict most of the answers to their items",
+            "Check whether classes are swapped, or only mistakes were labelled; until then, do not take what these "
+            "labels measure for all items",
+        )
+    ]
+
+
 def wrong_together(evidence: Evidence) -> list[Warned]:
     """Everybody is wrong together: the fused answer is wrong on a quarter of the items or more, or probably so."""
     fused = evidence.estimates.answers[FUSED]

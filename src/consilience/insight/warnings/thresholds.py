@@ -4,15 +4,12 @@
 are right, and of what there was to warn of, how much is found (`results/alarms.txt`).
 """
 
-LEAST_RIGHT, AT_BEST = 0.65, 0.9
+LEAST_RIGHT, AT_BEST = 0.65, 0.95
 """The fused answer is warned of if it is estimated to be right on less than the first share of the items, and the
 interval ends below the second; it is then wrong on a quarter or more."""
 
 MOSTLY_RIGHT = 0.75
 """Where labels measure the fused answer, it is warned of if the interval of its accuracy ends below."""
-
-LIKELY_LOSS = 0.8
-"""Fusing is a loss if, of the changed answers, those made wrong outnumber those made right with such a probability."""
 
 FALLEN = 0.1
 """The fused answer has become worse since a reference if its estimated accuracy has fallen by more; the true one has

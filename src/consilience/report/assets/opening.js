@@ -6,9 +6,11 @@ const report = JSON.parse(document.getElementById("payload").textContent);
 const memberName = (place) => report.member_names[place];
 const className = (place) => report.classes[place];
 const hasLabels = report.sizes.labelled > 0;
+/** Labels that the fit was given measure the members too, who have not seen them. */
+const areMeasured = report.sizes.measured > 0;
 
 /** What an estimate is worth, as `benchmarks.quality.estimates` measures it. */
-const ESTIMATED = "Estimated without labels. On kinds of data that nothing was fitted to, such estimates were off by 9 points in the mean, and nine of ten whiskers held the true share.";
+const ESTIMATED = "Estimated without labels. On kinds of data that nothing was fitted to, such estimates were off by 10 points in the mean, and nine of ten whiskers or more held the true share.";
 
 /** "Shown are 12 of 10,000 members: …" where not all are, else nothing. */
 function shownMembers(n, total) {
@@ -45,6 +47,7 @@ function opening() {
     make("p", { class: "sentence" }, report.opening.sentence),
     report.opening.hint ? make("p", { class: "hint" }, report.opening.hint) : null,
     make("div", { class: "opening" }, ranking(), make("div", { class: "numbers" }, numbers())),
+    make("ul", { class: "verdict" }, report.opening.verdict.map((words) => make("li", {}, words))),
     warnings(), gain());
 }
 
@@ -57,11 +60,11 @@ function ranking() {
   const rows = new Map(report.members.rows.map((row) => [row.member, row]));
   const members = order.map((place) => rankedBar(memberName(place), rows.get(place), "member"));
   const longest = Math.max(...order.map((place) => Array.from(memberName(place)).length), 13);
-  const list = make("ol", { class: "ranking", "--fused": share(fused.value), "--longest": `${longest}ch` },
+  const list = make("ol", { class: isNumber(fused.value) ? "ranking" : "ranking unknown", "--fused": share(fused.value), "--longest": `${longest}ch` },
     rankedBar("Fused answer", fused, "fused"), rankedBar("Plain average", average, "average"),
     make("li", { class: "divider", "aria-hidden": "true" }), members, make("li", { class: "axis", "aria-hidden": "true" }, axis()));
   return make("figure", { class: "card ranked" },
-    make("figcaption", {}, hasLabels ? "How often each one is right" : "How often each one is right, as far as can be told"),
+    make("figcaption", {}, areMeasured ? "How often each one is right" : "Where each one may lie: overlapping whiskers tell nobody apart"),
     list, foldRanking(members), rankingKey([fused, average, ...rows.values()]));
 }
 
@@ -73,19 +76,21 @@ function axis() {
   return make("span", { class: "track ticks" }, [0, 0.25, 0.5, 0.75, 1].map((at) => make("span", { class: "mark-at", "--at": share(at) }, percentOf(at))));
 }
 
-/** A row of the chart. Of somebody with very few answers there is only the interval. */
+/** A row of the chart. Of somebody with very few answers, and of whole answers without labels, there is only the interval. */
 function rankedBar(name, { value, low, high, measured, answers, warned }, kind) {
   const isKnown = isNumber(low), isFew = isKnown && !isNumber(value);
   const between = `${percentOf(low)} to ${percentOf(high)}`;
-  const words = !isKnown ? "no answer" : isFew ? between : percentOf(value, measured ? 1 : 0);
+  const words = !isKnown ? "no answer" : measured && !isFew ? percentOf(value, 1) : between;
+  const beside = !isNumber(value) ? null : measured ? between : `≈ ${percentOf(value)}`;
   const how = measured ? "measured" : "estimated";
   const line = make("li", { class: `${kind} ${how}` },
     make("span", { class: "who", title: name }, name, warned ? warningFlag() : null),
     make("span", { class: "track", "aria-hidden": "true" },
       isNumber(value) ? make("span", { class: "level", "--to": share(value) }) : null,
       isKnown ? make("span", { class: "whisker", "--from": share(low), "--to": share(high) }) : null),
-    make("span", { class: "value" }, words, isNumber(value) ? make("span", { class: "between" }, between) : null));
-  const told = isKnown ? `${name}: ${words}${isFew ? ` (${counted(answers, "answer")})` : `, between ${percentOf(low)} and ${percentOf(high)}`}, ${how}` : `${name}: no answer`;
+    make("span", { class: "value" }, words, beside ? make("span", { class: "between" }, beside) : null));
+  const few = isFew && answers !== undefined ? ` (${counted(answers, "answer")})` : "";
+  const told = isKnown ? `${name}: ${[`${words}${few}`, beside, how].filter(Boolean).join(", ")}` : `${name}: no answer`;
   line.addEventListener("pointermove", (event) => tooltip.show([told], event.clientX, event.clientY));
   line.addEventListener("pointerleave", () => tooltip.hide());
   return line;
@@ -114,30 +119,31 @@ function rankingKey(entries) {
   const known = entries.filter((entry) => isNumber(entry.low));
   const kinds = [["measured", "measured with labels"], ["estimated", "estimated without labels"]]
     .filter(([kind]) => known.some((entry) => (kind === "measured") === entry.measured));
-  const { labelled, items } = report.sizes;
-  const words = !hasLabels ? ESTIMATED
+  const { measured: labelled, items } = report.sizes;
+  const words = !areMeasured ? ESTIMATED
     : labelled === items ? `Measured on all ${counted(items, "item")}. The whiskers show where the share would be, nine times of ten, on other items of the same kind.`
     : `Measured on ${counted(labelled, "item")} with a label; the whiskers hold the share on all ${count(items)} nine times of ten, if the labelled ones were drawn at random.${kinds.length > 1 ? " Who has fewer than 10 labelled answers is estimated." : ""}`;
+  const taught = report.opening.gain ? " The fused answer is measured only where it did not see the label." : "";
   return make("div", { class: "key" },
     kinds.map(([kind, label]) => make("span", {}, make("i", { class: `swatch ${kind}`, "aria-hidden": "true" }), label)),
     make("span", {}, make("i", { class: "swatch reach", "aria-hidden": "true" }), "90% interval"),
-    make("span", {}, make("i", { class: "swatch line", "aria-hidden": "true" }), "the fused answer"),
+    isNumber(report.opening.fused.value) ? make("span", {}, make("i", { class: "swatch line", "aria-hidden": "true" }), "the fused answer") : null,
     entries.some((entry) => entry.warned) ? make("span", {}, make("span", { class: "flag" }, "!"), "there is a warning about this member") : null,
-    make("p", {}, words, shownMembers(report.members.rows.length, report.members.total)));
+    make("p", {}, words, taught, shownMembers(report.members.rows.length, report.members.total)));
 }
 
 // ---- three numbers ----
 
 function numbers() {
   const { fused, average, changed, unsure, unsure_below: below, answered } = report.opening;
-  const digits = fused.measured ? 1 : 0;
-  const points = fused.measured && average.measured ? `${signed(100 * (fused.value - average.value), 1)} points against the plain average (${percentOf(average.value, 1)}).`
-    : `Between ${percentOf(fused.low)} and ${percentOf(fused.high)}; the plain average ${percentOf(average.value)}.`;
+  const between = ({ low, high }) => `${percentOf(low)} to ${percentOf(high)}`;
+  const points = fused.measured && average.measured ? `Between ${between(fused)}; the plain average ${percentOf(average.value, 1)}, ${between(average)}.`
+    : `The interval holds the true share in nine of ten panels; the plain average’s is ${between(average)}. Only labels tell more.`;
   const ties = changed.ties ? ` ${count(changed.ties)} of them are ties of the average.` : "";
   const became = changed.helped === null ? `${percentOf(changed.count / answered, 1)} of the items are answered differently from the plain average.${ties}`
     : `${percentOf(changed.count / answered, 1)} of the items.${ties} With labels: ${count(changed.helped)} made right, ${count(changed.hurt)} made wrong${changed.neither ? `, ${count(changed.neither)} wrong both times` : ""}.`;
   return [
-    number(`Fused answer right (${fused.measured ? "measured" : "estimated"})`, percentOf(fused.value, digits), points),
+    number(`Fused answer right (${fused.measured ? "measured" : "estimated"})`, fused.measured ? percentOf(fused.value, 1) : between(fused), points),
     number("Answers that fusing changed", count(changed.count), became),
     number("Unsure answers", count(unsure), [`${percentOf(unsure / answered, 1)} of the fused answers are less than ${percentOf(below)} sure. `, make("a", { href: "#items" }, "Look at these first.")]),
   ];
@@ -152,7 +158,7 @@ const MOST_FINDINGS = 3;
 
 function warnings() {
   const found = report.opening.warnings;
-  if (!found.length) return make("p", { class: "note calm" }, "The answers give no cause for a warning.");
+  if (!found.length) return make("p", { class: "note calm" }, areMeasured ? "No warning is raised." : "No warning is raised. That does not mean that the answers are right: no warning can see errors that all members share.");
   return make("div", { class: "note alert", role: "note", "aria-label": "Warnings" },
     make("h2", {}, found.length === 1 ? "What to worry about" : "What to worry about, the most serious first"),
     found.map(({ findings, advice }) => {

@@ -28,14 +28,28 @@ def votes_of(predictions):
     return list(zip(hard.members.tolist(), hard.items.tolist(), hard.labels.tolist(), strict=True))
 
 
+POWERS = np.array([0.5, 1, 2, 3])
+"""Of the last, who gives votes, nothing is multiplied."""
+
+
+def multiplied(predictions):
+    """The product of what the first three say of each item, softened as votes are."""
+    rows = np.ones((predictions.n_items, 4))
+    for power, said in zip(POWERS[:3], predictions.to_array()[:3], strict=True):
+        for item, row in enumerate(said):
+            rows[item] *= 1 if np.isnan(row).any() else (0.98 * row + 0.02 / 4) ** power
+    return rows / rows.sum(axis=1, keepdims=True)
+
+
 @pytest.mark.parametrize("chunk_size", [None, 1, 7])
 def test_is_the_loops(case, chunk_size):
     predictions, model, answer = case
     rule = model.plain_rule()
     posterior = rule.posterior(predictions)
-    found = tally(predictions, rule, posterior, [answer], chunk_size)
+    found = tally(predictions, rule, posterior, [answer], powers=POWERS, chunk_size=chunk_size)
     (chunk,) = (reader := Reader(predictions)).chunks
     opinions = Reading(rule.experts, reader).opinions(chunk)
+    product = multiplied(predictions)
     votes = votes_of(predictions)
     expected, said = np.zeros((5, len(SUMS))), np.zeros((5, 4))
     for voter, item, label in [*votes, *((4, item, label) for item, label in enumerate(answer.tolist()))]:
@@ -45,6 +59,8 @@ def test_is_the_loops(case, chunk_size):
             "believed": posterior[item, label],
             "averaged": opinions.average[item, label],
             "translated": np.exp(opinions.translation[item, label]),
+            "combined": np.exp(opinions.combination[item, label]),
+            "multiplied": product[item, label],
             "chosen": posterior[item].argmax() == label,
             "top": posterior[item].max(),
             "shared": others.count(label) / len(others) if others else 0,
@@ -62,6 +78,6 @@ def test_means_are_by_vote_and_unknown_without_one(case):
         [predictions, cs.Predictions.from_labels(np.full((1, 40), -1), 4, members=["silent"], partial=True)]
     )
     model = cs.Consensus().fit(silent)
-    found = tally(silent, model.plain_rule(), model.posterior_, [answer], None)
+    found = tally(silent, model.plain_rule(), model.posterior_, [answer], powers=np.ones(5), chunk_size=None)
     assert np.isnan(found.mean("believed")[4]) and np.isfinite(found.mean("believed")[[0, 1, 2, 3, 5]]).all()
     np.testing.assert_allclose(found.mean("votes")[:4], 1)

@@ -1,0 +1,201 @@
+"""What can be said of a fused answer: without labels what is known, and with labels who is right more often.
+
+Without labels, how often the fused answer is right is only believed, and by the fused answer itself. So nobody is
+ranked by it. With labels the fused answer is compared with others on the same items.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple, final
+
+import numpy as np
+
+from consilience.insight.accuracy.measured import LEAST_LABELS
+from consilience.insight.single_members import LEAST_VOTED
+from consilience.metrics.paired import paired_difference
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from consilience.insight.accuracy.estimates import Estimate
+    from consilience.insight.agreement import PanelAgreement
+    from consilience.metrics.scores import Estimate as Difference
+    from consilience.system.arrays import FloatArray, IntArray
+
+MOST_NAMED = 3
+"""How many members are named in a sentence."""
+
+MOSTLY = 0.5
+"""An answer rests on the members who have this share of the influence together."""
+
+LEVEL = 0.9
+"""How often an interval of a difference holds."""
+
+AVERAGE = "the plain average"
+
+
+class Rival(NamedTuple):
+    """Somebody who is compared with the fused answer on the labelled items that both answer."""
+
+    name: str
+    accuracy: float
+    fused: float  # the accuracy of the fused answer, on the same items
+    lead: Difference  # of the fused answer, with an interval that allows for who was chosen
+    n_items: int
+
+    @property
+    def is_told_apart(self) -> bool:
+        """Whether the labels tell who of the two is better."""
+        return self.lead.low > 0 or self.lead.high < 0
+
+    def sentence(self) -> str:
+        """Who is right more often, and by how much."""
+        value, low, high = (f"{100 * number:+.1f}" for number in self.lead)
+        shares = f"the fused answer on {self.fused:.1%}, {self.name} on {self.accuracy:.1%} of {self.n_items:,} items"
+        points = f"{shares} with a label, a difference of {value} points ({low} to {high})"
+        if not self.is_told_apart:
+            return f"these labels do not tell whether the fused answer or {self.name} is right more often: {points}"
+        return f"the fused answer is right {'more' if self.lead.low > 0 else 'less'} often than {self.name}: {points}"
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Verdict:
+    """What is known of the fused answer, the plain average and the members."""
+
+    names: Sequence[str]  # of the members
+    members: Sequence[Estimate]
+    kappa: FloatArray  # (members,): agreement with the others beyond chance
+    influence: FloatArray  # (members,)
+    fused: Estimate
+    average: Estimate
+    agreement: PanelAgreement
+    n_changed: int  # answers that differ from the plain average's
+    n_items: int
+    rivals: Sequence[Rival] = ()  # the plain average and the best member; none without labels that nobody was taught
+    knows_shares: bool = False
+
+    def standing(self) -> list[str]:
+        """Who is right more often than whom, as far as it can be told; what matters most first."""
+        if self.rivals:
+            return [rival.sentence() for rival in sorted(self.rivals, key=lambda rival: rival.lead.value)]
+        if len(self.names) < 2:
+            return [f"there is one member and nobody to compare it with: {_right(self.fused)}"]
+        how = "by these labels" if self.fused.is_measured else "without labels"
+        everybody = (
+            f"the fused answer ({_right(self.fused)}), the plain average ({_right(self.average)}) and the members"
+        )
+        return [f"{everybody} cannot be told apart {how}{self._exceptions()}"]
+
+    def known(self) -> list[str]:
+        """What is known without labels: how far members agree, who agrees least, and what the answers rest on."""
+        return [self.agreement.sentence().removesuffix("."), *self._least_agreeing(), self._rests_on()]
+
+    def changed(self) -> str:
+        """What fusing changed."""
+        if not self.n_changed:
+            return "fusing answers every item as the plain average does"
+        return f"fusing changed {self.n_changed:,} of the {self.n_items:,} answers of the plain average"
+
+    def advice(self) -> str:
+        """What would tell more; empty where labels have told, or every item has one."""
+        is_told = all(rival.is_told_apart or rival.n_items == self.n_items for rival in self.rivals)
+        if self.rivals and is_told:
+            return ""
+        which = "more labels" if self.fused.is_measured else "30 labels"
+        shares = "" if self.knows_shares else "; if you know how frequent the classes are, say so (class_shares)"
+        return (
+            f"{which} would tell: of items drawn at random they measure everybody, and of those that `suggest` names, "
+            f"given to the fit, they correct the answers{shares}"
+        )
+
+    def sentences(self) -> list[str]:
+        """The whole verdict."""
+        return as_sentences([*self.standing(), self.changed(), *self.known(), self.advice()])
+
+    # ---- parts ------------------------------------------------------------------------------------------------
+
+    def _exceptions(self) -> str:
+        """The members whose whole interval is below that of the fused answer, or above it."""
+        pairs = list(zip(self.names, self.members, strict=True))
+        worse = [name for name, found in pairs if found.high < self.fused.low]
+        better = [name for name, found in pairs if found.low > self.fused.high]
+        parts = [
+            f"{_listed(names)} {'is' if len(names) == 1 else 'are'} {how}"
+            for names, how in ((worse, "worse"), (better, "better"))
+            if names
+        ]
+        return f", except that {' and '.join(parts)}" if parts else ""
+
+    def _least_agreeing(self) -> list[str]:
+        heard = np.flatnonzero(~np.isnan(self.kappa))
+        if len(heard) < 3:
+            return []
+        least = int(heard[np.argmin(self.kappa[heard])])
+        usual = float(np.median(self.kappa[heard]))
+        own = f"kappa {self.kappa[least]:z.2f}; the median member {usual:z.2f}"
+        return [f"of the members, {self.names[least]} agrees least with the others ({own})"]
+
+    def _rests_on(self) -> str:
+        if not self.influence.any():
+            return "no member moves the answers"
+        order = np.argsort(-self.influence, kind="stable")
+        n_needed = int(np.searchsorted(np.cumsum(self.influence[order]), MOSTLY)) + 1
+        named = [f"{self.names[m]} ({self.influence[m]:.0%})" for m in order[:n_needed]]
+        return f"at least half of what moves the answers comes from {_listed(named)}"
+
+
+def rivals_of(
+    fused: IntArray, average: IntArray, members: Mapping[str, tuple[IntArray, IntArray]], truth: IntArray
+) -> list[Rival]:
+    """The plain average and the best member, each compared with the fused answer (items,); none of too few labels.
+
+    Members have items and labels of their votes, by name; the truth (items,) is -1 where unknown.
+    """
+    n_labels = int((truth >= 0).sum())
+    if n_labels < LEAST_LABELS:
+        return []
+    voters = {name: votes for name, votes in members.items() if (truth[votes[0]] >= 0).sum() >= LEAST_VOTED * n_labels}
+    level = one_of(max(len(voters), 1))
+    found = [_rival(name, fused, (items, labels), truth, level) for name, (items, labels) in voters.items()]
+    best = sorted(found, key=lambda rival: -rival.accuracy)[:1] if len(members) > 1 else []
+    return [_rival(AVERAGE, fused, (np.arange(len(truth)), average), truth, one_of(1)), *best]
+
+
+def one_of(n_candidates: int) -> float:
+    """The level of an interval of the best of some, who was chosen by the same labels: it must hold for each of them.
+
+    >>> one_of(1), one_of(5)
+    (0.9, 0.98)
+    """
+    return 1 - (1 - LEVEL) / n_candidates
+
+
+def _rival(name: str, fused: IntArray, votes: tuple[IntArray, IntArray], truth: IntArray, level: float) -> Rival:
+    items, labels = votes
+    is_known = truth[items] >= 0
+    items, labels = items[is_known], labels[is_known]
+    own, ours = labels == truth[items], fused[items] == truth[items]
+    return Rival(name, float(own.mean()), float(ours.mean()), paired_difference(ours, own, level), len(items))
+
+
+def _right(found: Estimate) -> str:
+    """How often one is right: an interval, after a number if that was measured."""
+    ends = f"{100 * found.low:.0f} to {found.high:.0%}"
+    return f"{found.value:.1%} right, {ends}" if found.is_measured else f"{ends} right"
+
+
+def _listed(names: Sequence[str]) -> str:
+    """The first of some names, and how many there are more.
+
+    >>> _listed(["a", "b"]), _listed(["a", "b", "c", "d", "e"])
+    ('a and b', 'a, b, c and 2 more')
+    """
+    shown = [*names[:MOST_NAMED], *([f"{len(names) - MOST_NAMED} more"] if len(names) > MOST_NAMED else [])]
+    return " and ".join(filter(None, [", ".join(shown[:-1]), shown[-1]]))
+
+
+def as_sentences(parts: Iterable[str]) -> list[str]:
+    """Each part that is not empty, from a capital letter to a full stop."""
+    return [f"{words[0].upper()}{words[1:]}." for words in parts if words]
