@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test lint format docs bench quality train peers fuzz nightly coverage mutants audit clean
+.PHONY: demo test lint format docs bench quality paper train peers fuzz nightly coverage mutants audit clean
 
 demo: .venv/installed
 	$(BIN)/consilience demo
@@ -39,6 +39,12 @@ SIDE ?= tuning
 quality: .venv-peers/made
 	OMP_NUM_THREADS=1 $(PEERS_BIN)/python -m benchmarks.quality --data-dir $(DATA) --shared-dir $(SHARED) --work-dir $(WORK) \
 		--side $(SIDE)
+
+# The paper's experiments: docs/guide/reproducing.md. EXPERIMENT=clean OPTIONS="--tasks mnist" runs one.
+EXPERIMENT ?= list
+OPTIONS ?=
+paper: .venv/reproduced-with
+	$(BIN)/python -m paper $(EXPERIMENT) --data-dir $(DATA) --work-dir $(WORK) --output results/paper $(OPTIONS)
 
 # Train the network of Consensus, and examine it on families that it has not seen: training/README.md.
 train: .venv/tested-with
@@ -96,6 +102,10 @@ YARDSTICK := crowd-kit attrs nltk regex tqdm
 .venv/tested-with: .venv/installed
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable ".[test]"
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --no-deps $(YARDSTICK)
+	touch $@
+
+.venv/reproduced-with: .venv/installed
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable ".[paper]"
 	touch $@
 
 .venv/linted-with: .venv/installed

@@ -17,7 +17,7 @@ from sklearn.datasets import load_digits
 from sklearn.model_selection import train_test_split
 
 import consilience as cs
-from consilience.experiments.demo import rotated, untrained_members
+from consilience.cli.rotated_digits import rotated, untrained_members
 from consilience.metrics import accuracy, brier_score, nll
 
 SHARES = (0.0, 0.01, 0.1, 0.3, 1.0, 3.0)

@@ -81,9 +81,7 @@ def sds(name: str, side: str) -> tuple[Any, float, float]:
         )  # imports torch
         options = {"averaging": [1e-3] * n_iter, "optimizer_steps": steps, "init_smoothing": smoothing, "dtype": dtype}
         return measure(lambda: soft_dawid_skene_in_torch(array, **options), repeats=1 if n_classes == 1000 else 3)
-    method = cs.SoftDawidSkene(
-        max_iter=n_iter, optimizer_steps=steps, init_smoothing=smoothing, guard_silent_classes=False
-    )
+    method = cs.SoftDawidSkene(max_iter=n_iter, optimizer_steps=steps, init_smoothing=smoothing, silent_classes="flat")
     return measure(lambda: method.fit(array).posterior_, repeats=1 if n_classes == 1000 else 3)
 
 

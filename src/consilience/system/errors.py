@@ -1,7 +1,88 @@
-"""The exceptions and warnings of the project."""
+"""The exceptions of the project, and what a user is to say, as each door has it."""
 
 from __future__ import annotations
 
+import shlex
+from dataclasses import dataclass
+from typing import final
+
+FLAGS = {
+    "item": "--item-column",
+    "member": "--member-column",
+    "label": "--label-column",
+    "classes": "--classes",
+    "items": "--items",
+    "labels": "--labels",
+    "normalize": "--normalize",
+    "positive": "--positive",
+    "format": "--from",
+    "question": "--question",
+}
+"""What the command line calls the arguments that say what is in a table."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Say:
+    """An argument that decides, perhaps with its value.
+
+    >>> Say("label", "my verdict").in_python(), Say("label", "my verdict").in_command()
+    ("label='my verdict'", "--label-column 'my verdict'")
+    >>> Say("normalize").in_python(), Say("normalize").in_command(), Say("classes", ("a", "b")).in_command()
+    ('normalize=True', '--normalize', '--classes=a,b')
+    """
+
+    argument: str
+    value: str | tuple[str, ...] | None = None
+
+    def in_python(self) -> str:
+        """As a keyword argument."""
+        if self.argument == "normalize":
+            return "normalize=True"
+        value = list(self.value) if isinstance(self.value, tuple) else self.value
+        return f"{self.argument}=" if value is None else f"{self.argument}={value!r}"
+
+    def in_command(self) -> str:
+        """As a flag."""
+        flag = FLAGS[self.argument]
+        if self.value is None:
+            return flag
+        if isinstance(self.value, tuple):
+            return f"{flag}={shlex.quote(','.join(self.value))}"  # a class may be called -1
+        return f"{flag} {shlex.quote(self.value)}"
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Either:
+    """Words that differ between Python and the command line for another reason than the name of an argument."""
+
+    python: str
+    command: str
+
+    def in_python(self) -> str:
+        """The words of Python."""
+        return self.python
+
+    def in_command(self) -> str:
+        """The words of the command line."""
+        return self.command
+
 
 class InvalidPredictions(ValueError):  # noqa: N818 - it says what is wrong; "Error" would add nothing
-    """The data cannot be used; the message says what was expected and what was given."""
+    """The data cannot be used; the message says what was expected and what was given.
+
+    A message is made of text and of what to `Say`, which each door puts into its own words.
+    """
+
+    def __init__(self, *parts: str | Say | Either) -> None:
+        self.parts = parts
+        super().__init__("".join(part if isinstance(part, str) else part.in_python() for part in parts))
+
+    def within(self, where: object) -> InvalidPredictions:
+        """The same about a part of something larger, such as a file."""
+        return type(self)(f"{where}: ", *self.parts)
+
+    def in_command(self) -> str:
+        """The message in the words of the command line."""
+        return "".join(part if isinstance(part, str) else part.in_command() for part in self.parts)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 import errno
+import gzip
 import math
 import struct
 import tokenize
@@ -60,9 +61,32 @@ def read_npy(path: str | os.PathLike[str]) -> np.ndarray[Any, Any]:
 def read_text(path: Path, what: str) -> str:
     """The text of a file in UTF-8; `what` says what it must be."""
     check_is_file(path)
-    held = path.read_bytes()
+    held = read_unpacked(path)
+    check_text(held, path, what)
+    return held.decode("utf-8-sig")
+
+
+def read_unpacked(path: Path) -> bytes:
+    """The bytes of a file, unpacked if its name ends in .gz."""
+    if path.suffix.lower() != ".gz":
+        return path.read_bytes()
+    most = max(MOST_UNPACKED, MOST_EXPANSION * path.stat().st_size)
     try:
-        return held.decode("utf-8-sig")
+        with gzip.open(path) as file:
+            held = file.read(most + 1)
+    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+        raise InvalidPredictions(f"{path} must be packed by gzip; {reason_of(error)}") from error
+    if len(held) > most:
+        raise InvalidPredictions(f"{path} would unpack to more than the {most:,} bytes that are accepted of its size")
+    return held
+
+
+def check_text(held: bytes, path: Path, what: str) -> None:
+    """Raise if bytes are no text in UTF-8."""
+    if held.isascii():
+        return
+    try:
+        held.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = held.count(b"\n", 0, error.start) + 1
         found = f"line {line:,} has the byte {held[error.start]:#04x}, which is none"
