@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self, overload
 from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
-from consilience.aggregators import registry
+from consilience.aggregators import learned_frames, registry
 from consilience.answering import saving
 from consilience.answering.declaration import ALWAYS, CLASS_PRIOR, OPTIONAL, STATISTICS, Learned, nested
 from consilience.answering.onnx import write_onnx
 from consilience.answering.rule import AbstractRule, Names
-from consilience.data import learned_frames
 from consilience.data.alignment import check_sizes
 from consilience.data.axes import array_of_names
 from consilience.data.labels import known_labels, on_classes
@@ -31,8 +30,8 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
+    from consilience.aggregators.learned_frames import Library, Orientation
     from consilience.data.axes import Axes
-    from consilience.data.learned_frames import Library, Orientation
     from consilience.data.predictions import AbstractPredictions, Predictions
     from consilience.maths.statistics import Statistics
 

@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, Self, TypeVar, final
+from typing import Any, ClassVar, Self, TypeVar, final
 
 import numpy as np
 import numpy.typing as npt
@@ -38,7 +38,6 @@ from consilience.data.reading import (
 from consilience.data.tables.frames import are_member_tables, columns_of, shared_index
 from consilience.data.tables.plausibility import check_members
 from consilience.data.tables.told import Told
-from consilience.data.torch_members import Activation, run_models
 from consilience.system.arrays import Array, FloatArray, IntArray, like, namespace, to_numpy, working_dtype
 from consilience.system.errors import InvalidPredictions
 from consilience.system.threads import n_threads
@@ -147,6 +146,7 @@ class Predictions(AbstractPredictions):
 
     soft: tuple[SoftMember, ...]
     hard: HardAnswers | None
+    from_models: ClassVar[Callable[..., Predictions]]  # of torch members: `ensemble.torch_members` adds it
     _has_answers = False  # whether it was checked that each item has one: a look at all of them
 
     def __init__(
@@ -358,43 +358,6 @@ class Predictions(AbstractPredictions):
             made.check_every_item_is_answered()
             warn_of_one_member(made)
         return made
-
-    @classmethod
-    def from_models(
-        cls,
-        models: Any,
-        loader: Iterable[Any],
-        *,
-        activation: Activation = "softmax",
-        device: Any = None,
-        members: Iterable[Any] | None = None,
-        items: Iterable[Any] | None = None,
-        classes: Iterable[Any] | None = None,
-        verbose: bool = True,
-    ) -> Predictions:
-        """Predictions of torch models over a loader, which is read once; NumPy arrays in single precision.
-
-        Parameters
-        ----------
-        models
-            A list, or a mapping from the members' names, of modules or of functions of a batch. Modules run in eval
-            mode and without gradients, and are left as they were; unnamed, they are called by their class.
-        loader
-            A DataLoader, or anything that gives batches: tensors; tuples or lists, whose first part goes to the models;
-            or mappings, which are passed by keyword without their `labels`. Items are numbered as they come, so a
-            loader that shuffles gives them in an order that only it knows.
-        activation
-            "softmax" where models give logits or log-probabilities, "sigmoid" where they give one logit per item (the
-            second class's), "none" where they give probabilities.
-        device
-            Where the inputs of functions go; those of a module follow it to where its parameters are.
-        members, items, classes
-            Names along the axes.
-        verbose
-            Show a progress bar when it takes more than a second.
-        """
-        outputs = run_models(models, loader, activation=activation, device=device, verbose=verbose)
-        return cls(outputs, members=members, items=items, classes=classes)
 
     @classmethod
     def concatenate(cls, parts: Sequence[Any]) -> Predictions:

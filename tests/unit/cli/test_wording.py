@@ -19,8 +19,7 @@ PYTHON = re.compile(
 ONLY_IN_PYTHON = {
     "data/tables/frames.py",
     "data/tables/members.py",
-    "data/learned_frames.py",
-    "data/torch_members.py",
+    "aggregators/learned_frames.py",
     "ensemble",
     "plots.py",
 }

@@ -49,7 +49,9 @@ def test_names_come_first_where_there_is_no_index(fitted, library):
 
 def test_pandas_is_not_needed_for_the_others(fitted, monkeypatch):
     pytest.importorskip("polars")
-    monkeypatch.setattr("consilience.data.learned_frames.find_spec", lambda name: None if name == "pandas" else name)
+    monkeypatch.setattr(
+        "consilience.aggregators.learned_frames.find_spec", lambda name: None if name == "pandas" else name
+    )
     monkeypatch.setitem(sys.modules, "pandas", None)
     assert fitted.posterior_frame("polars").shape == (5, 4)
     with pytest.raises(ModuleNotFoundError, match="a frame of pandas needs pandas: pip install pandas"):

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 
+from consilience.data.predictions import Predictions
 from consilience.data.reading import are_probabilities, softmax
 from consilience.system.errors import InvalidPredictions
 from consilience.system.extras import extra
@@ -27,7 +28,43 @@ LABELS = ("labels", "label")
 """Entries of a batch that are the truth, which no member may see."""
 
 
-def run_models(
+def from_models(
+    models: Any,
+    loader: Iterable[Any],
+    *,
+    activation: Activation = "softmax",
+    device: Any = None,
+    members: Iterable[Any] | None = None,
+    items: Iterable[Any] | None = None,
+    classes: Iterable[Any] | None = None,
+    verbose: bool = True,
+) -> Predictions:
+    """Predictions of torch models over a loader, which is read once; NumPy arrays in single precision.
+
+    Parameters
+    ----------
+    models
+        A list, or a mapping from the members' names, of modules or of functions of a batch. Modules run in eval
+        mode and without gradients, and are left as they were; unnamed, they are called by their class.
+    loader
+        A DataLoader, or anything that gives batches: tensors; tuples or lists, whose first part goes to the models;
+        or mappings, which are passed by keyword without their `labels`. Items are numbered as they come, so a
+        loader that shuffles gives them in an order that only it knows.
+    activation
+        "softmax" where models give logits or log-probabilities, "sigmoid" where they give one logit per item (the
+        second class's), "none" where they give probabilities.
+    device
+        Where the inputs of functions go; those of a module follow it to where its parameters are.
+    members, items, classes
+        Names along the axes.
+    verbose
+        Show a progress bar when it takes more than a second.
+    """
+    outputs = _run_models(models, loader, activation=activation, device=device, verbose=verbose)
+    return Predictions(outputs, members=members, items=items, classes=classes)
+
+
+def _run_models(
     models: Any, loader: Iterable[Any], *, activation: Activation, device: Any, verbose: bool
 ) -> dict[str, Outputs]:
     """The probabilities (items, classes) of each member, by name; the loader is gone over once."""
