@@ -1,30 +1,28 @@
 """Fuse the predictions of several classifiers into one answer, without labels."""
 
-from consilience import metrics as metrics
-from consilience import plots as plots
-from consilience.aggregators import Average as Average
-from consilience.aggregators import BayesianClassifierCombination as BayesianClassifierCombination
-from consilience.aggregators import Consensus as Consensus
-from consilience.aggregators import DawidSkene as DawidSkene
-from consilience.aggregators import MajorityVote as MajorityVote
-from consilience.aggregators import SoftDawidSkene as SoftDawidSkene
-from consilience.aggregators import load as load
-from consilience.data.predictions import Predictions as Predictions
-from consilience.ensemble import EnsembleClassifier as EnsembleClassifier
-from consilience.files.public import read_predictions as read_predictions
-from consilience.insight.agreement import agreement as agreement
-from consilience.insight.checks import check_aggregator as check_aggregator
-from consilience.insight.comparison import compare as compare
-from consilience.insight.diagnostics import diagnose as diagnose
-from consilience.insight.explanation import explain as explain
-from consilience.insight.label_evaluation import evaluate_labels as evaluate_labels
-from consilience.insight.monitoring.monitor import monitor as monitor
-from consilience.insight.prevalence import prevalence as prevalence
-from consilience.insight.suggestion import suggest as suggest
-from consilience.metrics import evaluate as evaluate
-from consilience.metrics import ood as ood
-from consilience.metrics import reliability_curve as reliability_curve
-from consilience.system import tables as tables
-from consilience.system.errors import InvalidPredictions as InvalidPredictions
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
+
+if TYPE_CHECKING:
+    from consilience.ensemble import EnsembleClassifier as EnsembleClassifier
+    from consilience.interface import *  # noqa: F403 - so that no name is listed twice
+else:
+
+    def __getattr__(name: str) -> Any:
+        """Load the public names when the first of them is used: `consilience --help` needs none.
+
+        `EnsembleClassifier` comes by itself, because scikit-learn takes longer to load than all the rest.
+        """
+        if name == "__all__":
+            return [public for public in __dir__() if not public.startswith("_")]
+        if not name.startswith("__"):
+            home = import_module("consilience.ensemble" if name == "EnsembleClassifier" else "consilience.interface")
+            loaded = globals() | vars(home)  # and with the names, the rooms that they are from
+            if name in loaded:
+                return loaded[name]
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+    def __dir__() -> list[str]:
+        return sorted({*globals(), *vars(import_module("consilience.interface")), "EnsembleClassifier"})

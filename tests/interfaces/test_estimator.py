@@ -4,8 +4,12 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer
 
 import consilience as cs
+from consilience.aggregators.parameters import Parametrized
 
 from simulate import softmax_members
 
@@ -135,3 +139,39 @@ def test_batches_check_their_arguments_and_renew_the_history(array):
     assert (len(ds.history_), ds.n_iter_, ds.converged_) == (1, 1, False)
     with pytest.raises(ValueError, match="forgetting must be a number from 0 to 1; got 5"):
         ds.set_params(forgetting=5).partial_fit(array)
+
+
+def test_in_a_pipeline_and_in_a_search(array):
+    truth = array.mean(axis=0).argmax(axis=1)
+    members = array.transpose(1, 0, 2).reshape(len(truth), -1)  # (items, members × classes), as scikit-learn has it
+    apart = FunctionTransformer(lambda rows: rows.reshape(len(rows), 3, 3).transpose(1, 0, 2))
+    pipeline = make_pipeline(apart, cs.DawidSkene()).set_params(dawidskene__smoothing=0.5)
+    np.testing.assert_array_equal(
+        pipeline.fit(members).predict(members), cs.DawidSkene(smoothing=0.5).fit_predict(array)
+    )
+    assert clone(pipeline).get_params()["dawidskene__smoothing"] == 0.5
+    search = GridSearchCV(pipeline, {"dawidskene__smoothing": [0.1, 1.0]}, cv=2).fit(members, truth)
+    assert search.best_score_ > 0.9
+
+
+def test_wrong_parameters_are_named():
+    with pytest.raises(
+        ValueError, match=r"DawidSkene has no parameter 'smothing'; it has \['chunk_size', .*'smoothing'"
+    ):
+        cs.DawidSkene().set_params(smothing=1)
+
+
+def test_nested_parameters():
+    class Around(Parametrized):
+        def __init__(self, *, inner=None):
+            self.inner = inner
+
+    around = Around(inner=cs.DawidSkene()).set_params(inner__smoothing=2)
+    assert around.get_params()["inner__smoothing"] == 2 and "inner__smoothing" not in around.get_params(deep=False)
+    copied = around.unfitted_copy()
+    assert repr(copied) == "Around(inner=DawidSkene(smoothing=2))" and copied.inner is not around.inner
+
+
+def test_a_long_repr_is_cut():
+    text = repr(cs.Average(weights=[1 / 7] * 500))
+    assert len(text) < 720 and text.startswith("Average(weights=[0.142") and text.endswith("])") and "..." in text

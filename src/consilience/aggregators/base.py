@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import warnings
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self, overload
-
-from sklearn.base import BaseEstimator, clone
-from sklearn.exceptions import ConvergenceWarning, NotFittedError
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self, TypeVar, overload
 
 from consilience.aggregators import learned_frames, registry
+from consilience.aggregators.parameters import Parametrized
 from consilience.answering import saving
 from consilience.answering.declaration import ALWAYS, CLASS_PRIOR, OPTIONAL, STATISTICS, Learned, nested
 from consilience.answering.onnx import write_onnx
@@ -17,6 +15,7 @@ from consilience.answering.rule import AbstractRule, Names
 from consilience.data.alignment import check_sizes
 from consilience.data.axes import array_of_names
 from consilience.data.labels import known_labels, on_classes
+from consilience.maths.em import UNSETTLED
 from consilience.passes.lazy_posterior import LazyPosterior
 from consilience.passes.reader import read_anywhere
 from consilience.system.arrays import Array, FloatArray, position_of_largest
@@ -45,7 +44,7 @@ class Outcome(NamedTuple):
     converged: bool = True
 
 
-class AbstractAggregator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn has no types
+class AbstractAggregator(Parametrized, ABC):
     """Fuses the predictions of several members into one posterior per item.
 
     Attributes
@@ -281,8 +280,7 @@ class AbstractAggregator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-le
 
     def _saved_parameters(self) -> dict[str, Any]:
         """The constructor's arguments, as a file can hold them."""
-        parameters: dict[str, Any] = self.get_params(deep=False)
-        return parameters
+        return self.get_params(deep=False)
 
     def _check_learned(self) -> None:
         """Raise where no fit learns such numbers together, each of which is as declared."""
@@ -331,11 +329,15 @@ class AbstractAggregator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-le
 
     def _check_is_fitted(self) -> None:
         if not hasattr(self, "members_"):
+            from sklearn.exceptions import NotFittedError  # noqa: PLC0415 - slow to import, and rarely raised
+
             raise NotFittedError(f"this {type(self).__name__} is not fitted yet; call fit first")
 
     def _names_of(self, posterior: Array) -> npt.NDArray[Any]:
         return array_of_names(self.classes_)[position_of_largest(posterior)]
 
+
+Method = TypeVar("Method", bound=AbstractAggregator)
 
 EVERY_METHOD: Learned = {"statistics_": STATISTICS, "class_prior_": CLASS_PRIOR}
 """What every method learns."""
@@ -348,9 +350,8 @@ def check_is_aggregator(value: Any, name: str = "aggregator") -> None:
         raise ValueError(f"{name} must be one of consilience's, such as Consensus(); got {got}")  # noqa: TRY004 - as for other arguments
 
 
-def fitted_copy(aggregator: AbstractAggregator, predictions: Predictions, labels: Any = None) -> AbstractAggregator:
+def fitted_copy(aggregator: Method, predictions: Predictions, labels: Any = None) -> Method:
     """A fitted copy of an aggregator, without a warning where it did not converge."""
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        fitted: AbstractAggregator = clone(aggregator).fit(predictions, labels)
-    return fitted
+        warnings.filterwarnings("ignore", UNSETTLED)
+        return aggregator.unfitted_copy().fit(predictions, labels)

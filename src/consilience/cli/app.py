@@ -1,40 +1,79 @@
-"""The commands, assembled in the order in which --help lists them.
+"""The commands, in the order in which --help lists them.
 
 Modules of commands do not postpone annotations: Typer reads the options from them.
 """
 
-from typing import Annotated
+import ast
+from copy import copy
+from importlib import import_module
+from importlib.resources import files
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperGroup
+from typer.main import get_command
 
 import consilience
-from consilience.cli import (
-    aggregate,
-    compare,
-    demo,
-    evaluate,
-    explain,
-    export,
-    formats,
-    monitor,
-    report,
-    screen,
-    suggest,
+
+COMMANDS = (
+    "aggregate",
+    "compare",
+    "evaluate",
+    "explain",
+    "suggest",
+    "monitor",
+    "report",
+    "export",
+    "formats",
+    "demo",
 )
+
+SETTINGS: dict[str, Any] = {
+    "add_completion": False,
+    "pretty_exceptions_enable": False,
+    "rich_markup_mode": "markdown",
+    "context_settings": {"help_option_names": ["-h", "--help"]},
+}
+
+
+class Commands(TyperGroup):
+    """Loads a command when it is called, and none of them to list them all."""
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """The command with its options."""
+        del ctx
+        if cmd_name not in COMMANDS:
+            return None
+        alone = typer.Typer(**SETTINGS)
+        alone.command(cmd_name)(import_module(f"consilience.cli.{cmd_name}").command)
+        return get_command(alone)
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        """Show the list, for which a plain group of `_first_sentence`s will do."""
+        listed = copy(self)
+        listed.__class__ = TyperGroup  # type: ignore[assignment]
+        listed.format_help(ctx, formatter)
+
+
+def _first_sentence(command: str) -> str:
+    """What a command does, read from its file."""
+    source = files("consilience.cli").joinpath(f"{command}.py").read_text(encoding="utf-8")
+    functions = (node for node in ast.parse(source).body if isinstance(node, ast.FunctionDef))
+    described = next(function for function in functions if function.name == "command")
+    return (ast.get_docstring(described) or "").partition("\n")[0]
+
 
 app = typer.Typer(
     help="Fuse the predictions of several classifiers into one answer, without labels.",
     no_args_is_help=True,
-    add_completion=False,
-    pretty_exceptions_enable=False,
-    rich_markup_mode="markdown",
-    context_settings={"help_option_names": ["-h", "--help"]},
+    cls=Commands,
+    **SETTINGS,
 )
 
 
 def _version(*, is_asked: bool) -> None:
     if is_asked:
-        screen.out.print(f"consilience {consilience.__version__}")
+        typer.echo(f"consilience {consilience.__version__}")
         raise typer.Exit
 
 
@@ -47,13 +86,5 @@ def _common(
     pass
 
 
-app.command("aggregate")(aggregate.command)
-app.command("compare")(compare.command)
-app.command("evaluate")(evaluate.command)
-app.command("explain")(explain.command)
-app.command("suggest")(suggest.command)
-app.command("monitor")(monitor.command)
-app.command("report")(report.command)
-app.command("export")(export.command)
-app.command("formats")(formats.command)
-app.command("demo")(demo.command)
+for name in COMMANDS:
+    app.command(name, help=_first_sentence(name))(lambda: None)

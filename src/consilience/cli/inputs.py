@@ -6,8 +6,6 @@ import os
 import warnings
 from typing import TYPE_CHECKING, Any
 
-from sklearn.exceptions import ConvergenceWarning
-
 from consilience.aggregators import load
 from consilience.cli import screen
 from consilience.cli.methods import DEFAULT, make_method
@@ -18,6 +16,7 @@ from consilience.data.names import nearly_same
 from consilience.data.predictions import one_member
 from consilience.data.tables.vocabulary import role_of
 from consilience.files import read_labels, read_predictions, split_source
+from consilience.maths.em import UNSETTLED
 from consilience.system.errors import InvalidPredictions
 
 if TYPE_CHECKING:
@@ -151,7 +150,7 @@ def fitted(
         aggregator.set_params(class_shares=class_shares)
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always", UserWarning)
-        warnings.simplefilter("ignore", ConvergenceWarning)  # the summary reports it
+        warnings.filterwarnings("ignore", UNSETTLED)  # the summary reports it
         aggregator.fit(predictions, known)
     for warning in told:  # the message alone, without the line of code
         screen.print_remark(on_command_line(str(warning.message)))

@@ -78,7 +78,7 @@ def compare(
             given_or_consensus(method, class_shares)
     rows: list[dict[str, Any]] = []
     answers: dict[str, IntArray] = {}
-    believer: AbstractAggregator | None = None
+    believer: Consensus | None = None
     for name, aggregator in methods.items():
         started = time.perf_counter()
         fitted = fitted_copy(aggregator, data, known)

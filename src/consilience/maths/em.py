@@ -5,14 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Generic, TypeVar, final
 
-from sklearn.exceptions import ConvergenceWarning
-
 from consilience.system.warning import warn
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 State = TypeVar("State")
+
+UNSETTLED = "the objective still changes by "
+"""How the warning of a loop that has not settled begins."""
 
 
 @final
@@ -47,9 +48,10 @@ def em(
             converged = True
             break
     if tol is not None and not converged:
+        from sklearn.exceptions import ConvergenceWarning  # noqa: PLC0415 - slow to import
+
         warn(
-            f"the objective still changes by {tol:g} or more per item after {max_iter} iterations; "
-            "raise max_iter or tol",
+            f"{UNSETTLED}{tol:g} or more per item after {max_iter} iterations; raise max_iter or tol",
             ConvergenceWarning,
         )
     return Fit(state, history, converged)

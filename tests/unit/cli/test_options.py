@@ -22,7 +22,8 @@ def test_help_names_every_method():
 
 def test_shared_options_have_one_meaning():
     helps = {}
-    for command in get_command(app).commands.values():
+    group = get_command(app)
+    for command in (group.get_command(None, name) for name in group.commands):
         for option in command.params:
             if option.name in ("method", "option", "logits", "model", "item_column", "member_column", "label_column"):
                 helps.setdefault(option.name, set()).add(option.help)

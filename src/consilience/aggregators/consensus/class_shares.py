@@ -18,7 +18,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
-from scipy.optimize import minimize
 from scipy.special import chdtrc, log_softmax, rel_entr
 
 from consilience.data.axes import Axis, short, some
@@ -241,6 +240,8 @@ def reweighted(
 
 def matched(answers: FloatArray, given: ClassShares, before: Reweighting | None = None) -> Reweighting:
     """The weights that give these answers (items, classes) the shares."""
+    from scipy.optimize import minimize  # noqa: PLC0415 - slow to import
+
     shares = given.shares
     if before is None:
         before = Reweighting(np.zeros(len(shares)), np.full(len(shares), RIDGE))

@@ -383,7 +383,7 @@ class Consensus(AbstractIterative):
 
     def __getstate__(self) -> Any:
         """Without the rule that is kept, which follows from the rest."""
-        return {name: value for name, value in super().__getstate__().items() if name != "_kept"}
+        return {name: value for name, value in vars(self).items() if name != "_kept"}
 
     def _rule(self, finding: Finding, stated: ClassShares | None) -> LearnedRule:
         """Of one member or one item nothing can be learned: the answer is the average."""

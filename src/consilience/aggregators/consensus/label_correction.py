@@ -6,7 +6,6 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from scipy.optimize import minimize, minimize_scalar
 from scipy.special import softmax
 
 from consilience.answering.corrected import ANSWER_FLOOR, FLOOR, Correction
@@ -203,6 +202,8 @@ def _surprise(lesson: Lesson, posterior: FloatArray) -> float:
 
 def _sharpness(lesson: Lesson) -> float:
     """The inverse temperature of the answers that fits the labels, drawn to 1."""
+    from scipy.optimize import minimize_scalar  # noqa: PLC0415 - slow to import
+
     found = minimize_scalar(lambda log: _sharpened_loss(lesson, np.exp(log)), bounds=(-2, 1.5), method="bounded")
     return float(np.exp(found.x))
 
@@ -214,6 +215,8 @@ def _sharpened_loss(lesson: Lesson, sharpness: float) -> float:
 
 def _regularized(lesson: Lesson, sharpness: float) -> list[Solution]:
     """Multinomial logistic regressions beside the sharpened answers, one for each strength."""
+    from scipy.optimize import minimize  # noqa: PLC0415 - slow to import
+
     (_, n_members, n_classes), n_features = lesson.logs.shape, lesson.features.shape[1]
     offset = sharpness * lesson.log_answers
     by_member = lesson.logs.transpose(0, 2, 1).reshape(-1, n_members)  # (items × classes, members)

@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.stats import t as student
+from scipy.special import stdtrit
 
 from consilience.metrics.wilson import wilson
 
@@ -41,7 +41,7 @@ def measured(is_right: FloatArray, believed: FloatArray, believed_of_all: FloatA
     more = 0.5 * ((1 - is_right.mean()) ** 2 + is_right.mean() ** 2)
     variance = (np.sum((rest - rest.mean()) ** 2) + more) / (n * (n + 1))
     variance *= 1 - n / n_all  # it is the accuracy on these items that is asked for, and of some it is known
-    reach = float(student.ppf((1 + COVERAGE) / 2, n - 1) * np.sqrt(variance))
+    reach = float(stdtrit(n - 1, (1 + COVERAGE) / 2) * np.sqrt(variance))
     return value, max(0.0, value - reach), min(1.0, value + reach)
 
 

@@ -13,7 +13,6 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from scipy.stats import rankdata
 
 from consilience.insight.monitoring.numbers import KINDS, SHARES, Numbers
 
@@ -60,6 +59,8 @@ class Drift(NamedTuple):
 
 def drift(reference: Numbers, now: Numbers, false_alarms: float) -> Drift:
     """Test whether the items of `now` are like those of the reference."""
+    from scipy.stats import rankdata  # noqa: PLC0415 - slow to import
+
     if len(reference) > MOST_TIMES * len(now):
         some = np.random.default_rng(0).choice(len(reference), MOST_TIMES * len(now), replace=False)
         reference = reference.take(some)

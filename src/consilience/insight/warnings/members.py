@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.optimize import linear_sum_assignment
 
 from consilience.insight.warnings.evidence import Warned
 from consilience.insight.warnings.thresholds import (
@@ -103,6 +102,8 @@ def _kappa(counts: FloatArray, shares: FloatArray) -> float:
 
 def _other_names(evidence: Evidence, member: int, counts: FloatArray) -> IntArray | None:
     """What the member calls each class of the fused answer (classes,), if other names explain its votes."""
+    from scipy.optimize import linear_sum_assignment  # noqa: PLC0415 - slow to import
+
     names = np.asarray(linear_sum_assignment(-counts)[1])
     agreed = counts[np.arange(len(counts)), names].sum() / counts.sum()
     gain = agreed - np.trace(counts) / counts.sum()

@@ -1,0 +1,27 @@
+"""The public names, which `import consilience` offers; `EnsembleClassifier` alone waits until it is used."""
+
+from consilience import metrics as metrics
+from consilience import plots as plots
+from consilience.aggregators import Average as Average
+from consilience.aggregators import BayesianClassifierCombination as BayesianClassifierCombination
+from consilience.aggregators import Consensus as Consensus
+from consilience.aggregators import DawidSkene as DawidSkene
+from consilience.aggregators import MajorityVote as MajorityVote
+from consilience.aggregators import SoftDawidSkene as SoftDawidSkene
+from consilience.aggregators import load as load
+from consilience.data.predictions import Predictions as Predictions
+from consilience.files.public import read_predictions as read_predictions
+from consilience.insight.agreement import agreement as agreement
+from consilience.insight.checks import check_aggregator as check_aggregator
+from consilience.insight.comparison import compare as compare
+from consilience.insight.diagnostics import diagnose as diagnose
+from consilience.insight.explanation import explain as explain
+from consilience.insight.label_evaluation import evaluate_labels as evaluate_labels
+from consilience.insight.monitoring.monitor import monitor as monitor
+from consilience.insight.prevalence import prevalence as prevalence
+from consilience.insight.suggestion import suggest as suggest
+from consilience.metrics import evaluate as evaluate
+from consilience.metrics import ood as ood
+from consilience.metrics import reliability_curve as reliability_curve
+from consilience.system import tables as tables
+from consilience.system.errors import InvalidPredictions as InvalidPredictions
