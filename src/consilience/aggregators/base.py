@@ -80,6 +80,7 @@ class AbstractAggregator(Parametrized, ABC):
     """How many numbers for each member, true and predicted class a fit holds at its peak, as measured."""
 
     _posterior: LazyPosterior | None = None
+    _has_seen_labels: bool = False  # whether labels taught it, since it was loaded
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
@@ -99,6 +100,7 @@ class AbstractAggregator(Parametrized, ABC):
         self._check_parameters(data.n_members, data.n_classes)
         self._check_order(data.axes)
         self._accept(self._fit(data, known))
+        self._has_seen_labels = known is not None
         self.members_, self.items_, self.classes_ = data.members, data.items, data.classes
         return self
 
@@ -131,6 +133,11 @@ class AbstractAggregator(Parametrized, ABC):
         is_known = known >= 0
         chosen = position_of_largest(self.rule().posterior(aligned))
         return float((chosen[is_known] == known[is_known]).mean())
+
+    @property
+    def is_taught(self) -> bool:
+        """Whether labels taught the method, so that they do not measure it; of a loaded file only Consensus knows."""
+        return self._has_seen_labels or getattr(self, "correction_", None) is not None
 
     @property
     def posterior_(self) -> Array:
@@ -176,6 +183,7 @@ class AbstractAggregator(Parametrized, ABC):
         self._check_parameters(batch.n_members, batch.n_classes)
         self._check_order(batch.axes)
         self._accept(self._partial_fit(batch, known))
+        self._has_seen_labels |= known is not None
         self.items_ = batch.items
         return self
 

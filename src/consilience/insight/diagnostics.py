@@ -190,7 +190,7 @@ def diagnosis_under(
     """
     believer = method if isinstance(method, Consensus) else fitted_copy(Consensus(class_shares=class_shares), data)
     answers = {FUSED: position_of_largest(posterior), "average": position_of_largest(average)}
-    is_taught = is_given is None and getattr(method, "correction_", None) is not None
+    is_taught = is_given is None and method.is_taught
     is_own = np.ones(data.n_items, dtype=bool) if is_given is None else ~is_given
     unseen = np.full(data.n_items, -1) if is_taught or known is None else np.where(is_own, known, -1)
     voters = voters_of(data, believer, answers)

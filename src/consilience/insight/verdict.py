@@ -106,8 +106,9 @@ class Verdict:
         which = "more labels" if self.fused.is_measured else "30 labels"
         shares = "" if self.knows_shares else "; if you know how frequent the classes are, say so (class_shares)"
         return (
-            f"{which} would tell: of items drawn at random they measure everybody, and of those that `suggest` names, "
-            f"given to the fit, they correct the answers{shares}"
+            f"{which} would tell more: of items drawn at random they measure everybody, though members who are about "
+            "equally good need hundreds; of those that `suggest` names, given to the fit, they correct the answers"
+            f"{shares}"
         )
 
     def sentences(self) -> list[str]:

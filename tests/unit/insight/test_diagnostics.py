@@ -1,5 +1,6 @@
 import numpy as np
 import pytest
+import sklearn.base
 
 import consilience as cs
 
@@ -31,6 +32,16 @@ def test_accuracies_are_measured_with_labels(rng):
     assert all(report["measured"]) and diagnosis.answers["average"].is_measured
     assert " of 300 items with a label, a difference of " in repr(diagnosis)
     assert "measured" not in cs.diagnose(cs.Predictions.from_labels(labels)).members.columns
+
+
+@pytest.mark.parametrize("method", [cs.DawidSkene(), cs.Consensus()])
+def test_labels_that_taught_a_method_do_not_measure_it(rng, method):
+    labels, truth = draw(rng, [0.9, 0.8, 0.7], n_items=300)
+    p, known = cs.Predictions.from_labels(labels), np.where(np.arange(300) < 60, truth, -1)
+    assert cs.diagnose(p, sklearn.base.clone(method).fit(p), labels=known).answers["fused answer"].is_measured
+    taught = cs.diagnose(p, sklearn.base.clone(method).fit(p, known), labels=known)
+    assert not taught.answers["fused answer"].is_measured and taught.answers["average"].is_measured
+    assert not taught.verdict.rivals
 
 
 def test_confusions_agree_with_the_estimates(rng):
