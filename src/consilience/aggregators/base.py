@@ -15,8 +15,10 @@ from consilience.answering.rule import AbstractRule, Names
 from consilience.data.alignment import check_sizes
 from consilience.data.axes import array_of_names
 from consilience.data.labels import known_labels, on_classes
+from consilience.data.predictions import check_items_are_single
 from consilience.maths.em import UNSETTLED
 from consilience.passes.lazy_posterior import LazyPosterior
+from consilience.passes.patterns import patterns_of
 from consilience.passes.reader import read_anywhere
 from consilience.system.arrays import Array, FloatArray, position_of_largest
 from consilience.system.errors import InvalidPredictions
@@ -96,10 +98,11 @@ class AbstractAggregator(Parametrized, ABC):
         """
         data = read_anywhere(predictions)
         self._check_memory(data.n_members, data.n_classes)
+        check_items_are_single(data, labels)
         known = None if labels is None else self._known(labels, data.axes)
         self._check_parameters(data.n_members, data.n_classes)
         self._check_order(data.axes)
-        self._accept(self._fit(data, known))
+        self._accept(_by_pattern(self._fit, data, known))
         self._has_seen_labels = known is not None
         self.members_, self.items_, self.classes_ = data.members, data.items, data.classes
         return self
@@ -182,7 +185,7 @@ class AbstractAggregator(Parametrized, ABC):
         batch, known = self._aligned_with(labels, predictions)
         self._check_parameters(batch.n_members, batch.n_classes)
         self._check_order(batch.axes)
-        self._accept(self._partial_fit(batch, known))
+        self._accept(_by_pattern(self._partial_fit, batch, known))
         self._has_seen_labels |= known is not None
         self.items_ = batch.items
         return self
@@ -324,6 +327,7 @@ class AbstractAggregator(Parametrized, ABC):
         self._check_is_fitted()
         check_sizes(predictions, len(self.members_), len(self.classes_))
         given = read_anywhere(predictions)
+        check_items_are_single(given, labels)
         aligned = given.aligned(self.members_, self.classes_)
         self._check_answers(aligned)
         if labels is None:
@@ -346,6 +350,18 @@ class AbstractAggregator(Parametrized, ABC):
 
 
 Method = TypeVar("Method", bound=AbstractAggregator)
+
+
+def _by_pattern(
+    learn: Callable[[AbstractPredictions, Any], Outcome], predictions: AbstractPredictions, known: Any
+) -> Outcome:
+    """What comes of a fit or a batch, in which items with the same votes are one item that counts as often."""
+    patterns = None if known is not None else patterns_of(predictions)
+    if patterns is None:
+        return learn(predictions, known)
+    outcome = learn(patterns.predictions, None)
+    return outcome._replace(posterior=patterns.posterior(outcome.posterior))
+
 
 EVERY_METHOD: Learned = {"statistics_": STATISTICS, "class_prior_": CLASS_PRIOR}
 """What every method learns."""

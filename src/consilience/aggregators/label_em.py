@@ -81,7 +81,7 @@ class AbstractLabelEM(AbstractLatent):
         is_alone = (start.statistics.answer_counts.sum(axis=1) > 0).sum() == 1
         max_iter, tol = (1, None) if is_alone else (self.max_iter, self.tol)
         with self._progress(reader, max_iter):
-            fit = em(step, start, max_iter=max_iter, tol=tol, n_items=predictions.n_items)
+            fit = em(step, start, max_iter=max_iter, tol=tol, n_items=predictions.n_counted)
         posterior = reader.scored_posterior(fit.state.parameters.scores(model), predictions.example())
         self._learn(model, fit.state.parameters)
         return Outcome(posterior, fit.state.statistics, fit.history, fit.converged)

@@ -387,7 +387,7 @@ class SoftDawidSkene(AbstractLatent):
                 State(start, reader.average_statistics(averages)),
                 max_iter=self.max_iter,
                 tol=self.tol,
-                n_items=predictions.n_items,
+                n_items=predictions.n_counted,
             )
         posterior = expectation.posterior(averages)
         self.weight_ = 1 - float(np.prod([1 - self._averaging_at(i) for i in range(len(fit.history))]))

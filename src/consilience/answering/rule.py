@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from consilience.passes.patterns import patterns_of
 from consilience.passes.reader import ReadChunk, Reader
 from consilience.passes.responsibilities import dense, settled
 
@@ -105,6 +106,9 @@ class AbstractRule(ABC):
 
 
 def _lazy_posterior(rule: AbstractRule, noise: float, block: Predictions, known: Any) -> LazyPosterior:
+    patterns = None if known is not None else patterns_of(block)
+    if patterns is not None:
+        return patterns.posterior(_lazy_posterior(rule, noise, patterns.predictions, None))
     reader = Reader(block.ballots() if rule.is_label.all() else block, chunk_size=rule.chunk_size)
     answer = rule.answer(reader)
 

@@ -32,13 +32,14 @@ from consilience.data.reading import (
     normalized,
     number_of_classes,
     positions_of_labels,
+    read_counts,
     softmax,
     validated,
 )
 from consilience.data.tables.frames import are_member_tables, columns_of, shared_index
 from consilience.data.tables.plausibility import check_members
 from consilience.data.tables.told import Told
-from consilience.system.arrays import Array, FloatArray, IntArray, like, namespace, to_numpy, working_dtype
+from consilience.system.arrays import Array, FloatArray, IntArray, like, namespace, sample, to_numpy, working_dtype
 from consilience.system.errors import InvalidPredictions
 from consilience.system.threads import n_threads
 from consilience.system.warning import warn
@@ -47,6 +48,9 @@ LONG_PASS, LEAST_PART = 2**24, 2048
 """A pass of at least this many multiplications is cut into as many chunks as there are cores, of at least so many
 items: handing over less costs more than it saves."""
 
+
+MOST_REPEATED = 10_000_000
+"""Up to so many items are written out that were given as counts."""
 
 FAR_TOO_MANY = 100
 """An array with more members than this many per item is refused, unless its axes are named: they may be turned."""
@@ -89,6 +93,15 @@ class AbstractPredictions(HasAxes, ABC):
     @abstractmethod
     def take(self, items: Any) -> Predictions:
         """The items at these positions, on this machine."""
+
+    @property
+    def n_counted(self) -> float:
+        """How many items there are, each as often as it counts."""
+        return self.n_items
+
+    def sampled(self, most: int) -> Predictions:
+        """All items, or so many at random and always the same, on this machine; each counts once."""
+        return self.take(sample(self.n_items, most))
 
     @abstractmethod
     def harden(self) -> Self:
@@ -134,6 +147,9 @@ class Predictions(AbstractPredictions):
     normalize
         Rescale each row to sum to 1. Otherwise rows must sum to 1 within 1e-3 (1e-2 in half precision), and
         are used as they are.
+    counts
+        How often each item counts: a positive number each. Items with the same answers can so be given once, grouped by
+        a database, and fits are the same as with all of them. None: each counts once.
 
     Examples
     --------
@@ -147,6 +163,8 @@ class Predictions(AbstractPredictions):
     soft: tuple[SoftMember, ...]
     hard: HardAnswers | None
     from_models: ClassVar[Callable[..., Predictions]]  # of torch members: `ensemble.torch_members` adds it
+    counts: FloatArray | None = None  # (items,): how often each counts; None, once
+    places: IntArray | None = None  # of items that `passes.patterns` has grouped: which of these each of them is
     _has_answers = False  # whether it was checked that each item has one: a look at all of them
 
     def __init__(
@@ -158,12 +176,14 @@ class Predictions(AbstractPredictions):
         classes: Iterable[Any] | None = None,
         normalize: bool = False,
         partial: bool = False,
+        counts: Any = None,
     ) -> None:
         if isinstance(probabilities, Mapping):
             members = _names_of_parts(probabilities, members)
             probabilities = list(probabilities.values())
         if are_member_tables(probabilities):
             self._take_over(_of_member_tables(probabilities, members, items, classes, normalize=normalize))
+            self.counts = read_counts(counts, self.n_items)
             if not partial:
                 self.check_every_item_is_answered()
             return
@@ -183,6 +203,7 @@ class Predictions(AbstractPredictions):
         if not (self.axes.members.is_named or self.axes.items.is_named):
             order = "the order of axes is (members, items, classes); name the members if they are so many"
             check_members(self, order, FAR_TOO_MANY)
+        self.counts = read_counts(counts, self.n_items)
         if not partial:
             self.check_every_item_is_answered()
 
@@ -219,8 +240,9 @@ class Predictions(AbstractPredictions):
         items: Iterable[Any] | None = None,
         classes: Iterable[Any] | None = None,
         partial: bool = False,
+        counts: Any = None,
     ) -> Predictions:
-        """Predictions from hard labels (members, items), -1 where missing.
+        """Predictions from hard labels (members, items), -1 where missing; `counts` as in `Predictions`.
 
         Labels are positions of classes; or their names, where `classes` names them and labels are text or some class
         is called by a whole number.
@@ -243,6 +265,7 @@ class Predictions(AbstractPredictions):
             Axis("class", number_of_classes(n_classes, names, table), names),
         )
         made = _checked((), merge_answers([answers]), axes, partial=partial)
+        made.counts = read_counts(counts, made.n_items)
         if not (axes.members.is_named or axes.items.is_named):
             order = "the order of axes is (members, items); name the members if they are so many"
             check_members(made, order, FAR_TOO_MANY)
@@ -261,11 +284,13 @@ class Predictions(AbstractPredictions):
         items: Iterable[Any] | None = None,
         classes: Iterable[Any] | None = None,
         partial: bool = False,
+        counts: Any = None,
     ) -> Predictions:
         """Predictions from a list of answers: each an item, a member, and a label or a row of probabilities.
 
         Items and members are positions (0, 1, 2, …), labels as in `from_labels`; a label of -1 is no answer. A member
-        may answer an item more than once. The cost grows with the answers, not with members × items.
+        may answer an item more than once. `counts` are of items, as in `Predictions`. The cost grows with the answers,
+        not with members × items.
 
         >>> Predictions.from_answers(item=[0, 0, 1], member=[0, 1, 1], label=[1, 1, 0])
         Predictions(2 members × 2 items × 2 classes, hard labels)
@@ -299,7 +324,9 @@ class Predictions(AbstractPredictions):
             axis_of_positions("item", item_positions, items),
             Axis("class", size, class_names),
         )
-        return of_answers(item_positions, member_positions, answers, axes, partial=partial)
+        made = of_answers(item_positions, member_positions, answers, axes, partial=partial)
+        made.counts = read_counts(counts, made.n_items)
+        return made
 
     @classmethod
     def from_frame(
@@ -371,6 +398,8 @@ class Predictions(AbstractPredictions):
         predictions = [part if isinstance(part, Predictions) else Predictions(part) for part in parts]
         if not predictions:
             raise InvalidPredictions("concatenate needs at least one part; got none")
+        if any(part.counts is not None for part in predictions):
+            raise InvalidPredictions("parts must have single items to be put side by side; some have counts of items")
         together = _side_by_side(predictions)
         together.check_every_item_is_answered()
         return together
@@ -400,7 +429,8 @@ class Predictions(AbstractPredictions):
         """Sizes, and how much of it is hard labels."""
         n_hard = self.n_members - len(self.soft)
         kind = "" if n_hard == 0 else ", hard labels" if not self.soft else f", {n_hard} of them hard labels"
-        return f"Predictions({self.n_members} members × {self.n_items} items × {self.n_classes} classes{kind})"
+        counted = "" if self.counts is None else f", counted {self.n_counted:,.12g} times"
+        return f"Predictions({self.n_members} members × {self.n_items} items × {self.n_classes} classes{kind}{counted})"
 
     def example(self) -> Array:
         """An empty array of the library, device and precision that item-sized results are given in."""
@@ -428,6 +458,21 @@ class Predictions(AbstractPredictions):
             np.add.at(count, (self.hard.members, self.hard.items), 1)
         with np.errstate(invalid="ignore"):
             return total / count[:, :, None]
+
+    @property
+    def n_counted(self) -> float:
+        """How many items there are, each as often as it counts."""
+        return self.n_items if self.counts is None else float(self.counts.sum())
+
+    def sampled(self, most: int) -> Predictions:
+        """All items, or so many at random and always the same; each counts once."""
+        if self.counts is None:
+            return self.take(sample(self.n_items, most))
+        drawn = sample(round(self.n_counted), most)
+        places = np.searchsorted(np.cumsum(self.counts), drawn + 0.5) if self.places is None else self.places[drawn]
+        some = self.take(places)
+        some.counts = None
+        return some
 
     def check_every_item_is_answered(self) -> None:
         """Raise where nobody answers an item, which predictions made with `partial=True` may leave open."""
@@ -477,9 +522,8 @@ class Predictions(AbstractPredictions):
         is_repeated = len(np.unique(positions)) < len(positions)
         own = self.axes.items
         names = None if is_repeated else [own.name(int(place)) for place in positions]
-        return _assembled(
-            soft, hard, self.axes._replace(items=Axis("item", len(positions), names, by_name=own.by_name))
-        )
+        axes = self.axes._replace(items=Axis("item", len(positions), names, by_name=own.by_name))
+        return _assembled(soft, hard, axes, None if self.counts is None else self.counts[positions])
 
     def apart(self) -> Predictions:
         """The answers to a single item as several items: one for each member who answered, in the members' order."""
@@ -507,13 +551,19 @@ class Predictions(AbstractPredictions):
         cast = [member.ballots() for member in self.soft]
         votes = [ballots.votes for ballots in cast] + ([] if self.hard is None else [self.hard])
         split = [ballots.split for ballots in cast if len(ballots.split.rows)]
-        return _assembled(split, merge_answers(votes), self.axes)
+        return self._with(split, merge_answers(votes), self.axes)
 
     def _as_labels(self, labels_of: Callable[[SoftMember], HardAnswers]) -> Predictions:
         if not self.soft:
             return self
         parts = [labels_of(member) for member in self.soft] + ([] if self.hard is None else [self.hard])
-        return _assembled((), merge_answers(parts), self.axes)
+        return self._with((), merge_answers(parts), self.axes)
+
+    def _with(self, soft: Iterable[SoftMember], hard: HardAnswers | None, axes: Axes) -> Predictions:
+        """Other answers to the same items, which count as often."""
+        made = _assembled(soft, hard, axes, self.counts)
+        made.places = self.places
+        return made
 
     def answer(self, rule: Callable[[Predictions, Any], Result], known: Any = None) -> Result:
         """What a rule answers, given what is `known` of the items."""
@@ -525,15 +575,16 @@ class Predictions(AbstractPredictions):
 
     def widened(self, n_classes: int) -> Predictions:
         """The same labels among more classes than were said."""
-        return _checked((), self.hard, self.axes._replace(classes=Axis("class", n_classes)), partial=True)
+        axes = self.axes._replace(classes=Axis("class", n_classes))
+        return self._with(validated((), self.hard, axes), self.hard, axes)
 
     def with_items(self, items: Axis) -> Predictions:
         """The same answers to items of other names."""
-        return _assembled(self.soft, self.hard, self.axes._replace(items=items))
+        return self._with(self.soft, self.hard, self.axes._replace(items=items))
 
     def with_classes(self, classes: Axis) -> Predictions:
         """The same answers with other names of classes. Labels may be among more classes than were said."""
-        return _assembled(self.soft, self.hard, self.axes._replace(classes=classes))
+        return self._with(self.soft, self.hard, self.axes._replace(classes=classes))
 
     def aligned(self, members: Sequence[Any], classes: Sequence[Any]) -> Predictions:
         """The same answers on the axes of an earlier fit: members matched by name, absent ones missing."""
@@ -546,10 +597,10 @@ class Predictions(AbstractPredictions):
         target = Axis("class", len(classes), list(classes))
         source = self
         if not self.axes.classes.is_named:
-            source = _assembled(self.soft, self.hard, self.axes._replace(classes=target))
+            source = self._with(self.soft, self.hard, self.axes._replace(classes=target))
         soft, hard = _on_axes(source, positions, self.axes.items, target)
         axes = Axes(Axis("member", len(members), list(members)), self.axes.items, target)
-        return _assembled(soft, hard[0] if hard else None, axes)
+        return self._with(soft, hard[0] if hard else None, axes)
 
 
 def as_predictions(predictions: Any) -> Predictions:
@@ -558,6 +609,27 @@ def as_predictions(predictions: Any) -> Predictions:
         return Predictions(predictions)
     predictions.check_every_item_is_answered()
     return predictions
+
+
+def as_single_items(predictions: Any) -> Predictions:
+    """The same, each item as often as it counts: for what looks at one item after the other."""
+    data = as_predictions(predictions)
+    if data.counts is None:
+        return data
+    if data.n_counted > MOST_REPEATED or (data.counts != np.rint(data.counts)).any():
+        raise InvalidPredictions(
+            f"items must be given one by one here, or have whole counts of up to {MOST_REPEATED:,} items in all; "
+            f"got counts of {data.n_counted:,.12g}: take a sample"
+        )
+    single = data.take(np.repeat(np.arange(data.n_items), data.counts.astype(np.intp)))
+    single.counts = None
+    return single
+
+
+def check_items_are_single(predictions: AbstractPredictions, labels: Any) -> None:
+    """Raise where labels are given of items that count more than once: these may have several labels."""
+    if labels is not None and getattr(predictions, "counts", None) is not None:
+        raise InvalidPredictions("labels are of single items; these predictions have counts of items")
 
 
 def warn_of_one_member(predictions: Predictions) -> None:
@@ -640,10 +712,12 @@ def _side_by_side(predictions: Sequence[Predictions]) -> Predictions:
     return _assembled(soft, merge_answers(hard) if hard else None, axes)
 
 
-def _assembled(soft: Iterable[SoftMember], hard: HardAnswers | None, axes: Axes) -> Predictions:
+def _assembled(
+    soft: Iterable[SoftMember], hard: HardAnswers | None, axes: Axes, counts: FloatArray | None = None
+) -> Predictions:
     """Predictions made of parts that were validated before."""
     self = Predictions.__new__(Predictions)
-    self.axes, self.soft, self.hard = axes, tuple(soft), hard
+    self.axes, self.soft, self.hard, self.counts = axes, tuple(soft), hard, counts
     return self
 
 

@@ -14,6 +14,7 @@ from consilience.data.axes import PLURAL, Axis, listed, short, some
 from consilience.data.names import is_missing, is_whole, text_of
 from consilience.system.arrays import (
     Array,
+    FloatArray,
     IntArray,
     check_is_dense,
     is_array,
@@ -421,3 +422,19 @@ def check_number(name: str, value: Any, *, least: float = 0.0, most: float = np.
         noun = "an integer" if integer else "a number"
         bounds = f"of at least {least:g}" if most == np.inf else f"from {least:g} to {most:g}"
         raise ValueError(f"{name} must be {noun} {bounds}; got {value!r}")
+
+
+def read_counts(counts: Any, n_items: int) -> FloatArray | None:
+    """How often each item counts; None, once."""
+    if counts is None:
+        return None
+    try:
+        values = plain_numpy(counts, "counts").astype(np.float64)
+    except (TypeError, ValueError):
+        values = np.empty(0)
+    if values.shape != (n_items,) or not ((values > 0) & np.isfinite(values)).all() or values.sum() < 1:
+        got = short(counts) if values.shape != (n_items,) else f"numbers from {values.min():g} to {values.max():g}"
+        raise InvalidPredictions(
+            f"counts must be a positive number for each of the {n_items:,} items, and sum to 1 or more; got {got}"
+        )
+    return values

@@ -13,7 +13,7 @@ from consilience.aggregators import Average, Consensus
 from consilience.aggregators.base import AbstractAggregator, check_is_aggregator, fitted_copy
 from consilience.aggregators.registry import commands
 from consilience.data.labels import known_labels, known_truths, which_known
-from consilience.data.predictions import Predictions, as_predictions
+from consilience.data.predictions import Predictions, as_single_items
 from consilience.insight.accuracy.estimates import Estimates, estimate_accuracies
 from consilience.insight.accuracy.measured import COVERAGE
 from consilience.insight.default import given_or_consensus
@@ -70,7 +70,7 @@ def compare(
         How frequent the classes are, where you know it, for `Consensus` among the methods; without labels it estimates
         the intervals of all.
     """
-    data = as_predictions(predictions)
+    data = as_single_items(predictions)
     asked = _Asked.of(data, known, labels)
     methods = default_aggregators(data, class_shares) if aggregators is None else _named(aggregators)
     if class_shares is not None and aggregators is not None:

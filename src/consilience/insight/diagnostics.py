@@ -11,7 +11,7 @@ from scipy import sparse
 from consilience.aggregators.base import AbstractAggregator, fitted_copy
 from consilience.aggregators.consensus.consensus import Consensus
 from consilience.data.labels import known_labels
-from consilience.data.predictions import Predictions, as_predictions
+from consilience.data.predictions import Predictions, as_single_items
 from consilience.insight.accuracy.estimates import FUSED, Estimate, Estimates, named_estimates, voters_of
 from consilience.insight.agreement import PanelAgreement, agreement_of
 from consilience.insight.confusions import counted_confusions
@@ -154,7 +154,7 @@ def diagnose(
     if reference is None and reference_labels is not None:
         raise ValueError("reference_labels need the reference that they belong to; got no reference")
     method = given_or_consensus(aggregator, class_shares)
-    data = as_predictions(predictions)
+    data = as_single_items(predictions)
     if hasattr(method, "members_"):
         data = method.aligned(data)
         posterior = method.predict_proba(data)

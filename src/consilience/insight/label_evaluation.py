@@ -12,7 +12,7 @@ from consilience.aggregators.base import fitted_copy
 from consilience.aggregators.consensus.labelled_items import MOST_NUMBERS
 from consilience.data.axes import Axis
 from consilience.data.labels import known_truths, which_known
-from consilience.data.predictions import as_predictions
+from consilience.data.predictions import as_single_items
 from consilience.data.reading import check_number
 from consilience.metrics.paired import paired_difference
 from consilience.metrics.scores import METRICS, Estimate, ItemScores
@@ -120,7 +120,7 @@ def evaluate_labels(
     if isinstance(n_folds, bool) or not isinstance(n_folds, int) or n_folds < 2:
         raise ValueError(f"n_folds must be a whole number of at least 2; got {n_folds!r}")
     check_number("seed", seed, integer=True)
-    data = as_predictions(predictions)
+    data = as_single_items(predictions)
     items, targets = _known(labels, data)
     model = fitted_copy(aggregator or Consensus(), data)
     assert isinstance(model, Consensus)  # noqa: S101 - a copy is of the same kind

@@ -11,7 +11,7 @@ from consilience.aggregators.base import AbstractAggregator, check_is_aggregator
 from consilience.aggregators.dawid_skene import DawidSkene
 from consilience.aggregators.label_em import AbstractLabelEM
 from consilience.data.axes import some
-from consilience.data.predictions import Predictions, as_predictions
+from consilience.data.predictions import Predictions, as_single_items
 from consilience.data.reading import check_number
 from consilience.insight.analysis import Analysis
 from consilience.system.arrays import plain_numpy, to_numpy
@@ -126,7 +126,7 @@ def prevalence(
     _check_options(n_bootstrap, level, seed)
     if labels is not None and confusion is not None:
         raise ValueError("either labels or confusion may tell how members err; got both")
-    analysis = Analysis(as_predictions(predictions), method)
+    analysis = Analysis(as_single_items(predictions), method)
     data, posterior = analysis.predictions, to_numpy(analysis.posterior).astype(np.float64, copy=False)
     answers = data.harden().hard
     assert answers is not None  # noqa: S101 - hardened predictions are hard

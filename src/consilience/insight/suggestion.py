@@ -17,7 +17,7 @@ import numpy as np
 
 from consilience.data.answers import parts_of
 from consilience.data.labels import known_truths, which_known
-from consilience.data.predictions import Predictions, as_predictions
+from consilience.data.predictions import Predictions, as_single_items
 from consilience.data.reading import check_number
 from consilience.insight.analysis import Analysis
 from consilience.insight.default import given_or_consensus
@@ -134,7 +134,7 @@ def suggest(
     if aggregator is not None and class_shares is not None:
         raise ValueError("class_shares go with the default aggregator, or into Consensus(class_shares=...); got both")
     method = given_or_consensus(aggregator, class_shares)
-    given = as_predictions(predictions)
+    given = as_single_items(predictions)
     known = known_truths(labels, given.axes)
     is_known = np.zeros(given.n_items, dtype=bool) if known is None else which_known(known)
     analysis = Analysis(given, method, labels)

@@ -32,7 +32,7 @@ def em(
     *,
     max_iter: int,
     tol: float | None,
-    n_items: int,
+    n_items: float,
 ) -> Fit[State]:
     """Repeat `step`, which gives the next state and its objective, until the objective settles.
 

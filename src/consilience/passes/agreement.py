@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, final
 import numpy as np
 from scipy import sparse
 
-from consilience.passes.kernels import AnsweredFeatures, DenseFeatures, Features, LabelFeatures
+from consilience.passes.kernels import AnsweredFeatures, DenseFeatures, Features, LabelFeatures, weighed
 from consilience.system.arrays import FloatArray, is_sparse, namespace, to_numpy
 
 if TYPE_CHECKING:
@@ -130,23 +130,26 @@ class Laid(NamedTuple):
     n_answers: Any  # (members, items)
 
 
-def agreement_of(features: tuple[Features, ...], n_members: int, n_items: int, n_classes: int) -> Agreement:
-    """The agreement of the members on the items of a chunk."""
-    total = Agreement.zero(n_members, n_classes)
-    for part in features:
+def agreement_of(
+    features: tuple[Features, ...], n_members: int, n_items: int, n_classes: int, counts: FloatArray | None = None
+) -> Agreement:
+    """The agreement of the members on the items of a chunk, which count so often each."""
+    total, weighed_features = Agreement.zero(n_members, n_classes), weighed(features, counts)
+    for part in weighed_features:
         tally = _tally(part, n_items)
         total.confidences[tally.positions] = tally.confidences
         total.answers[tally.positions] = tally.answers
         total.totals[tally.positions] = tally.totals
     if total.has_pairs:
-        _compare(total, _laid_out(features, n_items))
+        parts = _laid_out(features, n_items)
+        _compare(total, parts if counts is None else _laid_out(weighed_features, n_items), parts)
     return total
 
 
-def _compare(total: Agreement, parts: list[Laid]) -> None:
-    """Fill in the products and counts of all pairs."""
-    for first, one in enumerate(parts):
-        for other in parts[first:]:
+def _compare(total: Agreement, ones: list[Laid], others: list[Laid]) -> None:
+    """Fill in the products and counts of all pairs; one factor of each is weighed."""
+    for first, one in enumerate(ones):
+        for other in others[first:]:
             products, counts = _products(one.answers, other.answers), _products(one.n_answers, other.n_answers)
             place, mirrored = np.ix_(one.positions, other.positions), np.ix_(other.positions, one.positions)
             total.products[place], total.counts[place] = products, counts

@@ -10,7 +10,7 @@ products with `values` need no transposed copies.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, final
 
@@ -285,6 +285,24 @@ def _label_features(hard: HardAnswers, n_items: int, n_classes: int, positions: 
     return LabelFeatures(positions, n_classes, sparse.csr_array((np.ones(len(columns)), columns, indptr), shape=shape))
 
 
+def weighed(features: tuple[Features, ...], counts: FloatArray | None) -> tuple[Features, ...]:
+    """The features, each item's multiplied by how often it counts, for sums that are linear in them."""
+    return features if counts is None else tuple(_weighed(part, counts) for part in features)
+
+
+def _weighed(part: Features, counts: FloatArray) -> Features:
+    if isinstance(part, LabelFeatures):
+        entries = (part.matrix.data * np.repeat(counts, np.diff(part.matrix.indptr)), part.matrix.indices)
+        matrix = sparse.csr_array((*entries, part.matrix.indptr), shape=part.matrix.shape)
+        return replace(part, matrix=matrix)
+    if isinstance(part, AnsweredFeatures):
+        by_answer = (part.incidence.T @ counts)[:, None]
+        return replace(part, values=by_answer * part.values, is_answer=by_answer * part.is_answer)
+    by_item = like(counts, part.values)
+    flags = like(np.ones((len(part.positions), 1)), part.values) if part.is_answer is None else part.is_answer
+    return replace(part, values=part.values * by_item[:, None], is_answer=flags * by_item[None, :])
+
+
 def votes_of(features: tuple[Features, ...], n_items: int, n_members: int, n_classes: int) -> LabelFeatures:
     """The votes of all members on the items of a chunk: the most probable class of each answer that has one."""
     items, columns, weights = [], [], []
@@ -333,7 +351,7 @@ def _rows_of(
 class ChunkStatistics(NamedTuple):
     """A chunk's part of the statistics, not yet added up."""
 
-    n_items: int
+    n_items: float
     class_counts: FloatArray
     sums: list[Sums]
     log_evidence: float
@@ -379,14 +397,30 @@ class Accumulator:
         return Statistics(self.n_items, self.class_counts, self.answer_counts, self.sums, self.log_evidence)
 
 
-def summarize(features: tuple[Features, ...], responsibilities: Responsibilities) -> ChunkStatistics:
-    """The statistics of a chunk given its responsibilities (classes, items), without its evidence."""
+def summarize(
+    features: tuple[Features, ...], responsibilities: Responsibilities, counts: FloatArray | None = None
+) -> ChunkStatistics:
+    """The statistics of a chunk given its responsibilities (classes, items), without its evidence.
+
+    `counts` (items,) says how often each item counts; None, once.
+    """
+    n_items = responsibilities.shape[1] if counts is None else float(counts.sum())
+    if counts is not None:
+        responsibilities = _weighted(responsibilities, counts)
     if is_sparse(responsibilities):
         class_counts = np.asarray(responsibilities.sum(axis=1, dtype=np.float64))
     else:
         class_counts = _sums_over_items(responsibilities)
     sums = [part.accumulate(responsibilities, class_counts) for part in features]
-    return ChunkStatistics(responsibilities.shape[1], class_counts, sums, 0.0)
+    return ChunkStatistics(n_items, class_counts, sums, 0.0)
+
+
+def _weighted(responsibilities: Responsibilities, counts: FloatArray) -> Responsibilities:
+    """The responsibilities, each item's multiplied by its count."""
+    if not is_sparse(responsibilities):
+        return responsibilities * like(counts, responsibilities)[None, :]
+    table = responsibilities.tocsr()
+    return sparse.csr_array((table.data * counts[table.indices], table.indices, table.indptr), shape=table.shape)
 
 
 def _sums_over_items(responsibilities: Array) -> FloatArray:
@@ -400,9 +434,14 @@ def _sums_over_items(responsibilities: Array) -> FloatArray:
     return np.asarray(to_numpy(xp.sum(responsibilities, axis=1, dtype=xp.float64)))
 
 
-def log_evidence(statistics: ChunkStatistics, responsibilities: sparse.csr_array, layer: Layer) -> float:
+def log_evidence(
+    statistics: ChunkStatistics, responsibilities: sparse.csr_array, layer: Layer, counts: FloatArray | None = None
+) -> float:
     """Σ_i log Σ_k p(x_i, k) = Σ_ik t_ik (log p(x_i, k) - log t_ik), whose first part is linear in the statistics."""
     constant = to_numpy(layer.dense_total + layer.log_prior)[:, 0]
     (sums,) = statistics.sums
-    entropy = -float(np.sum(xlogy(responsibilities.data, responsibilities.data), dtype=np.float64))
+    surprise = xlogy(responsibilities.data, responsibilities.data)
+    if counts is not None:
+        surprise = surprise * counts[responsibilities.indices]
+    entropy = -float(np.sum(surprise, dtype=np.float64))
     return entropy + float(np.vdot(sums.table, layer.dense_weights)) + float(statistics.class_counts @ constant)

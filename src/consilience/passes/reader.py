@@ -136,6 +136,7 @@ class ReadChunk:
     example: Array  # of the library and precision that scores are computed in
     log_floor: float | None
     known: IntArray | None  # (items,): known classes, -1 where unknown
+    counts: FloatArray | None  # (items,): how often each counts; None, once
     keeps_features: bool
     _features: tuple[Features, ...] | None = None
 
@@ -189,6 +190,7 @@ class Reader(AbstractReader):
                 self._example,
                 self.log_floor,
                 None if self.known is None else self.known[chunk.start : chunk.stop],
+                None if data.counts is None else data.counts[chunk.start : chunk.stop],
                 keeps_features=n_numbers <= CACHED_NUMBERS,
             )
             for place, chunk in enumerate(data.chunks(self.chunk_size))
@@ -234,7 +236,7 @@ class Reader(AbstractReader):
 
         def visit(chunk: ReadChunk) -> ChunkStatistics:
             rows = responsibilities[chunk.items, :]
-            return summarize(chunk.features(), namespace(rows).matrix_transpose(rows))
+            return summarize(chunk.features(), namespace(rows).matrix_transpose(rows), chunk.counts)
 
         return self.total(visit)
 
@@ -244,14 +246,16 @@ class Reader(AbstractReader):
 
         def visit(chunk: ReadChunk) -> ChunkStatistics:
             average = pooled(averages.chunks[chunk.place], weights, averages.predictions.example())
-            return summarize(chunk.features(), average)
+            return summarize(chunk.features(), average, chunk.counts)
 
         return self.total(visit)
 
     def agreement(self) -> Agreement:
         """How much members agree with each other on these items."""
         n_members, n_classes = self.predictions.n_members, self.predictions.n_classes
-        return self.added_up(lambda chunk: agreement_of(chunk.features(), n_members, chunk.n_items, n_classes))
+        return self.added_up(
+            lambda chunk: agreement_of(chunk.features(), n_members, chunk.n_items, n_classes, chunk.counts)
+        )
 
     def added_up(self, visit: Callable[[ReadChunk], Sum]) -> Sum:
         """The sum of what a function finds in each chunk, of anything that can be added."""
@@ -335,11 +339,11 @@ class Expectation(AbstractExpectation):
             if self._remembers:
                 rest = self._zeros(chunk) if self.rests[chunk.place] is None else self.rests[chunk.place]
                 self.rests[chunk.place] = blended(rest, expected.values, averaging)
-            statistics = summarize(features, expected.values)
+            statistics = summarize(features, expected.values, chunk.counts)
             evidence = expected.log_evidence
-            return statistics._replace(
-                log_evidence=log_evidence(statistics, expected.values, layer) if evidence is None else evidence
-            )
+            if evidence is None:
+                evidence = log_evidence(statistics, expected.values, layer, chunk.counts)
+            return statistics._replace(log_evidence=evidence)
 
         self.kept *= 1 - averaging
         return self.reader.total(visit)
@@ -348,9 +352,9 @@ class Expectation(AbstractExpectation):
         """How a pass with this layer finds the responsibilities of a chunk."""
         example = self.reader.predictions.example()
         if self._screen is None:
-            return lambda chunk, features: expected_from(log_joint(features, chunk.known, layer, example))
+            return lambda chunk, features: expected_from(log_joint(features, chunk.known, layer, example), chunk.counts)
         screened = self._screen.next_pass(layer, self.reader.chunks[0].features)
-        return lambda chunk, features: screened.expect(chunk.place, features, chunk.known)
+        return lambda chunk, features: screened.expect(chunk.place, features, chunk.known, chunk.counts)
 
     def posterior(self, averages: Reader) -> LazyPosterior:
         """The posterior after these passes; `averages` reads the same items and gives the average of their answers."""

@@ -8,7 +8,17 @@ import numpy as np
 from scipy import sparse
 
 from consilience.passes.kernels import LabelFeatures
-from consilience.system.arrays import Array, FloatArray, IntArray, is_numpy, is_sparse, like, like_array, namespace
+from consilience.system.arrays import (
+    Array,
+    FloatArray,
+    IntArray,
+    is_numpy,
+    is_sparse,
+    like,
+    like_array,
+    namespace,
+    to_numpy,
+)
 
 if TYPE_CHECKING:
     from consilience.passes.kernels import Features, Layer, Responsibilities
@@ -25,13 +35,13 @@ class Expected(NamedTuple):
     log_evidence: float | None  # None if not all items were scored; it then follows from the statistics
 
 
-def expected_from(scores: Array) -> Expected:
-    """The softmax of the scores, sparse where that pays."""
+def expected_from(scores: Array, counts: FloatArray | None = None) -> Expected:
+    """The softmax of the scores, sparse where that pays; `counts` (items,) says how often each item counts."""
     if is_numpy(scores) and scores.shape[0] >= SPARSE_FROM:
-        expected = sparse_softmax(scores)
+        expected = sparse_softmax(scores, counts)
         if expected is not None:
             return expected
-    return softmax(scores)
+    return softmax(scores, counts)
 
 
 def clamp(probabilities: Array, known: IntArray | None) -> Array:
@@ -105,7 +115,7 @@ def log_joint(features: tuple[Features, ...], known: IntArray | None, layer: Lay
     return xp.where(like(is_out, total, dtype=xp.bool), like(np.full((1, 1), -np.inf), total), total)
 
 
-def softmax(scores: Array) -> Expected:
+def softmax(scores: Array, counts: FloatArray | None = None) -> Expected:
     """The softmax of the scores (classes, items), which are overwritten."""
     xp = namespace(scores)
     shift = xp.max(scores, axis=0, keepdims=True)
@@ -113,10 +123,11 @@ def softmax(scores: Array) -> Expected:
     exponentials = xp.exp(scores)
     totals = xp.sum(exponentials, axis=0, keepdims=True)
     exponentials /= totals
-    return Expected(exponentials, float(xp.sum(xp.astype(shift + xp.log(totals), xp.float64))))
+    evidence = xp.astype(shift + xp.log(totals), xp.float64)
+    return Expected(exponentials, float(xp.sum(evidence)) if counts is None else float(to_numpy(evidence)[0] @ counts))
 
 
-def sparse_softmax(scores: FloatArray) -> Expected | None:
+def sparse_softmax(scores: FloatArray, counts: FloatArray | None = None) -> Expected | None:
     """The softmax without the entries that vanish; None if too many entries are left to save time.
 
     Entries below the rounding error of the largest are left out (in double precision, even their sum is below it), so
@@ -142,7 +153,8 @@ def sparse_softmax(scores: FloatArray) -> Expected | None:
     values = (values / totals[item]).astype(scores.dtype)
     kind = sparse.csc_array if by_item else sparse.csr_array
     responsibilities = kind((values, minor, indptr), shape=scores.shape).tocsr()
-    return Expected(responsibilities, float((shift.astype(np.float64) + np.log(totals)).sum()))
+    evidence = shift.astype(np.float64) + np.log(totals)
+    return Expected(responsibilities, float(evidence.sum() if counts is None else evidence @ counts))
 
 
 def sparse_where_it_pays(responsibilities: Array) -> Responsibilities:

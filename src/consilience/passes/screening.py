@@ -56,11 +56,13 @@ class Reference:
         self.centre = _dense(first).values.mean(axis=0)  # any centre is correct; the mean makes the bounds tight
         self.margins: list[Margins | None] = [None] * n_chunks
 
-    def expect(self, place: int, features: tuple[Features, ...], known: IntArray | None) -> Expected:
-        """The responsibilities of a chunk's items."""
+    def expect(
+        self, place: int, features: tuple[Features, ...], known: IntArray | None, counts: FloatArray | None = None
+    ) -> Expected:
+        """The responsibilities of a chunk's items, which count so often each."""
         dense = _dense(features)
         scores = log_joint(features, known, self.layer, dense.values)
-        expected = expected_from(scores)
+        expected = expected_from(scores, counts)
         if is_sparse(expected.values):
             self.margins[place] = _margins(expected.values, scores, _radius(dense, self.centre))
         return expected
@@ -98,11 +100,13 @@ class ScreenedPass:
         counts = [0 if is_settled is None else np.count_nonzero(is_settled) for is_settled in self._is_settled]
         return int(sum(sizes) - sum(counts))
 
-    def expect(self, place: int, features: tuple[Features, ...], known: IntArray | None) -> Expected:
-        """The responsibilities of a chunk's items."""
+    def expect(
+        self, place: int, features: tuple[Features, ...], known: IntArray | None, counts: FloatArray | None = None
+    ) -> Expected:
+        """The responsibilities of a chunk's items, which count so often each."""
         dense, margins, is_settled = _dense(features), self._margins[place], self._is_settled[place]
         if margins is None or is_settled is None:
-            return expected_from(log_joint(features, known, self.layer, dense.values))
+            return expected_from(log_joint(features, known, self.layer, dense.values), counts)
         items, settled = np.flatnonzero(~is_settled), np.flatnonzero(is_settled)
         part = DenseFeatures(dense.positions, dense.values[items], None)
         scores = log_joint((part,), None if known is None else known[items], self.layer, part.values)

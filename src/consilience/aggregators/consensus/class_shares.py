@@ -21,7 +21,7 @@ import numpy as np
 from scipy.special import chdtrc, log_softmax, rel_entr
 
 from consilience.data.axes import Axis, short, some
-from consilience.system.arrays import plain_numpy, sample, to_numpy
+from consilience.system.arrays import plain_numpy, to_numpy
 from consilience.system.warning import warn
 
 if TYPE_CHECKING:
@@ -232,9 +232,7 @@ def reweighted(
     What earlier items have told is kept, as far as these are too few to outweigh it.
     """
     most = max(1, MOST_NUMBERS // predictions.n_classes)
-    if predictions.n_items > most:
-        predictions = predictions.take(sample(predictions.n_items, most))
-    answers = to_numpy(rule.posterior(predictions)).astype(np.float64)
+    answers = to_numpy(rule.posterior(predictions.sampled(most))).astype(np.float64)
     return matched(answers, given, before)
 
 

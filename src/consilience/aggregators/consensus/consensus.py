@@ -322,7 +322,7 @@ class Consensus(AbstractIterative):
         is_soft = known.ndim == 2
         targets = known[items] if is_soft else np.eye(predictions.n_classes)[known[items]]
         noise = np.nan if self.label_noise is None else self.label_noise
-        said, axis = rows_said(predictions, items), predictions.axes.items
+        said, axis = rows_said(predictions.take(items)), predictions.axes.items
         is_nameless = are_new and not axis.is_named
         return LabelledItems(
             said,

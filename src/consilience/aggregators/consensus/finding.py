@@ -17,7 +17,6 @@ from consilience.aggregators.consensus.translation import TranslationModel
 from consilience.answering.learned.experts import Experts
 from consilience.maths.model import State
 from consilience.passes.reader import Reader, open_reader
-from consilience.system.arrays import sample
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
@@ -140,8 +139,7 @@ def combination_of(n_classes: int) -> VariationalModel:
 def _reestimated(experts: Experts, predictions: AbstractPredictions) -> FloatArray:
     """How frequent classes are, for averages that are calibrated where classes are even (Saerens et al. 2002)."""
     most = max(SAMPLED_ITEMS, SAMPLED_NUMBERS // predictions.n_classes)
-    some = predictions.take(sample(predictions.n_items, most))
-    reader, everybody = Reader(some), np.ones(predictions.n_members)
+    reader, everybody = Reader(predictions.sampled(most)), np.ones(predictions.n_members)
     parts = [experts.softened(chunk.features(), everybody) for chunk in reader.chunks]
     averages = np.concatenate([total / behind for total, behind in parts]).astype(np.float64)
     n_items, n_classes = averages.shape

@@ -10,13 +10,12 @@ import numpy as np
 
 from consilience.data.axes import COUNT
 from consilience.data.names import text_of
-from consilience.system.arrays import sample
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
     from consilience.data.axes import Axis
-    from consilience.data.predictions import AbstractPredictions
+    from consilience.data.predictions import AbstractPredictions, Predictions
     from consilience.system.arrays import FloatArray
 
 MOST_NUMBERS = 20_000
@@ -69,9 +68,9 @@ class Sample:
     said: npt.NDArray[np.float32]  # (items, members, classes)
 
 
-def rows_said(predictions: AbstractPredictions, items: npt.NDArray[np.intp]) -> FloatArray:
-    """(items, members, classes): what members said of some items."""
-    said = predictions.take(items).to_array().transpose(1, 0, 2)
+def rows_said(predictions: Predictions) -> FloatArray:
+    """(items, members, classes): what members said of these items."""
+    said = predictions.to_array().transpose(1, 0, 2)
     return np.asarray(said / said.sum(axis=2, keepdims=True), dtype=np.float64)  # half precision does not sum to 1
 
 
@@ -85,7 +84,7 @@ def sample_of(predictions: AbstractPredictions) -> Sample | None:
     if not can_be_corrected(predictions):
         return None
     n_sampled = _n_sampled(predictions.n_members, predictions.n_classes)
-    return Sample(rows_said(predictions, sample(predictions.n_items, n_sampled)).astype(np.float32))
+    return Sample(rows_said(predictions.sampled(n_sampled)).astype(np.float32))
 
 
 def _n_sampled(n_members: int, n_classes: int) -> int:

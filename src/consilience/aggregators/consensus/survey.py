@@ -85,11 +85,15 @@ def survey(experts: Experts, frequency: FloatArray, chunk_size: int | None, pred
     """The survey of all these items; `frequency` (classes,) is how frequent classes have seemed to be so far."""
     reader = Reader(predictions, chunk_size=chunk_size)
     reading = Reading(experts, reader)
-    return reader.added_up(lambda chunk: survey_of(reading.opinions(chunk), frequency))
+    return reader.added_up(lambda chunk: survey_of(reading.opinions(chunk), frequency, chunk.counts))
 
 
-def survey_of(opinions: Opinions, frequency: FloatArray) -> Survey:
-    """The survey of the items of some opinions."""
+def survey_of(opinions: Opinions, frequency: FloatArray, item_counts: FloatArray | None = None) -> Survey:
+    """The survey of the items of some opinions, which count so often each."""
+
+    def total(rows: npt.NDArray[np.floating]) -> npt.NDArray[np.floating]:
+        return np.asarray(rows.sum(axis=0) if item_counts is None else item_counts @ rows)
+
     average, votes, n_votes = opinions.average, opinions.votes, opinions.n_votes
     translation, combination = np.exp(opinions.translation), np.exp(opinions.combination)
     again = weighted_by(average, frequency.astype(average.dtype))
@@ -98,15 +102,16 @@ def survey_of(opinions: Opinions, frequency: FloatArray) -> Survey:
     choices = [first_choices(rows) for rows in others]
     counts = votes * n_votes  # where nobody votes, none
     by_class = [
-        *(rows.sum(axis=0) for rows in (average, votes, translation, first, combination, again)),
-        top @ first,
-        np.maximum(counts * (counts - 1), 0).sum(axis=0),
-        (counts * np.maximum(n_votes - 1, 0)).sum(axis=0),
+        *(total(rows) for rows in (average, votes, translation, first, combination, again)),
+        total(top[:, None] * first),
+        total(np.maximum(counts * (counts - 1), 0)),
+        total(counts * np.maximum(n_votes - 1, 0)),
     ]
-    tops = (rows.max(axis=1).sum() for rows in others)
-    agreeing = ((first * rows).sum() for rows in choices)
-    totals = [len(average), opinions.n_answers.sum(), entropy(average).sum(), top.sum(), *tops, *agreeing]
-    totals.append((choices[2] * choices[1]).sum())
+    tops = (total(rows.max(axis=1)) for rows in others)
+    agreeing = (total((first * rows).sum(axis=1)) for rows in choices)
+    n_items = len(average) if item_counts is None else item_counts.sum()
+    totals = [n_items, total(opinions.n_answers[:, 0]), total(entropy(average)), total(top), *tops, *agreeing]
+    totals.append(total((choices[2] * choices[1]).sum(axis=1)))
     return Survey(np.stack(by_class).astype(np.float64), np.array(totals, dtype=np.float64))
 
 

@@ -8,7 +8,7 @@ from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 from consilience.data.labels import known_labels
-from consilience.data.predictions import Predictions, as_predictions
+from consilience.data.predictions import Predictions, as_single_items
 from consilience.data.reading import check_number
 from consilience.system.arrays import is_array
 from consilience.system.errors import InvalidPredictions
@@ -32,7 +32,7 @@ def windows_of(stream: Any, window: int | None, labels: Any) -> Iterator[Window]
 
 def on_axes_of(first: Predictions, other: Any, what: str) -> Predictions:
     """Predictions with members and classes as in others; absent members are missing."""
-    data = as_predictions(other)
+    data = as_single_items(other)
     try:
         return data.aligned(first.members, first.classes)
     except InvalidPredictions as error:
@@ -42,7 +42,7 @@ def on_axes_of(first: Predictions, other: Any, what: str) -> Predictions:
 def _cut(stream: Any, window: int, labels: Any) -> Iterator[Window]:
     """Windows of so many items; a rest of less than half a window belongs to the last one."""
     check_number("window", window, least=LEAST_ITEMS, integer=True)
-    data = as_predictions(stream)
+    data = as_single_items(stream)
     if window > data.n_items:
         raise ValueError(f"window must be at most the stream's {data.n_items} items; got {window}")
     known = known_labels(labels, data.axes)
@@ -64,7 +64,7 @@ def _batches(stream: Any, labels: Any) -> Iterator[Window]:
     first: Predictions | None = None
     some_labels = None if labels is None else iter(labels)
     for place, batch in enumerate(stream):
-        data = as_predictions(batch) if first is None else on_axes_of(first, batch, f"batch {place}")
+        data = as_single_items(batch) if first is None else on_axes_of(first, batch, f"batch {place}")
         if data.n_items < LEAST_ITEMS:
             raise InvalidPredictions(f"batch {place} must have at least {LEAST_ITEMS} items; got {data.n_items}")
         first = data if first is None else first
