@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 
 SUFFIXES = (".pt", ".pth", ".th", ".tar")
 
+COUNTER = ".num_batches_tracked"
+"""Of a layer that normalizes batches: not a weight, and not in files that were written before 2018."""
+
 
 def take_members(task: str, folder: Path, work_dir: Path, scale: Scale) -> None:
     """Keep the networks of a folder, in the order of their names, as the members of a task at the paper's scale."""
@@ -55,7 +58,7 @@ def _weights(file: Path, task: str, seed: int) -> dict[str, Any]:
 
 def _check_names(state: dict[str, Any], network: nn.Module) -> None:
     """Raise where parameters of the network are missing, or others are there."""
-    expected = network.state_dict().keys()
+    expected = {name for name in network.state_dict() if name in state or not name.endswith(COUNTER)}
     wrong = {"lacks": sorted(expected - state.keys()), "has": sorted(state.keys() - expected)}
     said = [
         f"{verb} {names[0]}" + (f" and {len(names) - 1} more" if names[1:] else "")
