@@ -105,7 +105,7 @@ def algorithm_1(c, alpha, change, n_iterations, n_steps, *, silent="flat", momen
     t = c.mean(dim=0)  # initialise t with the EA algorithm
     optimizer = torch.optim.AdamW([pi], lr=1e-4, weight_decay=1e-4)
 
-    def second_to_last_line_of_q():  # what follows log ν_j in eq. 2, and eq. 3 but for log ν_j
+    def second_to_last_line_of_q():  # what follows log ν_j in eq. 1, and eq. 3 but for log ν_j
         log_beta = torch.lgamma(pi).sum(dim=2) - torch.lgamma(pi.sum(dim=2))  # (k, j)
         return torch.einsum("kjl,kil->ij", pi - 1, log_c) - log_beta.sum(dim=0)
 

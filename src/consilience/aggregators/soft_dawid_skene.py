@@ -1,172 +1,37 @@
 """Soft Dawid-Skene (Kuzin, Isupova, Reece and Simmons 2024): Dawid-Skene for probabilities.
 
 A member's row of probabilities, given the true class k, is Dirichlet-distributed with concentrations π_k; EM finds
-them without labels. Equation numbers are the paper's.
+them without labels. `SoftDawidSkene._fit` is the paper's Algorithm 1, with the numbers of its equations.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from copy import copy
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, final
 
 import numpy as np
 
 from consilience.aggregators.base import Outcome
+from consilience.aggregators.dirichlet_model import DirichletModel, Emissions
 from consilience.aggregators.iterative import AbstractLatent, read_class_prior
+from consilience.aggregators.soft_start import Start
 from consilience.answering.declaration import FLAGS, LOG_STATISTICS, ROUNDING, SILENCE, Learned, Number, Record, Shape
 from consilience.answering.linear import LinearRule
 from consilience.data.reading import check_number
-from consilience.maths.adamw import Moments, adamw_step
-from consilience.maths.dirichlet import log_normalizer, maximum_likelihood, mean_log
+from consilience.maths.adamw import Moments
 from consilience.maths.em import em
-from consilience.maths.model import Scores, State
-from consilience.maths.rates import log_rates, pseudo_answers, smoothed_rates
+from consilience.maths.model import State
 from consilience.maths.silence import Silence, heard
 from consilience.passes.reader import open_reader
 from consilience.system.errors import InvalidPredictions
-from consilience.system.threads import in_order, n_threads
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
     from consilience.data.predictions import AbstractPredictions
-    from consilience.maths.statistics import Statistics
     from consilience.passes.reader import AbstractReader
     from consilience.system.arrays import Array, FloatArray, IntArray
-
-ROW_NUMBERS = 2**14
-"""An M step treats so many rows at once that a temporary table has about this many numbers."""
-
-AUTO_SMOOTHING = 0.3
-"""The share of an average class's answers that `init_smoothing="auto"` adds to each row."""
-
-
-@final
-@dataclass(slots=True, eq=False)
-class Emissions:
-    """The class prior, and for each member and class a row: concentrations, or a hard member's rates.
-
-    An M step writes to its own emissions: with a thousand classes a copy would be larger than a chunk of items.
-    """
-
-    class_prior: FloatArray  # (true,)
-    table: FloatArray  # (members, true, predicted)
-    log_normalizers: FloatArray  # (members, true): log B(π) of soft members, 0 of hard ones
-    moments: Moments  # the optimizer's, of all rows
-
-    def copy(self) -> Emissions:
-        """Emissions of their own."""
-        moments = Moments(self.moments.first.copy(), self.moments.second.copy(), int(self.moments.n_steps))
-        return Emissions(self.class_prior, self.table.copy(), self.log_normalizers.copy(), moments)
-
-
-@final
-@dataclass(frozen=True, slots=True, eq=False)
-class DirichletModel:
-    """t ~ Categorical(ν); given t = k, soft members' rows ~ Dirichlet(π_k), hard members' labels ~ Categorical(π_k)."""
-
-    is_soft: npt.NDArray[np.bool_]  # (members,)
-    class_prior: FloatArray | None
-    solver: Literal["adamw", "exact"]
-    optimizer_steps: int
-    learning_rate: float
-    weight_decay: float
-    optimizer_moments: Literal["kept", "anew"]
-    smoothing: float
-    floor: float
-
-    def scores(self, emissions: Emissions) -> Scores:
-        """Eq. 3 as a linear layer, less Σ_j -log c_j, which is the same for all classes and costs precision."""
-        weights = emissions.table
-        if not self.is_soft.all():
-            weights = weights.copy()
-            weights[~self.is_soft] = log_rates(weights[~self.is_soft])
-        return Scores(np.log(emissions.class_prior), weights, -emissions.log_normalizers)
-
-    def objective(self, emissions: Emissions, statistics: Statistics) -> float:
-        """Q (eq. 4), plus the logarithm of the smoothing prior of the hard members' rates."""
-        total = statistics.class_counts @ np.log(emissions.class_prior)
-        total -= (statistics.answer_counts * emissions.log_normalizers).sum()
-        for member, is_soft in enumerate(self.is_soft):
-            table, sums = emissions.table[member], statistics.sums[member]
-            if is_soft:
-                total += np.vdot(table, sums) - sums.sum()
-            else:
-                total += np.vdot(sums + pseudo_answers(len(sums), self.smoothing), log_rates(table))
-        return float(total)
-
-    def maximize(self, statistics: Statistics, emissions: Emissions) -> Emissions:
-        """The class prior (eq. 6), some way up Q for the soft members, all the way up for the hard ones.
-
-        It climbs from these emissions and overwrites them.
-        """
-        hard = ~self.is_soft
-        if hard.any():
-            emissions.table[hard] = smoothed_rates(statistics.sums[hard], self.smoothing)
-        climb = self._climb if self.solver == "adamw" else self._jump
-        if self.optimizer_moments == "anew":
-            emissions.moments.forget()
-        n_classes = emissions.table.shape[-1]
-        table, sums = (array.reshape(-1, n_classes) for array in (emissions.table, statistics.sums))
-        counts, log_normalizers = statistics.answer_counts.ravel(), emissions.log_normalizers.reshape(-1)
-
-        def visit(rows: slice) -> None:
-            climb(table[rows], sums[rows], counts[rows], emissions.moments.of_rows(rows), statistics.n_items)
-            log_normalizers[rows] = log_normalizer(table[rows])
-
-        parts = self._soft_parts(n_classes)
-        for _ in in_order(visit, parts, min(n_threads(), len(parts))):
-            pass  # each part writes its own rows
-        if self.solver == "adamw":
-            emissions.moments.n_steps += self.optimizer_steps
-        emissions.class_prior = self.estimate_class_prior(statistics)
-        return emissions
-
-    def _soft_parts(self, n_classes: int) -> list[slice]:
-        """Rows (members × true) of soft members that are fitted together: all of a small table, few of a large one.
-
-        Rows do not depend on each other, so threads share them, and temporary tables stay small.
-        """
-        all_rows = (0, self.is_soft.size * n_classes)
-        of_each = [(member * n_classes, (member + 1) * n_classes) for member in np.flatnonzero(self.is_soft)]
-        at_once = max(1, ROW_NUMBERS // n_classes)
-        return [
-            slice(start, min(start + at_once, stop))
-            for first, stop in ([all_rows] if self.is_soft.all() else of_each)
-            for start in range(first, stop, at_once)
-        ]
-
-    def estimate_class_prior(self, statistics: Statistics) -> FloatArray:
-        """The fixed class prior, or the mean responsibilities."""
-        if self.class_prior is not None:
-            return self.class_prior
-        return np.asarray(np.maximum(statistics.class_counts / statistics.class_counts.sum(), self.floor))
-
-    def _climb(
-        self, concentration: FloatArray, sums: FloatArray, counts: FloatArray, moments: Moments, n_items: float
-    ) -> None:
-        """AdamW on -Q/N. The items enter through (sums, counts) alone, so a step does not depend on their number."""
-        mean_counts, mean_sums = counts[:, None] / n_items, sums / n_items
-        for _ in range(self.optimizer_steps):
-            gradient = mean_log(concentration)
-            gradient *= mean_counts
-            gradient -= mean_sums
-            adamw_step(
-                concentration,
-                gradient,
-                moments,
-                learning_rate=self.learning_rate,
-                weight_decay=self.weight_decay,
-            )
-            np.maximum(concentration, self.floor, out=concentration)
-
-    def _jump(self, concentration: FloatArray, sums: FloatArray, counts: FloatArray, _: Moments, __: float) -> None:
-        """The maximum of Q. A row that less than one item speaks for stays as it is."""
-        is_seen = counts >= 1
-        means = sums[is_seen] / counts[is_seen][:, None]
-        concentration[is_seen] = maximum_likelihood(means, concentration[is_seen], floor=self.floor)
 
 
 @final
@@ -359,77 +224,51 @@ class SoftDawidSkene(AbstractLatent):
     # ---- fitting ------------------------------------------------------------------------------------------
 
     def _fit(self, predictions: AbstractPredictions, known: IntArray | None) -> Outcome:
+        """Algorithm 1 of the paper."""
         model = self._model(predictions.is_soft, predictions.n_classes)
-        reader = self._reader(predictions, known)
-        averages = self._averages(predictions, known)
+        reader, averages = self._readers(predictions, known)
         expectation = reader.expectation(remembers=True)
 
-        labels = predictions.ballots() if self.init_ties == "split" else predictions.harden()
-        votes = open_reader(labels, chunk_size=self.chunk_size, known=known)
-        counts = votes.average_statistics(votes)
-        minds_silence = self._minds_silence(counts, predictions)
-        for _ in range(self.init_iterations):
-            counts = votes.expectation(remembers=False)(self._label_scores(model, counts))
-        start = self._start(model, counts)
-        del labels, votes, counts  # as large as the fit itself
+        # Initialise Π and ν with Dawid-Skene on the members' labels.
+        start, minds_silence = self._start(model, predictions, known)
 
-        def step(state: State, iteration: int) -> tuple[State, float]:
-            weight = self._averaging_at(iteration)
+        def iterate(state: State, iteration: int) -> tuple[State, float]:
+            weight = self._averaging_at(iteration)  # α
+            # E step: p_new(t_i) of all items under the old ν and Π (eq. 3).
             silence = Silence.of(state.statistics) if minds_silence else None
-            expected = expectation(heard(model.scores(state.parameters), silence), averaging=weight)
-            statistics = state.statistics.averaged_into(expected, weight)
+            new = expectation(heard(model.scores(state.parameters), silence), averaging=weight)
+            # Polyak averaging: t = (1 - α) p_old + α p_new (eq. 4). Statistics are linear in t, so they are averaged.
+            statistics = state.statistics.averaged_into(new, weight)
+            # M step: ν is the mean of t (eq. 2), and the optimizer takes Π some steps up Q (eq. 1).
             emissions = model.maximize(statistics, state.parameters)
             return State(emissions, statistics), model.objective(emissions, statistics)
 
         with self._progress(reader, self.max_iter + 1):  # and a pass for the average's statistics
+            # Initialise t with the average (EA); iterate until Q has converged, or for a number of iterations.
             fit = em(
-                step,
+                iterate,
                 State(start, reader.average_statistics(averages)),
                 max_iter=self.max_iter,
                 tol=self.tol,
                 n_items=predictions.n_counted,
             )
-        posterior = expectation.posterior(averages)
         self.weight_ = 1 - float(np.prod([1 - self._averaging_at(i) for i in range(len(fit.history))]))
         self._learn(model, fit.state, minds_silence=minds_silence)
-        return Outcome(posterior, fit.state.statistics, fit.history, fit.converged)
+        return Outcome(expectation.posterior(averages), fit.state.statistics, fit.history, fit.converged)
 
-    def _start(self, model: DirichletModel, statistics: Statistics) -> Emissions:
-        """One M step of Dawid-Skene."""
-        table = self._counts(statistics)
-        if self.init_rows == "rates":
-            table /= table.sum(axis=-1, keepdims=True)
-        if self.silent_classes == "floor":
-            table[:, _silent_classes(statistics)] = self.floor
-            np.maximum(table, self.floor, out=table)
-        log_normalizers = np.stack([log_normalizer(rows) for rows in table])  # one by one, which takes less room
-        hard = ~model.is_soft
-        if hard.any():
-            table[hard], log_normalizers[hard] = smoothed_rates(statistics.sums[hard], self.smoothing), 0.0
-        return Emissions(model.estimate_class_prior(statistics), table, log_normalizers, Moments.zero(table.shape))
-
-    def _label_scores(self, model: DirichletModel, statistics: Statistics) -> Scores:
-        """What labels say under the rates of an M step of Dawid-Skene; a class that nobody names is no candidate."""
-        rates = self._counts(statistics)
-        rates /= rates.sum(axis=-1, keepdims=True)
-        hard = ~model.is_soft
-        rates[hard] = smoothed_rates(statistics.sums[hard], self.smoothing)
-        log_prior = np.log(model.estimate_class_prior(statistics))
-        log_prior[_silent_classes(statistics)] = -np.inf
-        return Scores(log_prior, log_rates(rates), np.zeros(rates.shape[:-1]))
-
-    def _counts(self, statistics: Statistics) -> FloatArray:
-        """How often each member says what of each class, smoothed and, as in crowd-kit, floored."""
-        counts = _lend_to_silent_classes(statistics) if self.silent_classes == "average" else statistics.sums
-        n_answers = statistics.answer_counts.sum(axis=1)[:, None, None]
-        automatic = AUTO_SMOOTHING * n_answers / len(statistics.class_counts) ** 2
-        table = counts + (automatic if isinstance(self.init_smoothing, str) else self.init_smoothing)
-        return np.asarray(np.maximum(table, self.floor, out=table))  # a row without any is uniform
+    def _start(
+        self, model: DirichletModel, predictions: AbstractPredictions, known: IntArray | None
+    ) -> tuple[Emissions, bool]:
+        """The first ν and Π, and whether it counts who does not answer."""
+        labels = predictions.ballots() if self.init_ties == "split" else predictions.harden()
+        votes = open_reader(labels, chunk_size=self.chunk_size, known=known)
+        counts = votes.average_statistics(votes)
+        start = Start(self.init_smoothing, self.init_rows, self.init_iterations, self.silent_classes)
+        return start.emissions(model, votes, counts), self._minds_silence(counts, predictions)
 
     def _partial_fit(self, predictions: AbstractPredictions, known: IntArray | None) -> Outcome:
         model = self._model(self.is_soft_, predictions.n_classes)
-        reader = self._reader(predictions, known)
-        averages = self._averages(predictions, known)
+        reader, averages = self._readers(predictions, known)
         expectation = reader.expectation(remembers=True)
         expected = expectation(heard(model.scores(self._emissions()), self.silence_), averaging=self.weight_)
         batch = (1 - self.weight_) * reader.average_statistics(averages) + self.weight_ * expected
@@ -491,24 +330,16 @@ class SoftDawidSkene(AbstractLatent):
 
     # ---- options ------------------------------------------------------------------------------------------
 
-    def _reader(self, predictions: AbstractPredictions, known: IntArray | None) -> AbstractReader:
-        return open_reader(predictions, log_floor=self.floor, chunk_size=self.chunk_size, known=known)
-
-    def _averages(self, predictions: AbstractPredictions, known: IntArray | None) -> AbstractReader:
-        return open_reader(predictions, chunk_size=self.chunk_size, known=known)
+    def _readers(
+        self, predictions: AbstractPredictions, known: IntArray | None
+    ) -> tuple[AbstractReader, AbstractReader]:
+        """Of logarithms, for the model, and of the probabilities as they are, for the average."""
+        logarithms = open_reader(predictions, log_floor=self.floor, chunk_size=self.chunk_size, known=known)
+        return logarithms, open_reader(predictions, chunk_size=self.chunk_size, known=known)
 
     def _model(self, is_soft: npt.NDArray[np.bool_], n_classes: int) -> DirichletModel:
-        return DirichletModel(
-            is_soft,
-            read_class_prior(self.class_prior, n_classes),
-            self.solver,
-            self.optimizer_steps,
-            self.learning_rate,
-            self.weight_decay,
-            self.optimizer_moments,
-            self.smoothing,
-            self.floor,
-        )
+        options = {name: getattr(self, name) for name in OF_MODEL}
+        return DirichletModel(is_soft, read_class_prior(self.class_prior, n_classes), **options)
 
     def _averaging_at(self, iteration: int) -> float:
         if not isinstance(self.averaging, Mapping):
@@ -549,6 +380,17 @@ STARTS: dict[str, dict[str, Any]] = {
     "ours": {},
 }
 
+OF_MODEL = (
+    "solver",
+    "optimizer_steps",
+    "learning_rate",
+    "weight_decay",
+    "optimizer_moments",
+    "smoothing",
+    "floor",
+)
+"""Arguments that the model is made of."""
+
 WORDS = {
     "init_rows": ("rates", "counts"),
     "init_ties": ("split", "first"),
@@ -557,22 +399,3 @@ WORDS = {
     "solver": ("adamw", "exact"),
 }
 """Arguments that are one of a few words."""
-
-
-def _silent_classes(statistics: Statistics) -> npt.NDArray[np.bool_]:
-    """Which classes (classes,) nobody votes for; none where nobody votes at all."""
-    is_silent = statistics.class_counts <= 0
-    return np.asarray(is_silent & ~is_silent.all())
-
-
-def _lend_to_silent_classes(statistics: Statistics) -> FloatArray:
-    """The counts (members, true, predicted), with the average class's in the rows of classes nobody votes for."""
-    is_silent = _silent_classes(statistics)
-    if not is_silent.any():
-        return statistics.sums
-    n_classes = len(is_silent)
-    voted = statistics.sums[:, ~is_silent, :]
-    right = np.diagonal(statistics.sums, axis1=1, axis2=2)[:, ~is_silent].mean(axis=1)
-    wrong = (voted.sum(axis=(1, 2)) / (~is_silent).sum() - right) / (n_classes - 1)
-    average = wrong[:, None, None] + (right - wrong)[:, None, None] * np.eye(n_classes)
-    return np.where(is_silent[None, :, None], average, statistics.sums)

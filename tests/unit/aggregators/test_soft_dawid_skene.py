@@ -5,7 +5,8 @@ import pytest
 from scipy import stats
 
 import consilience as cs
-from consilience.aggregators.soft_dawid_skene import DirichletModel, Emissions, _lend_to_silent_classes
+from consilience.aggregators.dirichlet_model import DirichletModel, Emissions
+from consilience.aggregators.soft_start import lend_to_silent_classes
 from consilience.answering import saving
 from consilience.maths.adamw import Moments
 from consilience.maths.dirichlet import log_normalizer
@@ -241,7 +242,7 @@ def test_members_beside_each_other_are_fitted_as_alone(rng, monkeypatch):
     """Rows do not depend on each other, however many are treated at once."""
     array, _ = softmax_members(rng, [2, 1, 1], n_items=30, n_classes=3)
     whole = cs.SoftDawidSkene(max_iter=3, averaging=0.2).fit(array).table_
-    monkeypatch.setattr("consilience.aggregators.soft_dawid_skene.ROW_NUMBERS", 6)
+    monkeypatch.setattr("consilience.aggregators.dirichlet_model.ROW_NUMBERS", 6)
     np.testing.assert_array_equal(cs.SoftDawidSkene(max_iter=3, averaging=0.2).fit(array).table_, whole)
 
 
@@ -256,7 +257,7 @@ def test_members_beside_each_other_are_fitted_as_alone(rng, monkeypatch):
     ],
 )
 def test_soft_rows_are_treated_once_and_hard_ones_never(monkeypatch, is_soft, at_once, parts):
-    monkeypatch.setattr("consilience.aggregators.soft_dawid_skene.ROW_NUMBERS", 3 * at_once)
+    monkeypatch.setattr("consilience.aggregators.dirichlet_model.ROW_NUMBERS", 3 * at_once)
     assert [(part.start, part.stop) for part in dirichlet_model(is_soft)._soft_parts(3)] == parts
 
 
@@ -264,10 +265,10 @@ def test_classes_that_nobody_votes_for_are_lent_the_average_row():
     """By hand: two classes with votes, of which the member has 3 right and 1 wrong on average."""
     sums = np.array([[[4.0, 1, 0], [1.0, 2, 0], [0, 0, 0]]])
     statistics = Statistics(8.0, np.array([5.0, 3, 0]), sums.sum(axis=2), sums, 0.0)
-    lent = _lend_to_silent_classes(statistics)
+    lent = lend_to_silent_classes(statistics)
     np.testing.assert_allclose(lent[0], [[4, 1, 0], [1, 2, 0], [0.5, 0.5, 3]])
     everyone = Statistics(8.0, np.array([5.0, 3, 1]), sums.sum(axis=2), sums, 0.0)
-    assert _lend_to_silent_classes(everyone) is sums
+    assert lend_to_silent_classes(everyone) is sums
 
 
 def test_an_exact_step_leaves_rows_that_less_than_one_item_speaks_for(rng):

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from consilience.aggregators.soft_dawid_skene import _lend_to_silent_classes
+from consilience.aggregators.soft_start import lend_to_silent_classes
 from consilience.maths.rates import log_rates, pseudo_answers, smoothed_rates
 from consilience.maths.statistics import Statistics
 
@@ -32,8 +32,8 @@ def test_logarithms_stay_finite():
 def test_classes_that_nobody_votes_for_borrow_the_average_class():
     """Of classes 0 and 2 the member is right with 6 and 2 of 8 and 4 answers: 4 of 6 in the mean, 1 for each other."""
     statistics = Statistics(12.0, np.array([8.0, 0.0, 4.0]), np.ones((1, 3)), COUNTS, 0.0)
-    lent = _lend_to_silent_classes(statistics)
+    lent = lend_to_silent_classes(statistics)
     np.testing.assert_allclose(lent[0, 1], [1.0, 4.0, 1.0])
     np.testing.assert_array_equal(lent[0, [0, 2]], COUNTS[0, [0, 2]])
     for counts in (np.ones(3), np.zeros(3)):  # all speak, or none: nothing to lend
-        assert _lend_to_silent_classes(Statistics(1.0, counts, np.ones((1, 3)), COUNTS, 0.0)) is COUNTS
+        assert lend_to_silent_classes(Statistics(1.0, counts, np.ones((1, 3)), COUNTS, 0.0)) is COUNTS
