@@ -18,14 +18,13 @@ if TYPE_CHECKING:
     from consilience.data.answers import SoftMember
 
 
-def joined_members(axes: Sequence[Axis]) -> list[Any] | None:
-    """The members' names, part after part; in a part without names they are `part.member`, such as `1.0`."""
+def joined_members(axes: Sequence[Axis]) -> Axis:
+    """The members, part after part; in a part without names they are called `part.member`, such as `1.0`."""
+    size = sum(axis.size for axis in axes)
     if not any(axis.is_named for axis in axes):
-        return None
-    names: list[Any] = []
-    for number, axis in enumerate(axes):
-        names += axis.names if axis.is_named else [f"{number}.{member}" for member in axis.names]
-    return names
+        return Axis("member", size)
+    names = [name if axis.is_named else f"{part}.{name}" for part, axis in enumerate(axes) for name in axis.names]
+    return Axis("member", size, names)
 
 
 def joined_axis(axes: Sequence[Axis]) -> Axis:
@@ -34,39 +33,32 @@ def joined_axis(axes: Sequence[Axis]) -> Axis:
     A part without names counts 0, 1, 2, …. The names of the other parts must then be such numbers: guessing which
     name belongs to which place could pair the wrong items.
     """
-    kind = axes[0].kind
-    unnamed = [axis for axis in axes if not axis.is_named]
-    if not unnamed:
-        names = _in_order_of_appearance(axes)
-        for axis in axes[1:]:
-            if all(axes[0].find(name) is None for name in axis.names):
+    kind, first = axes[0].kind, axes[0]
+    counted = next((axis for axis in axes if not axis.is_named), None)
+    if counted is not None:
+        for axis in axes:
+            if not counted.has_all(axis.names) or (not axis.is_named and axis.size != counted.size):
                 raise InvalidPredictions(
-                    f"parts must have {PLURAL[kind]} in common; got {some(axes[0].names)} and {some(axis.names)}"
+                    f"{PLURAL[kind]} must be named in all parts, or be the same in all; got {some(axis.names)} "
+                    f"beside {counted.size} without names"
                 )
-        is_one_order = all(axis.size == len(names) and axis.positions_on(axes[0]) is None for axis in axes)
-        return Axis(kind, len(names), names, by_name=any(axis.by_name for axis in axes) or not is_one_order)
-    for axis in axes:
-        is_alike = axis.size == unnamed[0].size if not axis.is_named else True
-        if not is_alike or any(unnamed[0].find(name) is None for name in axis.names):
+        return counted
+    for axis in axes[1:]:
+        if all(first.find(name) is None for name in axis.names):
             raise InvalidPredictions(
-                f"{PLURAL[kind]} must be named in all parts, or be the same in all; got {some(axis.names)} "
-                f"beside {unnamed[0].size} without names"
+                f"parts must have {PLURAL[kind]} in common; got {some(first.names)} and {some(axis.names)}"
             )
-    return unnamed[0]
-
-
-def _in_order_of_appearance(axes: Sequence[Axis]) -> list[Any]:
-    by_text: dict[str, Any] = {}
-    for axis in axes:
-        for name in axis.names:
-            by_text.setdefault(text_of(name), name)
-    return list(by_text.values())
+    names: dict[str, Any] = {}
+    for name in (name for axis in axes for name in axis.names):
+        names.setdefault(text_of(name), name)
+    is_one_order = all(axis.size == len(names) and axis.positions_on(first) is None for axis in axes)
+    return Axis(kind, len(names), names.values(), by_name=any(axis.by_name for axis in axes) or not is_one_order)
 
 
 def places_of_members(own: Axis, members: Sequence[Any]) -> IntArray:
     """Where each member stands among those of a fit: by name, or one after the other where they have none."""
     if not own.is_named:
-        check_members_fit(own.size, len(members))
+        check_size("member", own.size, len(members))
         return np.arange(own.size)
     fitted = Axis("member", len(members), members)
     unknown = [name for name in own.names if fitted.find(name) is None]
@@ -76,19 +68,11 @@ def places_of_members(own: Axis, members: Sequence[Any]) -> IntArray:
     return np.array([fitted.find(name) for name in own.names])
 
 
-def check_members_fit(n_members: int, expected: int) -> None:
-    """Raise where predictions without names have other members than a fit."""
-    if n_members != expected:
-        raise InvalidPredictions(
-            f"predictions must have the {expected} members of the fit "
-            f"(name them, or use NaN rows, where some are missing); got {n_members}"
-        )
-
-
-def check_classes_fit(n_classes: int, expected: int) -> None:
-    """Raise where predictions without names have other classes than a fit."""
-    if n_classes != expected:
-        raise InvalidPredictions(f"predictions must have the {expected} classes of the fit; got {n_classes}")
+def check_size(kind: str, size: int, expected: int) -> None:
+    """Raise where predictions without names have other members or classes than a fit."""
+    if size != expected:
+        hint = " (name them, or use NaN rows, where some are missing)" if kind == "member" else ""
+        raise InvalidPredictions(f"predictions must have the {expected} {PLURAL[kind]} of the fit{hint}; got {size}")
 
 
 def check_sizes(predictions: Any, n_members: int, n_classes: int) -> None:
@@ -98,8 +82,8 @@ def check_sizes(predictions: Any, n_members: int, n_classes: int) -> None:
     """
     sizes = _sizes(predictions)
     if sizes is not None:
-        check_members_fit(sizes[0], n_members)
-        check_classes_fit(sizes[1], n_classes)
+        check_size("member", sizes[0], n_members)
+        check_size("class", sizes[1], n_classes)
 
 
 def _sizes(predictions: Any) -> tuple[int, int] | None:

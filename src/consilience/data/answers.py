@@ -17,6 +17,8 @@ from consilience.system.arrays import Array, IntArray, namespace, position_of_la
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    import numpy.typing as npt
+
 
 NUMBERS_AT_ONCE = 3 * 2**20
 """About how many numbers a temporary array may have."""
@@ -39,6 +41,21 @@ class SoftMember:
     items: IntArray | None
     is_complete: bool
 
+    @property
+    def places(self) -> IntArray:
+        """Which item each row answers."""
+        return np.arange(self.rows.shape[0]) if self.items is None else self.items
+
+    def is_given(self) -> npt.NDArray[np.bool_]:
+        """Which rows are not missing."""
+        if self.is_complete:
+            return np.ones(self.rows.shape[0], dtype=bool)
+        return np.asarray(~to_numpy(namespace(self.rows).isnan(self.rows[:, 0])))
+
+    def answered(self) -> IntArray:
+        """The items with an answer."""
+        return self.places[self.is_given()]
+
     def between(self, start: int, stop: int) -> SoftMember:
         """The rows that answer items start to stop, the items counted from start."""
         if self.items is None:
@@ -55,25 +72,14 @@ class SoftMember:
 
     def moved_to(self, item: int) -> SoftMember:
         """All answers, given to this item, in NumPy and double precision."""
-        rows = to_numpy(self.rows).astype(np.float64)
-        rows = rows[~np.isnan(rows[:, 0])]
+        rows = to_numpy(self.rows).astype(np.float64)[self.is_given()]
         return SoftMember(self.position, rows, np.full(len(rows), item), is_complete=True)
-
-    def answered(self) -> IntArray:
-        """The items with an answer."""
-        items = np.arange(self.rows.shape[0]) if self.items is None else self.items
-        if self.is_complete:
-            return items
-        return np.asarray(items[~to_numpy(namespace(self.rows).isnan(self.rows[:, 0]))])
 
     def harden(self) -> HardAnswers:
         """The member's answers as labels: the most probable class, the lowest index winning a tie."""
         pieces = [position_of_largest(rows) for _, rows in parts_of(self.rows)]
-        labels = np.concatenate([np.empty(0, dtype=np.intp), *pieces])
-        items = np.arange(len(labels)) if self.items is None else self.items
-        if not self.is_complete:
-            is_present = ~to_numpy(namespace(self.rows).isnan(self.rows[:, 0]))
-            items, labels = items[is_present], labels[is_present]
+        labels = np.concatenate([np.empty(0, dtype=np.intp), *pieces])[self.is_given()]
+        items = self.answered()
         return HardAnswers(items, np.full(len(items), self.position), labels)
 
     def ballots(self) -> Ballots:
@@ -82,8 +88,7 @@ class SoftMember:
         A row with one most probable class is a vote for it. Several that are tied get an equal part of the vote each.
         A row in which all classes are tied is no vote, and neither is a missing one.
         """
-        n_rows, n_classes = self.rows.shape
-        items = np.arange(n_rows) if self.items is None else self.items
+        (n_rows, n_classes), items = self.rows.shape, self.places
         labels, n_tied = np.empty(n_rows, dtype=np.intp), np.empty(n_rows, dtype=np.intp)
         split, places = [np.empty((0, n_classes))], [np.empty(0, dtype=np.intp)]
         for start, rows in parts_of(self.rows):

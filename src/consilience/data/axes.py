@@ -41,9 +41,7 @@ class Axis:
     """
 
     def __init__(self, kind: str, size: int, names: Iterable[Any] | None = None, *, by_name: bool = False) -> None:
-        self.kind = kind
-        self.size = size
-        self.by_name = by_name
+        self.kind, self.size, self.by_name = kind, size, by_name
         self._names = None if names is None else listed(kind, names)
         if self._names is not None:
             self._check(self._names)
@@ -55,18 +53,13 @@ class Axis:
         if self.kind == "class" and any(map(is_missing, names)):
             raise InvalidPredictions("classes must not be called None or NaN, which stand for unknown labels")
         try:
-            hash(tuple(names))
+            n_different = len(set(names))
         except TypeError as error:
             raise InvalidPredictions(f"{plural} must be hashable names; got {names[:3]!r}") from error
-        are_texts = set(map(type, names)) <= {str}
-        equal = self._positions if are_texts else {name: place for place, name in enumerate(names)}  # 1 and True are
-        for different in (self._positions, equal):
-            if len(different) < self.size:
-                keys = names if different is not self._positions else texts_of(names)
-                place, other = next((i, different[key]) for i, key in enumerate(keys) if different[key] != i)
-                one, two = short(names[place]), short(names[other])
-                got = f"{one} more than once" if one == two else f"{one} and {two}, which are one name"
-                raise InvalidPredictions(f"{plural} must have distinct names; got {got}")
+        # 1 and "1" have one text; 1 and True are equal, although their texts are not.
+        for keys, count in ((texts_of(names), len(self._positions)), (names, n_different)):
+            if count < self.size:
+                raise InvalidPredictions(f"{plural} must have distinct names; got {_repeated(names, keys)}")
         if (alike := look_alike(self._positions)) is not None:
             one, two = (ascii(text)[:LONGEST] for text in alike)
             raise InvalidPredictions(f"{plural} must have names that differ to the eye; {one} and {two} look the same")
@@ -137,10 +130,10 @@ class Axis:
 
     def check_order(self, values: Any, argument: str) -> None:
         """Raise where a Series, which is read by place, has the names of this axis in another order."""
-        if not (hasattr(values, "to_dict") and hasattr(values, "index")):
+        index = index_of(values)
+        if index is None or self.is_same_as(index):
             return
-        index = list(values.index)
-        if not self.is_same_as(index) and (self.has_all(index) or not Axis(self.kind, len(index)).is_same_as(index)):
+        if self.has_all(index) or not Axis(self.kind, len(index)).is_same_as(index):
             raise InvalidPredictions(
                 f"{argument} must be in the order of the {PLURAL[self.kind]} {some(self.names)}; "
                 f"its index is {some(index)}"
@@ -199,18 +192,25 @@ class HasAxes:
         return self.axes.classes.size
 
 
+def _repeated(names: list[Any], keys: list[Any]) -> str:
+    """Two names that have the same key, for a message."""
+    last = {key: place for place, key in enumerate(keys)}
+    place = next(place for place, key in enumerate(keys) if last[key] != place)
+    one, two = short(names[place]), short(names[last[keys[place]]])
+    return f"{one} more than once" if one == two else f"{one} and {two}, which are one name"
+
+
+def index_of(values: Any) -> list[Any] | None:
+    """The index of a pandas Series; None for anything else."""
+    return list(values.index) if hasattr(values, "to_dict") and hasattr(values, "index") else None
+
+
 def listed(kind: str, names: Iterable[Any]) -> list[Any]:
     """The names as a list, with NumPy's strings and integers as plain Python ones, which print better."""
-    if isinstance(names, str):
-        raise InvalidPredictions(
-            f"{PLURAL[kind]}: names must be a list, one per place on the axis; got the string {names!r}"
-        )
-    if isinstance(names, AbstractSet | Mapping) and not isinstance(names, KeysView):
-        raise InvalidPredictions(
-            f"{PLURAL[kind]} must be a list of names, in the order of the axis; got a {type(names).__name__}"
-        )
-    if not hasattr(names, "__iter__"):
-        raise InvalidPredictions(f"{PLURAL[kind]} must be a list of names; got {names!r}")
+    is_unordered = isinstance(names, AbstractSet | Mapping) and not isinstance(names, KeysView)
+    if is_unordered or isinstance(names, str) or not hasattr(names, "__iter__"):
+        got = f"a {type(names).__name__}" if is_unordered else repr(names)
+        raise InvalidPredictions(f"{PLURAL[kind]} must be a list of names, in the order of the axis; got {got}")
     return [name.item() if isinstance(name, np.generic) else name for name in names]
 
 

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from consilience.data.axes import COUNT, Axis, short, some
-from consilience.data.names import UNKNOWN, is_missing, text_of
-from consilience.data.reading import are_probabilities
+from consilience.data.axes import Axis, index_of, short, some
+from consilience.data.names import is_unknown
+from consilience.data.reading import are_probabilities, places_among
 from consilience.data.tables.frames import is_frame
 from consilience.data.tables.truth import LabelFrame, on_axes, read_label_frame
 from consilience.system.arrays import FloatArray, IntArray, check_is_dense, is_array, plain_numpy, to_numpy
@@ -23,10 +23,13 @@ if TYPE_CHECKING:
 
 
 class NamedLabels(NamedTuple):
-    """Labels beside the names of their items, as a table has them."""
+    """Labels beside the names of their items, as a table has them; None where they are in the order of the items."""
 
-    items: Sequence[Any]
-    labels: Sequence[Any]
+    items: Sequence[Any] | None
+    labels: Any
+
+
+# ---- labels that are certain --------------------------------------------------------------------------------
 
 
 def known_labels(labels: Any, axes: Axes) -> IntArray | None:
@@ -38,85 +41,98 @@ def known_labels(labels: Any, axes: Axes) -> IntArray | None:
     """
     if labels is None:
         return None
-    entries = _entries(labels, axes.items)
-    if entries.items is None and (quickly := _positions(labels, axes)) is not None:
-        return quickly if (quickly >= 0).any() else None
-    places = range(axes.items.size) if entries.items is None else [axes.items.position_of(i) for i in entries.items]
+    named = _named(labels, axes.items)
+    places = np.arange(axes.items.size)
+    if named.items is not None:
+        places = np.array([axes.items.position_of(name) for name in named.items], dtype=np.intp)
+
+    def refusal(label: Any, row: int) -> str:
+        is_position = axes.classes.is_named and Axis("class", axes.classes.size).find(label) is not None
+        hint = ": the classes have names, so give names instead of positions" if is_position else ""
+        return (
+            f"labels must be among the classes {some(axes.classes.names)}, or -1 where unknown; "
+            f"{axes.items.describe(int(places[row]))} has {short(label)}{hint}"
+        )
+
+    found = places_among(axes.classes, named.labels, is_unknown, refusal)
     known = np.full(axes.items.size, -1, dtype=np.intp)
-    positions: dict[Any, int] = {}  # of labels seen before
-    for place, label in zip(places, entries.labels, strict=True):
-        key = (type(label), label) if isinstance(label, Hashable) else None
-        position = positions.get(key, -2)
-        if position == -2:
-            position = positions[key] = _position(label, place, axes)
-        if position != -1 and known[place] not in (-1, position):
-            one, two = (axes.classes.name(k) for k in (int(known[place]), position))
-            raise InvalidPredictions(
-                f"labels must give an item one label; {axes.items.describe(place)} has {short(one)} and {short(two)}"
-            )
-        known[place] = max(known[place], position)
-    return known if (known >= 0).any() else None
+    is_given = found >= 0
+    known[places[is_given][::-1]] = found[is_given][::-1]  # the first label of an item is kept
+    is_other = is_given & (known[places] != found)
+    if is_other.any():
+        entry = int(np.argmax(is_other))
+        place = int(places[entry])
+        one, two = (short(axes.classes.name(int(k))) for k in (known[place], found[entry]))
+        raise InvalidPredictions(
+            f"labels must give an item one label; {axes.items.describe(place)} has {one} and {two}"
+        )
+    return known if is_given.any() else None
 
 
-def _positions(labels: Any, axes: Axes) -> IntArray | None:
-    """A plain array of positions as it is, without a look at each; None where it is no such array."""
-    if axes.classes.is_named or type(labels) is not np.ndarray or labels.dtype.kind not in "iu":
-        return None
-    is_good = (labels >= -1) & (labels < axes.classes.size)
-    return labels.astype(np.intp) if is_good.all() else None
+# ---- which item a label belongs to --------------------------------------------------------------------------
 
 
-class _Entries(NamedTuple):
-    items: Sequence[Any] | None  # None where the labels are in the order of the items
-    labels: Sequence[Any]
-
-
-def _entries(labels: Any, items: Axis) -> _Entries:
+def _named(labels: Any, items: Axis) -> NamedLabels:
     """The labels, and the items they name; raises where it is open which item a label belongs to."""
+    if isinstance(labels, NamedLabels):
+        return labels
+    if isinstance(labels, Mapping):
+        return NamedLabels(list(labels), list(labels.values()))
+    if is_frame(labels):
+        found = _read_frame(labels, items)
+        if found.labels is None:
+            raise InvalidPredictions(
+                f"labels must be certain here; got probabilities of {some(found.classes)}: give the column label alone"
+            )
+        return _of_all(NamedLabels(found.items, found.labels), items)
+    values, index = _listed(labels, items.size), index_of(labels)
+    if index is None:
+        check_order_is_known(items)
+    else:
+        _check_index(index, items)
+    return _of_all(NamedLabels(index, values), items)
+
+
+def _of_all(named: NamedLabels, items: Axis) -> NamedLabels:
+    if named.items is None and len(named.labels) != items.size:
+        got = len(named.labels)
+        raise InvalidPredictions(f"labels must have one entry for each of the {items.size} items; got {got}")
+    return named
+
+
+def _listed(labels: Any, n_items: int) -> Any:
+    """A flat array or list. A masked array lists what is masked as None, which is unknown."""
+    check_is_dense(labels, "labels")
     if is_array(labels) and not isinstance(labels, np.ma.MaskedArray):
-        check_is_dense(labels, "labels")
         labels = to_numpy(labels)
     # Without an order, a set cannot say which label is whose.
     is_list = hasattr(labels, "__len__") and not isinstance(labels, str | bytes | AbstractSet)
-    if is_frame(labels):
-        return _of_frame(read_label_frame(labels, items), items)
-    if not is_list or getattr(labels, "ndim", 1) == 0:
+    n_axes = getattr(labels, "ndim", 1) if is_list else 0
+    if n_axes != 1:
+        got = f"shape {labels.shape}" if n_axes else f"a {type(labels).__name__}"
         raise InvalidPredictions(
-            f"labels must have one entry for each of the {items.size} items; got a {type(labels).__name__}"
+            f"labels must be a flat list with one entry for each of the {n_items} items; got {got}"
         )
-    if getattr(labels, "ndim", 1) > 1:
-        raise InvalidPredictions(
-            f"labels must be a flat list with one entry for each of the {items.size} items; got shape {labels.shape}"
-        )
-    if isinstance(labels, NamedLabels):
-        return _Entries(*labels)
-    if isinstance(labels, Mapping):
-        return _Entries(list(labels), list(labels.values()))
-    values = _listed(labels)
-    if hasattr(labels, "to_dict") and hasattr(labels, "index"):  # a Series
-        index = list(labels.index)
-        _check_index(index, items)
-        return _Entries(index, values)
-    return _in_order(values, items)
+    if type(labels) is np.ndarray and labels.dtype.kind in "iu":
+        return labels
+    method = next((name for name in ("tolist", "to_pylist", "to_list") if hasattr(labels, name)), None)
+    return list(labels if method is None else getattr(labels, method)())
 
 
-def _of_frame(found: LabelFrame, items: Axis) -> _Entries:
-    if found.labels is None:
-        raise InvalidPredictions(
-            f"labels must be certain here; got probabilities of {some(found.classes)}: give the column label alone"
-        )
+def _read_frame(labels: Any, items: Axis) -> LabelFrame:
+    """A frame of labels, certain or not; raises where it is open which item a row belongs to."""
+    found = read_label_frame(labels, items)
     if found.items is None:
-        return _in_order(found.labels, items)
-    if found.has_index:
-        _check_index_of_frame(found, items)
-    return _Entries(found.items, found.labels)
-
-
-def _in_order(values: list[Any], items: Axis) -> _Entries:
-    check_order_is_known(items)
-    if len(values) != items.size:
-        raise InvalidPredictions(f"labels must have one entry for each of the {items.size} items; got {len(values)}")
-    return _Entries(None, values)
+        check_order_is_known(items)
+    elif found.has_index:
+        _check_index(found.items, items)
+        if items.by_name and not items.is_counted and not found.is_index_named and _counts(found.items):
+            raise InvalidPredictions(
+                f"labels must name their items, {some(items.names)}; the index of the frame only counts its rows, and "
+                f"none of its columns {some(found.columns)} has a usual name for items: call one item, or make it the "
+                "index"
+            )
+    return found
 
 
 def check_order_is_known(items: Axis) -> None:
@@ -140,66 +156,11 @@ def _check_index(index: Sequence[Any], items: Axis) -> None:
         )
 
 
-def _check_index_of_frame(found: LabelFrame, items: Axis) -> None:
-    """Raise also where the index only counts the rows, although items may be called by the same numbers."""
-    index = found.items or []
-    _check_index(index, items)
-    if items.by_name and not items.is_counted and not found.is_index_named and _counts(index):
-        raise InvalidPredictions(
-            f"labels must name their items, {some(items.names)}; the index of the frame only counts its rows, and none "
-            f"of its columns {some(found.columns)} has a usual name for items: call one item, or make it the index"
-        )
-
-
 def _counts(index: Sequence[Any]) -> bool:
     return Axis("item", len(index)).is_same_as(index)
 
 
-def _listed(labels: Any) -> list[Any]:
-    """The values of an array or a list. A masked array lists what is masked as None, which is unknown."""
-    check_is_dense(labels, "labels")
-    for method in ("tolist", "to_pylist", "to_list"):
-        if hasattr(labels, method):
-            return list(getattr(labels, method)())
-    return list(labels)
-
-
-def known_rows(labels: Any, axes: Axes) -> FloatArray | None:
-    """Soft labels: (items, classes), rows of NaN where unknown, the others probabilities; None where nothing is known.
-
-    A frame has a column for each class; a class without one has no probability.
-    """
-    if is_frame(labels):
-        return _checked_rows(_rows_of_frame(labels, axes), axes)
-    given, shape = plain_numpy(labels, "labels"), (axes.items.size, axes.classes.size)
-    if given.dtype.kind not in "fiub":
-        raise InvalidPredictions(f"soft labels must be numbers (items, classes); got {given.dtype} values")
-    rows = np.array(given, dtype=np.float64)
-    check_order_is_known(axes.items)
-    if rows.shape != shape:
-        raise InvalidPredictions(f"soft labels must be (items, classes) = {shape}; got {rows.shape}")
-    return _checked_rows(rows, axes)
-
-
-def _rows_of_frame(frame: Any, axes: Axes) -> FloatArray:
-    found = read_label_frame(frame, axes.items)
-    if found.items is None:
-        check_order_is_known(axes.items)
-    elif found.has_index:
-        _check_index_of_frame(found, axes.items)
-    return on_axes(found, axes.items, axes.classes)
-
-
-def _checked_rows(rows: FloatArray, axes: Axes) -> FloatArray | None:
-    is_unknown = np.isnan(rows).all(axis=1)
-    is_wrong = ~is_unknown & ~are_probabilities(rows, is_half=True)
-    if is_wrong.any():
-        place = int(np.argmax(is_wrong))
-        raise InvalidPredictions(
-            "soft labels must be probabilities that sum to 1, or NaN throughout where unknown; "
-            f"{axes.items.describe(place)} has {rows[place].tolist()}"
-        )
-    return None if is_unknown.all() else np.asarray(rows / rows.sum(axis=1, keepdims=True))
+# ---- labels of either kind ----------------------------------------------------------------------------------
 
 
 def known_truths(labels: Any, axes: Axes) -> IntArray | FloatArray | None:
@@ -208,6 +169,35 @@ def known_truths(labels: Any, axes: Axes) -> IntArray | FloatArray | None:
     if is_frame(labels):
         is_soft = read_label_frame(labels, axes.items).labels is None
     return known_rows(labels, axes) if is_soft else known_labels(labels, axes)
+
+
+def known_rows(labels: Any, axes: Axes) -> FloatArray | None:
+    """Soft labels: (items, classes), rows of NaN where unknown, the others probabilities; None where nothing is known.
+
+    A frame has a column for each class; a class without one has no probability.
+    """
+    rows = (
+        on_axes(_read_frame(labels, axes.items), axes.items, axes.classes) if is_frame(labels) else _rows(labels, axes)
+    )
+    is_nothing = np.isnan(rows).all(axis=1)
+    is_wrong = ~is_nothing & ~are_probabilities(rows, is_half=True)
+    if is_wrong.any():
+        place = int(np.argmax(is_wrong))
+        raise InvalidPredictions(
+            "soft labels must be probabilities that sum to 1, or NaN throughout where unknown; "
+            f"{axes.items.describe(place)} has {rows[place].tolist()}"
+        )
+    return None if is_nothing.all() else np.asarray(rows / rows.sum(axis=1, keepdims=True))
+
+
+def _rows(labels: Any, axes: Axes) -> FloatArray:
+    rows, shape = plain_numpy(labels, "labels"), (axes.items.size, axes.classes.size)
+    if rows.dtype.kind not in "fiub":
+        raise InvalidPredictions(f"soft labels must be numbers (items, classes); got {rows.dtype} values")
+    check_order_is_known(axes.items)
+    if rows.shape != shape:
+        raise InvalidPredictions(f"soft labels must be (items, classes) = {shape}; got {rows.shape}")
+    return np.array(rows, dtype=np.float64)
 
 
 def on_classes(known: Any, axes: Axes, classes: Sequence[Any]) -> Any:
@@ -227,18 +217,3 @@ def on_classes(known: Any, axes: Axes, classes: Sequence[Any]) -> Any:
 def which_known(known: IntArray | FloatArray) -> npt.NDArray[np.bool_]:
     """The items (items,) of which something is known, given labels of either kind."""
     return np.asarray(known >= 0 if known.ndim == 1 else ~np.isnan(known[:, 0]))
-
-
-def _position(label: Any, place: int, axes: Axes) -> int:
-    classes = axes.classes
-    position = None if is_missing(label) else classes.find(label)
-    if position is not None:
-        return position
-    if is_missing(label) or text_of(label) in ("", "-1", *UNKNOWN):
-        return -1
-    is_position = classes.is_named and COUNT.fullmatch(text_of(label)) and int(text_of(label)) < classes.size
-    hint = ": the classes have names, so give names instead of positions" if is_position else ""
-    raise InvalidPredictions(
-        f"labels must be among the classes {some(classes.names)}, or -1 where unknown; "
-        f"{axes.items.describe(place)} has {short(label)}{hint}"
-    )

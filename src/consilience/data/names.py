@@ -64,6 +64,11 @@ def is_missing(value: Any) -> bool:
         return True  # NA refuses to be compared
 
 
+def is_unknown(label: Any) -> bool:
+    """Whether a label says that the truth is not known, unless a class is called so."""
+    return is_missing(label) or text_of(label) in ("", "-1", *UNKNOWN)
+
+
 def sorted_names(names: Iterable[Any]) -> list[Any]:
     """Each name once, numbers in front by size, the others by their text; all as text where their kinds differ.
 

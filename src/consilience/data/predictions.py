@@ -11,21 +11,14 @@ from typing import Any, ClassVar, Self, TypeVar, final
 import numpy as np
 import numpy.typing as npt
 
-from consilience.data.alignment import (
-    check_classes_fit,
-    joined_axis,
-    joined_members,
-    moved,
-    places_of_members,
-)
+from consilience.data.alignment import check_size, joined_axis, joined_members, moved, places_of_members
 from consilience.data.answers import NUMBERS_AT_ONCE, HardAnswers, SoftMember, merge_answers
-from consilience.data.axes import Axes, Axis, HasAxes, listed, some
+from consilience.data.axes import PLURAL, Axes, Axis, HasAxes, listed, some
 from consilience.data.reading import (
     axis_of_positions,
+    check_answers,
     check_every_item_is_answered,
-    check_length,
     check_number,
-    check_shapes,
     floats,
     integers,
     member_matrices,
@@ -178,37 +171,22 @@ class Predictions(AbstractPredictions):
         partial: bool = False,
         counts: Any = None,
     ) -> None:
-        if isinstance(probabilities, Mapping):
-            members = _names_of_parts(probabilities, members)
-            probabilities = list(probabilities.values())
-        if are_member_tables(probabilities):
-            self._take_over(_of_member_tables(probabilities, members, items, classes, normalize=normalize))
-            self.counts = read_counts(counts, self.n_items)
-            if not partial:
-                self.check_every_item_is_answered()
-            return
-        matrices = member_matrices(probabilities)
-        check_shapes(matrices)
-        n_items, n_classes = matrices[0].shape
-        self.axes = Axes(
-            Axis("member", len(matrices), members),
-            Axis("item", int(n_items), items),
-            Axis("class", int(n_classes), classes),
-        )
-        if normalize:
-            matrices = [normalized(matrix) for matrix in matrices]
-        soft = (SoftMember(place, matrix, None, is_complete=False) for place, matrix in enumerate(matrices))
-        self.hard = None
-        self.soft = validated(tuple(soft), self.hard, self.axes)
-        if not (self.axes.members.is_named or self.axes.items.is_named):
-            order = "the order of axes is (members, items, classes); name the members if they are so many"
-            check_members(self, order, FAR_TOO_MANY)
+        members, parts = _named_parts(probabilities, members)
+        if are_member_tables(parts):
+            made = _of_member_tables(parts, members, items, classes, normalize=normalize)
+            self.axes, self.soft, self.hard = made.axes, made.soft, made.hard
+        else:
+            matrices = member_matrices(parts)
+            n_items, n_classes = matrices[0].shape
+            self.axes = _axes((len(matrices), members), (int(n_items), items), (int(n_classes), classes))
+            matrices = [normalized(matrix) for matrix in matrices] if normalize else matrices
+            soft = (SoftMember(place, matrix, None, is_complete=False) for place, matrix in enumerate(matrices))
+            self.hard = None
+            self.soft = validated(tuple(soft), self.hard, self.axes)
+            _check_order_of_axes(self, "members, items, classes")
         self.counts = read_counts(counts, self.n_items)
         if not partial:
             self.check_every_item_is_answered()
-
-    def _take_over(self, other: Predictions) -> None:
-        self.axes, self.soft, self.hard = other.axes, other.soft, other.hard
 
     # ---- other ways in ------------------------------------------------------------------------------------
 
@@ -219,16 +197,12 @@ class Predictions(AbstractPredictions):
         >>> Predictions.from_logits([[[0.0, 0.0]]]).to_array().tolist()
         [[[0.5, 0.5]]]
         """
-        if isinstance(logits, Mapping):
-            names["members"] = _names_of_parts(logits, names.get("members"))
-            logits = list(logits.values())
-        if are_member_tables(logits):
+        names["members"], parts = _named_parts(logits, names.get("members"))
+        if are_member_tables(parts):
             raise InvalidPredictions(
                 "logits must be arrays (items, classes); got frames or scores with names: give their values"
             )
-        matrices = member_matrices(logits)
-        check_shapes(matrices)
-        return cls([softmax(matrix, member) for member, matrix in enumerate(matrices)], **names)
+        return cls([softmax(matrix, member) for member, matrix in enumerate(member_matrices(parts))], **names)
 
     @classmethod
     def from_labels(
@@ -257,18 +231,12 @@ class Predictions(AbstractPredictions):
         table = positions_of_labels(labels, names, "labels")
         if table.ndim != 2:
             raise InvalidPredictions(f"labels must be (members, items); got {table.ndim} dimensions")
+        size = number_of_classes(n_classes, names, table)
+        axes = _axes((table.shape[0], members), (table.shape[1], items), (size, names))
         member, item = np.nonzero(table != -1)
-        answers = HardAnswers(item, member, table[member, item])
-        axes = Axes(
-            Axis("member", table.shape[0], members),
-            Axis("item", table.shape[1], items),
-            Axis("class", number_of_classes(n_classes, names, table), names),
-        )
-        made = _checked((), merge_answers([answers]), axes, partial=partial)
+        made = of_answers(item, member, table[member, item], axes, partial=partial)
         made.counts = read_counts(counts, made.n_items)
-        if not (axes.members.is_named or axes.items.is_named):
-            order = "the order of axes is (members, items); name the members if they are so many"
-            check_members(made, order, FAR_TOO_MANY)
+        _check_order_of_axes(made, "members, items")
         return made
 
     @classmethod
@@ -303,26 +271,21 @@ class Predictions(AbstractPredictions):
             )
         if (label is None) == (probabilities is None):
             raise InvalidPredictions("each answer needs either a label or probabilities; got both or neither")
-        class_names = None if classes is None else listed("class", classes)
-        n_answers = len(item_positions)
+        names = None if classes is None else listed("class", classes)
         if label is not None:
-            answers = positions_of_labels(label, class_names, "label")
-            check_length(answers, n_answers, "label")
-            if answers.ndim != 1:
-                raise InvalidPredictions(f"label must be a flat list, one for each answer; got shape {answers.shape}")
-            size = number_of_classes(n_classes, class_names, answers)
+            answers = positions_of_labels(label, names, "label")
+            check_answers(answers, "label", len(item_positions), 1)
+            size = number_of_classes(n_classes, names, answers)
         else:
             answers = to_numpy(floats(probabilities))
-            check_length(answers, n_answers, "probabilities")
-            if answers.ndim != 2:
-                raise InvalidPredictions(f"probabilities must be (answers, classes); got {answers.ndim} dimensions")
+            check_answers(answers, "probabilities", len(item_positions), 2)
             size = int(answers.shape[1])
             if n_classes is not None and n_classes != size:
                 raise InvalidPredictions(f"n_classes must be the {size} of the probabilities; got {n_classes!r}")
         axes = Axes(
             axis_of_positions("member", member_positions, members),
             axis_of_positions("item", item_positions, items),
-            Axis("class", size, class_names),
+            Axis("class", size, names),
         )
         made = of_answers(item_positions, member_positions, answers, axes, partial=partial)
         made.counts = read_counts(counts, made.n_items)
@@ -519,9 +482,10 @@ class Predictions(AbstractPredictions):
             )
         soft = tuple(member.take(positions) for member in self.soft)
         hard = None if self.hard is None else self.hard.take(positions)
-        is_repeated = len(np.unique(positions)) < len(positions)
         own = self.axes.items
-        names = None if is_repeated else [own.name(int(place)) for place in positions]
+        names = None  # an item that is taken twice has no name of its own
+        if len(np.unique(positions)) == len(positions):
+            names = [own.name(int(place)) for place in positions]
         axes = self.axes._replace(items=Axis("item", len(positions), names, by_name=own.by_name))
         return _assembled(soft, hard, axes, None if self.counts is None else self.counts[positions])
 
@@ -573,14 +537,10 @@ class Predictions(AbstractPredictions):
         """What a function finds in all of them."""
         return find(self)
 
-    def widened(self, n_classes: int) -> Predictions:
-        """The same labels among more classes than were said."""
-        axes = self.axes._replace(classes=Axis("class", n_classes))
-        return self._with(validated((), self.hard, axes), self.hard, axes)
-
-    def with_items(self, items: Axis) -> Predictions:
+    def with_items(self, items: Axis | Iterable[Any]) -> Predictions:
         """The same answers to items of other names."""
-        return self._with(self.soft, self.hard, self.axes._replace(items=items))
+        axis = items if isinstance(items, Axis) else Axis("item", self.n_items, items)
+        return self._with(self.soft, self.hard, self.axes._replace(items=axis))
 
     def with_classes(self, classes: Axis) -> Predictions:
         """The same answers with other names of classes. Labels may be among more classes than were said."""
@@ -592,12 +552,11 @@ class Predictions(AbstractPredictions):
         if own.is_named and self.axes.classes.is_named and (own.names, self.classes) == (list(members), list(classes)):
             return self
         positions = places_of_members(own, members)
-        if not self.axes.classes.is_named:
-            check_classes_fit(self.n_classes, len(classes))
         target = Axis("class", len(classes), list(classes))
         source = self
         if not self.axes.classes.is_named:
-            source = self._with(self.soft, self.hard, self.axes._replace(classes=target))
+            check_size("class", self.n_classes, target.size)
+            source = self.with_classes(target)
         soft, hard = _on_axes(source, positions, self.axes.items, target)
         axes = Axes(Axis("member", len(members), list(members)), self.axes.items, target)
         return self._with(soft, hard[0] if hard else None, axes)
@@ -645,15 +604,31 @@ def one_member(predictions: Predictions) -> str:
     )
 
 
-def _names_of_parts(parts: Mapping[Any, Any], members: Iterable[Any] | None) -> list[Any]:
-    """The members' names where a mapping has some: its own, or others; raises if one is its own of another part."""
-    own = Axis("member", len(parts), list(parts))
+def _axes(*given: tuple[int, Iterable[Any] | None]) -> Axes:
+    """The axes of an array, from the size and the names along each."""
+    return Axes(*(Axis(kind, size, names) for kind, (size, names) in zip(PLURAL, given, strict=True)))
+
+
+def _check_order_of_axes(made: Predictions, order: str) -> None:
+    """Raise if an array without names has so many members that they are rather items."""
+    if not (made.axes.members.is_named or made.axes.items.is_named):
+        check_members(made, f"the order of axes is ({order}); name the members if they are so many", FAR_TOO_MANY)
+
+
+def _named_parts(given: Any, members: Iterable[Any] | None) -> tuple[Iterable[Any] | None, Any]:
+    """The members' names, and what was given; of a mapping its values, and its names unless others are given.
+
+    Raises if a given name is that of another part.
+    """
+    if not isinstance(given, Mapping):
+        return members, given
+    own = Axis("member", len(given), list(given))
     names = own.names if members is None else listed("member", members)
     if any(own.find(name) not in (None, place) for place, name in enumerate(names)):
         raise InvalidPredictions(
             f"members must be in the order of the mapping, {some(own.names)}, or be left out; got {some(names)}"
         )
-    return names
+    return names, list(given.values())
 
 
 def _of_member_tables(
@@ -697,18 +672,19 @@ def _in_order(predictions: Predictions, items: Sequence[Any]) -> Predictions:
 
 def _side_by_side(predictions: Sequence[Predictions]) -> Predictions:
     """The members of all parts, on axes that have all their items and classes."""
-    members = joined_members([part.axes.members for part in predictions])
-    items = joined_axis([part.axes.items for part in predictions])
-    classes = joined_axis([part.axes.classes for part in predictions])
+    axes = Axes(
+        joined_members([part.axes.members for part in predictions]),
+        joined_axis([part.axes.items for part in predictions]),
+        joined_axis([part.axes.classes for part in predictions]),
+    )
     soft: list[SoftMember] = []
     hard: list[HardAnswers] = []
     offset = 0
     for part in predictions:
-        moved_soft, moved_hard = _on_axes(part, np.arange(part.n_members) + offset, items, classes)
+        moved_soft, moved_hard = _on_axes(part, np.arange(part.n_members) + offset, axes.items, axes.classes)
         soft += moved_soft
         hard += moved_hard
         offset += part.n_members
-    axes = Axes(Axis("member", offset, members), items, classes)
     return _assembled(soft, merge_answers(hard) if hard else None, axes)
 
 

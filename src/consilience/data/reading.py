@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -11,7 +11,8 @@ import numpy as np
 
 from consilience.data.answers import HardAnswers, SoftMember, parts_of
 from consilience.data.axes import PLURAL, Axis, listed, short, some
-from consilience.data.names import is_missing, is_whole, text_of
+from consilience.data.names import is_whole, text_of
+from consilience.data.tables.coding import coded_array, coded_list
 from consilience.system.arrays import (
     Array,
     FloatArray,
@@ -29,7 +30,7 @@ from consilience.system.errors import Either, InvalidPredictions, Say
 from consilience.system.untrusted import UNREADABLE, read_npy
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from consilience.data.axes import Axes
 
@@ -43,17 +44,16 @@ MOST_EMPTY plus a thousand times the number of answers. Arrays of that size woul
 
 
 def member_matrices(values: Any) -> list[Array]:
-    """One floating-point matrix (items, classes) per member, without copying where possible."""
+    """One floating-point matrix (items, classes) per member, without copying where possible, all of one shape."""
     values = _opened(values)
     if isinstance(values, list | tuple):
         values = [_opened(part) for part in values]
-    if not is_array(values) and isinstance(values, Sequence) and any(is_array(part) for part in values):
-        return [floats(part) for part in values]
-    # Each part gets its own error: NumPy would drop the columns of frames, whose order may differ.
-    if isinstance(values, list | tuple) and any(is_sparse(part) or hasattr(part, "columns") for part in values):
-        return [floats(part) for part in values]
-    if values is None or (isinstance(values, Sequence) and not values):
+    parts = values if isinstance(values, Sequence) and not is_array(values) else None
+    if values is None or (parts is not None and not parts):
         raise InvalidPredictions(f"probabilities must be an array (members, items, classes); got {values!r}")
+    # Parts keep their own libraries. A frame gets its own error: NumPy would drop its columns, whose order may differ.
+    if parts is not None and any(is_array(part) or is_sparse(part) or hasattr(part, "columns") for part in parts):
+        return _of_one_shape([floats(part) for part in parts])
     block = floats(values)
     if block.ndim != 3:
         hint = Either("; one member's (items, classes) goes in as [array], hard labels through from_labels", "")
@@ -61,7 +61,7 @@ def member_matrices(values: Any) -> list[Array]:
             f"probabilities must be (members, items, classes); got {block.ndim} dimensions",
             hint if block.ndim == 2 else "",
         )
-    return [block[position, :, :] for position in range(block.shape[0])]
+    return _of_one_shape([block[position, :, :] for position in range(block.shape[0])])
 
 
 def _opened(value: Any) -> Any:
@@ -75,69 +75,63 @@ def _opened(value: Any) -> Any:
         return value
     try:
         return read_npy(value)
+    except InvalidPredictions:
+        raise
     except UNREADABLE as error:
-        if isinstance(error, InvalidPredictions):
-            raise
         raise InvalidPredictions(
             f"{os.fspath(value)} must be a .npy file of numbers; it cannot be read as one"
         ) from error
 
 
-def check_shapes(matrices: Sequence[Array]) -> None:
-    """Raise unless all members have the same items and classes."""
+def _of_one_shape(matrices: list[Array]) -> list[Array]:
+    """The matrices as they are; raises unless all members have the same items and classes."""
     if not matrices:
         raise InvalidPredictions("predictions need at least 1 member; got 0")
+    first = tuple(matrices[0].shape)
     for position, matrix in enumerate(matrices):
         if matrix.ndim != 2:
             raise InvalidPredictions(
                 f"each member must be (items, classes); member {position} has {matrix.ndim} dimensions"
             )
-        if tuple(matrix.shape) != tuple(matrices[0].shape):
+        if tuple(matrix.shape) != first:
             raise InvalidPredictions(
-                f"each member must have the shape of the first, {tuple(matrices[0].shape)}; "
-                f"member {position} has {tuple(matrix.shape)}"
+                f"each member must have the shape of the first, {first}; member {position} has {tuple(matrix.shape)}"
             )
+    return matrices
 
 
 def floats(values: Any) -> Array:
     """The values as a real floating-point array, in their own library."""
     check_is_dense(values, "probabilities")
     if isinstance(values, np.ma.MaskedArray):
-        if values.dtype.kind not in "fiub":
-            raise InvalidPredictions(f"probabilities must be real numbers; got {values.dtype} values")
-        values = np.ma.filled(values.astype(np.float64), np.nan)
-    if not is_array(values):
-        if hasattr(values, "columns"):
-            raise InvalidPredictions(
-                "probabilities must be an array (members, items, classes); got a data frame: give one for each member, "
-                "as {'name': frame}, or a long one to from_frame"
-            )
-        given = values
-        try:
-            values = np.asarray(unmasked(values))
-        except ValueError as error:
-            raise InvalidPredictions(
-                f"probabilities must be an array (members, items, classes); got ragged lists ({error})"
-            ) from None
-        if values.dtype == object:
-            _refuse_objects(given, values)
-    elif hasattr(values, "requires_grad"):
-        values = values.detach()
-    xp = namespace(values)
-    if isinstance(values, np.ndarray) and values.dtype.kind not in "fiub":
-        raise InvalidPredictions(f"probabilities must be real numbers; got {values.dtype} values")
-    if xp.isdtype(values.dtype, "complex floating"):
-        raise InvalidPredictions(f"probabilities must be real numbers; got {values.dtype} values")
-    is_narrow = xp.isdtype(values.dtype, "real floating") and xp.finfo(values.dtype).bits <= 64
-    with np.errstate(
-        over="ignore", invalid="ignore"
-    ):  # extended precision may overflow; infinite values are refused later
-        return values if is_narrow else xp.astype(values, xp.float64)
+        values = np.ma.filled(values.astype(np.float64), np.nan) if values.dtype.kind in "fiub" else values.data
+    array = values if is_array(values) else _of_lists(values)
+    array = array.detach() if hasattr(array, "requires_grad") else array
+    xp, kind = namespace(array), array.dtype
+    is_number = kind.kind in "fiub" if isinstance(array, np.ndarray) else not xp.isdtype(kind, "complex floating")
+    if not is_number:
+        raise InvalidPredictions(f"probabilities must be real numbers; got {kind} values")
+    if xp.isdtype(kind, "real floating") and xp.finfo(kind).bits <= 64:
+        return array
+    with np.errstate(over="ignore", invalid="ignore"):  # extended precision may overflow; what is infinite is refused
+        return xp.astype(array, xp.float64)
 
 
-def _refuse_objects(values: Any, array: Array) -> NoReturn:
-    got = f"a {type(values).__name__}" if array.ndim == 0 else "Python objects that are no numbers"
-    raise InvalidPredictions(f"probabilities must be an array of real numbers (members, items, classes); got {got}")
+def _of_lists(values: Any) -> Array:
+    expected = "probabilities must be an array"
+    if hasattr(values, "columns"):
+        raise InvalidPredictions(
+            f"{expected} (members, items, classes); got a data frame: give one for each member, "
+            "as {'name': frame}, or a long one to from_frame"
+        )
+    try:
+        array = np.asarray(unmasked(values))
+    except ValueError as error:
+        raise InvalidPredictions(f"{expected} (members, items, classes); got ragged lists ({error})") from None
+    if array.dtype == object:
+        got = f"a {type(values).__name__}" if array.ndim == 0 else "Python objects that are no numbers"
+        raise InvalidPredictions(f"{expected} of real numbers (members, items, classes); got {got}")
+    return array
 
 
 def integers(values: Any, name: str) -> IntArray:
@@ -160,21 +154,37 @@ def positions_of_labels(labels: Any, classes: list[Any] | None, name: str) -> In
     """
     if classes is None:
         return integers(_without_gaps(labels), name)
-    axis = Axis("class", len(classes), classes)
-    array = plain_numpy(labels, name)
+    axis, array = Axis("class", len(classes), classes), plain_numpy(labels, name)
     if array.dtype.kind in "iu" and (axis.is_counted or not any(map(is_whole, classes))):
         return integers(labels, name)
-    values = array.ravel().tolist()
-    found: dict[Any, int | None] = {}
-    for value in set(values):
-        is_absent = is_missing(value) or (axis.find(value) is None and text_of(value) == "-1")
-        found[value] = -1 if is_absent else axis.find(value)
-    if None in found.values():
-        unknown = next(value for value in values if found[value] is None)
-        raise InvalidPredictions(
-            f"{name} must be among the classes {some(classes)}, or -1 where missing; got {short(unknown)}"
-        )
-    return np.array([found[value] for value in values], dtype=np.intp).reshape(array.shape)
+
+    def refusal(value: Any, _: int) -> str:
+        return f"{name} must be among the classes {some(classes)}, or -1 where missing; got {short(value)}"
+
+    return places_among(axis, array.ravel(), lambda value: text_of(value) == "-1", refusal).reshape(array.shape)
+
+
+def places_among(
+    axis: Axis, values: Any, is_absent: Callable[[Any], bool], refusal: Callable[[Any, int], str]
+) -> IntArray:
+    """The place of each value on an axis, -1 where it is absent; each different value is looked up once.
+
+    `refusal` is what to say of a value that is neither, and of the first row that has it.
+    """
+    if isinstance(values, np.ndarray) and values.dtype.kind in "iufb":
+        coded = coded_array(values)
+    else:
+        values = values.tolist() if isinstance(values, np.ndarray) else values
+        for row, value in enumerate(values):
+            if not isinstance(value, Hashable):  # a list, which names nothing
+                raise InvalidPredictions(refusal(value, row))
+        coded = coded_list(values)
+    places = [axis.find(value) for value in coded.values]
+    for code, (value, place) in enumerate(zip(coded.values, places, strict=True)):
+        if place is None and not is_absent(value):
+            raise InvalidPredictions(refusal(value, int(np.argmax(coded.codes == code))))
+    table = np.array([-1 if place is None else place for place in (*places, None)], dtype=np.intp)
+    return np.asarray(table[coded.codes])
 
 
 def _without_gaps(labels: Any) -> Any:
@@ -205,10 +215,13 @@ def number_of_classes(given: Any, names: list[Any] | None, labels: IntArray) -> 
     return largest + 1
 
 
-def check_length(values: Any, length: int, name: str) -> None:
-    """Raise unless there is one entry per answer."""
-    if values.shape[:1] != (length,):
-        raise InvalidPredictions(f"{name} must have one entry for each of the {length} answers; got {values.shape}")
+def check_answers(answers: Any, name: str, n_answers: int, n_axes: int) -> None:
+    """Raise unless there is one entry per answer: a label, or a row of probabilities."""
+    if answers.shape[:1] != (n_answers,) or answers.ndim != n_axes:
+        what = "a flat list" if n_axes == 1 else "(answers, classes)"
+        raise InvalidPredictions(
+            f"{name} must be {what}, with one entry for each of the {n_answers} answers; got {answers.shape}"
+        )
 
 
 def axis_of_positions(kind: str, positions: IntArray, names: Iterable[Any] | None) -> Axis:

@@ -320,6 +320,8 @@ def _with_all_classes(parts: list[Predictions]) -> list[Predictions]:
     """Give labels without class names as many classes as the other parts: a member may never use the last class."""
     n_classes = max((part.n_classes for part in parts if not part.axes.classes.is_named), default=0)
     return [
-        part if part.soft or part.axes.classes.is_named or part.n_classes == n_classes else part.widened(n_classes)
+        part
+        if part.soft or part.axes.classes.is_named or part.n_classes == n_classes
+        else part.with_classes(Axis("class", n_classes))
         for part in parts
     ]

@@ -6,8 +6,7 @@ import torch
 import consilience as cs
 from consilience.data.alignment import (
     _sizes,
-    check_classes_fit,
-    check_members_fit,
+    check_size,
     check_sizes,
     joined_axis,
     joined_members,
@@ -23,9 +22,10 @@ def items(*names):
 
 
 def test_members_stand_one_after_the_other():
-    assert joined_members([Axis("member", 2), Axis("member", 1)]) is None
+    together = joined_members([Axis("member", 2), Axis("member", 1)])
+    assert together.size == 3 and not together.is_named
     named = Axis("member", 2, ["vit", "resnet"])
-    assert joined_members([named, Axis("member", 2)]) == ["vit", "resnet", "1.0", "1.1"]
+    assert joined_members([named, Axis("member", 2)]).names == ["vit", "resnet", "1.0", "1.1"]
 
 
 def test_names_are_joined_in_the_order_of_first_appearance():
@@ -115,9 +115,9 @@ def test_probabilities_of_some_classes_are_refused():
 
 def test_sizes_that_do_not_fit():
     with pytest.raises(cs.InvalidPredictions, match=r"must have the 3 members of the fit \(name them, .*\); got 2$"):
-        check_members_fit(2, 3)
+        check_size("member", 2, 3)
     with pytest.raises(cs.InvalidPredictions, match="^predictions must have the 3 classes of the fit; got 2$"):
-        check_classes_fit(2, 3)
+        check_size("class", 2, 3)
 
 
 @pytest.mark.parametrize("wrap", [np.asarray, torch.asarray, list, tuple], ids=["numpy", "torch", "list", "tuple"])

@@ -58,8 +58,8 @@ def test_long_names_are_cut_in_messages():
         ("class", ["a", None], "^classes must not be called None or NaN, which stand for unknown labels$"),
         ("class", ["a", float("nan")], "^classes must not be called None or NaN"),
         ("class", ["a", pd.NA], "^classes must not be called None or NaN"),
-        ("class", "ab", "^classes: names must be a list, one per place on the axis; got the string 'ab'$"),
-        ("member", 2, "^members must be a list of names; got 2$"),
+        ("class", "ab", "^classes must be a list of names, in the order of the axis; got 'ab'$"),
+        ("member", 2, "^members must be a list of names, in the order of the axis; got 2$"),
     ],
 )
 def test_wrong_names(kind, names, message):

@@ -184,7 +184,7 @@ def test_messages_use_names_and_count_the_rest():
         ({"members": ["a"]}, "members must name each of the 2 members; got 1 names"),
         ({"items": ["a", "b", "a"]}, "items must have distinct names; got 'a' more than once"),
         ({"classes": [["a"], ["b"]]}, "classes must be hashable"),
-        ({"classes": "ab"}, "names must be a list.*got the string 'ab'"),
+        ({"classes": "ab"}, "classes must be a list of names.*got 'ab'"),
     ],
 )
 def test_wrong_names(names, message):
@@ -204,7 +204,10 @@ def test_wrong_names(names, message):
         (lambda: cs.Predictions.from_answers([0], [0]), "either a label or probabilities"),
         (lambda: cs.Predictions.from_answers([0, 2], [0, 0], [0, 1]), "item 1 has none"),
         (lambda: cs.Predictions.from_answers([0], [-1], [0]), "member must be positions"),
-        (lambda: cs.Predictions.from_answers([0], [0], [0, 1]), "label must have one entry for each of the 1"),
+        (
+            lambda: cs.Predictions.from_answers([0], [0], [0, 1]),
+            "label must be a flat list, with one entry for each of the 1",
+        ),
         (lambda: cs.Predictions.from_answers([0], [0], probabilities=[0.5]), r"\(answers, classes\)"),
         (lambda: cs.Predictions.from_logits([[[np.inf, 0.0]]]), "finite largest value; item 0 of member 0"),
         (lambda: cs.Predictions.from_logits([[[np.nan, 0.0]]]), "NaN for every class; item 0 of member 0 is NaN for 1"),

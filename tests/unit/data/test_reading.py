@@ -16,10 +16,9 @@ from consilience.data.axes import Axes, Axis
 from consilience.data.reading import (
     are_probabilities,
     axis_of_positions,
+    check_answers,
     check_every_item_is_answered,
-    check_length,
     check_number,
-    check_shapes,
     floats,
     integers,
     member_matrices,
@@ -118,9 +117,9 @@ def test_gradients_and_masks_are_left_behind():
 
 
 def test_members_of_unequal_shape():
-    check_shapes([BLOCK[0], torch.tensor(BLOCK[1])])
+    assert len(member_matrices([BLOCK[0], torch.tensor(BLOCK[1])])) == 2
     with pytest.raises(cs.InvalidPredictions, match="^predictions need at least 1 member; got 0$"):
-        check_shapes([])
+        member_matrices(BLOCK[:0])
 
 
 @every_library
@@ -177,9 +176,11 @@ def test_a_position_far_beyond_the_number_of_answers_is_a_name():
 
 
 def test_one_entry_for_each_answer():
-    check_length(np.ones((3, 2)), 3, "probabilities")
-    with pytest.raises(cs.InvalidPredictions, match=r"^label must have one entry .* the 3 answers; got \(2,\)$"):
-        check_length(np.ones(2), 3, "label")
+    check_answers(np.ones((3, 2)), "probabilities", 3, 2)
+    with pytest.raises(
+        cs.InvalidPredictions, match=r"^label must be a flat list, with one entry .* the 3 answers; got \(2,\)$"
+    ):
+        check_answers(np.ones(2), "label", 3, 1)
 
 
 # ---- rows -------------------------------------------------------------------------------------------------
