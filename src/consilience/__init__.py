@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from consilience.ensemble import EnsembleClassifier as EnsembleClassifier
+    from consilience.ensemble.classifier import EnsembleClassifier as EnsembleClassifier
     from consilience.interface import *  # noqa: F403 - so that no name is listed twice
 else:
 
@@ -18,7 +18,9 @@ else:
         if name == "__all__":
             return [public for public in __dir__() if not public.startswith("_")]
         if not name.startswith("__"):
-            home = import_module("consilience.ensemble" if name == "EnsembleClassifier" else "consilience.interface")
+            home = import_module(
+                "consilience.ensemble.classifier" if name == "EnsembleClassifier" else "consilience.interface"
+            )
             loaded = globals() | vars(home)  # and with the names, the rooms that they are from
             if name in loaded:
                 return loaded[name]

@@ -10,6 +10,7 @@ from consilience.aggregators import MajorityVote as MajorityVote
 from consilience.aggregators import SoftDawidSkene as SoftDawidSkene
 from consilience.aggregators import load as load
 from consilience.data.predictions import Predictions as Predictions
+from consilience.ensemble import torch_members as _  # noqa: F401 - it adds Predictions.from_models
 from consilience.files.public import read_predictions as read_predictions
 from consilience.insight.agreement import agreement as agreement
 from consilience.insight.checks import check_aggregator as check_aggregator

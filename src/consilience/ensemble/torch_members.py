@@ -64,6 +64,9 @@ def from_models(
     return Predictions(outputs, members=members, items=items, classes=classes)
 
 
+Predictions.from_models = staticmethod(from_models)  # added here, since `data` may not import from this room
+
+
 def _run_models(
     models: Any, loader: Iterable[Any], *, activation: Activation, device: Any, verbose: bool
 ) -> dict[str, Outputs]:
