@@ -18,6 +18,7 @@ from consilience.data.tables.columns import Columns
 from consilience.data.tables.frames import of_polars
 from consilience.files.spreadsheets import without_quote
 from consilience.system.errors import InvalidPredictions
+from consilience.system.extras import polars
 from consilience.system.untrusted import check_is_file, check_text, read_unpacked, reason_of
 
 if TYPE_CHECKING:
@@ -144,7 +145,7 @@ def repeated(names: Sequence[str]) -> str | None:
 
 def _parsed(source: Path | bytes, path: Path, delimiter: str, n_columns: int) -> Any:
     """The rows as a frame of text; raises as the csv module would, with the number of the row."""
-    import polars as pl  # noqa: PLC0415 - only tables need it
+    pl = polars()
 
     try:
         table = pl.read_csv(source, separator=delimiter, infer_schema=False, glob=False)

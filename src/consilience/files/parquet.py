@@ -9,6 +9,7 @@ from consilience.data.tables.columns import Columns
 from consilience.data.tables.frames import of_polars
 from consilience.files import delimited
 from consilience.system.errors import InvalidPredictions
+from consilience.system.extras import polars
 from consilience.system.untrusted import reason_of
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ MOST_CELLS, CELLS_PER_BYTE = 2**24, 64
 
 def read_parquet(path: Path) -> Columns:
     """The columns of a Parquet file."""
-    import polars as pl  # noqa: PLC0415 - only tables need it
+    pl = polars()
 
     path.open("rb").close()  # raises the usual error if the file is missing
     try:

@@ -78,9 +78,18 @@ def read_predictions(sources: Sequence[str], *, logits: bool = False, told: Told
         panel.check_every_item_is_answered()
     except InvalidPredictions as error:
         raise error.within(_listed(sources)) from None
+    if len(parts) > 1:
+        read = [own._replace(words=f"{own.words}{_lacking(own.predictions.axes.items, panel)}") for own in read]
     said = {source: "" if own.export is None else own.export.remarks for source, own in exports.items()}
     remarks = [f"{source}: {remark}" for source, remark in said.items() if remark]
     return Source(panel, [own.words for own in read], [own.example for own in read], remarks)
+
+
+def _lacking(items: Axis, panel: Predictions) -> str:
+    """How many items of the other files a file lacks, for a message: rows may have been lost."""
+    lacking = [name for name in panel.items if items.find(name) is None]
+    such = f", such as {short(lacking[0])}" if lacking else ""
+    return f"; it lacks {len(lacking):,} of the {panel.n_items:,} items of all files{such}" if lacking else ""
 
 
 def _of_tools(files: dict[str, Contents], told: Told) -> Understood:

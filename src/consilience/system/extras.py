@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from importlib import import_module
 from typing import Any
+
+_FIRST_USE: dict[str, int] = {}
+"""The process in which polars was used first."""
 
 
 def extra(library: str, *, name: str, use: str) -> Any:
@@ -19,3 +23,16 @@ def extra(library: str, *, name: str, use: str) -> Any:
         raise ImportError(
             f'{use} needs {library}, which is not installed: pip install "consilience[{name}]"'
         ) from error
+
+
+def polars() -> Any:
+    """The library that reads tables; raises in a process that was forked after it ran.
+
+    A fork leaves its threads behind, and it would wait for them forever.
+    """
+    if _FIRST_USE.setdefault("polars", os.getpid()) != os.getpid():
+        raise RuntimeError(
+            "tables cannot be read in a process that was forked after tables were read: start processes by 'spawn' or "
+            "'forkserver', as in multiprocessing.get_context('spawn') or DataLoader(multiprocessing_context='spawn')"
+        )
+    return import_module("polars")

@@ -256,3 +256,11 @@ def test_any_probabilities_go_in_and_come_out(seed, n_members, n_items, n_classe
     array[rng.random((n_members, n_items)) < 0.3] = np.nan
     array[0] = 1 / n_classes
     np.testing.assert_array_equal(cs.Predictions(array).to_array(), array)
+
+
+def test_items_are_renamed_by_a_list():
+    predictions = cs.Predictions([[[0.9, 0.1], [0.2, 0.8]]]).with_items(["x", "y"])
+    assert predictions.items == ["x", "y"]
+    for names, message in (("xy", "list of names"), (["x"], "each of the 2 items; got 1"), (["x", "x"], "distinct")):
+        with pytest.raises(cs.InvalidPredictions, match=message):
+            predictions.with_items(names)

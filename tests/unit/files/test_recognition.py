@@ -411,3 +411,14 @@ def test_a_pipe_is_no_list_of_names(tmp_path):
 def test_a_list_of_names(tmp_path):
     (tmp_path / "names.txt").write_bytes("\ufeffa\r\nb\u2028c\n\nd".encode())
     assert read_names(str(tmp_path / "names.txt")) == ["a", "b\u2028c", "d"]
+
+
+def test_a_file_that_lacks_items_of_the_others_says_so(tmp_path):
+    rows = [f"q{i},{p},{1 - p}" for i, p in enumerate((0.25, 0.5, 0.75, 1.0))]
+    for name, kept in (("vit", rows), ("cnn", rows[:2] + rows[3:])):
+        (tmp_path / f"{name}.csv").write_text("\n".join(["item,cat,dog", *kept]) + "\n")
+    read = read_predictions([str(tmp_path / f"{name}.csv") for name in ("vit", "cnn")])
+    assert read.predictions.n_items == 4
+    assert "it lacks" not in read.found[0]
+    assert "cnn.csv" in read.found[1] and read.found[1].endswith("lacks 1 of the 4 items of all files, such as 'q2'")
+    assert "it lacks" not in read_predictions([str(tmp_path / "cnn.csv")]).found[0]

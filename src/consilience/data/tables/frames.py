@@ -13,6 +13,7 @@ from consilience.data.tables.columns import Column, Columns
 from consilience.data.tables.rows import are_scored
 from consilience.data.tables.vocabulary import UNNAMED, role_of
 from consilience.system.errors import InvalidPredictions
+from consilience.system.extras import polars
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -66,7 +67,7 @@ def _column(name: Any, series: Any) -> Column:
 
 def of_polars(name: Any, series: Any, name_of: Callable[[Any], Any] = lambda value: value) -> Column:
     """A column of polars."""
-    import polars as pl  # noqa: PLC0415 - only tables need it
+    pl = polars()
 
     kind, size = series.dtype, len(series)
     if kind.is_numeric() and not kind.is_decimal():
