@@ -13,6 +13,7 @@ from consilience.data.predictions import Predictions as Predictions
 from consilience.ensemble import torch_members as _  # noqa: F401 - it adds Predictions.from_models
 from consilience.files.public import read_predictions as read_predictions
 from consilience.insight.agreement import agreement as agreement
+from consilience.insight.answers import answers as answers
 from consilience.insight.checks import check_aggregator as check_aggregator
 from consilience.insight.comparison import compare as compare
 from consilience.insight.diagnostics import diagnose as diagnose

@@ -119,7 +119,7 @@ def test_people_and_names(run, tmp_path):
     code, out, _ = run("aggregate", "crowd.csv", "-m", "dawid-skene", "-o", "out.csv")
     assert code == 0 and "w0" in out
     lines = (tmp_path / "out.csv").read_text(encoding="utf-8").splitlines()
-    assert lines[0] == "item,label,no,yes" and lines[1].startswith("t0,no,")
+    assert lines[0] == "item,answer,confidence,n_answers,agreement,review,no,yes" and lines[1].startswith("t0,no,")
     code, out, _ = run("explain", "crowd.csv", "--item", "t3", "-m", "dawid-skene")
     assert code == 0 and "item 't3': yes" in out
     code, _, err = run("explain", "crowd.csv", "--item", "t99")

@@ -12,8 +12,9 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 import consilience as cs
-from consilience.files import read_labels, read_posterior, read_predictions, write_posterior
+from consilience.files import read_labels, read_posterior, read_predictions
 from consilience.report.payload import report_payload
+from written import write_fitted
 
 from trust.sentences import LONGEST
 
@@ -91,7 +92,7 @@ def _use_predictions(predictions: cs.Predictions) -> None:
     with tempfile.TemporaryDirectory() as folder:
         fitted.save(Path(folder) / "m.npz")
         assert cs.load(Path(folder) / "m.npz").members_ == fitted.members_, "names of members are lost"
-        write_posterior(Path(folder) / "out.csv", fitted, fitted.posterior_, fitted.items_)
+        write_fitted(Path(folder) / "out.csv", fitted)
 
 
 def _use_model(model: Any) -> None:

@@ -10,8 +10,8 @@ from pathlib import Path
 import numpy as np
 
 import consilience as cs
-from consilience.files import write_posterior
 from consilience.system.tables import Table
+from written import write_fitted
 
 BLOCK = np.random.default_rng(0).dirichlet(np.ones(3), size=(3, 6))
 LABELS = np.array([[0, 1, 2, 0, 1, -1], [0, 1, 1, 0, 2, 2], [2, 1, 2, 0, -1, 0]])
@@ -93,7 +93,7 @@ def _write(folder: Path) -> None:
             method.fit(predictions).save(folder / f"{type(method).__name__}.model")
         cs.Consensus().fit(predictions, [*NAMES, -1, -1, NAMES[0]]).save(folder / "corrected.model")
     for suffix in ("csv", "npz", "parquet", "safetensors"):
-        write_posterior(folder / f"posterior.{suffix}", METHODS[2], METHODS[2].posterior_, METHODS[2].items_)
+        write_fitted(folder / f"posterior.{suffix}", METHODS[2])
     _write_parquet(folder)
 
 

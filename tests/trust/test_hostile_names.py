@@ -14,8 +14,9 @@ from hypothesis import strategies as st
 
 import consilience as cs
 from consilience.cli import main
-from consilience.files import read_posterior, write_posterior
+from consilience.files import read_posterior
 from consilience.files.spreadsheets import with_quote, without_quote
+from written import write_fitted
 
 BLOCK = np.random.default_rng(0).dirichlet(np.ones(4), size=(3, 4))
 FORMULAS = [
@@ -44,16 +45,16 @@ def fitted(items, classes=("a", "b", "c", "d")):
 
 def test_no_cell_of_a_table_is_a_formula(tmp_path):
     aggregator = fitted(FORMULAS, CLASSES)
-    write_posterior(tmp_path / "out.csv", aggregator, aggregator.posterior_, FORMULAS)
+    write_fitted(tmp_path / "out.csv", aggregator, FORMULAS)
     with (tmp_path / "out.csv").open(encoding="utf-8", newline="") as file:
         cells = [cell for row in csv.reader(file) for cell in row]
-    assert len(cells) == (len(FORMULAS) + 1) * 6
+    assert len(cells) == (len(FORMULAS) + 1) * 10
     assert not [cell for cell in cells if cell[:1] in set("=+-@\t\r\n\uff1d\uff0b\uff0d\uff20")]
 
 
 def test_they_come_back_as_they_were(tmp_path):
     aggregator = fitted(FORMULAS, CLASSES)
-    write_posterior(tmp_path / "out.csv", aggregator, aggregator.posterior_, FORMULAS)
+    write_fitted(tmp_path / "out.csv", aggregator, FORMULAS)
     back = read_posterior(str(tmp_path / "out.csv")).predictions
     assert (back.items, back.classes) == (FORMULAS, CLASSES)
     np.testing.assert_allclose(back.to_array()[0], aggregator.posterior_, rtol=1e-15)
@@ -67,7 +68,7 @@ def test_quoting_is_undone(text):
 
 def test_numbers_are_numbers(tmp_path):
     aggregator = fitted([-3, -2, -1])
-    write_posterior(tmp_path / "out.csv", aggregator, aggregator.posterior_, [-3, -2, -1])
+    write_fitted(tmp_path / "out.csv", aggregator, [-3, -2, -1])
     assert "'" not in (tmp_path / "out.csv").read_text(encoding="utf-8")
     assert read_posterior(str(tmp_path / "out.csv")).predictions.items == ["-3", "-2", "-1"]
 

@@ -12,8 +12,9 @@ import pytest
 
 import consilience as cs
 from consilience.data.tables.told import Told
-from consilience.files import read_labels, read_posterior, read_predictions, write_posterior
+from consilience.files import read_labels, read_posterior, read_predictions
 from consilience.system import memory
+from written import write_fitted
 
 N_ITEMS = 60
 CLASSES = ["1", "2", "3+"]
@@ -167,7 +168,7 @@ def test_every_class_comes_back_from_every_format(tmp_path, suffix, classes):
     rows = np.array([[[0.75, 0.25], [0.125, 0.875], [0.5, 0.5]]])
     items = ["NA", "", "1.10"]
     model = cs.Average().fit(cs.Predictions(rows, items=items, classes=classes))
-    write_posterior(tmp_path / f"p{suffix}", model, model.posterior_, model.items_)
+    write_fitted(tmp_path / f"p{suffix}", model)
     back = read_posterior(str(tmp_path / f"p{suffix}")).predictions
     assert (back.items, back.classes) == (items, classes)
     np.testing.assert_array_equal(back.to_array(), rows)

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import consilience as cs
-from consilience.files import write_posterior
 from consilience.report import write_report
+from written import write_fitted
 
 BLOCK = np.random.default_rng(0).dirichlet(np.ones(3), size=(3, 400))
 FITTED = cs.Average().fit(BLOCK)
@@ -18,7 +18,7 @@ POSIX = pytest.mark.skipif(os.name == "nt", reason="POSIX's")
 
 
 def posterior(path):
-    write_posterior(path, FITTED, FITTED.posterior_, FITTED.items_)
+    write_fitted(path, FITTED)
 
 
 WRITERS = {

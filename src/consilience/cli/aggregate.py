@@ -29,6 +29,7 @@ from consilience.data.tables.told import Told
 from consilience.files import write_posterior
 from consilience.files.writing import check_posterior_path
 from consilience.insight.analysis import Analysis
+from consilience.insight.answers import answers_under
 from consilience.system.arrays import to_numpy
 from consilience.system.atomic import check_writable
 
@@ -46,7 +47,7 @@ def command(
     output: Annotated[
         Path | None,
         typer.Option(
-            "--output", "-o", readable=False, help="Where the posterior goes: .npz .npy .csv .parquet .safetensors."
+            "--output", "-o", readable=False, help="Where the answers go: .csv .jsonl .parquet .npz .npy .safetensors."
         ),
     ] = None,
     save: Annotated[
@@ -82,7 +83,7 @@ def command(
     analysis = Analysis(predictions, aggregator, known_truth, truth)
     posterior = to_numpy(aggregator.posterior_ if model is None else analysis.posterior)
     if output is not None:
-        write_posterior(output, aggregator, posterior, predictions.items, analysis.is_given)
+        write_posterior(output, aggregator, posterior, answers_under(analysis, posterior), analysis.is_given)
     if save is not None:
         aggregator.save(save)
     summary = summarize(analysis, posterior)

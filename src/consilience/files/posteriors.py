@@ -1,4 +1,4 @@
-"""What `write_posterior` puts beside a posterior: each item's label, and a mark if the fit was given its label."""
+"""What `write_posterior` puts beside a posterior: each item's answer, and a mark if the fit was given its label."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from consilience.data.tables.numbers import numbers_in
+from consilience.data.tables.vocabulary import FUSED
 from consilience.system.errors import InvalidPredictions
 
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ def known_in(contents: Contents, n_items: int) -> npt.NDArray[np.bool_]:
     marks: Any = np.zeros(n_items, dtype=bool)
     if contents.arrays is not None and "posterior" in contents.arrays:
         marks = contents.arrays.get(KNOWN, marks)
-    if contents.table is not None and _is_marked(contents.table):
+    if contents.table is not None and KNOWN in _answers_in(contents.table):
         marks = np.array([str(name).lower() == "true" for name in contents.table[KNOWN].rows()])
     if marks.shape != (n_items,) or marks.dtype.kind != "b":
         raise InvalidPredictions(f"{contents.path}: {KNOWN!r} must say of each of the {n_items} items true or false")
@@ -45,8 +46,7 @@ def without_answers(contents: Contents) -> Contents:
         kept = {name: array for name, array in contents.arrays.items() if name in ("posterior", "items", "classes")}
         return contents._replace(arrays=kept)
     table = contents.table
-    if table is not None and list(table)[:2] == ["item", "label"]:
-        answers = ("label", KNOWN) if _is_marked(table) else ("label",)
+    if table is not None and (answers := _answers_in(table)):
         others = table.without(answers)
         numbers = numbers_in([others[name] for name in list(others)[1:]]) if len(others) > 2 else None
         if numbers is not None and numbers.meaning() == "probabilities" and numbers.sum_to_one():
@@ -54,7 +54,12 @@ def without_answers(contents: Contents) -> Contents:
     return contents
 
 
-def _is_marked(table: Columns) -> bool:
-    """Whether the third column marks what was known, as `write_posterior` writes it, and is no class."""
-    is_third = list(table)[:3] == ["item", "label", KNOWN]
-    return is_third and {str(name).lower() for name in table[KNOWN].rows()} <= {"true", "false"}
+def _answers_in(table: Columns) -> tuple[str, ...]:
+    """The columns that `write_posterior` puts between the items and the classes; none if it did not write the table."""
+    names = list(table)
+    own = next((own for own in (FUSED, ("label",)) if names[: 1 + len(own)] == ["item", *own]), ())
+    is_marked = bool(own) and names[1 + len(own) :][:1] == [KNOWN]
+    # A class may be called so too, and then has probabilities.
+    if is_marked and {str(name).lower() for name in table[KNOWN].rows()} <= {"true", "false"}:
+        return (*own, KNOWN)
+    return own

@@ -12,7 +12,7 @@ from typing import IO, TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from consilience.data.names import text_of
-from consilience.data.tables.vocabulary import UNNAMED
+from consilience.data.tables.vocabulary import FUSED, UNNAMED
 from consilience.files.posteriors import KNOWN
 from consilience.files.spreadsheets import with_quote
 from consilience.system.arrays import to_numpy
@@ -35,18 +35,23 @@ class Fused(NamedTuple):
 
     aggregator: AbstractAggregator
     rows: Any  # (items, classes)
-    items: list[Any]
+    answers: Table  # as `cs.answers` gives it
     is_known: npt.NDArray[np.bool_] | None  # None where no label was given
-
-    @property
-    def answers(self) -> list[Any]:
-        """The most probable class of each item."""
-        return [self.aggregator.classes_[place] for place in self.rows.argmax(axis=1)]
 
     @property
     def marks(self) -> dict[str, npt.NDArray[np.bool_]]:
         """The items whose labels were given, by the name of the column; empty where none was."""
         return {} if self.is_known is None else {KNOWN: self.is_known}
+
+    @property
+    def columns(self) -> dict[str, list[Any]]:
+        """The columns of a table, one row per item: answers, marks, and the probability of each class."""
+        classes = map(text_of, self.aggregator.classes_)
+        return {
+            **{name: _of_one_kind(self.answers[name]) for name in self.answers.columns},
+            **{name: values.tolist() for name, values in self.marks.items()},
+            **dict(zip(classes, self.rows.T.tolist(), strict=True)),
+        }
 
 
 def check_posterior_path(path: str | os.PathLike[str]) -> None:
@@ -60,10 +65,10 @@ def write_posterior(
     path: str | os.PathLike[str],
     aggregator: AbstractAggregator,
     posterior: Any,
-    items: list[Any],
+    answers: Table,
     is_known: npt.NDArray[np.bool_] | None = None,
 ) -> None:
-    """Write the posterior of some items, the answers and the names, in the format of the path's suffix.
+    """Write the posterior of some items, the table of answers and the names, in the format of the path's suffix.
 
     An `.npz` file also has the members' confusion matrices. Where the fit was given labels, `is_known` marks their
     items, so that `evaluate` leaves them out. Only `.npy` has no place for that, nor for names. No format holds Python
@@ -71,15 +76,15 @@ def write_posterior(
     """
     check_posterior_path(path)
     marks = None if is_known is None or not is_known.any() else is_known
-    reserved = ("item", "label", *UNNAMED, *(() if marks is None else (KNOWN,)))
+    reserved = ("item", "label", *FUSED, *UNNAMED, *(() if marks is None else (KNOWN,)))
     taken = [name for name in aggregator.classes_ if text_of(name) in reserved]
-    if taken and Path(path).suffix.lower() in (".csv", ".parquet"):
+    if taken and Path(path).suffix.lower() in TABLES:
         raise InvalidPredictions(
             f"a table cannot have a column {taken[0]!r} for a class of that name; write it to .npz instead"
         )
     rows = to_numpy(posterior)
     with whole_file(path) as file:
-        WRITERS[Path(path).suffix.lower()](file, Fused(aggregator, rows, items, marks))
+        WRITERS[Path(path).suffix.lower()](file, Fused(aggregator, rows, answers, marks))
 
 
 def write_table(path: str | os.PathLike[str], table: Table) -> None:
@@ -103,12 +108,18 @@ def _names(values: list[Any]) -> np.ndarray[Any, Any]:
     return array if array.dtype.kind in "iufUb" and array.ndim == 1 else np.asarray([text_of(name) for name in values])
 
 
+def _of_one_kind(values: list[Any]) -> list[Any]:
+    """The same values; as text where their kinds differ, or are none that a table can hold."""
+    kinds = set(map(type, values))
+    return values if len(kinds) == 1 and kinds <= {str, int, float} else [text_of(value) for value in values]
+
+
 def _write_npz(file: IO[bytes], fused: Fused) -> None:
     aggregator = fused.aggregator
     arrays: dict[str, Any] = {
         "posterior": fused.rows,
-        "label": _names(fused.answers),
-        "items": _names(fused.items),
+        **{name: _names(fused.answers[name]) for name in FUSED},
+        "items": _names(fused.answers["item"]),
         "classes": _names(aggregator.classes_),
         "members": _names(aggregator.members_),
         "confusion": aggregator.confusion_,
@@ -124,21 +135,31 @@ def _write_npy(file: IO[bytes], fused: Fused) -> None:
 
 
 def _write_csv(file: IO[bytes], fused: Fused) -> None:
-    marks = [values.tolist() for values in fused.marks.values()]
-    answers = zip(fused.items, fused.answers, *marks, fused.rows.tolist(), strict=True)
-    header = ["item", "label", *fused.marks, *fused.aggregator.classes_]
-    _write_rows(file, chain([header], ([*names, *row] for *names, row in answers)))
+    columns = fused.columns
+    columns["review"] = [reason or None for reason in columns["review"]]  # an empty name would be quoted
+    _write_rows(file, chain([columns], zip(*columns.values(), strict=True)))
+
+
+def _write_jsonl(file: IO[bytes], fused: Fused) -> None:
+    columns = fused.columns
+    write_records(file, (dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)))
+
+
+def write_records(file: IO[bytes], records: Iterable[Any]) -> None:
+    """Write JSON records, one on each line."""
+    file.writelines(f"{json.dumps(record, ensure_ascii=False)}\n".encode() for record in records)
 
 
 def _write_parquet(file: IO[bytes], fused: Fused) -> None:
     import polars as pl  # noqa: PLC0415 - only tables need it
 
-    columns = {"item": _names(fused.items).tolist(), "label": _names(fused.answers).tolist()}
-    columns |= {name: values.tolist() for name, values in fused.marks.items()}
-    classes = fused.aggregator.classes_
-    columns |= {text_of(name): fused.rows[:, place].tolist() for place, name in enumerate(classes)}
+    write_frame(file, pl.DataFrame(fused.columns, strict=False))
+
+
+def write_frame(file: IO[bytes], frame: Any) -> None:
+    """Write a frame of polars as Parquet."""
     made = io.BytesIO()  # polars would call a full disk an error of the format
-    pl.DataFrame(columns, strict=False).write_parquet(made)
+    frame.write_parquet(made)
     file.write(made.getbuffer())
 
 
@@ -147,7 +168,7 @@ def _write_safetensors(file: IO[bytes], fused: Fused) -> None:
 
     arrays = {"posterior": fused.rows, "confusion": fused.aggregator.confusion_, **fused.marks}
     # A tensor holds no text.
-    names = {"items": fused.items, "classes": fused.aggregator.classes_}
+    names = {"items": fused.answers["item"], "classes": fused.aggregator.classes_}
     texts = {axis: json.dumps([text_of(name) for name in values]) for axis, values in names.items()}
     file.write(save({name: np.ascontiguousarray(array) for name, array in arrays.items()}, texts))
 
@@ -156,6 +177,10 @@ WRITERS: dict[str, Callable[[IO[bytes], Fused], None]] = {
     ".npz": _write_npz,
     ".npy": _write_npy,
     ".csv": _write_csv,
+    ".jsonl": _write_jsonl,
     ".parquet": _write_parquet,
     ".safetensors": _write_safetensors,
 }
+
+TABLES = (".csv", ".jsonl", ".parquet")
+"""The formats in which each class is a column beside those of the answers."""

@@ -8,7 +8,7 @@ import pytest
 import consilience as cs
 
 
-@pytest.mark.parametrize("suffix", ["npz", "csv", "parquet", "safetensors"])
+@pytest.mark.parametrize("suffix", ["npz", "csv", "jsonl", "parquet", "safetensors"])
 def test_labels_that_the_fit_was_given_are_left_out(run, arrays, suffix):
     truth = np.load("truth.npy")
     np.save("known.npy", np.where(np.arange(200) < 50, truth, -1))

@@ -21,6 +21,9 @@ TRUTH = ("labels", "gold", "truth", "true", "target", "targets", "y", *LABEL)
 UNNAMED = ("", "Unnamed: 0", "__index_level_0__", "level_0")
 """The names pandas gives an index without a name: in CSV, in CSV read and written again, in Parquet, as a column."""
 
+FUSED = ("answer", "confidence", "n_answers", "agreement", "review")
+"""What stands beside each item in a table of fused answers: see `consilience.answers`."""
+
 EXACT: dict[Role, tuple[str, ...]] = {"item": ITEM, "member": MEMBER, "label": LABEL}
 
 

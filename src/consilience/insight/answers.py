@@ -1,0 +1,118 @@
+"""The fused answers as a table: how sure each is, how many members share it, and whether somebody should look again."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from consilience.data.predictions import Predictions, as_predictions
+from consilience.data.tables.vocabulary import FUSED
+from consilience.insight.analysis import Analysis
+from consilience.insight.default import given_or_consensus
+from consilience.insight.pairs import last_answers
+from consilience.insight.suggestion import UNSURE
+from consilience.system.arrays import to_numpy
+from consilience.system.tables import Table
+
+if TYPE_CHECKING:
+    from consilience.aggregators.base import AbstractAggregator
+    from consilience.data.answers import HardAnswers
+    from consilience.system.arrays import FloatArray, IntArray
+
+LEAD = 0.1
+"""An expert is right more often than others by at least so much: estimated accuracies are off by this on average."""
+
+
+def answers(
+    predictions: Any,
+    labels: Any = None,
+    *,
+    aggregator: AbstractAggregator | None = None,
+    class_shares: Any = None,
+) -> Table:
+    """The fused answer to each item, how far to trust it, and why somebody should look again.
+
+    The columns are `item`; the `answer`, which is the most probable class, and its probability, the `confidence`;
+    `n_answers`, how many members answered the item; `agreement`, the share of them who say the answer; and `review`:
+
+    - *outvoted expert*: a member says otherwise who is right more often than each member that says the answer, by at
+      least 10 points, as `diagnose` estimates or measures it
+    - *contested*: another class has as many votes as the answer, or more
+    - *unsure*: the confidence is below 0.8
+    - empty: none of these, or the label is known
+
+    The first that holds is given. A member votes for its most probable class, and for none where several are equally
+    probable; of several answers to an item its last one counts.
+
+    Parameters
+    ----------
+    predictions
+        Whatever `Predictions` takes.
+    labels
+        Known labels, as `fit` takes them.
+    aggregator
+        `Consensus(class_shares=class_shares)` by default. If it is not fitted, a copy is, with the labels.
+    class_shares
+        How frequent the classes are, where you know it.
+
+    Examples
+    --------
+    >>> p = Predictions.from_labels([[0, 1, 1, 0], [0, 1, 1, 1], [0, 1, 0, -1]], classes=["cat", "dog"])
+    >>> table = answers(p)
+    >>> table["answer"], table["n_answers"]
+    (['cat', 'dog', 'dog', 'dog'], [3, 3, 3, 2])
+    >>> table["review"]
+    ['', '', 'unsure', 'unsure']
+    """
+    method = given_or_consensus(aggregator, class_shares)
+    analysis = Analysis(as_predictions(predictions), method, labels, class_shares=class_shares)
+    posterior = analysis.method.posterior_ if analysis.is_fitted_here else analysis.posterior
+    return answers_under(analysis, to_numpy(posterior))
+
+
+def answers_under(analysis: Analysis, rows: FloatArray) -> Table:
+    """The same, given an analysis, and the posterior (items, classes) that answers."""
+    data, chosen, confidence = analysis.predictions, rows.argmax(axis=1), rows.max(axis=1)
+    said, votes = data.harden().hard, data.votes().hard
+    assert said is not None  # noqa: S101 - labels are hard
+    assert votes is not None  # noqa: S101
+    n_answers = np.bincount(last_answers(said).items, minlength=data.n_items)
+    votes = last_answers(votes)
+    is_same = votes.labels == chosen[votes.items]
+    n_same = np.bincount(votes.items[is_same], minlength=data.n_items)
+    n_other = _most_votes_for_another(votes, chosen, data)
+    reasons = {
+        "outvoted expert": _is_outvoted(votes, chosen, analysis),
+        "contested": (n_other > 0) & (n_other >= n_same),
+        "unsure": confidence < 1 - UNSURE,
+    }
+    review = np.select([*reasons.values()], [*reasons], default="")
+    found: tuple[Any, ...] = (
+        np.array(data.classes, dtype=object)[chosen],
+        confidence,
+        n_answers,
+        n_same / np.maximum(n_answers, 1),
+        np.where(analysis.is_given, "", review),
+    )
+    return Table({"item": data.items} | {name: own.tolist() for name, own in zip(FUSED, found, strict=True)})
+
+
+def _most_votes_for_another(votes: HardAnswers, chosen: IntArray, data: Predictions) -> IntArray:
+    """How many votes the class has that has the most beside the chosen one (items,)."""
+    is_other = votes.labels != chosen[votes.items]
+    pairs, counts = np.unique(votes.items[is_other] * data.n_classes + votes.labels[is_other], return_counts=True)
+    most = np.zeros(data.n_items, dtype=np.intp)
+    np.maximum.at(most, pairs // data.n_classes, counts)
+    return most
+
+
+def _is_outvoted(votes: HardAnswers, chosen: IntArray, analysis: Analysis) -> Any:
+    """Where a member disagrees who is right more often than all who say the chosen class (items,)."""
+    accuracy = np.array(analysis.diagnosis.members["estimated accuracy"], dtype=np.float64)
+    is_same, of_voter = votes.labels == chosen[votes.items], accuracy[votes.members]
+    # A member with too few answers to be judged is no expert, and nobody is known to be better.
+    of_voter = np.where(np.isnan(of_voter), is_same, of_voter)
+    best = np.zeros((2, len(chosen)))  # of those who say another class, and of those who say this one
+    np.maximum.at(best, (is_same.astype(np.intp), votes.items), of_voter)
+    return best[0] >= best[1] + LEAD
