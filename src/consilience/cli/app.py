@@ -19,6 +19,7 @@ COMMANDS = (
     "aggregate",
     "compare",
     "evaluate",
+    "agreement",
     "explain",
     "suggest",
     "monitor",

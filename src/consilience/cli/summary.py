@@ -39,7 +39,7 @@ def summarize(analysis: Analysis, posterior: FloatArray) -> dict[str, Any]:
         "n_classes": predictions.n_classes,
         "converged": bool(aggregator.converged_) if getattr(aggregator, "tol", None) is not None else None,
         "iterations": aggregator.n_iter_,
-        "agreement": _agreement(diagnosis.beyond_chance),
+        "agreement": coefficients(diagnosis.beyond_chance),
         "verdict": [on_command_line(sentence) for sentence in diagnosis.verdict.sentences()],
         "members": [
             {**row, "reliable on": _reliable(table, predictions.classes), "warned": member in warned}
@@ -88,11 +88,11 @@ def _reliable(confusion: FloatArray, classes: list[Any], n_classes: int = 2) -> 
     return ", ".join(f"{classes[k]} {rates[k]:.0%}" for k in best)
 
 
-def _agreement(found: PanelAgreement) -> dict[str, Any]:
+def coefficients(found: PanelAgreement) -> dict[str, Any]:
     """The coefficients of agreement beyond chance, each with its interval."""
-    coefficients = {"krippendorff_alpha": found.alpha, "fleiss_kappa": found.fleiss_kappa, "gwet_ac1": found.ac1}
+    named = {"krippendorff_alpha": found.alpha, "fleiss_kappa": found.fleiss_kappa, "gwet_ac1": found.ac1}
     return {
-        **{name: estimate._asdict() for name, estimate in coefficients.items()},
+        **{name: estimate._asdict() for name, estimate in named.items()},
         "n_items": found.n_items,
         "sentence": found.sentence(),
     }

@@ -23,7 +23,7 @@ def test_usage_errors_and_help(run):
 
 def test_commands_are_listed_as_they_are_needed():
     names = list(get_command(app).commands)
-    assert names[0] == "aggregate" and names[-1] == "demo" and len(names) == 10
+    assert names[0] == "aggregate" and names[-1] == "demo" and len(names) == 11
 
 
 @pytest.mark.skipif(os.name != "posix", reason="needs a shell that closes outputs")

@@ -1,0 +1,52 @@
+"""`consilience agreement`."""
+
+import numpy as np
+
+from consilience.cli import screen
+from consilience.cli.inputs import predictions_of
+from consilience.cli.options import Files, Json, Logits, with_layout
+from consilience.cli.summary import MOST_PAIRS, coefficients
+from consilience.data.tables.told import Told
+from consilience.insight.agreement import PanelAgreement, agreement
+from consilience.system.tables import Table
+
+
+@with_layout
+def command(files: Files, *, logits: Logits = False, json: Json = False, told: Told) -> None:
+    """Say how much members agree beyond chance: all of them, each with the others, and in pairs. Needs no labels.
+
+    `consilience agreement votes.csv`
+    """
+    predictions = predictions_of(files, told, logits=logits, quiet=json)
+    found = agreement(predictions)
+    members = Table({"member": predictions.members, "kappa": found.by_member.tolist()})
+    if json:
+        parts = {"observed": found.observed, "members": members.rows(), "pairs": _pairs(found).rows()}
+        screen.print_json(coefficients(found) | parts)
+        return
+    screen.print_text(f"{found!r}\n{found.sentence()}")
+    screen.print_table(members, "Each member with the others, beyond chance")
+    pairs = _pairs(found, most=MOST_PAIRS)
+    if len(pairs):
+        screen.print_table(pairs, "Pairs, Cohen's kappa")
+    if len(pairs) == 2 * MOST_PAIRS:
+        screen.print_note(
+            f"The {MOST_PAIRS} pairs that agree least, and the {MOST_PAIRS} that agree most; --json has all."
+        )
+
+
+def _pairs(found: PanelAgreement, most: int | None = None) -> Table:
+    """The pairs of members, those first that agree least; at most so many from either end."""
+    first, second = np.triu_indices(len(found.kappa), 1)
+    kappa, names = found.kappa[first, second], np.array(found.compared, dtype=object)
+    order = np.argsort(kappa, kind="stable")[: int((~np.isnan(kappa)).sum())]
+    if most is not None and len(order) > 2 * most:
+        order = np.concatenate([order[:most], order[-most:]])
+    return Table(
+        {
+            "first": names[first[order]].tolist(),
+            "second": names[second[order]].tolist(),
+            "kappa": kappa[order].tolist(),
+            "error": found.kappa_error[first, second][order].tolist(),
+        }
+    )
