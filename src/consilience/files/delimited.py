@@ -13,7 +13,7 @@ import numpy as np
 from consilience.data.axes import some
 from consilience.data.names import NUMBER
 from consilience.data.reading import are_probabilities
-from consilience.data.tables.columns import NUMBER as WRITTEN_NUMBER
+from consilience.data.tables.coding import NUMBER as WRITTEN_NUMBER
 from consilience.data.tables.columns import Columns
 from consilience.data.tables.frames import of_polars
 from consilience.files.spreadsheets import without_quote

@@ -10,9 +10,10 @@ from consilience.data.axes import Axis, short, some
 from consilience.data.labels import NamedLabels
 from consilience.data.names import UNKNOWN, is_missing, text_of, unwritable
 from consilience.data.predictions import Predictions
+from consilience.data.tables.items import item_of_rows, may_name_items
 from consilience.data.tables.layouts import Understood, read_columns
 from consilience.data.tables.told import Told
-from consilience.data.tables.truth import columns_of_labels, item_of_labels, may_name_items
+from consilience.data.tables.truth import columns_of_labels
 from consilience.data.tables.vocabulary import ITEM, is_called_truth, role_of
 from consilience.files.arrays import axis_names, from_arrays, items_in, labels_in
 from consilience.files.contents import Contents, read_contents
@@ -138,7 +139,7 @@ def _check_rows_are_matched(read: list[Understood], sources: Sequence[str]) -> N
             or any(name not in other or _texts(other, name) != _texts(unread, name) for other in others)
         ]
         if differing and unread is not None:
-            raise may_name_items(unread, differing).within(source)
+            raise may_name_items([unread[name] for name in differing]).within(source)
 
 
 def _is_by_row(understood: Understood) -> bool:
@@ -245,12 +246,12 @@ def read_names(source: str) -> list[str]:
         return list(dict.fromkeys(item for item, _, _ in contents.export.answers))
     assert contents.table is not None  # noqa: S101 - one of the three is there
     names = list(contents.table)
-    item = names[0] if len(names) == 1 else item_of_labels(contents.table)
-    if item is None:
+    column = contents.table.all[0] if len(names) == 1 else item_of_rows(contents.table, Told(), are_truths=True)
+    if column is None:
         raise InvalidPredictions(
             f"{source} must have a column of items, such as {some(ITEM[:3])}; it has {some(names)}"
         )
-    return all_named(contents.table, item)
+    return all_named(contents.table, column.name)
 
 
 def _recognised(contents: Contents, told: Told, *, logits: bool, is_alone: bool) -> Understood:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from dataclasses import dataclass
 from typing import final
@@ -20,6 +21,10 @@ FLAGS = {
 }
 """What the command line calls the arguments that say what is in a table."""
 
+BEGIN, VALUE, EACH, END = "\ufdd0", "\ufdd1", "\ufdd2", "\ufdd3"
+SAID = re.compile(f"{BEGIN}({'|'.join(FLAGS)})(?:{VALUE}(.*?))?{END}", re.DOTALL)
+"""What to say inside a text, marked by characters that Unicode keeps for a program's own use."""
+
 
 @final
 @dataclass(frozen=True, slots=True)
@@ -30,10 +35,19 @@ class Say:
     ("label='my verdict'", "--label-column 'my verdict'")
     >>> Say("normalize").in_python(), Say("normalize").in_command(), Say("classes", ("a", "b")).in_command()
     ('normalize=True', '--normalize', '--classes=a,b')
+
+    It may stand in the text of a message:
+
+    >>> InvalidPredictions(f"name it with {Say('label')}").in_command()
+    'name it with --label-column'
     """
 
     argument: str
     value: str | tuple[str, ...] | None = None
+
+    def __str__(self) -> str:
+        value = "".join(f"{EACH}{own}" for own in self.value) if isinstance(self.value, tuple) else self.value
+        return f"{BEGIN}{self.argument}{'' if value is None else VALUE + value}{END}"
 
     def in_python(self) -> str:
         """As a keyword argument."""
@@ -76,8 +90,8 @@ class InvalidPredictions(ValueError):  # noqa: N818 - it says what is wrong; "Er
     """
 
     def __init__(self, *parts: str | Say | Either) -> None:
-        self.parts = parts
-        super().__init__("".join(part if isinstance(part, str) else part.in_python() for part in parts))
+        self.parts = tuple(own for part in parts for own in (_parts(part) if isinstance(part, str) else [part]))
+        super().__init__("".join(part if isinstance(part, str) else part.in_python() for part in self.parts))
 
     def within(self, where: object) -> InvalidPredictions:
         """The same about a part of something larger, such as a file."""
@@ -86,3 +100,15 @@ class InvalidPredictions(ValueError):  # noqa: N818 - it says what is wrong; "Er
     def in_command(self) -> str:
         """The message in the words of the command line."""
         return "".join(part if isinstance(part, str) else part.in_command() for part in self.parts)
+
+
+def _parts(text: str) -> list[str | Say]:
+    """A text as texts and what to say between them."""
+    parts: list[str | Say] = []
+    end = 0
+    for found in SAID.finditer(text):
+        value = found[2]
+        is_list = value is not None and value.startswith(EACH)
+        parts += [text[end : found.start()], Say(found[1], tuple(value.split(EACH)[1:]) if is_list else value)]
+        end = found.end()
+    return [*parts, text[end:]]

@@ -1,12 +1,13 @@
-"""Give each different value a number, in the order they appear, without a look at each cell in Python."""
+"""Give each different value a number, in the order they appear, and read numbers, without a look at each cell."""
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from consilience.data.names import is_missing
+from consilience.data.names import UNKNOWN, WRITTEN_NUMBER, is_missing
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -15,12 +16,14 @@ if TYPE_CHECKING:
 
     from consilience.system.arrays import FloatArray
 
-
+NUMBER = re.compile(f"{WRITTEN_NUMBER.pattern}|[-+]?inf")
 PLAIN = r"^\s*[-+]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][-+]?[0-9]{1,3})?\s*$"
-
-
+THOUSANDS = re.compile(r"[-+]?[1-9][0-9]{0,2}(,[0-9]{3})+")
 FIRST = 100
 """So many cells are looked at before all are."""
+
+ABSENT = frozenset({"", *UNKNOWN})
+"""Text that stands for a missing answer, unless a class is called so."""
 
 
 class Coded(NamedTuple):
@@ -28,6 +31,17 @@ class Coded(NamedTuple):
 
     codes: npt.NDArray[np.integer[Any]]
     values: list[Any]
+
+
+class Notation(NamedTuple):
+    """How the numbers of a column are written: an example of each way, None if there is none."""
+
+    comma: str | None = None
+    point: str | None = None
+    percent: str | None = None
+    plain: str | None = None  # without a percent sign, and not 0
+    all_points: bool = False
+    thousands: bool = False  # all commas may separate thousands
 
 
 def coded_list(values: Sequence[Any]) -> Coded:
@@ -38,77 +52,79 @@ def coded_list(values: Sequence[Any]) -> Coded:
         key = (value.__class__ is bool, value)
         place = places.get(key)
         if place is None:
-            place = -1 if is_missing(value) else len(places)
-            if place >= 0:
-                places[key] = place
+            place = -1 if is_missing(value) else places.setdefault(key, len(places))
         codes[row] = place
     return Coded(codes, [value for _, value in places])
 
 
-def coded_array(array: npt.NDArray[Any]) -> Coded:
-    """Of an array of numbers or truth values; NaN is none."""
-    is_given = ~np.isnan(array) if array.dtype.kind == "f" else np.ones(len(array), dtype=bool)
-    given = array if is_given.all() else array[is_given]
-    values, first, codes = np.unique(given, return_index=True, return_inverse=True)
+def coded_array(array: npt.NDArray[Any], is_given: Any = None) -> Coded:
+    """Of an array of numbers or truth values; NaN is none, and so is what is not given."""
+    is_given = ~np.isnan(array) if is_given is None else is_given
+    values, first, codes = np.unique(array[is_given], return_index=True, return_inverse=True)
     order = np.argsort(first)
-    place = np.empty(len(order), dtype=np.int32)
-    place[order] = np.arange(len(order), dtype=np.int32)
-    if given is array:
-        return Coded(place[codes], values[order].tolist())
     full = np.full(len(array), -1, dtype=np.int32)
-    full[is_given] = place[codes]
+    full[is_given] = np.argsort(order)[codes]
     return Coded(full, values[order].tolist())
 
 
 def coded_text(series: Any) -> Coded:
-    """Of a polars series of text."""
+    """Of a polars series of text or categories."""
     import polars as pl  # noqa: PLC0415 - only tables need it
 
-    codes = series.cast(pl.Categorical).to_physical()
-    numbers = codes.fill_null(0).to_numpy()
-    if not len(numbers):
-        return Coded(numbers.astype(np.int32), [])
-    first = np.full(int(numbers.max()) + 1, -1, dtype=np.int32)
-    rows = np.arange(len(numbers) - 1, -1, -1, dtype=np.int32)
-    is_given = None
-    if codes.null_count():
-        is_given = codes.is_not_null().to_numpy()
-        rows = rows[is_given[::-1]]
-    first[numbers[rows]] = rows
+    series = series.cast(pl.Categorical) if series.dtype == pl.String else series
+    given = series.to_physical() + 1
+    numbers = given.fill_null(0).to_numpy()
+    first = np.full(int(numbers.max(initial=0)) + 1, -1, dtype=np.int32)
+    first[numbers[::-1]] = np.arange(len(numbers) - 1, -1, -1, dtype=np.int32)
+    first[0] = -1
     found = np.flatnonzero(first >= 0)
-    found = found[np.argsort(first[found], kind="stable")]
-    place = np.zeros(len(first), dtype=np.int32)
+    found = found[np.argsort(first[found])]
+    place = np.full(len(first), -1, dtype=np.int32)
     place[found] = np.arange(len(found), dtype=np.int32)
-    coded = place[numbers]
-    if is_given is not None:
-        coded[~is_given] = -1
-    return Coded(coded, series.gather(first[found]).to_list())
+    return Coded(place[numbers], series.gather(first[found]).cast(pl.String).to_list())
 
 
-class Parsed(NamedTuple):
-    """Numbers that were written plainly, examples with a point and other than 0, and if all have a point."""
-
-    numbers: FloatArray
-    point: str | None
-    plain: str | None
-    all_points: bool
-
-
-def parsed_text(series: Any) -> Parsed | None:
+def parsed_text(series: Any) -> tuple[FloatArray, Notation] | None:
     """The numbers in a polars series of text; None unless all are written with digits and points."""
     import polars as pl  # noqa: PLC0415 - only tables need it
 
     given = series.drop_nulls()
-    if not given.head(FIRST).str.contains(PLAIN).all() or not len(given) or not given.str.contains(PLAIN).all():
+    if not len(given) or not given.head(FIRST).str.contains(PLAIN).all() or not given.str.contains(PLAIN).all():
         return None
     numbers = series.str.strip_chars().cast(pl.Float64, strict=False)
     if numbers.null_count() > series.null_count():
         return None
     has_point = given.str.contains(".", literal=True)
-    points, plain = given.filter(has_point), given.filter(numbers.drop_nulls() != 0)
-    return Parsed(
-        numbers.fill_null(float("nan")).to_numpy(),
-        points.first() if len(points) else None,
-        plain.first() if len(plain) else None,
-        bool(has_point.all()),
-    )
+    point, plain = (next(iter(given.filter(own).head(1)), None) for own in (has_point, numbers.drop_nulls() != 0))
+    notation = Notation(point=point, plain=plain, all_points=bool(has_point.all()))
+    return numbers.fill_null(float("nan")).to_numpy(), notation
+
+
+def parsed_values(coded: Coded) -> tuple[FloatArray, Notation] | None:
+    """Numbers from the different values, and how they are written; None if some are none, or written in two ways."""
+    given = {place: value for place, value in enumerate(coded.values) if not is_absent(value)}
+    texts = [value.strip() for value in given.values() if isinstance(value, str)]
+    others = [value for value in given.values() if not isinstance(value, str)]
+    if not all(map(NUMBER.fullmatch, texts)) or not all(map(is_number, others)):
+        return None
+    numbers = np.full(len(coded.values) + 1, np.nan)
+    numbers[list(given)] = [float(str(value).strip(" %").replace(",", ".")) for value in given.values()]
+    return numbers[coded.codes], _notation(texts, all_points=bool(given) and all("." in str(v) for v in given.values()))
+
+
+def is_absent(value: Any) -> bool:
+    """Whether a value is empty text, or a word for what is missing."""
+    return isinstance(value, str) and value in ABSENT
+
+
+def is_number(value: Any) -> bool:
+    """Whether a value is a number."""
+    return isinstance(value, int | float | np.number) and not isinstance(value, bool)
+
+
+def _notation(texts: list[str], *, all_points: bool) -> Notation:
+    commas, points, signs = ([text for text in texts if mark in text] for mark in ",.%")
+    plain = [text for text in texts if "%" not in text and text.strip("0.,")]
+    are_thousands = bool(commas) and all(map(THOUSANDS.fullmatch, commas))
+    comma, point, sign, other = (min(found, default=None) for found in (commas, points, signs, plain))
+    return Notation(comma, point, sign, other, all_points, are_thousands)

@@ -1,29 +1,24 @@
-"""A table as columns: what each holds, found once, from its different values and never cell by cell."""
+"""A table as columns: what each is called and holds, found once, from its different values and never cell by cell."""
 
 from __future__ import annotations
 
-import math
 import re
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple, final
+from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
-from consilience.data.names import NUMBER as PLAIN_NUMBER
-from consilience.data.names import UNKNOWN, WHOLE, WRITTEN_NUMBER, check_spellings, is_missing, text_of, texts_of
-from consilience.data.tables.coding import coded_list
-from consilience.data.tables.vocabulary import UNNAMED
+from consilience.data.names import UNKNOWN, check_spellings, is_missing, text_of, texts_of
+from consilience.data.reading import has_fractions
+from consilience.data.tables import vocabulary
+from consilience.data.tables.coding import ABSENT, Coded, Notation, coded_list, is_absent, parsed_values
 from consilience.system.errors import InvalidPredictions
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-    from consilience.data.tables.coding import Coded, Parsed
+    from consilience.data.tables.vocabulary import Role
     from consilience.system.arrays import FloatArray, IntArray
-
-NUMBER = re.compile(f"{WRITTEN_NUMBER.pattern}|[-+]?inf")
-ABSENT = frozenset({"", *UNKNOWN})
-"""Text that stands for a missing answer, unless a class is called so."""
 
 ID = re.compile(r"(?![-+]?[0-9]*[.,][0-9]*$)\S{1,100}")
 """What an id looks like: one word, and no fraction."""
@@ -34,16 +29,7 @@ MEASURED = re.compile(r"-.*|.*[.,][0-9]{4,}.*|.*[eE].*")
 FEW, ROWS_PER_VALUE = 20, 10
 """A column of labels has at most so many different values, or one for so many rows."""
 
-
-class Notation(NamedTuple):
-    """How the numbers of a column are written: an example of each way, None if there is none."""
-
-    comma: str | None = None
-    point: str | None = None
-    percent: str | None = None
-    plain: str | None = None  # without a percent sign, and not 0
-    all_points: bool = False
-    thousands: bool = False  # all commas may separate thousands
+NESTED = (list, tuple, dict, set, np.ndarray)
 
 
 @final
@@ -62,30 +48,49 @@ class Column:
         *,
         numbers: FloatArray | None = None,
         is_float: bool = False,
-        parse: Callable[[], Parsed | None] | None = None,
+        parse: Callable[[], tuple[FloatArray, Notation] | None] | None = None,
         cells: Sequence[Any] | None = None,
         name_of: Callable[[Any], Any] = lambda value: value,
     ) -> None:
-        self.name, self.size, self.cells = name, size, cells
+        self.name, self.size, self.cells, self.name_of = name, size, cells, name_of
         self._code, self._numbers, self._is_float, self._parse = code, numbers, is_float, parse
-        self.name_of = name_of
 
     @classmethod
     def of_list(cls, name: Any, values: Sequence[Any], name_of: Callable[[Any], Any] = lambda value: value) -> Column:
         """A column of Python values, told apart by kind; lists and records among them make it one of cells."""
-        kinds = set(map(type, values))
-        if kinds & {list, tuple, dict, set, np.ndarray}:
+        if set(map(type, values)) & set(NESTED):
             return cls(name, len(values), lambda: coded_list(list(map(repr, values))), cells=values, name_of=name_of)
         return cls(name, len(values), lambda: coded_list(values), name_of=name_of)
+
+    # ---- what it is called ------------------------------------------------------------------------------------
+
+    @cached_property
+    def role(self) -> Role | None:
+        """The role that the name suggests."""
+        return vocabulary.role_of(str(self.name))
+
+    @property
+    def is_unnamed(self) -> bool:
+        """Whether this is an index of pandas without a name."""
+        return self.name in vocabulary.UNNAMED
+
+    @property
+    def is_measure(self) -> bool:
+        """Whether the name says that the numbers describe items, and are nobody's answers."""
+        return vocabulary.is_measure(str(self.name))
+
+    def is_exact(self, role: Role) -> bool:
+        """Whether this is one of the usual names of a role."""
+        return vocabulary.is_exact(self.name, role)
 
     # ---- names ------------------------------------------------------------------------------------------------
 
     @cached_property
     def coded(self) -> Coded:
         """Which value stands in each row, -1 where there is none, and the values in the order they appear."""
-        coded, self._code = self._code(), _forgotten
-        if len(coded.values) <= self.size / 2:
-            self._parse = None  # numbers come from the different values, and the text can be forgotten
+        coded = self._code()
+        del self._code  # the text can be forgotten, and so it can if numbers come from the different values
+        self._parse = None if len(coded.values) <= self.size / 2 else self._parse
         return coded
 
     @cached_property
@@ -93,20 +98,21 @@ class Column:
         """Each different value as a name."""
         return [self.name_of(value) for value in self.coded.values]
 
-    def rows(self) -> list[Any]:
-        """The name in each row, None where there is none."""
-        names = np.empty(len(self.names) + 1, dtype=object)
-        names[:-1] = self.names
-        return list(names[self.coded.codes])
+    def rows(self, n_rows: int | None = None) -> list[Any]:
+        """The name in each row, or in the first ones; None where there is none."""
+        names = np.array([*self.names, None], dtype=object)
+        return list(names[self.coded.codes[:n_rows]])
 
-    def first_rows(self, n_rows: int) -> list[Any]:
-        """The names in the first rows."""
-        return [None if code < 0 else self.names[code] for code in self.coded.codes[:n_rows].tolist()]
+    @property
+    def first_missing(self) -> int | None:
+        """The first row without a name; None if there is none."""
+        is_missing = self.coded.codes < 0
+        return int(np.argmax(is_missing)) if is_missing.any() else None
 
     def check_is_flat(self) -> None:
         """Raise if cells hold lists or records, which are no names."""
         for row, value in enumerate(self.cells or ()):
-            if isinstance(value, list | tuple | dict | set | np.ndarray):
+            if isinstance(value, NESTED):
                 raise InvalidPredictions(
                     f"column {self.name!r} must hold names, text or numbers; row {row} holds {str(value)[:60]}"
                 )
@@ -114,17 +120,15 @@ class Column:
     def places(self, in_order: Callable[[Iterable[Any]], list[Any]], *, base: int = 0) -> tuple[Any, list[Any]]:
         """The place of each row's name among all names, and these in their order; raises if one is missing."""
         self.check_is_flat()
-        codes = self.coded.codes
-        if len(codes) and codes.min() < 0:
-            row = int(np.argmax(codes < 0)) + base
-            raise InvalidPredictions(f"column {self.name!r} must have no missing values; row {row} is missing")
+        if (row := self.first_missing) is not None:
+            raise InvalidPredictions(f"column {self.name!r} must have no missing values; row {row + base} is missing")
         check_spellings(self.names, self.name)
         names = in_order(self.names)
         if names == self.names:
-            return codes, names
+            return self.coded.codes, names
         places = {text: place for place, text in enumerate(texts_of(names))}
         table = np.array([places[text] for text in texts_of(self.names)], dtype=np.int32)
-        return table[codes], names
+        return table[self.coded.codes], names
 
     # ---- answers ----------------------------------------------------------------------------------------------
 
@@ -133,28 +137,30 @@ class Column:
         absent = ABSENT.difference(map(text_of, classes or ()))
         is_given = [not (isinstance(value, str) and value in absent) for value in self.coded.values]
         if all(is_given):
-            return type(self.coded)(self.coded.codes, self.names)
+            return Coded(self.coded.codes, self.names)
         table = np.where(is_given, np.cumsum(is_given) - 1, -1)
         kept = [name for name, is_kept in zip(self.names, is_given, strict=True) if is_kept]
-        return type(self.coded)(np.append(table, -1)[self.coded.codes], kept)
+        return Coded(np.append(table, -1)[self.coded.codes], kept)
 
-    @property
-    def n_unknown(self) -> int:
-        """How many cells are missing by a word such as NA."""
-        words = [place for place, value in enumerate(self.coded.values) if isinstance(value, str) and value in UNKNOWN]
-        return int(np.isin(self.coded.codes, words).sum()) if words else 0
+    @cached_property
+    def counts(self) -> IntArray:
+        """How many rows have each different value."""
+        return np.bincount(self.coded.codes + 1, minlength=len(self.coded.values) + 1)[1:]
 
     @cached_property
     def given(self) -> list[Any]:
         """The different values that are neither empty nor words for what is missing."""
-        return [value for value in self.coded.values if not (isinstance(value, str) and value in ABSENT)]
+        return [value for value in self.coded.values if not is_absent(value)]
 
     @cached_property
     def n_given(self) -> int:
         """How many rows have such a value."""
-        absent = [p for p, value in enumerate(self.coded.values) if isinstance(value, str) and value in ABSENT]
-        n_coded = int((self.coded.codes >= 0).sum())
-        return n_coded - (int(np.isin(self.coded.codes, absent).sum()) if absent else 0)
+        return int(self.counts[[not is_absent(value) for value in self.coded.values]].sum())
+
+    @property
+    def n_unknown(self) -> int:
+        """How many cells are missing by a word such as NA."""
+        return int(self.counts[[isinstance(value, str) and value in UNKNOWN for value in self.coded.values]].sum())
 
     # ---- facts ------------------------------------------------------------------------------------------------
 
@@ -164,65 +170,65 @@ class Column:
         return len(self.given) < self.n_given
 
     @property
+    def varies(self) -> bool:
+        """Whether there are several different values."""
+        return len(self.given) > 1
+
+    @property
     def is_complete(self) -> bool:
         """Whether every row has a value."""
         return self.n_given == self.size
 
+    @property
+    def _has_few(self) -> bool:
+        return len(self.given) <= max(FEW, self.n_given / ROWS_PER_VALUE)
+
     @cached_property
     def are_labels(self) -> bool:
         """Whether there are few different values, and not fractions."""
-        return 0 < len(self.given) <= max(FEW, self.n_given / ROWS_PER_VALUE) and not self.has_fractions
+        return bool(self.given) and self._has_few and not self.has_fractions
 
     @cached_property
     def is_free(self) -> bool:
         """Whether these are free text or measurements, which nobody gives twice."""
-        return len(self.given) > max(FEW, self.n_given / ROWS_PER_VALUE) and (
-            self.numbers is None or self.has_fractions
-        )
+        return not self._has_few and (self.numbers is None or self.has_fractions)
 
-    @cached_property
-    def is_number(self) -> bool:
-        """Whether all values are numbers, or plain text of numbers."""
-        if self._numbers is not None or self.size == 0:
-            return self.cells is None
-        return self.cells is None and all(
-            (isinstance(value, int | float) and not isinstance(value, bool)) or PLAIN_NUMBER.fullmatch(str(value))
-            for value in self.given
-        )
+    @property
+    def has_plain_numbers(self) -> bool:
+        """Whether these are numbers, without decimal commas and percent signs."""
+        return self.numbers is not None and self.notation.comma is None and self.notation.percent is None
 
     @cached_property
     def has_fractions(self) -> bool:
         """Whether these are numbers, and not all whole."""
-        numbers = self.numbers
-        if numbers is None or self.notation.comma is not None or self.notation.percent is not None:
-            return False
-        with np.errstate(invalid="ignore"):
-            return bool((numbers % 1 > 0).any())
+        return self.has_plain_numbers and has_fractions(self.numbers)
 
     @cached_property
     def are_shares(self) -> bool:
         """Whether these are numbers from 0 to 1, not all whole."""
-        numbers = self.numbers
-        given = np.empty(0) if numbers is None else numbers[~np.isnan(numbers)]
-        return bool(len(given)) and bool(((given >= 0) & (given <= 1)).all()) and bool((given % 1 > 0).any())
+        numbers = np.empty(0) if self.numbers is None else self.numbers[~np.isnan(self.numbers)]
+        return bool(((numbers >= 0) & (numbers <= 1)).all()) and bool((numbers % 1 > 0).any())
 
     @cached_property
     def are_measured(self) -> bool:
         """Whether these are fractions that name nothing: stored as numbers, from 0 to 1, negative or of many digits."""
-        if not self.has_fractions:
-            return False
-        return self.are_shares or any(isinstance(v, float) or MEASURED.fullmatch(str(v)) for v in self.given)
+        return self.has_fractions and (
+            self.are_shares or any(isinstance(value, float) or MEASURED.fullmatch(str(value)) for value in self.given)
+        )
+
+    def _counts_from(self, first: int) -> bool:
+        values = self.coded.values
+        return len(values) == self.size and all(str(value) == str(first + row) for row, value in enumerate(values))
 
     @cached_property
     def counts_rows(self) -> bool:
         """Whether the column only counts the rows, 0, 1, 2, …, as the index of a data frame does."""
-        texts = map(str, self.coded.values)
-        return len(self.coded.values) == self.size and all(text == str(row) for row, text in enumerate(texts))
+        return self._counts_from(0)
 
     @property
     def is_count(self) -> bool:
         """Whether the column is an index that only counts the rows."""
-        return (self.name in UNNAMED or str(self.name).strip().lower() == "index") and self.counts_rows
+        return (self.is_unnamed or str(self.name).strip().lower() == "index") and self.counts_rows
 
     @cached_property
     def are_names(self) -> bool:
@@ -232,73 +238,28 @@ class Column:
     @cached_property
     def are_ids(self) -> bool:
         """Whether each row has another word or whole number, unless they count the rows from 0 or 1."""
-        if self.size < 2 or len(self.given) < self.size or self.cells is not None:
-            return False
-        texts = list(map(str, self.given))
-        return all(map(ID.fullmatch, texts)) and not self._counts_from(texts, 0) and not self._counts_from(texts, 1)
-
-    @staticmethod
-    def _counts_from(texts: list[str], first: int) -> bool:
-        return all(WHOLE.fullmatch(text) for text in texts) and texts == [str(first + row) for row in range(len(texts))]
+        is_apart = self.cells is None and self.size > 1 and len(self.given) == self.size
+        is_count = is_apart and (self.counts_rows or self._counts_from(1))
+        return is_apart and not is_count and all(ID.fullmatch(str(value)) for value in self.given)
 
     # ---- numbers ----------------------------------------------------------------------------------------------
 
-    @cached_property
+    @property
     def numbers(self) -> FloatArray | None:
         """The cells as numbers, NaN where there is none; None if some cell is no number."""
-        if self._numbers is not None or self.cells is not None:
-            return self._numbers
         return None if self._parsed is None else self._parsed[0]
 
-    @cached_property
+    @property
     def notation(self) -> Notation:
         """How the numbers are written."""
-        if self._numbers is not None:
-            return Notation(all_points=self._is_float)
         return Notation() if self._parsed is None else self._parsed[1]
 
     @cached_property
     def _parsed(self) -> tuple[FloatArray, Notation] | None:
-        if self._parse is not None and (fast := self._parse()) is not None:
-            return fast.numbers, Notation(point=fast.point, plain=fast.plain, all_points=fast.all_points)
-        return _parsed_values(self.coded)
-
-
-def _forgotten() -> Coded:
-    raise AssertionError("a column is coded once")
-
-
-def _parsed_values(coded: Coded) -> tuple[FloatArray, Notation] | None:
-    """Numbers from the different values, and how they are written; None if some are none, or written in two ways."""
-    numbers = np.full(len(coded.values) + 1, np.nan)
-    texts, has_point = [], []
-    for place, value in enumerate(coded.values):
-        if isinstance(value, str):
-            if value in ABSENT:
-                continue
-            plain = value.strip()
-            if not NUMBER.fullmatch(plain):
-                return None
-            texts.append(plain)
-            numbers[place] = float(plain.strip(" %").replace(",", "."))
-        elif isinstance(value, int | float) and not isinstance(value, bool):
-            numbers[place] = value
-        else:
-            return None
-        has_point.append("." in str(value))
-    notation = _notation(texts, all_points=bool(has_point) and all(has_point))
-    return numbers[coded.codes], notation
-
-
-THOUSANDS = re.compile(r"[-+]?[1-9][0-9]{0,2}(,[0-9]{3})+")
-
-
-def _notation(texts: list[str], *, all_points: bool) -> Notation:
-    commas, points, signs = ([text for text in texts if mark in text] for mark in ",.%")
-    plain = [text for text in texts if "%" not in text and text.strip("0.,")]
-    are_thousands = bool(commas) and all(map(THOUSANDS.fullmatch, commas))
-    comma, point, sign, other = (min(found, default=None) for found in (commas, points, signs, plain))
-    return Notation(comma, point, sign, other, all_points, are_thousands)
+        if self._numbers is not None:
+            return self._numbers, Notation(all_points=self._is_float)
+        fast = None if self._parse is None else self._parse()
+        return fast if fast is not None or self.cells is not None else parsed_values(self.coded)
 
 
 @final
@@ -307,8 +268,9 @@ class Columns:
 
     def __init__(self, columns: Mapping[Any, Column], *, stem: str | None = None) -> None:
         self._columns, self.stem = dict(columns), stem
-        self.n_rows = next(iter(self._columns.values())).size if self._columns else 0
-        self._n_pairs: dict[tuple[str, ...], int] = {}
+        self.all = list(self._columns.values())
+        self.n_rows = self.all[0].size if self.all else 0
+        self._keys: dict[frozenset[Any], tuple[IntArray, int]] = {}
 
     def __getitem__(self, name: Any) -> Column:
         column: Column = self._columns[name]
@@ -326,52 +288,57 @@ class Columns:
     def kept(self, names: Iterable[Any]) -> Columns:
         """These columns alone."""
         wanted = set(names)
-        return Columns({n: column for n, column in self._columns.items() if n in wanted}, stem=self.stem)
+        return Columns({name: own for name, own in self._columns.items() if name in wanted}, stem=self.stem)
 
     def without(self, names: Iterable[Any]) -> Columns:
         """All others."""
         left_out = set(names)
-        return self.kept([name for name in self if name not in left_out])
+        return self.kept(name for name in self if name not in left_out)
 
     @property
-    def flat(self) -> list[Any]:
+    def flat(self) -> list[Column]:
         """The columns of names and numbers."""
-        return [name for name, column in self._columns.items() if column.cells is None]
+        return [column for column in self.all if column.cells is None]
 
-    def n_pairs(self, *names: Any) -> int:
+    def others(self, *taken: Column | None) -> list[Column]:
+        """The columns of names and numbers without these, and without an index that has no name."""
+        return [column for column in self.flat if column not in taken and not column.is_unnamed]
+
+    def called(self, role: Role) -> list[Column]:
+        """The columns of names and numbers whose names suggest a role: usual names first, then those ending in `id`."""
+        return [self[name] for name in vocabulary.called([column.name for column in self.flat], role)]
+
+    def told(self, name: Any) -> Column:
+        """The column that the user names."""
+        return self[vocabulary.column_named(list(self), name)]
+
+    def usual(self, names: Sequence[str]) -> Column | None:
+        """The column of names and numbers with the first of some usual names."""
+        found = vocabulary.column_named([own.name for own in self.flat if isinstance(own.name, str)], None, names)
+        return None if found is None else self[found]
+
+    def n_pairs(self, *columns: Column | None) -> int:
         """How many different rows these columns have."""
-        key = tuple(sorted(map(str, names)))
-        if key not in self._n_pairs:
-            self._n_pairs[key] = self._count(names)
-        return self._n_pairs[key]
+        return self.keys(*columns)[1]
 
-    def _count(self, names: tuple[Any, ...]) -> int:
-        sizes = [len(self[name].coded.values) + 1 for name in names]
-        if math.prod(sizes) >= 2**62:
-            return self.keys(*names)[1]
-        keys = np.zeros(self.n_rows, dtype=np.int64)
-        for name, size in zip(names, sizes, strict=True):
-            keys *= size
-            keys += self[name].coded.codes + 1
-        keys.sort()
-        return int((np.diff(keys) > 0).sum()) + bool(len(keys))
-
-    def keys(self, *names: Any) -> tuple[IntArray, int]:
+    def keys(self, *columns: Column | None) -> tuple[IntArray, int]:
         """A number for each row, the same where these columns are, and how many different ones there are."""
-        keys = np.zeros(self.n_rows, dtype=np.int64)
-        n_keys = 1
-        for name in names:
-            coded = self[name].coded
-            keys = keys * (len(coded.values) + 1) + coded.codes + 1
-            n_keys *= len(coded.values) + 1
+        wanted = frozenset(columns)
+        if wanted not in self._keys:
+            self._keys[wanted] = self._keys_of([column for column in columns if column is not None])
+        return self._keys[wanted]
+
+    def _keys_of(self, columns: list[Column]) -> tuple[IntArray, int]:
+        keys, n_keys = np.zeros(self.n_rows, dtype=np.int64), 1
+        for column in columns:
+            keys = keys * (len(column.coded.values) + 1) + column.coded.codes + 1
+            n_keys *= len(column.coded.values) + 1
             if n_keys > 4 * self.n_rows + 1000:
                 different, keys = np.unique(keys, return_inverse=True)
                 n_keys = len(different)
-        seen = np.zeros(n_keys, dtype=bool)
-        seen[keys] = True
-        if not seen.all():
-            keys = (np.cumsum(seen) - 1)[keys]
-        return keys, int(seen.sum())
+        is_seen = np.zeros(n_keys, dtype=bool)
+        is_seen[keys] = True
+        return (np.cumsum(is_seen) - 1)[keys], int(is_seen.sum())
 
     def joined(self, item: Any) -> Columns:
         """With a column for items that the user joined of several, such as `question+model`."""

@@ -49,9 +49,7 @@ def columns_of(frame: Any) -> Columns:
     except nw.exceptions.DuplicateError as error:
         names = Counter(map(str, getattr(frame, "column_names", frame.columns))).most_common(1)
         raise InvalidPredictions(f"frame must have columns of different names; got {names[0][0]!r} twice") from error
-    found = dict(
-        zip(table.columns, (_column(name, s) for name, s in zip(table.columns, series, strict=True)), strict=True)
-    )
+    found = {name: _column(name, own) for name, own in zip(table.columns, series, strict=True)}
     return Columns(_index(frame, found) | found)
 
 
@@ -71,49 +69,37 @@ def of_polars(name: Any, series: Any, name_of: Callable[[Any], Any] = lambda val
 
     kind, size = series.dtype, len(series)
     if kind.is_numeric() and not kind.is_decimal():
-        is_float = kind.is_float()
-        if not is_float and not series.null_count():
-            whole = series.to_numpy()
-            return Column(name, size, lambda: coded_array(whole), numbers=whole.astype(np.float64), name_of=name_of)
         numbers = series.cast(pl.Float64).fill_null(float("nan")).to_numpy()
-        code = (lambda: coded_array(numbers)) if is_float else (lambda: _coded_whole(series))
-        return Column(name, size, code, numbers=numbers, is_float=is_float, name_of=name_of)
-    if kind in (pl.Categorical, pl.Enum):
-        series, kind = series.cast(pl.String), pl.String
-    if kind == pl.String:
-        return Column(name, size, lambda: coded_text(series), parse=lambda: parsed_text(series), name_of=name_of)
+        whole = numbers if kind.is_float() else series.fill_null(0).to_numpy()
+        is_given = None if kind.is_float() else series.is_not_null().to_numpy()
+        return Column(
+            name,
+            size,
+            lambda: coded_array(whole, is_given),
+            numbers=numbers,
+            is_float=kind.is_float(),
+            name_of=name_of,
+        )
+    if kind in (pl.Categorical, pl.Enum, pl.String):
+        parse = (lambda: parsed_text(series)) if kind == pl.String else None
+        return Column(name, size, lambda: coded_text(series), parse=parse, name_of=name_of)
     return Column.of_list(name, series.to_list(), name_of)
-
-
-def _coded_whole(series: Any) -> Coded:
-    """Whole numbers of which some are missing."""
-    is_given = series.is_not_null().to_numpy()
-    coded = coded_array(series.drop_nulls().to_numpy())
-    codes = np.full(len(series), -1, dtype=np.int32)
-    codes[is_given] = coded.codes
-    return Coded(codes, coded.values)
 
 
 def _of_pandas(name: Any, series: Any) -> Column:
     import pandas as pd  # noqa: PLC0415 - it is there, since this is its series
 
-    kind, size = series.dtype, len(series)
-    is_number = pd.api.types.is_numeric_dtype(kind) and not pd.api.types.is_bool_dtype(kind)
-    if is_number and not pd.api.types.is_complex_dtype(kind):
+    def code() -> Coded:
+        codes, values = pd.factorize(series, use_na_sentinel=True)
+        return Coded(codes, list(values.tolist() if hasattr(values, "tolist") else values))
+
+    kind, test = series.dtype, pd.api.types
+    if test.is_numeric_dtype(kind) and not test.is_bool_dtype(kind) and not test.is_complex_dtype(kind):
         numbers = series.to_numpy(dtype=np.float64, na_value=np.nan)
-        return Column(
-            name, size, lambda: _factorized(series), numbers=numbers, is_float=pd.api.types.is_float_dtype(kind)
-        )
-    if kind.kind == "O" and pd.api.types.infer_dtype(series, skipna=True) not in ("string", "empty"):
+        return Column(name, len(series), code, numbers=numbers, is_float=test.is_float_dtype(kind))
+    if kind.kind == "O" and test.infer_dtype(series, skipna=True) not in ("string", "empty"):
         return Column.of_list(name, series.tolist())
-    return Column(name, size, lambda: _factorized(series))
-
-
-def _factorized(series: Any) -> Coded:
-    import pandas as pd  # noqa: PLC0415 - it is there, since this is its series
-
-    codes, values = pd.factorize(series, use_na_sentinel=True)
-    return Coded(codes, list(values.tolist() if hasattr(values, "tolist") else values))
+    return Column(name, len(series), code)
 
 
 def _levels_as_columns(frame: Any) -> Any:

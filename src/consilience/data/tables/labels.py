@@ -10,12 +10,12 @@ import numpy as np
 
 from consilience.data.axes import Axis, listed, some
 from consilience.data.names import FLOAT_OF_WHOLE, check_minus_one, check_spellings, sorted_names, text_of
+from consilience.data.tables.coding import Coded
 from consilience.system.errors import InvalidPredictions
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from consilience.data.tables.coding import Coded
     from consilience.data.tables.columns import Column
     from consilience.system.arrays import IntArray
 
@@ -23,31 +23,27 @@ MARK = re.compile(r"\[(PASS|FAIL|ERROR)[^\]]*\]\s*\S")
 """What a tool puts before an answer to say what it thinks of it."""
 
 
-def coded_labels(column: Column, classes: Sequence[Any] | None) -> tuple[IntArray, list[Any]]:
-    """Each row's label as a place among the classes, -1 where there is none, and the classes."""
-    labels, names = pooled_labels([column], classes)
-    return labels[0], names
-
-
 def pooled_labels(columns: Sequence[Column], classes: Sequence[Any] | None) -> tuple[IntArray, list[Any]]:
-    """The labels (columns, rows) of several columns, among classes that they share."""
+    """The labels (columns, rows) as places among the classes, which columns share, -1 for none, and the classes."""
     coded = [_answers(column, classes) for column in columns]
-    said = [value for own in coded for value in own.values]
-    if classes is None:
-        check_minus_one(said)
-        names = _plain(sorted_names(said))
-    else:
-        names = listed("class", classes)
+    names = _classes([value for own in coded for value in own.values]) if classes is None else listed("class", classes)
     axis = Axis("class", len(names), names)
     places = np.empty((len(columns), columns[0].size), dtype=np.intp)
     for row, (own, column) in enumerate(zip(coded, columns, strict=True)):
         found = [axis.find(value) for value in own.values]
-        for value, place in zip(own.values, found, strict=True):
-            if place is None and text_of(value) != "-1":
-                raise InvalidPredictions(f"column {column.name!r} must hold the classes {some(names)}; got {value!r}")
-        table = np.array([-1 if place is None else place for place in (*found, None)], dtype=np.intp)
-        places[row] = table[own.codes]
+        unknown = [value for value, place in zip(own.values, found, strict=True) if place is None]
+        if bad := [value for value in unknown if text_of(value) != "-1"]:
+            raise InvalidPredictions(f"column {column.name!r} must hold the classes {some(names)}; got {bad[0]!r}")
+        places[row] = np.array([-1 if place is None else place for place in (*found, None)])[own.codes]
     return places, names
+
+
+def _classes(said: list[Any]) -> list[Any]:
+    """The classes that labels name. Whole numbers that a library wrote as 1.0, since others were missing, are 1."""
+    check_minus_one(said)
+    names = sorted_names(said)
+    are_floats = all(isinstance(name, str) and FLOAT_OF_WHOLE.fullmatch(name) for name in names)
+    return [text_of(name) for name in names] if are_floats else names
 
 
 def _answers(column: Column, classes: Sequence[Any] | None) -> Coded:
@@ -59,7 +55,7 @@ def _answers(column: Column, classes: Sequence[Any] | None) -> Coded:
             f"column {column.name!r} must hold labels alone; {texts[0][:40]!r} has a tool's mark before it"
         )
     if texts and all(text.startswith("[") and text.endswith("]") for text in texts):
-        coded = type(coded)(coded.codes, [_unwrapped(value, column.name) for value in coded.values])
+        coded = Coded(coded.codes, [_unwrapped(value, column.name) for value in coded.values])
     check_spellings(coded.values, column.name)
     return coded
 
@@ -81,9 +77,3 @@ def unknown_cells(columns: Iterable[Column]) -> str:
     """How many cells are missing by a word, for a message."""
     n_unknown = sum(column.n_unknown for column in columns)
     return f"; {n_unknown:,} cells such as NA are missing answers" if n_unknown else ""
-
-
-def _plain(names: list[Any]) -> list[Any]:
-    """Whole numbers that a library wrote as 1.0, since others were missing, as 1."""
-    are_floats = all(isinstance(name, str) and FLOAT_OF_WHOLE.fullmatch(name) for name in names)
-    return [text_of(name) for name in names] if are_floats else names

@@ -1,11 +1,11 @@
 """The layouts of tables. Each recognises its own columns and converts them to predictions; the first that fits is used.
 
+- *one class's probability*: of the class that the user names as `positive`
 - *one member's probabilities*: a row for each item, a column for each class
 - *lists*: cells that hold a row of numbers each
-- *one class's probability*: of the class that the user names as `positive`
-- long tables, with a row for each answer: *tidy* (item, member, class, probability), *labels and rows* (people's labels
-  beside models' probabilities), *labels*, *rows* of probabilities
-- wide tables, with a row for each item: *rows*, *one member's labels*, *labels* with a column for each member
+- long tables, with a row for each answer: *rows* of probabilities, *labels and rows* (people's labels beside models'
+  probabilities), *tidy* (item, member, class, probability), *labels*
+- wide tables, with a row for each item: *rows*, *labels* of one member or with a column for each member
 """
 
 from __future__ import annotations
@@ -19,27 +19,22 @@ from consilience.data.axes import Axes, Axis, some
 from consilience.data.names import in_order_of_appearance, sorted_names
 from consilience.data.predictions import Predictions, of_answers
 from consilience.data.tables import class_columns as numeric
-from consilience.data.tables.labels import coded_labels, pooled_labels, unknown_cells
+from consilience.data.tables.labels import pooled_labels, unknown_cells
 from consilience.data.tables.lists import as_one_scale, check_no_lists, flattened, lists_of_predictions, rows_in
+from consilience.data.tables.numbers import numbers_in
 from consilience.data.tables.plausibility import check_labels, check_members, check_shared_labels
+from consilience.data.tables.refusal import names_of, say_members
 from consilience.data.tables.roles import Roles, check_no_members, roles_of
+from consilience.data.tables.runs import MOST
 from consilience.data.tables.tidy import shares_by_row, spread
-from consilience.data.tables.vocabulary import (
-    ITEM,
-    MEMBER,
-    UNNAMED,
-    column_named,
-    is_measure,
-    may_be_truth,
-    role_of,
-)
+from consilience.data.tables.vocabulary import ITEM, MEMBER, may_be_truth
 from consilience.system.errors import InvalidPredictions, Say
 from consilience.system.tables import Table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from consilience.data.tables.columns import Columns
+    from consilience.data.tables.columns import Column, Columns
     from consilience.data.tables.rows import Rows
     from consilience.data.tables.scales import Scale
     from consilience.data.tables.told import Told
@@ -60,12 +55,10 @@ class Understood(NamedTuple):
 
 def read_columns(columns: Columns, told: Told, scale: Scale | None = None, *, is_of_file: bool = False) -> Understood:
     """The predictions in a table. `scale` is what the user says of its numbers, `is_of_file` of this very file's."""
-    view = _View(_without_index(flattened(columns)).joined(told.item), told, scale, is_of_numbers=is_of_file)
-    for layout in LAYOUTS:
-        found = layout(view)
-        if found is not None:
-            return found
-    raise AssertionError("the last layout reads or refuses every table")
+    # --logits is said of all files, among them tables of whole numbers that are labels.
+    is_of_numbers = is_of_file or told.normalize
+    view = _View(_without_index(flattened(columns)).joined(told.item), told, scale, is_of_numbers=is_of_numbers)
+    return next(found for layout in LAYOUTS if (found := layout(view)) is not None)
 
 
 def _without_index(columns: Columns) -> Columns:
@@ -73,20 +66,17 @@ def _without_index(columns: Columns) -> Columns:
 
     An index without a name is never a class or a member. It names the items, or nothing.
     """
-    texts = [name for name in columns if isinstance(name, str)]
-    roles = {role_of(name) for name in texts if name not in UNNAMED}
-    has_members = "member" in roles or column_named(texts, None, MEMBER) is not None
+    roles = {own.role for own in columns.all}
+    has_members = "member" in roles or columns.usual(MEMBER) is not None
     dropped = []
-    for name in texts:
-        if name not in UNNAMED:
-            continue
-        column = columns[name]
-        has_items = column_named(texts, None, ITEM) is not None or (column.counts_rows and "item" in roles)
-        if has_items or (has_members and column.counts_rows):
-            dropped.append(name)
-        elif not has_members and (column.repeats or (column.coded.codes < 0).any()):
-            raise InvalidPredictions(f"a column without a name must be an index; {name!r} holds {some(column.rows())}")
-    return columns.without(dropped) if dropped else columns
+    for index in [own for own in columns.all if own.is_unnamed]:
+        if columns.usual(ITEM) is not None or (index.counts_rows and (has_members or "item" in roles)):
+            dropped.append(index.name)
+        elif not has_members and (index.repeats or index.first_missing is not None):
+            raise InvalidPredictions(
+                f"a column without a name must be an index; {index.name!r} holds {some(index.rows())}"
+            )
+    return columns.without(dropped)
 
 
 @final
@@ -94,11 +84,7 @@ class _View:
     """A table with what the user says of it, and its roles, found when they are asked for."""
 
     def __init__(self, columns: Columns, told: Told, scale: Scale | None, *, is_of_numbers: bool) -> None:
-        self.columns, self.scale = columns, scale
-        # --logits is said of all files, among them tables of whole numbers that are labels.
-        self.is_of_numbers = is_of_numbers or told.normalize
-        self.told = told
-        self.is_named = told.are_named
+        self.columns, self.told, self.scale, self.is_of_numbers = columns, told, scale, is_of_numbers
         self.row_base = 0 if columns.stem is None else 2
 
     @cached_property
@@ -107,17 +93,15 @@ class _View:
         return rows_in(self.columns)
 
     @cached_property
-    def told_classes(self) -> list[Any] | None:
+    def told_classes(self) -> list[Column] | None:
         """The columns that the user names as classes.
 
         Other classes are names for tables without names, or all that labels may be. So are the classes of a saved model
         if members have the same names, whose columns hold labels.
         """
-        by_text = {str(name): name for name in self.columns.flat}
-        found = [by_text.get(str(name)) for name in self.told.classes or ()]
-        if not found or any(name is None or self.columns[name].numbers is None for name in found):
-            return None
-        return found
+        by_text = {str(own.name): own for own in self.columns.flat if own.numbers is not None}
+        found = [by_text[name] for name in map(str, self.told.classes or ()) if name in by_text]
+        return found if found and len(found) == len(self.told.classes or ()) else None
 
     @cached_property
     def roles(self) -> Roles:
@@ -125,13 +109,8 @@ class _View:
         told = self.told if self.told.label not in self.lists else self.told._replace(label=None)
         if self.told.label is None and (found := numeric.answers_of_probabilities(self.columns, told)) is not None:
             return Roles(*found, None)
-        classes = None if self.told_classes is None else tuple(map(str, self.told_classes))
-        return roles_of(self.columns.without(self.told_classes or ()), told._replace(classes=classes))
-
-    @property
-    def others(self) -> list[Any]:
-        """The columns of names and numbers that have no role."""
-        return [name for name in self.columns.flat if name not in (*self.roles, *UNNAMED)]
+        names = names_of(self.told_classes or ())
+        return roles_of(self.columns.without(names), told._replace(classes=tuple(map(str, names)) or None))
 
     @property
     def is_long(self) -> bool:
@@ -139,16 +118,18 @@ class _View:
         return self.roles.member is not None
 
     @property
-    def words(self) -> str:
-        """Where items and members are."""
-        return f"items in {self.roles.item!r}, members in {self.roles.member!r}"
+    def others(self) -> list[Column]:
+        """The columns of names and numbers that have no role."""
+        return self.columns.others(*self.roles)
 
     # ---- what is made of it -----------------------------------------------------------------------------------
 
-    def answers(self, given: Any, classes: list[Any], rows: Any = None) -> Predictions:
+    def answers(self, given: Any, classes: Sequence[Any], rows: Any = None) -> Predictions:
         """Predictions of a long table, from labels or rows of numbers, of all its rows or of some."""
-        items, item_names = self.columns[self.roles.item].places(in_order_of_appearance, base=self.row_base)
-        members, member_names = self.columns[self.roles.member].places(sorted_names, base=self.row_base)
+        item, member, _ = self.roles
+        assert item is not None and member is not None  # noqa: S101, PT018 - the table is long
+        items, item_names = item.places(in_order_of_appearance, base=self.row_base)
+        members, member_names = member.places(sorted_names, base=self.row_base)
         if rows is not None:
             items, item_names = _used(items[rows], item_names)
             members, member_names = _used(members[rows], member_names)
@@ -159,35 +140,40 @@ class _View:
         )
         return of_answers(items, members, given, axes, partial=True)
 
-    def items(self, item: Any) -> list[Any] | None:
-        """The names of items, one for each row."""
-        if item is None:
-            return None
-        column = self.columns[item]
-        if (column.coded.codes < 0).any():
-            row = int(np.argmax(column.coded.codes < 0)) + self.row_base
-            raise InvalidPredictions(f"column {item!r} must name every item; row {row} is empty")
-        return column.rows()
+    def items(self) -> list[Any] | None:
+        """The names of items, one for each row of a wide table."""
+        item = self.roles.item
+        if item is not None and (row := item.first_missing) is not None:
+            raise InvalidPredictions(f"column {item.name!r} must name every item; row {row + self.row_base} is empty")
+        return None if item is None else item.rows()
 
-    def one_member(self, rows: FloatArray, classes: list[Any], item: Any) -> Predictions:
-        """The probabilities of one member, who is called like the file."""
-        members = None if self.columns.stem is None else [self.columns.stem]
-        made = Predictions([rows], members=members, items=self.items(item), classes=classes, partial=True)
+    def members(self, names: list[Any], *, is_one: bool) -> list[Any] | None:
+        """The members of a wide table: its columns, or one who is called like the file."""
+        return names if not is_one else None if self.columns.stem is None else [self.columns.stem]
+
+    def rows(self, values: list[FloatArray], classes: Sequence[Any] | None, names: Sequence[Any] = ()) -> Predictions:
+        """Probabilities of a wide table: of one member, or of those with names."""
+        members = self.members(list(names), is_one=len(values) == 1)
+        made = Predictions(values, members=members, items=self.items(), classes=classes, partial=True)
         return made.with_items(made.axes.items.matched_by_name())
 
-    def understood(self, made: Predictions, words: str, **columns: Sequence[Any]) -> Understood:
+    def understood(self, made: Predictions, words: str, **columns: Sequence[Column]) -> Understood:
         """What was read, with the first rows of the columns under their roles, and the columns that were not read."""
-        shown = [(role, name) for role, names in columns.items() for name in names][:MOST_SHOWN]
-        example = {f"{role}: {name or '(no name)'}": self._first(name) for role, name in shown}
-        read = {name for names in columns.values() for name in names}
-        unread = [name for name in self.columns if name not in read and name not in UNNAMED]
+        item, member, _ = self.roles
+        if member is not None and item is not None:
+            words = f"items in {item.name!r}, members in {member.name!r}, {words}"
+        own = {"item": [] if item is None else [item], "member": [] if member is None else [member]} | columns
+        shown = [(role, column) for role, found in own.items() for column in found]
+        example = {f"{role}: {column.name or '(no name)'}": self._first(column) for role, column in shown[:MOST_SHOWN]}
+        read = {column for _, column in shown}
+        unread = [column.name for column in self.columns.all if column not in read and not column.is_unnamed]
         left_out = f"; not read: {some(unread)}" if unread else ""
         return Understood(made, f"{words}{left_out}", Table(example), self.columns.kept(unread))
 
-    def _first(self, name: Any) -> list[str]:
-        if name not in self.lists:
-            return [_short("" if value is None else str(value)) for value in self.columns[name].first_rows(N_EXAMPLES)]
-        rows = self.lists[name].values[:N_EXAMPLES].tolist()
+    def _first(self, column: Column) -> list[str]:
+        if column.name not in self.lists:
+            return [_short("" if value is None else str(value)) for value in column.rows(N_EXAMPLES)]
+        rows = self.lists[column.name].values[:N_EXAMPLES].tolist()
         return [_short(", ".join(f"{value:.3g}" for value in row)) for row in rows]
 
 
@@ -204,87 +190,81 @@ def _used(places: Any, names: list[Any]) -> tuple[Any, list[Any]]:
 # ---- layouts of any shape -------------------------------------------------------------------------------------
 
 
-def member_probabilities(view: _View) -> Understood | None:
-    """A row for each item, and a column for each class, which sum to 1."""
-    told = view.told
-    is_told = view.is_named or told.classes is not None or told.positive is not None
-    if is_told or view.lists or view.scale == "labels":
-        return None
-    item = numeric.item_of_probabilities(view.columns)
-    if item is numeric.NOT_FOUND:
-        return None
-    return _rows(view, item, [name for name in view.columns.flat if name != item])
-
-
 def one_class(view: _View) -> Understood | None:
     """The probability of one class, in a column that is called like it, or in the only column of numbers."""
     positive = view.told.positive
     if positive is None:
         return None
-    if positive in view.columns:
-        column = positive
-    else:
-        shares = [
-            name
-            for name in view.columns.flat
-            if view.columns[name].are_shares and not is_measure(str(name)) and name != view.told.item
-        ]
-        if view.told.label is not None:
-            shares = [column_named(list(view.columns), view.told.label)]
-        if len(shares) != 1:
-            raise InvalidPredictions(
-                f"one column must hold the probability of {positive!r}; {some(shares) if shares else 'none'} may: "
-                "call it so, or name it with ",
-                Say("label"),
-            )
-        column = shares[0]
-    numbers = view.columns[column].numbers
-    given = np.empty(0) if numbers is None else numbers[~np.isnan(numbers)]
-    if view.columns[column].notation.percent is not None and numbers is not None:
-        numbers, given = numbers / 100, given / 100
-    if numbers is None or not len(given) or given.min() < 0 or given.max() > 1:
-        raise InvalidPredictions(
-            f"the probabilities of {positive!r} must be from 0 to 1; column {column!r} holds others"
-        )
+    column = _column_of_class(view, positive)
+    numbers = _shares_of_class(column, positive)
     others = [name for name in view.told.classes or () if name != positive]
     classes = [others[0] if len(others) == 1 else f"not {positive}", positive]
-    rows = np.stack([1 - numbers, numbers], axis=1)
-    labels = np.where(np.isnan(numbers), -1, np.nan_to_num(numbers)).astype(np.intp)
-    are_labels = bool((given % 1 == 0).all())
-    roles = roles_of(view.columns.without([column]), view.told._replace(label=None, classes=None))
+    roles = roles_of(view.columns.without([column.name]), view.told._replace(label=None, classes=None))
     view.roles = roles._replace(label=None)
-    words = f"the {'label' if are_labels else 'probability'} {positive!r} in {column!r}"
-    if view.is_long:
-        made = view.answers(labels if are_labels else rows, classes)
-        return view.understood(made, f"{view.words}, {words}", item=[roles.item], member=[roles.member], label=[column])
-    made = view.one_member(rows, classes, roles.item)
-    return view.understood(made, words, item=[] if roles.item is None else [roles.item], label=[column])
+    given: Any = np.stack([1 - numbers, numbers], axis=1)
+    are_labels = not (numbers % 1 > 0).any()
+    if view.is_long and are_labels:
+        given = np.where(np.isnan(numbers), -1, np.nan_to_num(numbers)).astype(np.intp)
+    made = view.answers(given, classes) if view.is_long else view.rows([given], classes)
+    words = f"the {'label' if are_labels else 'probability'} {positive!r} in {column.name!r}"
+    return view.understood(made, words, label=[column])
+
+
+def _column_of_class(view: _View, positive: str) -> Column:
+    if positive in view.columns:
+        return view.columns[positive]
+    if view.told.label is not None:
+        return view.columns.told(view.told.label)
+    shares = [own for own in view.columns.flat if own.are_shares and not own.is_measure and own.name != view.told.item]
+    if len(shares) != 1:
+        raise InvalidPredictions(
+            f"one column must hold the probability of {positive!r}; {some(names_of(shares)) if shares else 'none'} "
+            f"may: call it so, or name it with {Say('label')}"
+        )
+    return shares[0]
+
+
+def _shares_of_class(column: Column, positive: str) -> FloatArray:
+    numbers = np.empty(0) if column.numbers is None else column.numbers
+    numbers = numbers if column.notation.percent is None else numbers / 100
+    given = numbers[~np.isnan(numbers)]
+    if not len(given) or given.min() < 0 or given.max() > 1:
+        raise InvalidPredictions(
+            f"the probabilities of {positive!r} must be from 0 to 1; column {column.name!r} holds others"
+        )
+    return numbers
+
+
+def member_probabilities(view: _View) -> Understood | None:
+    """A row for each item, and a column for each class, which sum to 1."""
+    is_told = view.told.are_named or view.told.classes is not None
+    found = None if is_told or view.lists or view.scale == "labels" else numeric.rows_of_probabilities(view.columns)
+    if found is None:
+        return None
+    view.roles = Roles(found[0], None, None)
+    return _rows(view, found[1])
 
 
 def lists(view: _View) -> Understood | None:
     """Columns whose cells are rows: one for all members of a long table, or one for each member of a wide one."""
     if not view.lists:
         return None
-    roles = view.roles
-    found = lists_of_predictions(view.lists, view.told, has_label=roles.label is not None)
+    found = lists_of_predictions(view.lists, view.told, has_label=view.roles.label is not None)
     if not found:
         return None
     if view.is_long and len(found) > 1:
         raise InvalidPredictions(
-            f"one column of lists must hold the probabilities; {some(list(found))} may: name it with ", Say("label")
+            f"one column of lists must hold the probabilities; {some(list(found))} may: name it with {Say('label')}"
         )
     soft = as_one_scale(found, view.scale, view.told.classes)
     rows, classes = next(iter(soft.values()))
-    item = [] if roles.item is None else [roles.item]
     words = f"lists of {rows.shape[1]} numbers in {some(list(found))}"
     if view.is_long:
         made = view.answers(rows, classes or [str(place) for place in range(rows.shape[1])])
-        return view.understood(made, f"{view.words}, {words}", item=item, member=[roles.member], numbers=list(found))
-    members = list(soft) if len(soft) > 1 else None if view.columns.stem is None else [view.columns.stem]
-    values = [own.values for own in soft.values()]
-    made = Predictions(values, members=members, items=view.items(roles.item), classes=classes, partial=True)
-    made = made.with_items(made.axes.items.matched_by_name())
-    return view.understood(made, f"{words} of {some(made.members)}", item=item, numbers=list(found))
+    else:
+        made = view.rows([own.values for own in soft.values()], classes, list(soft))
+        words = f"{words} of {some(made.members)}"
+    return view.understood(made, words, numbers=[view.columns[name] for name in found])
 
 
 # ---- long tables --------------------------------------------------------------------------------------------
@@ -295,23 +275,14 @@ def long_rows(view: _View) -> Understood | None:
     if not view.is_long or view.roles.label is not None:
         return None
     check_no_lists(view.columns, view.told)
-    _check_told_classes(view)
-    classes = view.told_classes or numeric.wanted_classes(view.columns, view.others)
-    rows, words = numeric.as_shares(numeric.numbers_of(view.columns, classes), classes, view.scale)
-    made = view.answers(rows, classes)
-    words = f"{view.words}, {words} of {some(classes)}"
-    return view.understood(made, words, item=[view.roles.item], member=[view.roles.member], **{"class": classes})
-
-
-def _check_told_classes(view: _View) -> None:
-    """Raise if some of the classes that the user names are columns, and others are not."""
-    names = set(map(str, view.columns))
-    missing = [name for name in view.told.classes or () if str(name) not in names]
-    if missing and len(missing) < len(view.told.classes or ()):
+    told, names = view.told.classes or (), set(map(str, view.columns))
+    missing = [name for name in told if str(name) not in names]
+    if 0 < len(missing) < len(told):
         raise InvalidPredictions(
             f"a table must have a column of numbers for each class; {missing[0]!r} is missing from "
             f"{some(list(view.columns))}"
         )
+    return _rows(view, view.told_classes or numeric.wanted_classes(view.columns, view.others))
 
 
 def long_labels_and_rows(view: _View) -> Understood | None:
@@ -319,69 +290,61 @@ def long_labels_and_rows(view: _View) -> Understood | None:
 
     Probabilities say more than the label beside them, which may be the best class or the true one.
     """
-    label = view.roles.label
+    label, told = view.roles.label, view.told
     if not view.is_long or label is None:
         return None
-    classes = view.told_classes or numeric.class_columns(view.columns, view.others)
-    numbers = numeric.have_classes(view.columns, classes)
-    if numbers is None and view.told_classes is not None:
-        numbers = numeric.numbers_of(view.columns, classes)
-    if numbers is None:
+    classes = view.told_classes or numeric.class_columns(view.others)
+    numbers = numeric.numbers_of(classes) if view.told_classes else numbers_in(classes, least=2)
+    if numbers is None or not (view.told_classes or numbers.are_classes(MOST)):
         return None
-    labels, names = coded_labels(view.columns[label], None)
-    is_hard = labels >= 0
-    is_soft = ~np.isnan(numbers.values).all(axis=1) & (~is_hard | (view.told.label is None))
+    (labels,), names = pooled_labels([label], None)
+    is_soft = ~np.isnan(numbers.values).all(axis=1) & ((labels < 0) | (told.label is None))
+    is_hard = (labels >= 0) & ~is_soft
     if not is_soft.any():
         return None
-    if view.told.strict and view.told_classes is None and (is_soft & is_hard).any():
+    if told.strict and view.told_classes is None and (is_soft & (labels >= 0)).any():
         raise InvalidPredictions(
-            f"a table must hold labels or probabilities; it has the labels {label!r} and probabilities in "
-            f"{some(classes)}: say ",
-            Say("label", label),
-            " or ",
-            Say("classes", tuple(map(str, classes))),
+            f"a table must hold labels or probabilities; it has the labels {label.name!r} and probabilities in "
+            f"{some(names_of(classes))}: say {Say('label', label.name)} or {_say_classes(classes)}"
         )
     rows, words = numeric.as_shares(numbers._replace(values=numbers.values[is_soft]), classes, view.scale)
-    models = view.answers(rows, classes, np.flatnonzero(is_soft))
-    columns = {"item": [view.roles.item], "member": [view.roles.member], "class": classes}
-    is_hard &= ~is_soft
+    made = view.answers(rows, names_of(classes), np.flatnonzero(is_soft))
+    words = f"{words} of {some(names_of(classes))}"
     if not is_hard.any():
-        return view.understood(models, f"{view.words}, {words} of {some(classes)}", **columns)
+        return view.understood(made, words, **{"class": classes})
     people = view.answers(labels[is_hard], names, np.flatnonzero(is_hard))
-    both = Predictions.concatenate([people, models])
-    words = f"labels in {label!r} of {people.n_members}, {words} of {some(classes)} of {models.n_members}"
-    return view.understood(both, f"{view.words}, {words}", **columns, label=[label])
+    words = f"labels in {label.name!r} of {people.n_members}, {words} of {made.n_members}"
+    return view.understood(Predictions.concatenate([people, made]), words, **{"class": classes, "label": [label]})
+
+
+def _say_classes(columns: Sequence[Column]) -> Say:
+    return Say("classes", tuple(map(str, names_of(columns))))
 
 
 def tidy(view: _View) -> Understood | None:
     """A row for each item, member and class, with its probability."""
-    roles = view.roles
-    if not view.is_long or roles.label is None or view.scale == "labels":
+    label, told = view.roles.label, view.told
+    if not view.is_long or label is None or view.scale == "labels":
         return None
-    shares = shares_by_row(view.columns, roles, normalize=view.told.normalize)
+    shares = shares_by_row(view.columns, view.roles, normalize=told.normalize)
     if shares is None:
         return None
-    labels, classes = coded_labels(view.columns[roles.label], view.told.classes)
-    places, rows = spread(view.columns, roles, labels, shares, len(classes), normalize=view.told.normalize)
-    made = view.answers(rows, classes, places)
-    words = f"{view.words}, classes in {roles.label!r} and their probabilities in {shares!r}: {some(classes)}"
-    columns: dict[str, list[Any]] = {"item": [roles.item], "member": [roles.member]}
-    columns |= {"label": [roles.label], "probability": [shares]}
-    return view.understood(made, words, **columns)
+    (labels,), classes = pooled_labels([label], told.classes)
+    places, rows = spread(view.columns, view.roles, labels, shares, len(classes), normalize=told.normalize)
+    words = f"classes in {label.name!r} and their probabilities in {shares.name!r}: {some(classes)}"
+    return view.understood(view.answers(rows, classes, places), words, label=[label], probability=[shares])
 
 
 def long_labels(view: _View) -> Understood | None:
     """A row for each answer: item, member and label."""
-    roles = view.roles
-    if not view.is_long or roles.label is None:
+    label = view.roles.label
+    if not view.is_long or label is None:
         return None
-    column = view.columns[roles.label]
-    labels, classes = coded_labels(column, view.told.classes)
+    (labels,), classes = pooled_labels([label], view.told.classes)
     made = view.answers(labels, classes)
-    if not view.is_named:
-        check_labels(made, [column])
-    words = f"{view.words}, labels in {roles.label!r}: {some(classes)}{unknown_cells([column])}"
-    return view.understood(made, words, item=[roles.item], member=[roles.member], label=[roles.label])
+    if not view.told.are_named:
+        check_labels(made, [label])
+    return view.understood(made, f"labels in {label.name!r}: {some(classes)}{unknown_cells([label])}", label=[label])
 
 
 # ---- wide tables --------------------------------------------------------------------------------------------
@@ -391,47 +354,47 @@ def wide_rows(view: _View) -> Understood | None:
     """A row for each item with a column of numbers for each class, beside others."""
     if view.told.member is not None or view.told.label is not None or view.scale == "labels":
         return None
-    others = [name for name in view.columns.flat if name not in (view.roles.item, *UNNAMED)]
+    item = view.roles.item
+    others = view.columns.others(item)
     if not others:
         check_no_lists(view.columns, view.told)
         raise InvalidPredictions(
-            f"a table must have columns of answers beside that of the items, {view.roles.item!r}; it has none"
+            "a table must have columns of answers beside that of the items, "
+            f"{None if item is None else item.name!r}; it has none"
         )
     if len(others) == 1:
         return None
-    classes = view.told_classes or numeric.classes_of_rows(view.columns, others, are_numbers=view.is_of_numbers)
-    return None if classes is None else _rows(view, view.roles.item, classes)
+    classes = view.told_classes or numeric.classes_of_rows(others, are_numbers=view.is_of_numbers)
+    return None if classes is None else _rows(view, classes)
 
 
-def _rows(view: _View, item: Any, classes: list[Any]) -> Understood:
-    rows, words = numeric.as_shares(numeric.numbers_of(view.columns, classes), classes, view.scale)
-    made = view.one_member(rows, classes, item)
-    return view.understood(
-        made, f"{words} of {some(classes)}", item=[] if item is None else [item], **{"class": classes}
-    )
+def _rows(view: _View, classes: list[Column]) -> Understood:
+    """Rows of numbers, with a column for each class."""
+    rows, words = numeric.as_shares(numeric.numbers_of(classes), classes, view.scale)
+    names = names_of(classes)
+    made = view.answers(rows, names) if view.is_long else view.rows([rows], names)
+    return view.understood(made, f"{words} of {some(names)}", **{"class": classes})
 
 
 def wide_labels(view: _View) -> Understood:
     """A row for each item with a column of labels: one member's, or one for each member."""
     item, label, told = view.roles.item, view.roles.label, view.told
-    others = [name for name in view.columns.flat if name not in (item, *UNNAMED)]
+    others = view.columns.kept(names_of(view.columns.others(item)))
     if told.member is not None:
-        return _labels(view, item, [column_named(others, name.strip()) for name in told.member.split(",")])
+        return _labels(view, [others.told(name.strip()) for name in told.member.split(",")])
     if len(others) == 1 or told.label is not None:
-        return _labels(view, item, [label or others[0]], is_one=True)
-    if label is not None:
-        _check_no_class_columns(view, label)
-        check_no_members(view.columns, view.roles)
-        return _labels(view, item, [label], is_one=True)
-    return _labels(view, item, _label_columns(view, others))
+        return _labels(view, [label or others.all[0]], is_one=True)
+    if label is None:
+        return _labels(view, _label_columns(view, others.all))
+    _check_no_class_columns(view, label)
+    check_no_members(view.columns, view.roles)
+    return _labels(view, [label], is_one=True)
 
 
-def _labels(view: _View, item: Any, names: list[Any], *, is_one: bool = False) -> Understood:
+def _labels(view: _View, columns: list[Column], *, is_one: bool = False) -> Understood:
     """Hard labels: each column with the name of its member, items in the order of the table."""
-    columns = [view.columns[name] for name in names]
     labels, classes = pooled_labels(columns, view.told.classes)
-    members = [view.columns.stem] if is_one and view.columns.stem is not None else names
-    items = view.items(item)
+    members, items = view.members(names_of(columns), is_one=is_one) or names_of(columns), view.items()
     place, row = np.nonzero(labels >= 0)
     axes = Axes(
         Axis("member", len(members), members),
@@ -439,62 +402,60 @@ def _labels(view: _View, item: Any, names: list[Any], *, is_one: bool = False) -
         Axis("class", len(classes), classes),
     )
     made = of_answers(row, place, labels[place, row], axes, partial=True)
-    if not view.is_named:
+    if not view.told.are_named:
         check_labels(made, columns)
         check_shared_labels(made)
     if view.told.member is None:
         check_members(made, "a table has a row for each item")
-    what = "one member's labels" if len(names) == 1 else f"labels, one column each of {some(members)}"
-    role = "label" if len(names) == 1 else "member"
+    what = "one member's labels" if len(columns) == 1 else f"labels, one column each of {some(members)}"
     words = f"{what}: {some(classes)}{unknown_cells(columns)}"
-    return view.understood(made, words, **{"item": [] if item is None else [item], role: names})
+    return view.understood(made, words, **{"label" if len(columns) == 1 else "member": columns})
 
 
-def _check_no_class_columns(view: _View, label: Any) -> None:
+def _check_no_class_columns(view: _View, label: Column) -> None:
     """Raise if columns are named like the labels: they may be the scores of which the label is the best."""
-    said = set(map(str, view.columns[label].given))
-    named = [str(name) for name in view.columns if str(name) in said]
+    said = set(map(str, label.given))
+    named = [own for own in view.columns.all if str(own.name) in said]
     if len(named) > 1:
         raise InvalidPredictions(
-            f"columns {some(named)} have the names of labels in {label!r}, so they may hold one member's scores: say ",
-            Say("classes", tuple(named)),
-            " to read those, or ",
-            Say("label", str(label)),
-            " to read the labels alone",
+            f"columns {some(list(map(str, names_of(named))))} have the names of labels in {label.name!r}, so they may "
+            f"hold one member's scores: say {_say_classes(named)} to read those, or {Say('label', str(label.name))} to "
+            "read the labels alone"
         )
 
 
-def _label_columns(view: _View, names: Sequence[Any]) -> list[Any]:
+def _label_columns(view: _View, columns: list[Column]) -> list[Column]:
     """The columns that may be members' labels: neither true labels nor free text beside them."""
-    texts = {name: str(name) for name in names}
-    kept = [name for name in names if role_of(texts[name]) not in ("truth", "other")] or list(names)
-    doubtful = [name for name in names if may_be_truth(texts[name]) and view.columns[name].are_labels]
-    if doubtful and len(names) > len(doubtful):
-        members = [texts[name] for name in names if name in kept and name not in doubtful]
+    kept = [own for own in columns if own.role not in ("truth", "other")] or columns
+    doubtful = [own for own in columns if may_be_truth(str(own.name)) and own.are_labels]
+    if 0 < len(doubtful) < len(columns):
+        members = [own for own in kept if own not in doubtful]
         raise InvalidPredictions(
-            f"columns of labels must be members or the truth; {some(doubtful)} may be either: list the members, as in ",
-            Say("member", ",".join(members)),
-            " or ",
-            Say("member", ",".join([*members, *(texts[name] for name in doubtful)])),
+            f"columns of labels must be members or the truth; {some(names_of(doubtful))} may be either: list the "
+            f"members, as in {say_members(members)} or {say_members([*members, *doubtful])}"
         )
-    plain = [name for name in kept if not view.columns[name].is_free]
+    plain = [own for own in kept if not own.is_free]
     if len(plain) < 2:
         return kept
-    left_out = [name for name in kept if name not in plain and role_of(texts[name]) in (None, "member")]
-    for name in left_out:
-        if view.columns[name].are_shares and not is_measure(texts[name]):
-            raise InvalidPredictions(
-                f"columns of labels must hold labels; {name!r} holds numbers from 0 to 1, and may be a member's "
-                "probabilities: give those in a table of their own, a column for each class, or leave it out with ",
-                Say("member", ",".join(texts[other] for other in plain)),
-            )
-        if view.told.strict and not is_measure(texts[name]):
-            raise InvalidPredictions(
-                f"labels must be classes that members give again and again; column {name!r} may hold numbers or free "
-                "text: leave it out with ",
-                Say("member", ",".join(texts[other] for other in plain)),
-            )
+    for own in kept:
+        if own.is_free and own.role in (None, "member") and not own.is_measure:
+            _check_left_out(own, plain, is_strict=view.told.strict)
     return plain
+
+
+def _check_left_out(column: Column, plain: list[Column], *, is_strict: bool) -> None:
+    """Raise if a column of numbers or free text beside labels may hold answers."""
+    if column.are_shares:
+        raise InvalidPredictions(
+            f"columns of labels must hold labels; {column.name!r} holds numbers from 0 to 1, and may be a member's "
+            "probabilities: give those in a table of their own, a column for each class, or leave it out with "
+            f"{say_members(plain)}"
+        )
+    if is_strict:
+        raise InvalidPredictions(
+            f"labels must be classes that members give again and again; column {column.name!r} may hold numbers or "
+            f"free text: leave it out with {say_members(plain)}"
+        )
 
 
 LAYOUTS = (

@@ -13,7 +13,7 @@ from consilience.system.errors import InvalidPredictions
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from consilience.data.tables.columns import Column, Notation
+    from consilience.data.tables.columns import Column
     from consilience.system.arrays import FloatArray
 
 ENOUGH_ROWS, LABELS_REPEAT, FEW = 10, 2, 20
@@ -48,15 +48,18 @@ class Numbers(NamedTuple):
         slack = min(MOST_ROUNDED, rows.shape[1] / 2)
         if self.has_percent or ((np.abs(sums - 100) <= slack).all() and rows.min() >= 0):
             return "per cent"
-        if self.has_fractions():
-            return self._of_fractions(rows)
-        is_one_sum, is_one_row = (sums == sums[0]).all() and rows.min() >= 0, (rows == rows[0]).all()
-        is_clear = len(rows) >= ENOUGH_ROWS and not is_one_row
-        if is_one_sum and sums[0] == 1:
-            return "probabilities" if self.has_point or is_clear else "unclear"
-        return "counts" if is_one_sum and is_clear else "labels"
+        return self._of_fractions(rows) if self.has_fractions() else self._of_whole_numbers(rows, sums)
 
-    def _of_fractions(self, rows: FloatArray) -> Meaning:
+    def _of_whole_numbers(self, rows: FloatArray, sums: FloatArray) -> Meaning:
+        if (sums != sums[0]).any() or rows.min() < 0:
+            return "labels"
+        is_clear = len(rows) >= ENOUGH_ROWS and bool((rows != rows[0]).any())
+        if sums[0] == 1:
+            return "probabilities" if self.has_point or is_clear else "unclear"
+        return "counts" if is_clear else "labels"
+
+    @staticmethod
+    def _of_fractions(rows: FloatArray) -> Meaning:
         is_share = np.nanmin(rows) >= 0 and np.nanmax(rows) <= 1
         if not is_share and len(np.unique(rows[~np.isnan(rows)])) <= min(FEW, np.isfinite(rows).sum() / LABELS_REPEAT):
             return "labels"
@@ -74,7 +77,7 @@ class Numbers(NamedTuple):
     def are_independent(self) -> bool:
         """Whether these are shares whose sums differ from row to row, as those of several labels do."""
         rows = self.given
-        if not self.has_fractions() or not len(rows) or np.isnan(rows).any() or rows.min() < 0 or rows.max() > 1:
+        if not self.has_fractions() or not len(rows) or not ((rows >= 0) & (rows <= 1)).all():
             return False
         sums = rows.sum(axis=1)
         return bool(np.ptp(sums) > 0.1 * max(1.0, float(np.median(sums))))
@@ -93,16 +96,14 @@ class Numbers(NamedTuple):
         return float(are_probabilities(rows).mean()) if len(rows) else 0.0
 
 
-def numbers_in(columns: Sequence[Column]) -> Numbers | None:
-    """Columns as numbers; None if some cell is none, or if they are written in several ways."""
-    found = [column.numbers for column in columns]
-    if not found or any(numbers is None for numbers in found):
+def numbers_in(columns: Sequence[Column], *, least: int = 1) -> Numbers | None:
+    """Columns as numbers; None if some cell is none, if they are written in several ways, or if they are too few."""
+    found = [column.numbers for column in columns if column.numbers is not None]
+    if len(columns) < least or len(found) < len(columns) or _mixture(columns) is not None:
         return None
     notations = [column.notation for column in columns]
-    if _mixture(notations) is not None:
-        return None
     return Numbers(
-        np.stack(found, axis=1),  # type: ignore[arg-type]
+        np.stack(found, axis=1),
         any(own.percent is not None for own in notations),
         any(own.comma is not None for own in notations),
         all(own.all_points for own in notations),
@@ -113,24 +114,22 @@ def check_one_notation(columns: Sequence[Column]) -> None:
     """Raise if all cells are numbers, but of several notations."""
     if any(column.numbers is None for column in columns):
         return
-    notations = [column.notation for column in columns]
-    commas = [own.comma for own in notations if own.comma is not None]
-    if commas and all(own.thousands for own in notations if own.comma is not None):
+    commas = [column.notation for column in columns if column.notation.comma is not None]
+    if commas and all(own.thousands for own in commas):
+        first = min(str(own.comma) for own in commas)
         raise InvalidPredictions(
-            f"numbers must have no separators of thousands; {min(commas)!r} may mean {min(commas).replace(',', '')} or "
-            f"{min(commas).replace(',', '.', 1)}: write it without the comma"
+            f"numbers must have no separators of thousands; {first!r} may mean {first.replace(',', '')} or "
+            f"{first.replace(',', '.', 1)}: write it without the comma"
         )
-    if (found := _mixture(notations)) is not None:
+    if (found := _mixture(columns)) is not None:
         raise InvalidPredictions(f"numbers must all be written in one way; got {found[0]!r} and {found[1]!r}")
 
 
-def _mixture(notations: Sequence[Notation]) -> tuple[str, str] | None:
+def _mixture(columns: Sequence[Column]) -> tuple[str, str] | None:
     """Two numbers of different notations: decimal commas and points, or with and without a percent sign."""
-    for one, other in (("comma", "point"), ("percent", "plain")):
-        found = [
-            min((text for own in notations if (text := getattr(own, kind)) is not None), default=None)
-            for kind in (one, other)
-        ]
-        if found[0] is not None and found[1] is not None:
-            return found[0], found[1]
+    notations = [column.notation for column in columns]
+    for kinds in (("comma", "point"), ("percent", "plain")):
+        one, other = ([text for own in notations if (text := getattr(own, kind)) is not None] for kind in kinds)
+        if one and other:
+            return min(one), min(other)
     return None

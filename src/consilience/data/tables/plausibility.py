@@ -25,7 +25,7 @@ MANY_ANSWERS = 10
 MANY_MEMBERS, MEMBERS_PER_ITEM = 30, 10
 """More members than the first number, and than this many per item, are items."""
 
-ADVICE = (". Name the column with ", Say("label"), " to read it so all the same")
+ADVICE = f". Name the column with {Say('label')} to read it so all the same"
 
 
 def check_labels(predictions: Predictions, columns: Sequence[Column]) -> None:
@@ -35,8 +35,7 @@ def check_labels(predictions: Predictions, columns: Sequence[Column]) -> None:
         if column.has_fractions and not column.repeats and column.size > 1:
             raise InvalidPredictions(
                 f"labels must be names or whole numbers; column {column.name!r} holds {column.given[0]} and others "
-                "that nobody gives twice",
-                *ADVICE,
+                f"that nobody gives twice{ADVICE}"
             )
     check_repeated(predictions, columns[0].name)
 
@@ -49,8 +48,7 @@ def check_repeated(predictions: Predictions, name: Any) -> None:
     if n_classes > max(MANY_CLASSES, n_answers / ANSWERS_PER_CLASS):
         raise InvalidPredictions(
             f"labels must be classes that members give again and again; got {n_classes:,} different ones in "
-            f"{n_answers:,} answers: {where} may hold numbers or free text",
-            *ADVICE,
+            f"{n_answers:,} answers: {where} may hold numbers or free text{ADVICE}"
         )
     n_given = np.bincount(hard.members, minlength=predictions.n_members)
     pairs = np.zeros(predictions.n_members * n_classes, dtype=bool)
@@ -60,8 +58,7 @@ def check_repeated(predictions: Predictions, name: Any) -> None:
     if is_busy.any() and (n_different == n_given)[is_busy].all():
         raise InvalidPredictions(
             f"labels must be classes that members give again and again; nobody gives one twice, so {where} may "
-            "hold numbers or free text",
-            *ADVICE,
+            f"hold numbers or free text{ADVICE}"
         )
 
 
@@ -76,9 +73,7 @@ def check_names(column: Any, values: Sequence[Any]) -> None:
         first = next(value for value in values if str(value) in fractions)
         raise InvalidPredictions(
             f"labels must be names or whole numbers; column {column!r} holds {first}: if these are the probabilities "
-            "of one class, say ",
-            Say("positive", "NAME"),
-            *ADVICE,
+            f"of one class, say {Say('positive', 'NAME')}{ADVICE}"
         )
 
 
@@ -96,14 +91,8 @@ def check_shared_labels(predictions: Predictions) -> None:
         names = [predictions.members[place] for place in np.flatnonzero(is_alone & (n_given >= MANY_ANSWERS))]
         raise InvalidPredictions(
             f"columns of labels must have labels in common; {some(names)} share none with the others: say which "
-            "column is which with ",
-            Say("item"),
-            ", ",
-            Say("member"),
-            " and ",
-            Say("label"),
-            ", or list the members of a wide table, such as ",
-            Say("member", "ann,bob"),
+            f"column is which with {Say('item')}, {Say('member')} and {Say('label')}, or list the members of a wide "
+            f"table, such as {Say('member', 'ann,bob')}"
         )
 
 

@@ -7,38 +7,41 @@ from typing import TYPE_CHECKING, Any
 from consilience.system.errors import InvalidPredictions, Say
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
-    from consilience.data.tables.columns import Columns
+    from consilience.data.tables.columns import Column
 
 N_SAMPLES, LONGEST, MOST_LISTED = 2, 16, 6
 """How many values of a column are shown, how many characters of each, and how many columns are listed."""
 
 
-def samples(columns: Columns, name: str) -> str:
-    """Two values of a column, to recognise it by."""
-    parts = [part.strip() for part in name.split("+")] if name not in columns else [name]
-    values = [
-        "/".join(str(columns[part].given[place % len(columns[part].given)]) for part in parts if columns[part].given)
-        for place in range(N_SAMPLES)
-    ]
-    values = list(dict.fromkeys(values))
+def names_of(columns: Iterable[Column]) -> list[Any]:
+    """The names of columns."""
+    return [column.name for column in columns]
+
+
+def say_members(columns: Iterable[Column]) -> Say:
+    """These columns as the members of a wide table."""
+    return Say("member", ",".join(map(str, names_of(columns))))
+
+
+def options(argument: str, *columns: Column | list[Column], before: str = "") -> str:
+    """Columns, or columns to be joined, as what to say, with two values of each: none goes before another."""
+    together = [own if isinstance(own, list) else [own] for own in columns[:MOST_LISTED]]
+    said = [f"{Say(argument, '+'.join(map(str, names_of(own))))} ({_samples(own)})" for own in together]
+    return f"{before if said else ''}{' or '.join(said)}{' or another' if len(columns) > MOST_LISTED else ''}"
+
+
+def _samples(columns: Sequence[Column]) -> str:
+    given = [column.given for column in columns if column.given]
+    values = dict.fromkeys("/".join(str(own[place % len(own)]) for own in given) for place in range(N_SAMPLES))
     return ", ".join(value if len(value) <= LONGEST else f"{value[: LONGEST - 1]}…" for value in values)
 
 
-def options(columns: Columns, argument: str, names: Sequence[str]) -> list[Any]:
-    """The parts of a message that list columns, each as what to say: none comes before the others."""
-    parts: list[Any] = []
-    for place, name in enumerate(names[:MOST_LISTED]):
-        parts += [" or " if place else "", Say(argument, name), f" ({samples(columns, name)})"]
-    return [*parts, " or another" if len(names) > MOST_LISTED else ""]
-
-
-def unclear(columns: Columns, argument: str, names: Sequence[str], *, joined: bool = False) -> InvalidPredictions:
+def unclear(argument: str, *columns: Column) -> InvalidPredictions:
     """Several columns may have a role."""
-    together: list[str | Say] = [", or ", Say(argument, "+".join(names)), " for all together"] if joined else []
+    together = f", or {Say(argument, '+'.join(names_of(columns)))} for all together" if argument == "item" else ""
     return InvalidPredictions(
-        f"one column must hold the {argument}; {' and '.join(map(repr, names[:MOST_LISTED]))} may: say ",
-        *options(columns, argument, names),
-        *together,
+        f"one column must hold the {argument}; {' and '.join(map(repr, names_of(columns[:MOST_LISTED])))} may: say "
+        f"{options(argument, *columns)}{together}"
     )

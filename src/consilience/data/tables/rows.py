@@ -9,6 +9,7 @@ import numpy as np
 
 from consilience.data.axes import some
 from consilience.data.names import is_missing, sorted_names, text_of
+from consilience.data.tables.coding import is_number
 from consilience.system.errors import InvalidPredictions
 
 if TYPE_CHECKING:
@@ -25,10 +26,10 @@ class Rows(NamedTuple):
 def is_row(value: Any) -> bool:
     """Whether a value is a list of numbers (None where missing) or of `{label, score}`, or numbers by class."""
     if isinstance(value, Mapping):
-        return len(value) > 1 and all(map(_is_number, value.values()))
+        return len(value) > 1 and all(map(is_number, value.values()))
     if not isinstance(value, list | tuple | np.ndarray) or not len(value):
         return False
-    return all(entry is None or _is_number(entry) for entry in value) or all(map(_is_scored, value))
+    return all(entry is None or is_number(entry) for entry in value) or all(map(_is_scored, value))
 
 
 def are_scored(values: Any) -> bool:
@@ -83,9 +84,5 @@ def _is_scored(value: Any) -> bool:
         isinstance(value, Mapping)
         and set(value) == {"label", "score"}
         and isinstance(value["label"], str | int)
-        and _is_number(value["score"])
+        and is_number(value["score"])
     )
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float | np.number) and not isinstance(value, bool)

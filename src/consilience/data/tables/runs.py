@@ -70,9 +70,7 @@ def _found(numbers: Numbers) -> _Found:
         if (n_sums := n_sums + far.size) > MOST_SUMS:
             raise InvalidPredictions(
                 f"{n_columns:,} columns of numbers are too many to find out which of them are classes: name the "
-                "classes with ",
-                Say("classes"),
-                ", or add :labels to the file's name if the numbers are labels",
+                f"classes with {Say('classes')}, or add :labels to the file's name if the numbers are labels"
             )
     return found
 

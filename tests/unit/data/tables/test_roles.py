@@ -20,7 +20,7 @@ def as_columns(table):
 
 
 def roles_of(table, told=None):
-    return roles_of_columns(as_columns(table), told)
+    return Roles(*(own and own.name for own in roles_of_columns(as_columns(table), told)))
 
 
 def joined_items(table, item):

@@ -2,8 +2,9 @@
 
 import pytest
 
-from consilience.data.tables import truth
 from consilience.data.tables.columns import Column, Columns
+from consilience.data.tables.told import Told
+from consilience.data.tables.truth import columns_of_labels
 from consilience.system.errors import InvalidPredictions
 
 
@@ -12,11 +13,11 @@ def as_columns(table):
 
 
 def item_of_labels(table, told=None):
-    return truth.item_of_labels(as_columns(table), told)
+    return columns_of_labels(as_columns(table), Told(item=told))[0]
 
 
 def label_of_labels(table, item, told=None):
-    return truth.label_of_labels(as_columns(table), item, told)
+    return columns_of_labels(as_columns(table), Told(item=item, label=told))[1]
 
 
 COUNT, NAMES, LABELS = ["0", "1", "2"], ["226", "412", "7"], ["pass", "fail", "pass"]
