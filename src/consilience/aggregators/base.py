@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from abc import ABC, abstractmethod
+from operator import is_
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self, TypeVar, overload
 
 from consilience.aggregators import learned_frames, registry
@@ -35,6 +36,11 @@ if TYPE_CHECKING:
     from consilience.data.axes import Axes
     from consilience.data.predictions import AbstractPredictions, Predictions
     from consilience.maths.statistics import Statistics
+
+Rule = TypeVar("Rule", bound=AbstractRule)
+
+SMALL_RULE = 2**26
+"""Rules of up to so many numbers, half a gigabyte, are kept between calls."""
 
 
 class Outcome(NamedTuple):
@@ -83,6 +89,7 @@ class AbstractAggregator(Parametrized, ABC):
 
     _posterior: LazyPosterior | None = None
     _has_seen_labels: bool = False  # whether labels taught it, since it was loaded
+    _kept: tuple[tuple[Any, ...], Any] | None = None  # what a rule was made of, and the rule
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
@@ -334,6 +341,19 @@ class AbstractAggregator(Parametrized, ABC):
             return aligned, None
         axes = given.axes if given.axes.classes.is_named else aligned.axes
         return aligned, on_classes((read or self._known)(labels, axes), axes, self.classes_)
+
+    def _kept_rule(self, made_of: tuple[Any, ...], make: Callable[[], Rule]) -> Rule:
+        """The rule that follows from these parts. It is made once, since many ask for one item at a time."""
+        if self._kept is not None and all(map(is_, self._kept[0], made_of)):
+            rule: Rule = self._kept[1]
+            return rule
+        rule = make()
+        self._kept = (made_of, rule) if rule.n_numbers <= SMALL_RULE else None
+        return rule
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Without the rule that is kept, which follows from the rest."""
+        return {name: value for name, value in vars(self).items() if name != "_kept"}
 
     def _names(self) -> Names:
         self._check_is_fitted()

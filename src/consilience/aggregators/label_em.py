@@ -118,6 +118,9 @@ class AbstractLabelEM(AbstractLatent):
     def rule(self) -> LinearRule:
         """The softmax of scores that are linear in the labels."""
         self._check_is_fitted()
+        return self._kept_rule((self.parameters_, self.silence_, self.class_prior, self.chunk_size), self._new_rule)
+
+    def _new_rule(self) -> LinearRule:
         n_members, n_classes = len(self.members_), len(self.classes_)
         scores = Fitted(self.parameters_, self.silence_).scores(self._model(n_classes))
         is_label = np.ones(n_members, dtype=bool)

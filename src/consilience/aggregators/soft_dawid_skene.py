@@ -302,6 +302,10 @@ class SoftDawidSkene(AbstractLatent):
     def rule(self) -> LinearRule:
         """The average and one E step, weighed as in the fit."""
         self._check_is_fitted()
+        learned = (self.class_prior_, self.table_, self.log_normalizers_, self.silence_, self.weight_)
+        return self._kept_rule((*learned, self.floor, self.chunk_size), self._new_rule)
+
+    def _new_rule(self) -> LinearRule:
         scores = heard(self._model(self.is_soft_, len(self.classes_)).scores(self._emissions()), self.silence_)
         equal = np.ones(len(self.members_))
         return LinearRule(equal, ~self.is_soft_, self.weight_, scores, log_floor=self.floor, chunk_size=self.chunk_size)

@@ -119,7 +119,7 @@ class Axis:
 
     def positions_on(self, target: Axis) -> IntArray | None:
         """Where each place stands on another axis; None where the two are the same."""
-        if not self.is_named and not target.is_named and self.size == target.size:
+        if self is target or (not self.is_named and not target.is_named and self.size == target.size):
             return None
         found = [target.find(name) for name in self.names]
         if None in found:

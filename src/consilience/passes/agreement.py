@@ -18,6 +18,12 @@ if TYPE_CHECKING:
 MOST_MEMBERS = 512
 """Beyond so many members they are not compared: the table of pairs would be larger than what it could tell."""
 
+DENSE_FASTER = 64
+"""How many products a dense matrix product makes in the time of one in a sparse matrix product, about."""
+
+NUMBERS_AT_ONCE = 2**20
+"""Labels are compared as a dense table of so many numbers at a time."""
+
 SPREAD = 0.01
 """The share of a member's answers that is taken to be even over the classes. Otherwise nobody could tell what two
 members are worth who name one class only, as labelling functions do."""
@@ -210,15 +216,35 @@ def _of_labels(features: LabelFeatures, n_items: int) -> Laid:
     answers = (entries.data, (member, entries.row * n_classes + label))
     return Laid(
         features.positions,
-        sparse.csr_array(answers, shape=(n_members, n_items * n_classes)),
-        sparse.csr_array((entries.data, (member, entries.row)), shape=(n_members, n_items)),
+        sparse.csc_array(answers, shape=(n_members, n_items * n_classes)),
+        sparse.csc_array((entries.data, (member, entries.row)), shape=(n_members, n_items)),
     )
 
 
 def _products(first: Any, second: Any) -> FloatArray:
     """`first` @ `second`.T as NumPy's, computed in their own library where they share one."""
+    if is_sparse(first) and is_sparse(second) and _is_dense_faster(first, second):
+        return _dense_products(first, second)
     if is_sparse(first) or is_sparse(second) or type(first) is not type(second):
         first, second = (part if is_sparse(part) else to_numpy(part) for part in (first, second))
         product: Array = first @ second.T
         return np.asarray(product.toarray() if is_sparse(product) else product, dtype=np.float64)
     return to_numpy(first @ namespace(second).matrix_transpose(second)).astype(np.float64)
+
+
+def _is_dense_faster(first: sparse.csc_array, second: sparse.csc_array) -> bool:
+    """Whether most of what a sparse product leaves out is less work than what it has to do for the rest."""
+    n_pairs = np.diff(first.indptr).astype(np.float64) @ np.diff(second.indptr)
+    return bool(first.shape[0] * second.shape[0] * first.shape[1] < DENSE_FASTER * n_pairs)
+
+
+def _dense_products(first: sparse.csc_array, second: sparse.csc_array) -> FloatArray:
+    """`first` @ `second`.T, some columns at a time. Single precision is exact for sums of up to 2²⁴ ones."""
+    total = np.zeros((first.shape[0], second.shape[0]))
+    dtype: Any = np.float32 if (first.data == 1).all() and (second.data == 1).all() else np.float64
+    step = max(1, NUMBERS_AT_ONCE // max(total.shape))
+    for start in range(0, first.shape[1], step):
+        one = first[:, start : start + step].toarray().astype(dtype)
+        other = one if second is first else second[:, start : start + step].toarray().astype(dtype)
+        total += one @ other.T
+    return total

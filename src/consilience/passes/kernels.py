@@ -51,7 +51,9 @@ Responsibilities: TypeAlias = Any
 class Layer:
     """Scores laid out for one pass over the items: each table is made once, in the items' library and precision."""
 
-    def __init__(self, scores: Scores, example: Array, dense: IntArray, hard: IntArray) -> None:
+    def __init__(
+        self, scores: Scores, example: Array, dense: IntArray, hard: IntArray, *, few_labels: bool = False
+    ) -> None:
         self.scores = scores
         self._example, self._dense, self._hard = example, dense, hard
         self.log_prior = like(scores.log_prior[:, None], example)
@@ -64,9 +66,21 @@ class Layer:
             self.dense_weights = like(stacked.reshape(n_classes, -1), example)  # (true, members × predicted)
             self.dense_bias = like(scores.bias[dense].T, example)  # (true, members)
             self.dense_total = like(scores.bias[dense].sum(axis=0)[:, None], example)  # (true, 1)
-        if len(hard):
+        self.hard_table = None
+        if len(hard) and not few_labels:
             table = scores.weights[hard] + scores.bias[hard][:, :, None]  # one answer has one label: Σ_j x_j = 1
             self.hard_table = table.transpose(0, 2, 1).reshape(-1, n_classes)  # (members × predicted, true)
+
+    def of_labels(self, labels: sparse.csr_array) -> FloatArray:
+        """The scores (items, classes) of labels (items, members × predicted)."""
+        if self.hard_table is not None:
+            return np.asarray(labels @ self.hard_table)
+        columns, places = np.unique(labels.indices, return_inverse=True)
+        place, label = np.divmod(columns, len(self.scores.log_prior))
+        members = self._hard[place]
+        table = self.scores.weights[members, :, label] + self.scores.bias[members]
+        used = sparse.csr_array((labels.data, places, labels.indptr), shape=(labels.shape[0], len(columns)))
+        return np.asarray(used @ table)
 
 
 class Sums(NamedTuple):
@@ -164,7 +178,7 @@ class LabelFeatures:
 
     def score(self, layer: Layer) -> FloatArray:
         """The answers' part of the scores (classes, items)."""
-        scores = np.asarray(self.matrix @ layer.hard_table).T
+        scores = layer.of_labels(self.matrix).T
         # Few classes: the copy is cheap, and what follows runs along contiguous items.
         return np.ascontiguousarray(scores) if self.n_classes < 64 else scores
 
@@ -195,8 +209,13 @@ class LabelFeatures:
         votes.data /= np.repeat(np.asarray(votes.sum(axis=1)), np.diff(votes.indptr))
         return sparse.csr_array(votes.T)
 
+    @cached_property
+    def _answers(self) -> tuple[IntArray, IntArray]:
+        """The place of the member and the label of each answer."""
+        return np.divmod(self.matrix.indices, self.n_classes)
+
     def _votes(self, member_weights: FloatArray) -> sparse.csr_array:
-        member, label = np.divmod(self.matrix.indices, self.n_classes)
+        member, label = self._answers
         return sparse.csr_array(
             (member_weights[self.positions][member], label, self.matrix.indptr.copy()),
             shape=(self.matrix.shape[0], self.n_classes),
@@ -280,7 +299,9 @@ def _answered_features(member: SoftMember, n_items: int, log_floor: float | None
 
 def _label_features(hard: HardAnswers, n_items: int, n_classes: int, positions: IntArray) -> LabelFeatures:
     indptr = np.searchsorted(hard.items, np.arange(n_items + 1))
-    columns = np.searchsorted(positions, hard.members) * n_classes + hard.labels
+    places = np.zeros(positions[-1] + 1, dtype=np.intp)
+    places[positions] = np.arange(len(positions))
+    columns = places[hard.members] * n_classes + hard.labels
     shape = (n_items, len(positions) * n_classes)
     return LabelFeatures(positions, n_classes, sparse.csr_array((np.ones(len(columns)), columns, indptr), shape=shape))
 
@@ -305,6 +326,8 @@ def _weighed(part: Features, counts: FloatArray) -> Features:
 
 def votes_of(features: tuple[Features, ...], n_items: int, n_members: int, n_classes: int) -> LabelFeatures:
     """The votes of all members on the items of a chunk: the most probable class of each answer that has one."""
+    if len(features) == 1 and isinstance(features[0], LabelFeatures) and len(features[0].positions) == n_members:
+        return features[0]
     items, columns, weights = [], [], []
     for part in features:
         if isinstance(part, LabelFeatures):

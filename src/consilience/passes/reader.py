@@ -51,6 +51,9 @@ CACHED_NUMBERS = 2**23
 LARGE_PRODUCT = 2**24
 """From this many multiplications on, a product keeps several threads busy."""
 
+FEW_LABELS = 4
+"""Where there are so many times more columns of labels than labels, a table of the columns that occur is made."""
+
 DENSE_NUMBERS = 2**24
 """A posterior of up to this many numbers is computed at once, from dense responsibilities."""
 
@@ -178,7 +181,9 @@ class Reader(AbstractReader):
         data = self.predictions
         self._example = data.example()
         n_numbers = sum(member.rows.shape[0] for member in data.soft) * data.n_classes
-        hard_positions = np.empty(0, dtype=np.intp) if data.hard is None else np.unique(data.hard.members)
+        hard_positions = (
+            np.empty(0, dtype=np.intp) if data.hard is None else np.flatnonzero(np.bincount(data.hard.members))
+        )
         if data.hard is not None and not len(hard_positions):
             hard_positions = np.zeros(1, dtype=np.intp)  # nobody is decided: the first member has no votes, as all
         self.chunks = [
@@ -218,7 +223,9 @@ class Reader(AbstractReader):
 
     def layer(self, scores: Scores) -> Layer:
         """The scores laid out for these items."""
-        return Layer(scores, self._example, self._dense, self._hard)
+        hard, n_columns = self.predictions.hard, len(self._hard) * self.predictions.n_classes
+        few_labels = hard is not None and FEW_LABELS * len(hard.labels) < n_columns
+        return Layer(scores, self._example, self._dense, self._hard, few_labels=few_labels)
 
     # ---- sums over items ----------------------------------------------------------------------------------
 

@@ -152,3 +152,16 @@ def test_score_matches_members_classes_and_items_by_name():
 def test_score_needs_labels(labels, message, method):
     with pytest.raises(cs.InvalidPredictions, match=message):
         method.fit(ARRAY).score(ARRAY, labels)
+
+
+@pytest.mark.parametrize("method", [cs.DawidSkene, cs.BayesianClassifierCombination, cs.SoftDawidSkene, cs.Consensus])
+def test_a_rule_is_kept_until_more_is_learned(method):
+    rng = np.random.default_rng(0)
+    array = rng.dirichlet(np.ones(3), size=(4, 50))
+    fitted = method().fit(array)
+    first = fitted.rule()
+    assert fitted.rule() is first
+    assert fitted.partial_fit(rng.dirichlet(np.ones(3), size=(4, 20))).rule() is not first
+    again = copy.deepcopy(fitted)  # as pickle does, by __getstate__
+    assert again._kept is None
+    np.testing.assert_array_equal(again.predict_proba(array), fitted.predict_proba(array))

@@ -6,6 +6,7 @@ import pytest
 import torch
 
 import consilience as cs
+from consilience.passes import agreement
 from consilience.passes.agreement import SPREAD, Agreement, agreement_of
 from consilience.passes.reader import Reader
 
@@ -125,3 +126,19 @@ def test_cohens_kappa_of_two_members(rng):
     labels[1, :120] = labels[0, :120]
     kappa = cohen_kappa_score(*labels)
     assert of(cs.Predictions.from_labels(labels, 3)).beyond_chance()[0, 1] == pytest.approx(kappa, abs=2 * SPREAD)
+
+
+@pytest.mark.parametrize("is_repeated", [False, True])
+def test_dense_products_of_labels_are_the_sparse_ones(monkeypatch, is_repeated):
+    rng = np.random.default_rng(0)
+    item, member = (part.ravel() for part in np.indices((50, 7)))
+    kept = rng.random(len(item)) < 0.8
+    item, member = (np.concatenate([part[kept], part[:7] if is_repeated else part[:0]]) for part in (item, member))
+    predictions = cs.Predictions.from_answers(item, member, rng.integers(3, size=len(item)), n_classes=3)
+    found = []
+    for faster in (0, np.inf):
+        monkeypatch.setattr(agreement, "DENSE_FASTER", faster)
+        monkeypatch.setattr(agreement, "NUMBERS_AT_ONCE", 64)  # several blocks
+        found.append(of(predictions))
+    for field in FIELDS:
+        np.testing.assert_array_equal(*(getattr(each, field) for each in found))

@@ -260,6 +260,20 @@ def test_the_layer_has_the_precision_of_the_example(make):
     np.testing.assert_allclose(layer.hard_table, expected)  # in double precision: a row for each label
 
 
+def test_few_labels_score_the_same_without_a_table_of_all():
+    members, labels = np.array([0, 2, 0, 3, 3]), np.array([2, 0, 2, 1, 1])
+    matrix = sparse.csr_array(
+        (np.ones(5), [2, 3, 2, 7, 7], [0, 2, 2, 4, 5]), shape=(4, 9)
+    )  # an item without an answer, one answered twice alike
+    scores = scores_of()
+    layers = [Layer(scores, np.empty(0), np.empty(0, np.intp), np.array([0, 2, 3]), few_labels=few) for few in (0, 1)]
+    full, few = (layer.of_labels(matrix) for layer in layers)
+    np.testing.assert_allclose(few, full, rtol=1e-15)
+    added = [scores.weights[m, :, j] + scores.bias[m] for m, j in zip(members, labels, strict=True)]
+    np.testing.assert_allclose(few[0], added[0] + added[1])
+    np.testing.assert_array_equal(few[1], 0)
+
+
 def test_items_without_answers_have_no_score():
     predictions = cs.Predictions.from_answers([0], [0], probabilities=[[0.5, 0.5]], items=["x", "y"], partial=True)
     (chunk,) = predictions.chunks()

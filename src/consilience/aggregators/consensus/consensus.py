@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from dataclasses import replace
-from operator import is_
 from typing import TYPE_CHECKING, Any, ClassVar, Self, final
 
 import numpy as np
@@ -63,9 +62,6 @@ if TYPE_CHECKING:
     from consilience.data.predictions import AbstractPredictions
     from consilience.maths.statistics import Statistics
     from consilience.system.arrays import Array, FloatArray
-
-SMALL_RULE = 2**26
-"""A rule of up to so many numbers is kept."""
 
 AGREEMENT = Record(Agreement, {"products": "gg", "counts": "gg", "confidences": "m", "answers": "m", "totals": "mk"})
 
@@ -147,8 +143,6 @@ class Consensus(AbstractIterative):
     labelled_: LabelledItems | None
     sample_: Sample | None
 
-    _kept: tuple[tuple[Any, ...], LearnedRule] | None = None  # what the rule was made of, and the rule
-
     command: ClassVar[str] = "consensus"
     shrinks_rates: ClassVar[bool] = True  # confusion matrices, by as much however many items there are
     learned: ClassVar[Learned] = {
@@ -225,7 +219,7 @@ class Consensus(AbstractIterative):
         posterior = rule.lazy_posterior(predictions, known, self.label_noise or 0.0)
         self._learn(finding, rule, labelled, sample)
         self.stated_, self.reweighting_ = shares, reweighting
-        self._keep(plain)
+        self._kept_rule(self._made_of(), lambda: plain)
         return Outcome(posterior, finding.translated.statistics, finding.history, converged=True)
 
     def _partial_fit(self, predictions: AbstractPredictions, known: Array | None) -> Outcome:
@@ -242,7 +236,7 @@ class Consensus(AbstractIterative):
         posterior = rule.lazy_posterior(predictions, known, self.label_noise or 0.0)
         self._learn(finding, rule, labelled, sample)
         self.stated_, self.reweighting_ = shares, reweighting
-        self._keep(plain)
+        self._kept_rule(self._made_of(), lambda: plain)
         return Outcome(posterior, finding.translated.statistics, finding.history, converged=False)
 
     def add_labels(self, predictions: Any, labels: Any) -> Self:
@@ -366,24 +360,16 @@ class Consensus(AbstractIterative):
         return self._with_correction(self.plain_rule())
 
     def plain_rule(self) -> LearnedRule:
-        """The rule without what labels taught; a small one is kept, since many ask for one item at a time."""
+        """The rule without what labels taught."""
         self._check_is_fitted()
-        if self._kept is not None and all(map(is_, self._kept[0], self._made_of())):
-            return self._kept[1]
-        return self._keep(_weighted(self._rule(self.finding(), self.stated_), self.reweighting_))
+        return self._kept_rule(
+            self._made_of(), lambda: _weighted(self._rule(self.finding(), self.stated_), self.reweighting_)
+        )
 
     def _made_of(self) -> tuple[Any, ...]:
         """What the rule without labels follows from."""
         learned = (self.survey_, self.confusion_, self.vote_statistics_, self.stated_, self.reweighting_)
         return (*learned, self.weights, self.chunk_size)
-
-    def _keep(self, rule: LearnedRule) -> LearnedRule:
-        self._kept = (self._made_of(), rule) if rule.n_numbers <= SMALL_RULE else None
-        return rule
-
-    def __getstate__(self) -> Any:
-        """Without the rule that is kept, which follows from the rest."""
-        return {name: value for name, value in vars(self).items() if name != "_kept"}
 
     def _rule(self, finding: Finding, stated: ClassShares | None) -> LearnedRule:
         """Of one member or one item nothing can be learned: the answer is the average."""

@@ -70,7 +70,7 @@ def find(predictions: AbstractPredictions, chunk_size: int | None, show: Any = N
     votes = open_reader(predictions.votes(), chunk_size=chunk_size)
     progress: AbstractContextManager[Any] = nullcontext() if show is None else show(reader, TRANSLATIONS + 1)
     with progress:
-        standing = Standing.of(reader.agreement(), votes.agreement())
+        standing = Standing.of(*_agreement(reader, votes))
         average = reader.average_statistics(reader, standing.weights)
         combined = _combined(votes, average)
         translated, history = _translated(reader, standing, average)
@@ -87,9 +87,8 @@ def find_more(before: Finding, predictions: AbstractPredictions, forgetting: flo
     votes = open_reader(predictions.votes(), chunk_size=chunk_size)
     old, experts = before.found, before.experts
     expected = reader.expectation(remembers=False)(experts.translation)
-    standing = Standing.of(
-        forgetting * old.standing.agreement + reader.agreement(), forgetting * old.standing.votes + votes.agreement()
-    )
+    agreement, voted = _agreement(reader, votes)
+    standing = Standing.of(forgetting * old.standing.agreement + agreement, forgetting * old.standing.votes + voted)
     average = reader.average_statistics(reader, standing.weights)
     earlier = before.translated.statistics
     n_answers = forgetting * earlier.answer_counts + average.answer_counts
@@ -100,6 +99,12 @@ def find_more(before: Finding, predictions: AbstractPredictions, forgetting: flo
     frequency = _frequency(old.survey.of_class("re-estimated"), old.survey.totals[0])
     surveyed = predictions.total(partial(survey, _experts(known, translated), frequency, chunk_size))
     return Finding(known._replace(survey=forgetting * old.survey + surveyed), translated, [expected.log_evidence])
+
+
+def _agreement(reader: AbstractReader, votes: AbstractReader) -> tuple[Agreement, Agreement]:
+    """How much members agree in their answers, and in their votes, which may be the same."""
+    agreement = reader.agreement()
+    return agreement, agreement if votes.predictions is reader.predictions else votes.agreement()
 
 
 def n_effective(weights: FloatArray, statistics: Statistics) -> float:

@@ -28,6 +28,9 @@ LEAST_RESIDUAL = 0.02
 """How far a pair's agreement may be from the product of its skills without being doubted, beside sampling error: on
 the scale from 0, chance, to 1."""
 
+MOST_STEPS, SETTLED = 60, 1e-12
+"""Skills are found in so many steps at most, and in fewer if none of them changes by more than this any more."""
+
 LEAST_SHARE = 0.02
 """Of an equal weight, what nobody's falls below: the weakest may be the only one to answer an item."""
 
@@ -89,10 +92,13 @@ def skills(votes: Agreement, sameness: FloatArray) -> FloatArray:
     usual = np.clip(np.median(borne_out), 0.05, 1) if len(borne_out) else 1.0
     noise = LEAST_RESIDUAL + 0.5 / np.sqrt(np.maximum(met, 1))
     found = np.ones(len(table))
-    for _ in range(60):  # of reweighted least squares, which settle within some twenty
+    for _ in range(MOST_STEPS):  # of reweighted least squares
+        before = found
         weights = trust / np.maximum(table - np.outer(found, found), noise)
         pull = (weights * table) @ found + PRIOR_WEIGHT * usual
         found = np.clip(pull / (weights @ found**2 + PRIOR_WEIGHT), 1e-3, 1)
+        if np.abs(found - before).max() <= SETTLED:
+            break
     return found
 
 

@@ -80,7 +80,7 @@ class Experts:
         """A weighted sum of probabilities (items, classes), a vote counting as `VOTE`, and its weight (items, 1)."""
         total, behind = _pooled(features, weights)
         if self.is_hard.any():
-            hard, behind_hard = _pooled(features, weights * self.is_hard)
+            hard, behind_hard = (total, behind) if self.is_hard.all() else _pooled(features, weights * self.is_hard)
             total = total - (1 - VOTE) * (hard - behind_hard / total.shape[1])
         return total, behind
 
