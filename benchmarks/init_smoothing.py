@@ -19,6 +19,7 @@ from sklearn.model_selection import train_test_split
 import consilience as cs
 from consilience.cli.rotated_digits import rotated, untrained_members
 from consilience.metrics import accuracy, brier_score, nll
+from consilience.system.tables import Table
 
 SHARES = (0.0, 0.01, 0.1, 0.3, 1.0, 3.0)
 ITEMS = {1: 899, 2: 3000, 3: 1500}
@@ -88,7 +89,7 @@ def report(n_digits: int, differences: np.ndarray) -> None:
         "brier": brier.mean(axis=0).tolist(),
         "brier worse": (brier > 0).sum(axis=0).tolist(),
     }
-    print(cs.tables.Table(table), flush=True)
+    print(Table(table), flush=True)
 
 
 if __name__ == "__main__":

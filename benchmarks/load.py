@@ -48,7 +48,7 @@ def threads(seconds: float, n_threads: int = 8) -> str:
         while time.monotonic() < until and not errors:
             if not np.array_equal(model.predict_proba(batches[place]), expected[place]):
                 errors.append(place)
-            cs.explain(model, batches[place], place)
+            cs.explain(batches[place], place, aggregator=model)
             counts[place] += 1
 
     workers = [threading.Thread(target=ask, args=(place,)) for place in range(n_threads)]

@@ -37,7 +37,7 @@ def ask(truth: np.ndarray, positions: np.ndarray) -> np.ndarray:
 
 def suggested(p: cs.Predictions, labels: np.ndarray, seed: int) -> np.ndarray:
     """The next items by `suggest`, which leaves out what is labelled and starts from what labels corrected."""
-    return cs.suggest(p, BATCH, labels, seed=seed).positions
+    return cs.suggest(p, labels, n=BATCH, seed=seed).positions
 
 
 def at_random(_: cs.Predictions, labels: np.ndarray, seed: int) -> np.ndarray:
@@ -64,7 +64,7 @@ def main() -> None:
     """Both curves, and what the first items look like."""
     p, _ = made_up()
     print("The members are made up. The first items to label:\n")
-    print(cs.suggest(p, 5))
+    print(cs.suggest(p, n=5))
     print(f"\nAccuracy on other items, mean of {N_RUNS} runs\n\nlabels  suggested  random")
     curves = [
         np.mean([learning_curve(choose, seed) for seed in range(N_RUNS)], axis=0) for choose in (suggested, at_random)

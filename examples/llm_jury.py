@@ -158,7 +158,7 @@ def report(predictions: cs.Predictions, labels: np.ndarray | None) -> None:
     place = int(changed[0]) if len(changed) else 0
     item = predictions.items[place]
     print(f"\nWhy Soft Dawid-Skene says {verdicts[place]} of {item!r}, where most votes are for {votes[place]}\n")
-    print(cs.explain(jury, predictions, item))
+    print(cs.explain(predictions, item, aggregator=jury))
 
 
 if __name__ == "__main__":

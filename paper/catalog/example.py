@@ -144,7 +144,7 @@ def _terms(found: _Answers, item: int, wrong: int, seeds: list[int]) -> list[str
     """The posterior odds split by member and term, for eq. 3 alone and for the answer that was given."""
     lines = []
     for title, model in (("Eq. 3 alone", found.model.pure()), ("The answer, mixed with the average", found.model)):
-        why = explain(model, Predictions(found.array), item, against=wrong)
+        why = explain(Predictions(found.array), item, against=wrong, aggregator=model)
         odds = f"{title}: log-odds of {why.winner} over {why.runner_up} {why.log_odds:+.2f}"
         lines += [f"{odds} nats, of which the class prior has {why.prior:+.2f}.", ""]
         sums = {"The sums (A.1)": float(why.by_probability.sum()), "the normalizers": float(why.normalizer.sum())}

@@ -1,9 +1,20 @@
 """Fuse the predictions of several classifiers into one answer, without labels."""
 
 from importlib import import_module
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any
+from warnings import warn
 
 __version__ = "0.1.0"
+
+RENAMED = {
+    "check_aggregator": "checks.check_aggregator",
+    "evaluate_labels": "value_of_labels",
+    "ood": "metrics.ood",
+    "reliability_curve": "metrics.reliability_curve",
+    "tables": "system.tables",
+}
+"""Names of version 0.1, which warn until version 1.1, and what they are called now."""
 
 if TYPE_CHECKING:
     from consilience.ensemble.classifier import EnsembleClassifier as EnsembleClassifier
@@ -24,6 +35,10 @@ else:
             loaded = globals() | vars(home)  # and with the names, the rooms that they are from
             if name in loaded:
                 return loaded[name]
+        if name in RENAMED:
+            warn(f"cs.{name} is now cs.{RENAMED[name]}", DeprecationWarning, stacklevel=2)
+            import_module("consilience.interface")
+            return attrgetter(RENAMED[name])(import_module("consilience"))
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
     def __dir__() -> list[str]:

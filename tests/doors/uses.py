@@ -70,14 +70,14 @@ class Uses:
         found = cs.evaluate(rows, labels, classes=classes, n_bootstrap=0)
         assert_same_scores({name: estimate.value for name, estimate in found.items()}, scores("average", self.panel))
 
-    def evaluate_labels(self, labels):
-        found = cs.evaluate_labels(self.predictions, labels, n_folds=2)
+    def value_of_labels(self, labels):
+        found = cs.value_of_labels(self.predictions, labels, n_folds=2)
         assert found.n_labels == self.panel.is_known.sum()
         assert_same_scores(found.before, scores("consensus", self.panel))
 
     def suggest(self, labels):
         """Asked for more items than there are, it suggests all whose label is unknown."""
-        found = cs.suggest(self.predictions, 1000, labels, aggregator=cs.Average())
+        found = cs.suggest(self.predictions, labels, n=1000, aggregator=cs.Average())
         rows = [(row.item, row.answer, row.probability) for row in found]
         self.assert_suggested(rows)
 

@@ -58,7 +58,9 @@ def test_known_labels_and_explanations(client, method):
     blocks = da.from_array(ARRAY, chunks=(3, 70, 4))
     there, here = (clone(method).fit(data, labels) for data in (blocks, ARRAY))
     np.testing.assert_allclose(there.posterior_.compute(), here.posterior_, atol=1e-10)
-    assert cs.explain(there, blocks, 200).log_odds == pytest.approx(cs.explain(here, ARRAY, 200).log_odds)
+    assert cs.explain(blocks, 200, aggregator=there).log_odds == pytest.approx(
+        cs.explain(ARRAY, 200, aggregator=here).log_odds
+    )
 
 
 def test_insight_brings_the_items_here_once(client, monkeypatch):
@@ -68,8 +70,8 @@ def test_insight_brings_the_items_here_once(client, monkeypatch):
     one = {"aggregators": {"average": cs.Average()}}
     assert cs.compare(blocks, labels, **one)["nll"] == pytest.approx(cs.compare(ARRAY, labels, **one)["nll"])
     average = cs.Average()
-    assert cs.suggest(blocks, 5, aggregator=average).items == cs.suggest(ARRAY, 5, aggregator=average).items
-    assert cs.evaluate_labels(blocks, labels, n_folds=2).after == cs.evaluate_labels(ARRAY, labels, n_folds=2).after
+    assert cs.suggest(blocks, n=5, aggregator=average).items == cs.suggest(ARRAY, n=5, aggregator=average).items
+    assert cs.value_of_labels(blocks, labels, n_folds=2).after == cs.value_of_labels(ARRAY, labels, n_folds=2).after
 
 
 def test_items_are_brought_here_in_the_order_asked(client):

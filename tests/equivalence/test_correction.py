@@ -219,7 +219,7 @@ def test_explanations_add_up(case, item):
     array, labels = case
     array[0, item] = [0, 0, 1, 0]  # so that some answers are next to zero
     fitted = cs.Consensus().fit(array, labels)
-    e = cs.explain(fitted, array, item)
+    e = cs.explain(array, item, aggregator=fitted)
     posterior = fitted.predict_proba(array[:, [item]])[0]
     np.testing.assert_allclose(e.posterior, posterior, atol=1e-12)
     order = np.argsort(-posterior)

@@ -85,7 +85,7 @@ def test_another_device(array):
         posterior = method.fit_predict_proba(cs.Predictions(theirs, classes=list("abcd")))
         assert posterior.device == device
         assert method.predict_proba(cs.Predictions(theirs[:, :3, ::-1], classes=list("dcba"))).device == device
-        cs.explain(method, theirs, 2)
+        cs.explain(theirs, 2, aggregator=method)
 
 
 def test_members_of_different_precision(array):

@@ -97,7 +97,7 @@ def test_exports(model, logits, tmp_path):
 
 def test_explanations(model):
     for item in (0, 10, 20):
-        explanation = cs.explain(model, ARRAY, item)
+        explanation = cs.explain(ARRAY, item, aggregator=model)
         np.testing.assert_allclose(explanation.posterior, model.predict_proba(ARRAY)[item], atol=1e-10)
         told = explanation.prior + explanation.shares + explanation.by_member.sum()
         np.testing.assert_allclose(told, explanation.log_odds, atol=1e-10)

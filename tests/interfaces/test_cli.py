@@ -65,7 +65,7 @@ def test_what_known_labels_bought_is_told(run, arrays):
     np.save("known.npy", np.where(np.arange(N_ITEMS) < 30, np.load("truth.npy"), -1))
     code, out, _ = run("aggregate", *arrays, "--known", "known.npy")
     assert code == 0
-    found = cs.evaluate_labels(cs.Predictions(fitted_data()), np.load("known.npy"), n_folds=5)
+    found = cs.value_of_labels(cs.Predictions(fitted_data()), np.load("known.npy"), n_folds=5)
     assert " ".join(found.sentence().split()) in " ".join(out.split())
     assert found.sentence().startswith("30 labels may have changed accuracy by chance alone, +0.0 points (-")
     summary = json.loads(run("aggregate", *arrays, "--known", "known.npy", "--json")[1])

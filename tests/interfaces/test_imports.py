@@ -3,6 +3,8 @@
 import subprocess
 import sys
 
+import pytest
+
 import consilience as cs
 
 HEAVY = ("pandas", "polars", "scipy.optimize", "scipy.stats", "sklearn", "torch")
@@ -50,7 +52,8 @@ def test_public_names():
         "BayesianClassifierCombination",
         "SoftDawidSkene",
         "evaluate",
-        "evaluate_labels",
+        "value_of_labels",
+        "write_report",
         "compare",
         "diagnose",
         "EnsembleClassifier",
@@ -58,10 +61,33 @@ def test_public_names():
         "suggest",
         "load",
         "read_predictions",
-        "check_aggregator",
+        "checks",
         "metrics",
     )
     assert set(names) <= set(dir(cs))
     assert all(getattr(cs, name) is not None for name in names)
     assert set(names) <= set(cs.__all__)
     assert not hasattr(cs, "Nothing")
+
+
+@pytest.mark.parametrize("name", cs.RENAMED)
+def test_names_of_the_version_before_warn(name):
+    with pytest.warns(DeprecationWarning, match=f"cs.{name} is now cs.{cs.RENAMED[name]}"):
+        assert getattr(cs, name) is not None
+    assert name not in dir(cs)
+
+
+@pytest.mark.parametrize("verb", ["diagnose", "prevalence", "suggest", "value_of_labels", "explain"])
+def test_an_aggregator_in_the_wrong_place_is_named(verb):
+    rows, method = [[[0.9, 0.1], [0.2, 0.8]]], cs.Average()
+    for given, place in (((method, rows), "predictions"), ((rows, method), "labels")):
+        with pytest.raises(TypeError, match=rf"{verb}\(predictions.*aggregator=.*got Average in the place of.*{place}"):
+            getattr(cs, verb)(*given)
+
+
+def test_numbers_in_the_place_of_labels_are_named():
+    rows = [[[0.9, 0.1], [0.2, 0.8]]]
+    with pytest.raises(TypeError, match=r"suggest\(predictions, n=10\)"):
+        cs.suggest(rows, 10)
+    with pytest.raises(TypeError, match=r"monitor\(stream, window=10\)"):
+        cs.monitor(rows, 10)

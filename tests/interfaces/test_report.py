@@ -226,7 +226,7 @@ def test_it_says_what_to_label(open_report, animals):
     predictions, truth = animals
     page = open_report(predictions)
     rows = page.locator("table.suggestions tbody tr")
-    assert rows.locator("th").all_inner_texts() == [str(item) for item in cs.suggest(predictions, 10).items]
+    assert rows.locator("th").all_inner_texts() == [str(item) for item in cs.suggest(predictions, n=10).items]
     assert "members disagree: " in page.locator("table.suggestions").inner_text()
     page = open_report(predictions, labels=truth)
     assert "Every item has a label." in page.locator("#suggestions").inner_text()
@@ -370,7 +370,7 @@ def test_confusion_cells_are_read_by_keyboard_and_pointer(open_report, animals):
     page.keyboard.press("ArrowDown")
     page.keyboard.press("ArrowRight")
     page.keyboard.press("ArrowRight")
-    diagnosis = cs.diagnose(predictions, ds)
+    diagnosis = cs.diagnose(predictions, aggregator=ds)
     member = diagnosis.members["member"].index(page.locator("#confusion figcaption").nth(1).inner_text())
     expected = f"said fox for a true dog: {diagnosis.confusion[member, 1, 2]:.0%}"
     assert page.locator("#spoken").inner_text() == page.locator("#tooltip").inner_text() == expected

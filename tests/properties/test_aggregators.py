@@ -1,10 +1,10 @@
-"""Every check of `consilience.insight.checks` × every aggregator."""
+"""Every check of `consilience.aggregators.checks` × every aggregator."""
 
 import numpy as np
 import pytest
 
 import consilience as cs
-from consilience.insight.checks import CHECKS, DoesNotApplyError
+from consilience.aggregators.checks import CHECKS, DoesNotApplyError
 
 AGGREGATORS = {
     "average": cs.Average(),

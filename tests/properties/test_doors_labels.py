@@ -75,7 +75,7 @@ def test_every_method_learns_the_same(name, data, method):
 @given(data=st.data(), name=st.sampled_from(list(FORMS)))
 def test_what_labels_brought(data, name):
     form = FORMS[name]
-    check(form, *entered(data), form.give, Uses.evaluate_labels)
+    check(form, *entered(data), form.give, Uses.value_of_labels)
 
 
 @pytest.mark.parametrize("library", ["polars", "pyarrow"])

@@ -135,7 +135,7 @@ class Sequences(RuleBasedStateMachine):
     @rule(item=st.integers(0, 4))
     def explained(self, item):
         """The explanation is of the answer that is given."""
-        why = cs.explain(self.subject, self.probe, self.probe.items[item])
+        why = cs.explain(self.probe, self.probe.items[item], aggregator=self.subject)
         row = self.subject.predict_proba(self.probe)[item]
         first, second = CLASSES.index(why.winner), CLASSES.index(why.runner_up)
         assert row[first] == pytest.approx(row.max(), abs=SAME)

@@ -160,7 +160,7 @@ def complaint(model: Any, given: Any) -> str | None:
         warnings.simplefilter("ignore")
         try:
             rows = [model.posterior_, model.predict_proba(new), model.predict_proba(new.take([0]))]
-            repr(cs.explain(model, new, 0))
+            repr(cs.explain(new, 0, aggregator=model))
             model.partial_fit(new)
             rows += [model.posterior_, model.predict_proba(new)]
         except InvalidPredictions:

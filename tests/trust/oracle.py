@@ -88,7 +88,7 @@ def _use_predictions(predictions: cs.Predictions) -> None:
         return  # large, and true: nothing for a quick look
     fitted = cs.DawidSkene(max_iter=2, tol=None).fit(predictions)
     assert np.isfinite(fitted.posterior_).all(), "a posterior is not finite"
-    report_payload(predictions, fitted)
+    report_payload(predictions, aggregator=fitted)
     with tempfile.TemporaryDirectory() as folder:
         fitted.save(Path(folder) / "m.npz")
         assert cs.load(Path(folder) / "m.npz").members_ == fitted.members_, "names of members are lost"

@@ -25,7 +25,7 @@ FITTED = cs.DawidSkene(max_iter=3, tol=None).fit(BLOCK)
 NAMED = cs.DawidSkene(max_iter=3, tol=None).fit(P(BLOCK, members=list("abcd"), classes=list("xyz")))
 LONG = {"task": [0, 0, 1, 1], "worker": ["a", "b", "a", "b"], "label": ["x", "y", "y", "y"]}
 TABLE = cs.compare(BLOCK, aggregators=[cs.Average()])
-DIAGNOSIS = cs.diagnose(BLOCK, FITTED)
+DIAGNOSIS = cs.diagnose(BLOCK, aggregator=FITTED)
 HANDED_OVER = {"BLOCK": BLOCK, "TRUTH": TRUTH, "PAIR": PAIR, "TWO_CLASSES": TWO_CLASSES}
 
 
@@ -474,7 +474,7 @@ AGGREGATORS = {
         "(4 members, batch, 3 classes)",
         "got (2, 2, 3)",
     ),
-    "check: a word": (lambda: cs.check_aggregator("x"), "aggregator", "such as Consensus()", "got str"),
+    "check: a word": (lambda: cs.checks.check_aggregator("x"), "aggregator", "such as Consensus()", "got str"),
     "ensemble: none": (lambda: cs.EnsembleClassifier([]).fit(ROWS, TRUTH), "estimators", "pairs", "got []"),
     "ensemble: words": (lambda: cs.EnsembleClassifier(["a"]).fit(ROWS, TRUTH), "estimators", "pairs", "without a name"),
     "ensemble: no y": (lambda: cs.EnsembleClassifier(tree()).fit(ROWS), "y", "requires y", "y is None"),
@@ -538,7 +538,12 @@ SCORES = {
     "level: above 1": (lambda: cs.evaluate(ROWS, TRUTH, level=95), "level", "from 0 to 1", "got 95"),
     "level: a word": (lambda: cs.evaluate(ROWS, TRUTH, level="x"), "level", "a number", "got 'x'"),
     "n_bins: none": (lambda: cs.evaluate(ROWS, TRUTH, n_bins=0), "n_bins", "at least 1", "got 0"),
-    "n_bins: a fraction": (lambda: cs.reliability_curve(ROWS, TRUTH, n_bins=2.5), "n_bins", "an integer", "got 2.5"),
+    "n_bins: a fraction": (
+        lambda: cs.metrics.reliability_curve(ROWS, TRUTH, n_bins=2.5),
+        "n_bins",
+        "an integer",
+        "got 2.5",
+    ),
     "n_bootstrap: below 0": (lambda: cs.evaluate(ROWS, TRUTH, n_bootstrap=-1), "n_bootstrap", "at least 0", "got -1"),
     "seed: a word": (lambda: cs.evaluate(ROWS, TRUTH, seed="x"), "seed", "an integer", "got 'x'"),
     "strategy": (
@@ -563,20 +568,40 @@ SCORES = {
         "a list or a mapping",
         "got Average",
     ),
-    "diagnose: a word": (lambda: cs.diagnose(BLOCK, "x"), "aggregator", "such as Consensus()", "got str"),
-    "diagnose: a class": (lambda: cs.diagnose(BLOCK, cs.Average), "aggregator", "such as Consensus()", "class Average"),
-    "explain: exchanged": (lambda: cs.explain(BLOCK, FITTED, 0), "aggregator", "such as Consensus()", "got ndarray"),
-    "explain: an unknown item": (lambda: cs.explain(FITTED, BLOCK, 99), "item", "one of the 10 items", "got 99"),
-    "explain: a list": (lambda: cs.explain(FITTED, BLOCK, [0]), "item", "one of the 10 items", "got [0]"),
+    "diagnose: a word": (lambda: cs.diagnose(BLOCK, aggregator="x"), "aggregator", "such as Consensus()", "got str"),
+    "diagnose: a class": (
+        lambda: cs.diagnose(BLOCK, aggregator=cs.Average),
+        "aggregator",
+        "such as Consensus()",
+        "class Average",
+    ),
+    "explain: exchanged": (
+        lambda: cs.explain(BLOCK, 0, aggregator=BLOCK),
+        "aggregator",
+        "such as Consensus()",
+        "got ndarray",
+    ),
+    "explain: an unknown item": (
+        lambda: cs.explain(BLOCK, 99, aggregator=FITTED),
+        "item",
+        "one of the 10 items",
+        "got 99",
+    ),
+    "explain: a list": (lambda: cs.explain(BLOCK, [0], aggregator=FITTED), "item", "one of the 10 items", "got [0]"),
     "explain: an unknown class": (
-        lambda: cs.explain(FITTED, BLOCK, 0, against=9),
+        lambda: cs.explain(BLOCK, 0, against=9, aggregator=FITTED),
         "against",
         "[0, 1, 2]",
         "got 9",
     ),
     "report: a title": (lambda: write_report("r.html", BLOCK, title=3), "title", "must be text", "got 3"),
     "report: no items": (lambda: write_report("r.html", BLOCK, most_items=0), "most_items", "at least 1", "got 0"),
-    "report: a word": (lambda: write_report("r.html", BLOCK, "x"), "aggregator", "such as Consensus()", "got str"),
+    "report: a word": (
+        lambda: write_report("r.html", BLOCK, aggregator="x"),
+        "aggregator",
+        "such as Consensus()",
+        "got str",
+    ),
     "report: labels": (lambda: write_report("r.html", BLOCK, labels=[0]), "labels", "each of the 10 items", "got 1"),
     "plot: a word": (lambda: plots.plot_confusion("x"), "confusion", "a fitted aggregator", "got a str"),
     "plot: an unknown member": (lambda: plots.plot_confusion(FITTED, ["q"]), "members", "['0', '1'", "got 'q'"),

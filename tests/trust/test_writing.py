@@ -28,7 +28,7 @@ WRITERS = {
     "posterior.parquet": posterior,
     "posterior.safetensors": posterior,
     "model.npz": FITTED.save,
-    "page.html": lambda path: write_report(path, BLOCK, FITTED),
+    "page.html": lambda path: write_report(path, BLOCK, aggregator=FITTED),
     "graph.onnx": FITTED.to_onnx,
 }
 

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import consilience as cs
+from consilience.system.tables import Table
 
 from simulate import named, softmax_members
 
@@ -84,7 +85,7 @@ def test_members_may_be_named_by_numbers(data):
 
 def test_a_class_that_nobody_saw_is_drawn_as_unknown(data):
     array = np.concatenate([data[0].to_array(), np.zeros((3, 300, 1))], axis=2)[:, :100]
-    diagnosis = cs.diagnose(array, cs.MajorityVote())
+    diagnosis = cs.diagnose(array, aggregator=cs.MajorityVote())
     image = heat_maps(cs.plots.plot_confusion(diagnosis))[0].images[0]
     assert np.ma.getmaskarray(image.get_array())[4].all()
     assert image.cmap.get_bad()[0] == pytest.approx(0xBF / 255)
@@ -121,7 +122,7 @@ def test_reliability_draws_the_curve_of_each_posterior(data, fitted):
     assert list(drawn(ax)) == list(posteriors)
     (shares,) = ax.child_axes
     for (name, points), stairs in zip(drawn(ax).items(), shares.patches, strict=True):
-        curve = cs.reliability_curve(posteriors[name], truth, n_bins=10)
+        curve = cs.metrics.reliability_curve(posteriors[name], truth, n_bins=10)
         is_seen = curve.n_items > 0
         np.testing.assert_array_equal(points, np.stack([curve.confidence, curve.accuracy], axis=1)[is_seen])
         np.testing.assert_array_equal(stairs.get_data().edges, curve.edges)
@@ -158,7 +159,7 @@ def test_agreement_knows_three_kinds(diagnosis):
 
 def table(**scores):
     methods = list(scores)
-    return cs.tables.Table({"method": methods, "nll": [scores[name] for name in methods]})
+    return Table({"method": methods, "nll": [scores[name] for name in methods]})
 
 
 def test_comparison_draws_each_method_over_the_levels():

@@ -394,7 +394,7 @@ def check_is_aggregator(value: Any, name: str = "aggregator") -> None:
         raise ValueError(f"{name} must be one of consilience's, such as Consensus(); got {got}")  # noqa: TRY004 - as for other arguments
 
 
-def fitted_copy(aggregator: Method, predictions: Predictions, labels: Any = None) -> Method:
+def fitted_copy(aggregator: Method, predictions: AbstractPredictions, labels: Any = None) -> Method:
     """A fitted copy of an aggregator, without a warning where it did not converge."""
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", UNSETTLED)

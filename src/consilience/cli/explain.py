@@ -43,7 +43,7 @@ def command(
             raise ValueError(f"{option_name} must be one of {', '.join(map(str, axis.names[:5]))}, …; got {text!r}")
     shares = shares_of(class_shares, told, predictions.classes, quiet=json)
     aggregator = fitted(predictions, method, option, model, known=known_truth, class_shares=shares)
-    explanation = explain(aggregator, predictions, item, against=against)
+    explanation = explain(predictions, item, aggregator=aggregator, against=against)
     if json:
         screen.print_json(
             {

@@ -64,7 +64,7 @@ def command(
     known = before if window is None else stream  # batches are read one by one, so the reference tells the classes
     shares = shares_of(class_shares, told, None if known is None else known.classes, quiet=json)
     with screen.waiting("looking at each window"):
-        found = monitor(stream, window, reference=before, false_alarms=false_alarms, labels=truth, class_shares=shares)
+        found = monitor(stream, truth, window=window, reference=before, false_alarms=false_alarms, class_shares=shares)
     if report is not None:
         found.to_html(report)
     written = [] if report is None else [str(report)]

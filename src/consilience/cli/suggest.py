@@ -54,7 +54,7 @@ def command(
     known_truth = labels_of(known, predictions, files, told, quiet=json)
     shares = shares_of(class_shares, told, predictions.classes, quiet=json)
     aggregator = fitted(predictions, method, option, known=known_truth, class_shares=shares)
-    suggested = suggest(predictions, number, known_truth, aggregator=aggregator, seed=seed).to_table()
+    suggested = suggest(predictions, known_truth, n=number, aggregator=aggregator, seed=seed).to_table()
     if output is not None:
         write_table(output, _to_fill_in(predictions, known_truth, suggested))
     if json:

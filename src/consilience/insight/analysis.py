@@ -14,7 +14,7 @@ from consilience.insight.accuracy.estimates import Estimate
 from consilience.insight.accuracy.measured import COVERAGE, LEAST_LABELS
 from consilience.insight.diagnostics import Diagnosis, diagnosis_under
 from consilience.insight.explanation import Explanation, explain
-from consilience.insight.label_evaluation import LabelEvaluation, evaluate_labels
+from consilience.insight.label_evaluation import LabelEvaluation, value_of_labels
 from consilience.metrics.wilson import wilson
 from consilience.passes.reader import Reader
 from consilience.system.arrays import to_numpy
@@ -123,7 +123,7 @@ class Analysis:
         if not is_taught or not 2 <= n_labels <= MOST_EVALUATED:
             return None
         assert isinstance(self.method, Consensus)  # noqa: S101 - only Consensus is taught
-        return evaluate_labels(self.predictions, self._known, self.method, n_folds=QUICK_FOLDS)
+        return value_of_labels(self.predictions, self._known, aggregator=self.method, n_folds=QUICK_FOLDS)
 
     @cached_property
     def n_changed_by_labels(self) -> int | None:
@@ -152,7 +152,7 @@ class Analysis:
             self._second(item) if rival is None else rival for item, rival in zip(items.tolist(), against, strict=True)
         ]
         for name, key in zip(taken.items, zip(items.tolist(), rivals, strict=True), strict=True):
-            why = self._explanations.get(key) or explain(self.method, taken, name, against=key[1])
+            why = self._explanations.get(key) or explain(taken, name, aggregator=self.method, against=key[1])
             if len(self._explanations) < MOST_KEPT:
                 self._explanations[key] = why
             yield why

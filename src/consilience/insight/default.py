@@ -33,6 +33,18 @@ def given_or_consensus(aggregator: AbstractAggregator | None, class_shares: Any 
     return aggregator
 
 
+def check_order(verb: str, predictions: Any, labels: Any = None) -> None:
+    """Raise where an aggregator stands in the place of the predictions or of the labels."""
+    swapped = next((own for own in (predictions, labels) if isinstance(own, AbstractAggregator)), None)
+    if swapped is not None:
+        name = type(swapped).__name__
+        raise TypeError(
+            f"{verb} takes the predictions first, then labels, and the aggregator by its name: "
+            f"{verb}(predictions, …, aggregator=…); got {name} in the place of "
+            f"the {'predictions' if swapped is predictions else 'labels'}"
+        )
+
+
 class Hint(NamedTuple):
     """How many answers would change if the classes were known to be about equally frequent."""
 

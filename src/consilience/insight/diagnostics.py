@@ -16,7 +16,7 @@ from consilience.insight.accuracy.estimates import FUSED, Estimate, Estimates, n
 from consilience.insight.agreement import PanelAgreement, agreement_of
 from consilience.insight.confusions import counted_confusions
 from consilience.insight.coverage import answered_shares
-from consilience.insight.default import Hint, given_or_consensus, hint_of
+from consilience.insight.default import Hint, check_order, given_or_consensus, hint_of
 from consilience.insight.explanation import explain_some
 from consilience.insight.influence import explained_items, influence_of
 from consilience.insight.monitoring.since import Since, since
@@ -130,9 +130,9 @@ class Diagnosis:
 
 def diagnose(
     predictions: Any,
-    aggregator: AbstractAggregator | None = None,
     labels: Any = None,
     *,
+    aggregator: AbstractAggregator | None = None,
     class_shares: Any = None,
     reference: Any = None,
     reference_labels: Any = None,
@@ -151,6 +151,7 @@ def diagnose(
     what has changed `since`, warns if the fused answer has probably become worse, and with `reference_labels` tells how
     often each member was right there.
     """
+    check_order("diagnose", predictions, labels)
     if reference is None and reference_labels is not None:
         raise ValueError("reference_labels need the reference that they belong to; got no reference")
     method = given_or_consensus(aggregator, class_shares)

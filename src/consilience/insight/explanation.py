@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
-from consilience.aggregators.base import check_is_aggregator
+from consilience.aggregators.base import fitted_copy
 from consilience.data.axes import some
+from consilience.insight.default import check_order, given_or_consensus
 from consilience.passes.reader import read_anywhere
 from consilience.system.tables import Table
 
@@ -100,18 +101,23 @@ class Explanation:
         return f"\nlog-odds by each expert alone: {said}" if said else ""
 
 
-def explain(aggregator: AbstractAggregator, predictions: Any, item: Any, *, against: Any = None) -> Explanation:
-    """Explain the answer of a fitted aggregator to one item.
+def explain(
+    predictions: Any, item: Any, *, aggregator: AbstractAggregator | None = None, against: Any = None
+) -> Explanation:
+    """Explain the answer of an aggregator, `Consensus` by default, to one item.
 
-    It explains `aggregator.predict_proba`: why the most probable class leads the second, or the class `against` if
-    given. For `Consensus` the evidence of members are Shapley values (see `Explanation`). `SoftDawidSkene.pure()`
-    explains eq. 3 alone, as the paper's appendix C does.
+    If the aggregator is not fitted, a copy is, to these predictions. It explains `aggregator.predict_proba`: why the
+    most probable class leads the second, or the class `against` if given. For `Consensus` the evidence of members are
+    Shapley values (see `Explanation`). `SoftDawidSkene.pure()` explains eq. 3 alone, as the paper's appendix C does.
     """
-    check_is_aggregator(aggregator)
+    check_order("explain", predictions, item)
+    method = given_or_consensus(aggregator)
     everything = read_anywhere(predictions)
+    if not hasattr(method, "members_"):
+        method = fitted_copy(method, everything)
     place = everything.axes.items.position_of(item)
-    one = aggregator.aligned(everything.take(slice(place, place + 1)))  # a slice does not count all items
-    explained = aggregator.rule().explained(one)
+    one = method.aligned(everything.take(slice(place, place + 1)))  # a slice does not count all items
+    explained = method.rule().explained(one)
     log_posterior = explained.log_posterior
     first, second = _contenders(log_posterior, one, against)
     prior, by_probability, normalizer, shares = explained.evidence(first, second)
@@ -136,7 +142,7 @@ def explain(aggregator: AbstractAggregator, predictions: Any, item: Any, *, agai
 def explain_some(aggregator: AbstractAggregator, predictions: Predictions, places: IntArray) -> Iterator[Explanation]:
     """Explain the items at these positions, each against its second class."""
     taken = predictions.take(places)
-    return (explain(aggregator, taken, name) for name in taken.items)
+    return (explain(taken, name, aggregator=aggregator) for name in taken.items)
 
 
 def _contenders(log_posterior: FloatArray, one: Predictions, against: Any) -> tuple[int, int]:

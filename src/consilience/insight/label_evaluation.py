@@ -14,6 +14,7 @@ from consilience.data.axes import Axis
 from consilience.data.labels import known_truths, which_known
 from consilience.data.predictions import as_single_items
 from consilience.data.reading import check_number
+from consilience.insight.default import check_order
 from consilience.metrics.paired import paired_difference
 from consilience.metrics.scores import METRICS, Estimate, ItemScores
 from consilience.system.arrays import to_numpy
@@ -84,8 +85,8 @@ class LabelEvaluation(NamedTuple):
         return f"{self.to_table()!r}\n{self.sentence()}"
 
 
-def evaluate_labels(
-    predictions: Any, labels: Any, aggregator: Consensus | None = None, *, n_folds: int = 10, seed: int = 0
+def value_of_labels(
+    predictions: Any, labels: Any, *, aggregator: Consensus | None = None, n_folds: int = 10, seed: int = 0
 ) -> LabelEvaluation:
     """Score the labelled items without labels, with half of the other labels, and with all of them.
 
@@ -111,10 +112,11 @@ def evaluate_labels(
     >>> mistaken = np.where(truth == 2, 1, truth)  # two of three take 2 for 1, now and then
     >>> votes = np.where(rng.random((3, 200)) < 0.3, np.stack([truth, mistaken, mistaken]), truth)
     >>> rows = 0.1 + 0.7 * np.eye(3)[np.where(rng.random((3, 200)) < 0.1, rng.integers(3, size=(3, 200)), votes)]
-    >>> found = evaluate_labels(rows, np.where(np.arange(200) < 60, truth, -1), n_folds=3)
+    >>> found = value_of_labels(rows, np.where(np.arange(200) < 60, truth, -1), n_folds=3)
     >>> found.n_labels, found.gain["nll"].value < 0
     (60, True)
     """
+    check_order("value_of_labels", predictions, labels)
     if aggregator is not None and not isinstance(aggregator, Consensus):
         raise ValueError(f"aggregator must be a Consensus, which labels correct; got {type(aggregator).__name__}")
     if isinstance(n_folds, bool) or not isinstance(n_folds, int) or n_folds < 2:

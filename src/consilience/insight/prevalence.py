@@ -7,18 +7,20 @@ from typing import TYPE_CHECKING, Any, Protocol, final
 
 import numpy as np
 
-from consilience.aggregators.base import AbstractAggregator, check_is_aggregator
-from consilience.aggregators.dawid_skene import DawidSkene
+from consilience.aggregators.consensus.consensus import Consensus
+from consilience.aggregators.consensus.finding import combination_of
 from consilience.aggregators.label_em import AbstractLabelEM
 from consilience.data.axes import some
 from consilience.data.predictions import Predictions, as_single_items
 from consilience.data.reading import check_number
 from consilience.insight.analysis import Analysis
+from consilience.insight.default import check_order, given_or_consensus
 from consilience.system.arrays import plain_numpy, to_numpy
 from consilience.system.errors import InvalidPredictions
 from consilience.system.tables import Table
 
 if TYPE_CHECKING:
+    from consilience.aggregators.base import AbstractAggregator
     from consilience.data.answers import HardAnswers
     from consilience.system.arrays import FloatArray, IntArray
 
@@ -72,9 +74,9 @@ class Prevalence:
 
 def prevalence(
     predictions: Any,
-    aggregator: AbstractAggregator | None = None,
-    *,
     labels: Any = None,
+    *,
+    aggregator: AbstractAggregator | None = None,
     confusion: Any = None,
     n_bootstrap: int = 300,
     level: float = 0.95,
@@ -101,7 +103,7 @@ def prevalence(
     Parameters
     ----------
     aggregator
-        Gives the posterior, Dawid-Skene by default. If it is not fitted, a copy is, without the labels.
+        Gives the posterior, `Consensus` by default. If it is not fitted, a copy is, without the labels.
     labels
         The true classes of some items, -1 where unknown; every class at least once.
     confusion
@@ -121,8 +123,8 @@ def prevalence(
     >>> found.votes.tolist(), found.shares.round(3).tolist()
     ([0.75, 0.25], [0.929, 0.071])
     """
-    method = DawidSkene() if aggregator is None else aggregator
-    check_is_aggregator(method)
+    check_order("prevalence", predictions, labels)
+    method = given_or_consensus(aggregator)
     _check_options(n_bootstrap, level, seed)
     if labels is not None and confusion is not None:
         raise ValueError("either labels or confusion may tell how members err; got both")
@@ -223,16 +225,25 @@ def _raters(
         return _Posterior(posterior, truth), source
     if confusion is not None:
         return _Members(answers, _read(confusion, data)), "errors of the members as the confusion matrices given say"
-    if not isinstance(method, AbstractLabelEM):
-        raise ValueError(  # noqa: TRY004 - as for other arguments
-            "the aggregator must be DawidSkene or BayesianClassifierCombination, which tell how members' votes err, "
-            f"unless labels or confusion do; got {type(method).__name__}"
+    rates = _estimated(method)
+    if rates is None:
+        raise ValueError(
+            "the aggregator must be Consensus, DawidSkene or BayesianClassifierCombination, which tell how members' "
+            f"votes err, unless labels or confusion do; got {type(method).__name__}"
         )
     name, where = type(method).__name__, "these very items" if analysis.is_fitted_here else "the items of its fit"
     source = f"errors of the members as {name} estimates them on {where}"
     if analysis.is_fitted_here:
-        source += ": this can only repeat its mean posterior"
-    return _Members(answers, np.asarray(method.confusion_)), source
+        source += ": this tells no more than its mean posterior"
+    return _Members(answers, rates), source
+
+
+def _estimated(method: AbstractAggregator) -> FloatArray | None:
+    """How often members vote for each class, given the true one, as a fitted method estimates it; None of others."""
+    if isinstance(method, Consensus):
+        model = combination_of(len(method.classes_))
+        return model.rates(model.maximize(method.vote_statistics_))[1]
+    return np.asarray(method.confusion_) if isinstance(method, AbstractLabelEM) else None
 
 
 def _read(confusion: Any, data: Predictions) -> FloatArray:

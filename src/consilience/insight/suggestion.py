@@ -20,7 +20,7 @@ from consilience.data.labels import known_truths, which_known
 from consilience.data.predictions import Predictions, as_single_items
 from consilience.data.reading import check_number
 from consilience.insight.analysis import Analysis
-from consilience.insight.default import given_or_consensus
+from consilience.insight.default import check_order, given_or_consensus
 from consilience.system.arrays import to_numpy
 from consilience.system.tables import Table
 
@@ -91,9 +91,9 @@ class Suggestions(Sequence[Suggestion]):
 
 def suggest(
     predictions: Any,
-    n: int,
     labels: Any = None,
     *,
+    n: int = 10,
     aggregator: AbstractAggregator | None = None,
     class_shares: Any = None,
     seed: int = 0,
@@ -108,10 +108,10 @@ def suggest(
     ----------
     predictions
         Whatever `Predictions` takes.
-    n
-        How many items. If fewer are left, all of them are suggested.
     labels
         Known labels, as `fit` takes them. Those items are not suggested, nor others much like them.
+    n
+        How many items. If fewer are left, all of them are suggested.
     aggregator
         `Consensus(class_shares=class_shares)` by default. If it is not fitted, a copy is, with the labels.
     class_shares
@@ -123,11 +123,14 @@ def suggest(
     --------
     >>> rows = [[[0.9, 0.1], [0.3, 0.7], [0.1, 0.9]], [[0.8, 0.2], [0.6, 0.4], [0.2, 0.8]]]
     >>> p = Predictions(rows, members=["vit", "cnn"], classes=["cat", "dog"])
-    >>> suggest(p, 2, {2: "dog"})
+    >>> suggest(p, {2: "dog"}, n=2)
     item  answer  probability  why
        0  cat          0.8444  all say cat: tells whether that can be relied on
        1  dog          0.5539  members disagree: cnn says cat, vit says dog
     """
+    check_order("suggest", predictions, labels)
+    if isinstance(labels, int):
+        raise TypeError(f"suggest takes labels second, and how many items by name: suggest(predictions, n={labels})")
     if isinstance(n, bool) or not hasattr(n, "__index__") or operator.index(n) < 1:
         raise ValueError(f"n must be a whole number of at least 1; got {n!r}")
     check_number("seed", seed, integer=True)

@@ -3,6 +3,7 @@
 It may import from `system` and `data`.
 """
 
+from consilience.metrics import ood as ood
 from consilience.metrics.reliability import calibration_error as calibration_error
 from consilience.metrics.reliability import reliability_curve as reliability_curve
 from consilience.metrics.scores import Estimate as Estimate
@@ -12,4 +13,4 @@ from consilience.metrics.scores import brier_score as brier_score
 from consilience.metrics.scores import evaluate as evaluate
 from consilience.metrics.scores import nll as nll
 
-__all__ = ["accuracy", "brier_score", "calibration_error", "evaluate", "nll", "reliability_curve"]
+__all__ = ["accuracy", "brier_score", "calibration_error", "evaluate", "nll", "ood", "reliability_curve"]

@@ -36,9 +36,9 @@ SCRIPTS = (
 def write_report(
     path: str | os.PathLike[str],
     predictions: Any,
-    aggregator: AbstractAggregator | None = None,
     labels: Any = None,
     *,
+    aggregator: AbstractAggregator | None = None,
     known: Any = None,
     class_shares: Any = None,
     title: str | None = None,
@@ -53,11 +53,11 @@ def write_report(
         Where to write. An existing file is replaced.
     predictions
         Whatever `Predictions` takes.
+    labels
+        True labels, as `fit` takes them. They only measure.
     aggregator
         `Consensus(class_shares=class_shares)` by default. If it is not fitted, a copy is, with the `known` labels. The
         page shows its `predict_proba`.
-    labels
-        True labels, as `fit` takes them. They only measure.
     known
         Labels that the fit learns from, or has learned from. They measure nothing; the page says what they gained.
     class_shares
@@ -78,8 +78,8 @@ def write_report(
     """
     payload = report_payload(
         predictions,
-        aggregator,
         labels,
+        aggregator=aggregator,
         known=known,
         class_shares=class_shares,
         title=title,

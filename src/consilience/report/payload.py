@@ -31,9 +31,9 @@ MOST_SUGGESTED = 10
 
 def report_payload(
     predictions: Any,
-    aggregator: AbstractAggregator | None = None,
     labels: Any = None,
     *,
+    aggregator: AbstractAggregator | None = None,
     known: Any = None,
     class_shares: Any = None,
     title: str | None = None,

@@ -41,6 +41,10 @@ class Table:
     def __getitem__(self, column: str) -> list[Any]:
         return self._columns[column]
 
+    def select(self, *columns: str) -> Table:
+        """Some of the columns, in the order wanted."""
+        return Table({name: self._columns[name] for name in columns})
+
     def __len__(self) -> int:
         return len(next(iter(self._columns.values()), []))
 

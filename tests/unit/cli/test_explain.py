@@ -16,7 +16,7 @@ def test_names_that_are_not_there(run, arrays):
 def test_machines_get_the_explanation_too(run, arrays):
     code, out, _ = run("explain", *arrays, "--item", 3, "--against", 2, "-m", "majority-vote", "--json")
     predictions = cs.Predictions({name[:-4]: np.load(name) for name in arrays})
-    why = cs.explain(cs.MajorityVote().fit(predictions), predictions, 3, against=2)
+    why = cs.explain(predictions, 3, against=2, aggregator=cs.MajorityVote().fit(predictions))
     told = json.loads(out)
     assert code == 0 and (told["item"], told["winner"], told["runner_up"]) == (3, why.winner, 2)
     assert told["log_odds"] == why.log_odds

@@ -33,5 +33,5 @@ def test_the_page_is_that_of_write_report(tmp_path):
     method, truth = cs.DawidSkene().fit(predictions), np.arange(20) % 3
     write_page(tmp_path / "page.html", Analysis(predictions, method, labels=truth), "Title")
     command = shlex.join(["consilience", *sys.argv[1:]])
-    write_report(tmp_path / "report.html", predictions, method, truth, title="Title", command=command)
+    write_report(tmp_path / "report.html", predictions, truth, aggregator=method, title="Title", command=command)
     assert (tmp_path / "page.html").read_bytes() == (tmp_path / "report.html").read_bytes()

@@ -78,14 +78,14 @@ def test_other_commands_are_those_of_python(run, arrays):
         for command in ("explain --item 3", "compare", "suggest -n 4", "monitor --window 20")
     }
     counts = [60, 30, 10]
-    why = cs.explain(cs.Consensus(class_shares=counts).fit(panel), panel, item=3)
+    why = cs.explain(panel, item=3, aggregator=cs.Consensus(class_shares=counts).fit(panel))
     assert told["explain --item 3"]["class_shares"] == pytest.approx(why.shares) and why.shares != 0
     rows = {row["method"]: row for row in cs.compare(panel, class_shares=counts).rows()}
     for row in told["compare"]:
         assert row["to"] == pytest.approx(rows[row["method"]]["to"])
     items = [row["item"] for row in told["suggest -n 4"]["suggestions"]]
-    assert items == cs.suggest(panel, 4, class_shares=counts).items
-    windows = cs.monitor(cs.Predictions(panel), 20, class_shares=counts).windows
+    assert items == cs.suggest(panel, n=4, class_shares=counts).items
+    windows = cs.monitor(cs.Predictions(panel), window=20, class_shares=counts).windows
     assert [row["accuracy"] for row in told["monitor --window 20"]["windows"]] == pytest.approx(windows["accuracy"])
 
 

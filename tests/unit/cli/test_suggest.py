@@ -50,8 +50,8 @@ def test_known_labels_come_before_the_items_to_label():
         classes=["cat", "dog"],
     )
     known = {"c": "dog"}
-    table = _to_fill_in(predictions, known, cs.suggest(predictions, 1, known).to_table())
+    table = _to_fill_in(predictions, known, cs.suggest(predictions, known, n=1).to_table())
     assert table["item"][0] == "c" and table["item"][1] in ("a", "b")
     assert table["label"] == ["dog", None] and table["why"][0] is None
     assert table["probability"][1] == round(table["probability"][1], 4)
-    assert _to_fill_in(predictions, None, cs.suggest(predictions, 3).to_table())["label"] == [None] * 3
+    assert _to_fill_in(predictions, None, cs.suggest(predictions, n=3).to_table())["label"] == [None] * 3

@@ -47,7 +47,7 @@ def test_changed_items_are_those_the_average_answers_otherwise(analysis):
     chances = [row["consensus"]["probability"] for row in changed["surest"]]
     assert chances == sorted(chances, reverse=True) and chances[0] == analysis.posterior[is_changed].max()
     for row in changed["surest"]:
-        why = cs.explain(analysis.method, analysis.predictions, row["item"], against=row["average"]["class"])
+        why = cs.explain(analysis.predictions, row["item"], against=row["average"]["class"], aggregator=analysis.method)
         assert row["tipped by"]["log-odds"] == max(why.prior, why.by_member.max())
 
 
@@ -123,7 +123,7 @@ def test_the_class_shares_tip_an_answer_where_no_member_says_more():
     rows = np.tile([[0.6, 0.4], [0.4, 0.6]], (30, 1, 1)).transpose(1, 0, 2)  # two who contradict each other
     predictions = cs.Predictions(rows, members=["a", "b"])
     model = cs.Consensus(class_shares=[0.02, 0.98]).fit(predictions)
-    why = cs.explain(model, predictions, 0)
+    why = cs.explain(predictions, 0, aggregator=model)
     assert why.prior + why.shares > why.by_member.max()
     assert _tipped(why) == {"member": None, "log-odds": why.prior + why.shares}
 

@@ -23,7 +23,7 @@ def test_its_parts_are_those_of_the_functions(predictions):
     analysis = Analysis(predictions, method)
     np.testing.assert_array_equal(analysis.posterior, method.predict_proba(predictions))
     np.testing.assert_array_equal(analysis.average, cs.Average().fit(predictions).posterior_)
-    assert repr(analysis.diagnosis) == repr(cs.diagnose(predictions, method))
+    assert repr(analysis.diagnosis) == repr(cs.diagnose(predictions, aggregator=method))
     for part in ("posterior", "average", "diagnosis"):
         assert getattr(analysis, part) is getattr(analysis, part)
 
@@ -59,9 +59,9 @@ def test_truths_are_positions_of_the_fitted_classes(predictions):
 def test_the_first_explanations_are_made_once(predictions, monkeypatch):
     counts = Counter()
 
-    def counting(method, some, item, *, against):
+    def counting(some, item, *, aggregator, against):
         counts[item] += 1
-        return cs.explain(method, some, item, against=against)
+        return cs.explain(some, item, against=against, aggregator=aggregator)
 
     monkeypatch.setattr(module, "explain", counting)
     method = cs.DawidSkene(tol=None).fit(predictions)
@@ -71,7 +71,7 @@ def test_the_first_explanations_are_made_once(predictions, monkeypatch):
     assert [why.item for why in first] == items.tolist()
     assert all(why is same for why, same in zip(first[:MOST_KEPT], again[:MOST_KEPT], strict=True))
     assert [item for item, count in counts.items() if count > 1] == [items[MOST_KEPT]]
-    assert repr(first[3]) == repr(cs.explain(method, predictions, int(items[3])))
+    assert repr(first[3]) == repr(cs.explain(predictions, int(items[3]), aggregator=method))
     (other,) = analysis.explanations(items[:1], ["fox"])
-    assert repr(other) == repr(cs.explain(method, predictions, int(items[0]), against="fox"))
+    assert repr(other) == repr(cs.explain(predictions, int(items[0]), against="fox", aggregator=method))
     assert list(analysis.explanations(items[:0], [])) == []

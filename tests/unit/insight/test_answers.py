@@ -47,7 +47,7 @@ def test_every_column_is_what_a_slow_count_gives(rng, method):
     p, _ = panel(rng)
     model = method.fit(p)
     table = cs.answers(p, aggregator=model)
-    accuracy = cs.diagnose(p, model).members["estimated accuracy"]
+    accuracy = cs.diagnose(p, aggregator=model).members["estimated accuracy"]
     expected = list(zip(*slow(p, model.predict_proba(p), accuracy), strict=True))
     assert table.columns == ["item", *FUSED] and table["item"] == p.items
     for name, values in zip(FUSED, expected, strict=True):

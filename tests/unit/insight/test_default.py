@@ -74,9 +74,9 @@ def test_class_shares_go_to_a_consensus_once(collapsed):
     predictions, _ = collapsed
     known, shares = cs.Consensus(class_shares="even"), [0.4, 0.6]
     for call in (
-        lambda: report_payload(predictions, known, class_shares=shares),
+        lambda: report_payload(predictions, aggregator=known, class_shares=shares),
         lambda: cs.compare(predictions, aggregators=[known], class_shares=shares),
-        lambda: cs.suggest(predictions, 3, aggregator=cs.Average(), class_shares=shares),
+        lambda: cs.suggest(predictions, n=3, aggregator=cs.Average(), class_shares=shares),
     ):
         with pytest.raises(ValueError, match="class_shares .*; got both"):
             call()

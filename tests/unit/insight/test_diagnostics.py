@@ -38,8 +38,10 @@ def test_accuracies_are_measured_with_labels(rng):
 def test_labels_that_taught_a_method_do_not_measure_it(rng, method):
     labels, truth = draw(rng, [0.9, 0.8, 0.7], n_items=300)
     p, known = cs.Predictions.from_labels(labels), np.where(np.arange(300) < 60, truth, -1)
-    assert cs.diagnose(p, sklearn.base.clone(method).fit(p), labels=known).answers["fused answer"].is_measured
-    taught = cs.diagnose(p, sklearn.base.clone(method).fit(p, known), labels=known)
+    assert (
+        cs.diagnose(p, aggregator=sklearn.base.clone(method).fit(p), labels=known).answers["fused answer"].is_measured
+    )
+    taught = cs.diagnose(p, aggregator=sklearn.base.clone(method).fit(p, known), labels=known)
     assert not taught.answers["fused answer"].is_measured and taught.answers["average"].is_measured
     assert not taught.verdict.rivals
 
@@ -55,7 +57,7 @@ def test_confusions_agree_with_the_estimates(rng):
 
 def test_independent_members_are_no_copies(rng):
     labels, _ = draw(rng, [0.8, 0.7, 0.75, 0.6])
-    independent = cs.diagnose(cs.Predictions.from_labels(labels), cs.DawidSkene())
+    independent = cs.diagnose(cs.Predictions.from_labels(labels), aggregator=cs.DawidSkene())
     assert np.abs(independent.dependence[~np.eye(4, dtype=bool)]).max() < 0.15
     assert not any("copies" in warning for warning in independent.warnings)
     copied = cs.diagnose(cs.Predictions.from_labels(labels[[0, 1, 2, 3, 3]], members=list("abcde")))
@@ -82,7 +84,7 @@ def test_sparse_independent_crowds_are_no_copies(rng, n_answers):
     for row in labels:
         row[rng.permutation(500)[n_answers:]] = -1
     answered = (labels >= 0).any(axis=0)
-    d = cs.diagnose(cs.Predictions.from_labels(labels[:, answered], 3), cs.DawidSkene())
+    d = cs.diagnose(cs.Predictions.from_labels(labels[:, answered], 3), aggregator=cs.DawidSkene())
     assert not any("copies" in warning for warning in d.warnings)
 
 
@@ -122,8 +124,8 @@ def test_classes_in_another_order(rng):
     array, _ = softmax_members(rng, [3, 2, 1], n_items=100, n_classes=3)
     fitted = cs.DawidSkene().fit(cs.Predictions(array, classes=["a", "b", "c"]))
     turned = cs.Predictions(array[:, :, ::-1], classes=["c", "b", "a"])
-    expected = cs.diagnose(cs.Predictions(array, classes=["a", "b", "c"]), fitted).members
-    assert cs.diagnose(turned, fitted).members["agreement"] == expected["agreement"]
+    expected = cs.diagnose(cs.Predictions(array, classes=["a", "b", "c"]), aggregator=fitted).members
+    assert cs.diagnose(turned, aggregator=fitted).members["agreement"] == expected["agreement"]
 
 
 def test_agreement_is_the_share_of_common_items_with_the_same_label(rng):
@@ -147,7 +149,7 @@ def test_confused_pairs_are_named(rng):
 def test_a_fitted_aggregator_is_used_as_it_is(rng):
     array, _ = softmax_members(rng, [2, 1, 1], n_items=100, n_classes=3)
     average = cs.Average(weights=[1, 1e-6, 1e-6]).fit(array)
-    report = cs.diagnose(array, average).members
+    report = cs.diagnose(array, aggregator=average).members
     assert report["agreement"][0] == 1
 
 
@@ -185,7 +187,7 @@ def test_consensus_tells_accuracies_and_who_is_odd(rng):
     members = {name: saying(labels) for name, labels in zip("abc", said, strict=True)}
     members |= {"guesses": saying(rng.integers(n_classes, size=n_items)), "moved": saying((truth + 1) % n_classes)}
     model = cs.Consensus().fit(members)
-    diagnosis = cs.diagnose(members, model)
+    diagnosis = cs.diagnose(members, aggregator=model)
     assert (np.array(diagnosis.members["from"][:3]) < accuracies).all()
     assert (np.array(diagnosis.members["to"][:3]) > accuracies - 0.1).all()
     assert any(warning.startswith("member 'guesses'") for warning in diagnosis.warnings)
@@ -198,13 +200,16 @@ def test_known_class_shares_teach_whoever_estimates(rng):
     """The default method, or the Consensus behind another one; a Consensus that is given has its own."""
     labels, truth = labels_from_confusion(rng, diagonal_confusion([0.8, 0.7, 0.7], 2), [0.9, 0.1], 400)
     predictions, shares = cs.Predictions.from_labels(labels, classes=["usual", "rare"]), {"rare": 0.1, "usual": 0.9}
-    known = cs.diagnose(predictions, cs.Consensus(class_shares=shares))
+    known = cs.diagnose(predictions, aggregator=cs.Consensus(class_shares=shares))
     for method in (None, cs.MajorityVote()):
-        diagnosis = cs.diagnose(predictions, method, class_shares=shares)
+        diagnosis = cs.diagnose(predictions, aggregator=method, class_shares=shares)
         assert diagnosis.members["estimated accuracy"] == known.members["estimated accuracy"]
-        assert diagnosis.members["estimated accuracy"] != cs.diagnose(predictions, method).members["estimated accuracy"]
+        assert (
+            diagnosis.members["estimated accuracy"]
+            != cs.diagnose(predictions, aggregator=method).members["estimated accuracy"]
+        )
     with pytest.raises(ValueError, match="class_shares must be given to the aggregator where that is a Consensus"):
-        cs.diagnose(predictions, cs.Consensus(), class_shares=shares)
+        cs.diagnose(predictions, aggregator=cs.Consensus(), class_shares=shares)
 
 
 def test_what_members_confuse_is_counted_where_labels_are_enough():

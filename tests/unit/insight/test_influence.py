@@ -21,15 +21,15 @@ def panel(rng):
 @pytest.mark.parametrize("method", [cs.Consensus(), cs.Average(), cs.DawidSkene()], ids=lambda m: type(m).__name__)
 def test_the_shares_of_explanations_sum_up_to_the_number_of_the_row(panel, method):
     fitted = method.fit(panel)
-    found = cs.diagnose(panel, fitted).members["influence"]
+    found = cs.diagnose(panel, aggregator=fitted).members["influence"]
     places = explained_items(panel)
-    shares = [cs.explain(fitted, panel, int(place)).influence for place in places]
+    shares = [cs.explain(panel, int(place), aggregator=fitted).influence for place in places]
     np.testing.assert_allclose(found, np.mean(shares, axis=0), atol=1e-9)
     assert sum(found) == pytest.approx(1)
 
 
 def test_an_explanation_shows_the_share_of_each_term(panel):
-    why = cs.explain(cs.Consensus().fit(panel), panel, 0)
+    why = cs.explain(panel, 0, aggregator=cs.Consensus().fit(panel))
     np.testing.assert_allclose(why.influence, np.abs(why.by_member) / np.abs(why.by_member).sum())
     rows = {row["member"]: row for row in why.to_table().rows()}
     for member, share in zip(panel.members, why.influence, strict=True):

@@ -25,7 +25,7 @@ def first(labels, n):
 
 def test_before_is_the_label_free_score(confused):
     p, truth = confused
-    found = cs.evaluate_labels(p, first(truth, 50), n_folds=2)
+    found = cs.value_of_labels(p, first(truth, 50), n_folds=2)
     posterior = cs.Consensus().fit(p).posterior_[:50]
     assert found.n_labels == 50
     assert found.before["accuracy"] == cs.metrics.accuracy(posterior, truth[:50])
@@ -38,7 +38,7 @@ def test_before_is_the_label_free_score(confused):
 def test_after_leaves_each_items_own_label_out(confused):
     """By hand: with as many folds as labels, each item is answered by a fit to all other labels."""
     p, truth = confused
-    found = cs.evaluate_labels(p, first(truth, 6), n_folds=100)
+    found = cs.value_of_labels(p, first(truth, 6), n_folds=100)
     rows = [
         cs.Consensus().fit(p, np.where(np.arange(N_ITEMS) == k, -1, first(truth, 6))).posterior_[k] for k in range(6)
     ]
@@ -47,7 +47,7 @@ def test_after_leaves_each_items_own_label_out(confused):
 
 def test_what_only_labels_can_tell_shows(confused):
     p, truth = confused
-    found = cs.evaluate_labels(p, first(truth, 200), n_folds=4)
+    found = cs.value_of_labels(p, first(truth, 200), n_folds=4)
     assert found.gain["accuracy"].low > 0 > found.gain["nll"].high
     assert found.gain["nll"].low < found.gain["nll"].value < found.gain["nll"].high
     assert "200 labels gained accuracy, +" in repr(found) and "half of them" in repr(found)
@@ -58,7 +58,7 @@ def test_labels_of_chance_buy_nothing(confused, rng):
     """The negative control: by chance, one of five such sets of labels may seem to help."""
     p, _ = confused
     drawn = [first(rng.integers(3, size=N_ITEMS), 60) for _ in range(5)]
-    found = [cs.evaluate_labels(p, labels, n_folds=4) for labels in drawn]
+    found = [cs.value_of_labels(p, labels, n_folds=4) for labels in drawn]
     assert all(one.after["accuracy"] < 0.55 for one in found)
     assert sum("more are likely worth it" in one.sentence() for one in found) <= 1
 
@@ -68,12 +68,12 @@ def test_the_order_of_items_does_not_matter(confused, rng):
     p, truth = confused[0].take(range(N_SAMPLED)), confused[1][:N_SAMPLED]
     labels = first(truth, 60)
     other = rng.permutation(N_SAMPLED)
-    one = cs.evaluate_labels(p, labels, n_folds=3)
-    two = cs.evaluate_labels(p.take(other).with_items(p.axes.items), labels[other], n_folds=3)
+    one = cs.value_of_labels(p, labels, n_folds=3)
+    two = cs.value_of_labels(p.take(other).with_items(p.axes.items), labels[other], n_folds=3)
     for name in ("before", "half", "after"):
         assert getattr(one, name) == pytest.approx(getattr(two, name))
     assert one.gain["nll"] == pytest.approx(two.gain["nll"]) and one.sentence() == two.sentence()
-    assert one.half != cs.evaluate_labels(p, labels, n_folds=3, seed=1).half  # the seed still decides
+    assert one.half != cs.value_of_labels(p, labels, n_folds=3, seed=1).half  # the seed still decides
 
 
 def test_labels_that_cost_accuracy_are_not_praised():
@@ -90,23 +90,23 @@ def test_labels_that_cost_accuracy_are_not_praised():
 
 def test_a_few_labels_say_nothing_of_more(confused):
     p, truth = confused
-    assert "too few to tell whether more would help" in repr(cs.evaluate_labels(p, first(truth, 4)))
+    assert "too few to tell whether more would help" in repr(cs.value_of_labels(p, first(truth, 4)))
 
 
 def test_the_same_again_and_names_do_not_matter(confused):
     p, truth = confused
     named = cs.Predictions(p.to_array(), classes=[30, 10, 20])  # numbers that are no positions
     labels = [None if k >= 40 else [30, 10, 20][truth[k]] for k in range(N_ITEMS)]
-    assert cs.evaluate_labels(named, labels, n_folds=2) == cs.evaluate_labels(p, first(truth, 40), n_folds=2)
+    assert cs.value_of_labels(named, labels, n_folds=2) == cs.value_of_labels(p, first(truth, 40), n_folds=2)
 
 
 def test_soft_labels_that_are_sure_are_labels(confused):
     p, truth = confused
     rows = np.full((N_ITEMS, 3), np.nan)
     rows[:40] = np.eye(3)[truth[:40]]
-    assert cs.evaluate_labels(p, rows, n_folds=2) == cs.evaluate_labels(p, first(truth, 40), n_folds=2)
+    assert cs.value_of_labels(p, rows, n_folds=2) == cs.value_of_labels(p, first(truth, 40), n_folds=2)
     rows[:40] = 0.8 * rows[:40] + 0.2 / 3
-    soft = cs.evaluate_labels(p, rows, n_folds=2)
+    soft = cs.value_of_labels(p, rows, n_folds=2)
     assert soft.before["accuracy"] < 0.9
 
 
@@ -122,4 +122,4 @@ def test_soft_labels_that_are_sure_are_labels(confused):
 def test_what_is_wrong_is_said(confused, arguments, message):
     p, truth = confused
     with pytest.raises(ValueError, match=message):
-        cs.evaluate_labels(p, **({"labels": first(truth, 20)} | arguments))
+        cs.value_of_labels(p, **({"labels": first(truth, 20)} | arguments))

@@ -54,14 +54,14 @@ def test_solved_explains_exactly_what_can_be_explained():
 def test_a_fit_to_a_balanced_sample_corrects_another(rng):
     """The naive count and the mean posterior, which expects the shares of the fit, are both far off."""
     balanced, _ = draw(rng, np.ones(3) / 3, 20_000)
-    found = cs.prevalence(draw(rng)[0], cs.DawidSkene().fit(balanced), n_bootstrap=50)
+    found = cs.prevalence(draw(rng)[0], aggregator=cs.DawidSkene().fit(balanced), n_bootstrap=50)
     assert error(found.shares) < 0.035
     assert error(found.votes) > 0.15 and error(found.posterior) > 0.1
     assert found.source == "errors of the members as DawidSkene estimates them on the items of its fit"
 
 
 def test_labels_correct_members_who_err_together(rng):
-    """Dawid-Skene believes four members who repeat each other's errors, and its posterior is as wrong as they are."""
+    """Consensus believes four members who repeat each other's errors, and its posterior is as wrong as they are."""
     one, truth = labels_from_confusion(rng, diagonal_confusion([0.8], 3), SHARES, 8000)
     labels = np.where(rng.random((4, 8000)) < 0.95, one[0], rng.integers(3, size=(4, 8000)))
     together = cs.Predictions.from_labels(labels, 3, classes=["a", "b", "c"])
@@ -69,13 +69,13 @@ def test_labels_correct_members_who_err_together(rng):
     found = cs.prevalence(together, labels=labels_of_each(truth, 350), n_bootstrap=50)
     assert error(without.shares) > 0.13 and error(found.posterior) > 0.13  # the control: labels alone can tell
     assert error(found.shares) < 4 * np.sqrt(0.8 * 0.2 / 350) / 0.75  # four standard errors of the measured rates
-    assert found.source == "errors of DawidSkene as measured on 1050 labelled items"
+    assert found.source == "errors of Consensus as measured on 1050 labelled items"
 
 
 def test_on_the_items_of_the_fit_it_repeats_the_mean_posterior(rng):
-    found = cs.prevalence(draw(rng)[0], n_bootstrap=0)
+    found = cs.prevalence(draw(rng)[0], aggregator=cs.DawidSkene(), n_bootstrap=0)
     np.testing.assert_allclose(found.shares, found.posterior, atol=0.005)
-    assert "can only repeat its mean posterior" in repr(found)
+    assert "tells no more than its mean posterior" in repr(found)
     assert np.isnan(found.low).all()
 
 
@@ -87,7 +87,7 @@ def test_intervals_cover(rng):
         p, truth = draw(rng, n_items=1500)
         counts = np.stack([[rng.multinomial(100, row) for row in table] for table in CONFUSION])
         for place, known in enumerate([{}, {"labels": labels_of_each(truth, 60)}, {"confusion": counts}]):
-            found = cs.prevalence(p, model, n_bootstrap=60, **known)
+            found = cs.prevalence(p, aggregator=model, n_bootstrap=60, **known)
             hits[place] += (found.low <= SHARES) & (found.high >= SHARES)
     assert (hits / n_panels).mean(axis=1).min() > 0.8
 
@@ -105,7 +105,7 @@ def test_names_and_orders(rng):
     labels = np.full((4, 500), -1)
     labels[p.hard.members, p.hard.items] = p.hard.labels
     turned = cs.Predictions.from_labels(2 - labels, 3, classes=["c", "b", "a"])
-    found, again = (cs.prevalence(part, model, n_bootstrap=5) for part in (p, turned))
+    found, again = (cs.prevalence(part, aggregator=model, n_bootstrap=5) for part in (p, turned))
     assert found.classes == again.classes == ["a", "b", "c"]
     np.testing.assert_allclose(found.shares, again.shares)
     table = found.to_table()
@@ -124,7 +124,7 @@ def test_names_and_orders(rng):
         ({"confusion": CONFUSION[:3]}, r"confusion must be numbers .* = \(4, 3, 3\); got float64 \(3, 3, 3\)"),
         ({"confusion": -CONFUSION}, "confusion must be rates or counts of at least 0"),
         ({"confusion": np.full((4, 3, 3), 1 / 3)}, "cannot be told from answers that do not depend on the class"),
-        ({"aggregator": cs.Average()}, "the aggregator must be DawidSkene .* got Average"),
+        ({"aggregator": cs.Average()}, "the aggregator must be Consensus, DawidSkene .* got Average"),
         ({"aggregator": "average"}, "aggregator must be one of consilience's"),
         ({"level": 1}, "level must be between 0 and 1; got 1"),
         ({"n_bootstrap": -1}, "n_bootstrap must be an integer of at least 0; got -1"),

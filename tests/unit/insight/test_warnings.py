@@ -193,5 +193,5 @@ def test_labels_that_contradict_are_told_wherever_the_panel_is_diagnosed(rng):
     array, truth = softmax_members(rng, [3, 3, 3], n_items=300, n_classes=3)
     wrong, right = (np.where(np.arange(300) < 20, labels, -1) for labels in ((truth + 1) % 3, truth))
     for known, is_told in ((wrong, True), (right, False)):
-        found = cs.diagnose(array, cs.Consensus().fit(array, known))
+        found = cs.diagnose(array, aggregator=cs.Consensus().fit(array, known))
         assert any("known labels contradict" in text for text in found.warnings) == is_told

@@ -24,4 +24,4 @@ def fitted(digits):
 
 @pytest.fixture(scope="module")
 def payload(digits, fitted):
-    return report_payload(digits[0], fitted, named(digits[1], digits[0]))
+    return report_payload(digits[0], named(digits[1], digits[0]), aggregator=fitted)

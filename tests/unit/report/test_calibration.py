@@ -24,7 +24,7 @@ def test_scores_are_those_of_the_metrics(digits, fitted, payload):
             },
             abs=ROUNDING,
         )
-        curve = cs.reliability_curve(rows, truth)
+        curve = cs.metrics.reliability_curve(rows, truth)
         assert panel["curve"]["items"] == curve.n_items.tolist()
         shown = [np.nan if value is None else value for value in panel["curve"]["accuracy"]]
         np.testing.assert_allclose(shown, curve.accuracy, atol=ROUNDING)

@@ -12,9 +12,9 @@ ROUNDING = 5e-5
 
 
 def test_without_labels_they_are_those_of_the_diagnosis(digits, fitted):
-    confusion = report_payload(digits[0], fitted, most_items=1)["confusion"]
+    confusion = report_payload(digits[0], aggregator=fitted, most_items=1)["confusion"]
     rates = [member["rates"] for member in confusion["members"]]
-    np.testing.assert_allclose(rates, cs.diagnose(digits[0], fitted).confusion, atol=ROUNDING)
+    np.testing.assert_allclose(rates, cs.diagnose(digits[0], aggregator=fitted).confusion, atol=ROUNDING)
     assert not confusion["measured"]
 
 
@@ -32,13 +32,13 @@ def test_with_labels_they_are_counted(digits, payload):
 
 def test_few_labels_do_not_suffice_to_count(digits, fitted):
     labels = named(np.where(np.arange(400) < 40, digits[1], -1), digits[0])
-    assert not report_payload(digits[0], fitted, labels, most_items=1)["confusion"]["measured"]
+    assert not report_payload(digits[0], labels, aggregator=fitted, most_items=1)["confusion"]["measured"]
 
 
 def test_many_classes_are_listed():
     for n_classes in (MOST_CLASSES, MOST_CLASSES + 1):
         array, _ = softmax_members(np.random.default_rng(0), [3, 3, 3], 400, n_classes)
-        confusion = report_payload(array, cs.Average(), most_items=1)["confusion"]
+        confusion = report_payload(array, aggregator=cs.Average(), most_items=1)["confusion"]
         assert confusion["matrices"] == (n_classes == MOST_CLASSES)
         assert len(confusion["together"]["pairs"]) == 20
         counts = [pair[3] for pair in confusion["together"]["pairs"]]

@@ -22,7 +22,7 @@ def test_every_item_is_there_once_and_says_why(payload):
 
 @pytest.mark.parametrize("method", EXPLAINED, ids=repr)
 def test_evidence_adds_up_to_the_log_odds(digits, method):
-    rows = report_payload(digits[0], method, most_items=40)["items"]["rows"]
+    rows = report_payload(digits[0], aggregator=method, most_items=40)["items"]["rows"]
     for row in rows:
         why = row["why"]
         total = why["prior"] + why["others_weight"] + sum(part["weight"] for part in why["members"])

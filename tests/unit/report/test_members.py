@@ -13,7 +13,7 @@ ROUNDING = 5e-5
 
 
 def test_accuracies_are_those_of_the_diagnosis_with_labels(digits, fitted, payload):
-    diagnosis = cs.diagnose(digits[0], fitted, named(digits[1], digits[0]))
+    diagnosis = cs.diagnose(digits[0], named(digits[1], digits[0]), aggregator=fitted)
     rows = payload["members"]["rows"]
     for column, key in (("estimated accuracy", "value"), ("from", "low"), ("to", "high")):
         assert [row[key] for row in rows] == pytest.approx(diagnosis.members[column], abs=ROUNDING)
@@ -21,14 +21,14 @@ def test_accuracies_are_those_of_the_diagnosis_with_labels(digits, fitted, paylo
 
 
 def test_without_labels_nothing_is_measured(digits, fitted):
-    rows = report_payload(digits[0], fitted)["members"]["rows"]
-    diagnosis = cs.diagnose(digits[0], fitted)
+    rows = report_payload(digits[0], aggregator=fitted)["members"]["rows"]
+    diagnosis = cs.diagnose(digits[0], aggregator=fitted)
     assert [row["value"] for row in rows] == pytest.approx(diagnosis.members["estimated accuracy"], abs=ROUNDING)
     assert not any(row["measured"] for row in rows)
 
 
 def test_members_are_diagnosed(digits, fitted, payload):
-    diagnosis = cs.diagnose(digits[0], fitted, named(digits[1], digits[0]))
+    diagnosis = cs.diagnose(digits[0], named(digits[1], digits[0]), aggregator=fitted)
     np.testing.assert_allclose(payload["agreement"]["dependence"], diagnosis.dependence, atol=ROUNDING)
     found = diagnosis.beyond_chance
     np.testing.assert_allclose(payload["agreement"]["kappa"], found.kappa, atol=ROUNDING)

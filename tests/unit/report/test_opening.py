@@ -48,7 +48,7 @@ def test_without_labels_nobody_is_ranked():
 
 def test_the_sentence_counts_what_fusing_changed():
     p, truth = animals([4, 0.2, 0.2, 0.2])
-    opening = report_payload(p, cs.DawidSkene(), named(truth, p), most_items=1)["opening"]
+    opening = report_payload(p, named(truth, p), aggregator=cs.DawidSkene(), most_items=1)["opening"]
     n, helped, hurt = (opening["changed"][key] for key in ("count", "helped", "hurt"))
     assert helped < hurt
     expected = f"fusing changed {n} of the 200 answers of the plain average, a loss: {helped} made right, {hurt} made"
@@ -57,11 +57,11 @@ def test_the_sentence_counts_what_fusing_changed():
 
 def test_with_labels_the_sentence_says_who_is_better_and_by_how_much():
     p, truth = animals([4, 0.2, 0.2, 0.2], members=["vit", "a", "b", "c"])
-    worse = report_payload(p, cs.Average(), named(truth, p), most_items=1)["opening"]["sentence"]
+    worse = report_payload(p, named(truth, p), aggregator=cs.Average(), most_items=1)["opening"]["sentence"]
     assert worse.startswith("The fused answer is right less often than vit: the fused answer on ")
     assert "fusing answers every item as the plain average does" in worse
     p, truth = animals([1.5, 1.5, 1.5, 1.5, 1.5])
-    opening = report_payload(p, cs.Average(), named(truth, p), most_items=1)["opening"]
+    opening = report_payload(p, named(truth, p), aggregator=cs.Average(), most_items=1)["opening"]
     assert opening["verdict"][0].startswith("The fused answer is right more often than member ")
 
 
@@ -103,7 +103,7 @@ def test_known_labels_measure_members_and_say_what_they_gained():
     assert opening["fused"]["measured"] and opening["gain"]["labels"] == 60
     untaught = cs.Consensus().fit(p).predict_proba(p).argmax(axis=1)
     assert opening["gain"]["changed"] == int((fused != untaught)[60:].sum())
-    found = cs.evaluate_labels(p, known, n_folds=5)
+    found = cs.value_of_labels(p, known, n_folds=5)
     assert opening["gain"]["after"] == pytest.approx(found.after["accuracy"], abs=5e-5)
     assert {row["truth"] for row in payload["items"]["rows"] if row["given"]} == {-1}
     assert report_payload(p, labels=names, most_items=1)["opening"]["gain"] is None
@@ -142,7 +142,7 @@ def test_who_always_says_the_frequent_class_is_not_called_the_best(judges):
 def test_a_loss_by_fusing_is_a_warning_and_the_average_is_named():
     p, truth = animals([4, 0.2, 0.2, 0.2])
     labels = named(truth, p)
-    opening = report_payload(p, cs.DawidSkene(), labels, most_items=1)["opening"]
+    opening = report_payload(p, labels, aggregator=cs.DawidSkene(), most_items=1)["opening"]
     helped, hurt = opening["changed"]["helped"], opening["changed"]["hurt"]
     assert helped < hurt
     (found,) = (one for one in opening["warnings"] if one["findings"][0][0].startswith("fusing made"))
@@ -155,7 +155,7 @@ def test_the_plain_average_is_named_where_labels_show_it_to_be_best():
     truth = rng.integers(2, size=300)
     p = cs.Predictions(np.eye(2)[np.where(rng.random((5, 300)) < 0.8, truth, 1 - truth)], members=list("abcde"))
     wrong = cs.Consensus(class_shares=[0.7, 0.3])  # of classes that are equally frequent
-    sentence = report_payload(p, wrong, truth, most_items=1)["opening"]["sentence"]
+    sentence = report_payload(p, truth, aggregator=wrong, most_items=1)["opening"]["sentence"]
     assert sentence.startswith("The fused answer is right less often than the plain average: the fused answer on ")
     assert " made wrong; use the plain average instead, or give labels of some items to the fit" in sentence
 
@@ -163,5 +163,5 @@ def test_the_plain_average_is_named_where_labels_show_it_to_be_best():
 def test_a_tie_is_called_one():
     truth = np.arange(60) % 3
     rows = 0.8 * np.eye(3)[np.tile(truth, (3, 1))] + 0.2 / 3
-    sentence = report_payload(cs.Predictions(rows), cs.Average(), truth, most_items=1)["opening"]["sentence"]
+    sentence = report_payload(cs.Predictions(rows), truth, aggregator=cs.Average(), most_items=1)["opening"]["sentence"]
     assert sentence.startswith("These labels do not tell whether the fused answer or the plain average is right more")

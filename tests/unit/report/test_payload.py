@@ -39,7 +39,7 @@ def test_changed_items_come_first(digits, fitted, payload):
 
 def test_items_to_label_are_those_of_suggest(digits, fitted, payload):
     p, labels = digits
-    rows, suggested = payload["suggestions"], cs.suggest(p, 10, named(labels, p), aggregator=fitted)
+    rows, suggested = payload["suggestions"], cs.suggest(p, named(labels, p), n=10, aggregator=fitted)
     assert [row["name"] for row in rows] == [str(item) for item in suggested.items]
     assert [p.classes[row["answer"]] for row in rows] == [row.answer for row in suggested]
     assert [row["why"] for row in rows] == [row.why for row in suggested]
@@ -63,19 +63,19 @@ def test_labels_follow_the_classes_of_the_caller(digits, fitted):
     names = named(labels, p)
     bare = cs.Predictions(p.to_array())
     given = [(p, names), (shuffled, names), (bare, names)]
-    found = [report_payload(some, fitted, known, most_items=1)["opening"]["fused"] for some, known in given]
+    found = [report_payload(some, known, aggregator=fitted, most_items=1)["opening"]["fused"] for some, known in given]
     assert all(other == found[0] for other in found)
 
 
 def test_an_unfitted_aggregator_stays_so(digits):
     method = cs.DawidSkene()
-    report_payload(digits[0], method, most_items=1)
+    report_payload(digits[0], aggregator=method, most_items=1)
     assert not hasattr(method, "members_")
 
 
 def test_a_crowd_shows_some_and_says_how_many_there_are():
     labels, truth = crowd()
-    payload = report_payload(cs.Predictions.from_labels(labels, 3), cs.DawidSkene(), truth, most_items=50)
+    payload = report_payload(cs.Predictions.from_labels(labels, 3), truth, aggregator=cs.DawidSkene(), most_items=50)
     card = payload["members"]
     assert (len(card["rows"]), card["total"]) == (300, 300)  # the card lists all members of up to 500
     assert sorted(payload["opening"]["ranking"]) == [row["member"] for row in card["rows"]]
@@ -89,7 +89,7 @@ def test_a_crowd_shows_some_and_says_how_many_there_are():
 
 def test_a_thousand_classes_stay_small():
     array, truth = softmax_members(np.random.default_rng(0), [9, 8, 7], 60, 1000)
-    payload = report_payload(array, cs.Average(), truth)
+    payload = report_payload(array, truth, aggregator=cs.Average())
     assert len(embedded(payload)) < 300_000
     assert not payload["confusion"]["matrices"] and payload["confusion"]["members"][0]["rates"] is None
     assert len(payload["confusion"]["together"]["pairs"]) == 20
@@ -107,5 +107,5 @@ def test_torch_comes_in_too(digits, fitted):
     torch = pytest.importorskip("torch")
     p, labels = digits
     tensor = cs.Predictions(torch.as_tensor(p.to_array()), members=p.members, classes=p.classes)
-    given = report_payload(tensor, fitted, named(labels, p), most_items=20)
-    assert given["opening"] == report_payload(p, fitted, named(labels, p), most_items=20)["opening"]
+    given = report_payload(tensor, named(labels, p), aggregator=fitted, most_items=20)
+    assert given["opening"] == report_payload(p, named(labels, p), aggregator=fitted, most_items=20)["opening"]

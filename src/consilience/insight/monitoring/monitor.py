@@ -97,11 +97,11 @@ class Monitoring:
 
 def monitor(
     stream: Any,
-    window: int | None = None,
+    labels: Any = None,
     *,
+    window: int | None = None,
     reference: Any = None,
     false_alarms: float = 0.01,
-    labels: Any = None,
     class_shares: Any = None,
 ) -> Monitoring:
     """Estimate accuracies over the windows of a stream, without labels, and raise an alarm where something changes.
@@ -115,6 +115,9 @@ def monitor(
     stream
         An iterable of batches, each whatever `Predictions` takes, each one a window; or, with `window`, one panel,
         whose items are in the order of time.
+    labels
+        True classes, -1 where unknown: of each item of one panel, or an iterable with an entry for each batch. Where a
+        window has ten labelled votes of a member, drawn at random, its accuracy is measured. They change no alarm.
     window
         Cut one panel into windows of so many items.
     reference
@@ -122,9 +125,6 @@ def monitor(
     false_alarms
         The share of windows without any change that may be alarms. It holds if items are drawn independently; items
         that come in runs, such as the frames of a film, raise more.
-    labels
-        True classes, -1 where unknown: of each item of one panel, or an iterable with an entry for each batch. Where a
-        window has ten labelled votes of a member, drawn at random, its accuracy is measured. They change no alarm.
     class_shares
         How frequent the classes are in each window, where you know it. They change no alarm.
 
@@ -140,6 +140,8 @@ def monitor(
     >>> found.windows["alarm"]
     [False, False, False, False, False, False, True, True]
     """
+    if isinstance(labels, int):
+        raise TypeError(f"monitor takes labels second, and the window by name: monitor(stream, window={labels})")
     check_number("false_alarms", false_alarms, least=LEAST_RATE, most=MOST_RATE)
     windows = windows_of(stream, window, labels)
     first = next(windows, None)

@@ -64,8 +64,8 @@ def test_the_story_is_of_an_item_that_sds_alone_answers_right(told, tmp_path):
     assert text.startswith(f"# Test image {item} of MNIST rotated by 60°: a {found.labels[item]}\n")
     assert found.alone(found.soft, found.average)[item]
     wrong = int(found.average[item].argmax())
-    pure = cs.explain(found.model.pure(), cs.Predictions(found.array), item, against=wrong)
-    mixed = cs.explain(found.model, cs.Predictions(found.array), item, against=wrong)
+    pure = cs.explain(cs.Predictions(found.array), item, against=wrong, aggregator=found.model.pure())
+    mixed = cs.explain(cs.Predictions(found.array), item, against=wrong, aggregator=found.model)
     assert f"Eq. 3 alone: log-odds of {pure.winner} over {wrong} {pure.log_odds:+.2f} nats" in text
     assert f"The answer, mixed with the average: log-odds of {mixed.winner} over {wrong} {mixed.log_odds:+.2f}" in text
     assert len([line for line in text.splitlines() if line.startswith("| 2 |")]) == 3  # habits, and terms twice

@@ -416,7 +416,9 @@ def test_the_explanation_adds_up_and_has_the_shares_as_a_term(panel, n_labels):
     predictions, truth = panel
     labels = named(np.where(np.arange(600) < n_labels, truth, -1), predictions) if n_labels else None
     without, known = (cs.Consensus(class_shares=given).fit(predictions, labels) for given in (None, GIVEN))
-    before, after = (cs.explain(one, predictions, predictions.items[3], against="rare") for one in (without, known))
+    before, after = (
+        cs.explain(predictions, predictions.items[3], against="rare", aggregator=one) for one in (without, known)
+    )
     assert after.prior + after.shares + after.by_member.sum() == pytest.approx(after.log_odds)
     assert sum(after.to_table()["log-odds"]) == pytest.approx(after.log_odds)
     assert after.to_table()["member"][:2] == ["(class prior)", "(class shares)"]

@@ -56,9 +56,9 @@ def test_an_answer_that_labels_taught_is_not_measured_on_them(rng):
     known = np.where(rng.permutation(400) < 60, truth, -1)
     taught, plain = cs.Consensus().fit(array, known), cs.Consensus().fit(array)
     assert taught.correction_ is not None
-    found = cs.diagnose(array, taught, known).answers
+    found = cs.diagnose(array, known, aggregator=taught).answers
     assert not found["fused answer"].is_measured and found["average"].is_measured
-    assert cs.diagnose(array, plain, known).answers["fused answer"].is_measured
+    assert cs.diagnose(array, known, aggregator=plain).answers["fused answer"].is_measured
 
 
 def test_silent_members_change_no_estimate_of_others(rng):

@@ -121,7 +121,7 @@ def test_the_page_of_members_who_give_labels_has_no_line_of_confidence_and_no_ra
     rng = np.random.default_rng(0)
     truth = rng.integers(2, size=600)
     labels = np.where(rng.random((4, 600)) < 0.85, truth, 1 - truth)
-    found = cs.monitor(cs.Predictions.from_labels(labels, 2), 100)
+    found = cs.monitor(cs.Predictions.from_labels(labels, 2), window=100)
     html = page(found)
     assert ">agreement</tspan>" in html and ">confidence</tspan>" not in html
     assert "<td>True</td>" not in html and "<td>False</td>" not in html and "<td>yes</td>" in html

@@ -11,9 +11,9 @@ import pytest
 
 import consilience as cs
 from consilience.aggregators import registry
+from consilience.aggregators.checks import CHECKS, check_aggregator
 from consilience.aggregators.pooling import AbstractPool
 from consilience.answering.linear import LinearRule
-from consilience.insight.checks import CHECKS, check_aggregator
 
 
 class Plain(AbstractPool):
@@ -128,7 +128,7 @@ def test_checks_hold_where_python_leaves_asserts_out():
     """`python -O` removes `assert`, and whatever stands inside."""
     script = (
         "import consilience as cs\n"
-        "from consilience.insight.checks import check_aggregator\n"
+        "from consilience.aggregators.checks import check_aggregator\n"
         "class Negative(cs.Average.__mro__[1]):\n"
         "    def _rule(self, n_members):\n"
         "        return cs.Average()._rule(n_members)\n"
