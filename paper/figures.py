@@ -47,7 +47,7 @@ STYLES = {
 
 GREYS = [Style("#8c8c8c", line, marker) for line in ("-", "--", ":") for marker in ("x", "+", "d", "1")]
 
-IN_TABLES = {"MV", "DS smoothed", "EA geometric", "SDS default"}
+IN_TABLES = {"MV", "DS smoothed", "EA geometric", "SDS default", "SDS (paper), moments anew", "SDS (counts)"}
 """What the paper's figures do not show. Tables have it."""
 
 FEW = 3

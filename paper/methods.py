@@ -31,7 +31,11 @@ if TYPE_CHECKING:
 SDS_PAPER, SDS_OURS = "SDS (paper)", "SDS (ours)"
 """Soft Dawid-Skene to the letter, and the same from our smoothed start."""
 
-PAPER = ("DS", "BCC", "EA", "MV", "PE", SDS_PAPER, SDS_OURS)
+SDS_ANEW, SDS_COUNTS = "SDS (paper), moments anew", "SDS (counts)"
+"""The other reading of what the optimizer remembers; a start from counts that are not normalized, which is neither the
+paper's nor ours but the best of the readings that were tried."""
+
+PAPER = ("DS", "BCC", "EA", "MV", "PE", SDS_PAPER, SDS_ANEW, SDS_COUNTS, SDS_OURS)
 """In the order of the paper's tables. PE is not an aggregator: it needs the networks and their training data."""
 
 
@@ -66,6 +70,8 @@ def aggregators(preset: Preset) -> dict[str, Callable[[], Any]]:
         "EA": Average,
         "MV": lambda: OnLabels(MajorityVote()),
         SDS_PAPER: lambda: SoftDawidSkene.paper(preset),
+        SDS_ANEW: lambda: SoftDawidSkene.paper(preset).set_params(optimizer_moments="anew"),
+        SDS_COUNTS: lambda: SoftDawidSkene.paper(preset).set_params(init_rows="counts"),
         SDS_OURS: lambda: SoftDawidSkene.paper(preset, start="ours"),
         "SDS default": SoftDawidSkene,
         "Consensus": Consensus,

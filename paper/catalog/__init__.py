@@ -63,7 +63,7 @@ EXPERIMENTS = {
             "what the text leaves open",
             ("mnist",),
             readings.cells,
-            SMALL_RESNETS,
+            ("fashion-mnist", *SMALL_RESNETS),
             as_drawn=lambda _: [],
         ),
         Experiment("printed", "the paper's own tables", (), printed.cells, also_write=printed.write_printed),

@@ -13,7 +13,9 @@ import consilience as cs
 from consilience.system.progress import Progress
 from paper import catalog, tasks
 from paper import reproduce as reproducing
+from paper.algorithm_1 import Algorithm1
 from paper.catalog import EXPERIMENTS, confusion, example, grids, online, readings
+from paper.catalog.run import Run
 from paper.corruptions import CORRUPTIONS
 from paper.errors import CannotReproduce
 from paper.reproduce import reproduce
@@ -87,9 +89,21 @@ def test_every_reading_is_scored(store, tmp_path, monkeypatch, task):
 
 def test_a_reading_changes_what_it_names():
     letter = cs.SoftDawidSkene.paper("cifar10").get_params()
-    for name, options in readings.READINGS.items():
+    for name, options in readings.OPTIONS.items():
         found = readings.method(name, "cifar10").get_params()
         assert {option for option in letter if found[option] != letter[option]} == options.keys()
+    plain = Algorithm1(preset="cifar10")
+    for name, options in readings.WRITTEN.items():
+        found = readings.method(name, "cifar10")
+        assert {field for field in vars(plain) if getattr(found, field) != getattr(plain, field)} == options.keys()
+    assert len({str(readings.method(name, "cifar10")) for name in readings.READINGS}) == len(readings.READINGS) >= 50
+
+
+def test_elsewhere_the_best_reading_alone_is_scored(store, tmp_path, monkeypatch):
+    monkeypatch.setattr(readings, "CHOSEN_ON", ())
+    run_of = Run(store, ("mnist",), with_laplace=False)
+    names = [cell.name.rpartition("/")[2] for cell in readings.cells(run_of)]
+    assert set(names) == {"EA", "SDS (paper)", "moments anew", "start from counts", "SDS (ours)"}
 
 
 def test_from_members_to_tables(store, tmp_path):
@@ -98,7 +112,7 @@ def test_from_members_to_tables(store, tmp_path):
     assert {path.suffix for path in written} == {".csv", ".md", ".tex", ".svg"} and not notes
     assert "mnist-rotation-confusion.svg" in {path.name for path in written} and all(p.exists() for p in written)
     rows = read_rows(written[0])
-    assert len(rows) == 2 * 2 * 9 * 8  # angles × ensembles × methods × metrics
+    assert len(rows) == 2 * 2 * 11 * 8  # angles × ensembles × methods × metrics
     assert {row.scale for row in rows} == {"1 epoch, 6 members, all test images"}
     accuracy = summarized(rows)["mnist", "rotation", 0.0, 3, "EA", "accuracy"]
     turned = summarized(rows)["mnist", "rotation", 90.0, 3, "EA", "accuracy"]
@@ -142,7 +156,7 @@ def test_a_run_that_is_killed_goes_on(store, tmp_path, monkeypatch):
     assert n_kept > 0
     told = Told()
     run("mnist-rotation", store, tmp_path, progress=told)
-    assert told.expected == told.finished == 2 * 9  # members were there: cells alone
+    assert told.expected == told.finished == 2 * 11  # members were there: cells alone
     first = (tmp_path / "out" / "mnist-rotation.csv").read_text()
     monkeypatch.setattr(grids, "posterior", lambda *_: pytest.fail("a finished cell was computed again"))
     run("mnist-rotation", store, tmp_path / "again")
