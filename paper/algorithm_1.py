@@ -97,7 +97,7 @@ def _start(labels: np.ndarray, n_classes: int) -> tuple[FloatArray, FloatArray]:
     nu[named] = np.maximum(found.priors, LEAST)
     silent = np.setdiff1d(np.arange(n_classes), named)
     counts = found.errors.transpose(0, 2, 1) * (found.priors * labels.shape[1])[:, None]
-    pi[np.ix_(range(len(labels)), named, named)] = np.maximum(counts, LEAST)
+    pi[np.ix_(np.arange(len(labels)), named, named)] = np.maximum(counts, LEAST)
     pi[:, silent] = 1.0
     return nu, pi / pi.sum(axis=2, keepdims=True)
 

@@ -1,0 +1,172 @@
+"""The numbers of results/README.md, claim by claim, counted once more from the CSV files by code of its own."""
+
+import csv
+from collections import defaultdict
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+RESULTS = Path(__file__).parents[2] / "results"
+MINUS = "\N{MINUS SIGN}"
+ECE, BRIER, NLL, ACCURACY, AUROC = "ece 300", "brier", "nll", "accuracy", "auroc"
+FOUR = (ACCURACY, ECE, BRIER, NLL)
+THREE = (ECE, BRIER, NLL)
+
+
+@cache
+def rows_of(file):
+    with (RESULTS / "paper" / f"{file}.csv").open(encoding="utf-8", newline="") as lines:
+        return list(csv.DictReader(lines))
+
+
+def gaps(file, method, metric, other="EA", **where):
+    """How much better one method is than another, cell by cell."""
+    found = defaultdict(dict)
+    for row in rows_of(file):
+        if row["metric"] == metric and all(test(row[name]) for name, test in where.items()):
+            place = row["task"], row["shift"], row["severity"], row["size"], row["ensemble"]
+            found[place][row["method"]] = float(row["value"])
+    sign = 1 if metric in {ACCURACY, AUROC} else -1
+    both = [values for values in found.values() if method in values and other in values]
+    assert both
+    return [sign * (values[method] - values[other]) for values in both]
+
+
+def text_of(value, digits, *, signed=True):
+    sign = (MINUS if value < 0 else "+") if signed else ""
+    return sign + f"{abs(value):.{digits}f}".removeprefix("0")
+
+
+def told(found, metric, *, counts=False, digits=None, signed=True):
+    """A mean as the page prints it, with cells won / even / lost."""
+    mean, scale = sum(found) / len(found), 100 if metric == ACCURACY else 1
+    n_digits = digits if digits is not None else {ACCURACY: 2, NLL: 3}.get(metric, 4)
+    text = text_of(scale * mean, n_digits, signed=signed) + (" points" if metric == ACCURACY else "")
+    if not counts:
+        return text
+    rounded = [round(gap, 9) for gap in found]
+    won, lost = sum(gap > 0.0005 for gap in rounded), sum(gap < -0.0005 for gap in rounded)
+    return f"{text} ({won} / {len(found) - won - lost} / {lost})"
+
+
+def is_shifted(shift):
+    return shift != "clean"
+
+
+def is_glass(shift):
+    return shift == "glass_blur"
+
+
+def of_task(*names):
+    return lambda task: task in names
+
+
+def against(file, metrics, methods=("SDS (paper)", "SDS (ours)"), *, counts=True, other="EA", **where):
+    return [
+        told(gaps(file, method, metric, other, **where), metric, counts=counts)
+        for method in methods
+        for metric in metrics
+    ]
+
+
+def of_others():
+    """By how much SDS is better calibrated than DS and BCC on rotated digits."""
+    return [
+        told(gaps("mnist-rotation", method, metric, other), metric, digits=2 if metric == NLL else 3, signed=False)
+        for method in ("SDS (paper)", "SDS (ours)")
+        for other in ("DS", "BCC")
+        for metric in THREE
+    ]
+
+
+def values(file, method, metric, **where):
+    return [
+        float(row["value"])
+        for row in rows_of(file)
+        if (row["method"], row["metric"]) == (method, metric) and all(test(row[name]) for name, test in where.items())
+    ]
+
+
+def bcc_at_180(file):
+    at_180 = {"severity": lambda severity: float(severity) == 180}
+    of_both = [values(file, method, NLL, **at_180) for method in ("BCC", "EA")]
+    return " against ".join(f"{sum(found) / len(found):.2f}" for found in of_both)
+
+
+def poorer():
+    lost = [
+        max(gaps(file, method, metric, shift=is_shifted)) < -0.0005
+        for file in ("cifar10-published", "cifar10-resnet20")
+        for method in ("DS", "BCC")
+        for metric in THREE
+    ]
+    n_cells = sum(len(gaps(file, "DS", NLL, shift=is_shifted)) for file in ("cifar10-published", "cifar10-resnet20"))
+    assert all(lost)
+    return [f"in all {n_cells} cells"]
+
+
+CLAIMS = {  # the beginning of a row of the table, or a part of it that no other row has, and what stands in it
+    "[6.1]": lambda: [
+        *(told(gaps("mnist-rotation", name, ACCURACY), ACCURACY).split()[0] for name in ("DS", "BCC", "MV")),
+        *against("mnist-rotation", [ACCURACY], ["SDS (paper)"], counts=False),
+    ],
+    "6.1: SDS has better": of_others,
+    "6.1: … and than EA": lambda: against("mnist-rotation", THREE),
+    "6.1: BCC beats": lambda: [bcc_at_180("mnist-rotation"), bcc_at_180("earlier/mnist-rotation")],
+    "6.1: PE is best": lambda: [
+        told(gaps("earlier/mnist-rotation", "PE", metric, "SDS (ours)"), metric, counts=True).split(" ", 1)[1]
+        for metric in THREE
+    ],
+    "[6.2]": lambda: against("cifar10-published", FOUR, shift=is_shifted),
+    "150 cells": lambda: against("cifar10-resnet20", FOUR, shift=is_shifted),
+    "6.2: … and to PE": lambda: against("cifar10-resnet20", FOUR, counts=False, other="PE", shift=is_shifted),
+    "6.2: SDS is better in all 4": lambda: against("cifar10-published", FOUR, counts=False, shift=is_glass),
+    "`cifar10-resnet20`, 10 cells": lambda: against("cifar10-resnet20", FOUR, counts=False, shift=is_glass),
+    "6.2: DS and BCC": poorer,
+    "[6.5]": lambda: [
+        told(gaps("ood", method, AUROC, task=of_task(task)), AUROC, counts=True).replace(" (", f" ({name}, ")
+        if method == "SDS (paper)"
+        else told(gaps("ood", method, AUROC, task=of_task(task)), AUROC, counts=True)
+        for method in ("SDS (paper)", "SDS (ours)")
+        for task, name in (("mnist", "MNIST"), ("cifar10-published", "CIFAR-10"))
+    ],
+    "[D]": lambda: [
+        told(gaps("averaging", f"{method}, α = 1", metric, task=of_task("mnist")), metric, digits=digits)
+        for method, all_digits in (("SDS (paper)", (1, 3, 1)), ("SDS (ours)", (1, 3, 2)))
+        for metric, digits in zip((ACCURACY, BRIER, NLL), all_digits, strict=True)
+    ],
+    "[F]": lambda: [
+        told(gaps("online", f"SDS ({start}){suffix}", metric, task=of_task("mnist")), metric)
+        for start in ("paper", "ours")
+        for suffix in (" online", "")
+        for metric in (ECE, NLL)
+    ],
+    "[G]": lambda: [
+        *against("clean", [ACCURACY], counts=False),
+        *(told(gaps("clean", f"SDS ({start})", NLL), NLL, counts=True, digits=4) for start in ("paper", "ours")),
+        *(told(gaps("clean", name, NLL), NLL, digits=2) for name in ("DS", "BCC")),
+    ],
+    "[H]": lambda: [
+        told(gaps("ensemble-size", method, NLL, size=lambda size, of=of: size == of), NLL, digits=digits)
+        for method, digits in (("SDS (paper)", 4), ("SDS (ours)", 3))
+        for of in ("3", "5")
+    ],
+}
+
+
+def claim(words):
+    table = (RESULTS / "README.md").read_text(encoding="utf-8").split("## Claim by claim", 1)[1].split("\n## ", 1)[0]
+    (row,) = (line for line in table.splitlines() if words in line and line.startswith("|"))
+    return row
+
+
+@pytest.mark.parametrize("words", CLAIMS)
+def test_numbers_of_a_claim(words):
+    row = claim(words)
+    missing = [text for text in CLAIMS[words]() if text not in row]
+    assert not missing, row
+
+
+def test_thirty_numbers_at_least_are_counted_again():
+    assert sum(len(compute()) for compute in CLAIMS.values()) >= 30
