@@ -27,7 +27,7 @@ else:
         `EnsembleClassifier` comes by itself, because scikit-learn takes longer to load than all the rest.
         """
         if name == "__all__":
-            return [public for public in __dir__() if not public.startswith("_")]
+            return __dir__()
         if not name.startswith("__"):
             home = import_module(
                 "consilience.ensemble.classifier" if name == "EnsembleClassifier" else "consilience.interface"
@@ -42,4 +42,6 @@ else:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
     def __dir__() -> list[str]:
-        return sorted({*globals(), *vars(import_module("consilience.interface")), "EnsembleClassifier"})
+        """The public names alone."""
+        names = vars(import_module("consilience.interface"))
+        return sorted({"EnsembleClassifier", *(name for name in names if not name.startswith("_"))})
