@@ -1,9 +1,9 @@
-"""Recognise which arrays of a file are predictions, labels or names."""
+"""Recognise which arrays of a file are predictions, labels or names. `LAYOUTS` lists what a file may hold."""
 
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -25,118 +25,191 @@ MANY_ROWS = 6
 """So many rows of 0 with one 1 are no accident."""
 
 
-def from_arrays(
-    contents: Contents, arrays: Arrays, *, told: Told, scale: Scale | None, is_alone: bool
-) -> tuple[Predictions, str]:
+class _View(NamedTuple):
+    """The arrays of a file, and what the user says of them."""
+
+    arrays: Arrays
+    contents: Contents
+    told: Told
+    scale: Scale | None  # of the numbers
+    is_alone: bool  # whether this is the only file
+    names: dict[str, Any]  # of the axes
+
+    def of(self, dimensions: tuple[int, ...], kinds: str) -> Arrays:
+        """The arrays of so many dimensions whose values are of these kinds, as NumPy calls them."""
+        return {n: a for n, a in self.arrays.items() if a.ndim in dimensions and a.dtype.kind in kinds}
+
+    def only(self, arrays: Arrays, what: str) -> str:
+        """The name of the only one of these arrays."""
+        if len(arrays) != 1:
+            hint = f"; pick one as {self.contents.path.name}:{next(iter(arrays))}" if arrays else ""
+            raise InvalidPredictions(f"expected one {what}; it holds {some(list(arrays))}{hint}")
+        return next(iter(arrays))
+
+    def members_first(self, array: Any, usual: str, *, asks: bool = True) -> Any:
+        """The array with members along its first axis, as the user says, or the number of names fits one order alone.
+
+        Raises if neither these nor the sizes tell which axis that is, and `asks`.
+        """
+        given = self.names.get("members"), self.names.get("items") or self.told.items
+        places = {"members-first": (0, 1), "items-first": (1, 0)}
+        fits = [
+            order
+            for order, axes in places.items()
+            if all(names is None or len(names) == array.shape[axis] for names, axis in zip(given, axes, strict=True))
+        ]
+        order = self.contents.order or (fits[0] if len(fits) == 1 else None)
+        if order is None and asks and array.shape[0] >= array.shape[1] > 1:
+            sizes, other = " × ".join(f"{n:,}" for n in array.shape), usual.replace("members, items", "items, members")
+            raise InvalidPredictions(
+                f"an array of {sizes} may be ({usual}) or ({other}): add :members-first or :items-first to the file's "
+                "name"
+            )
+        return np.swapaxes(array, 0, 1) if order == "items-first" else array
+
+
+Read = tuple[Predictions, str]
+
+
+def from_arrays(contents: Contents, arrays: Arrays, *, told: Told, scale: Scale | None, is_alone: bool) -> Read:
     """The predictions in a file's arrays, and what was understood. `scale` is what the user says of the numbers."""
-    names = axis_names(arrays)
-    if (answers := _answers_in(arrays)) is not None:
-        item, member, label = answers
-        return Predictions.from_answers(item, member, label, **names, partial=True), f"a list of {len(label):,} answers"
-    blocks = {name: a for name, a in arrays.items() if a.ndim == 3 and a.dtype.kind in "fiub"}
-    if blocks:
-        return _of_blocks(blocks, contents, told, scale, names)
-    if (shares := _of_one_class(arrays, contents, told, scale, names)) is not None:
-        return shares
-    # Whole numbers are labels, unless the user says of this file that they are not. --logits is said of all files.
-    numbers = "fiu" if scale is not None and (contents.scale is not None or scale == "counts") else "f"
-    matrices = {} if scale == "labels" else {n: a for n, a in arrays.items() if a.ndim == 2 and a.dtype.kind in numbers}
-    if matrices:
-        _check_same_shape(matrices, contents)
-        members = [contents.path.stem] if len(matrices) == 1 else list(matrices)
-        made, words = _matrices(matrices, scale, {"members": members} | names)
-        return made, f"{words} (items, classes) = {made.n_items:,} × {made.n_classes:,} of {some(members)}"
-    kinds = "iuUf" if scale == "labels" else "iuU"
-    labels = {n: a for n, a in arrays.items() if a.ndim in (1, 2) and a.dtype.kind in kinds and n not in names}
-    if labels and (is_alone or len(labels) == 1):
-        return _of_labels(labels, contents, told, scale, names)
+    view = _View(arrays, contents, told, scale, is_alone, axis_names(arrays))
+    for layout in LAYOUTS:
+        if (read := layout(view)) is not None:
+            return read
     shapes = ", ".join(f"{name} {array.shape} {array.dtype}" for name, array in arrays.items()) or "nothing"
     raise InvalidPredictions(f"expected an array {BLOCK} or (items, classes); it holds {shapes}")
 
 
-def _of_blocks(
-    blocks: Arrays, contents: Contents, told: Told, scale: Scale | None, names: dict[str, Any]
-) -> tuple[Predictions, str]:
-    """All members in one array."""
-    if scale == "labels":
-        raise InvalidPredictions(f"labels must be an array (members, items); got one {BLOCK}")
-    name = _the_only_name(blocks, contents, "array (members, items, classes)")
-    order = contents.order or _order_by_names(blocks[name].shape, told, names)
-    if blocks[name].size and scale_of(blocks[name].reshape(-1, blocks[name].shape[-1])) is not None:
-        _check_order(blocks[name].shape, order, "items, members, classes")
-    made, words = _block(_turned(blocks[name], order), name, scale, names)
-    return made, f"{words} {BLOCK} = {_sizes(made)}"
+# ---- layouts ------------------------------------------------------------------------------------------------
 
 
-def _of_labels(
-    labels: Arrays, contents: Contents, told: Told, scale: Scale | None, names: dict[str, Any]
-) -> tuple[Predictions, str]:
-    name = _the_only_name(labels, contents, "array of labels (members, items)")
-    array = labels[name]
-    if scale is None:
-        _check_not_one_hot(array)
-    if array.ndim == 2 and array.shape[1] == 1:
-        array = array[:, 0]  # one member's, as a column
-    rows = np.atleast_2d(array)
-    if array.ndim == 2:
-        order = contents.order or _order_by_names(array.shape, told, names)
-        _check_order(array.shape, order, "items, members")
-        rows = _turned(array, order)
-    made = _labels(rows, contents.path.stem, names)
-    if array.dtype.kind == "U":
-        check_names(name, sorted(set(array.ravel().tolist())))
-        check_repeated(made, name)
-    return made, f"hard labels (members, items) = {made.n_members:,} × {made.n_items:,}"
-
-
-def _turned(array: Any, order: str | None) -> Any:
-    """The array with the members along its first axis."""
-    return np.swapaxes(array, 0, 1) if order == "items-first" else array
-
-
-def _check_order(shape: tuple[int, ...], order: str | None, other: str) -> None:
-    """Raise if neither the user, names nor sizes tell whether the first axis holds members or items."""
-    if order is None and shape[0] >= shape[1] > 1:
-        usual = other.replace("items, members", "members, items")
-        raise InvalidPredictions(
-            f"an array of {' × '.join(f'{size:,}' for size in shape)} may be ({usual}) or ({other}): add "
-            ":members-first or :items-first to the file's name"
-        )
-
-
-def _order_by_names(shape: tuple[int, ...], told: Told, names: dict[str, Any]) -> str | None:
-    """The order of the axes if the number of names fits one order alone."""
-    items = names.get("items") or told.items
-    fits = {
-        order: all(
-            given is None or len(given) == shape[axis]
-            for given, axis in zip((names.get("members"), items), axes, strict=True)
-        )
-        for order, axes in (("members-first", (0, 1)), ("items-first", (1, 0)))
-    }
-    orders = [order for order, is_fit in fits.items() if is_fit]
-    return orders[0] if len(orders) == 1 else None
-
-
-def _of_one_class(
-    arrays: Arrays, contents: Contents, told: Told, scale: Scale | None, names: dict[str, Any]
-) -> tuple[Predictions, str] | None:
-    """The probabilities of one class, in an array (items,) or (items, 1); None if there is no such array."""
-    flat = {n: a for n, a in arrays.items() if a.dtype.kind == "f" and (a.ndim == 1 or a.shape[1:] == (1,))}
-    shares = {n: np.ravel(a) for n, a in flat.items() if a.size and np.nanmin(a) >= 0 and np.nanmax(a) <= 1}
-    if not shares or scale == "labels" or (told.positive is None and any(a.ndim > 1 for a in arrays.values())):
+def _answers(view: _View) -> Read | None:
+    """The items, members and labels of a list of answers, if three arrays have such names."""
+    flat = [name for name, array in view.arrays.items() if array.ndim == 1]
+    found = [column_named(flat, None, names) for names in (ITEM, MEMBER, LABEL)]
+    if None in found:
         return None
-    if told.positive is None:
+    item, member, label = (view.arrays[name] for name in found if name is not None)
+    made = Predictions.from_answers(item, member, label, **view.names, partial=True)
+    return made, f"a list of {len(label):,} answers"
+
+
+def _block(view: _View) -> Read | None:
+    """All members in one array, on one scale."""
+    blocks = view.of((3,), "fiub")
+    if not blocks:
+        return None
+    if view.scale == "labels":
+        raise InvalidPredictions(f"labels must be an array (members, items); got one {BLOCK}")
+    name = view.only(blocks, f"array {BLOCK}")
+    block = blocks[name]
+    is_on_scale = bool(block.size) and scale_of(block.reshape(-1, block.shape[-1])) is not None
+    block = view.members_first(block, BLOCK[1:-1], asks=is_on_scale)
+    scale = _scale(block, name, view.scale)
+    if scale == "counts" and view.scale is None:
+        raise InvalidPredictions(
+            f"an array {BLOCK} must hold probabilities; this one holds whole numbers: say ",
+            Say("normalize"),
+            " if they are counts of votes",
+        )
+    rows = block if scale in (None, "probabilities") else [as_probabilities(m, scale, p) for p, m in enumerate(block)]
+    made = Predictions(rows, **view.names, partial=True)
+    sizes = f"{made.n_members:,} × {made.n_items:,} × {made.n_classes:,}"
+    return made, f"{scale or 'probabilities'} {BLOCK} = {sizes}"
+
+
+def _one_class(view: _View) -> Read | None:
+    """The probabilities of one class, in an array (items,) or (items, 1)."""
+    positive, arrays = view.told.positive, view.of((1, 2), "f")
+    flat = {name: np.ravel(a) for name, a in arrays.items() if a.size and a.shape[1:] in ((), (1,))}
+    shares = {name: a for name, a in flat.items() if np.nanmin(a) >= 0 and np.nanmax(a) <= 1}
+    has_others = positive is None and any(array.ndim > 1 for array in view.arrays.values())
+    if not shares or view.scale == "labels" or has_others:
+        return None
+    if positive is None:
         raise InvalidPredictions(
             "an array (items,) of numbers from 0 to 1 may be the probabilities of one class: say ",
             Say("positive", "NAME"),
             ", the name of that class",
         )
-    name = _the_only_name(shares, contents, f"array of probabilities of {told.positive!r}")
-    rows = np.stack([1 - shares[name], shares[name]], axis=1)
-    classes = [f"not {told.positive}", told.positive]
-    own = {"members": [contents.path.stem], "classes": classes} | {n: v for n, v in names.items() if n == "items"}
-    return Predictions([rows], **own, partial=True), f"the probability of {told.positive!r} of {len(rows):,} items"
+    own = shares[view.only(shares, f"array of probabilities of {positive!r}")]
+    made = Predictions(
+        [np.stack([1 - own, own], axis=1)],
+        members=[view.contents.path.stem],
+        items=view.names.get("items"),
+        classes=[f"not {positive}", positive],
+        partial=True,
+    )
+    return made, f"the probability of {positive!r} of {len(own):,} items"
+
+
+def _matrices(view: _View) -> Read | None:
+    """One array for each member, each on a scale of its own."""
+    # Whole numbers are labels, unless the user says of this file that they are not. --logits is said of all files.
+    told = view.scale
+    is_said = told is not None and (view.contents.scale is not None or told == "counts")
+    matrices = {} if told == "labels" else view.of((2,), "fiu" if is_said else "f")
+    if not matrices:
+        return None
+    _check_same_shape(matrices, view.contents)
+    rows, scales = [], []
+    for place, (name, matrix) in enumerate(matrices.items()):
+        scale = _scale(matrix, name, told)
+        if told is None and scale in (None, "counts"):
+            _check_no_labels(matrix)
+            scale = None
+        scales.append(scale)
+        rows.append(as_probabilities(matrix, scale, place))
+    members = [view.contents.path.stem] if len(matrices) == 1 else list(matrices)
+    made = Predictions(rows, **({"members": members} | view.names), partial=True)
+    words = " and ".join(dict.fromkeys(scale or "probabilities" for scale in scales))
+    return made, f"{words} (items, classes) = {made.n_items:,} × {made.n_classes:,} of {some(members)}"
+
+
+def _labels(view: _View) -> Read | None:
+    """The labels of one member, or of all of them in one array."""
+    found = view.of((1, 2), "iuUf" if view.scale == "labels" else "iuU")
+    found = {name: array for name, array in found.items() if name not in view.names}
+    if not found or (len(found) > 1 and not view.is_alone):
+        return None
+    name = view.only(found, "array of labels (members, items)")
+    array = found[name]
+    if view.scale is None:
+        _check_not_one_hot(array)
+    if array.ndim == 2 and array.shape[1] == 1:
+        array = array[:, 0]  # one member's, as a column
+    rows = view.members_first(array, "members, items") if array.ndim == 2 else array[None]
+    names: dict[str, Any] = ({"members": [view.contents.path.stem]} if len(rows) == 1 else {}) | view.names
+    if array.dtype.kind != "U":
+        made = Predictions.from_labels(rows, **names, partial=True)
+    else:
+        said = sorted(set(rows.ravel().tolist()))
+        rows = rows.astype(object)
+        rows[np.isin(rows, ("", "-1"))] = None
+        names = {"classes": sorted_names(set(said) - {"", "-1"})} | names
+        made = Predictions.from_labels(rows, **names, partial=True)
+        check_names(name, said)
+        check_repeated(made, name)
+    return made, f"hard labels (members, items) = {made.n_members:,} × {made.n_items:,}"
+
+
+LAYOUTS = (_answers, _block, _one_class, _matrices, _labels)
+"""In the order in which they are tried."""
+
+
+def _scale(array: Any, name: str, told: Scale | None) -> Scale | None:
+    """What the numbers of an array (…, items, classes) are: as the user says, as its name says, or as they look."""
+    said = told or named_scale(name)
+    if said is not None or not array.size:
+        return said
+    found = scale_of(array.reshape(-1, array.shape[-1]))
+    if found == "logits":
+        check_orientation(*array.shape[-2:])
+    return found
+
+
+# ---- names and labels of other files ------------------------------------------------------------------------
 
 
 def labels_in(arrays: Arrays) -> Arrays:
@@ -149,8 +222,7 @@ def labels_in(arrays: Arrays) -> Arrays:
 def items_in(arrays: Arrays, labels: str) -> str | None:
     """The array that names the items of labels, such as `items` or `question_id`; one that only counts names none."""
     flat = {name: array for name, array in arrays.items() if array.ndim == 1 and name != labels}
-    named = [name for name in flat if name == "items" or role_of(name) == "item"]
-    found = [name for name in named if name == "items" or not _counts(flat[name])]
+    found = [n for n, a in flat.items() if n == "items" or (role_of(n) == "item" and not _counts(a))]
     if len(found) > 1:
         raise InvalidPredictions(f"one array must name the items of labels; {some(found)} may")
     if found and len(flat[found[0]]) != len(arrays[labels]):
@@ -171,37 +243,7 @@ def axis_names(arrays: Arrays) -> dict[str, Any]:
     return {name: [text_of(value) for value in array.tolist()] for name, array in flat.items()}
 
 
-def _sizes(made: Predictions) -> str:
-    return f"{made.n_members:,} × {made.n_items:,} × {made.n_classes:,}"
-
-
-def _block(block: Any, name: str, told: Scale | None, names: dict[str, Any]) -> tuple[Predictions, str]:
-    """All members in one array, on one scale."""
-    scale = told or named_scale(name) or (scale_of(block.reshape(-1, block.shape[-1])) if block.size else None)
-    if scale == "logits" and told is None and named_scale(name) is None:
-        check_orientation(*block.shape[1:])
-    if scale == "counts" and told is None:
-        raise InvalidPredictions(
-            f"an array {BLOCK} must hold probabilities; this one holds whole numbers: say ",
-            Say("normalize"),
-            " if they are counts of votes",
-        )
-    rows = block if scale in (None, "probabilities") else [as_probabilities(m, scale, p) for p, m in enumerate(block)]
-    return Predictions(rows, **names, partial=True), scale or "probabilities"
-
-
-def _matrices(matrices: Arrays, told: Scale | None, names: dict[str, Any]) -> tuple[Predictions, str]:
-    """One array for each member, each on a scale of its own."""
-    rows, scales = [], []
-    for place, (name, matrix) in enumerate(matrices.items()):
-        scale = told or named_scale(name) or scale_of(matrix)
-        if scale == "logits" and told is None and named_scale(name) is None:
-            check_orientation(*matrix.shape)
-        if scale in (None, "counts") and told is None:
-            _check_no_labels(matrix)
-        scales.append(scale if told or scale != "counts" else None)
-        rows.append(as_probabilities(matrix, scales[-1], place))
-    return Predictions(rows, **names, partial=True), " and ".join(dict.fromkeys(s or "probabilities" for s in scales))
+# ---- refusals -----------------------------------------------------------------------------------------------
 
 
 def _check_no_labels(matrix: Any) -> None:
@@ -224,29 +266,6 @@ def _check_not_one_hot(labels: Any) -> None:
             "rows of 0 with one 1 may be labels by several members or one member's probabilities; "
             f"got {len(labels)} such rows: add :labels or :probabilities to the file's name"
         )
-
-
-def _labels(rows: Any, stem: str, names: dict[str, Any]) -> Predictions:
-    named = {"members": [stem]} if len(rows) == 1 else {}
-    if rows.dtype.kind == "U":
-        given = sorted_names(set(rows.ravel().tolist()) - {"", "-1"})
-        rows = np.where(np.isin(rows, ("", "-1")), None, rows.astype(object))
-        named = {"classes": given, **named}
-    return Predictions.from_labels(rows, **(named | names), partial=True)
-
-
-def _answers_in(arrays: Arrays) -> tuple[Any, Any, Any] | None:
-    """The items, members and labels of a list of answers, if three arrays have such names."""
-    flat = [name for name, array in arrays.items() if array.ndim == 1]
-    found = [column_named(flat, None, names) for names in (ITEM, MEMBER, LABEL)]
-    return None if None in found else tuple(arrays[name] for name in found if name is not None)  # type: ignore[return-value]
-
-
-def _the_only_name(arrays: Arrays, contents: Contents, what: str) -> str:
-    if len(arrays) != 1:
-        hint = f"; pick one as {contents.path.name}:{next(iter(arrays))}" if arrays else ""
-        raise InvalidPredictions(f"expected one {what}; it holds {some(list(arrays))}{hint}")
-    return next(iter(arrays))
 
 
 def _check_same_shape(matrices: Arrays, contents: Contents) -> None:

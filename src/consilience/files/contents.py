@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from consilience.files.delimited import read_delimited
 from consilience.files.parquet import read_parquet
 from consilience.files.records import check_is_flat, columns_of_json, read_json
 from consilience.files.tools import export_of, reader_of_json, reader_of_table, records_of
-from consilience.system.errors import InvalidPredictions
+from consilience.system.errors import InvalidPredictions, within
 from consilience.system.extras import extra
 from consilience.system.untrusted import (
     UNREADABLE,
@@ -27,6 +27,8 @@ from consilience.system.untrusted import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from consilience.data.tables.columns import Columns
     from consilience.files.tools.export import Export, Reader
 
@@ -50,6 +52,8 @@ PACKED = (".csv", ".tsv", ".jsonl", ".ndjson", ".json")
 
 ORDERS: dict[str, Order] = {"members-first": "members-first", "items-first": "items-first"}
 """The words by which a user says which axis of an array comes first, as in `votes.npy:items-first`."""
+
+Word = TypeVar("Word")
 
 
 class Contents(NamedTuple):
@@ -81,8 +85,8 @@ def read_contents(source: str, told: Told | None = None) -> Contents:
         known = " ".join(ARRAY_FORMATS | TABLE_FORMATS)
         raise InvalidPredictions(f"a file of predictions must end in one of {known}; got {path.name!r}")
     check_is_file(path)
-    key, order = _split_order(path, suffix, key)
-    key, scale = _split_scale(path, suffix, key)
+    key, order = _split_word(path, suffix, key, ORDERS)
+    key, scale = _split_word(path, suffix, key, SCALES)
     if suffix in TABLE_FORMATS:
         if key is not None:
             raise InvalidPredictions(f"a table has no entries to pick one of; got {source!r}")
@@ -107,20 +111,12 @@ def split_source(source: str) -> tuple[Path, str | None]:
     return Path(source), None
 
 
-def _split_scale(path: Path, suffix: str, key: str | None) -> tuple[str | None, Scale | None]:
-    """The key without the scale at its end, and the scale."""
+def _split_word(path: Path, suffix: str, key: str | None, words: Mapping[str, Word]) -> tuple[str | None, Word | None]:
+    """The key without the word at its end, and what the word means."""
     head, _, last = (key or "").rpartition(":")
-    if last not in SCALES or (last == key and last in _names_in(path, suffix)):
+    if last not in words or (last == key and last in _names_in(path, suffix)):
         return key, None
-    return head or None, SCALES[last]
-
-
-def _split_order(path: Path, suffix: str, key: str | None) -> tuple[str | None, Order | None]:
-    """The key without the order of axes at its end, and the order."""
-    head, _, last = (key or "").rpartition(":")
-    if last not in ORDERS or (last == key and last in _names_in(path, suffix)):
-        return key, None
-    return head or None, ORDERS[last]
+    return head or None, words[last]
 
 
 def _names_in(path: Path, suffix: str) -> list[str]:
@@ -152,10 +148,8 @@ def _read_table(path: Path, suffix: str, told: Told) -> Contents:
 
 
 def _exported(reader: Reader, path: Path, given: Any, told: Told) -> Contents:
-    try:
+    with within(path):
         export = export_of(reader, path, given, told)
-    except InvalidPredictions as error:
-        raise error.within(path) from None
     return Contents(path, None, f"as {reader.title} writes it", None, None, export=export)
 
 
@@ -183,9 +177,9 @@ def _read_arrays(path: Path, suffix: str, key: str | None) -> Arrays:
             return {path.stem: read_npy(path)}
         _check_archive(names_in_npz(path), path, key)
         return read_npz(path, lambda name: _is_wanted(name, key))
+    except InvalidPredictions:
+        raise
     except UNREADABLE as error:
-        if isinstance(error, InvalidPredictions):
-            raise
         has_objects = any(word in str(error).lower() for word in ("pickle", "python object"))
         reason = "it holds Python objects, which are never loaded" if has_objects else reason_of(error)
         raise InvalidPredictions(f"{path} must be a {ARRAY_FORMATS[suffix]} of numbers; {reason}") from error

@@ -22,7 +22,7 @@ from consilience.system.extras import polars
 from consilience.system.untrusted import check_is_file, check_text, read_unpacked, reason_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
 MOST_COLUMNS = 100_000
 """Tables with more columns are refused."""
@@ -46,13 +46,17 @@ def read_delimited(path: Path, delimiter: str) -> Columns:
         raise InvalidPredictions(
             f"{path} must be a table in UTF-8; it holds bytes of 0, as UTF-16 has: save it as UTF-8"
         )
-    header, has_spaces = _header(held, path, delimiter)
+    header = next(_rows(held, path, delimiter), None)
+    if header is None:
+        raise InvalidPredictions(f"{path} must have a header and rows; it is empty")
+    # `task, worker` is separated by a comma and a space, in the rows too.
+    has_spaces = len(header) > 1 and all(name.startswith(" ") and name.strip() for name in header[1:])
     has_blank = b"\n\n" in held or b"\n\r\n" in held or held.startswith((b"\n", b"\r"))
     has_quotes = b'"' in held  # which polars reads more freely than they can be meant
     is_odd = has_spaces or has_blank or has_quotes or held.count(b"\r") != held.count(b"\r\n")
     if is_odd:
         held = _rewritten(held, path, delimiter, has_spaces=has_spaces)
-    names = _checked_names(header, held, path, delimiter)
+    names = _names([name.strip() for name in header] if has_spaces else header, held, path, delimiter)
     # An ordinary file is read from where it lies, without a copy of it in memory.
     is_ordinary = path.suffix.lower() != ".gz" and not is_odd
     tail, held = held[-TAIL:], b"" if is_ordinary else held
@@ -69,31 +73,14 @@ def _plain(series: Any) -> Any:
     return series.set(series == "", None) if (series == "").any() else series
 
 
-def _header(held: bytes, path: Path, delimiter: str) -> tuple[list[str], bool]:
-    """The names above the columns, and whether a space follows each comma."""
+def _rows(held: bytes, path: Path, delimiter: str, *, has_spaces: bool = False) -> Iterator[list[str]]:
+    """The rows that are not blank, by the csv module."""
     text = io.TextIOWrapper(io.BytesIO(held), encoding="utf-8-sig", newline="")
     try:
-        header = next((row for row in csv.reader(text, delimiter=delimiter, strict=True) if row), None)
+        yield from filter(None, csv.reader(text, delimiter=delimiter, strict=True, skipinitialspace=has_spaces))
     except csv.Error as error:
-        raise InvalidPredictions(f"{path} must be a table in UTF-8; {_reason(error)}") from error
-    if header is None:
-        raise InvalidPredictions(f"{path} must have a header and rows; it is empty")
-    # `task, worker` is separated by a comma and a space, in the rows too.
-    has_spaces = len(header) > 1 and all(name.startswith(" ") and name.strip() for name in header[1:])
-    return ([name.strip() for name in header] if has_spaces else header), has_spaces
-
-
-def _reason(error: csv.Error) -> str:
-    return next((words for said, words in REASONS.items() if said in str(error)), str(error))
-
-
-def _rows(held: bytes, path: Path, delimiter: str, *, has_spaces: bool = False) -> list[list[str]]:
-    """All rows, by the csv module."""
-    text = io.StringIO(held.decode("utf-8-sig"), newline="")
-    try:
-        return [row for row in csv.reader(text, delimiter=delimiter, strict=True, skipinitialspace=has_spaces) if row]
-    except csv.Error as error:
-        raise InvalidPredictions(f"{path} must be a table in UTF-8; {_reason(error)}") from error
+        reason = next((words for said, words in REASONS.items() if said in str(error)), str(error))
+        raise InvalidPredictions(f"{path} must be a table in UTF-8; {reason}") from error
 
 
 def _rewritten(held: bytes, path: Path, delimiter: str, *, has_spaces: bool) -> bytes:
@@ -105,31 +92,28 @@ def _rewritten(held: bytes, path: Path, delimiter: str, *, has_spaces: bool) -> 
     return made if held.endswith((b"\n", b"\r")) else made[:-1]
 
 
-def _checked_names(header: list[str], held: bytes, path: Path, delimiter: str) -> list[str]:
-    if len(header) == 1 and (found := next((mark for mark in ";|\t," if mark in header[0]), None)):
-        raise InvalidPredictions(
-            f"{path} must have its columns separated by {delimiter!r}; its header {header[0]!r} has {found!r}"
-        )
-    if len(header) > MOST_COLUMNS:
-        raise InvalidPredictions(f"{path} must have at most {MOST_COLUMNS:,} columns; it has {len(header):,}")
-    if "'" in header:
-        raise InvalidPredictions(
-            f"{path} must have a name above each column; that of column {header.index(chr(39)) + 1} is empty"
-        )
+def _names(header: list[str], held: bytes, path: Path, delimiter: str) -> list[str]:
+    """The names of the columns; raises if the header is none."""
     names = [without_quote(name) for name in header]
-    if (name := repeated(names)) is not None:
-        rows = _rows(held, path, delimiter)[1:]
-        raise InvalidPredictions(
-            f"{path} must have one row of names above its columns; it has several, such as {names[-1]!r} above "
-            f"{rows[0][-1]!r}: join them, or write one file for each member"
-            if _is_deep(rows)
-            else f"{path} must have columns of different names; got {name!r} twice"
-        )
-    if _is_of_numbers(names):
-        raise InvalidPredictions(
-            f"{path} must have the names of its columns in its first row; it has numbers, {some(names)}: add a header"
-        )
-    return names
+    if len(header) == 1 and (found := next((mark for mark in ";|\t," if mark in header[0]), None)):
+        expected = f"have its columns separated by {delimiter!r}; its header {header[0]!r} has {found!r}"
+    elif len(header) > MOST_COLUMNS:
+        expected = f"have at most {MOST_COLUMNS:,} columns; it has {len(header):,}"
+    elif "'" in header:
+        expected = f"have a name above each column; that of column {header.index(chr(39)) + 1} is empty"
+    elif (name := repeated(names)) is not None:
+        expected = f"have columns of different names; got {name!r} twice"
+        rows = list(_rows(held, path, delimiter))[1:]
+        if _is_deep(rows):
+            expected = (
+                f"have one row of names above its columns; it has several, such as {names[-1]!r} above "
+                f"{rows[0][-1]!r}: join them, or write one file for each member"
+            )
+    elif _is_of_numbers(names):
+        expected = f"have the names of its columns in its first row; it has numbers, {some(names)}: add a header"
+    else:
+        return names
+    raise InvalidPredictions(f"{path} must {expected}")
 
 
 def stem_of(path: Path) -> str:
@@ -168,19 +152,16 @@ def _check_not_cut(table: Any, tail: bytes, path: Path, delimiter: str) -> None:
     if not table.height or tail.endswith((b"\n", b"\r")):
         return
     last, n_columns = table.row(-1), table.width
+    said = table.to_series(n_columns - 1)
+    line = tail[tail.rfind(b"\n") + 1 :].decode(errors="replace")
     if last[-1] is not None:
-        said = table.to_series(table.width - 1)
         is_new = (said == last[-1]).sum() == 1
         if is_new and said.n_unique() < len(said) / 2 and said.str.starts_with(last[-1]).sum() > 1:
             raise InvalidPredictions(
                 f"{path} must end with a whole word; {last[-1]!r} stands there alone, and begins others: the file may "
                 "have been cut short; end its last line if it has not"
             )
-        return
-    if n_columns == 1:
-        return
-    line = tail[tail.rfind(b"\n") + 1 :].decode(errors="replace")
-    if '"' not in line and len(next(csv.reader([line], delimiter=delimiter))) < n_columns:
+    elif n_columns > 1 and '"' not in line and len(next(csv.reader([line], delimiter=delimiter))) < n_columns:
         raise InvalidPredictions(
             f"{path} must have {n_columns} values in each row; the last has fewer, so the file may have been cut short"
         )

@@ -26,7 +26,7 @@ def read_parquet(path: Path) -> Columns:
     path.open("rb").close()  # raises the usual error if the file is missing
     try:
         lazy = pl.scan_parquet(path, glob=False)
-        _check(lazy, path.stat().st_size)
+        _check(lazy, pl, path.stat().st_size)
         table = lazy.collect()
     except (Exception, pl.exceptions.PanicException) as error:  # polars raises many kinds
         if isinstance(error, MemoryError):
@@ -35,10 +35,8 @@ def read_parquet(path: Path) -> Columns:
     return Columns({name: of_polars(name, table[name], _name) for name in table.columns}, stem=path.stem)
 
 
-def _check(lazy: Any, n_bytes: int) -> None:
+def _check(lazy: Any, pl: Any, n_bytes: int) -> None:
     """Raise for more cells than the size allows: run lengths can claim any number."""
-    import polars as pl  # noqa: PLC0415 - only tables need it
-
     schema = lazy.collect_schema()
     if len(schema) > delimited.MOST_COLUMNS:
         raise ValueError(f"it has {len(schema):,} columns, and at most {delimited.MOST_COLUMNS:,} are read")

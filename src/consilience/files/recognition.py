@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from consilience.data.axes import Axis, short, some
 from consilience.data.labels import NamedLabels
-from consilience.data.names import UNKNOWN, is_missing, text_of, unwritable
+from consilience.data.names import is_unknown, text_of, unwritable
 from consilience.data.predictions import Predictions
 from consilience.data.tables.items import item_of_rows, may_name_items
 from consilience.data.tables.layouts import Understood, read_columns
@@ -19,14 +19,16 @@ from consilience.files.arrays import axis_names, from_arrays, items_in, labels_i
 from consilience.files.contents import Contents, read_contents
 from consilience.files.posteriors import Posterior, known_in, without_answers
 from consilience.files.tools.export import pooled
-from consilience.system.errors import Either, InvalidPredictions, Say
+from consilience.system.errors import Either, InvalidPredictions, Say, within
 from consilience.system.untrusted import read_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from consilience.data.axes import Axes
     from consilience.data.tables.columns import Columns
     from consilience.data.tables.scales import Scale
+    from consilience.files.contents import Arrays
     from consilience.files.tools.export import Export
     from consilience.system import tables
 
@@ -48,66 +50,120 @@ class Source(NamedTuple):
     remarks: list[str]  # on what a tool's reader left out
 
 
+class _Part(NamedTuple):
+    """What was understood of a file, or of the files of tools together."""
+
+    source: str
+    read: Understood
+
+    @property
+    def axes(self) -> Axes:
+        """The names along the axes."""
+        return self.read.predictions.axes
+
+
 def read_predictions(sources: Sequence[str], *, logits: bool = False, told: Told | None = None) -> Source:
     """Read predictions from one file for all members, one file per member, or a mixture."""
     if not sources:
         raise InvalidPredictions("expected at least one file of predictions; got none")
     told = told or Told()
-    read, plain, exports = [], [], {}
+    parts: list[_Part] = []
+    exports: dict[str, Contents] = {}
     for source in sources:
         contents = read_contents(source, told)
         _check_no_truth(contents, sources)
         if contents.export is not None:
             exports[source] = contents
             continue
-        understood = _recognised(contents, told, logits=logits, is_alone=len(sources) == 1)
-        part = _with_names(understood.predictions, told, source)
-        _check_can_be_written(part, source)
-        plain.append(source)
-        read.append(understood._replace(predictions=part, words=f"{source}: {contents.format}, {understood.words}"))
+        read = _recognised(contents, source, told, logits=logits, is_alone=len(sources) == 1)
+        parts.append(_Part(source, read._replace(words=f"{source}: {contents.format}, {read.words}")))
     if exports:
-        read.append(_of_tools(exports, told))
-        plain.append(", ".join(exports))
-    if len(plain) > 1:
-        _check_rows_are_matched(read, plain)
-    parts = [understood.predictions for understood in read]
-    _check_fit_together(parts, plain)
-    try:
-        panel = parts[0] if len(parts) == 1 else Predictions.concatenate(_with_all_classes(parts))
-        if told.classes is not None and panel.classes != list(told.classes) and told.positive is None:
-            panel = panel.aligned(panel.members, told.classes)
-        panel.check_every_item_is_answered()
-    except InvalidPredictions as error:
-        raise error.within(_listed(sources)) from None
-    if len(parts) > 1:
-        read = [own._replace(words=f"{own.words}{_lacking(own.predictions.axes.items, panel)}") for own in read]
-    said = {source: "" if own.export is None else own.export.remarks for source, own in exports.items()}
-    remarks = [f"{source}: {remark}" for source, remark in said.items() if remark]
-    return Source(panel, [own.words for own in read], [own.example for own in read], remarks)
+        parts.append(_of_tools(exports, told))
+    for part in parts:
+        _check_can_be_written(part)
+    panel = _joined(parts, told, sources)
+    words = [f"{part.read.words}{_lacking(part.axes.items, panel)}" for part in parts]
+    remarks = [f"{s}: {own.export.remarks}" for s, own in exports.items() if own.export and own.export.remarks]
+    return Source(panel, words, [part.read.example for part in parts], remarks)
 
 
-def _lacking(items: Axis, panel: Predictions) -> str:
-    """How many items of the other files a file lacks, for a message: rows may have been lost."""
-    lacking = [name for name in panel.items if items.find(name) is None]
-    such = f", such as {short(lacking[0])}" if lacking else ""
-    return f"; it lacks {len(lacking):,} of the {panel.n_items:,} items of all files{such}" if lacking else ""
-
-
-def _of_tools(files: dict[str, Contents], told: Told) -> Understood:
+def _of_tools(files: dict[str, Contents], told: Told) -> _Part:
     """The answers in the files of tools together: a member may have answered in several of them."""
     exports = {source: own.export for source, own in files.items() if own.export is not None}
     lines = [f"{source}: {files[source].format}, {own.words}" for source, own in exports.items()]
-    try:
+    with within(_listed(list(files))):
         export = pooled(exports)
         made = export.predictions(told)
-    except InvalidPredictions as error:
-        raise error.within(_listed(list(files))) from None
-    _check_can_be_written(made, _listed(list(files)))
-    return Understood(made, "\n".join([*lines[:-1], f"{lines[-1]}; classes {some(made.classes)}"]), export.example)
+    words = "\n".join([*lines[:-1], f"{lines[-1]}; classes {some(made.classes)}"])
+    return _Part(", ".join(files), Understood(made, words, export.example))
 
 
 def _listed(sources: Sequence[str]) -> str:
     return f"{', '.join(sources[:3])}{', …' if len(sources) > 3 else ''}"
+
+
+def _recognised(contents: Contents, source: str, told: Told, *, logits: bool, is_alone: bool) -> Understood:
+    """The predictions in a table or in arrays, with the names that the user gives to what has none."""
+    contents = without_answers(contents)
+    scale: Scale | None = contents.scale or ("logits" if logits else "counts" if told.normalize else None)
+    with within(contents.path):
+        if contents.table is not None:
+            read = read_columns(contents.table, told, scale, is_of_file=contents.scale is not None)
+        else:
+            arrays = contents.arrays or {}
+            read = Understood(*from_arrays(contents, arrays, told=told, scale=scale, is_alone=is_alone))
+            # The items of a posterior may come from a table, whose order nobody chose.
+            if "posterior" in arrays:
+                made = read.predictions
+                read = read._replace(predictions=made.with_items(made.axes.items.matched_by_name()))
+    return read._replace(predictions=_with_names(read.predictions, told, source))
+
+
+def _with_names(made: Predictions, told: Told, source: str) -> Predictions:
+    """Name the items and classes of a file that does not, as the user says."""
+    if told.items is not None and not made.axes.items.is_named:
+        _check_number_of_names("items", made.n_items, len(told.items), source)
+        made = made.with_items(told.items)
+    if told.classes is not None and not made.axes.classes.is_named:
+        least = made.n_classes if made.soft else max(made.n_classes, len(told.classes))  # labels may be of some alone
+        _check_number_of_names("classes", least, len(told.classes), source)
+        made = made.with_classes(Axis("class", len(told.classes), told.classes))
+    return made
+
+
+def _check_number_of_names(axis: str, size: int, n_names: int, source: str) -> None:
+    if n_names != size:
+        raise InvalidPredictions(
+            Say(axis), f" must name each of the {size:,} {axis} of {source}; got {n_names:,} names"
+        )
+
+
+# ---- several files together ---------------------------------------------------------------------------------
+
+
+def _joined(parts: list[_Part], told: Told, sources: Sequence[str]) -> Predictions:
+    """The members of all files side by side, on the classes that the user names."""
+    if len(parts) > 1:
+        _check_rows_are_matched(parts)
+        for axis in ("items", "classes"):
+            _check_fit_together({part.source: getattr(part.axes, axis) for part in parts}, axis, parts)
+    with within(_listed(sources)):
+        panel = parts[0].read.predictions
+        if len(parts) > 1:
+            panel = Predictions.concatenate(_with_all_classes([part.read.predictions for part in parts]))
+        if told.classes is not None and panel.classes != list(told.classes) and told.positive is None:
+            panel = panel.aligned(panel.members, told.classes)
+        panel.check_every_item_is_answered()
+    return panel
+
+
+def _lacking(items: Axis, panel: Predictions) -> str:
+    """How many items of the other files a file lacks, for a message: rows may have been lost."""
+    if items.size == panel.n_items:
+        return ""
+    lacking = [name for name in panel.items if items.find(name) is None]
+    total = f"{len(lacking):,} of the {panel.n_items:,} items of all files"
+    return f"; it lacks {total}, such as {short(lacking[0])}"
 
 
 def _check_no_truth(contents: Contents, sources: Sequence[str]) -> None:
@@ -122,32 +178,67 @@ def _check_no_truth(contents: Contents, sources: Sequence[str]) -> None:
         )
 
 
-def _check_rows_are_matched(read: list[Understood], sources: Sequence[str]) -> None:
+def _check_rows_are_matched(parts: list[_Part]) -> None:
     """Raise if files are matched by the places of their rows although columns may name their items.
 
     A column with another value in each row decides nothing if it is the same in all files.
     """
-    by_row = {source: own for source, own in zip(sources, read, strict=True) if _is_by_row(own)}
-    for source, own in by_row.items():
-        unread = own.unread
-        ids = [name for name in unread or () if unread is not None and unread[name].are_ids]
-        others = [other.unread for other in by_row.values() if other.unread is not None]
-        differing = [
-            name
-            for name in ids
-            if len(by_row) < len(read)
-            or any(name not in other or _texts(other, name) != _texts(unread, name) for other in others)
-        ]
-        if differing and unread is not None:
-            raise may_name_items([unread[name] for name in differing]).within(source)
+    by_row = {p.source: p.read.unread for p in parts if not p.axes.items.is_named and p.read.unread is not None}
+    for source, unread in by_row.items():
+        ids = [name for name in unread if unread[name].are_ids]
+        if len(by_row) == len(parts):
+            ids = [name for name in ids if any(_texts(o, name) != _texts(unread, name) for o in by_row.values())]
+        if ids:
+            raise may_name_items([unread[name] for name in ids]).within(source)
 
 
-def _is_by_row(understood: Understood) -> bool:
-    return not understood.predictions.axes.items.is_named and understood.unread is not None
+def _texts(columns: Columns, name: str) -> list[str]:
+    return list(map(str, columns[name].coded.values)) if name in columns else []
 
 
-def _texts(columns: Columns | None, name: str) -> list[str]:
-    return [] if columns is None else list(map(str, columns[name].coded.values))
+def _check_can_be_written(part: _Part) -> None:
+    """Raise for a name that no file could give back: JSON can hold halves of characters, and bytes of 0."""
+    for axis in part.axes:
+        name = unwritable(axis.names) if axis.is_named else None
+        if name is not None:
+            raise InvalidPredictions(
+                f"{part.source}: names must have whole characters and no bytes of 0, so that they can be written; got "
+                f"the {axis.kind} {short(name)}"
+            )
+
+
+def _check_fit_together(axes: dict[str, Axis], kind: str, parts: list[_Part]) -> None:
+    """Raise if files without names of items or classes have not equally many, or stand beside others with names."""
+    unnamed = {source: own for source, own in axes.items() if not own.is_named}
+    if not unnamed:
+        return
+    are_soft = all(part.read.predictions.hard is None for part in parts)
+    if are_soft and len({own.size for own in unnamed.values()}) > 1:
+        listing = ", ".join(f"{source} has {own.size}" for source, own in unnamed.items())
+        raise InvalidPredictions(f"files must have the same {kind} where they do not name them; {listing}")
+    longest = max(unnamed.values(), key=lambda own: own.size)
+    # Names among 0, 1, 2, … are those by which files without names are told.
+    others = [own for own in axes.values() if own.is_named and not own.is_counted]
+    if any(not longest.has_all(own.names) for own in others):
+        source = next(iter(unnamed))
+        raise InvalidPredictions(
+            f"all files must name their {kind}, or none; {source} does not, and others have {some(others[0].names)}: "
+            "say ",
+            Either("items=", "--items FILE") if kind == "items" else Say("classes", tuple(map(str, others[0].names))),
+            f" to name those of {source}, in their order",
+        )
+
+
+def _with_all_classes(parts: list[Predictions]) -> list[Predictions]:
+    """Give labels without class names as many classes as the other parts: a member may never use the last class."""
+    n_classes = max((part.n_classes for part in parts if not part.axes.classes.is_named), default=0)
+    return [
+        part if part.soft or part.axes.classes.is_named else part.with_classes(Axis("class", n_classes))
+        for part in parts
+    ]
+
+
+# ---- labels, posteriors, names ------------------------------------------------------------------------------
 
 
 def read_labels(source: str, *, told: Told | None = None, are_optional: bool = False) -> LabelSource:
@@ -159,33 +250,32 @@ def read_labels(source: str, *, told: Told | None = None, are_optional: bool = F
     if contents.export is not None:
         return _truth(contents, contents.export, source)
     if contents.arrays is not None:
-        candidates = labels_in(contents.arrays)
-        if len(candidates) != 1:
-            held = some(list(contents.arrays))
-            raise InvalidPredictions(f"{source} must hold one array of labels (items,), called labels; it holds {held}")
-        name, array = next(iter(candidates.items()))
-        try:
-            items = items_in(contents.arrays, name)
-        except InvalidPredictions as error:
-            raise error.within(source) from None
-        if items is None:
-            return LabelSource(array, _understood_labels(contents, array.tolist(), None, None))
-        named = NamedLabels([text_of(value) for value in contents.arrays[items].tolist()], array.tolist())
-        return LabelSource(named, _understood_labels(contents, named.labels, None, repr(items)))
-    assert contents.table is not None  # noqa: S101 - one of the two is there
+        return _labels_in_arrays(contents, contents.arrays, source)
+    assert contents.table is not None  # noqa: S101 - one of the three is there
     told = told or Told()
-    try:
+    with within(source):
         table = contents.table.joined(told.item)
         if are_optional:
             item, label = (name if name in table else None for name in (told.item, told.label))
             told = Told(item, None, label)
         item, label = columns_of_labels(table, told)
-        given = table[label].rows()
-        labels = given if item is None else NamedLabels(all_named(table, item), given)
-    except InvalidPredictions as error:
-        raise error.within(source) from None
+        labels = NamedLabels(None if item is None else all_named(table, item), table[label].rows())
     where = None if item is None else repr(item) if item else "the column without a name"
-    return LabelSource(labels, _understood_labels(contents, given, label, where), label)
+    return _label_source(contents, labels, label, where)
+
+
+def _labels_in_arrays(contents: Contents, arrays: Arrays, source: str) -> LabelSource:
+    candidates = labels_in(arrays)
+    if len(candidates) != 1:
+        held = some(list(arrays))
+        raise InvalidPredictions(f"{source} must hold one array of labels (items,), called labels; it holds {held}")
+    name, array = next(iter(candidates.items()))
+    with within(source):
+        items = items_in(arrays, name)
+    if items is None:
+        return _label_source(contents, NamedLabels(None, array.tolist()), None, None)._replace(labels=array)
+    names = [text_of(value) for value in arrays[items].tolist()]
+    return _label_source(contents, NamedLabels(names, array.tolist()), None, repr(items))
 
 
 def _truth(contents: Contents, export: Export, source: str) -> LabelSource:
@@ -194,8 +284,16 @@ def _truth(contents: Contents, export: Export, source: str) -> LabelSource:
         raise InvalidPredictions(f"{source} must have true labels; it is {contents.format}, with answers alone")
     answered = {item for item, _, _ in export.answers}  # nobody asks for the truth of other items
     truth = {item: label for item, label in export.truth.items() if item in answered}
-    named = NamedLabels(list(truth), list(truth.values()))
-    return LabelSource(named, _understood_labels(contents, named.labels, None, "its own"))
+    return _label_source(contents, NamedLabels(list(truth), list(truth.values())), None, "its own")
+
+
+def _label_source(contents: Contents, named: NamedLabels, column: str | None, items: str | None) -> LabelSource:
+    """Labels, and one line on them: how many there are, and how they find their items."""
+    n_given = sum(not is_unknown(label) for label in named.labels)
+    where = "" if column is None else f" in {column!r}"
+    order = "in the order of the items" if items is None else f"items in {items}"
+    found = f"{contents.path}: {contents.format}, {n_given:,} label{'' if n_given == 1 else 's'}{where}, {order}"
+    return LabelSource(named.labels if named.items is None else named, found, column)
 
 
 def all_named(table: Columns, item: str) -> list[str]:
@@ -206,29 +304,18 @@ def all_named(table: Columns, item: str) -> list[str]:
     return names
 
 
-def _understood_labels(contents: Contents, labels: Sequence[Any], column: str | None, items: str | None) -> str:
-    """One line on the labels of a file: how many there are, and how they find their items."""
-    n_given = sum(not (is_missing(label) or text_of(label) in ("", "-1", *UNKNOWN)) for label in labels)
-    where = "" if column is None else f" in {column!r}"
-    order = "in the order of the items" if items is None else f"items in {items}"
-    return f"{contents.path}: {contents.format}, {n_given:,} label{'' if n_given == 1 else 's'}{where}, {order}"
-
-
 def read_posterior(source: str, *, told: Told | None = None) -> Posterior:
     """Read a posterior (items, classes), with its names if it has any."""
     contents = read_contents(source)
     if contents.export is not None:
         raise InvalidPredictions(f"a posterior is (items, classes); {source} is {contents.format}")
     contents = contents._replace(scale=contents.scale or "probabilities")
-    told = told or Told()
-    part = _with_names(_recognised(contents, told, logits=False, is_alone=True).predictions, told, source)
-    if part.n_members != 1:
-        raise InvalidPredictions(f"a posterior is (items, classes); {source} holds {part.n_members} members")
-    try:
-        part.check_every_item_is_answered()
-    except InvalidPredictions as error:
-        raise error.within(source) from None
-    return Posterior(part, known_in(contents, part.n_items))
+    made = _recognised(contents, source, told or Told(), logits=False, is_alone=True).predictions
+    if made.n_members != 1:
+        raise InvalidPredictions(f"a posterior is (items, classes); {source} holds {made.n_members} members")
+    with within(source):
+        made.check_every_item_is_answered()
+    return Posterior(made, known_in(contents, made.n_items))
 
 
 def read_names(source: str) -> list[str]:
@@ -252,86 +339,3 @@ def read_names(source: str) -> list[str]:
             f"{source} must have a column of items, such as {some(ITEM[:3])}; it has {some(names)}"
         )
     return all_named(contents.table, column.name)
-
-
-def _recognised(contents: Contents, told: Told, *, logits: bool, is_alone: bool) -> Understood:
-    contents = without_answers(contents)
-    scale: Scale | None = contents.scale or ("logits" if logits else "counts" if told.normalize else None)
-    try:
-        if contents.table is not None:
-            return read_columns(contents.table, told, scale, is_of_file=contents.scale is not None)
-        assert contents.arrays is not None  # noqa: S101 - one of the two is there
-        made, words = from_arrays(contents, contents.arrays, told=told, scale=scale, is_alone=is_alone)
-        # The items of a posterior may come from a table, whose order nobody chose.
-        if "posterior" in contents.arrays:
-            made = made.with_items(made.axes.items.matched_by_name())
-    except InvalidPredictions as error:
-        raise error.within(contents.path) from None
-    return Understood(made, words)
-
-
-def _with_names(part: Predictions, told: Told, source: str) -> Predictions:
-    """Name the items and classes of a file that does not, as the user says."""
-    if told.items is not None and not part.axes.items.is_named:
-        if len(told.items) != part.n_items:
-            raise InvalidPredictions(
-                Say("items"),
-                f" must name each of the {part.n_items:,} items of {source}; got {len(told.items):,} names",
-            )
-        part = part.with_items(Axis("item", part.n_items, told.items))
-    if told.classes is not None and not part.axes.classes.is_named:
-        n_classes = len(told.classes)
-        if part.n_classes > n_classes or (part.soft and part.n_classes < n_classes):
-            raise InvalidPredictions(
-                Say("classes"),
-                f" must name each of the {part.n_classes:,} classes of {source}; got {n_classes:,} names",
-            )
-        part = part.with_classes(Axis("class", n_classes, told.classes))
-    return part
-
-
-def _check_can_be_written(part: Predictions, source: str) -> None:
-    """Raise for a name that no file could give back: JSON can hold halves of characters, and bytes of 0."""
-    for axis in part.axes:
-        name = unwritable(axis.names) if axis.is_named else None
-        if name is not None:
-            raise InvalidPredictions(
-                f"{source}: names must have whole characters and no bytes of 0, so that they can be written; got the "
-                f"{axis.kind} {short(name)}"
-            )
-
-
-def _check_fit_together(parts: list[Predictions], sources: Sequence[str]) -> None:
-    """Raise if files without names of items or classes have not equally many, or stand beside others with names."""
-    for axis in ("items", "classes"):
-        unnamed = {s: getattr(p.axes, axis) for s, p in zip(sources, parts, strict=True)}
-        unnamed = {source: own for source, own in unnamed.items() if not own.is_named}
-        if len({own.size for own in unnamed.values()}) > 1 and all(part.hard is None for part in parts):
-            listing = ", ".join(f"{source} has {own.size}" for source, own in unnamed.items())
-            raise InvalidPredictions(f"files must have the same {axis} where they do not name them; {listing}")
-        named = [getattr(part.axes, axis) for part in parts if getattr(part.axes, axis).is_named]
-        if unnamed and any(not own.is_counted and not _is_count(own, unnamed) for own in named):
-            source, other = next(iter(unnamed)), next(own for own in named if not own.is_counted)
-            raise InvalidPredictions(
-                f"all files must name their {axis}, or none; {source} does not, and others have {some(other.names)}: "
-                "say ",
-                Either("items=", "--items FILE") if axis == "items" else Say("classes", tuple(map(str, other.names))),
-                f" to name those of {source}, in their order",
-            )
-
-
-def _is_count(named: Axis, unnamed: dict[str, Axis]) -> bool:
-    """Whether these names are among the numbers by which files without names are told."""
-    largest = max(unnamed.values(), key=lambda own: own.size)
-    return all(largest.find(name) is not None for name in named.names)
-
-
-def _with_all_classes(parts: list[Predictions]) -> list[Predictions]:
-    """Give labels without class names as many classes as the other parts: a member may never use the last class."""
-    n_classes = max((part.n_classes for part in parts if not part.axes.classes.is_named), default=0)
-    return [
-        part
-        if part.soft or part.axes.classes.is_named or part.n_classes == n_classes
-        else part.with_classes(Axis("class", n_classes))
-        for part in parts
-    ]

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import re
 import shlex
+from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import final
+from typing import TYPE_CHECKING, final
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 FLAGS = {
     "item": "--item-column",
@@ -81,6 +85,15 @@ class Either:
     def in_command(self) -> str:
         """The words of the command line."""
         return self.command
+
+
+@contextmanager
+def within(where: object) -> Iterator[None]:
+    """Say of each refusal what it is about, such as a file."""
+    try:
+        yield
+    except InvalidPredictions as error:
+        raise error.within(where) from None
 
 
 class InvalidPredictions(ValueError):  # noqa: N818 - it says what is wrong; "Error" would add nothing
