@@ -129,7 +129,7 @@ PREDICTIONS = {
     "masked text": (lambda: P(np.ma.array([[["a", "b"]]])), "probabilities", "real numbers", "got <U1"),
     "members of unequal shape": (lambda: P([PAIR[0], PAIR[1][:2]]), "member", "shape of the first, (3, 2)", "(2, 2)"),
     "a flat member": (lambda: P([PAIR[0][0]]), "member", "(items, classes)", "1 dimensions"),
-    "a member that is nothing": (lambda: P([PAIR[0], None]), "probabilities", "real numbers", "got a NoneType"),
+    "a member that is nothing": (lambda: P([PAIR[0], None]), "probabilities", "an array", "got None"),
     "too few names": (lambda: P(PAIR, members=["a"]), "members", "each of the 2", "got 1 names"),
     "names twice": (lambda: P(PAIR, items=["a", "b", "a"]), "items", "distinct names", "got 'a' more than once"),
     "names equal as numbers": (

@@ -33,26 +33,32 @@ def joined_axis(axes: Sequence[Axis]) -> Axis:
     A part without names counts 0, 1, 2, …. The names of the other parts must then be such numbers: guessing which
     name belongs to which place could pair the wrong items.
     """
-    kind, first = axes[0].kind, axes[0]
     counted = next((axis for axis in axes if not axis.is_named), None)
-    if counted is not None:
-        for axis in axes:
-            if not counted.has_all(axis.names) or (not axis.is_named and axis.size != counted.size):
-                raise InvalidPredictions(
-                    f"{PLURAL[kind]} must be named in all parts, or be the same in all; got {some(axis.names)} "
-                    f"beside {counted.size} without names"
-                )
-        return counted
-    for axis in axes[1:]:
+    return _named_axis(axes) if counted is None else _counted_axis(axes, counted)
+
+
+def _counted_axis(axes: Sequence[Axis], counted: Axis) -> Axis:
+    for axis in axes:
+        if not counted.has_all(axis.names) or (not axis.is_named and axis.size != counted.size):
+            raise InvalidPredictions(
+                f"{PLURAL[axis.kind]} must be named in all parts, or be the same in all; got {some(axis.names)} "
+                f"beside {counted.size} without names"
+            )
+    return counted
+
+
+def _named_axis(axes: Sequence[Axis]) -> Axis:
+    first, names = axes[0], dict[str, Any]()
+    for axis in axes:
         if all(first.find(name) is None for name in axis.names):
             raise InvalidPredictions(
-                f"parts must have {PLURAL[kind]} in common; got {some(first.names)} and {some(axis.names)}"
+                f"parts must have {PLURAL[axis.kind]} in common; got {some(first.names)} and {some(axis.names)}"
             )
-    names: dict[str, Any] = {}
-    for name in (name for axis in axes for name in axis.names):
-        names.setdefault(text_of(name), name)
+        for name in axis.names:
+            names.setdefault(text_of(name), name)
     is_one_order = all(axis.size == len(names) and axis.positions_on(first) is None for axis in axes)
-    return Axis(kind, len(names), names.values(), by_name=any(axis.by_name for axis in axes) or not is_one_order)
+    by_name = any(axis.by_name for axis in axes) or not is_one_order
+    return Axis(first.kind, len(names), names.values(), by_name=by_name)
 
 
 def places_of_members(own: Axis, members: Sequence[Any]) -> IntArray:

@@ -48,11 +48,9 @@ def member_matrices(values: Any) -> list[Array]:
     values = _opened(values)
     if isinstance(values, list | tuple):
         values = [_opened(part) for part in values]
-    parts = values if isinstance(values, Sequence) and not is_array(values) else None
-    if values is None or (parts is not None and not parts):
-        raise InvalidPredictions(f"probabilities must be an array (members, items, classes); got {values!r}")
+    parts = values if isinstance(values, Sequence) and not is_array(values) else []
     # Parts keep their own libraries. A frame gets its own error: NumPy would drop its columns, whose order may differ.
-    if parts is not None and any(is_array(part) or is_sparse(part) or hasattr(part, "columns") for part in parts):
+    if any(is_array(part) or is_sparse(part) or hasattr(part, "columns") for part in parts):
         return _of_one_shape([floats(part) for part in parts])
     block = floats(values)
     if block.ndim != 3:
@@ -119,6 +117,8 @@ def floats(values: Any) -> Array:
 
 def _of_lists(values: Any) -> Array:
     expected = "probabilities must be an array"
+    if values is None or (isinstance(values, Sequence) and not values):
+        raise InvalidPredictions(f"{expected} (members, items, classes); got {values!r}")
     if hasattr(values, "columns"):
         raise InvalidPredictions(
             f"{expected} (members, items, classes); got a data frame: give one for each member, "
@@ -250,10 +250,7 @@ def softmax(logits: Array, member: int) -> Array:
     is_partial = (n_missing > 0) & (n_missing < wide.shape[1])
     if is_partial.any():
         row = int(np.argmax(is_partial))
-        raise InvalidPredictions(
-            f"a missing prediction must be NaN for every class; item {row} of member {member} is NaN for "
-            f"{n_missing[row]} of {wide.shape[1]}"
-        )
+        _refuse_row(to_numpy(wide[row, :]), f"item {row} of member {member}", 0, ())
     is_row = n_missing == 0
     if is_row.any() and to_numpy(are_probabilities(logits, is_half=True))[is_row].all():
         raise InvalidPredictions(

@@ -177,21 +177,23 @@ def _labels(view: _View) -> Read | None:
     array = found[name]
     if view.scale is None:
         _check_not_one_hot(array)
-    if array.ndim == 2 and array.shape[1] == 1:
-        array = array[:, 0]  # one member's, as a column
+    array = array[:, 0] if array.shape[1:] == (1,) else array  # one member's, as a column
     rows = view.members_first(array, "members, items") if array.ndim == 2 else array[None]
-    names: dict[str, Any] = ({"members": [view.contents.path.stem]} if len(rows) == 1 else {}) | view.names
-    if array.dtype.kind != "U":
-        made = Predictions.from_labels(rows, **names, partial=True)
-    else:
-        said = sorted(set(rows.ravel().tolist()))
-        rows = rows.astype(object)
-        rows[np.isin(rows, ("", "-1"))] = None
-        names = {"classes": sorted_names(set(said) - {"", "-1"})} | names
-        made = Predictions.from_labels(rows, **names, partial=True)
-        check_names(name, said)
-        check_repeated(made, name)
+    own = {"members": [view.contents.path.stem]} if len(rows) == 1 else {}
+    names: dict[str, Any] = own | view.names | {"partial": True}
+    made = _of_names(rows, name, names) if array.dtype.kind == "U" else Predictions.from_labels(rows, **names)
     return made, f"hard labels (members, items) = {made.n_members:,} × {made.n_items:,}"
+
+
+def _of_names(rows: Any, name: str, names: dict[str, Any]) -> Predictions:
+    """Labels by name, missing where they are empty or -1."""
+    said = sorted(set(rows.ravel().tolist()))
+    rows = rows.astype(object)
+    rows[np.isin(rows, ("", "-1"))] = None
+    made = Predictions.from_labels(rows, **({"classes": sorted_names(set(said) - {"", "-1"})} | names))
+    check_names(name, said)
+    check_repeated(made, name)
+    return made
 
 
 LAYOUTS = (_answers, _block, _one_class, _matrices, _labels)

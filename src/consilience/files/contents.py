@@ -54,6 +54,7 @@ ORDERS: dict[str, Order] = {"members-first": "members-first", "items-first": "it
 """The words by which a user says which axis of an array comes first, as in `votes.npy:items-first`."""
 
 Word = TypeVar("Word")
+Entry = TypeVar("Entry")
 
 
 class Contents(NamedTuple):
@@ -91,9 +92,7 @@ def read_contents(source: str, told: Told | None = None) -> Contents:
         if key is not None:
             raise InvalidPredictions(f"a table has no entries to pick one of; got {source!r}")
         return _read_table(path, suffix, told or Told())._replace(scale=scale)
-    arrays = _read_arrays(path, suffix, key)
-    picked = arrays if key is None else _picked(arrays, key, path)
-    return Contents(path, key, ARRAY_FORMATS[suffix], picked, None, scale, order)
+    return Contents(path, key, ARRAY_FORMATS[suffix], _read_arrays(path, suffix, key), None, scale, order)
 
 
 def suffix_of(path: Path) -> str:
@@ -153,15 +152,6 @@ def _exported(reader: Reader, path: Path, given: Any, told: Told) -> Contents:
     return Contents(path, None, f"as {reader.title} writes it", None, None, export=export)
 
 
-def _picked(arrays: Arrays, key: str, path: Path) -> Arrays:
-    inside = {name.removeprefix(f"{key}/"): array for name, array in arrays.items() if name.startswith(f"{key}/")}
-    if key in arrays:
-        return {key: arrays[key]} | {name: array for name, array in arrays.items() if name in AXIS_NAMES}
-    if not inside:
-        raise InvalidPredictions(f"{path} must hold {key!r}; it holds {some(list(arrays))}")
-    return inside
-
-
 AXIS_NAMES = ("members", "items", "classes")
 """Arrays of these names in an archive name the axes."""
 
@@ -171,12 +161,11 @@ AXIS_NAMES = ("members", "items", "classes")
 
 def _read_arrays(path: Path, suffix: str, key: str | None) -> Arrays:
     try:
-        if suffix == ".safetensors":
-            return _read_safetensors(path)
         if suffix == ".npy":
-            return {path.stem: read_npy(path)}
-        _check_archive(names_in_npz(path), path, key)
-        return read_npz(path, lambda name: _is_wanted(name, key))
+            return _chosen({path.stem: read_npy(path)}, key, path)
+        if suffix == ".safetensors":
+            return _chosen(_read_safetensors(path), key, path)
+        return _read_npz(path, key)
     except InvalidPredictions:
         raise
     except UNREADABLE as error:
@@ -185,18 +174,26 @@ def _read_arrays(path: Path, suffix: str, key: str | None) -> Arrays:
         raise InvalidPredictions(f"{path} must be a {ARRAY_FORMATS[suffix]} of numbers; {reason}") from error
 
 
-def _check_archive(names: list[str], path: Path, key: str | None) -> None:
+def _read_npz(path: Path, key: str | None) -> Arrays:
+    names = names_in_npz(path)
     if {"header", "class_prior_"} <= set(names):
         raise InvalidPredictions(
             f"{path} must hold predictions; it is a saved model: name it after --model, beside files of predictions"
         )
-    if key is not None and {name for name in names if _is_wanted(name, key)} <= set(AXIS_NAMES) - {key}:
-        raise InvalidPredictions(f"{path} must hold {key!r}; it holds {some(names)}")
+    wanted = set(_chosen({name: name for name in names}, key, path).values())
+    return _chosen(read_npz(path, wanted.__contains__), key, path)  # the others are never unpacked
 
 
-def _is_wanted(name: str, key: str | None) -> bool:
-    """Whether to read an entry of an archive. The others are never unpacked."""
-    return key is None or name == key or name.startswith(f"{key}/") or name in AXIS_NAMES
+def _chosen(entries: dict[str, Entry], key: str | None, path: Path) -> dict[str, Entry]:
+    """All entries of an archive, or the one called KEY beside the names of axes, or all whose names start with KEY/."""
+    if key is None:
+        return entries
+    if key in entries:
+        return {name: entry for name, entry in entries.items() if name in (key, *AXIS_NAMES)}
+    inside = {name.removeprefix(f"{key}/"): entry for name, entry in entries.items() if name.startswith(f"{key}/")}
+    if not inside:
+        raise InvalidPredictions(f"{path} must hold {key!r}; it holds {some(list(entries))}")
+    return inside
 
 
 def _read_safetensors(path: Path) -> Arrays:

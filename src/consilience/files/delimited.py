@@ -51,9 +51,7 @@ def read_delimited(path: Path, delimiter: str) -> Columns:
         raise InvalidPredictions(f"{path} must have a header and rows; it is empty")
     # `task, worker` is separated by a comma and a space, in the rows too.
     has_spaces = len(header) > 1 and all(name.startswith(" ") and name.strip() for name in header[1:])
-    has_blank = b"\n\n" in held or b"\n\r\n" in held or held.startswith((b"\n", b"\r"))
-    has_quotes = b'"' in held  # which polars reads more freely than they can be meant
-    is_odd = has_spaces or has_blank or has_quotes or held.count(b"\r") != held.count(b"\r\n")
+    is_odd = has_spaces or _is_odd(held)
     if is_odd:
         held = _rewritten(held, path, delimiter, has_spaces=has_spaces)
     names = _names([name.strip() for name in header] if has_spaces else header, held, path, delimiter)
@@ -66,6 +64,12 @@ def read_delimited(path: Path, delimiter: str) -> Columns:
         {name: of_polars(name, _plain(own), without_quote) for name, own in zip(names, table, strict=True)},
         stem=stem_of(path),
     )
+
+
+def _is_odd(held: bytes) -> bool:
+    """Whether only the csv module reads this strictly: polars reads quotes more freely than they can be meant."""
+    has_blank = b"\n\n" in held or b"\n\r\n" in held or held.startswith((b"\n", b"\r"))
+    return has_blank or b'"' in held or held.count(b"\r") != held.count(b"\r\n")
 
 
 def _plain(series: Any) -> Any:

@@ -33,6 +33,6 @@ def polars() -> Any:
     if _FIRST_USE.setdefault("polars", os.getpid()) != os.getpid():
         raise RuntimeError(
             "tables cannot be read in a process that was forked after tables were read: start processes by 'spawn' or "
-            "'forkserver', as in multiprocessing.get_context('spawn') or DataLoader(multiprocessing_context='spawn')"
+            "'forkserver' of multiprocessing"
         )
     return import_module("polars")
