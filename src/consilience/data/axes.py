@@ -52,13 +52,13 @@ class Axis:
             raise InvalidPredictions(f"{plural} must name each of the {self.size} {plural}; got {len(names)} names")
         if self.kind == "class" and any(map(is_missing, names)):
             raise InvalidPredictions("classes must not be called None or NaN, which stand for unknown labels")
+        texts = texts_of(names)
         try:
-            n_different = len(set(names))
+            n_equal = len(self._positions if texts is names else set(names))  # 1 and True are equal
         except TypeError as error:
             raise InvalidPredictions(f"{plural} must be hashable names; got {names[:3]!r}") from error
-        # 1 and "1" have one text; 1 and True are equal, although their texts are not.
-        for keys, count in ((texts_of(names), len(self._positions)), (names, n_different)):
-            if count < self.size:
+        for keys, n_different in ((texts, len(self._positions)), (names, n_equal)):
+            if n_different < self.size:
                 raise InvalidPredictions(f"{plural} must have distinct names; got {_repeated(names, keys)}")
         if (alike := look_alike(self._positions)) is not None:
             one, two = (ascii(text)[:LONGEST] for text in alike)
@@ -225,10 +225,7 @@ def array_of_names(names: Sequence[Any]) -> npt.NDArray[Any]:
         plain = np.asarray(names)
         if kinds == {float} or (plain.dtype.kind != "f" and plain.tolist() == list(names)):  # 2**63 and "a\0" are not
             return plain
-    array = np.empty(len(names), dtype=object)
-    for place, name in enumerate(names):
-        array[place] = name
-    return array
+    return np.fromiter(names, dtype=object, count=len(names))
 
 
 def some(names: Sequence[Any]) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from consilience.data.axes import Axes
+    from consilience.data.tables.coding import Coded
 
 SUM_TOLERANCE, HALF_TOLERANCE, ROUNDING, MOST_ROUNDING = 1e-3, 1e-2, 0.5e-4, 0.05
 """How far from 1 a row of probabilities may sum, and how far in half precision; or by ROUNDING for each class, if that
@@ -161,7 +162,8 @@ def positions_of_labels(labels: Any, classes: list[Any] | None, name: str) -> In
     def refusal(value: Any, _: int) -> str:
         return f"{name} must be among the classes {some(classes)}, or -1 where missing; got {short(value)}"
 
-    return places_among(axis, array.ravel(), lambda value: text_of(value) == "-1", refusal).reshape(array.shape)
+    values = array.ravel() if array.dtype.kind in "iufb" else array.ravel().tolist()
+    return places_among(axis, values, lambda value: text_of(value) == "-1", refusal).reshape(array.shape)
 
 
 def places_among(
@@ -171,20 +173,27 @@ def places_among(
 
     `refusal` is what to say of a value that is neither, and of the first row that has it.
     """
-    if isinstance(values, np.ndarray) and values.dtype.kind in "iufb":
-        coded = coded_array(values)
-    else:
-        values = values.tolist() if isinstance(values, np.ndarray) else values
-        for row, value in enumerate(values):
-            if not isinstance(value, Hashable):  # a list, which names nothing
-                raise InvalidPredictions(refusal(value, row))
-        coded = coded_list(values)
+    is_whole_number = isinstance(values, np.ndarray) and values.dtype.kind in "iu"
+    if is_whole_number and not axis.is_named and ((values >= -1) & (values < axis.size)).all():
+        return np.asarray(values, dtype=np.intp)
+    coded = _coded(values, refusal)
     places = [axis.find(value) for value in coded.values]
     for code, (value, place) in enumerate(zip(coded.values, places, strict=True)):
         if place is None and not is_absent(value):
             raise InvalidPredictions(refusal(value, int(np.argmax(coded.codes == code))))
     table = np.array([-1 if place is None else place for place in (*places, None)], dtype=np.intp)
     return np.asarray(table[coded.codes])
+
+
+def _coded(values: Any, refusal: Callable[[Any, int], str]) -> Coded:
+    """Which value stands in each row; raises for one that names nothing, such as a list."""
+    if isinstance(values, np.ndarray):
+        return coded_array(values)
+    try:
+        return coded_list(values)
+    except TypeError:
+        row = next(row for row, value in enumerate(values) if isinstance(value, list | tuple | dict | set))
+        raise InvalidPredictions(refusal(values[row], row)) from None
 
 
 def _without_gaps(labels: Any) -> Any:
