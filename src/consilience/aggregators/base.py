@@ -66,6 +66,7 @@ class AbstractAggregator(Parametrized, ABC):
     history_, n_iter_, converged_ : the objective after each iteration (of the last fit or batch), how many there were,
         and whether it settled (False without `tol`)
     members_, items_, classes_ : names
+    ordered_ : whether the classes are ratings
     """
 
     class_prior_: FloatArray
@@ -77,6 +78,7 @@ class AbstractAggregator(Parametrized, ABC):
     members_: list[Any]
     items_: list[Any]
     classes_: list[Any]
+    ordered_: bool = False
 
     command: ClassVar[str | None] = None
     """The method's name on the command line. Methods with one take part in comparisons."""
@@ -112,6 +114,7 @@ class AbstractAggregator(Parametrized, ABC):
         self._accept(_by_pattern(self._fit, data, known))
         self._has_seen_labels = known is not None
         self.members_, self.items_, self.classes_ = data.members, data.items, data.classes
+        self.ordered_ = data.ordered
         return self
 
     def fit_predict_proba(self, predictions: Any, labels: Any = None) -> Array:
@@ -201,6 +204,7 @@ class AbstractAggregator(Parametrized, ABC):
         """Write all that was learned to one file without pickle; `posterior=False` leaves the items out."""
         self._check_is_fitted()
         names = [*ALWAYS[:3], *self.declared(), "members_", *(["items_"] if posterior else []), "classes_"]
+        names += ["ordered_"] if self.ordered_ else []
         if undeclared := {name for name in vars(self) if name.endswith("_")} - {*names, *OPTIONAL}:
             raise TypeError(
                 f"{type(self).__name__} must declare all that it learns to be saved; "

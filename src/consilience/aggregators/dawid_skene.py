@@ -38,10 +38,11 @@ class CategoricalModel:
 
     smoothing: float
     class_prior: FloatArray | None
+    ordered: bool = False
 
     def maximize(self, statistics: Statistics, _: Rates | None = None) -> Rates:
         """The maximum of the expected log-likelihood plus `log_prior`."""
-        confusion = smoothed_rates(statistics.sums, self.smoothing)
+        confusion = smoothed_rates(statistics.sums, self.smoothing, ordered=self.ordered)
         if self.class_prior is not None:
             return Rates(self.class_prior, confusion)
         counts = statistics.class_counts + self.smoothing
@@ -56,7 +57,8 @@ class CategoricalModel:
         """The logarithm of the prior of the rates, up to a constant; zero without smoothing."""
         if self.smoothing == 0:
             return 0.0
-        total = (pseudo_answers(rates.confusion.shape[1], self.smoothing) * log_rates(rates.confusion)).sum()
+        answers = pseudo_answers(rates.confusion.shape[1], self.smoothing, ordered=self.ordered)
+        total = (answers * log_rates(rates.confusion)).sum()
         if self.class_prior is None:
             total += self.smoothing * log_rates(rates.class_prior).sum()
         return float(total)
@@ -78,7 +80,8 @@ class DawidSkene(AbstractLabelEM):
     ----------
     smoothing
         Pseudo-answers in each cell of the confusion matrices (twice on the diagonal) and for each class. 0 is the
-        maximum likelihood of 1979, in which a rate of zero forbids a class for ever.
+        maximum likelihood of 1979, in which a rate of zero forbids a class for ever. Of ordered classes, they lean to
+        the neighbours of the true one.
     class_prior
         None: estimated. "uniform" or one probability per class: fixed.
     missing
@@ -143,5 +146,5 @@ class DawidSkene(AbstractLabelEM):
         check_number("smoothing", self.smoothing)
         read_class_prior(self.class_prior, n_classes)
 
-    def _model(self, n_classes: int) -> CategoricalModel:
-        return CategoricalModel(self.smoothing, read_class_prior(self.class_prior, n_classes))
+    def _model(self, n_classes: int, *, ordered: bool) -> CategoricalModel:
+        return CategoricalModel(self.smoothing, read_class_prior(self.class_prior, n_classes), ordered)

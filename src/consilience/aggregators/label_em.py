@@ -61,11 +61,11 @@ class AbstractLabelEM(AbstractLatent):
     class_prior: Any
 
     @abstractmethod
-    def _model(self, n_classes: int) -> LabelModel:
-        """The model with the constructor's arguments."""
+    def _model(self, n_classes: int, *, ordered: bool) -> LabelModel:
+        """The model with the constructor's arguments, of classes that are ratings if they are `ordered`."""
 
     def _fit(self, predictions: AbstractPredictions, known: IntArray | None) -> Outcome:
-        model = self._model(predictions.n_classes)
+        model = self._model(predictions.n_classes, ordered=predictions.ordered)
         reader = self._reader(predictions, known)
         expectation = reader.expectation(remembers=False)
 
@@ -87,7 +87,7 @@ class AbstractLabelEM(AbstractLatent):
         return Outcome(posterior, fit.state.statistics, fit.history, fit.converged)
 
     def _partial_fit(self, predictions: AbstractPredictions, known: IntArray | None) -> Outcome:
-        model = self._model(predictions.n_classes)
+        model = self._model(predictions.n_classes, ordered=self.ordered_)
         reader = self._reader(predictions, known)
         before = Fitted(self.parameters_, self.silence_)
         batch = reader.expectation(remembers=False)(before.scores(model))
@@ -107,7 +107,7 @@ class AbstractLabelEM(AbstractLatent):
         table = wrong + (right - wrong) * np.eye(n_classes)
         counts = np.ones((n_members, n_classes))
         pseudo = Statistics(0.0, np.ones(n_classes), counts, counts[:, :, None] * table, 0.0)
-        model = self._model(n_classes)
+        model = self._model(n_classes, ordered=self.ordered_)
         self.statistics_ = self.statistics_ + pseudo
         self._learn(model, Fitted.to(self.statistics_, model, minds_silence=self.silence_ is not None))
 
@@ -122,7 +122,7 @@ class AbstractLabelEM(AbstractLatent):
 
     def _new_rule(self) -> LinearRule:
         n_members, n_classes = len(self.members_), len(self.classes_)
-        scores = Fitted(self.parameters_, self.silence_).scores(self._model(n_classes))
+        scores = Fitted(self.parameters_, self.silence_).scores(self._model(n_classes, ordered=self.ordered_))
         is_label = np.ones(n_members, dtype=bool)
         return LinearRule(np.ones(n_members), is_label, 1.0, scores, chunk_size=self.chunk_size)
 

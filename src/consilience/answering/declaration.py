@@ -94,7 +94,7 @@ NAMES = {"members_": 1, "items_": 0, "classes_": 2}
 """The least number of each."""
 
 ALWAYS = ("history_", *ITERATIONS, "members_", "classes_")
-OPTIONAL = ("items_", "posterior_")
+OPTIONAL = ("items_", "posterior_", "ordered_")
 
 
 def nested(values: Mapping[str, Any], declared: Learned) -> dict[str, Any]:
@@ -122,7 +122,7 @@ def reason_to_refuse(aggregator: str, declared: Learned, learned: Mapping[str, A
         lacking = {f"{name}.{part}" for part in kind.fields} - learned.keys() if isinstance(kind, Record) else set()
         if lacking and any(key.startswith(f"{name}.") for key in learned):
             return f"it lacks {min(lacking)!r}, which an earlier version did not keep; fit it again"
-    shapes, numbers = _flat({"posterior_": POSTERIOR, **declared, **ITERATIONS})
+    shapes, numbers = _flat({"posterior_": POSTERIOR, "ordered_": Number(most=1), **declared, **ITERATIONS})
     if unknown := learned.keys() - {*shapes, *numbers, *NAMES, "history_"}:
         return f"{aggregator} does not learn {min(unknown)!r}"
     return (

@@ -9,7 +9,7 @@ import typer
 from consilience.cli import gate, screen
 from consilience.cli.inputs import checked_labels
 from consilience.cli.options import Json, with_layout
-from consilience.data.labels import known_labels
+from consilience.data.labels import known_labels, named
 from consilience.data.tables.told import Told
 from consilience.files import read_posterior
 from consilience.metrics.scores import Estimate, evaluate
@@ -62,7 +62,7 @@ def command(
     truth = np.where(fused.max(axis=1) >= (at_confidence or 0), truth, -1)
     if not (truth >= 0).any():
         raise InvalidPredictions(f"no answer of {posterior} with a label is at least {at_confidence:g} sure")
-    scores = evaluate(fused, truth)
+    scores = evaluate(fused, named(truth, rows.classes), classes=rows.classes, ordered=rows.ordered)
     found: dict[str, Estimate] = dict(scores)
     if at_confidence is not None:
         share = scores.n_items / n_labelled

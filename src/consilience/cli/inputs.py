@@ -13,6 +13,7 @@ from consilience.cli.wording import on_command_line
 from consilience.data.axes import some
 from consilience.data.labels import known_labels
 from consilience.data.names import nearly_same
+from consilience.data.order import look_like_ratings
 from consilience.data.predictions import one_member
 from consilience.data.tables.vocabulary import role_of
 from consilience.files import read_labels, read_predictions, split_source
@@ -48,6 +49,10 @@ def predictions_of(
             screen.print_remark(
                 f"the classes {some(group)} differ only in case, spaces around them or zeros in front, and count as "
                 "different: write them in one way if they mean the same"
+            )
+        if look_like_ratings(source.predictions.axes.classes):
+            screen.print_remark(
+                f"the classes are whole numbers, {some(source.predictions.classes)}: say --ordered if they are ratings"
             )
         # In one file, such names are more likely meant.
         if len(files) > 1 and (groups := nearly_same(source.predictions.items)):

@@ -64,6 +64,14 @@ Classes = Annotated[
         "names, in order, for arrays that have none.",
     ),
 ]
+Ordered = Annotated[
+    bool,
+    typer.Option(
+        "--ordered",
+        help="The classes are ratings: whole numbers such as 1 to 5, or --classes in rising order. Wrong answers are "
+        "expected near the truth, and each item gets an expected rating.",
+    ),
+]
 Items = Annotated[
     str | None,
     typer.Option(
@@ -118,6 +126,7 @@ def _told(
     member_column: MemberColumn = None,
     label_column: LabelColumn = None,
     classes: Classes = None,
+    ordered: Ordered = False,
     items: Items = None,
     normalize: Normalize = False,
     positive: Positive = None,
@@ -138,6 +147,7 @@ def _told(
         positive,
         format=format_,
         question=question,
+        ordered=ordered,
     )
 
 

@@ -17,6 +17,7 @@ from rich.measure import Measurement
 
 from consilience.insight.accuracy.estimates import Estimate
 from consilience.insight.diagnostics import FEWEST_ANSWERS
+from consilience.metrics.ratings import RATINGS
 from consilience.metrics.scores import METRICS
 from consilience.report.members import MOST_ON_CARD
 from consilience.system.tables import Table
@@ -50,7 +51,8 @@ ESTIMATED_NOTES = (
     "30 labels of items drawn at random (--labels) would rank them.",
 )
 
-LOWER_IS_BETTER = set(METRICS) - {"accuracy"}
+HIGHER_IS_BETTER = {"accuracy", "quadratic kappa"}
+LOWER_IS_BETTER = {*METRICS, *RATINGS} - HIGHER_IS_BETTER
 
 
 def visible(text: str) -> str:
@@ -189,7 +191,7 @@ def _print_grid(grid: rich.table.Table) -> None:
 
 def _best(name: str, values: list[Any], better: str | None) -> float | None:
     numbers = [value for value in values if isinstance(value, float) and not math.isnan(value)]
-    known = "lower" if name in LOWER_IS_BETTER else "higher" if name == "accuracy" else None
+    known = "lower" if name in LOWER_IS_BETTER else "higher" if name in HIGHER_IS_BETTER else None
     if len(numbers) < 2 or (better or known) is None:
         return None
     return min(numbers) if (better or known) == "lower" else max(numbers)
@@ -353,5 +355,7 @@ def _print_changed(changed: dict[str, Any]) -> None:
 
 
 def _print_scores(scores: dict[str, dict[str, float]]) -> None:
-    values = {metric: [row[metric] for row in scores.values()] for metric in METRICS}
-    print_table(Table({"method": list(scores), **values}), "Scored on the labels")
+    for metrics, title in ((METRICS, "Scored on the labels"), (RATINGS, "Scored as ratings")):
+        if all(name in row for row in scores.values() for name in metrics):
+            values = {metric: [row[metric] for row in scores.values()] for metric in metrics}
+            print_table(Table({"method": list(scores), **values}), title)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from consilience.cli.wording import on_command_line
+from consilience.data.labels import named
 from consilience.insight.ties import is_tie
 from consilience.metrics.scores import evaluate
 
@@ -63,13 +64,18 @@ def summarize(analysis: Analysis, posterior: FloatArray) -> dict[str, Any]:
         "warnings": [on_command_line(warning) for warning in diagnosis.warnings],
         "hint": None if diagnosis.hint is None else diagnosis.hint.sentence("--class-shares even"),
     }
-    known = analysis.measurable
-    if (known >= 0).any():
-        summary["scores"] = {
-            name: {metric: estimate.value for metric, estimate in evaluate(rows, known, n_bootstrap=0).items()}
-            for name, rows in ((summary["method"], posterior), ("Average", analysis.average))
-        }
+    if (analysis.measurable >= 0).any():
+        fused = {summary["method"]: posterior, "Average": analysis.average}
+        summary["scores"] = {name: _scores(rows, analysis) for name, rows in fused.items()}
     return summary
+
+
+def _scores(rows: FloatArray, analysis: Analysis) -> dict[str, float]:
+    """The metrics of a posterior on the items that measure it."""
+    classes, ordered = analysis.predictions.classes, analysis.predictions.ordered
+    truth = named(analysis.measurable, classes)
+    found = evaluate(rows, truth, classes=classes, ordered=ordered, n_bootstrap=0)
+    return {metric: estimate.value for metric, estimate in found.items()}
 
 
 def gained(analysis: Analysis) -> dict[str, Any]:
@@ -90,9 +96,11 @@ def _reliable(confusion: FloatArray, classes: list[Any], n_classes: int = 2) -> 
 
 def coefficients(found: PanelAgreement) -> dict[str, Any]:
     """The coefficients of agreement beyond chance, each with its interval."""
-    named = {"krippendorff_alpha": found.alpha, "fleiss_kappa": found.fleiss_kappa, "gwet_ac1": found.ac1}
+    by_name = {"krippendorff_alpha": found.alpha, "fleiss_kappa": found.fleiss_kappa, "gwet_ac1": found.ac1}
+    if found.ordinal_alpha is not None:
+        by_name["krippendorff_ordinal_alpha"] = found.ordinal_alpha
     return {
-        **{name: estimate._asdict() for name, estimate in named.items()},
+        **{name: estimate._asdict() for name, estimate in by_name.items()},
         "n_items": found.n_items,
         "sentence": found.sentence(),
     }

@@ -9,6 +9,7 @@ import numpy as np
 
 from consilience.data.axes import PLURAL, Axis, some
 from consilience.data.names import text_of
+from consilience.data.order import in_order
 from consilience.system.arrays import IntArray, take
 from consilience.system.errors import InvalidPredictions
 
@@ -44,7 +45,7 @@ def _counted_axis(axes: Sequence[Axis], counted: Axis) -> Axis:
                 f"{PLURAL[axis.kind]} must be named in all parts, or be the same in all; got {some(axis.names)} "
                 f"beside {counted.size} without names"
             )
-    return counted
+    return next((axis for axis in axes if not axis.is_named and axis.ordered), counted)
 
 
 def _named_axis(axes: Sequence[Axis]) -> Axis:
@@ -58,7 +59,25 @@ def _named_axis(axes: Sequence[Axis]) -> Axis:
             names.setdefault(text_of(name), name)
     is_one_order = all(axis.size == len(names) and axis.positions_on(first) is None for axis in axes)
     by_name = any(axis.by_name for axis in axes) or not is_one_order
-    return Axis(first.kind, len(names), names.values(), by_name=by_name)
+    joined = Axis(first.kind, len(names), names.values(), by_name=by_name)
+    return _ratings(joined, axes) if any(axis.ordered for axis in axes) else joined
+
+
+def _ratings(joined: Axis, axes: Sequence[Axis]) -> Axis:
+    """All classes as ratings: in the order of a part that has all of them, or in that of their numbers."""
+    whole = (axis.names for axis in axes if axis.ordered and axis.size == joined.size)
+    return in_order(joined, next(whole, None))
+
+
+def check_same_order(ratings: Axis, target: Axis) -> None:
+    """Raise where ratings stand in another order on the axis of a fit."""
+    if not ratings.ordered or not ratings.is_named:
+        return
+    places = ratings.positions_on(target)
+    if places is not None and (np.diff(places) < 0).any():
+        raise InvalidPredictions(
+            f"ordered classes must be in the order of those fitted, {some(target.names)}; got {some(ratings.names)}"
+        )
 
 
 def places_of_members(own: Axis, members: Sequence[Any]) -> IntArray:

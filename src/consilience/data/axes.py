@@ -32,7 +32,7 @@ class Axis:
     """The names along one axis, or 0, 1, 2, … where none were given. Names are told by their text (see `names`).
 
     `by_name` says that nobody chose the order of the names, as in a table of answers: only names, never places, tell
-    which is which.
+    which is which. `ordered` says that classes are ratings: each is one step above the one before it.
 
     >>> Axis("member", 2, ["vit", "resnet"]).name(1)
     'resnet'
@@ -40,8 +40,16 @@ class Axis:
     [0, 1, 2]
     """
 
-    def __init__(self, kind: str, size: int, names: Iterable[Any] | None = None, *, by_name: bool = False) -> None:
-        self.kind, self.size, self.by_name = kind, size, by_name
+    def __init__(
+        self,
+        kind: str,
+        size: int,
+        names: Iterable[Any] | None = None,
+        *,
+        by_name: bool = False,
+        ordered: bool = False,
+    ) -> None:
+        self.kind, self.size, self.by_name, self.ordered = kind, size, by_name, ordered
         self._names = None if names is None else listed(kind, names)
         if self._names is not None:
             self._check(self._names)
@@ -175,6 +183,11 @@ class HasAxes:
     def classes(self) -> list[Any]:
         """The classes' names."""
         return self.axes.classes.names
+
+    @property
+    def ordered(self) -> bool:
+        """Whether the classes are ratings, each one step above the one before it."""
+        return self.axes.classes.ordered
 
     @property
     def n_members(self) -> int:

@@ -217,3 +217,12 @@ def on_classes(known: Any, axes: Axes, classes: Sequence[Any]) -> Any:
 def which_known(known: IntArray | FloatArray) -> npt.NDArray[np.bool_]:
     """The items (items,) of which something is known, given labels of either kind."""
     return np.asarray(known >= 0 if known.ndim == 1 else ~np.isnan(known[:, 0]))
+
+
+def named(positions: IntArray, classes: Sequence[Any]) -> list[Any]:
+    """Positions of classes as their names; None where the label is not known (-1).
+
+    >>> named(np.array([1, -1]), ["bad", "good"])
+    ['good', None]
+    """
+    return [None if place < 0 else classes[place] for place in positions]

@@ -11,9 +11,17 @@ from typing import Any, ClassVar, Self, TypeVar, final
 import numpy as np
 import numpy.typing as npt
 
-from consilience.data.alignment import check_size, joined_axis, joined_members, moved, places_of_members
+from consilience.data.alignment import (
+    check_same_order,
+    check_size,
+    joined_axis,
+    joined_members,
+    moved,
+    places_of_members,
+)
 from consilience.data.answers import NUMBERS_AT_ONCE, HardAnswers, SoftMember, merge_answers
 from consilience.data.axes import PLURAL, Axes, Axis, HasAxes, listed, some
+from consilience.data.order import check_order, in_order
 from consilience.data.reading import (
     axis_of_positions,
     check_answers,
@@ -135,6 +143,8 @@ class Predictions(AbstractPredictions):
         what a pipeline of transformers gives with `top_k=None`: items and classes are then matched by name.
     members, items, classes
         Names along the axes; 0, 1, 2, … where not given.
+    ordered
+        The classes are ratings, in rising order: methods then expect a wrong answer to be near the truth.
     partial
         Allow items that nobody answers, in predictions that `concatenate` will put beside others.
     normalize
@@ -167,18 +177,22 @@ class Predictions(AbstractPredictions):
         members: Iterable[Any] | None = None,
         items: Iterable[Any] | None = None,
         classes: Iterable[Any] | None = None,
+        ordered: bool = False,
         normalize: bool = False,
         partial: bool = False,
         counts: Any = None,
     ) -> None:
         members, parts = _named_parts(probabilities, members)
         if are_member_tables(parts):
-            made = _of_member_tables(parts, members, items, classes, normalize=normalize)
+            wanted = None if classes is None else listed("class", classes)
+            made = _of_member_tables(parts, members, items, wanted, normalize=normalize)
+            made = made.in_order(wanted) if ordered else made
             self.axes, self.soft, self.hard = made.axes, made.soft, made.hard
         else:
             matrices = member_matrices(parts)
             n_items, n_classes = matrices[0].shape
-            self.axes = _axes((len(matrices), members), (int(n_items), items), (int(n_classes), classes))
+            sizes = ((len(matrices), members), (int(n_items), items), (int(n_classes), classes))
+            self.axes = _axes(*sizes, ordered=ordered)
             matrices = [normalized(matrix) for matrix in matrices] if normalize else matrices
             soft = (SoftMember(place, matrix, None, is_complete=False) for place, matrix in enumerate(matrices))
             self.hard = None
@@ -213,6 +227,7 @@ class Predictions(AbstractPredictions):
         members: Iterable[Any] | None = None,
         items: Iterable[Any] | None = None,
         classes: Iterable[Any] | None = None,
+        ordered: bool = False,
         partial: bool = False,
         counts: Any = None,
     ) -> Predictions:
@@ -232,7 +247,7 @@ class Predictions(AbstractPredictions):
         if table.ndim != 2:
             raise InvalidPredictions(f"labels must be (members, items); got {table.ndim} dimensions")
         size = number_of_classes(n_classes, names, table)
-        axes = _axes((table.shape[0], members), (table.shape[1], items), (size, names))
+        axes = _axes((table.shape[0], members), (table.shape[1], items), (size, names), ordered=ordered)
         member, item = np.nonzero(table != -1)
         made = of_answers(item, member, table[member, item], axes, partial=partial)
         made.counts = read_counts(counts, made.n_items)
@@ -251,6 +266,7 @@ class Predictions(AbstractPredictions):
         members: Iterable[Any] | None = None,
         items: Iterable[Any] | None = None,
         classes: Iterable[Any] | None = None,
+        ordered: bool = False,
         partial: bool = False,
         counts: Any = None,
     ) -> Predictions:
@@ -285,7 +301,7 @@ class Predictions(AbstractPredictions):
         axes = Axes(
             axis_of_positions("member", member_positions, members),
             axis_of_positions("item", item_positions, items),
-            Axis("class", size, names),
+            check_order(Axis("class", size, names)) if ordered else Axis("class", size, names),
         )
         made = of_answers(item_positions, member_positions, answers, axes, partial=partial)
         made.counts = read_counts(counts, made.n_items)
@@ -300,6 +316,7 @@ class Predictions(AbstractPredictions):
         member: Any = None,
         label: Any = None,
         classes: Sequence[Any] | None = None,
+        ordered: bool = False,
         positive: str | None = None,
         normalize: bool = False,
         partial: bool = False,
@@ -325,6 +342,8 @@ class Predictions(AbstractPredictions):
             table.
         classes
             The columns of classes, or all that labels may be.
+        ordered
+            The classes are ratings: in the order of their numbers, or in that of `classes`.
         positive
             The class whose probability alone is given, in a column that is called so or in the only one of numbers.
         normalize
@@ -344,6 +363,7 @@ class Predictions(AbstractPredictions):
         made = read_columns(columns, told, "counts" if normalize else None).predictions
         if names is not None and positive is None and made.classes != list(names):
             made = made.aligned(made.members, names)
+        made = made.in_order(names) if ordered else made
         if not partial:
             made.check_every_item_is_answered()
             warn_of_one_member(made)
@@ -546,13 +566,20 @@ class Predictions(AbstractPredictions):
         """The same answers with other names of classes. Labels may be among more classes than were said."""
         return self._with(self.soft, self.hard, self.axes._replace(classes=classes))
 
+    def in_order(self, classes: Sequence[Any] | None = None) -> Predictions:
+        """The same answers with classes that are ratings: in this order, or in that of their numbers."""
+        ordered = in_order(self.axes.classes, classes)
+        moved_there = self.aligned(self.members, ordered.names) if ordered.is_named else self
+        return moved_there.with_classes(ordered)
+
     def aligned(self, members: Sequence[Any], classes: Sequence[Any]) -> Predictions:
         """The same answers on the axes of an earlier fit: members matched by name, absent ones missing."""
         own = self.axes.members
         if own.is_named and self.axes.classes.is_named and (own.names, self.classes) == (list(members), list(classes)):
             return self
         positions = places_of_members(own, members)
-        target = Axis("class", len(classes), list(classes))
+        target = Axis("class", len(classes), list(classes), ordered=self.ordered)
+        check_same_order(self.axes.classes, target)
         source = self
         if not self.axes.classes.is_named:
             check_size("class", self.n_classes, target.size)
@@ -604,9 +631,10 @@ def one_member(predictions: Predictions) -> str:
     )
 
 
-def _axes(*given: tuple[int, Iterable[Any] | None]) -> Axes:
+def _axes(*given: tuple[int, Iterable[Any] | None], ordered: bool = False) -> Axes:
     """The axes of an array, from the size and the names along each."""
-    return Axes(*(Axis(kind, size, names) for kind, (size, names) in zip(PLURAL, given, strict=True)))
+    axes = Axes(*(Axis(kind, size, names) for kind, (size, names) in zip(PLURAL, given, strict=True)))
+    return axes._replace(classes=check_order(axes.classes)) if ordered else axes
 
 
 def _check_order_of_axes(made: Predictions, order: str) -> None:
@@ -635,7 +663,7 @@ def _of_member_tables(
     tables: Sequence[Any],
     members: Iterable[Any] | None,
     items: Iterable[Any] | None,
-    classes: Iterable[Any] | None,
+    wanted: list[Any] | None,
     *,
     normalize: bool,
 ) -> Predictions:
@@ -643,7 +671,6 @@ def _of_member_tables(
     from consilience.data.tables.members import read_member  # noqa: PLC0415 - it makes predictions
 
     names = None if members is None else Axis("member", len(tables), members).names
-    wanted = None if classes is None else listed("class", classes)
     own_items = None if items is None else listed("item", items)
     parts = []
     for place, table in enumerate(tables):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from consilience.data.tables.numbers import numbers_in
-from consilience.data.tables.vocabulary import FUSED
+from consilience.data.tables.vocabulary import FUSED, RATED
 from consilience.system.errors import InvalidPredictions
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ def without_answers(contents: Contents) -> Contents:
 def _answers_in(table: Columns) -> tuple[str, ...]:
     """The columns that `write_posterior` puts between the items and the classes; none if it did not write the table."""
     names = list(table)
-    own = next((own for own in (FUSED, ("label",)) if names[: 1 + len(own)] == ["item", *own]), ())
+    own = next((own for own in (RATED, FUSED, ("label",)) if names[: 1 + len(own)] == ["item", *own]), ())
     is_marked = bool(own) and names[1 + len(own) :][:1] == [KNOWN]
     # A class may be called so too, and then has probabilities.
     if is_marked and {str(name).lower() for name in table[KNOWN].rows()} <= {"true", "false"}:

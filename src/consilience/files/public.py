@@ -24,6 +24,7 @@ def read_predictions(
     member: str | None = None,
     label: str | None = None,
     classes: Iterable[Any] | None = None,
+    ordered: bool = False,
     items: Iterable[Any] | None = None,
     positive: str | None = None,
     normalize: bool = False,
@@ -46,6 +47,8 @@ def read_predictions(
         Names of columns, as in `Predictions.from_frame`.
     classes
         The columns of classes in tables, all that labels may be, and the names of the classes of arrays.
+    ordered
+        The classes are ratings: in the order of their numbers, or in that of `classes`.
     items
         The names of the items, for files that do not name theirs.
     positive
@@ -72,6 +75,7 @@ def read_predictions(
         strict=True,
         format=format,
         question=question,
+        ordered=ordered,
     )
     read = read_sources([os.fspath(source) for source in sources], logits=logits, told=told)
     made = read.predictions

@@ -153,6 +153,7 @@ def _joined(parts: list[_Part], told: Told, sources: Sequence[str]) -> Predictio
             panel = Predictions.concatenate(_with_all_classes([part.read.predictions for part in parts]))
         if told.classes is not None and panel.classes != list(told.classes) and told.positive is None:
             panel = panel.aligned(panel.members, told.classes)
+        panel = panel.in_order(told.classes) if told.ordered else panel
         panel.check_every_item_is_answered()
     return panel
 
@@ -314,6 +315,7 @@ def read_posterior(source: str, *, told: Told | None = None) -> Posterior:
     if made.n_members != 1:
         raise InvalidPredictions(f"a posterior is (items, classes); {source} holds {made.n_members} members")
     with within(source):
+        made = made.in_order(told.classes) if told is not None and told.ordered else made
         made.check_every_item_is_answered()
     return Posterior(made, known_in(contents, made.n_items))
 

@@ -12,7 +12,7 @@ from typing import IO, TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from consilience.data.names import text_of
-from consilience.data.tables.vocabulary import FUSED, UNNAMED
+from consilience.data.tables.vocabulary import UNNAMED
 from consilience.files.posteriors import KNOWN
 from consilience.files.spreadsheets import with_quote
 from consilience.system.arrays import to_numpy
@@ -76,7 +76,7 @@ def write_posterior(
     """
     check_posterior_path(path)
     marks = None if is_known is None or not is_known.any() else is_known
-    reserved = ("item", "label", *FUSED, *UNNAMED, *(() if marks is None else (KNOWN,)))
+    reserved = ("label", *answers.columns, *UNNAMED, *(() if marks is None else (KNOWN,)))
     taken = [name for name in aggregator.classes_ if text_of(name) in reserved]
     if taken and Path(path).suffix.lower() in TABLES:
         raise InvalidPredictions(
@@ -118,7 +118,7 @@ def _write_npz(file: IO[bytes], fused: Fused) -> None:
     aggregator = fused.aggregator
     arrays: dict[str, Any] = {
         "posterior": fused.rows,
-        **{name: _names(fused.answers[name]) for name in FUSED},
+        **{name: _names(fused.answers[name]) for name in fused.answers.columns if name != "item"},
         "items": _names(fused.answers["item"]),
         "classes": _names(aggregator.classes_),
         "members": _names(aggregator.members_),

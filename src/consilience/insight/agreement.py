@@ -60,6 +60,9 @@ class PanelAgreement:
         The names of the members compared in pairs, those with the most answers.
     n_items
         The number of items with at least two answers, on which all of this rests.
+    ordinal_alpha
+        Krippendorff's alpha of ordered classes, where two answers that are further apart disagree more: by how many
+        answers lie between them. None of classes without an order. Its interval takes these distances as known.
     """
 
     alpha: Estimate
@@ -71,10 +74,13 @@ class PanelAgreement:
     kappa_error: FloatArray
     compared: list[Any]
     n_items: int
+    ordinal_alpha: Estimate | None = None
 
     def to_table(self) -> Table:
         """One row per coefficient of the panel."""
         found = {"Krippendorff's alpha": self.alpha, "Fleiss' kappa": self.fleiss_kappa, "Gwet's AC1": self.ac1}
+        if self.ordinal_alpha is not None:
+            found = {"Krippendorff's alpha, ordinal": self.ordinal_alpha, **found}
         columns = {name: [getattr(estimate, name) for estimate in found.values()] for name in Estimate._fields}
         return Table({"coefficient": list(found), **columns})
 
@@ -86,9 +92,12 @@ class PanelAgreement:
             return "All answers name the same class, so nothing can be said of agreement beyond chance."
         return (
             "Agreement beyond chance (0: as by chance, 1: all agree): Krippendorff's alpha "
-            f"{_between(self.alpha)}, Fleiss' kappa {_between(self.fleiss_kappa)}; "
+            f"{self._ordinal()}{_between(self.alpha)}, Fleiss' kappa {_between(self.fleiss_kappa)}; "
             "guides for annotation ask for 0.8, at least 0.667"
         )
+
+    def _ordinal(self) -> str:
+        return "" if self.ordinal_alpha is None else f"{_between(self.ordinal_alpha)} as ratings, as plain classes "
 
     def __repr__(self) -> str:
         """The table, and what it rests on."""
@@ -132,6 +141,7 @@ def agreement_of(answers: HardAnswers, data: Predictions, pairs: PairCounts, com
         kappa_error=pairs.kappa_error(),
         compared=[data.members[m] for m in compared],
         n_items=len(items.same),
+        ordinal_alpha=_ordinal(items) if data.ordered else None,
     )
 
 
@@ -168,6 +178,23 @@ def _krippendorff(items: _Items) -> Estimate:
     of_expected = -2 * (counts @ shares - even * n_answers) / total
     # Answers are drawn without replacement: an answer does not meet itself.
     return _one_minus_ratio(observed, (1 - even) * total / (total - 1), of_observed, of_expected / (1 - even))
+
+
+def _ordinal(items: _Items) -> Estimate:
+    """Alpha of ordered classes: the distance of two is that of their mean ranks among all answers that meet another."""
+    counts, n_answers = items.counts[items.is_paired], items.n_answers[items.is_paired]
+    of_class, total = counts.sum(axis=0), n_answers.sum()
+    ranks = np.cumsum(of_class) - of_class / 2
+    ranks -= of_class @ ranks / max(total, 1)
+    spread = of_class @ ranks**2 / max(total, 1)
+    if spread <= 0:  # one class, or no item with two answers
+        return Estimate(np.nan, np.nan, np.nan)
+    sums, squares = counts @ ranks, counts @ ranks**2  # of each item
+    wrong = 2 * (n_answers * squares - sums**2) / (n_answers - 1)  # what its pairs are apart, as `_krippendorff` counts
+    observed = wrong.sum() / total
+    of_observed = (wrong - observed * n_answers) / total
+    of_expected = (squares - spread * n_answers) / (total * spread)
+    return _one_minus_ratio(observed, 2 * spread * total / (total - 1), of_observed, of_expected)
 
 
 def _fleiss(items: _Items) -> Estimate:

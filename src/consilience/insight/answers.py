@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from consilience.data.predictions import Predictions, as_predictions
-from consilience.data.tables.vocabulary import FUSED
+from consilience.data.tables.vocabulary import RATED
 from consilience.insight.analysis import Analysis
 from consilience.insight.default import given_or_consensus
 from consilience.insight.pairs import last_answers
 from consilience.insight.suggestion import UNSURE
+from consilience.metrics.ratings import expected_rating
 from consilience.system.arrays import to_numpy
 from consilience.system.tables import Table
 
@@ -44,6 +45,9 @@ def answers(
 
     The first that holds is given. A member votes for its most probable class, and for none where several are equally
     probable; of several answers to an item its last one counts.
+
+    Of ordered classes there are also `expected_rating`, `median_rating`, and `low_rating` and `high_rating`, between
+    which the rating is with a probability of 0.9 (`metrics.expected_rating`).
 
     Parameters
     ----------
@@ -95,7 +99,9 @@ def answers_under(analysis: Analysis, rows: FloatArray) -> Table:
         n_same / np.maximum(n_answers, 1),
         np.where(analysis.is_given, "", review),
     )
-    return Table({"item": data.items} | {name: own.tolist() for name, own in zip(FUSED, found, strict=True)})
+    if data.ordered:
+        found = (*found, *expected_rating(rows, data.classes))
+    return Table({"item": data.items} | {name: own.tolist() for name, own in zip(RATED, found, strict=False)})
 
 
 def _most_votes_for_another(votes: HardAnswers, chosen: IntArray, data: Predictions) -> IntArray:

@@ -4,6 +4,10 @@ It may import from `system` and `data`.
 """
 
 from consilience.metrics import ood as ood
+from consilience.metrics.ratings import expected_rating as expected_rating
+from consilience.metrics.ratings import mean_absolute_error as mean_absolute_error
+from consilience.metrics.ratings import quadratic_kappa as quadratic_kappa
+from consilience.metrics.ratings import ranked_probability_score as ranked_probability_score
 from consilience.metrics.reliability import calibration_error as calibration_error
 from consilience.metrics.reliability import reliability_curve as reliability_curve
 from consilience.metrics.scores import Estimate as Estimate
@@ -13,4 +17,16 @@ from consilience.metrics.scores import brier_score as brier_score
 from consilience.metrics.scores import evaluate as evaluate
 from consilience.metrics.scores import nll as nll
 
-__all__ = ["accuracy", "brier_score", "calibration_error", "evaluate", "nll", "ood", "reliability_curve"]
+__all__ = [
+    "accuracy",
+    "brier_score",
+    "calibration_error",
+    "evaluate",
+    "expected_rating",
+    "mean_absolute_error",
+    "nll",
+    "ood",
+    "quadratic_kappa",
+    "ranked_probability_score",
+    "reliability_curve",
+]

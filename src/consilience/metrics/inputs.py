@@ -64,6 +64,11 @@ def read_posterior_and_labels(posterior: Any, labels: Any) -> tuple[FloatArray, 
     return values, known
 
 
+def class_names(posterior: Any, classes: Sequence[Any] | None) -> list[Any]:
+    """The classes of a posterior: those that were named, the columns of a frame, or 0, 1, 2, …."""
+    return _with_axes(posterior, classes)[1].classes.names
+
+
 def _given(labels: Any, axes: Axes) -> Any:
     if labels is None:
         raise InvalidPredictions(f"labels must have one entry for each of the {axes.items.size} items; got None")

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, final
 import numpy as np
 
 from consilience.data.reading import check_number
-from consilience.metrics.inputs import read_known, read_posterior_and_labels
+from consilience.metrics.inputs import class_names, read_known, read_posterior_and_labels
+from consilience.metrics.ratings import RatingScores, ratings
 from consilience.metrics.reliability import bin_edges, bin_of, binned_gap
 from consilience.metrics.wilson import wilson
 from consilience.system.tables import Table
@@ -22,6 +23,9 @@ if TYPE_CHECKING:
 
 METRICS = ("accuracy", "nll", "brier", "ece", "ece debiased")
 """Their names wherever scores are listed; ECE is the expected calibration error."""
+
+BOTTOM = {"ece debiased": -np.inf, "quadratic kappa": -1.0}
+"""The least values of metrics that may be negative."""
 
 LEAST_PROBABILITY = 1e-12
 """The floor under the logarithm of `nll`: one item costs at most 27.6 nats."""
@@ -138,6 +142,7 @@ def evaluate(
     labels: Any,
     *,
     classes: Sequence[Any] | None = None,
+    ordered: bool = False,
     n_bins: int = 15,
     n_bootstrap: int = 500,
     level: float = 0.95,
@@ -149,6 +154,9 @@ def evaluate(
     posterior that is a data frame names classes and items itself, and a Series of labels is matched by its index. Soft
     labels are rows of probabilities (items, classes), NaN throughout where unknown, or a frame with a column for each
     class: accuracy is then the mean probability of the answers.
+
+    `ordered` says that classes are ratings in rising order. Then there are also the mean absolute error of the answers
+    and of the medians, the ranked probability score, and the quadratic kappa (`metrics.ratings`).
 
     The interval of the accuracy is Wilson's, which also has a width where all answers are right. The others are
     percentiles over resampled items, centered on the estimate (resampling alone makes a calibration error larger).
@@ -162,21 +170,26 @@ def evaluate(
         raise ValueError(f"level must be between 0 and 1; got {level}")
     check_number("n_bootstrap", n_bootstrap, integer=True)
     check_number("seed", seed, integer=True)
-    items = ItemScores.of(*read_known(posterior, labels, classes), n_bins)
-    n_items = len(items.confidence)
+    rows, truth = read_known(posterior, labels, classes)
+    scored: list[ItemScores | RatingScores] = [ItemScores.of(rows, truth, n_bins)]
+    if ordered:
+        scored.append(RatingScores.of(rows, truth, ratings(rows.shape[1], class_names(posterior, classes))))
+
+    def means(weights: Any) -> dict[str, float]:
+        return {name: value for part in scored for name, value in part.means(weights).items()}
+
+    n_items = len(rows)
     rng = np.random.default_rng(seed)
-    resampled = [
-        items.means(np.bincount(rng.integers(n_items, size=n_items), minlength=n_items)) for _ in range(n_bootstrap)
-    ]
+    resampled = [means(np.bincount(rng.integers(n_items, size=n_items), minlength=n_items)) for _ in range(n_bootstrap)]
     estimates = {}
     # With weights of 1, so that the estimate is rounded as the draws are.
-    for name, value in items.means(np.ones(n_items)).items():
+    for name, value in means(np.ones(n_items)).items():
         low, high = value, value
         if n_bootstrap and name == "accuracy":
             low, high = wilson(value, n_items, level)
         elif n_bootstrap:
-            draws = np.array([means[name] for means in resampled])
+            draws = np.array([draw[name] for draw in resampled])
             low, high = np.quantile(draws - draws.mean() + value, [(1 - level) / 2, (1 + level) / 2])
-        bottom = -np.inf if name == "ece debiased" else 0.0
+        bottom = BOTTOM.get(name, 0.0)
         estimates[name] = Estimate(value, max(float(low), bottom), max(float(high), bottom))
     return Evaluation(estimates, n_items)

@@ -123,6 +123,8 @@ class ItemSection:
         places = {name: k for k, name in enumerate(explanation.classes)}
         winner, rival = places[explanation.winner], places[explanation.runner_up]
         classes = _classes_to_show(explanation, average, [winner, rival, truth])
+        if self.analysis.predictions.ordered:
+            classes = np.sort(classes)
         order = _most_telling(explanation)
         return {
             "winner": winner,

@@ -63,6 +63,7 @@ def report_payload(
         "made": provenance(analysis, command),
         "sizes": _sizes(analysis, len(answers.items)),
         "classes": [text(name) for name in data.classes],
+        "ordered": data.ordered,
         "opening": Opening(analysis, judged, members).to_dict(),
         "members": members.card(),
         "agreement": members.agreement(),

@@ -74,3 +74,38 @@ def test_without_known_labels_every_item_counts(run, arrays):
     assert code == 0 and (found["n_items"], found["n_left_out"]) == (200, 0)
     posterior = cs.Consensus().fit(cs.Predictions([np.load(name) for name in arrays])).posterior_
     assert found["accuracy"]["value"] == cs.metrics.accuracy(posterior, np.load("truth.npy"))
+
+
+def test_ratings_have_scores_of_their_own(run, tmp_path):
+    rows = [f"{item},{judge},{1 + (item + judge // 2) % 5}\n" for item in range(30) for judge in range(3)]
+    (tmp_path / "votes.csv").write_text("item,judge,label\n" + "".join(rows), encoding="utf-8")
+    (tmp_path / "truth.csv").write_text(
+        "item,label\n" + "".join(f"{item},{1 + item % 5}\n" for item in range(30)), encoding="utf-8"
+    )
+    code, out, err = run("aggregate", "votes.csv", "-o", "out.csv", "--labels", "truth.csv", "--json")
+    assert code == 0 and "mae" not in json.loads(out)["scores"]["Consensus"]
+    assert "say --ordered" in " ".join(run("aggregate", "votes.csv")[2].split())
+    command = ("aggregate", "votes.csv", "--ordered", "-o", "out.csv", "--labels", "truth.csv")
+    code, out, err = run(*command, "--json")
+    summary = json.loads(out)
+    assert code == 0 and summary["scores"]["Consensus"]["mae"] == 0 and "--ordered" not in err
+    assert summary["agreement"]["krippendorff_ordinal_alpha"]["value"] > 0
+    code, out, err = run(*command)
+    assert code == 0 and "quadratic kappa" in out and "--ordered" not in err
+    for suffix in ("npz", "parquet", "jsonl", "csv"):  # whatever has the columns of ratings beside the posterior
+        assert run("aggregate", "votes.csv", "--ordered", "-o", f"out.{suffix}")[0] == 0
+        code, out, _ = run("evaluate", f"out.{suffix}", "--labels", "truth.csv", "--ordered", "--json")
+        assert code == 0 and json.loads(out)["mae"]["value"] == 0
+    assert "expected_rating" in (tmp_path / "out.csv").read_text(encoding="utf-8").splitlines()[0]
+    code, out, _ = run("evaluate", "out.csv", "--labels", "truth.csv", "--ordered", "--json")
+    assert code == 0 and json.loads(out)["mae"]["value"] == 0 and json.loads(out)["quadratic kappa"]["value"] == 1
+    assert "mae" not in json.loads(run("evaluate", "out.csv", "--labels", "truth.csv", "--json")[1])
+
+
+def test_words_that_have_no_order_are_refused(run, tmp_path):
+    words = ["bad", "good", "fair"]
+    rows = "".join(f"{item},{judge},{words[item % 3]}\n" for item in range(6) for judge in range(3))
+    (tmp_path / "votes.csv").write_text(f"item,judge,label\n{rows}", encoding="utf-8")
+    code, _, err = run("aggregate", "votes.csv", "--ordered")
+    assert code == 2 and "ordered" in err and "classes" in err and "'bad'" in err
+    assert run("aggregate", "votes.csv", "--ordered", "--classes", "bad,fair,good")[0] == 0

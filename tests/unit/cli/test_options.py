@@ -10,7 +10,7 @@ from consilience.cli.methods import method_names
 from consilience.cli.options import Method, with_layout
 from consilience.data.tables.told import Told
 
-NAMES = ["item_column", "member_column", "label_column", "classes", "items", "normalize", "positive"]
+NAMES = ["item_column", "member_column", "label_column", "classes", "ordered", "items", "normalize", "positive"]
 NAMES += ["format_", "question"]
 
 
@@ -53,9 +53,13 @@ def test_the_command_gets_the_columns():
         "label_column": "said",
         "classes": 'a, "b,c"',
         "normalize": True,
+        "ordered": True,
     }
     command(files=["a.csv"], **dict.fromkeys(NAMES) | given)
-    assert heard == {"files": ["a.csv"], "told": Told("q", None, "said", ("a", "b,c"), None, normalize=True)}
+    assert heard == {
+        "files": ["a.csv"],
+        "told": Told("q", None, "said", ("a", "b,c"), None, normalize=True, ordered=True),
+    }
 
 
 def test_tables_are_read_by_the_columns_named(run, tmp_path):

@@ -227,3 +227,72 @@ def test_it_prints_as_a_table(rng):
     assert found.compared == ["a", "b", "c"]
     assert "Krippendorff's alpha" in repr(found) and "100 items with at least two answers" in repr(found)
     assert f"Krippendorff's alpha {found.alpha.value:.2f} ({found.alpha.low:.2f} to" in found.sentence()
+
+
+# ---- ratings ----------------------------------------------------------------------------------------------
+
+
+def ordinal(labels, n_classes):
+    return cs.agreement(cs.Predictions.from_labels(labels, n_classes, ordered=True)).ordinal_alpha
+
+
+def slow_ordinal_alpha(labels):
+    """By pairs, with Krippendorff's distance: (all answers from one class to the other, half of those at the ends)²."""
+    items = [answers for answers in answers_by_item(labels) if len(answers) > 1]
+    flat = [answer for answers in items for answer in answers]
+
+    def distance(first, second):
+        low, high = sorted((first, second))
+        between = sum(low <= answer <= high for answer in flat)
+        return (between - (flat.count(low) + flat.count(high)) / 2) ** 2 if low != high else 0
+
+    observed = sum(
+        distance(a, b) / (len(answers) - 1)
+        for answers in items
+        for i, a in enumerate(answers)
+        for j, b in enumerate(answers)
+        if i != j
+    ) / len(flat)
+    expected = sum(distance(a, b) for a in flat for b in flat) / (len(flat) * (len(flat) - 1))
+    return 1 - observed / expected
+
+
+def test_krippendorffs_example_as_ratings():
+    """Published: 0.815 ordinal, 0.743 nominal."""
+    labels = np.array(KRIPPENDORFF) - 1
+    assert ordinal(labels, 5).value == pytest.approx(0.815, abs=5e-4)
+    assert of(labels, 5).ordinal_alpha is None
+
+
+def test_ordinal_alpha_against_a_slow_loop(rng):
+    for _ in range(5):
+        labels = draw(rng, n_classes=4)
+        assert ordinal(labels, 4).value == pytest.approx(slow_ordinal_alpha(labels))
+
+
+def test_ordinal_alpha_of_two_classes_is_the_nominal_one(rng):
+    labels = draw(rng, n_classes=2)
+    assert ordinal(labels, 2).value == pytest.approx(of(labels, 2).alpha.value)
+
+
+def test_near_ratings_agree_more_than_far_ones(rng):
+    truth = rng.integers(5, size=300)
+    near = np.clip(truth + rng.integers(-1, 2, size=(3, 300)), 0, 4)
+    far = np.where(near == truth, truth, (truth + rng.integers(2, 4, size=(3, 300))) % 5)
+    assert ordinal(near, 5).value > of(near, 5).alpha.value + 0.2
+    assert ordinal(far, 5).value < ordinal(near, 5).value - 0.2
+
+
+def test_the_interval_of_ordinal_alpha_is_as_wide_as_resampling_makes_it(rng):
+    truth = rng.integers(5, size=200)
+    labels = np.clip(truth + rng.integers(-1, 2, size=(3, 200)), 0, 4)
+    found = ordinal(labels, 5)
+    draws = [ordinal(labels[:, rng.integers(200, size=200)], 5).value for _ in range(200)]
+    low, high = np.quantile(draws, [0.025, 0.975])
+    assert 0.7 < (found.high - found.low) / (high - low) < 1.4
+
+
+def test_all_the_same_rating_tells_nothing():
+    found = ordinal([[1, 1], [1, 1]], 3)
+    assert np.isnan(found.value)
+    assert "as ratings" in cs.agreement(cs.Predictions.from_labels([[0, 2], [1, 2]], 3, ordered=True)).sentence()

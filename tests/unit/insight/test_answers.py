@@ -98,3 +98,13 @@ def test_shares_go_with_the_default_alone():
     p = cs.Predictions.from_labels([[0, 1], [0, 0]])
     with pytest.raises(ValueError, match="class_shares"):
         cs.answers(p, aggregator=cs.Consensus(), class_shares="even")
+
+
+def test_ratings_have_an_expected_one_with_an_interval(rng):
+    said = np.clip(rng.integers(1, 6, size=60) + rng.integers(-1, 2, size=(4, 60)), 1, 5)
+    p = cs.Predictions.from_labels(said, classes=[1, 2, 3, 4, 5], ordered=True)
+    table, model = cs.answers(p), cs.Consensus().fit(p)
+    found = cs.metrics.expected_rating(model.posterior_, model.classes_)
+    for name, own in zip(("expected", "median", "low", "high"), found, strict=True):
+        assert table[f"{name}_rating"] == pytest.approx(own)
+    assert "low_rating" not in cs.answers(cs.Predictions.from_labels(said, classes=[1, 2, 3, 4, 5])).columns

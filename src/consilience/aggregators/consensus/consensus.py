@@ -224,7 +224,8 @@ class Consensus(AbstractIterative):
 
     def _partial_fit(self, predictions: AbstractPredictions, known: Array | None) -> Outcome:
         shares = self._shares(predictions, known)
-        finding = find_more(self.finding(), predictions, self.forgetting, self.chunk_size)
+        found = self.finding()
+        finding = find_more(found, predictions, self.forgetting, self.chunk_size, ordered=self.ordered_)
         before = None if self.reweighting_ is None else self.forgetting * self.reweighting_
         plain, reweighting = self._told(finding, predictions, shares, before)
         labelled = self._more_labelled(self.forgetting, self._labelled(predictions, known, are_new=True))

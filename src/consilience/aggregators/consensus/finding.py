@@ -73,7 +73,7 @@ def find(predictions: AbstractPredictions, chunk_size: int | None, show: Any = N
         standing = Standing.of(*_agreement(reader, votes))
         average = reader.average_statistics(reader, standing.weights)
         combined = _combined(votes, average)
-        translated, history = _translated(reader, standing, average)
+        translated, history = _translated(reader, standing, average, ordered=predictions.ordered)
     known = _known(standing, translated, combined)
     experts = _experts(known, translated)
     frequency = _reestimated(experts, predictions)
@@ -81,7 +81,14 @@ def find(predictions: AbstractPredictions, chunk_size: int | None, show: Any = N
     return Finding(known._replace(survey=surveyed), translated, history)
 
 
-def find_more(before: Finding, predictions: AbstractPredictions, forgetting: float, chunk_size: int | None) -> Finding:
+def find_more(
+    before: Finding,
+    predictions: AbstractPredictions,
+    forgetting: float,
+    chunk_size: int | None,
+    *,
+    ordered: bool = False,
+) -> Finding:
     """What is found when one more batch comes; what was found before is forgotten by so much."""
     reader = open_reader(predictions, chunk_size=chunk_size)
     votes = open_reader(predictions.votes(), chunk_size=chunk_size)
@@ -93,7 +100,7 @@ def find_more(before: Finding, predictions: AbstractPredictions, forgetting: flo
     earlier = before.translated.statistics
     n_answers = forgetting * earlier.answer_counts + average.answer_counts
     statistics = forgetting * earlier + average.averaged_into(expected, _weight(n_answers))
-    translated = State(_translation(standing, statistics).maximize(statistics), statistics)
+    translated = State(_translation(standing, statistics, ordered=ordered).maximize(statistics), statistics)
     combined = forgetting * old.combined + votes.expectation(remembers=False)(experts.combination)
     known = _known(standing, translated, combined)
     frequency = _frequency(old.survey.of_class("re-estimated"), old.survey.totals[0])
@@ -113,9 +120,11 @@ def n_effective(weights: FloatArray, statistics: Statistics) -> float:
     return float((weights @ shares) ** 2 / (weights**2 @ shares))
 
 
-def _translated(reader: AbstractReader, standing: Standing, average: Statistics) -> tuple[State, list[float]]:
+def _translated(
+    reader: AbstractReader, standing: Standing, average: Statistics, *, ordered: bool
+) -> tuple[State, list[float]]:
     """Confusion matrices, counted under the weighted average and then under what they make of it."""
-    model, weight = _translation(standing, average), _weight(average.answer_counts)
+    model, weight = _translation(standing, average, ordered=ordered), _weight(average.answer_counts)
     state, history = State(model.maximize(average), average), []
     expectation = reader.expectation(remembers=False)
     for _ in range(TRANSLATIONS):
@@ -178,12 +187,12 @@ def _experts(found: Found, translated: State) -> Experts:
     return Experts(found.standing.weights, found.is_hard, translation, combination, powers)
 
 
-def _translation(standing: Standing, statistics: Statistics) -> TranslationModel:
+def _translation(standing: Standing, statistics: Statistics, *, ordered: bool = False) -> TranslationModel:
     """The evidence of credible members on an average item sums up to `EVIDENCE` · √(effective members)."""
     shares = statistics.answer_counts.sum(axis=1) / statistics.n_items
     behind = standing.weights @ shares
     powers = EVIDENCE * np.sqrt(n_effective(standing.weights, statistics)) * standing.weights / behind
-    return TranslationModel(powers * standing.credibility)
+    return TranslationModel(powers * standing.credibility, ordered)
 
 
 def _weight(answer_counts: FloatArray) -> float:

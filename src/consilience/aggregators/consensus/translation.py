@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, final
 import numpy as np
 
 from consilience.maths.model import Scores
+from consilience.maths.rates import leaning
 
 if TYPE_CHECKING:
     from consilience.maths.statistics import Statistics
@@ -32,19 +33,21 @@ class TranslationModel:
     """
 
     powers: FloatArray  # (members,): b
+    ordered: bool = False
 
     def maximize(self, statistics: Statistics, _: FloatArray | None = None) -> FloatArray:
         """Confusion matrices (members, true, predicted): what each member says of each class, in the mean.
 
-        Rows are shrunk to those of a member who errs evenly, by `SMOOTHING` of an average class's answers and one more.
+        Rows are shrunk to those of a member who errs evenly (of ordered classes, rather to neighbours), by `SMOOTHING`
+        of an average class's answers and one more.
         """
         n_classes = statistics.sums.shape[-1]
         right, answers = np.trace(statistics.sums, axis1=1, axis2=2), statistics.sums.sum(axis=(1, 2))
         # One wrong answer more than there were: nobody is beyond error, and no rate is zero.
         usual = right.sum() / answers.sum() if answers.sum() > 0 else 1 / n_classes
         accuracy = np.maximum((right + FEW_ANSWERS * usual) / (answers + FEW_ANSWERS + 1), LEAST_ACCURACY)
-        wrong = (1 - accuracy) / (n_classes - 1)
-        even = np.where(np.eye(n_classes, dtype=bool), accuracy[:, None, None], wrong[:, None, None])
+        wrong = ((1 - accuracy) / (n_classes - 1))[:, None, None] * leaning(n_classes, ordered=self.ordered)
+        even = np.where(np.eye(n_classes, dtype=bool), accuracy[:, None, None], wrong)
         counts = statistics.sums + (SMOOTHING * answers / n_classes + 1)[:, None, None] * even
         return np.asarray(counts / counts.sum(axis=-1, keepdims=True))
 

@@ -14,7 +14,7 @@ class Told(NamedTuple):
     of numbers are to be divided by their sum. `positive` names the class whose probability alone is given.
     `strict` says that no column which may hold answers is left out unsaid: Python does not print what was not read.
     `sources` are the files that names were read from. `format` names the tool that wrote the files, and `question` the
-    one of its questions that is read.
+    one of its questions that is read. `ordered` says that the classes are ratings.
     """
 
     item: str | None = None
@@ -28,6 +28,7 @@ class Told(NamedTuple):
     strict: bool = False
     format: str | None = None
     question: str | None = None
+    ordered: bool = False
 
     @property
     def are_named(self) -> bool:

@@ -24,6 +24,9 @@ UNNAMED = ("", "Unnamed: 0", "__index_level_0__", "level_0")
 FUSED = ("answer", "confidence", "n_answers", "agreement", "review")
 """What stands beside each item in a table of fused answers: see `consilience.answers`."""
 
+RATED = (*FUSED, "expected_rating", "median_rating", "low_rating", "high_rating")
+"""The same where classes are ratings."""
+
 EXACT: dict[Role, tuple[str, ...]] = {"item": ITEM, "member": MEMBER, "label": LABEL}
 
 

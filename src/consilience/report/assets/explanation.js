@@ -36,6 +36,7 @@ function posteriorTable(row) {
   const order = why.classes.map((place, at) => at).sort((a, b) => why.consensus[b] - why.consensus[a] || why.average[b] - why.average[a]);
   const contenders = [why.winner, why.rival, row.truth];
   const telling = order.filter((at, rank) => rank < MOST_BARS || contenders.includes(why.classes[at]));
+  if (report.ordered) telling.sort((a, b) => why.classes[a] - why.classes[b]);
   const rest = (values) => Math.max(0, 1 - telling.reduce((total, at) => total + values[at], 0));
   const hasRest = telling.length < why.classes.length || !isAll;
   return make("table", { class: "posterior" },
