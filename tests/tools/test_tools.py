@@ -78,9 +78,9 @@ def test_one_reader_recognises_a_file(name, tmp_path):
     for tool, reader in READERS.items():
         if form.name.endswith((".csv", ".tsv")):
             names = list(dict.fromkeys(key for row in form.held for key in row))
-            found = reader.recognises_columns is not None and reader.recognises_columns(names)
+            found = reader.recognises_columns(names)
         else:
-            found = reader.recognises is not None and reader.recognises(form.held)
+            found = reader.recognises(form.held)
         assert found == (tool == form.tool)
 
 
@@ -387,7 +387,7 @@ def test_a_nested_file_that_no_reader_knows_is_refused_with_readers_and_keys(hel
 def test_a_file_of_another_form_is_refused_when_forced(tmp_path):
     (tmp_path / "a.json").write_text('[{"item": 1, "member": "ann", "label": "x"}]')
     for name, reader in READERS.items():
-        if reader.recognises is not None:
+        if reader.whole or reader.records:
             with pytest.raises(cs.InvalidPredictions):
                 cs.read_predictions(tmp_path / "a.json", format=name)
     with pytest.raises(cs.InvalidPredictions, match="format= must be one of lm-eval"):

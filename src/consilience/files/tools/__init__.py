@@ -71,7 +71,7 @@ def _named(told: Told, *, is_table: bool) -> Reader | None:
     if told.format not in READERS:
         raise InvalidPredictions(Say("format"), f" must be one of {', '.join(READERS)}; got {told.format!r}")
     reader = READERS[told.format]
-    if (reader.recognises_columns if is_table else reader.recognises) is None:
+    if not (reader.columns if is_table else reader.whole + reader.records):
         kinds = ("JSON", "a table, such as .csv")
         raise InvalidPredictions(f"{reader.title} writes {kinds[not is_table]}; got {kinds[is_table]}")
     return reader
@@ -80,8 +80,7 @@ def _named(told: Told, *, is_table: bool) -> Reader | None:
 def _recognising(data: Any, told: Told, *, is_table: bool) -> Reader | None:
     if told.are_named:  # a table of columns, the user says
         return None
-    tests = {own: own.recognises_columns if is_table else own.recognises for own in READERS.values()}
-    found = [reader for reader, test in tests.items() if test is not None and test(data)]
+    found = [own for own in READERS.values() if (own.recognises_columns(data) if is_table else own.recognises(data))]
     if len(found) > 1:
         options = [part for reader in found for part in (" or ", Say("format", reader.name))][1:]
         raise InvalidPredictions("several tools write such files: say ", *options)

@@ -2,19 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from consilience.data.axes import short
 from consilience.data.names import is_missing
 from consilience.files.tools.export import Export, Given, Reader
 from consilience.system.errors import InvalidPredictions
-
-KEYS = frozenset({"instruction", "output_1", "output_2", "annotator", "preference"})
-
-
-def recognises(data: Any) -> bool:
-    """Whether records are preferences between two outputs."""
-    return isinstance(data, list) and bool(data) and isinstance(data[0], dict) and data[0].keys() >= KEYS
 
 
 def read(given: Given) -> Export:
@@ -39,7 +30,7 @@ READER = Reader(
     item="both generators and the instruction",
     member="`annotator`",
     label="`preference`: 2 less it is the probability of `output_1`",
-    recognises=recognises,
+    records=("instruction output_1 output_2 annotator preference",),
     read=read,
     verified="tatsu-lab/alpaca_eval, README.md (Interpreting annotations) and metrics/winrate.py",
 )

@@ -12,22 +12,9 @@ SUBMITTED = "submitted"
 RESPONSES = ".responses"
 
 
-def recognises(data: Any) -> bool:
-    """Whether records are nested with fields and responses, or flat with users beside responses."""
-    if not isinstance(data, list) or not data or not isinstance(data[0], dict):
-        return False
-    nested = {"fields", "responses", "suggestions"}
-    return nested <= data[0].keys() or recognises_columns(list(data[0]))
-
-
-def recognises_columns(names: list[str]) -> bool:
-    """Whether some column has the users of responses."""
-    return any(name.endswith(f"{RESPONSES}.users") for name in names)
-
-
 def read(given: Given) -> Export:
     """Submitted responses."""
-    is_flat = recognises_columns(list(given.data[0]))
+    is_flat = "fields" not in given.data[0]
     found = [_flat(record) if is_flat else _nested(record) for record in given.data]
     questions = [name for responses in found for name in responses]
     if not questions:
@@ -68,8 +55,8 @@ READER = Reader(
     item="`id`",
     member="the user of a response",
     label="the value of a submitted response; each question by its name",
-    recognises=recognises,
-    recognises_columns=recognises_columns,
+    records=("fields responses suggestions", f"*{RESPONSES}.users"),
+    columns=(f"*{RESPONSES}.users",),
     read=read,
     verified="argilla-io/argilla, argilla/src/argilla/records/_io/_generic.py and _resource.py",
 )

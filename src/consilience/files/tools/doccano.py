@@ -2,24 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from consilience.files.tools.export import Export, Given, Reader, no_classification, one_label
 from consilience.system.errors import InvalidPredictions
 
 TOGETHER = "all"
 """The name of the file of a project whose members share their answers."""
-
-
-def recognises(data: Any) -> bool:
-    """Whether records have labels as lists, with comments, or beside a text or a file as before there were comments."""
-    if not isinstance(data, list) or not data or not isinstance(data[0], dict) or "id" not in data[0]:
-        return False
-    names, labels = data[0].keys(), data[0].get("label")
-    if "Comments" in names:
-        return bool({"label", "cats", "bbox", "segmentation"} & names)
-    are_labels = isinstance(labels, list) and all(isinstance(label, str | list) for label in labels)
-    return are_labels and bool({"text", "data", "filename"} & names)
 
 
 def read(given: Given) -> Export:
@@ -46,7 +33,10 @@ READER = Reader(
     item="`id`",
     member="the annotator: the name of the file",
     label="the only entry of `label`",
-    recognises=recognises,
+    records=(
+        *(f"id {what} Comments" for what in ("label", "cats", "bbox", "segmentation")),
+        *(f"id label[] {shown}" for shown in ("text", "data", "filename")),  # before there were comments
+    ),
     read=read,
     verified="doccano/doccano, backend/data_export/pipeline/factories.py, formatters.py and celery_tasks.py",
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, final
 
 import numpy as np
@@ -39,7 +40,11 @@ class Given(NamedTuple):
 @final
 @dataclass(frozen=True)
 class Reader:
-    """One tool's form: how it is recognised, how it is read, and what it is read as."""
+    """One tool's form: how it is recognised, how it is read, and what it is read as.
+
+    A file is recognised by keys that stand together. `a/b` is the key b inside of a, `*` any text, and `a[]` a list
+    without records inside. A tool may write several forms: an object as a whole, records, or a table with columns.
+    """
 
     name: str  # on the command line
     title: str
@@ -47,9 +52,34 @@ class Reader:
     member: str
     label: str
     read: Callable[[Given], Export]
-    recognises: Callable[[Any], bool] | None = None  # parsed JSON
-    recognises_columns: Callable[[list[str]], bool] | None = None  # the names of a table's columns
+    whole: tuple[str, ...] = ()  # each names the keys of one form
+    records: tuple[str, ...] = ()
+    columns: tuple[str, ...] = ()
     verified: str = ""  # where the form was looked up; empty if it could not be
+
+    def recognises(self, data: Any) -> bool:
+        """Whether parsed JSON has the keys of one of the forms."""
+        is_list = isinstance(data, list)
+        first = (data[0] if data else None) if is_list else data
+        return any(_has_all(first, keys) for keys in (self.records if is_list else self.whole))
+
+    def recognises_columns(self, names: Iterable[str]) -> bool:
+        """Whether a table has the columns of one of the forms."""
+        return any(_has_all(dict.fromkeys(names), keys) for keys in self.columns)
+
+
+def _has_all(record: Any, keys: str) -> bool:
+    return all(_has(record, path) for path in keys.split(" "))
+
+
+def _has(record: Any, path: str) -> bool:
+    """Whether a record has a key, perhaps inside of another."""
+    key, slash, inside = path.partition("/")
+    found = record.items() if isinstance(record, dict) else ()
+    values = (value for name, value in found if fnmatchcase(name, key.removesuffix("[]")))
+    if key.endswith("[]"):
+        return any(isinstance(own, list) and not any(isinstance(part, dict) for part in own) for own in values)
+    return any(not slash or _has(value, inside) for value in values)
 
 
 @final

@@ -12,12 +12,6 @@ from consilience.files.tools.export import Export, Given, Reader, asked, no_clas
 from consilience.system.errors import InvalidPredictions
 
 
-def recognises(data: Any) -> bool:
-    """Whether this is a log of one evaluation."""
-    has_parts = isinstance(data, dict) and {"eval", "status"} <= data.keys()
-    return has_parts and isinstance(data["eval"], dict) and {"task", "model"} <= data["eval"].keys()
-
-
 def read(given: Given) -> Export:
     """The question is `answer`, `grade`, or an entry of grades that have several."""
     samples = given.data.get("samples") or []
@@ -74,7 +68,7 @@ READER = Reader(
     item="`id` of the sample; for grades with the model",
     member="`eval.model`; for grades the scorer",
     label="question `answer`: the scorer's `answer` (`target` is the truth); question `grade`: its `value`",
-    recognises=recognises,
+    whole=("eval/task eval/model status",),
     read=read,
     verified="UKGovernmentBEIS/inspect_ai, src/inspect_ai/log/_log.py, scorer/_metric.py and scorer/_choice.py",
 )

@@ -10,16 +10,9 @@ VALUES = {"choices": "choices", "rating": "rating", "pairwise": "selected", "num
 """The controls whose results are classes, and where these are in a result's value."""
 
 
-def recognises(data: Any) -> bool:
-    """Whether these are tasks with results of annotations."""
-    first = data if isinstance(data, dict) else data[0] if isinstance(data, list) and data else None
-    found = first.get("annotations") if isinstance(first, dict) and "data" in first else None
-    return isinstance(found, list) and all(isinstance(own, dict) and "result" in own for own in found)
-
-
 def read(given: Given) -> Export:
     """Annotations that are not cancelled. What is marked as ground truth is the truth, and no answer."""
-    tasks = given.data if isinstance(given.data, list) else [given.data]  # storage has one file for each task
+    tasks = given.data if isinstance(given.data, list) else [given.data]
     annotations = [(task, own) for task in tasks for own in task.get("annotations", [])]
     chosen = asked(given, _questions([own for _, own in annotations if not own.get("was_cancelled")]))
     export = Export(chosen)
@@ -72,7 +65,8 @@ READER = Reader(
     item="`id` of the task",
     member="`completed_by`",
     label="choices, ratings, numbers and pairwise results; `from_name` is the question; ground truth is the truth",
-    recognises=recognises,
+    whole=("data annotations",),  # storage has one file for each task
+    records=("data annotations",),
     read=read,
     verified="HumanSignal/label-studio, docs/source/includes/task_format.md",
 )

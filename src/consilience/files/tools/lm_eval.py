@@ -19,12 +19,6 @@ INVALID = "[invalid]"
 """What a filter writes if it finds no answer."""
 
 
-def recognises(data: Any) -> bool:
-    """Whether records have raw and filtered responses."""
-    keys = {"doc_id", "resps", "filtered_resps"}
-    return isinstance(data, list) and bool(data) and isinstance(data[0], dict) and keys <= data[0].keys()
-
-
 def read(given: Given) -> Export:
     """Answers of one model, told by the folder that the harness made for it."""
     filters = [str(record.get("filter", "none")) for record in given.data]
@@ -107,7 +101,7 @@ READER = Reader(
     item="`doc_id` with the start of `doc_hash`",
     member="the model: the folder of the file",
     label="log-likelihoods of the options, or `filtered_resps`; `target` is the truth; a filter is a question",
-    recognises=recognises,
+    records=("doc_id resps filtered_resps",),
     read=read,
     verified="EleutherAI/lm-evaluation-harness, lm_eval/evaluator.py and loggers/evaluation_tracker.py",
 )

@@ -11,11 +11,6 @@ TASK_ANSWERS = "Answer.taskAnswers"
 """The column of forms that are submitted as JSON."""
 
 
-def recognises_columns(names: list[str]) -> bool:
-    """Whether there are assignments of workers with answers."""
-    return {"HITId", "WorkerId", "AssignmentStatus"} <= set(names) and any(name.startswith("Answer.") for name in names)
-
-
 def read(given: Given) -> Export:
     """Answers of assignments that were not rejected."""
     answers = [_answers(record) for record in given.data]
@@ -76,6 +71,6 @@ READER = Reader(
     item="`HITId`",
     member="`WorkerId`",
     label="`Answer.…`, also as options that are true or false; each field of the form is a question",
-    recognises_columns=recognises_columns,
+    columns=("HITId WorkerId AssignmentStatus Answer.*",),
     read=read,
 )

@@ -9,15 +9,6 @@ from typing import Any
 
 from consilience.files.tools.export import Export, Given, Reader
 
-SINGLE = frozenset({"question_id", "model", "judge", "score", "judgment"})
-PAIR = frozenset({"question_id", "model_1", "model_2", "judge", "g1_winner", "g2_winner"})
-
-
-def recognises(data: Any) -> bool:
-    """Whether records are judgments of either kind."""
-    is_list = isinstance(data, list) and bool(data) and isinstance(data[0], dict)
-    return is_list and (data[0].keys() >= SINGLE or data[0].keys() >= PAIR)
-
 
 def read(given: Given) -> Export:
     """Each judgment as an answer, a pair's as two; those that could not be parsed are left out."""
@@ -47,7 +38,7 @@ READER = Reader(
     item="the judged model (or pair of models), question and turn",
     member="the judge and its prompt",
     label="`score`, or `g1_winner` and `g2_winner` as two answers",
-    recognises=recognises,
+    records=("question_id model judge score judgment", "question_id model_1 model_2 judge g1_winner g2_winner"),
     read=read,
     verified="lm-sys/FastChat, fastchat/llm_judge/common.py: play_a_match_single, play_a_match_pair",
 )

@@ -9,16 +9,6 @@ from consilience.files.tools.export import Export, Given, Reader, asked, no_clas
 INVALID = "__invalid__"
 """What a model-graded eval writes if the judge names no choice."""
 
-EVENT = frozenset({"run_id", "event_id", "sample_id", "type", "data"})
-
-
-def recognises(data: Any) -> bool:
-    """Whether the first line is the specification of a run, or an event."""
-    if not isinstance(data, list) or not data or not isinstance(data[0], dict):
-        return False
-    spec = data[0].get("spec")
-    return data[0].keys() >= EVENT or (isinstance(spec, dict) and "completion_fns" in spec)
-
 
 def read(given: Given) -> Export:
     """The `choice` of a judge, or the `answer` of a model; each is a question where a log has both."""
@@ -78,7 +68,7 @@ READER = Reader(
     item="`sample_id`",
     member="the model that answers or judges, of `completion_fns`",
     label="`picked` or `sampled` of matches (`expected` is the truth), or a judge's `choice`",
-    recognises=recognises,
+    records=("spec/completion_fns", "run_id event_id sample_id type data"),
     read=read,
     verified="openai/evals, evals/record.py, evals/api.py and evals/elsuite/modelgraded/classify.py",
 )

@@ -7,12 +7,6 @@ from typing import Any
 from consilience.files.tools.export import Export, Given, Reader, asked, no_classification, one_label
 
 
-def recognises(data: Any) -> bool:
-    """Whether records have Prodigy's hashes and an answer."""
-    keys = {"_input_hash", "_task_hash", "answer"}
-    return isinstance(data, list) and bool(data) and isinstance(data[0], dict) and keys <= data[0].keys()
-
-
 def read(given: Given) -> Export:
     """Choices that were accepted, or the answer to a label; ignored tasks are left out."""
     if any("options" in task or "accept" in task for task in given.data):
@@ -53,7 +47,7 @@ READER = Reader(
     item="`_input_hash`",
     member="`_annotator_id` or `_session_id`, else the name of the file",
     label="the only entry of `accept`; without options accept or reject, and `label` is the question",
-    recognises=recognises,
+    records=("_input_hash _task_hash answer",),
     read=read,
     verified="prodi.gy/docs/api-interfaces (task formats, answer); its source is closed",
 )

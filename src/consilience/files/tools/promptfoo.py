@@ -34,15 +34,6 @@ ERROR = 2
 """The reason of failure of a result that is none: its provider or its assertion broke."""
 
 
-def recognises(data: Any) -> bool:
-    """Whether this is the output file, or its results line by line."""
-    if isinstance(data, dict):
-        results = data.get("results")
-        return isinstance(results, dict) and isinstance(results.get("results"), list) and "evalId" in data
-    keys = {"promptIdx", "testIdx", "provider", "success"}
-    return isinstance(data, list) and bool(data) and isinstance(data[0], dict) and keys <= data[0].keys()
-
-
 def read(given: Given) -> Export:
     """Outputs, or grades of one criterion."""
     results = given.data["results"]["results"] if isinstance(given.data, dict) else given.data
@@ -134,7 +125,8 @@ READER = Reader(
     item="`testIdx`; for grades with the provider",
     member="`provider`; for grades the provider that grades",
     label="question `output`: `response.output` (`equals` is the truth); a criterion: pass or fail",
-    recognises=recognises,
+    whole=("evalId results/results",),
+    records=("promptIdx testIdx provider success",),
     read=read,
     verified="promptfoo/promptfoo, src/types/index.ts: OutputFile, EvaluateResult, GradingResult",
 )

@@ -11,11 +11,6 @@ WORKER, STATUS, TASK = "ASSIGNMENT:worker_id", "ASSIGNMENT:status", "ASSIGNMENT:
 INPUT, OUTPUT, GOLDEN = "INPUT:", "OUTPUT:", "GOLDEN:"
 
 
-def recognises_columns(names: list[str]) -> bool:
-    """Whether there are workers of assignments, and outputs."""
-    return WORKER in names and any(name.startswith(OUTPUT) for name in names)
-
-
 def read(given: Given) -> Export:
     """Outputs of assignments that were not rejected; `GOLDEN` is the truth of a control task."""
     names = list(given.data[0])
@@ -48,7 +43,7 @@ READER = Reader(
     item="`ASSIGNMENT:task_id`, else the `INPUT:…` columns",
     member="`ASSIGNMENT:worker_id`",
     label="`OUTPUT:…`, each a question; `GOLDEN:…` is the truth",
-    recognises_columns=recognises_columns,
+    columns=(f"{WORKER} {OUTPUT}*",),
     read=read,
     verified="Toloka/toloka-kit, src/client/assignment.py and tests",
 )

@@ -2,19 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from consilience.files.tools.export import Export, Given, Reader
 
 ABSTAIN = -1
-
-
-def recognises(data: Any) -> bool:
-    """Whether these are examples by their ids, with weak labels."""
-    if not isinstance(data, dict) or not data:
-        return False
-    first = next(iter(data.values()))
-    return isinstance(first, dict) and {"label", "data", "weak_labels"} <= first.keys()
 
 
 def read(given: Given) -> Export:
@@ -37,7 +27,7 @@ READER = Reader(
     item="the key of an example",
     member="the labelling function, by its place",
     label="`weak_labels`, without -1; `label` is the truth",
-    recognises=recognises,
+    whole=("*/label */data */weak_labels",),
     read=read,
     verified="JieyuZ2/wrench, wrench/dataset/basedataset.py",
 )

@@ -7,13 +7,6 @@ from typing import Any
 
 from consilience.files.tools.export import Export, Given, Reader, asked, no_classification, one_label
 
-COLUMNS = frozenset({"classification_id", "user_name", "workflow_id", "annotations", "subject_ids"})
-
-
-def recognises_columns(names: list[str]) -> bool:
-    """Whether these are classifications of subjects by users."""
-    return set(names) >= COLUMNS
-
 
 def read(given: Given) -> Export:
     """Answers to one task; classifications by experts, in gold-standard mode, are the truth."""
@@ -59,7 +52,7 @@ READER = Reader(
     item="`subject_ids`",
     member="`user_name`",
     label="`value` in `annotations`; each task is a question; gold-standard classifications are the truth",
-    recognises_columns=recognises_columns,
+    columns=("classification_id user_name workflow_id annotations subject_ids",),
     read=read,
     verified="zooniverse/aggregation-for-caesar, docs/source/_static/cat-project-classifications.csv",
 )
