@@ -6,6 +6,8 @@ import csv
 import json
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -35,6 +37,21 @@ class Form(NamedTuple):
         else:
             path.write_text(json.dumps(self.held), encoding="utf-8")
         return str(path)
+
+
+def answers_in(panel):
+    """Each answer as (item, member, class); of probabilities the best class."""
+    names = [panel.axes.items.names, panel.axes.members.names, panel.axes.classes.names]
+    found = []
+    if panel.hard is not None:
+        places = zip(panel.hard.items, panel.hard.members, panel.hard.labels, strict=True)
+        found += [tuple(axis[place] for axis, place in zip(names, own, strict=True)) for own in places]
+    for member in panel.soft:
+        best = np.asarray(member.rows).argmax(axis=1)
+        found += [
+            (names[0][i], names[1][member.position], names[2][k]) for i, k in zip(member.answered(), best, strict=True)
+        ]
+    return found
 
 
 # ---- judges ---------------------------------------------------------------------------------------------------

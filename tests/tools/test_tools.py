@@ -13,28 +13,13 @@ from consilience.data.labels import known_labels
 from consilience.data.tables.told import Told
 from consilience.files import read_labels, read_predictions
 from consilience.files.tools import READERS
-from tool_forms import FORMS
+from tool_forms import FORMS, answers_in
 
-LOGS = Path(__file__).parent / "logs"
+MADE = Path(__file__).parent / "made"
 
 
 def told(form):
     return Told(question=form.question)
-
-
-def answers_in(panel):
-    """Each answer as (item, member, class); of probabilities the best class."""
-    names = [panel.axes.items.names, panel.axes.members.names, panel.axes.classes.names]
-    found = []
-    if panel.hard is not None:
-        places = zip(panel.hard.items, panel.hard.members, panel.hard.labels, strict=True)
-        found += [tuple(axis[place] for axis, place in zip(names, own, strict=True)) for own in places]
-    for member in panel.soft:
-        best = np.asarray(member.rows).argmax(axis=1)
-        found += [
-            (names[0][i], names[1][member.position], names[2][k]) for i, k in zip(member.answered(), best, strict=True)
-        ]
-    return found
 
 
 @pytest.mark.parametrize("name", FORMS)
@@ -86,7 +71,7 @@ def test_one_reader_recognises_a_file(name, tmp_path):
 
 def test_every_reader_has_a_form():
     made = {form.tool for form in FORMS.values()} | {"inspect", "alpaca-eval"}  # tested below
-    assert made == set(READERS)
+    assert made | {"rewardbench", "helm", "deepeval", "ragas"} == set(READERS)  # in test_made
 
 
 def test_what_is_left_out_is_said_in_python_too(tmp_path):
@@ -198,30 +183,24 @@ def test_the_weighted_preference_of_alpaca_eval_is_a_probability(tmp_path):
 
 def test_answers_in_logs_of_inspect(tmp_path):
     """Made by inspect_ai 0.3.285 with `mockllm` in two epochs; events and messages were taken out."""
-    source = read_predictions([str(LOGS / "inspect-choice.json")])
+    source = read_predictions([str(MADE / "inspect-choice.json")])
     said = {("q0", "A"), ("q1", "B"), ("q2", "C"), ("q3", "A")}
     found = answers_in(source.predictions)
     assert sorted(found) == sorted((item, "mockllm/model", label) for item, label in said for _ in range(2))
-    truth = known_labels(read_labels(str(LOGS / "inspect-choice.json")).labels, source.predictions.axes)
+    truth = known_labels(read_labels(str(MADE / "inspect-choice.json")).labels, source.predictions.axes)
     assert truth.tolist() == [0, 1, 2, 0]
 
 
 def test_graders_in_logs_of_inspect():
     """Made by inspect_ai 0.3.285: the model says yes, no, maybe; `strict` wants yes, `kind` finds maybe partial."""
-    panel = cs.read_predictions(LOGS / "inspect-grades.json")
+    panel = cs.read_predictions(MADE / "inspect-grades.json")
     expected = {("0", "strict", "C"), ("1", "strict", "I"), ("2", "strict", "I")}
     expected |= {("0", "kind", "C"), ("1", "kind", "C"), ("2", "kind", "P")}
     assert set(answers_in(panel)) == {(f"mockllm/model/{item}", scorer, value) for item, scorer, value in expected}
 
 
-def test_a_packed_log_of_inspect_is_refused_with_the_command_that_unpacks_it(tmp_path):
-    (tmp_path / "log.eval").write_bytes(b"PK")
-    with pytest.raises(cs.InvalidPredictions, match="inspect log convert --to json"):
-        cs.read_predictions(tmp_path / "log.eval")
-
-
 def test_one_grader_of_free_answers_can_be_read_in_two_ways(tmp_path):
-    held = json.loads((LOGS / "inspect-grades.json").read_text())
+    held = json.loads((MADE / "inspect-grades.json").read_text())
     for sample in held["samples"]:
         sample["scores"] = {"match": {"value": "C", "answer": "yes"}}
     (tmp_path / "log.json").write_text(json.dumps(held))
@@ -288,7 +267,7 @@ def test_the_last_model_of_a_model_graded_eval_judges_the_others(tmp_path):
 
 
 def test_grades_with_several_entries_are_several_questions(tmp_path):
-    held = json.loads((LOGS / "inspect-grades.json").read_text())
+    held = json.loads((MADE / "inspect-grades.json").read_text())
     for place, sample in enumerate(held["samples"]):
         sample["scores"] = {"judge": {"value": {"polite": place % 2, "short": 1 - place % 2}}}
     sample["scores"]["judge"]["value"]["polite"] = float("nan")
@@ -296,6 +275,21 @@ def test_grades_with_several_entries_are_several_questions(tmp_path):
     source = read_predictions([str(tmp_path / "log.json")], told=Told(question="polite"))
     assert sorted(label for _, _, label in answers_in(source.predictions)) == ["0", "1"]
     assert "left out 1 samples that a scorer left unscored" in source.remarks[0]
+
+
+def test_a_session_of_prodigy_that_nobody_named_is_the_file(tmp_path):
+    """prodi.gy: without `?session=` both ids are the time when the server started, another one on the next day."""
+    times = ("2024-02-06_10-17-19", "2024-02-07_09-00-01")
+    held = [forms.prodigy(k, time, "accept", label="SPORT", _session_id=time) for k, time in enumerate(times)]
+    held.append(forms.prodigy(2, "sports-ann", "reject", label="SPORT", _session_id="sports-ann"))
+    panel = read_predictions([forms.Form("", "bob.jsonl", held, set()).write(tmp_path)]).predictions
+    assert set(answers_in(panel)) == {("0", "bob", "accept"), ("1", "bob", "accept"), ("2", "sports-ann", "reject")}
+
+
+def test_options_that_nobody_chose_are_classes(tmp_path):
+    held = [forms.prodigy(7, "ann", "accept", accept=["A"], options=forms.OPTIONS)]
+    panel = read_predictions([forms.Form("", "p.jsonl", held, set()).write(tmp_path)]).predictions
+    assert panel.classes == ["A", "B"]
 
 
 def test_unconditional_options_of_mutual_information_are_no_options(tmp_path):
@@ -340,6 +334,16 @@ NOT_CLASSES = {
     "choices for regions": ("p.json", [forms.task(1, forms.annotation(1, REGION))]),
     "several labels": ("p.json", [forms.task(1, forms.annotation(1, MANY))]),
     "spans of doccano": ("ann.jsonl", [{"id": 1, "text": "…", "label": [[0, 3, "ORG"]], "Comments": []}]),
+    "spans without ids": ("ann.jsonl", [{"text": "Ann", "label": [[0, 3, "PER"]]}, {"text": "Bob", "label": []}]),
+    "spans of an older doccano": ("ann.jsonl", [{"id": k, "text": f"t{k}", "labels": [[0, 2, "ORG"]]} for k in (1, 2)]),
+    "relations of doccano": (
+        "ann.jsonl",
+        [{"id": 1, "text": "…", "entities": [{"label": "ORG", "start_offset": 0, "end_offset": 3}], "relations": []}],
+    ),
+    "boxes of COCO": (
+        "coco.json",
+        {"images": [{"id": 1}, {"id": 2}], "annotations": [{"image_id": 1, "category_id": 2, "bbox": [1, 2, 3, 4]}]},
+    ),
     "boxes of doccano": ("ann.jsonl", [{"id": 1, "filename": "…", "bbox": [{"x": 1}], "Comments": []}]),
     "spans of Prodigy": ("p.jsonl", [forms.prodigy(1, "ann", "accept", spans=[{"start": 0, "end": 3}])]),
     "rankings": ("r.json", [forms.argilla("r", q=[{"value": [{"value": "a", "rank": 1}], "user_id": "u"}])]),
@@ -382,6 +386,13 @@ def test_a_nested_file_that_no_reader_knows_is_refused_with_readers_and_keys(hel
     with pytest.raises(cs.InvalidPredictions) as error:
         cs.read_predictions(tmp_path / "a.json")
     assert all(word in str(error.value) for word in ("label-studio", "lm-eval", "'project'"))
+
+
+def test_deep_json_is_refused(tmp_path):
+    for deep in ('{"a":' * 900 + "1" + "}" * 900, "[" * 900 + "]" * 900):
+        (tmp_path / "a.json").write_text(f'[{{"x": {deep}}}]')
+        with pytest.raises(cs.InvalidPredictions):
+            cs.read_predictions(tmp_path / "a.json")
 
 
 def test_a_file_of_another_form_is_refused_when_forced(tmp_path):
@@ -438,7 +449,7 @@ def test_a_table_whose_columns_are_named_is_a_table(tmp_path):
 def test_formats_are_listed(run):
     code, out, _ = run("formats")
     assert code == 0 and all(f"{name}: {reader.title}" in out for name, reader in READERS.items())
-    assert "Amazon Mechanical Turk (form not verified)" in out
+    assert "not verified" not in out
     code, out, _ = run("formats", "--json")
     assert set(json.loads(out)) == set(READERS)
 

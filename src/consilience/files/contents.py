@@ -15,6 +15,8 @@ from consilience.files.delimited import read_delimited
 from consilience.files.parquet import read_parquet
 from consilience.files.records import check_is_flat, columns_of_json, read_json
 from consilience.files.tools import export_of, reader_of_json, reader_of_table, records_of
+from consilience.files.tools.inspect_ai import unpacked
+from consilience.files.workbooks import read_database, read_sheet
 from consilience.system.errors import InvalidPredictions, within
 from consilience.system.extras import extra
 from consilience.system.untrusted import (
@@ -27,7 +29,7 @@ from consilience.system.untrusted import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from consilience.data.tables.columns import Columns
     from consilience.files.tools.export import Export, Reader
@@ -43,8 +45,24 @@ TABLE_FORMATS = {
     ".jsonl": "JSON records, one on each line",
     ".ndjson": "JSON records, one on each line",
     ".json": "JSON records",
+    ".eval": "packed log",
+    ".xlsx": "Excel sheet",
+    ".sqlite": "SQLite table",
+    ".db": "SQLite table",
 }
+TABLES: dict[str, Callable[[Path, str | None], Columns]] = {
+    ".csv": lambda path, _: read_delimited(path, ","),
+    ".tsv": lambda path, _: read_delimited(path, "\t"),
+    ".parquet": lambda path, _: read_parquet(path),
+    ".xlsx": read_sheet,
+    ".sqlite": read_database,
+    ".db": read_database,
+}
+"""How a table is read; the others hold JSON."""
 
+
+HOLDING_SEVERAL = (".xlsx", ".sqlite", ".db")
+"""Formats with several tables, of which `votes.xlsx:NAME` picks one."""
 
 PACKED = (".csv", ".tsv", ".jsonl", ".ndjson", ".json")
 """Formats of text, which may be packed: `votes.csv.gz`."""
@@ -78,10 +96,6 @@ def read_contents(source: str, told: Told | None = None) -> Contents:
     """
     path, key = split_source(source)
     suffix = suffix_of(path)
-    if suffix == ".eval":
-        raise InvalidPredictions(
-            f"a log of inspect_ai must be JSON; got {path.name!r}: unpack it with `inspect log convert --to json`"
-        )
     if suffix not in ARRAY_FORMATS | TABLE_FORMATS:
         known = " ".join(ARRAY_FORMATS | TABLE_FORMATS)
         raise InvalidPredictions(f"a file of predictions must end in one of {known}; got {path.name!r}")
@@ -89,9 +103,9 @@ def read_contents(source: str, told: Told | None = None) -> Contents:
     key, order = _split_word(path, suffix, key, ORDERS)
     key, scale = _split_word(path, suffix, key, SCALES)
     if suffix in TABLE_FORMATS:
-        if key is not None:
+        if key is not None and suffix not in HOLDING_SEVERAL:
             raise InvalidPredictions(f"a table has no entries to pick one of; got {source!r}")
-        return _read_table(path, suffix, told or Told())._replace(scale=scale)
+        return _read_table(path, suffix, key, told or Told())._replace(scale=scale)
     return Contents(path, key, ARRAY_FORMATS[suffix], _read_arrays(path, suffix, key), None, scale, order)
 
 
@@ -128,22 +142,25 @@ def _names_in(path: Path, suffix: str) -> list[str]:
         return []
 
 
-def _read_table(path: Path, suffix: str, told: Told) -> Contents:
+def _read_table(path: Path, suffix: str, key: str | None, told: Told) -> Contents:
     """A table, or what the reader of a tool makes of it."""
-    if suffix not in (".csv", ".tsv", ".parquet"):
-        given = read_json(path, by_line=suffix != ".json")
-        if (reader := reader_of_json(given, told)) is not None:
-            return _exported(reader, path, given, told)
-        if not told.are_named:
-            check_is_flat(given, path)
-        table = columns_of_json(given, path)
-    else:
-        table = read_parquet(path) if suffix == ".parquet" else read_delimited(path, "\t" if suffix == ".tsv" else ",")
+    if suffix in TABLES:
+        table = TABLES[suffix](path, key)
         if (reader := reader_of_table(table, told)) is not None:
             return _exported(reader, path, records_of(table), told)
+    else:
+        given = unpacked(path) if suffix == ".eval" else read_json(path, by_line=suffix != ".json")
+        try:
+            if (reader := reader_of_json(given, told)) is not None:
+                return _exported(reader, path, given, told)
+            if not told.are_named:
+                check_is_flat(given, path)
+            table = columns_of_json(given, path)
+        except RecursionError as error:
+            raise InvalidPredictions(f"{path} must be JSON of few levels; it has hundreds") from error
     if not table.n_rows:
         raise InvalidPredictions(f"{path} must have at least one row under its header; it has none")
-    return Contents(path, None, TABLE_FORMATS[suffix], None, table)
+    return Contents(path, key, TABLE_FORMATS[suffix], None, table)
 
 
 def _exported(reader: Reader, path: Path, given: Any, told: Told) -> Contents:

@@ -17,6 +17,7 @@ from consilience.data.tables.coding import NUMBER as WRITTEN_NUMBER
 from consilience.data.tables.columns import Columns
 from consilience.data.tables.frames import of_polars
 from consilience.files.spreadsheets import without_quote
+from consilience.files.tools import told_apart
 from consilience.system.errors import InvalidPredictions
 from consilience.system.extras import polars
 from consilience.system.untrusted import check_is_file, check_text, read_unpacked, reason_of
@@ -98,7 +99,7 @@ def _rewritten(held: bytes, path: Path, delimiter: str, *, has_spaces: bool) -> 
 
 def _names(header: list[str], held: bytes, path: Path, delimiter: str) -> list[str]:
     """The names of the columns; raises if the header is none."""
-    names = [without_quote(name) for name in header]
+    names = told_apart([without_quote(name) for name in header])
     if len(header) == 1 and (found := next((mark for mark in ";|\t," if mark in header[0]), None)):
         expected = f"have its columns separated by {delimiter!r}; its header {header[0]!r} has {found!r}"
     elif len(header) > MOST_COLUMNS:

@@ -10,7 +10,7 @@ from consilience.data.names import text_of
 from consilience.data.tables.columns import Column, Columns
 from consilience.data.tables.rows import are_scored, is_row
 from consilience.files.delimited import MOST_COLUMNS, stem_of
-from consilience.files.tools import unknown_form
+from consilience.files.tools import are_spans, unknown_form
 from consilience.system.errors import InvalidPredictions
 from consilience.system.untrusted import read_text, reason_of, whole_number
 
@@ -47,20 +47,19 @@ def columns_of_json(given: Any, path: Path) -> Columns:
 
 
 def check_is_flat(given: Any, path: Path) -> None:
-    """Raise if records have lists of records inside, where the answers may be."""
-    for record in given if isinstance(given, list) else []:
-        if isinstance(record, dict) and _has_records(record):
+    """Raise if records have lists of records inside, where the answers may be, or spans of text."""
+    for record in _records(given):
+        if isinstance(record, dict) and any(_is_nested(value) for value in record.values()):
             raise unknown_form(given).within(path)
 
 
-def _has_records(record: Mapping[str, Any]) -> bool:
-    """Whether a list somewhere in a record has records, other than classes with their scores."""
-    return any(
-        _has_records(value)
-        if isinstance(value, dict)
-        else isinstance(value, list) and any(isinstance(own, dict) for own in value) and not is_row(value)
-        for value in record.values()
-    )
+def _is_nested(value: Any) -> bool:
+    """Whether a value holds a list of records, other than classes with their scores, or of spans."""
+    if isinstance(value, dict):
+        return any(map(_is_nested, value.values()))
+    if not isinstance(value, list) or is_row(value):
+        return False
+    return any(isinstance(own, dict) for own in value) or are_spans(value)
 
 
 def _parsed(text: str) -> Any:

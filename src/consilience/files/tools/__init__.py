@@ -11,7 +11,9 @@ from consilience.data.axes import some
 from consilience.files.tools import (
     alpaca_eval,
     argilla,
+    deepeval,
     doccano,
+    helm,
     inspect_ai,
     label_studio,
     lm_eval,
@@ -20,11 +22,13 @@ from consilience.files.tools import (
     openai_evals,
     prodigy,
     promptfoo,
+    ragas,
+    reward_bench,
     toloka,
     wrench,
     zooniverse,
 )
-from consilience.files.tools.export import Export, Given, Reader
+from consilience.files.tools.export import Export, Given, Reader, not_classes
 from consilience.system.errors import InvalidPredictions, Say
 from consilience.system.untrusted import reason_of
 
@@ -43,6 +47,10 @@ READERS: dict[str, Reader] = {
         mt_bench,
         openai_evals,
         alpaca_eval,
+        reward_bench,
+        helm,
+        deepeval,
+        ragas,
         label_studio,
         doccano,
         prodigy,
@@ -63,6 +71,14 @@ def reader_of_json(data: Any, told: Told) -> Reader | None:
 def reader_of_table(columns: Columns, told: Told) -> Reader | None:
     """The reader that the user names, or the one that recognises these columns; None if they are no tool's."""
     return _named(told, is_table=True) or _recognising(list(map(str, columns)), told, is_table=True)
+
+
+def told_apart(names: list[str]) -> list[str]:
+    """The columns of a tool that repeats them, with a number from the second on; those of others as they are."""
+    if not any(own.repeats_columns and own.recognises_columns(names) for own in READERS.values()):
+        return names
+    before = [names[:place].count(name) for place, name in enumerate(names)]
+    return [f"{name} ({n + 1})" if n else name for name, n in zip(names, before, strict=True)]
 
 
 def _named(told: Told, *, is_table: bool) -> Reader | None:
@@ -107,8 +123,35 @@ def records_of(columns: Columns) -> list[dict[str, Any]]:
     return [dict(zip(cells, row, strict=True)) for row in zip(*cells.values(), strict=True)]
 
 
+REGIONS = (
+    frozenset({"start", "end"}),
+    frozenset({"start_offset", "end_offset"}),
+    frozenset({"x", "y"}),
+    frozenset({"points"}),
+    frozenset({"bbox"}),
+    frozenset({"segmentation"}),
+)
+"""A record with these keys marks a part of an item."""
+
+
+def are_spans(value: Any) -> bool:
+    """Whether a list marks parts of a text, as in `[[0, 5, "PER"]]`."""
+    return bool(value) and all(
+        isinstance(own, list) and len(own) == 3 and [type(part) for part in own] == [int, int, str] for own in value
+    )
+
+
+def _has_regions(value: Any) -> bool:
+    """Whether some list inside marks parts of items."""
+    if isinstance(value, dict):
+        return any(value.keys() >= keys for keys in REGIONS) or any(map(_has_regions, value.values()))
+    return isinstance(value, list) and (are_spans(value) or any(map(_has_regions, value)))
+
+
 def unknown_form(data: Any) -> InvalidPredictions:
     """No reader knows this JSON."""
+    if _has_regions(data):
+        return not_classes("spans of text, boxes or other parts of items")
     record = data[0] if isinstance(data, list) and data else data
     keys = some(list(record)) if isinstance(record, dict) and record else f"a {type(record).__name__}"
     return InvalidPredictions(

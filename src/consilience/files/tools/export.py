@@ -55,6 +55,7 @@ class Reader:
     whole: tuple[str, ...] = ()  # each names the keys of one form
     records: tuple[str, ...] = ()
     columns: tuple[str, ...] = ()
+    repeats_columns: bool = False  # the same ones for each member
     verified: str = ""  # where the form was looked up; empty if it could not be
 
     def recognises(self, data: Any) -> bool:
@@ -75,8 +76,13 @@ def _has_all(record: Any, keys: str) -> bool:
 def _has(record: Any, path: str) -> bool:
     """Whether a record has a key, perhaps inside of another."""
     key, slash, inside = path.partition("/")
-    found = record.items() if isinstance(record, dict) else ()
-    values = (value for name, value in found if fnmatchcase(name, key.removesuffix("[]")))
+    name = key.removesuffix("[]")
+    if not isinstance(record, dict):
+        return False
+    if name.isidentifier():  # most are no patterns
+        values = [record[name]] if name in record else []
+    else:
+        values = [value for own, value in record.items() if fnmatchcase(str(own), name)]
     if key.endswith("[]"):
         return any(isinstance(own, list) and not any(isinstance(part, dict) for part in own) for own in values)
     return any(not slash or _has(value, inside) for value in values)
@@ -92,6 +98,7 @@ class Export:
     truth: dict[str, str] = field(default_factory=dict)
     left_out: Counter[str] = field(default_factory=Counter)
     note: str | None = None  # on what the file cannot say
+    classes: frozenset[str] = frozenset()  # that could be answered, if the tool says so
 
     def add(self, item: Any, member: Any, said: Any) -> None:
         """One answer: a label, or probabilities by class. An answer of None is none, and is counted as left out."""
@@ -124,7 +131,7 @@ class Export:
             raise InvalidPredictions(f"it must have answers; it has none{self.remarks and f'; {self.remarks}'}")
         hard = [(item, member, said) for item, member, said in self.answers if isinstance(said, str)]
         soft = [(item, member, said) for item, member, said in self.answers if not isinstance(said, str)]
-        parts = [_labels(hard, told)] if hard else []
+        parts = [_labels(hard, told, self.classes)] if hard else []
         if soft:
             parts.append(_rows(soft))
         return parts[0] if len(parts) == 1 else Predictions.concatenate(parts)
@@ -174,7 +181,8 @@ def pooled(exports: Mapping[str, Export]) -> Export:
         raise InvalidPredictions(
             f"files must have the same options; got {' and '.join(some(sorted(o)) for o in offered)}"
         )
-    return Export(first.question, [answer for own in exports.values() for answer in own.answers])
+    classes = frozenset(name for own in exports.values() for name in own.classes)
+    return Export(first.question, [answer for own in exports.values() for answer in own.answers], classes=classes)
 
 
 def name_of(value: Any) -> str:
@@ -191,13 +199,13 @@ def _short(value: Any) -> str:
     return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
 
 
-def _labels(answers: Sequence[tuple[str, str, str]], told: Told) -> Predictions:
+def _labels(answers: Sequence[tuple[str, str, str]], told: Told, offered: frozenset[str]) -> Predictions:
     said = Counter(label for _, _, label in answers)
     if told.classes is None:
         check_are_classes(said)
     elif unknown := [label for label in said if label not in told.classes]:
         raise InvalidPredictions(f"answers must be among the classes {some(told.classes)}; got {short(unknown[0])}")
-    classes = sorted_names(said) if told.classes is None else list(told.classes)
+    classes = sorted_names({*said, *offered}) if told.classes is None else list(told.classes)
     places = {name: place for place, name in enumerate(classes)}
     return _placed(answers, np.array([places[label] for _, _, label in answers], dtype=np.intp), classes)
 
@@ -248,9 +256,14 @@ def check_are_classes(labels: Mapping[str, int]) -> None:
         )
 
 
+def not_classes(what: str) -> InvalidPredictions:
+    """Answers are spans, boxes or free text."""
+    return InvalidPredictions(f"answers must be classes, one of a few for each item; it has {what}: no classification")
+
+
 def no_classification(what: str) -> NoReturn:
     """Raise since answers are spans, boxes or free text."""
-    raise InvalidPredictions(f"answers must be classes, one of a few for each item; it has {what}: no classification")
+    raise not_classes(what)
 
 
 def one_label(labels: Any, item: Any, member: Any) -> Any:

@@ -1,15 +1,28 @@
 """Logs of inspect_ai: models as members where each log has one model's answers, or scorers as members that grade them.
 
-A sample that is asked in several epochs has as many answers.
+A model that is asked in several epochs has answered as often. What it said in each of them is graded for itself.
 """
 
 from __future__ import annotations
 
-from typing import Any
+import json
+import sys
+import zipfile
+from typing import TYPE_CHECKING, Any
 
 from consilience.data.names import is_missing
 from consilience.files.tools.export import Export, Given, Reader, asked, no_classification
 from consilience.system.errors import InvalidPredictions
+from consilience.system.extras import extra
+from consilience.system.untrusted import check_unpacked, reason_of
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+START = "_journal/start.json"
+
+ZSTANDARD = 93
+"""The number of this way of packing in an archive."""
 
 
 def read(given: Given) -> Export:
@@ -23,11 +36,15 @@ def read(given: Given) -> Export:
     export = Export(chosen)
     if len(scored) < len(samples):
         export.left_out["samples with an error or without scores"] = len(samples) - len(scored)
+    if given.data["status"] != "success":
+        export.note = f"the run ended as {given.data['status']!r}: samples may be missing"
+    model, has_epochs = given.data["eval"]["model"], any(sample.get("epoch", 1) > 1 for sample in samples)
     for sample in scored:
         if chosen == "answer":
-            _add_answer(export, sample, sample["scores"][scorers[0]], given.data["eval"]["model"])
+            _add_answer(export, sample, sample["scores"][scorers[0]], model)
         else:
-            _add_grades(export, sample, given.data["eval"]["model"])
+            parts = (model, sample["id"], sample["epoch"]) if has_epochs else (model, sample["id"])
+            _add_grades(export, sample, "/".join(map(str, parts)))
     return export
 
 
@@ -49,7 +66,7 @@ def _add_answer(export: Export, sample: dict[str, Any], score: dict[str, Any], m
         export.know(sample["id"], true.strip())
 
 
-def _add_grades(export: Export, sample: dict[str, Any], model: str) -> None:
+def _add_grades(export: Export, sample: dict[str, Any], item: str) -> None:
     for scorer, score in sample["scores"].items():
         value = score["value"]
         if isinstance(value, dict):
@@ -59,13 +76,36 @@ def _add_grades(export: Export, sample: dict[str, Any], model: str) -> None:
         if is_missing(value):
             export.left_out["samples that a scorer left unscored"] += 1
         else:
-            export.add(f"{model}/{sample['id']}", scorer, value)
+            export.add(item, scorer, value)
+
+
+def unpacked(path: Path) -> dict[str, Any]:
+    """The same log from a `.eval` archive: its head, and a file for each sample. New ones are packed by Zstandard."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            entries = archive.infolist()
+            check_unpacked(sum(entry.file_size for entry in entries), path.stat().st_size)
+            if any(entry.compress_type == ZSTANDARD for entry in entries) and sys.version_info < (3, 14):
+                extra(
+                    "zipfile_zstd", name="inspect", use="unpacking .eval logs without `inspect log convert --to json`"
+                )
+            held = {name: json.loads(archive.read(name)) for name in archive.namelist() if _is_wanted(name)}
+    except (ValueError, zipfile.BadZipFile, RuntimeError) as error:
+        raise InvalidPredictions(f"{path} must be a log as inspect_ai packs it; {reason_of(error)}") from error
+    head: dict[str, Any] = held.pop("header.json", None) or held.get(
+        START, {}
+    )  # a run that has not ended has no header yet
+    return {"status": "started"} | head | {"samples": [own for name, own in held.items() if name != START]}
+
+
+def _is_wanted(name: str) -> bool:
+    return name in ("header.json", START) or (name.startswith("samples/") and name.endswith(".json"))
 
 
 READER = Reader(
     "inspect",
     "inspect_ai",
-    item="`id` of the sample; for grades with the model",
+    item="`id` of the sample; for grades with the model and the epoch",
     member="`eval.model`; for grades the scorer",
     label="question `answer`: the scorer's `answer` (`target` is the truth); question `grade`: its `value`",
     whole=("eval/task eval/model status",),

@@ -73,4 +73,5 @@ READER = Reader(
     label="`Answer.…`, also as options that are true or false; each field of the form is a question",
     columns=("HITId WorkerId AssignmentStatus Answer.*",),
     read=read,
+    verified="columns as eight public scripts list theirs; docs.aws.amazon.com, RetrievingResults (status)",
 )

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
-from consilience.files.tools.export import Export, Given, Reader, asked, no_classification, one_label
+from consilience.files.tools.export import Export, Given, Reader, asked, name_of, no_classification, one_label
+
+TIME = re.compile(r"\d{4}-\d\d-\d\d_\d\d-\d\d-\d\d")
+"""The name of a session that nobody named."""
 
 
 def read(given: Given) -> Export:
@@ -14,7 +18,7 @@ def read(given: Given) -> Export:
     labels = [task["label"] for task in given.data if isinstance(task.get("label"), str) and not task.get("spans")]
     if len(labels) < len(given.data):
         no_classification("spans, relations or free text")
-    export = Export(asked(given, labels))
+    export = Export(asked(given, labels), classes=frozenset({"accept", "reject"}))
     for task in given.data:
         if task["label"] != export.question:
             continue
@@ -26,7 +30,8 @@ def read(given: Given) -> Export:
 
 
 def _choices(given: Given) -> Export:
-    export = Export()
+    offered = [option["id"] for task in given.data for option in task.get("options") or []]
+    export = Export(classes=frozenset(map(name_of, offered)))
     for task in given.data:
         if task["answer"] != "accept":
             export.left_out[{"ignore": "ignored tasks", "reject": "rejected tasks"}[task["answer"]]] += 1
@@ -37,8 +42,10 @@ def _choices(given: Given) -> Export:
 
 
 def _annotator(task: dict[str, Any], given: Given) -> str:
-    """Who answered; without named sessions a file is one annotator's."""
-    return str(task.get("_annotator_id") or task.get("_session_id") or given.path.name.partition(".")[0])
+    """Who answered; without named sessions, which are called by their time, a file is one annotator's."""
+    names = [str(name) for name in (task.get("_annotator_id"), task.get("_session_id")) if name]
+    named = [name for name in names if not TIME.fullmatch(name)]
+    return named[0] if named else given.path.name.partition(".")[0]
 
 
 READER = Reader(
@@ -49,5 +56,5 @@ READER = Reader(
     label="the only entry of `accept`; without options accept or reject, and `label` is the question",
     records=("_input_hash _task_hash answer",),
     read=read,
-    verified="prodi.gy/docs/api-interfaces (task formats, answer); its source is closed",
+    verified="prodi.gy/docs/api-interfaces and api-loaders, and exports that others published; its source is closed",
 )

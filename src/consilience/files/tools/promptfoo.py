@@ -1,6 +1,7 @@
-"""Results of promptfoo, JSON or JSON Lines: outputs of providers, or what judges say of each output.
+"""Results of promptfoo, JSON, JSON Lines or CSV: outputs of providers, or what judges say of each output.
 
-Each criterion of an assertion that a model grades is a question; the models that grade it are the members.
+Each criterion of an assertion that a model grades is a question; the models that grade it are the members. A table has
+their grades together, so that only outputs are read from it.
 """
 
 from __future__ import annotations
@@ -30,6 +31,9 @@ GRADED = frozenset(
 )
 """The assertions that a model grades."""
 
+STATUS = "Status"
+"""The column behind each output in a table."""
+
 ERROR = 2
 """The reason of failure of a result that is none: its provider or its assertion broke."""
 
@@ -37,6 +41,8 @@ ERROR = 2
 def read(given: Given) -> Export:
     """Outputs, or grades of one criterion."""
     results = given.data["results"]["results"] if isinstance(given.data, dict) else given.data
+    if STATUS in results[0]:
+        results = _of_table(results)
     whole = [result for result in results if not _is_broken(result)]
     judges = _judges(whole)
     outputs = Counter(name for result in whole if (name := _output(result)) is not None)
@@ -45,6 +51,8 @@ def read(given: Given) -> Export:
     if not questions:
         no_classification("free text as outputs, and no criterion that several judges grade")
     export = Export(asked(given, questions))
+    if export.question != OUTPUT:
+        export.classes = frozenset({"pass", "fail"})
     if len(whole) < len(results):
         export.left_out["results with an error"] = len(results) - len(whole)
     # A column of results is a provider with a prompt; the prompt tells the columns of one provider apart.
@@ -57,6 +65,24 @@ def read(given: Given) -> Export:
         else:
             _add_grades(export, result, member)
     return export
+
+
+def _of_table(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The same results from a table, which has a column for each provider with a prompt, and its status behind it."""
+    names = list(rows[0])
+    columns = [(names[place - 1], name) for place, name in enumerate(names) if name.partition(" (")[0] == STATUS]
+    return [
+        {
+            "testIdx": test,
+            "promptIdx": place,
+            "provider": output[1:].partition("] ")[0] if output.startswith("[") else output,
+            "response": {"output": row[output]},
+            "failureReason": ERROR if row[status] == "ERROR" else 0,
+        }
+        for test, row in enumerate(rows)
+        for place, (output, status) in enumerate(columns)
+        if row[status] is not None
+    ]
 
 
 def _is_broken(result: dict[str, Any]) -> bool:
@@ -122,11 +148,13 @@ def _judge(grade: dict[str, Any]) -> str:
 READER = Reader(
     "promptfoo",
     "promptfoo",
-    item="`testIdx`; for grades with the provider",
+    item="`testIdx`, in a table the row; for grades with the provider",
     member="`provider`; for grades the provider that grades",
     label="question `output`: `response.output` (`equals` is the truth); a criterion: pass or fail",
     whole=("evalId results/results",),
     records=("promptIdx testIdx provider success",),
+    columns=(f"{STATUS} Score Named?Scores Grader?Reason Comment",),
+    repeats_columns=True,
     read=read,
-    verified="promptfoo/promptfoo, src/types/index.ts: OutputFile, EvaluateResult, GradingResult",
+    verified="made by promptfoo 0.121.20 (`promptfoo eval -o`)",
 )
