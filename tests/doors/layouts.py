@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import csv
 import json
+import sqlite3
+from contextlib import closing
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -41,6 +43,15 @@ def write_table(path, columns):
     if path.suffix == ".jsonl":
         rows = (dict(zip(columns, row, strict=True)) for row in zip(*map(list, columns.values()), strict=True))
         path.write_text("".join(f"{json.dumps(row)}\n" for row in rows), encoding="utf-8")
+        return
+    if path.suffix == ".db":
+        path.unlink(missing_ok=True)
+        with closing(sqlite3.connect(path)) as held:
+            names = ", ".join(f'"{str(name).replace(chr(34), chr(34) * 2)}"' for name in columns)
+            held.execute(f"CREATE TABLE answers ({names})")
+            places = ", ".join("?" * len(columns))
+            held.executemany(f"INSERT INTO answers VALUES ({places})", zip(*columns.values(), strict=True))  # noqa: S608
+            held.commit()
         return
     with path.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, delimiter="\t" if path.suffix == ".tsv" else ",")
@@ -194,7 +205,7 @@ def _safetensors(panel, folder):
     return [str(folder / "block.safetensors")]
 
 
-SUFFIXES = (".csv", ".tsv", ".parquet", ".jsonl")
+SUFFIXES = (".csv", ".tsv", ".parquet", ".jsonl", ".db")
 LAYOUTS = {
     "array": Layout(("soft", "hard"), _block, ()),
     "array for each member": Layout(("soft",), _each, ()),

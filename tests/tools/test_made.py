@@ -377,8 +377,11 @@ def test_labels_for_kaggle(header, ids, item, tmp_path):
     """kaggle.com, Titanic and Digit Recognizer: an id and the predicted class."""
     rows = "".join(f"{own},{k % 3 % 2}\n" for k, own in enumerate(ids))
     (tmp_path / "submission.csv").write_text(f"{header}\n{rows}")
+    if header.startswith("Passenger"):
+        with pytest.raises(cs.InvalidPredictions, match="say item='PassengerId'"):
+            cs.read_predictions(tmp_path / "submission.csv")
     with pytest.warns(UserWarning, match="one member"):
-        panel = cs.read_predictions(tmp_path / "submission.csv", classes=["0", "1"])
+        panel = cs.read_predictions(tmp_path / "submission.csv", item=header.partition(",")[0])
     assert panel.items[0] == item and panel.members == ["submission"]
     assert [label for _, _, label in answers_in(panel)] == [str(k % 3 % 2) for k in range(8)]
 

@@ -18,8 +18,8 @@ Files = Annotated[
     typer.Argument(
         metavar="FILE...",
         help="Predictions: one file for all members or one per member. **.npy .npz .safetensors**: arrays (members, "
-        "items, classes) or (items, classes); FILE:KEY picks one of several. **.csv .tsv .parquet .jsonl .json**: long "
-        "tables with columns item, member and label (or one probability column per class), or one member's "
+        "items, classes) or (items, classes); FILE:KEY picks one of several. **.csv .tsv .parquet .jsonl .json .xlsx "
+        ".db**: long tables with columns item, member and label (or one probability column per class), or one member's "
         "probabilities with a column per class. Files that name items are matched by name. Probabilities, per cent and "
         "logits are told apart file by file; FILE:logits, FILE:percent, FILE:probabilities, FILE:counts or FILE:labels "
         "says it.",

@@ -40,9 +40,10 @@ def read_predictions(
     Parameters
     ----------
     paths
-        Files that end in .npy, .npz, .safetensors, .csv, .tsv, .parquet, .jsonl, .ndjson or .json; text may be packed,
-        as in votes.csv.gz. `FILE:KEY` picks an array. `FILE:logits`, `:percent`, `:probabilities`, `:counts` or
-        `:labels` says what its numbers are, and `:items-first` or `:members-first` how its axes stand.
+        Files that end in .npy, .npz, .safetensors, .csv, .tsv, .parquet, .jsonl, .ndjson, .json, .eval, .xlsx, .sqlite
+        or .db; text may be packed, as in votes.csv.gz. `FILE:KEY` picks an array, a sheet or a table. `FILE:logits`,
+        `:percent`, `:probabilities`, `:counts` or `:labels` says what its numbers are, and `:items-first` or
+        `:members-first` how its axes stand.
     item, member, label
         Names of columns, as in `Predictions.from_frame`.
     classes

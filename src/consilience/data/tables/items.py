@@ -7,8 +7,7 @@ In a table with a row for each item, whether it holds answers or true labels, th
 3. an index of pandas, unless it only counts the rows;
 4. one with another name for items, such as `text` or `filename`;
 5. for true labels, the only column with another name in each row;
-6. the only such column whose own name ends in `id`, such as `PassengerId`: nobody answers each item differently;
-7. an index that only counts the rows, 0, 1, 2, …
+6. an index that only counts the rows, 0, 1, 2, …
 
 If nothing does, the places of the rows are the items. In a table with a row for each answer, the column must also tell
 the answers of a member apart. Two columns that may be meant and differ are asked for, never guessed.
@@ -61,8 +60,7 @@ def item_of_rows(columns: Columns, told: Told, *, are_truths: bool = False) -> C
         raise InvalidPredictions(
             f"one column must name the items; {some(names_of(others))} may: say {options('item', *others)}"
         )
-    ids = [] if are_truths else [own for own in columns.flat if own.role is None and own.are_names and is_id(own.name)]
-    return next(iter((*found, *repeated, *others, *(ids if len(ids) == 1 else ()), *counting)), None)
+    return next(iter((*found, *repeated, *others, *counting)), None)
 
 
 def usual_items(columns: Columns, *, are_truths: bool) -> list[Column]:

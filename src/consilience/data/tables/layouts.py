@@ -19,6 +19,7 @@ from consilience.data.axes import Axes, Axis, some
 from consilience.data.names import in_order_of_appearance, sorted_names
 from consilience.data.predictions import Predictions, of_answers
 from consilience.data.tables import class_columns as numeric
+from consilience.data.tables.items import may_name_items
 from consilience.data.tables.labels import pooled_labels, unknown_cells
 from consilience.data.tables.lists import as_one_scale, check_no_lists, flattened, lists_of_predictions, rows_in
 from consilience.data.tables.numbers import numbers_in
@@ -27,7 +28,7 @@ from consilience.data.tables.refusal import names_of, say_members
 from consilience.data.tables.roles import Roles, check_no_members, roles_of
 from consilience.data.tables.runs import MOST
 from consilience.data.tables.tidy import shares_by_row, spread
-from consilience.data.tables.vocabulary import ITEM, MEMBER, may_be_truth
+from consilience.data.tables.vocabulary import ITEM, MEMBER, is_id, may_be_truth
 from consilience.system.errors import InvalidPredictions, Say
 from consilience.system.tables import Table
 
@@ -426,6 +427,9 @@ def _check_no_class_columns(view: _View, label: Column) -> None:
 
 def _label_columns(view: _View, columns: list[Column]) -> list[Column]:
     """The columns that may be members' labels: neither true labels nor free text beside them."""
+    ids = [own for own in columns if is_id(str(own.name)) and own.are_names]
+    if ids and view.told.item is None:  # nobody answers each item differently
+        raise may_name_items(ids)
     kept = [own for own in columns if own.role not in ("truth", "other")] or columns
     doubtful = [own for own in columns if may_be_truth(str(own.name)) and own.are_labels]
     if 0 < len(doubtful) < len(columns):
