@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from consilience.cli import screen
+from consilience.cli.back import Back
 from consilience.cli.inputs import check_model_is_alone, fitted, labels_of, predictions_of, say_if_nothing_is_scored
 from consilience.cli.methods import DEFAULT
 from consilience.cli.options import (
@@ -26,10 +27,7 @@ from consilience.cli.shares import shares_of
 from consilience.cli.summary import gained, summarize
 from consilience.data.axes import some
 from consilience.data.tables.told import Told
-from consilience.files import write_posterior
-from consilience.files.writing import check_posterior_path
 from consilience.insight.analysis import Analysis
-from consilience.insight.answers import answers_under
 from consilience.system.arrays import to_numpy
 from consilience.system.atomic import check_writable
 
@@ -50,6 +48,30 @@ def command(
             "--output", "-o", readable=False, help="Where the answers go: .csv .jsonl .parquet .npz .npy .safetensors."
         ),
     ] = None,
+    append: Annotated[
+        bool,
+        typer.Option(
+            "--append",
+            help="Write the table that was read again, with the columns answer, confidence, n_answers, agreement and "
+            "review in each row.",
+        ),
+    ] = False,
+    to: Annotated[
+        str | None,
+        typer.Option(
+            "--to",
+            help="Write what a tool imports: **label-studio** (predictions, .json), **argilla** (suggestions, .json), "
+            "**prodigy** (a queue of the items to review, .jsonl), **datasets** (a folder for load_dataset).",
+        ),
+    ] = None,
+    to_question: Annotated[
+        str | None,
+        typer.Option("--to-question", help="The tool's question that is answered, if not that of the tool's file."),
+    ] = None,
+    to_field: Annotated[
+        str | None,
+        typer.Option("--to-field", help="The tool's field that shows an item: its column of that name, else its name."),
+    ] = None,
     save: Annotated[
         Path | None,
         typer.Option("--save", help="Where the fitted model goes, for `--model` and `export`."),
@@ -67,8 +89,8 @@ def command(
 
     `consilience aggregate vit.npy resnet.npy swin.npy -o fused.npz --report report.html`
     """
-    if output is not None:
-        check_posterior_path(output)
+    back = Back(output, append, to, to_question, to_field)
+    back.check(files)
     for path, suffix in ((save, ".npz"), (report, ".html")):
         if path is not None:
             check_writable(path, (suffix,))
@@ -82,8 +104,7 @@ def command(
     aggregator = fitted(predictions, method, option, model, known=known_truth, class_shares=shares)
     analysis = Analysis(predictions, aggregator, known_truth, truth)
     posterior = to_numpy(aggregator.posterior_ if model is None else analysis.posterior)
-    if output is not None:
-        write_posterior(output, aggregator, posterior, answers_under(analysis, posterior), analysis.is_given)
+    back.write(files, told, analysis, posterior, logits=logits)
     if save is not None:
         aggregator.save(save)
     summary = summarize(analysis, posterior)

@@ -50,8 +50,7 @@ def read_delimited(path: Path, delimiter: str) -> Columns:
     header = next(_rows(held, path, delimiter), None)
     if header is None:
         raise InvalidPredictions(f"{path} must have a header and rows; it is empty")
-    # `task, worker` is separated by a comma and a space, in the rows too.
-    has_spaces = len(header) > 1 and all(name.startswith(" ") and name.strip() for name in header[1:])
+    has_spaces = _has_spaces(header)
     is_odd = has_spaces or _is_odd(held)
     if is_odd:
         held = _rewritten(held, path, delimiter, has_spaces=has_spaces)
@@ -86,6 +85,18 @@ def _rows(held: bytes, path: Path, delimiter: str, *, has_spaces: bool = False) 
     except csv.Error as error:
         reason = next((words for said, words in REASONS.items() if said in str(error)), str(error))
         raise InvalidPredictions(f"{path} must be a table in UTF-8; {reason}") from error
+
+
+def raw_rows(path: Path, delimiter: str) -> list[list[str]]:
+    """The cells of a table as they are written, those of the header first; without blank lines."""
+    held = read_unpacked(path)
+    has_spaces = _has_spaces(next(_rows(held, path, delimiter)))
+    return list(_rows(held, path, delimiter, has_spaces=has_spaces))
+
+
+def _has_spaces(header: list[str]) -> bool:
+    """Whether columns are separated by a comma and a space, as in `task, worker`; in the rows they are too."""
+    return len(header) > 1 and all(name.startswith(" ") and name.strip() for name in header[1:])
 
 
 def _rewritten(held: bytes, path: Path, delimiter: str, *, has_spaces: bool) -> bytes:

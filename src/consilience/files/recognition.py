@@ -102,6 +102,12 @@ def _listed(sources: Sequence[str]) -> str:
     return f"{', '.join(sources[:3])}{', …' if len(sources) > 3 else ''}"
 
 
+def understood_table(source: str, told: Told, *, logits: bool = False) -> Understood | None:
+    """How a file was understood whose table holds all predictions; None for arrays and for what a tool wrote."""
+    contents = read_contents(source, told)
+    return None if contents.table is None else _recognised(contents, source, told, logits=logits, is_alone=True)
+
+
 def _recognised(contents: Contents, source: str, told: Told, *, logits: bool, is_alone: bool) -> Understood:
     """The predictions in a table or in arrays, with the names that the user gives to what has none."""
     contents = without_answers(contents)

@@ -52,6 +52,7 @@ class Understood(NamedTuple):
     words: str
     example: Table | None = None  # None for arrays
     unread: Columns | None = None
+    items: Column | None = None  # names the item of each row; None where rows are items, in this order
 
 
 def read_columns(columns: Columns, told: Told, scale: Scale | None = None, *, is_of_file: bool = False) -> Understood:
@@ -169,7 +170,7 @@ class _View:
         read = {column for _, column in shown}
         unread = [column.name for column in self.columns.all if column not in read and not column.is_unnamed]
         left_out = f"; not read: {some(unread)}" if unread else ""
-        return Understood(made, f"{words}{left_out}", Table(example), self.columns.kept(unread))
+        return Understood(made, f"{words}{left_out}", Table(example), self.columns.kept(unread), item)
 
     def _first(self, column: Column) -> list[str]:
         if column.name not in self.lists:

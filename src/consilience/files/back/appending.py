@@ -1,0 +1,121 @@
+"""The table that was read, written again with the answers as further columns; its own cells stay as they are."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from typing import IO, TYPE_CHECKING, Any
+
+import numpy as np
+
+from consilience.data.names import text_of
+from consilience.data.tables.vocabulary import FUSED
+from consilience.files.contents import split_source, suffix_of
+from consilience.files.delimited import raw_rows
+from consilience.files.recognition import understood_table
+from consilience.files.records import read_json
+from consilience.files.spreadsheets import with_quote
+from consilience.files.writing import write_frame, write_records
+from consilience.system.atomic import check_writable, whole_file
+from consilience.system.errors import InvalidPredictions
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from pathlib import Path
+
+    from consilience.data.tables.layouts import Understood
+    from consilience.data.tables.told import Told
+    from consilience.system.arrays import IntArray
+    from consilience.system.tables import Table
+
+PREFIX = "fused_"
+"""Stands before the names of the new columns where the table has one of them already."""
+
+New = dict[str, list[Any]]
+"""The new columns, with a value for each row of the table."""
+
+
+def check_appendable(path: Path, sources: Sequence[str]) -> None:
+    """Raise if the files are not one table, or the path is of another format; called before any work is done."""
+    if len(sources) != 1 or (suffix := suffix_of(split_source(sources[0])[0])) not in WRITERS:
+        raise InvalidPredictions(f"--append takes one table of {' '.join(WRITERS)}; got {', '.join(sources)}")
+    check_writable(path, (suffix,))
+
+
+def write_appended(path: Path, source: str, told: Told, answers: Table, *, logits: bool = False) -> None:
+    """Write the table in `source` again, with the answer to its item in each row."""
+    understood = understood_table(source, told, logits=logits)
+    if understood is None:
+        raise InvalidPredictions(f"--append takes a plain table; {source} is a tool's own: write it with --to")
+    places, table = item_places(understood, answers["item"]), split_source(source)[0]
+    values = {name: [None if place < 0 else answers[name][place] for place in places.tolist()] for name in FUSED}
+    with whole_file(path) as file:
+        WRITERS[suffix_of(table)](file, table, values)
+
+
+def item_places(understood: Understood, items: Sequence[Any]) -> IntArray:
+    """The place of each row's item among all items; -1 where nothing was read of a row."""
+    if understood.items is None:
+        return np.arange(understood.predictions.n_items)
+    by_name = {text_of(item): place for place, item in enumerate(items)}
+    names = understood.items.rows()
+    return np.array([-1 if name is None else by_name.get(text_of(name), -1) for name in names], dtype=np.intp)
+
+
+def _named(new: New, taken: Sequence[str], path: Path) -> New:
+    """The new columns under names that the table does not have."""
+    prefix = PREFIX if set(new) & set(taken) else ""
+    if clash := {f"{prefix}{name}" for name in new} & set(taken):
+        raise InvalidPredictions(f"--append must add new columns; {path} has {min(clash)!r} already")
+    return {f"{prefix}{name}": values for name, values in new.items()}
+
+
+def _append_text(delimiter: str) -> Callable[[IO[bytes], Path, New], None]:
+    def write(file: IO[bytes], path: Path, new: New) -> None:
+        header, *rows = raw_rows(path, delimiter)
+        added = _named(new, header, path)
+        text = io.TextIOWrapper(file, encoding="utf-8", newline="")
+        writer = csv.writer(text, delimiter=delimiter)
+        writer.writerow([*header, *added])
+        for row, cells in zip(rows, zip(*added.values(), strict=True), strict=True):
+            missing = [""] * (len(header) - len(row))  # a row may end early
+            writer.writerow([*row, *missing, *(with_quote(cell) if cell != "" else None for cell in cells)])
+        text.flush()
+        text.detach()
+
+    return write
+
+
+def _append_parquet(file: IO[bytes], path: Path, new: New) -> None:
+    import polars as pl  # noqa: PLC0415 - only tables need it
+
+    frame = pl.read_parquet(path, glob=False)
+    write_frame(file, frame.with_columns(pl.DataFrame(_named(new, frame.columns, path), strict=False)))
+
+
+def _records(path: Path, new: New, *, by_line: bool) -> list[dict[str, Any]]:
+    given = read_json(path, by_line=by_line)
+    if not isinstance(given, list) or not all(isinstance(record, dict) for record in given):
+        raise InvalidPredictions(f"--append takes a list of records; {path} has another form")
+    added = _named(new, [key for record in given for key in record], path)
+    rows = zip(*added.values(), strict=True)
+    return [record | dict(zip(added, row, strict=True)) for record, row in zip(given, rows, strict=True)]
+
+
+def _append_lines(file: IO[bytes], path: Path, new: New) -> None:
+    write_records(file, _records(path, new, by_line=True))
+
+
+def _append_json(file: IO[bytes], path: Path, new: New) -> None:
+    file.write(json.dumps(_records(path, new, by_line=False), ensure_ascii=False, indent=1).encode())
+
+
+WRITERS: dict[str, Callable[[IO[bytes], Path, New], None]] = {
+    ".csv": _append_text(","),
+    ".tsv": _append_text("\t"),
+    ".parquet": _append_parquet,
+    ".jsonl": _append_lines,
+    ".ndjson": _append_lines,
+    ".json": _append_json,
+}
