@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from consilience.cli import screen
+from consilience.cli import lake, screen
 from consilience.cli.back import Back
 from consilience.cli.inputs import check_model_is_alone, fitted, labels_of, predictions_of, say_if_nothing_is_scored
 from consilience.cli.methods import DEFAULT
@@ -22,14 +22,13 @@ from consilience.cli.options import (
     Title,
     with_layout,
 )
-from consilience.cli.outputs import check_places, files_in, write_page
+from consilience.cli.outputs import check_outputs, check_places, files_in, write_page
 from consilience.cli.shares import shares_of
 from consilience.cli.summary import gained, summarize
 from consilience.data.axes import some
 from consilience.data.tables.told import Told
 from consilience.insight.analysis import Analysis
 from consilience.system.arrays import to_numpy
-from consilience.system.atomic import check_writable
 
 
 @with_layout
@@ -45,7 +44,10 @@ def command(
     output: Annotated[
         Path | None,
         typer.Option(
-            "--output", "-o", readable=False, help="Where the answers go: .csv .jsonl .parquet .npz .npy .safetensors."
+            "--output",
+            "-o",
+            readable=False,
+            help="Where the answers go: .csv .jsonl .parquet .npz .npy .safetensors; or a folder, for data sets.",
         ),
     ] = None,
     append: Annotated[
@@ -83,17 +85,37 @@ def command(
     title: Title = None,
     model: Model = None,
     json: Json = False,
+    posterior: Annotated[
+        bool, typer.Option("--posterior", help="With a folder as output: a column for the probability of each class.")
+    ] = False,
+    skip_bad: Annotated[
+        bool,
+        typer.Option(
+            "--skip-bad",
+            help="With a folder as output: leave out, and count, partitions that cannot be read or have other columns, "
+            "answers that an earlier partition has, and items without an answer.",
+        ),
+    ] = False,
     told: Told,
 ) -> None:
     """Fuse predictions: who can be trusted on what, where members disagree, what changed against averaging.
 
     `consilience aggregate vit.npy resnet.npy swin.npy -o fused.npz --report report.html`
+
+    Data larger than memory: `consilience aggregate 'votes/*.parquet' -o fused/`. If the output is a folder, each FILE
+    is a data set: a file, a folder, a pattern in quotes or an address such as s3://bucket/votes/*.parquet, of .parquet,
+    .csv, .tsv or .jsonl files with a column of items. A command that was stopped goes on where it was.
     """
+    if to is None and lake.is_folder(output):
+        check_model_is_alone(model, method, option, known, class_shares)
+        lake.check_options(labels=labels, known=known, report=report, title=title, append=append or None, told=told)
+        run = lake.Options(method, option, class_shares, model, logits=logits, posterior=posterior, skip_bad=skip_bad)
+        lake.aggregate(files, output, told, run, save=save, is_json=json)
+        return
+    lake.check_files(files, posterior=posterior, skip_bad=skip_bad)
     back = Back(output, append, to, to_question, to_field)
     back.check(files)
-    for path, suffix in ((save, ".npz"), (report, ".html")):
-        if path is not None:
-            check_writable(path, (suffix,))
+    check_outputs(save, report)
     check_places([output, save, report], [*files, labels, known, class_shares, model, *told.sources, *files_in(option)])
     check_model_is_alone(model, method, option, known, class_shares)
     predictions = predictions_of(files, told, logits=logits, model=model, quiet=json)
@@ -103,11 +125,11 @@ def command(
     shares = shares_of(class_shares, told, predictions.classes, quiet=json)
     aggregator = fitted(predictions, method, option, model, known=known_truth, class_shares=shares)
     analysis = Analysis(predictions, aggregator, known_truth, truth)
-    posterior = to_numpy(aggregator.posterior_ if model is None else analysis.posterior)
-    back.write(files, told, analysis, posterior, logits=logits)
+    rows = to_numpy(aggregator.posterior_ if model is None else analysis.posterior)
+    back.write(files, told, analysis, rows, logits=logits)
     if save is not None:
         aggregator.save(save)
-    summary = summarize(analysis, posterior)
+    summary = summarize(analysis, rows)
     if known is not None:
         with screen.waiting("what the labels bought"):
             summary |= gained(analysis)

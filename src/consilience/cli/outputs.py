@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from consilience.cli import screen
 from consilience.files import split_source
+from consilience.system.atomic import check_writable
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -26,6 +27,13 @@ def check_places(outputs: list[Path | None], inputs: list[str | Path | None]) ->
         if place in taken:
             raise ValueError(f"each output must be a file of its own; {path} is also {taken[place]}")
         taken[place] = f"{path}, another output"
+
+
+def check_outputs(save: Path | None, report: Path | None = None) -> None:
+    """Raise if a model or a report cannot be written."""
+    for path, suffix in ((save, ".npz"), (report, ".html")):
+        if path is not None:
+            check_writable(path, (suffix,))
 
 
 def files_in(options: list[str] | None) -> list[str]:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from consilience.data.predictions import Predictions, as_predictions
+from consilience.data.predictions import Predictions, as_single_items
 from consilience.data.tables.vocabulary import RATED
 from consilience.insight.analysis import Analysis
 from consilience.insight.default import given_or_consensus
@@ -70,7 +70,7 @@ def answers(
     ['', '', 'unsure', 'unsure']
     """
     method = given_or_consensus(aggregator, class_shares)
-    analysis = Analysis(as_predictions(predictions), method, labels, class_shares=class_shares)
+    analysis = Analysis(as_single_items(predictions), method, labels, class_shares=class_shares)
     posterior = analysis.method.posterior_ if analysis.is_fitted_here else analysis.posterior
     return answers_under(analysis, to_numpy(posterior))
 

@@ -31,6 +31,9 @@ FIRST_LOOK = 4096
 MOST_TABLED = 2**22
 """Up to so many possible patterns are counted in a table; more are sorted."""
 
+MOST_CODES = 2**62
+"""Votes with more possible patterns have no number."""
+
 ROWS_AT_ONCE = 2**18
 """So many items at a time are given their answers."""
 
@@ -59,7 +62,7 @@ def patterns_of(predictions: Any) -> Patterns | None:
     """The distinct items; None where they are too many, or not votes of each member at most once."""
     if not isinstance(predictions, Predictions) or predictions.soft or predictions.counts is not None:
         return None
-    codes = None if predictions.n_items < FEWEST_ITEMS else _codes(predictions)
+    codes = None if predictions.n_items < FEWEST_ITEMS else codes_of(predictions)
     if codes is None:
         return None
     some = codes[sample(len(codes), FIRST_LOOK)]
@@ -73,10 +76,10 @@ def patterns_of(predictions: Any) -> Patterns | None:
     return Patterns(distinct, places)
 
 
-def _codes(predictions: Predictions) -> IntArray | None:
+def codes_of(predictions: Predictions) -> IntArray | None:
     """A number for each item, the same for the same votes; None where a number is too small to hold them."""
     votes, n_members, base = predictions.hard, predictions.n_members, predictions.n_classes + 1
-    if votes is None or base**n_members >= 2**62 or not _are_single(votes, n_members):
+    if votes is None or base**n_members >= MOST_CODES or not _are_single(votes, n_members):
         return None
     digits = base ** np.arange(n_members, dtype=np.int64)
     if len(votes.items) == predictions.n_items * n_members:
@@ -85,6 +88,12 @@ def _codes(predictions: Predictions) -> IntArray | None:
     if not np.array_equal(votes.items[np.minimum(starts, len(votes.items) - 1)], np.arange(predictions.n_items)):
         return None  # somebody's vote was undecided, and an item has none
     return np.add.reduceat((votes.labels + 1) * digits[votes.members], starts)
+
+
+def votes_of_codes(codes: IntArray, n_members: int, n_classes: int) -> IntArray:
+    """The votes (items, members) of such numbers, -1 where missing."""
+    digits = (n_classes + 1) ** np.arange(n_members, dtype=np.int64)
+    return np.asarray(codes[:, None] // digits % (n_classes + 1) - 1)
 
 
 def _are_single(votes: HardAnswers, n_members: int) -> bool:

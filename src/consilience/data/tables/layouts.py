@@ -33,7 +33,7 @@ from consilience.system.errors import InvalidPredictions, Say
 from consilience.system.tables import Table
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from consilience.data.tables.columns import Column, Columns
     from consilience.data.tables.rows import Rows
@@ -53,6 +53,7 @@ class Understood(NamedTuple):
     example: Table | None = None  # None for arrays
     unread: Columns | None = None
     items: Column | None = None  # names the item of each row; None where rows are items, in this order
+    roles: Mapping[str, Sequence[Any]] = {}  # the names of the columns that were read, by their role
 
 
 def read_columns(columns: Columns, told: Told, scale: Scale | None = None, *, is_of_file: bool = False) -> Understood:
@@ -170,7 +171,8 @@ class _View:
         read = {column for _, column in shown}
         unread = [column.name for column in self.columns.all if column not in read and not column.is_unnamed]
         left_out = f"; not read: {some(unread)}" if unread else ""
-        return Understood(made, f"{words}{left_out}", Table(example), self.columns.kept(unread), item)
+        roles = {role: [column.name for column in found] for role, found in own.items() if found}
+        return Understood(made, f"{words}{left_out}", Table(example), self.columns.kept(unread), item, roles)
 
     def _first(self, column: Column) -> list[str]:
         if column.name not in self.lists:

@@ -1,0 +1,143 @@
+"""The partitions of a data set: a file, a folder, a pattern, or an address in an object store."""
+
+from __future__ import annotations
+
+import re
+from glob import glob, has_magic
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from consilience.data.axes import some
+from consilience.system.errors import InvalidPredictions
+from consilience.system.untrusted import reason_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    import polars as pl
+
+REMOTE = re.compile(r"(s3a?|gc?s|az|azure|abfss?|adl|hf|https?)://")
+"""How addresses begin that polars can read."""
+
+HIVE = re.compile(r"[^/\\=]+=[^/\\]*[/\\]")
+"""A folder that is called by a column and its value, such as judge=ann/."""
+
+PATH = "consilience: path"
+"""A column of our own."""
+
+
+class Partition(NamedTuple):
+    """A file of a data set, with what tells whether it has changed; unknown of an object store."""
+
+    path: str
+    size: int | None = None
+    changed: int | None = None  # in nanoseconds
+
+
+class DataSet(NamedTuple):
+    """What one argument names."""
+
+    source: str
+    partitions: list[Partition]
+
+    @property
+    def name(self) -> str:
+        """What its member is called, if it has the answers of one: the last folder or file that is no pattern."""
+        parts = [part for part in re.split(r"[/\\]", self.source) if part and not has_magic(part)]
+        return Path(parts[-1]).stem if parts else self.source
+
+
+def data_set_kind(source: str) -> str | None:
+    """What an argument is that can only be a data set; None if it may be a file."""
+    if REMOTE.match(source):
+        return "an address"
+    if Path(source).is_dir():
+        return "a directory"
+    return "a pattern" if has_magic(source) and not Path(source).exists() else None
+
+
+def data_set(source: str) -> DataSet:
+    """The partitions that an argument names, in the order of their names."""
+    paths = _remote(source) if REMOTE.match(source) else _local(source)
+    if not paths:
+        raise InvalidPredictions(f"{source} must have files of {' '.join(SCANS)}; it has none")
+    kinds = sorted({Path(path).suffix.lower() for path in paths})
+    if len(kinds) > 1 or kinds[0] not in SCANS:
+        raise InvalidPredictions(f"{source} must have files of one of {' '.join(SCANS)}; it has {some(kinds)}")
+    return DataSet(source, [_stamped(path) for path in sorted(paths)])
+
+
+def _local(source: str) -> list[str]:
+    place = Path(source)
+    if place.is_file():
+        return [source]
+    if place.is_dir():
+        inside = (path for path in place.rglob("*") if path.is_file())
+        return [str(path) for path in inside if not _is_hidden(path.relative_to(place)) and path.suffix in SCANS]
+    if not has_magic(source):
+        raise FileNotFoundError(2, "no such file or folder", source)
+    found = glob(source, recursive=True)  # noqa: PTH207 - a Path has no patterns that begin at the root
+    return [path for path in found if Path(path).is_file() and not _is_hidden(Path(Path(path).name))]
+
+
+def _is_hidden(path: Path) -> bool:
+    """Whether a file is a tool's own, such as _SUCCESS and .crc."""
+    return any(part.startswith(("_", ".")) and part not in (".", "..") for part in path.parts)
+
+
+def _remote(source: str) -> list[str]:
+    """The files at an address, as polars lists them."""
+    import polars as pl  # noqa: PLC0415 - only tables need it
+
+    kind = Path(source).suffix.lower() or ".parquet"
+    if kind not in SCANS:
+        raise InvalidPredictions(f"{source} must have files of one of {' '.join(SCANS)}; got {kind!r}")
+    try:
+        paths = SCANS[kind](source, include_file_paths=PATH).select(pl.col(PATH).unique()).collect(engine="streaming")
+    except Exception as error:
+        raise InvalidPredictions(f"{source} cannot be listed; {reason_of(error)}") from error
+    return list(paths.to_series().to_list())
+
+
+def _stamped(path: str) -> Partition:
+    if REMOTE.match(path):
+        return Partition(path)
+    about = Path(path).stat()
+    return Partition(path, about.st_size, about.st_mtime_ns)
+
+
+def scan(partition: Partition) -> pl.LazyFrame:
+    """A partition, not read yet."""
+    lazy: pl.LazyFrame = SCANS[Path(partition.path).suffix.lower()](partition.path)
+    return lazy
+
+
+def _scan_parquet(path: str, **options: Any) -> Any:
+    import polars as pl  # noqa: PLC0415 - only tables need it
+
+    return pl.scan_parquet(path, hive_partitioning=bool(HIVE.search(path)), **options)
+
+
+def _scan_text(separator: str) -> Callable[..., Any]:
+    def scan_csv(path: str, **options: Any) -> Any:
+        import polars as pl  # noqa: PLC0415 - only tables need it
+
+        return pl.scan_csv(path, separator=separator, infer_schema=False, **options)
+
+    return scan_csv
+
+
+def _scan_lines(path: str, **options: Any) -> Any:
+    import polars as pl  # noqa: PLC0415 - only tables need it
+
+    return pl.scan_ndjson(path, **options)
+
+
+SCANS: dict[str, Callable[..., Any]] = {
+    ".parquet": _scan_parquet,
+    ".csv": _scan_text(","),
+    ".tsv": _scan_text("\t"),
+    ".jsonl": _scan_lines,
+    ".ndjson": _scan_lines,
+}
+"""How polars reads files by their suffix; a CSV file is text, as everywhere."""
