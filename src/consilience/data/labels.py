@@ -45,6 +45,10 @@ def known_labels(labels: Any, axes: Axes) -> IntArray | None:
     places = np.arange(axes.items.size)
     if named.items is not None:
         places = np.array([axes.items.position_of(name) for name in named.items], dtype=np.intp)
+    elif len(named.labels) != len(places):
+        raise InvalidPredictions(
+            f"labels must have one entry for each of the {len(places)} items; got {len(named.labels)}"
+        )
 
     def refusal(label: Any, row: int) -> str:
         is_position = axes.classes.is_named and Axis("class", axes.classes.size).find(label) is not None
@@ -84,20 +88,13 @@ def _named(labels: Any, items: Axis) -> NamedLabels:
             raise InvalidPredictions(
                 f"labels must be certain here; got probabilities of {some(found.classes)}: give the column label alone"
             )
-        return _of_all(NamedLabels(found.items, found.labels), items)
+        return NamedLabels(found.items, found.labels)
     values, index = _listed(labels, items.size), index_of(labels)
     if index is None:
         check_order_is_known(items)
     else:
         _check_index(index, items)
-    return _of_all(NamedLabels(index, values), items)
-
-
-def _of_all(named: NamedLabels, items: Axis) -> NamedLabels:
-    if named.items is None and len(named.labels) != items.size:
-        got = len(named.labels)
-        raise InvalidPredictions(f"labels must have one entry for each of the {items.size} items; got {got}")
-    return named
+    return NamedLabels(index, values)
 
 
 def _listed(labels: Any, n_items: int) -> Any:
