@@ -23,7 +23,7 @@ from benchmarks.quality.families import SIDES, side_of
 from benchmarks.quality.panel import AS_IT_IS
 from benchmarks.quality.prepare import Entry, prepare, sources_at
 from benchmarks.quality.table import by_family, gathered, text
-from consilience.answering.learned.network import contents
+from consilience.aggregators.consensus.learned.network import contents
 from consilience.system.atomic import whole_file
 from training.crossfit import LEARNED, Fold, crossfit, examine, folds_of
 from training.fit import Recipe, panel_ranges

@@ -27,7 +27,7 @@ from benchmarks.quality.families import side_of
 from benchmarks.quality.methods import FOLDS
 from benchmarks.quality.panel import Panel
 from benchmarks.quality.prepare import fingerprint, prepare, sources_at
-from consilience.answering.learned import network
+from consilience.aggregators.consensus.learned import network
 from consilience.insight.accuracy import intervals
 from consilience.insight.accuracy.estimates import voters_of
 from consilience.system.atomic import whole_file

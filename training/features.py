@@ -7,10 +7,10 @@ from typing import NamedTuple
 import numpy as np
 
 from benchmarks.quality.panel import Panel
-from consilience.aggregators.consensus.finding import find
+from consilience.aggregators.consensus.label_free_fit import fit_panel
+from consilience.aggregators.consensus.learned.experts import Reading, soft_logs
+from consilience.aggregators.consensus.learned.features import CLASS, candidates, item_features, pair_features
 from consilience.aggregators.consensus.traits import traits_of
-from consilience.answering.learned.experts import Reading, soft_logs
-from consilience.answering.learned.features import CLASS, candidates, item_features, pair_features
 from consilience.passes.reader import Reader
 
 AVERAGE_SHARE, STATED = CLASS.index("share in average"), CLASS.index("stated share")
@@ -36,8 +36,8 @@ class Features(NamedTuple):
 def features_of(panel: Panel, items: np.ndarray | None = None) -> Features:
     """All numbers of a panel, or those of some of its items; traits are of all."""
     predictions = panel.predictions
-    finding = find(predictions, None)
-    traits = traits_of(finding.found)
+    finding = fit_panel(predictions, None)
+    traits = traits_of(finding.sums)
     some = predictions if items is None else predictions.take(items)
     reader = Reader(some)
     reading = Reading(finding.experts, reader)

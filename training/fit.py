@@ -12,8 +12,8 @@ import torch
 from torch import Tensor, nn
 
 from consilience.aggregators.consensus.class_shares import EVEN_WORTH, MANY, SMOOTHING, ClassShares
+from consilience.aggregators.consensus.learned.features import PANEL
 from consilience.aggregators.consensus.traits import belief, stated_traits
-from consilience.answering.learned.features import PANEL
 from training.features import AVERAGE_SHARE, STATED, Features
 from training.loss import loss, ratios
 from training.network import AVERAGE, HIDDEN, Network

@@ -13,9 +13,9 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from consilience.answering.learned.features import CLASS, MEMBER, N_LOGS, N_SHARES, NAMES, PAIR, PANEL
-from consilience.answering.learned.network import MOST_DEVIATIONS, MOST_LEARNED, N_SMALL
-from consilience.answering.learned.network import Network as Weights
+from consilience.aggregators.consensus.learned.features import CLASS, MEMBER, N_LOGS, N_SHARES, NAMES, PAIR, PANEL
+from consilience.aggregators.consensus.learned.network import MOST_DEVIATIONS, MOST_LEARNED, N_SMALL
+from consilience.aggregators.consensus.learned.network import Network as Weights
 
 if TYPE_CHECKING:
     from training.fit import Batch
@@ -35,7 +35,7 @@ LEAST = 1e-9
 
 
 class Network(nn.Module):
-    """Called with a batch of items; see `consilience.answering.learned.network` for what it computes."""
+    """Called with a batch of items; see `consilience.aggregators.consensus.learned.network` for what it computes."""
 
     mean: Tensor
     deviation: Tensor

@@ -263,7 +263,7 @@ def code_state() -> str:
     here, bench, library = (Path(file).parent for file in (__file__, fingerprint.__code__.co_filename, LIBRARY))
     ours = ("features.py", "panels.py")
     benches = ("panel.py", "draws.py", "families.toml", "methods.py", "prepare.py", "scores.py", "generated", "sources")
-    rooms = ("aggregators", "answering/learned/experts.py", "answering/learned/features.py", "data", "maths", "passes")
+    rooms = ("aggregators", "data", "maths", "passes")
     return fingerprint(
         [
             *(here / name for name in ours),

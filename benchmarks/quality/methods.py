@@ -19,7 +19,7 @@ from benchmarks.quality.families import side_of
 from benchmarks.quality.panel import Panel
 from benchmarks.quality.peers.peer import Peer
 from consilience.aggregators.base import AbstractAggregator
-from consilience.answering.learned.experts import VOTE
+from consilience.aggregators.consensus.learned.experts import VOTE
 from consilience.system.arrays import to_numpy
 
 Method = Callable[[Panel], np.ndarray]

@@ -9,15 +9,15 @@ import pytest
 
 import consilience as cs
 from consilience.aggregators.consensus.class_shares import MANY, ClassShares
-from consilience.aggregators.consensus.finding import find, find_more
+from consilience.aggregators.consensus.label_free_fit import fit_batch, fit_panel
+from consilience.aggregators.consensus.learned import network
+from consilience.aggregators.consensus.learned.experts import Reading
+from consilience.aggregators.consensus.learned.features import CLASS, MEMBER, N_SHARES, NAMES, PANEL
+from consilience.aggregators.consensus.learned.rule import LearnedRule
 from consilience.aggregators.consensus.opinion_weights import copies, skills
 from consilience.aggregators.consensus.survey import OF_CLASSES, OF_ITEMS
 from consilience.aggregators.consensus.traits import traits_of
 from consilience.aggregators.consensus.translation import TranslationModel
-from consilience.answering.learned import network
-from consilience.answering.learned.experts import Reading
-from consilience.answering.learned.features import CLASS, MEMBER, N_SHARES, NAMES, PANEL
-from consilience.answering.learned.rule import LearnedRule
 from consilience.passes.reader import Reader
 from consilience.system.arrays import sample
 
@@ -109,12 +109,12 @@ def opinions_of(finding, predictions, chunk_size=None):
 @pytest.mark.parametrize("chunk_size", [None, 7])
 def test_experts_are_the_loops(case, chunk_size):
     predictions, answers = case
-    finding = find(predictions, chunk_size)
-    standing, n_members = finding.found.standing, predictions.n_members
+    finding = fit_panel(predictions, chunk_size)
+    standing, n_members = finding.sums.standing, predictions.n_members
     believed = slow.credibility(answers, standing.weights, copies(standing.agreement), N_CLASSES)
     np.testing.assert_allclose(standing.credibility, believed, atol=1e-9)
-    assert finding.found.n_effective == pytest.approx(slow.n_effective(answers, standing.weights, N_ITEMS))
-    assert finding.found.is_hard.tolist() == slow.are_hard(answers, n_members)
+    assert finding.sums.n_effective == pytest.approx(slow.n_effective(answers, standing.weights, N_ITEMS))
+    assert finding.sums.is_hard.tolist() == slow.are_hard(answers, n_members)
     rates, translated = slow.translation(answers, standing.weights, believed, N_ITEMS, N_CLASSES)
     opinions = opinions_of(finding, predictions, chunk_size)
     np.testing.assert_allclose(finding.translated.parameters, rates, atol=1e-8)
@@ -133,13 +133,13 @@ def test_experts_are_the_loops(case, chunk_size):
 @pytest.mark.parametrize("chunk_size", [None, 7])
 def test_combination_is_the_loops(case, chunk_size):
     predictions, answers = case
-    finding = find(predictions, chunk_size)
-    expected = slow.combination(answers, finding.found.standing.weights, N_ITEMS, N_CLASSES)
+    finding = fit_panel(predictions, chunk_size)
+    expected = slow.combination(answers, finding.sums.standing.weights, N_ITEMS, N_CLASSES)
     layer = finding.experts.combination
     np.testing.assert_allclose(layer.weights + layer.bias[:, :, None], expected.log_rates, atol=1e-8)
     opinions = opinions_of(finding, predictions, chunk_size)
     np.testing.assert_allclose(opinions.combination, expected.log_posterior, atol=1e-8)
-    combined, votes = finding.found.combined, slow.votes_of(answers)
+    combined, votes = finding.sums.combined, slow.votes_of(answers)
     np.testing.assert_allclose(combined.class_counts, expected.right.sum(axis=0), atol=1e-8)
     one_hot = [(m, i, np.eye(N_CLASSES)[j]) for m, i, j in votes]
     counts = reference.confusion_counts(one_hot, expected.right, predictions.n_members)
@@ -151,8 +151,8 @@ def test_combination_is_the_loops(case, chunk_size):
 def test_the_prior_of_the_combination_stays_weak_with_many_classes(rng, n_classes):
     """From 11 classes on, wrong answers have fewer prior counts; from 64 on, what vanishes is left out."""
     array, _ = softmax_members(rng, [5, 4, 3], n_items=12, n_classes=n_classes)
-    finding = find(cs.Predictions(array), None)
-    expected = slow.combination(reference.answers_of(array), finding.found.standing.weights, 12, n_classes)
+    finding = fit_panel(cs.Predictions(array), None)
+    expected = slow.combination(reference.answers_of(array), finding.sums.standing.weights, 12, n_classes)
     found = opinions_of(finding, cs.Predictions(array)).combination
     np.testing.assert_allclose(np.exp(found), np.exp(expected.log_posterior), atol=1e-8)
 
@@ -160,13 +160,13 @@ def test_the_prior_of_the_combination_stays_weak_with_many_classes(rng, n_classe
 @pytest.mark.parametrize("chunk_size", [None, 1, 7])
 def test_the_survey_is_the_loops(case, chunk_size):
     predictions, answers = case
-    finding = find(predictions, chunk_size)
+    finding = fit_panel(predictions, chunk_size)
     opinions = opinions_of(finding, predictions)
     by_class, totals = surveyed(opinions, answers, slow.reestimated(opinions.average))
     for name, sums in zip(OF_CLASSES, by_class, strict=True):
-        np.testing.assert_allclose(finding.found.survey.of_class(name), sums, atol=1e-8, err_msg=name)
+        np.testing.assert_allclose(finding.sums.survey.of_class(name), sums, atol=1e-8, err_msg=name)
     for name, total in zip(OF_ITEMS, totals, strict=True):
-        assert finding.found.survey.mean(name) * N_ITEMS == pytest.approx(total, abs=1e-8), name
+        assert finding.sums.survey.mean(name) * N_ITEMS == pytest.approx(total, abs=1e-8), name
 
 
 def surveyed(opinions, answers, frequency):
@@ -191,42 +191,42 @@ def test_one_more_batch_is_the_loops(case, forgetting):
     first = [(m, i, row) for m, i, row in answers if i < n_before]
     second = [(m, i - n_before, row) for m, i, row in answers if i >= n_before]
     one_hot = [[(m, i, np.eye(N_CLASSES)[j]) for m, i, j in slow.votes_of(some)] for some in (first, second)]
-    old = find(before, None)
-    found = find_more(old, batch, forgetting, None)
+    old = fit_panel(before, None)
+    found = fit_batch(old, batch, forgetting, None)
 
-    right = slow.combination(first, old.found.standing.weights, n_before, N_CLASSES).right
+    right = slow.combination(first, old.sums.standing.weights, n_before, N_CLASSES).right
     logs = slow.expected_logs(one_hot[0], right, n_members)
     more = np.exp(slow.combined_votes(slow.votes_of(second), np.zeros((N_ITEMS - n_before, N_CLASSES)), *logs))
     counts = [reference.confusion_counts(*some, n_members) for some in zip(one_hot, (right, more), strict=True)]
-    np.testing.assert_allclose(found.found.combined.sums, forgetting * counts[0] + counts[1], atol=1e-8)
+    np.testing.assert_allclose(found.sums.combined.sums, forgetting * counts[0] + counts[1], atol=1e-8)
     class_counts = forgetting * right.sum(axis=0) + more.sum(axis=0)
-    np.testing.assert_allclose(found.found.combined.class_counts, class_counts, atol=1e-8)
+    np.testing.assert_allclose(found.sums.combined.class_counts, class_counts, atol=1e-8)
 
     opinions = opinions_of(old, before)
     earlier = surveyed(opinions, first, slow.reestimated(opinions.average))
     counted = earlier[0][OF_CLASSES.index("re-estimated")]
     later = surveyed(opinions_of(found, batch), second, (counted + 1) / (n_before + N_CLASSES))
-    np.testing.assert_allclose(found.found.survey.by_class, forgetting * earlier[0] + later[0], atol=1e-8)
-    np.testing.assert_allclose(found.found.survey.totals, forgetting * earlier[1] + later[1], atol=1e-8)
+    np.testing.assert_allclose(found.sums.survey.by_class, forgetting * earlier[0] + later[0], atol=1e-8)
+    np.testing.assert_allclose(found.sums.survey.totals, forgetting * earlier[1] + later[1], atol=1e-8)
 
 
 def test_shares_are_reestimated_from_a_sample_of_many_items(rng, monkeypatch):
-    monkeypatch.setattr("consilience.aggregators.consensus.finding.SAMPLED_ITEMS", 9)
-    monkeypatch.setattr("consilience.aggregators.consensus.finding.SAMPLED_NUMBERS", 9)
+    monkeypatch.setattr("consilience.aggregators.consensus.label_free_fit.SAMPLED_ITEMS", 9)
+    monkeypatch.setattr("consilience.aggregators.consensus.label_free_fit.SAMPLED_NUMBERS", 9)
     array, _ = softmax_members(rng, [3, 2, 1], N_ITEMS, N_CLASSES)
     average = array.mean(axis=0)
     places = sample(N_ITEMS, 9)
     assert len(set(places)) == 9 and sorted(places) == places.tolist() and max(places) < N_ITEMS
     frequency = slow.reestimated(average[places])
     expected = sum(row * frequency / (row @ frequency) for row in average)
-    found = find(cs.Predictions(array), None).found.survey.of_class("re-estimated")
+    found = fit_panel(cs.Predictions(array), None).sums.survey.of_class("re-estimated")
     np.testing.assert_allclose(found, expected, atol=1e-8)
 
 
 @pytest.mark.parametrize("stated", [None, EXACT, COUNTED], ids=["nothing stated", "exact", "counted"])
 def test_traits_are_the_loops(case, stated):
     predictions, answers = case
-    found = find(predictions, None).found
+    found = fit_panel(predictions, None).sums
     traits = traits_of(found, stated)
     expected_classes, expected_panel, expected_members = traits_by_loops(
         found, answers, predictions.n_members, N_CLASSES, stated
@@ -435,9 +435,9 @@ def expected_answer(weights, traits, opinions, answers, log_rates):
 @pytest.mark.parametrize("weights", WEIGHTS.values(), ids=WEIGHTS)
 def test_the_answer_is_the_loops(case, weights, stated):
     predictions, answers = case
-    finding = find(predictions, None)
-    opinions, traits = opinions_of(finding, predictions), traits_of(finding.found, stated)
-    combined = slow.combination(answers, finding.found.standing.weights, N_ITEMS, N_CLASSES)
+    finding = fit_panel(predictions, None)
+    opinions, traits = opinions_of(finding, predictions), traits_of(finding.sums, stated)
+    combined = slow.combination(answers, finding.sums.standing.weights, N_ITEMS, N_CLASSES)
     expected = expected_answer(weights(), traits, opinions, answers, combined.log_rates)
     for chunk_size in (None, 7):
         rule = LearnedRule(finding.experts, traits, weights(), chunk_size=chunk_size)
@@ -447,9 +447,9 @@ def test_the_answer_is_the_loops(case, weights, stated):
 def test_the_answer_of_a_fit_is_that_of_the_rule(case, tmp_path):
     predictions, answers = case
     np.savez(tmp_path / "weights.npz", **network.contents(random_network()))
-    finding = find(predictions, None)
-    opinions, traits = opinions_of(finding, predictions), traits_of(finding.found)
-    combined = slow.combination(answers, finding.found.standing.weights, N_ITEMS, N_CLASSES)
+    finding = fit_panel(predictions, None)
+    opinions, traits = opinions_of(finding, predictions), traits_of(finding.sums)
+    combined = slow.combination(answers, finding.sums.standing.weights, N_ITEMS, N_CLASSES)
     weights = network.read(tmp_path / "weights.npz")
     expected = expected_answer(weights, traits, opinions, answers, combined.log_rates)
     fitted = cs.Consensus(weights=tmp_path / "weights.npz").fit(predictions)
@@ -466,9 +466,9 @@ def test_the_answer_among_many_classes_is_the_loops(rng, n_classes, storage):
     is_soft = storage == "probabilities"
     predictions = cs.Predictions(array) if is_soft else cs.Predictions.from_labels(labels, n_classes)
     answers = reference.answers_of(array) if is_soft else reference.answers_of(array[:0], labels)
-    finding = find(predictions, None)
-    opinions, traits = opinions_of(finding, predictions), traits_of(finding.found)
-    standing = finding.found.standing
+    finding = fit_panel(predictions, None)
+    opinions, traits = opinions_of(finding, predictions), traits_of(finding.sums)
+    standing = finding.sums.standing
     rates, translated = slow.translation(answers, standing.weights, standing.credibility, 15, n_classes)
     np.testing.assert_allclose(finding.translated.parameters, rates, atol=1e-8)
     np.testing.assert_allclose(opinions.translation, translated, atol=1e-7)

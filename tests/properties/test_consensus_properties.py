@@ -6,8 +6,8 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import consilience as cs
-from consilience.answering.learned.experts import VOTE
-from consilience.answering.learned.features import MOST_CANDIDATES
+from consilience.aggregators.consensus.learned.experts import VOTE
+from consilience.aggregators.consensus.learned.features import MOST_CANDIDATES
 from consilience.passes.agreement import MOST_MEMBERS
 from consilience.passes.reader import Reader
 from consilience.system.arrays import to_numpy
@@ -255,7 +255,7 @@ def test_an_interrupted_fit_changes_nothing(rng, place, method, monkeypatch):
     owner = Reader if hasattr(Reader, place) else None
     with monkeypatch.context() as patch:
         if owner is None:
-            patch.setattr("consilience.answering.learned.rule.LearnedRule.lazy_posterior", interrupted)
+            patch.setattr("consilience.aggregators.consensus.learned.rule.LearnedRule.lazy_posterior", interrupted)
         else:
             patch.setattr(Reader, place, interrupted)
         with pytest.raises(KeyboardInterrupt):

@@ -12,7 +12,7 @@ from benchmarks.quality.families import SIDES
 from benchmarks.quality.panel import AS_IT_IS, keep
 from benchmarks.quality.prepare import Entry
 from benchmarks.quality.scores import METRICS
-from consilience.answering.learned.network import read
+from consilience.aggregators.consensus.learned.network import read
 from panels_of_quality import hard, soft
 from training import crossfit as module
 from training.__main__ import run

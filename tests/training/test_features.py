@@ -9,9 +9,17 @@ import consilience as cs
 from benchmarks.quality.methods import average
 from benchmarks.quality.panel import take
 from consilience.aggregators.consensus.class_shares import MANY, ClassShares
-from consilience.aggregators.consensus.finding import find
+from consilience.aggregators.consensus.label_free_fit import fit_panel
+from consilience.aggregators.consensus.learned.features import (
+    CLASS,
+    ITEM,
+    LOWEST_LOG,
+    MEMBER,
+    MOST_CANDIDATES,
+    PAIR,
+    PANEL,
+)
 from consilience.aggregators.consensus.traits import traits_of
-from consilience.answering.learned.features import CLASS, ITEM, LOWEST_LOG, MEMBER, MOST_CANDIDATES, PAIR, PANEL
 from panels_of_quality import hard, soft
 from training.features import AVERAGE_SHARE, STATED, features_of
 
@@ -39,7 +47,7 @@ def test_every_feature_has_its_place(panel):
 def test_there_is_evidence_of_each_answer(panel):
     """Answer by answer: the logarithms of what it says, softened, and those of its vote."""
     found, said = features_of(panel), panel.predictions.to_array()
-    combination = find(panel.predictions, None).experts.combination
+    combination = fit_panel(panel.predictions, None).experts.combination
     places = list(zip(found.answer_item.tolist(), found.answer_member.tolist(), strict=True))
     assert places == [(i, m) for i in range(60) for m in range(6) if not np.isnan(said[m, i, 0])]
     for number, (i, m) in enumerate(places):
@@ -93,7 +101,7 @@ def test_stated_shares_are_the_librarys(panel, shares, n_counted):
     from training.fit import with_stated
 
     stated = ClassShares(np.array(shares), n_counted)
-    traits = traits_of(find(panel.predictions, None).found, stated)
+    traits = traits_of(fit_panel(panel.predictions, None).sums, stated)
     before = features_of(panel)
     found = with_stated(before, stated, panel.n_items)
     for name in ("classes", "panel", "members"):

@@ -6,11 +6,11 @@ import pytest
 torch = pytest.importorskip("torch")
 import consilience as cs
 from consilience.aggregators.consensus.class_shares import MANY, ClassShares
-from consilience.aggregators.consensus.finding import find
+from consilience.aggregators.consensus.label_free_fit import fit_panel
+from consilience.aggregators.consensus.learned.features import MEMBER, NAMES, PANEL
+from consilience.aggregators.consensus.learned.network import contents, read
+from consilience.aggregators.consensus.learned.rule import LearnedRule
 from consilience.aggregators.consensus.traits import traits_of
-from consilience.answering.learned.features import MEMBER, NAMES, PANEL
-from consilience.answering.learned.network import contents, read
-from consilience.answering.learned.rule import LearnedRule
 from panels_of_quality import hard, soft
 from training.crossfit import answer
 from training.features import features_of
@@ -141,12 +141,12 @@ def test_the_library_answers_as_torch_does(name, n_counted, tmp_path):
     np.savez(tmp_path / "weights.npz", **contents(exported(networks, WIDE)))
     shares = np.random.default_rng(0).dirichlet(np.ones(panel.n_classes))
     stated = None if n_counted is None else ClassShares(shares, n_counted)
-    finding, features = find(panel.predictions, None), features_of(panel)
+    finding, features = fit_panel(panel.predictions, None), features_of(panel)
     if stated is None:
         found = cs.Consensus(weights=tmp_path / "weights.npz").fit(panel.predictions).posterior_
     else:
         features = with_stated(features, stated, panel.n_items)
-        traits = traits_of(finding.found, stated)
+        traits = traits_of(finding.sums, stated)
         found = LearnedRule(finding.experts, traits, read(tmp_path / "weights.npz")).posterior(panel.predictions)
     expected = answer(networks, features)
     assert np.abs(expected - features.average).max() > 0.05

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple, final
 
 import torch
 from torch import nn
 
-from consilience.answering.corrected import ANSWER_FLOOR, FLOOR
 from consilience.data.answers import is_largest
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from consilience.answering.corrected import Correction
     from consilience.answering.rule import AbstractRule, Names
 
 Tensor = Any  # torch is not followed by the type checker
@@ -112,25 +109,3 @@ class Fusion(nn.Module):  # type: ignore[misc]  # torch is not followed by the t
 def side_by_side(rows: Tensor, is_answer: Tensor) -> Tensor:
     """The rows of all members of an item as one (batch, members × classes), zero where missing."""
     return (rows * is_answer).transpose(0, 1).flatten(start_dim=1)
-
-
-def corrected_form(form: TorchForm, correction: Correction) -> TorchForm:
-    """Another form's answers, corrected by what labels taught."""
-    numbers = {
-        "sharpness": correction.sharpness,
-        "correction_bias": correction.bias,
-        "correction_table": correction.table(),
-    }
-    return TorchForm(form.numbers | numbers, _CorrectedAnswer(form.answer))
-
-
-@final
-@dataclass(frozen=True)
-class _CorrectedAnswer:
-    before: Callable[[Mapping[str, Tensor], TorchRows], Tensor]
-
-    def __call__(self, numbers: Mapping[str, Tensor], rows: TorchRows) -> Tensor:
-        logs = side_by_side(rows.probabilities.clamp(min=FLOOR).log(), rows.is_answer)
-        floored = self.before(numbers, rows).clamp(min=ANSWER_FLOOR).log()
-        scores = numbers["sharpness"] * floored + logs @ numbers["correction_table"] + numbers["correction_bias"]
-        return torch.softmax(scores, dim=1)

@@ -9,7 +9,7 @@ import numpy as np
 
 from consilience.aggregators import Consensus
 from consilience.aggregators.base import fitted_copy
-from consilience.aggregators.consensus.labelled_items import MOST_NUMBERS
+from consilience.aggregators.consensus.labels.labelled_items import MOST_NUMBERS
 from consilience.data.axes import Axis
 from consilience.data.labels import known_truths, which_known
 from consilience.data.predictions import as_single_items

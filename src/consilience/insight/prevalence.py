@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol, final
 import numpy as np
 
 from consilience.aggregators.consensus.consensus import Consensus
-from consilience.aggregators.consensus.finding import combination_of
+from consilience.aggregators.consensus.label_free_fit import combination_of
 from consilience.aggregators.label_em import AbstractLabelEM
 from consilience.data.axes import some
 from consilience.data.predictions import Predictions, as_single_items

@@ -17,8 +17,9 @@ from consilience.aggregators.consensus.class_shares import (
     reweighted,
     saved_shares,
 )
-from consilience.aggregators.consensus.finding import Finding, find, find_more, n_effective
-from consilience.aggregators.consensus.labelled_items import (
+from consilience.aggregators.consensus.label_free_fit import LabelFreeFit, fit_batch, fit_panel, n_effective
+from consilience.aggregators.consensus.labels.corrected import CorrectedRule, Correction
+from consilience.aggregators.consensus.labels.labelled_items import (
     MOST_NUMBERS,
     NAMELESS,
     LabelledItems,
@@ -29,12 +30,13 @@ from consilience.aggregators.consensus.labelled_items import (
     rows_said,
     sample_of,
 )
+from consilience.aggregators.consensus.labels.teaching import is_doubted, taught
+from consilience.aggregators.consensus.learned import network
+from consilience.aggregators.consensus.learned.rule import LearnedRule
 from consilience.aggregators.consensus.standing import Standing
 from consilience.aggregators.consensus.survey import Survey
-from consilience.aggregators.consensus.teaching import is_doubted, taught
-from consilience.aggregators.consensus.traits import Found, traits_of
+from consilience.aggregators.consensus.traits import PanelSums, traits_of
 from consilience.aggregators.iterative import AbstractIterative
-from consilience.answering.corrected import CorrectedRule, Correction
 from consilience.answering.declaration import (
     CLASS_PRIOR,
     COARSE,
@@ -47,8 +49,6 @@ from consilience.answering.declaration import (
     Record,
     Shape,
 )
-from consilience.answering.learned import network
-from consilience.answering.learned.rule import LearnedRule
 from consilience.data.labels import known_truths, which_known
 from consilience.data.reading import check_number
 from consilience.maths.model import State
@@ -211,23 +211,23 @@ class Consensus(AbstractIterative):
     def _fit(self, predictions: AbstractPredictions, known: Array | None) -> Outcome:
         self._network()  # weights that are missing are noticed before the work, and so are wrong shares
         shares = self._shares(predictions, known)
-        finding = find(predictions, self.chunk_size, self._progress)
-        plain, reweighting = self._told(finding, predictions, shares)
+        fit = fit_panel(predictions, self.chunk_size, self._progress)
+        plain, reweighting = self._told(fit, predictions, shares)
         sample = sample_of(predictions)
         labelled = self._labelled(predictions, known)
         rule = self._taught(plain, labelled, sample, predictions.classes)
         posterior = rule.lazy_posterior(predictions, known, self.label_noise or 0.0)
-        self._learn(finding, rule, labelled, sample)
+        self._learn(fit, rule, labelled, sample)
         self.stated_, self.reweighting_ = shares, reweighting
         self._kept_rule(self._made_of(), lambda: plain)
-        return Outcome(posterior, finding.translated.statistics, finding.history, converged=True)
+        return Outcome(posterior, fit.translated.statistics, fit.history, converged=True)
 
     def _partial_fit(self, predictions: AbstractPredictions, known: Array | None) -> Outcome:
         shares = self._shares(predictions, known)
-        found = self.finding()
-        finding = find_more(found, predictions, self.forgetting, self.chunk_size, ordered=self.ordered_)
+        before_batch = self._label_free_fit()
+        fit = fit_batch(before_batch, predictions, self.forgetting, self.chunk_size, ordered=self.ordered_)
         before = None if self.reweighting_ is None else self.forgetting * self.reweighting_
-        plain, reweighting = self._told(finding, predictions, shares, before)
+        plain, reweighting = self._told(fit, predictions, shares, before)
         labelled = self._more_labelled(self.forgetting, self._labelled(predictions, known, are_new=True))
         sample = latest(self.sample_, sample_of(predictions))
         # Corrections take a moment to learn, so that batches without labels leave them as they are.
@@ -235,10 +235,10 @@ class Consensus(AbstractIterative):
         if known is not None:
             rule = self._taught(plain, labelled, sample, predictions.classes)
         posterior = rule.lazy_posterior(predictions, known, self.label_noise or 0.0)
-        self._learn(finding, rule, labelled, sample)
+        self._learn(fit, rule, labelled, sample)
         self.stated_, self.reweighting_ = shares, reweighting
         self._kept_rule(self._made_of(), lambda: plain)
-        return Outcome(posterior, finding.translated.statistics, finding.history, converged=False)
+        return Outcome(posterior, fit.translated.statistics, fit.history, converged=False)
 
     def add_labels(self, predictions: Any, labels: Any) -> Self:
         """Learn from labels that arrive late: what members said of those items, and what is known of them now.
@@ -270,7 +270,7 @@ class Consensus(AbstractIterative):
 
         What is learned here stays as it is.
         """
-        return self._told(self.finding(), predictions, read_shares(class_shares, self.classes_))[0]
+        return self._told(self._label_free_fit(), predictions, read_shares(class_shares, self.classes_))[0]
 
     def _taught(
         self, rule: LearnedRule, labelled: LabelledItems | None, sample: Sample | None, classes: list[Any]
@@ -279,13 +279,13 @@ class Consensus(AbstractIterative):
 
     def _told(
         self,
-        finding: Finding,
+        fit: LabelFreeFit,
         predictions: AbstractPredictions,
         shares: ClassShares | None,
         before: Reweighting | None = None,
     ) -> tuple[LearnedRule, Reweighting | None]:
         """The rule without what labels taught, and how class shares reweight its answers."""
-        rule = self._rule(finding, shares)
+        rule = self._rule(fit, shares)
         if shares is None:
             return rule, None
         reweighting = reweighted(rule, predictions, shares, before)
@@ -333,26 +333,26 @@ class Consensus(AbstractIterative):
         return factor * self.labelled_ + new
 
     def _learn(
-        self, finding: Finding, rule: AbstractRule, labelled: LabelledItems | None, sample: Sample | None
+        self, fit: LabelFreeFit, rule: AbstractRule, labelled: LabelledItems | None, sample: Sample | None
     ) -> None:
         """Keep all of it: at the end, so that nothing is half-learned where a fit is interrupted."""
-        found, translated = finding.found, finding.translated
-        self.agreement_, self.vote_agreement_, self.member_weights_, self.member_credibility_ = found.standing
+        sums, translated = fit.sums, fit.translated
+        self.agreement_, self.vote_agreement_, self.member_weights_, self.member_credibility_ = sums.standing
         self.confusion_ = translated.parameters
-        self.survey_, self.gives_votes_, self.vote_statistics_ = found.survey, found.is_hard, found.combined
+        self.survey_, self.gives_votes_, self.vote_statistics_ = sums.survey, sums.is_hard, sums.combined
         self.correction_, self.labelled_, self.sample_ = _correction_of(rule), labelled, sample
         self.class_prior_ = translated.statistics.class_counts / translated.statistics.class_counts.sum()
 
-    def finding(self) -> Finding:
+    def _label_free_fit(self) -> LabelFreeFit:
         """What was found so far, from what was kept of it."""
-        found = Found(
+        sums = PanelSums(
             standing=Standing(self.agreement_, self.vote_agreement_, self.member_weights_, self.member_credibility_),
             survey=self.survey_,
             is_hard=self.gives_votes_,
             n_effective=n_effective(self.member_weights_, self.statistics_),
             combined=self.vote_statistics_,
         )
-        return Finding(found, State(self.confusion_, self.statistics_), self.history_)
+        return LabelFreeFit(sums, State(self.confusion_, self.statistics_), self.history_)
 
     # ---- using what was learned ---------------------------------------------------------------------------
 
@@ -364,7 +364,7 @@ class Consensus(AbstractIterative):
         """The rule without what labels taught."""
         self._check_is_fitted()
         return self._kept_rule(
-            self._made_of(), lambda: _weighted(self._rule(self.finding(), self.stated_), self.reweighting_)
+            self._made_of(), lambda: _weighted(self._rule(self._label_free_fit(), self.stated_), self.reweighting_)
         )
 
     def _made_of(self) -> tuple[Any, ...]:
@@ -372,13 +372,13 @@ class Consensus(AbstractIterative):
         learned = (self.survey_, self.confusion_, self.vote_statistics_, self.stated_, self.reweighting_)
         return (*learned, self.weights, self.chunk_size)
 
-    def _rule(self, finding: Finding, stated: ClassShares | None) -> LearnedRule:
+    def _rule(self, fit: LabelFreeFit, stated: ClassShares | None) -> LearnedRule:
         """Of one member or one item nothing can be learned: the answer is the average."""
-        traits, weights = traits_of(finding.found, stated), self._network()
-        n_heard = np.count_nonzero(finding.translated.statistics.answer_counts.sum(axis=1))
-        is_alone = n_heard == 1 or finding.found.survey.totals[0] < 2
+        traits, weights = traits_of(fit.sums, stated), self._network()
+        n_heard = np.count_nonzero(fit.translated.statistics.answer_counts.sum(axis=1))
+        is_alone = n_heard == 1 or fit.sums.survey.totals[0] < 2
         is_known = not is_alone and all(np.isfinite(part).all() for part in traits)
-        return LearnedRule(finding.experts, traits, weights, float(is_known), chunk_size=self.chunk_size)
+        return LearnedRule(fit.experts, traits, weights, float(is_known), chunk_size=self.chunk_size)
 
     def _network(self) -> network.Network:
         return network.shipped() if self.weights is None else network.read(self.weights)
@@ -422,3 +422,8 @@ def _weighted(rule: LearnedRule, reweighting: Reweighting | None) -> LearnedRule
 
 def _correction_of(rule: AbstractRule) -> Correction | None:
     return rule.correction if isinstance(rule, CorrectedRule) else None
+
+
+def panel_sums(model: Consensus) -> PanelSums:
+    """What a fitted Consensus knows of its panel."""
+    return model._label_free_fit().sums  # noqa: SLF001 - of this module

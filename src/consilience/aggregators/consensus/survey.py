@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, final
 
 import numpy as np
 
-from consilience.answering.learned.experts import Reading
-from consilience.answering.learned.features import entropy
+from consilience.aggregators.consensus.learned.experts import Reading
+from consilience.aggregators.consensus.learned.features import entropy
 from consilience.data.answers import TIE
 from consilience.maths.statistics import NEARLY_ONE
 from consilience.passes.reader import Reader
@@ -17,7 +17,7 @@ from consilience.system.errors import InvalidPredictions
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from consilience.answering.learned.experts import Experts, Opinions
+    from consilience.aggregators.consensus.learned.experts import Experts, Opinions
     from consilience.data.predictions import Predictions
     from consilience.system.arrays import FloatArray
 

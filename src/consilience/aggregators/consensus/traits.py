@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from consilience.aggregators.consensus.learned.experts import VOTE
+from consilience.aggregators.consensus.learned.features import CLASS, MEMBER, PANEL, Traits, entropy
 from consilience.aggregators.consensus.member_traits import member_traits, pair_traits, pairs_of, rates_of
 from consilience.aggregators.consensus.opinion_weights import FEW_ITEMS, copies, skills
-from consilience.answering.learned.experts import VOTE
-from consilience.answering.learned.features import CLASS, MEMBER, PANEL, Traits, entropy
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -24,8 +24,8 @@ FEW_COUNTED = 30.0
 """Class shares that were counted on so many items are half believed."""
 
 
-class Found(NamedTuple):
-    """What a fit has found, all of it from sums."""
+class PanelSums(NamedTuple):
+    """What a fit knows of the panel: all of it are sums over items, or follows from them."""
 
     standing: Standing
     survey: Survey
@@ -34,17 +34,17 @@ class Found(NamedTuple):
     combined: Statistics  # of the votes, under Bayesian classifier combination
 
 
-def traits_of(found: Found, stated: ClassShares | None = None) -> Traits:
+def traits_of(sums: PanelSums, stated: ClassShares | None = None) -> Traits:
     """All traits, in the order of `CLASS`, `PANEL` and `MEMBER`; `stated` is what the user says of class shares."""
-    rates = rates_of(found)
-    pairs = pairs_of(found, rates)
-    members = member_traits(found, rates, pairs)
-    classes = _of_classes(found)
+    rates = rates_of(sums)
+    pairs = pairs_of(sums, rates)
+    members = member_traits(sums, rates, pairs)
+    classes = _of_classes(sums)
     if stated is not None:
-        of_stated = stated_traits(stated, classes["share in average"], found.survey.totals[0])
+        of_stated = stated_traits(stated, classes["share in average"], sums.survey.totals[0])
         classes["stated share"], classes["stated against average"] = of_stated
-    panel = _of_panel(found) | _of_combination(found, members) | pair_traits(found, pairs)
-    panel["belief in stated shares"] = belief(stated, found.survey.totals[0])
+    panel = _of_panel(sums) | _of_combination(sums, members) | pair_traits(sums, pairs)
+    panel["belief in stated shares"] = belief(stated, sums.survey.totals[0])
     return Traits(
         np.stack([classes[name] for name in CLASS], axis=1).astype(np.float64),
         np.array([panel[name] for name in PANEL], dtype=np.float64),
@@ -63,10 +63,10 @@ def stated_traits(stated: ClassShares, average: FloatArray, n_items: float) -> t
     return believed * shares, believed * np.clip(shares - average, -4, 4)
 
 
-def _of_classes(found: Found) -> dict[str, FloatArray]:
-    survey, votes = found.survey, found.standing.votes
+def _of_classes(sums: PanelSums) -> dict[str, FloatArray]:
+    survey, votes = sums.survey, sums.standing.votes
     n_items, n_classes, first = survey.totals[0], votes.totals.shape[1], survey.of_class("first choices")
-    least, largest = _range_of_shares(found)
+    least, largest = _range_of_shares(sums)
     return {
         "share in average": _against_even(survey.of_class("average") / n_items),
         "share of votes": _against_even(survey.of_class("votes") / n_items),
@@ -89,9 +89,9 @@ def _against_even(shares: FloatArray) -> FloatArray:
     return np.asarray(np.clip(np.log(np.maximum(shares, 1e-5) * len(shares)), -5, 3))
 
 
-def _range_of_shares(found: Found) -> tuple[FloatArray, FloatArray]:
+def _range_of_shares(sums: PanelSums) -> tuple[FloatArray, FloatArray]:
     """The least and the largest share that any member gives each class (classes,); of few answers less is believed."""
-    said, average = found.standing.agreement, _shares(found.survey.of_class("average"))
+    said, average = sums.standing.agreement, _shares(sums.survey.of_class("average"))
     has_answered = said.answers > 0
     totals, answers = said.totals[has_answered], said.answers[has_answered, None]
     shares = (totals + FEW_ITEMS * average) / (answers + FEW_ITEMS)
@@ -103,13 +103,13 @@ def _outside(shares: FloatArray, least: FloatArray, largest: FloatArray) -> floa
     return float((np.maximum(shares - largest, 0) + np.maximum(least - shares, 0)).sum())
 
 
-def _of_panel(found: Found) -> dict[str, float]:
-    survey, standing = found.survey, found.standing
+def _of_panel(sums: PanelSums) -> dict[str, float]:
+    survey, standing = sums.survey, sums.standing
     n_items, n_answers = survey.totals[:2]
     has_answered, has_voted = standing.agreement.answers > 0, standing.votes.answers > 0
     n_members, n_classes = max(int(has_voted.sum()), 1), standing.votes.totals.shape[1]
     agreement = _agreement(standing)
-    confidence = _confidence(found, n_classes)
+    confidence = _confidence(sums, n_classes)
     claimed = 1 - (n_classes * confidence - 1) / (n_classes - 1)
     shown = 1 - np.sqrt(max(agreement["agreement"], 0))
     n_said = _classes_said(standing.votes.totals[has_voted])
@@ -118,9 +118,9 @@ def _of_panel(found: Found) -> dict[str, float]:
         "log members": np.log(n_members) / 2,
         "log items": np.log(max(n_items, 1)) / 8,
         "log answers an item": np.log(max(n_answers / n_items, 1)) / 2,
-        "log effective members": np.log(found.n_effective) / 2,
+        "log effective members": np.log(sums.n_effective) / 2,
         "missing": max(1 - n_answers / (n_items * n_members), 0),
-        "votes among members": float(found.is_hard[has_answered].mean()),
+        "votes among members": float(sums.is_hard[has_answered].mean()),
         "mean confidence": confidence,
         "mean entropy": survey.mean("entropy"),
         "evenness of average": float(entropy(_shares(survey.of_class("average")))),
@@ -137,10 +137,10 @@ def _of_panel(found: Found) -> dict[str, float]:
     }
 
 
-def _of_combination(found: Found, members: dict[str, FloatArray]) -> dict[str, float]:
+def _of_combination(sums: PanelSums, members: dict[str, FloatArray]) -> dict[str, float]:
     """What combination and re-estimated shares tell of the panel."""
-    survey, n_votes = found.survey, found.standing.votes.answers
-    least, largest = _range_of_shares(found)
+    survey, n_votes = sums.survey, sums.standing.votes.answers
+    least, largest = _range_of_shares(sums)
     experts = {name: _shares(survey.of_class(name)) for name in ("translation", "combination", "re-estimated")}
     accuracy, weights = members["accuracy"], n_votes if n_votes.any() else np.ones_like(n_votes)
     return {
@@ -169,10 +169,10 @@ def _classes_said(said: FloatArray) -> FloatArray:
     return np.asarray(np.exp(entropy(shares) * np.log(said.shape[1])) / said.shape[1])
 
 
-def _confidence(found: Found, n_classes: int) -> float:
+def _confidence(sums: PanelSums, n_classes: int) -> float:
     """How sure members are of their answers in the mean; a vote is as sure as `VOTE` makes it."""
-    agreement, vote = found.standing.agreement, VOTE + (1 - VOTE) / n_classes
-    sure = np.where(found.is_hard, vote * agreement.answers, agreement.confidences)
+    agreement, vote = sums.standing.agreement, VOTE + (1 - VOTE) / n_classes
+    sure = np.where(sums.is_hard, vote * agreement.answers, agreement.confidences)
     return float(sure.sum() / agreement.answers.sum())
 
 
@@ -192,11 +192,11 @@ def _agreement(standing: Standing) -> dict[str, float]:
     if not weights.any():
         return usual
     first, second, weights = first[weights > 0], second[weights > 0], weights[weights > 0]
-    met, beyond, found = votes.counts[first, second], votes.beyond_chance()[first, second], skills(votes, sameness)
-    excess = (beyond - found[first] * found[second]) * met / (met + FEW_ITEMS)  # as far as the pair is known
+    met, beyond, sums = votes.counts[first, second], votes.beyond_chance()[first, second], skills(votes, sameness)
+    excess = (beyond - sums[first] * sums[second]) * met / (met + FEW_ITEMS)  # as far as the pair is known
     mean = float(np.average(beyond, weights=weights))
     once = 1 / sameness.sum(axis=1)
-    mean_skill = float(np.average(found, weights=once))
+    mean_skill = float(np.average(sums, weights=once))
     return {
         "agreement": mean,
         "spread of agreement": float(np.sqrt(np.average((beyond - mean) ** 2, weights=weights))),
@@ -205,7 +205,7 @@ def _agreement(standing: Standing) -> dict[str, float]:
         "agreement beyond skill": float(np.average(excess, weights=weights)),
         "most agreement beyond skill": float((excess * weights / met).max()),
         "mean skill": mean_skill,
-        "spread of skill": float(np.sqrt(np.average((found - mean_skill) ** 2, weights=once))),
-        "best skill": float(found.max()),
+        "spread of skill": float(np.sqrt(np.average((sums - mean_skill) ** 2, weights=once))),
+        "best skill": float(sums.max()),
         "copies": float((sameness.sum(axis=1) - 1).mean() / (len(sameness) - 1)),
     }

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple, final
 
 import numpy as np
 
+from consilience.aggregators.consensus.consensus import panel_sums
 from consilience.aggregators.consensus.opinion_weights import copies, skills
 from consilience.insight.accuracy import intervals
 from consilience.insight.accuracy.measured import LEAST_LABELS, measured
@@ -105,7 +106,7 @@ def voters_of(data: Predictions, model: Consensus, answers: Mapping[str, IntArra
     """Count the votes of the members, and of whole answers."""
     rule, labels, every = model.plain_rule(), list(answers.values()), np.arange(data.n_items)
     posterior = to_numpy(rule.posterior(data)).astype(np.float64)
-    found = model.finding().found
+    found = panel_sums(model)
     alone = if_independent(found.standing)
     powers = _powers(alone, found.standing.agreement.mean_confidence, data.n_classes)
     counted = tally(data, rule, posterior, labels, powers=powers, chunk_size=model.chunk_size)

@@ -17,14 +17,14 @@ from typing import TYPE_CHECKING, Any, final
 import numpy as np
 from scipy.special import expit, logit
 
-from consilience.answering.learned.experts import VOTE
-from consilience.answering.learned.features import PANEL, entropy
+from consilience.aggregators.consensus.learned.experts import VOTE
+from consilience.aggregators.consensus.learned.features import PANEL, entropy
 from consilience.answering.weights_file import damaged, read_weights, sealed
 
 if TYPE_CHECKING:
     import os
 
-    from consilience.aggregators.consensus.traits import Found
+    from consilience.aggregators.consensus.traits import PanelSums
     from consilience.insight.accuracy.tally import Tally
     from consilience.system.arrays import FloatArray
 
@@ -95,7 +95,7 @@ def log_odds(shares: FloatArray) -> FloatArray:
     return np.asarray(logit(np.clip(shares, 1 - MOST_SURE, MOST_SURE)))
 
 
-def features_of(tally: Tally, found: Found, panel: FloatArray, independent: FloatArray) -> FloatArray:
+def features_of(tally: Tally, found: PanelSums, panel: FloatArray, independent: FloatArray) -> FloatArray:
     """The features of each voter (voters, len(NAMES)), given the traits of the panel."""
     n_members, n_voters, n_classes = len(found.is_hard), *tally.said.shape
     believed = log_odds(tally.mean("believed"))

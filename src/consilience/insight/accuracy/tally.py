@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple, final
 import numpy as np
 from scipy import sparse
 
-from consilience.answering.learned.experts import Reading
+from consilience.aggregators.consensus.learned.experts import Reading
 from consilience.passes.kernels import votes_of
 from consilience.passes.reader import Reader
 from consilience.system.arrays import to_numpy
@@ -16,8 +16,8 @@ from consilience.system.arrays import to_numpy
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from consilience.answering.learned.experts import Opinions
-    from consilience.answering.learned.rule import LearnedRule
+    from consilience.aggregators.consensus.learned.experts import Opinions
+    from consilience.aggregators.consensus.learned.rule import LearnedRule
     from consilience.data.predictions import Predictions
     from consilience.passes.reader import ReadChunk
     from consilience.system.arrays import Array, FloatArray, IntArray

@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given
 
 import consilience as cs
-from consilience.aggregators.consensus.finding import find
+from consilience.aggregators.consensus.label_free_fit import fit_panel
+from consilience.aggregators.consensus.learned.features import CLASS, MEMBER, PANEL
 from consilience.aggregators.consensus.traits import traits_of
-from consilience.answering.learned.features import CLASS, MEMBER, PANEL
 
 from generated_panels import generated, panels
 from simulate import softmax_members
@@ -15,17 +15,17 @@ from simulate import softmax_members
 
 def panel_of(given_):
     predictions = given_ if isinstance(given_, cs.Predictions) else cs.Predictions(given_)
-    return dict(zip(PANEL, traits_of(find(predictions, None).found).panel, strict=True))
+    return dict(zip(PANEL, traits_of(fit_panel(predictions, None).sums).panel, strict=True))
 
 
 def classes_of(given_):
-    return dict(zip(CLASS, traits_of(find(cs.Predictions(given_), None).found).classes.T, strict=True))
+    return dict(zip(CLASS, traits_of(fit_panel(cs.Predictions(given_), None).sums).classes.T, strict=True))
 
 
 @generated
 @given(panel=panels())
 def test_traits_are_finite_whatever_the_panel(panel):
-    traits = traits_of(find(cs.Predictions(panel.array()), None).found)
+    traits = traits_of(fit_panel(cs.Predictions(panel.array()), None).sums)
     assert traits.classes.shape == (panel.n_classes, len(CLASS)) and traits.panel.shape == (len(PANEL),)
     assert traits.members.shape == (panel.n_members, len(MEMBER))
     assert all(np.isfinite(part).all() for part in traits)
@@ -64,7 +64,7 @@ def test_copies_gaps_and_votes_are_seen(rng):
 
 
 def members_of(given_):
-    return dict(zip(MEMBER, traits_of(find(given_, None).found).members.T, strict=True))
+    return dict(zip(MEMBER, traits_of(fit_panel(given_, None).sums).members.T, strict=True))
 
 
 def test_members_who_err_together_are_seen(rng):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import consilience as cs
-from consilience.answering.learned.experts import Reading
+from consilience.aggregators.consensus.learned.experts import Reading
 from consilience.insight.accuracy.tally import SUMS, tally
 from consilience.passes.reader import Reader
 

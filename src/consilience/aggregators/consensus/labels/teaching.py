@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from consilience.aggregators.consensus.label_correction import learn_correction
-from consilience.aggregators.consensus.label_influence import bounded, trust_in
-from consilience.answering.corrected import CorrectedRule
+from consilience.aggregators.consensus.labels.corrected import CorrectedRule
+from consilience.aggregators.consensus.labels.correction import learn_correction
+from consilience.aggregators.consensus.labels.influence import bounded, trust_in
 from consilience.data.predictions import Predictions
 from consilience.system.arrays import to_numpy
 from consilience.system.warning import warn
 
 if TYPE_CHECKING:
-    from consilience.aggregators.consensus.labelled_items import LabelledItems, Sample
-    from consilience.answering.learned.rule import LearnedRule
+    from consilience.aggregators.consensus.labels.labelled_items import LabelledItems, Sample
+    from consilience.aggregators.consensus.learned.rule import LearnedRule
     from consilience.answering.rule import AbstractRule
     from consilience.system.arrays import FloatArray
 

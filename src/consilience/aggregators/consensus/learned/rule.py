@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, final
 
 import numpy as np
 
-from consilience.answering.learned.experts import Reading
-from consilience.answering.learned.features import CLASS, MOST_CANDIDATES, PANEL
-from consilience.answering.learned.network import NUMBERS_AT_ONCE, Network, Prepared, answer
+from consilience.aggregators.consensus.learned.experts import Reading
+from consilience.aggregators.consensus.learned.features import CLASS, MOST_CANDIDATES, PANEL
+from consilience.aggregators.consensus.learned.network import NUMBERS_AT_ONCE, Network, Prepared, answer
 from consilience.answering.rule import AbstractRule
 from consilience.system.arrays import Array, FloatArray, like_array
 
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    from consilience.answering.learned.experts import Experts, Opinions
-    from consilience.answering.learned.explanation import ExplainedLearned
-    from consilience.answering.learned.features import Traits
+    from consilience.aggregators.consensus.learned.experts import Experts, Opinions
+    from consilience.aggregators.consensus.learned.explanation import ExplainedLearned
+    from consilience.aggregators.consensus.learned.features import Traits
     from consilience.answering.onnx import Graph, Rows
     from consilience.answering.torch_module import TorchForm
     from consilience.data.predictions import Predictions
@@ -86,7 +86,7 @@ class LearnedRule(AbstractRule):
 
     def explained(self, one: Predictions) -> ExplainedLearned:
         """The only item of some predictions, with what tips its answer."""
-        from consilience.answering.learned.explanation import ExplainedLearned  # noqa: PLC0415 - it imports this file
+        from consilience.aggregators.consensus.learned.explanation import ExplainedLearned  # noqa: PLC0415 - it imports this file
 
         return ExplainedLearned(self, one)
 
@@ -112,13 +112,13 @@ class LearnedRule(AbstractRule):
 
     def draw(self, graph: Graph, rows: Rows) -> str:
         """Draw the rule into an ONNX graph; the name of the posterior."""
-        from consilience.answering.learned.onnx import draw_learned  # noqa: PLC0415 - only who exports pays for it
+        from consilience.aggregators.consensus.learned.onnx import draw_learned  # noqa: PLC0415 - only who exports pays for it
 
         return draw_learned(self, graph, rows)
 
     def torch_form(self) -> TorchForm:
         """The rule for torch."""
-        from consilience.answering.learned.torch_form import learned_form  # noqa: PLC0415 - torch is an extra
+        from consilience.aggregators.consensus.learned.torch_form import learned_form  # noqa: PLC0415 - torch is an extra
 
         return learned_form(self)
 

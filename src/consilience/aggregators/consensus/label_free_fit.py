@@ -10,11 +10,11 @@ import numpy as np
 
 from consilience.aggregators.bayesian_combination import VariationalModel
 from consilience.aggregators.consensus.credibility import SURE
+from consilience.aggregators.consensus.learned.experts import Experts
 from consilience.aggregators.consensus.standing import Standing
 from consilience.aggregators.consensus.survey import Survey, survey, weighted_by
-from consilience.aggregators.consensus.traits import Found
+from consilience.aggregators.consensus.traits import PanelSums
 from consilience.aggregators.consensus.translation import TranslationModel
-from consilience.answering.learned.experts import Experts
 from consilience.maths.model import State
 from consilience.passes.reader import Reader, open_reader
 
@@ -51,20 +51,20 @@ REESTIMATIONS = 30
 """The passes of that: shares move little afterwards."""
 
 
-class Finding(NamedTuple):
+class LabelFreeFit(NamedTuple):
     """All that a fit finds."""
 
-    found: Found
+    sums: PanelSums
     translated: State  # confusion matrices of the probabilities, and the statistics they follow from
     history: list[float]  # the evidence of the translated answers, as each pass found it
 
     @property
     def experts(self) -> Experts:
         """The experts, by these statistics."""
-        return _experts(self.found, self.translated)
+        return _experts(self.sums, self.translated)
 
 
-def find(predictions: AbstractPredictions, chunk_size: int | None, show: Any = None) -> Finding:
+def fit_panel(predictions: AbstractPredictions, chunk_size: int | None, show: Any = None) -> LabelFreeFit:
     """What is found of these items; `show(reader, passes)` gives a context in which progress is shown."""
     reader = open_reader(predictions, chunk_size=chunk_size)
     votes = open_reader(predictions.votes(), chunk_size=chunk_size)
@@ -78,21 +78,21 @@ def find(predictions: AbstractPredictions, chunk_size: int | None, show: Any = N
     experts = _experts(known, translated)
     frequency = _reestimated(experts, predictions)
     surveyed = predictions.total(partial(survey, experts, frequency, chunk_size))
-    return Finding(known._replace(survey=surveyed), translated, history)
+    return LabelFreeFit(known._replace(survey=surveyed), translated, history)
 
 
-def find_more(
-    before: Finding,
+def fit_batch(
+    before: LabelFreeFit,
     predictions: AbstractPredictions,
     forgetting: float,
     chunk_size: int | None,
     *,
     ordered: bool = False,
-) -> Finding:
+) -> LabelFreeFit:
     """What is found when one more batch comes; what was found before is forgotten by so much."""
     reader = open_reader(predictions, chunk_size=chunk_size)
     votes = open_reader(predictions.votes(), chunk_size=chunk_size)
-    old, experts = before.found, before.experts
+    old, experts = before.sums, before.experts
     expected = reader.expectation(remembers=False)(experts.translation)
     agreement, voted = _agreement(reader, votes)
     standing = Standing.of(forgetting * old.standing.agreement + agreement, forgetting * old.standing.votes + voted)
@@ -105,7 +105,7 @@ def find_more(
     known = _known(standing, translated, combined)
     frequency = _frequency(old.survey.of_class("re-estimated"), old.survey.totals[0])
     surveyed = predictions.total(partial(survey, _experts(known, translated), frequency, chunk_size))
-    return Finding(known._replace(survey=forgetting * old.survey + surveyed), translated, [expected.log_evidence])
+    return LabelFreeFit(known._replace(survey=forgetting * old.survey + surveyed), translated, [expected.log_evidence])
 
 
 def _agreement(reader: AbstractReader, votes: AbstractReader) -> tuple[Agreement, Agreement]:
@@ -168,9 +168,9 @@ def _frequency(counts: FloatArray, n_items: float) -> FloatArray:
     return (counts + 1) / (n_items + len(counts))
 
 
-def _known(standing: Standing, translated: State, combined: Statistics) -> Found:
+def _known(standing: Standing, translated: State, combined: Statistics) -> PanelSums:
     """What is known of the members before the survey of the items."""
-    return Found(
+    return PanelSums(
         standing=standing,
         survey=Survey.empty(len(combined.class_counts)),
         is_hard=_are_hard(standing.agreement),
@@ -179,7 +179,7 @@ def _known(standing: Standing, translated: State, combined: Statistics) -> Found
     )
 
 
-def _experts(found: Found, translated: State) -> Experts:
+def _experts(found: PanelSums, translated: State) -> Experts:
     translation = _translation(found.standing, translated.statistics).scores(translated.parameters)
     model = combination_of(len(found.combined.class_counts))
     combination = model.scores(model.maximize(found.combined))

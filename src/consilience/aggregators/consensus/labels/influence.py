@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.special import expit, logsumexp
 
-from consilience.answering.corrected import ANSWER_FLOOR, FLOOR, Correction
+from consilience.aggregators.consensus.labels.corrected import ANSWER_FLOOR, FLOOR, Correction
 
 if TYPE_CHECKING:
-    from consilience.aggregators.consensus.labelled_items import LabelledItems
+    from consilience.aggregators.consensus.labels.labelled_items import LabelledItems
     from consilience.system.arrays import FloatArray
 
 TEN_TURN = 0.03

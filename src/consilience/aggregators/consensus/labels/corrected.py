@@ -119,7 +119,7 @@ class CorrectedRule(AbstractRule):
 
     def torch_form(self) -> TorchForm:
         """The corrected rule for torch."""
-        from consilience.answering.torch_module import corrected_form  # noqa: PLC0415 - torch is an extra
+        from consilience.aggregators.consensus.labels.torch_form import corrected_form  # noqa: PLC0415 - torch is an extra
 
         return corrected_form(self.rule.torch_form(), self.correction)
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import consilience as cs
-from consilience.answering.corrected import ANSWER_FLOOR, FLOOR, CorrectedRule, Correction
+from consilience.aggregators.consensus.labels.corrected import ANSWER_FLOOR, FLOOR, CorrectedRule, Correction
 from consilience.answering.linear import LinearRule
 
 from simulate import softmax_members

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, final
 
 import numpy as np
 
-from consilience.answering.learned.experts import Reading, Sums
-from consilience.answering.learned.features import N_LOGS, PAIR, pair_features
-from consilience.answering.learned.network import NUMBERS_AT_ONCE
-from consilience.answering.learned.rule import answer_in_parts
+from consilience.aggregators.consensus.learned.experts import Reading, Sums
+from consilience.aggregators.consensus.learned.features import N_LOGS, PAIR, pair_features
+from consilience.aggregators.consensus.learned.network import NUMBERS_AT_ONCE
+from consilience.aggregators.consensus.learned.rule import answer_in_parts
 from consilience.answering.rule import AbstractExplained, Evidence
 from consilience.maths.shapley import shapley_values
 from consilience.passes.reader import Reader
@@ -23,8 +23,8 @@ from consilience.system.arrays import to_numpy
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from consilience.answering.learned.network import Prepared
-    from consilience.answering.learned.rule import LearnedRule
+    from consilience.aggregators.consensus.learned.network import Prepared
+    from consilience.aggregators.consensus.learned.rule import LearnedRule
     from consilience.data.predictions import Predictions
     from consilience.system.arrays import FloatArray
 

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import consilience as cs
-from consilience.aggregators.consensus.finding import find
-from consilience.answering.learned.experts import VOTE, Reading
+from consilience.aggregators.consensus.label_free_fit import fit_panel
+from consilience.aggregators.consensus.learned.experts import VOTE, Reading
 from consilience.passes.reader import Reader
 
 from simulate import softmax_members
@@ -13,7 +13,7 @@ from simulate import softmax_members
 
 def opinions_of(predictions, chunk_size=None):
     reader = Reader(predictions, chunk_size=chunk_size)
-    reading = Reading(find(predictions, chunk_size).experts, reader)
+    reading = Reading(fit_panel(predictions, chunk_size).experts, reader)
     parts = [reading.opinions(chunk) for chunk in reader.chunks]
     return type(parts[0])(*(np.concatenate(part) for part in zip(*parts, strict=True)))
 

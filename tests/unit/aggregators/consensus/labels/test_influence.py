@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 import consilience as cs
-from consilience.aggregators.consensus.label_influence import bounded, most_turned, trust_in, turning_points
-from consilience.aggregators.consensus.labelled_items import LabelledItems
-from consilience.answering.corrected import Correction
+from consilience.aggregators.consensus.labels.corrected import Correction
+from consilience.aggregators.consensus.labels.influence import bounded, most_turned, trust_in, turning_points
+from consilience.aggregators.consensus.labels.labelled_items import LabelledItems
 
 from simulate import softmax_members
 

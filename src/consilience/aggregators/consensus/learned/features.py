@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from consilience.system.arrays import Array, FloatArray, namespace
 
 if TYPE_CHECKING:
-    from consilience.answering.learned.experts import Opinions
+    from consilience.aggregators.consensus.learned.experts import Opinions
 
 LOWEST_LOG = -12.0
 """Logarithms are no lower: classes this improbable are all the same."""

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from consilience.aggregators.consensus import label_correction
-from consilience.aggregators.consensus.label_correction import SURPRISE, learn_correction
-from consilience.aggregators.consensus.labelled_items import LabelledItems
+from consilience.aggregators.consensus.labels import correction as label_correction
+from consilience.aggregators.consensus.labels.correction import SURPRISE, learn_correction
+from consilience.aggregators.consensus.labels.labelled_items import LabelledItems
 
 N_CLASSES = 4
 

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, final
 
 import numpy as np
 
-from consilience.answering.learned.features import (
+from consilience.aggregators.consensus.learned.features import (
     CLASS,
     EQUAL,
     ITEM,
@@ -43,7 +43,7 @@ from consilience.system.arrays import Array, FloatArray, namespace
 if TYPE_CHECKING:
     import os
 
-    from consilience.answering.learned.experts import Opinions
+    from consilience.aggregators.consensus.learned.experts import Opinions
 
 VERSION = 2
 """Of the features and of the form of the network: other weights are refused."""
@@ -245,7 +245,7 @@ def _evened(xp: Any, rows: Array, ranked: Array, places: Array) -> Array:
 @cache
 def shipped() -> Network:
     """The weights that come with the package."""
-    with as_file(files("consilience.answering.learned") / WEIGHTS) as path:
+    with as_file(files("consilience.aggregators.consensus.learned") / WEIGHTS) as path:
         return read(path)
 
 

@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, final
 import numpy as np
 import torch
 
-from consilience.answering.learned.experts import VOTE, Opinions, soft_logs
-from consilience.answering.learned.network import Prepared, answer
+from consilience.aggregators.consensus.learned.experts import VOTE, Opinions, soft_logs
+from consilience.aggregators.consensus.learned.network import Prepared, answer
 from consilience.answering.torch_module import TorchForm, side_by_side
 from consilience.data.answers import is_largest
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from consilience.answering.learned.rule import LearnedRule
+    from consilience.aggregators.consensus.learned.rule import LearnedRule
     from consilience.answering.torch_module import Tensor, TorchRows
 
 

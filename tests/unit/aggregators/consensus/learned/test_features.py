@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 import torch
 
-from consilience.answering.learned.experts import Opinions
-from consilience.answering.learned.features import (
+from consilience.aggregators.consensus.learned.experts import Opinions
+from consilience.aggregators.consensus.learned.features import (
     CLASS,
     ITEM,
     LOWEST_LOG,

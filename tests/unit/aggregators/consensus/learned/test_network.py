@@ -8,14 +8,14 @@ import numpy as np
 import pytest
 
 import consilience as cs
+from consilience.aggregators.consensus.learned import network
+from consilience.aggregators.consensus.learned.experts import Opinions
+from consilience.aggregators.consensus.learned.features import CLASS, MEMBER, NAMES, PANEL, Traits
 from consilience.answering import weights_file
-from consilience.answering.learned import network
-from consilience.answering.learned.experts import Opinions
-from consilience.answering.learned.features import CLASS, MEMBER, NAMES, PANEL, Traits
 
 from simulate import softmax_members
 
-SHIPPED = files("consilience.answering.learned") / network.WEIGHTS
+SHIPPED = files("consilience.aggregators.consensus.learned") / network.WEIGHTS
 
 
 def opinions_of(rng, n_items=8, n_classes=5):

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, NamedTuple, final
 
 import numpy as np
 
-from consilience.answering.learned.experts import VOTE
-from consilience.answering.learned.features import (
+from consilience.aggregators.consensus.learned.experts import VOTE
+from consilience.aggregators.consensus.learned.features import (
     AMONG_EQUALS,
     EQUAL,
     ITEM,
@@ -21,9 +21,9 @@ from consilience.answering.learned.features import (
 )
 
 if TYPE_CHECKING:
-    from consilience.answering.learned.experts import Experts
-    from consilience.answering.learned.network import Prepared
-    from consilience.answering.learned.rule import LearnedRule
+    from consilience.aggregators.consensus.learned.experts import Experts
+    from consilience.aggregators.consensus.learned.network import Prepared
+    from consilience.aggregators.consensus.learned.rule import LearnedRule
     from consilience.answering.onnx import Graph, Rows
     from consilience.maths.model import Scores
     from consilience.system.arrays import FloatArray

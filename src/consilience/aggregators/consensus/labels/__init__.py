@@ -1,0 +1,1 @@
+"""What known labels correct in an answer found without them, and how far they may."""
