@@ -36,6 +36,10 @@ def run(*words):
     return json.loads(out.getvalue())
 
 
+LAST_BEFORE_CLASSES = "review"
+"""The column that stands before the probabilities of a table."""
+
+
 def read_answer(path):
     """A posterior that a command wrote, read without this package; names are text."""
     return _READERS[Path(path).suffix](path)
@@ -49,16 +53,18 @@ def _read_npz(path):
 def _read_csv(path):
     with Path(path).open(encoding="utf-8", newline="") as file:
         header, *rows = csv.reader(file)
-    values = np.array([row[2:] for row in rows], dtype=np.float64)
-    return Answer(values, [without_quote(row[0]) for row in rows], [without_quote(name) for name in header[2:]])
+    first = header.index(LAST_BEFORE_CLASSES) + 1
+    values = np.array([row[first:] for row in rows], dtype=np.float64)
+    return Answer(values, [without_quote(row[0]) for row in rows], [without_quote(name) for name in header[first:]])
 
 
 def _read_parquet(path):
     import pyarrow.parquet as pq
 
     table = pq.read_table(path)
-    names = table.column_names[2:]
-    rows = np.stack([table.column(place + 2).to_numpy() for place in range(len(names))], axis=1)
+    first = table.column_names.index(LAST_BEFORE_CLASSES) + 1
+    names = table.column_names[first:]
+    rows = np.stack([table.column(place + first).to_numpy() for place in range(len(names))], axis=1)
     return Answer(rows, table.column("item").to_pylist(), names)
 
 
