@@ -24,9 +24,9 @@ REPORTED = 30
 
 def command(
     *,
-    output: Annotated[Path, typer.Option("--report", help="Where the report goes, of the digits rotated by 30°.")] = Path(
-        "consilience-demo.html"
-    ),
+    output: Annotated[
+        Path, typer.Option("--report", help="Where the report goes, of the digits rotated by 30°.")
+    ] = Path("consilience-demo.html"),
     json: Json = False,
 ) -> None:
     """Train an ensemble on scikit-learn's digits, rotate the test digits, and let every method fuse it.
@@ -55,7 +55,9 @@ def _print_scores(shifts: list[Shift]) -> None:
     """A table for each metric, with a row for each method and a column for each angle."""
     last = shifts[-1]
     n_members, n_items = last.predictions.n_members, last.predictions.n_items
-    screen.out.print(f"{n_members} classifiers and {n_items} test digits, rotated further and further; labels only score")
+    screen.out.print(
+        f"{n_members} classifiers and {n_items} test digits, rotated further and further; labels only score"
+    )
     for metric, better in (("accuracy", "higher"), ("nll", "lower"), ("ece", "lower")):
         methods = {"method": last.scores["method"]}
         found = [dict(zip(shift.scores["method"], shift.scores[metric], strict=True)) for shift in shifts]

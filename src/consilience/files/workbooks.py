@@ -12,7 +12,7 @@ from consilience.data.names import text_of
 from consilience.data.tables.columns import Column, Columns
 from consilience.data.tables.frames import of_polars
 from consilience.system.errors import InvalidPredictions
-from consilience.system.extras import extra
+from consilience.system.extras import extra, polars
 from consilience.system.untrusted import check_unpacked, reason_of
 
 if TYPE_CHECKING:
@@ -25,8 +25,7 @@ TABLES = "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 
 
 def read_sheet(path: Path, key: str | None) -> Columns:
     """The columns of a sheet of an Excel workbook: the only one, or the one of this name."""
-    import polars as pl  # noqa: PLC0415 - only tables need it
-
+    pl = polars()
     extra("fastexcel", name="excel", use="reading .xlsx files")
     try:
         with zipfile.ZipFile(path) as archive:
