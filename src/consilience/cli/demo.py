@@ -17,7 +17,6 @@ from consilience.system.atomic import check_writable
 from consilience.system.progress import show_progress
 from consilience.system.tables import Table
 
-
 REPORTED = 30
 """The angle of the report: upright there is little to gain, and at 45° nobody is right often."""
 
