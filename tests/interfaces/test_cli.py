@@ -205,3 +205,25 @@ def test_labels_saved_with_an_index_are_matched_by_their_column_of_items(run, ar
     assert good["accuracy"] == pytest.approx((hard[0] == truth)[asked].mean())
     err = run("compare", "wide.csv", "--labels", "gold.csv")[2]
     assert "gold.csv: CSV table, 100 labels in 'label', items in 'qid'" in " ".join(err.split())
+
+
+def test_a_pipeline_is_stopped_by_the_exit_code(run, arrays):
+    assert run("aggregate", *arrays, "-o", "fused.jsonl")[0] == 0
+    words = [sys.executable, "-m", "consilience", "evaluate", "fused.jsonl", "--labels", "truth.npy", "--json"]
+    env = {**os.environ, "PYTHONPATH": str(Path(cs.__file__).parents[1])}
+    codes = []
+    for bound in ("accuracy=.5", "accuracy=1.1", "luck=1"):
+        done = subprocess.run([*words, "--fail-under", bound], env=env, capture_output=True, text=True, check=False)
+        codes.append(done.returncode)
+        assert bool(done.stdout) == (done.returncode < 2)
+        if done.stdout:
+            assert json.loads(done.stdout)["gate"]["passed"] == (done.returncode == 0)
+    assert codes == [0, 1, 2]
+
+
+def test_help_lists_the_ways_back(run):
+    text = " ".join(run("aggregate", "--help")[1].split())
+    assert all(word in text for word in ("--append", "--to-question", "--to-field", "label-studio", "prodigy"))
+    text = " ".join(run("evaluate", "--help")[1].split())
+    assert all(word in text for word in ("--fail-under", "--fail-over", "--at-confidence"))
+    assert "agreement" in run("--help")[1]

@@ -7,7 +7,14 @@ import typer
 
 from consilience.cli import lake, screen
 from consilience.cli.back import Back
-from consilience.cli.inputs import check_model_is_alone, fitted, labels_of, predictions_of, say_if_nothing_is_scored
+from consilience.cli.inputs import (
+    check_model_is_alone,
+    fitted,
+    labels_of,
+    predictions_of,
+    say_if_nothing_is_scored,
+    with_classes_of,
+)
 from consilience.cli.methods import DEFAULT
 from consilience.cli.options import (
     ClassShares,
@@ -126,7 +133,7 @@ def command(
     aggregator = fitted(predictions, method, option, model, known=known_truth, class_shares=shares)
     analysis = Analysis(predictions, aggregator, known_truth, truth)
     rows = to_numpy(aggregator.posterior_ if model is None else analysis.posterior)
-    back.write(files, told, analysis, rows, logits=logits)
+    back.write(files, with_classes_of(model, told), analysis, rows, logits=logits)
     if save is not None:
         aggregator.save(save)
     summary = summarize(analysis, rows)

@@ -36,9 +36,7 @@ def predictions_of(
 
     The classes are those of the saved `model`, if it has names for them: labels of one day need not have all of them.
     """
-    if model is not None and told.classes is None:
-        names = load(model).classes_
-        told = told._replace(classes=tuple(names) if all(isinstance(name, str) for name in names) else None)
+    told = with_classes_of(model, told)
     with screen.waiting("reading"):
         source = read_predictions(files, logits=logits, told=told)
     if not quiet:
@@ -61,6 +59,14 @@ def predictions_of(
                 "them or zeros in front, and count as different: write them in one way if they are the same"
             )
     return source.predictions
+
+
+def with_classes_of(model: Path | None, told: Told) -> Told:
+    """With the classes of a saved model, if these have names and the user gives none."""
+    if model is None or told.classes is not None:
+        return told
+    names = load(model).classes_
+    return told._replace(classes=tuple(names) if all(isinstance(name, str) for name in names) else None)
 
 
 def labels_of(

@@ -117,6 +117,16 @@ def test_rows_that_end_early_and_odd_text(run, tmp_path):
     assert {row["note"] for row in found} == {"", "=n"}
 
 
+def test_a_saved_model_knows_classes_that_the_table_lacks(run, tmp_path):
+    write_csv("votes.csv", long_rows())
+    assert run("aggregate", "votes.csv", "--save", "model.npz")[0] == 0
+    today = [row | {"label": "pos", "worker": row["worker"]} for row in long_rows(4)]
+    write_csv("today.csv", today)
+    code, _, err = run("aggregate", "today.csv", "--model", "model.npz", "--append", "-o", "out.csv")
+    assert code == 0, err
+    assert {row["answer"] for row in read_csv("out.csv")} == {"pos"}
+
+
 def test_names_that_are_taken(run, tmp_path):
     write_csv(
         "votes.csv", [{("answer" if key == "label" else key): cell for key, cell in row.items()} for row in long_rows()]

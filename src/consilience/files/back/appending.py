@@ -63,8 +63,10 @@ def item_places(understood: Understood, items: Sequence[Any]) -> IntArray:
     return np.array([-1 if name is None else by_name.get(text_of(name), -1) for name in names], dtype=np.intp)
 
 
-def _named(new: New, taken: Sequence[str], path: Path) -> New:
-    """The new columns under names that the table does not have."""
+def _named(new: New, taken: Sequence[str], n_rows: int, path: Path) -> New:
+    """The new columns, as long as the table, under names that it does not have."""
+    if any(len(values) != n_rows for values in new.values()):
+        raise InvalidPredictions(f"--append takes a table with an item in each row; {path} has several in one")
     prefix = PREFIX if set(new) & set(taken) else ""
     if clash := {f"{prefix}{name}" for name in new} & set(taken):
         raise InvalidPredictions(f"--append must add new columns; {path} has {min(clash)!r} already")
@@ -74,7 +76,7 @@ def _named(new: New, taken: Sequence[str], path: Path) -> New:
 def _append_text(delimiter: str) -> Callable[[IO[bytes], Path, New], None]:
     def write(file: IO[bytes], path: Path, new: New) -> None:
         header, *rows = raw_rows(path, delimiter)
-        added = _named(new, header, path)
+        added = _named(new, header, len(rows), path)
         text = io.TextIOWrapper(file, encoding="utf-8", newline="")
         writer = csv.writer(text, delimiter=delimiter)
         writer.writerow([*header, *added])
@@ -91,14 +93,14 @@ def _append_parquet(file: IO[bytes], path: Path, new: New) -> None:
     import polars as pl  # noqa: PLC0415 - only tables need it
 
     frame = pl.read_parquet(path, glob=False)
-    write_frame(file, frame.with_columns(pl.DataFrame(_named(new, frame.columns, path), strict=False)))
+    write_frame(file, frame.with_columns(pl.DataFrame(_named(new, frame.columns, frame.height, path), strict=False)))
 
 
 def _records(path: Path, new: New, *, by_line: bool) -> list[dict[str, Any]]:
     given = read_json(path, by_line=by_line)
     if not isinstance(given, list) or not all(isinstance(record, dict) for record in given):
         raise InvalidPredictions(f"--append takes a list of records; {path} has another form")
-    added = _named(new, [key for record in given for key in record], path)
+    added = _named(new, [key for record in given for key in record], len(given), path)
     rows = zip(*added.values(), strict=True)
     return [record | dict(zip(added, row, strict=True)) for record, row in zip(given, rows, strict=True)]
 
