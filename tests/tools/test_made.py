@@ -280,6 +280,25 @@ def test_a_jury_of_reward_models_does_not_see_which_answer_is_right():
     assert truth.labels == ["A", "A", "B", "B"]
 
 
+def test_rows_without_ids_are_the_same_items_in_the_files_of_all_models(tmp_path):
+    """A data set of preferences needs no ids, and each model puts its own template around the answers."""
+    _, rows = load(MADE / "rewardbench_outputs.jsonl")
+    bare = [{key: own for key, own in row.items() if key not in ("id", "subset")} for row in rows]
+    other = [own | {key: f"[INST]{own[key]}[/INST]" for key in ("text_chosen", "text_rejected")} for own in bare]
+    panel = cs.read_predictions(
+        [save(tmp_path / f"{name}.jsonl", None, own) for name, own in (("a", bare), ("b", other))]
+    )
+    assert panel.n_items == 4 and [label for _, member, label in answers_in(panel) if member == "b"] == list("ABBB")
+    with pytest.raises(cs.InvalidPredictions, match="differ"):
+        cs.read_predictions(save(tmp_path / "c.jsonl", None, [bare[0] | {"text_rejected": bare[0]["text_chosen"]}]))
+
+
+def test_a_name_with_points_tells_models_apart(tmp_path):
+    _, rows = load(MADE / "rewardbench_outputs.jsonl")
+    paths = [save(tmp_path / f"llama-3.1-{size}_outputs.jsonl", None, rows) for size in ("8b", "70b")]
+    assert cs.read_predictions(paths).members == ["llama-3.1-70b", "llama-3.1-8b"]
+
+
 def test_answers_of_one_class_leave_the_others_possible(tmp_path):
     _, data = load(MADE / "deepeval-run.json")
     data["testCases"] = data["testCases"][:1]

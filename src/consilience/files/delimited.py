@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import io
 from collections import Counter
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,10 +19,11 @@ from consilience.files.spreadsheets import without_quote
 from consilience.files.tools import told_apart
 from consilience.system.errors import InvalidPredictions
 from consilience.system.extras import polars
-from consilience.system.untrusted import check_is_file, check_text, read_unpacked, reason_of
+from consilience.system.untrusted import check_is_file, check_text, read_unpacked, reason_of, stem_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+    from pathlib import Path
 
 MOST_COLUMNS = 100_000
 """Tables with more columns are refused."""
@@ -130,11 +130,6 @@ def _names(header: list[str], held: bytes, path: Path, delimiter: str) -> list[s
     else:
         return names
     raise InvalidPredictions(f"{path} must {expected}")
-
-
-def stem_of(path: Path) -> str:
-    """What a member is called whose file this is: `vit` of `vit.csv.gz`."""
-    return Path(path.stem).stem if path.suffix.lower() == ".gz" else path.stem
 
 
 def repeated(names: Sequence[str]) -> str | None:

@@ -9,10 +9,10 @@ from consilience.data.axes import some
 from consilience.data.names import text_of
 from consilience.data.tables.columns import Column, Columns
 from consilience.data.tables.rows import are_scored, is_row
-from consilience.files.delimited import MOST_COLUMNS, stem_of
+from consilience.files.delimited import MOST_COLUMNS
 from consilience.files.tools import are_spans, unknown_form
 from consilience.system.errors import InvalidPredictions
-from consilience.system.untrusted import read_text, reason_of, whole_number
+from consilience.system.untrusted import read_text, reason_of, stem_of, whole_number
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

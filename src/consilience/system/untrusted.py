@@ -81,6 +81,11 @@ def read_unpacked(path: Path) -> bytes:
     return held
 
 
+def stem_of(path: Path) -> str:
+    """What a member is called whose file this is: `vit` of `vit.csv.gz`."""
+    return Path(path.stem).stem if path.suffix.lower() == ".gz" else path.stem
+
+
 def check_text(held: bytes, path: Path, what: str) -> None:
     """Raise if bytes are no text in UTF-8."""
     if held.isascii():

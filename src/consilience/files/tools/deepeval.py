@@ -35,7 +35,7 @@ def _item(case: dict[str, Any], names: Counter[str]) -> str:
 
 def _judge(metric: dict[str, Any], given: Given) -> str:
     """The model that judges; a metric that asks none has the name of the file."""
-    return str(metric.get("evaluationModel") or given.path.name.partition(".")[0])
+    return str(metric.get("evaluationModel") or given.stem)
 
 
 READER = Reader(

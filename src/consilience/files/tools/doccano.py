@@ -11,7 +11,7 @@ TOGETHER = "all"
 
 def read(given: Given) -> Export:
     """The labels of the annotator that the file is named after."""
-    member = given.path.name.partition(".")[0]
+    member = given.stem
     if member == TOGETHER:
         raise InvalidPredictions(
             "answers must have members; all.jsonl of doccano has everybody's answers together: export a project that "

@@ -15,6 +15,7 @@ from consilience.data.predictions import Predictions, of_answers
 from consilience.data.tables.columns import FEW, ROWS_PER_VALUE
 from consilience.system.errors import InvalidPredictions, Say
 from consilience.system.tables import Table
+from consilience.system.untrusted import stem_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -35,6 +36,11 @@ class Given(NamedTuple):
     path: Path
     data: Any
     question: str | None = None
+
+    @property
+    def stem(self) -> str:
+        """The name of the file, which tells the member where nothing else does."""
+        return stem_of(self.path)
 
 
 @final

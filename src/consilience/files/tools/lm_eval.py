@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from consilience.files.tools.export import Export, Given, Reader, asked, no_classification
+from consilience.system.untrusted import stem_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -48,7 +49,7 @@ def _read_generated(records: list[dict[str, Any]], member: str, export: Export) 
 def _model(path: Path) -> str:
     """The folder of a file as the harness names it, as in `org__model/samples_arc_2024-01-01T00-00-00.jsonl`."""
     is_named = re.fullmatch(r"samples_.+_\d{4}-\d\d-\d\dT.+", path.stem) is not None
-    return path.resolve().parent.name if is_named else path.name.partition(".")[0]
+    return path.resolve().parent.name if is_named else stem_of(path)
 
 
 def _item(record: dict[str, Any]) -> str:

@@ -22,7 +22,7 @@ def read(given: Given) -> Export:
     if not kinds:
         no_classification(f"events of the types {', '.join(sorted({event['type'] for event in events}))}")
     chosen = asked(given, kinds)
-    models = [str(name) for name in spec.get("completion_fns", [])] or [given.path.name.partition(".")[0]]
+    models = [str(name) for name in spec.get("completion_fns", [])] or [given.stem]
     export = Export(chosen)
     for event in kinds[chosen]:
         if chosen == "choice":

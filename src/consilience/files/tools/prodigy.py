@@ -45,7 +45,7 @@ def _annotator(task: dict[str, Any], given: Given) -> str:
     """Who answered; without named sessions, which are called by their time, a file is one annotator's."""
     names = [str(name) for name in (task.get("_annotator_id"), task.get("_session_id")) if name]
     named = [name for name in names if not TIME.fullmatch(name)]
-    return named[0] if named else given.path.name.partition(".")[0]
+    return named[0] if named else given.stem
 
 
 READER = Reader(

@@ -43,7 +43,7 @@ def read(given: Given) -> Export:
         if item in items:
             raise ValueError(f"it judges {short(item)} twice, and does not say who is which judge")
         items.add(item)
-        export.add(item, given.path.name.partition(".")[0], verdict)
+        export.add(item, given.stem, verdict)
     return export
 
 

@@ -6,6 +6,7 @@ comes first in the alphabet.
 
 from __future__ import annotations
 
+from hashlib import sha256
 from typing import Any
 
 from consilience.files.tools.export import Export, Given, Reader
@@ -13,15 +14,17 @@ from consilience.files.tools.export import Export, Given, Reader
 
 def read(given: Given) -> Export:
     """The preferred answer; the chosen one is the truth. Results of one half are ties or errors."""
-    export, member = Export(classes=frozenset("AB")), given.path.name.partition(".")[0].removesuffix("_outputs")
+    export, member = Export(classes=frozenset("AB")), given.stem.removesuffix("_outputs")
     records = given.data
     if isinstance(records, dict):  # columns, beside what is said of the whole run
         member, columns = records["model"], {name: own for name, own in records.items() if isinstance(own, list)}
         records = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
-    for record in records:
-        item = f"{record.get('subset', '')}/{record['id']}".lstrip("/")
+    for place, record in enumerate(records):
         chosen, rejected = _differing(_answer(record["text_chosen"]), _answer(record["text_rejected"]))
         names = ("A", "B") if chosen < rejected else ("B", "A")
+        # The answers tell rows of two data sets apart where these have no ids.
+        known = record.get("id", f"{place}-{sha256(f'{chosen} {rejected}'.encode()).hexdigest()[:8]}")
+        item = f"{record['subset']}/{known}" if "subset" in record else known
         export.know(item, names[0])
         if record["results"] in (0, 1):
             export.add(item, member, names[0] if record["results"] == 1 else names[1])
@@ -54,11 +57,11 @@ def _shared(one: str, other: str) -> int:
 READER = Reader(
     "rewardbench",
     "RewardBench",
-    item="`subset` and `id`",
+    item="`subset` and `id`, else the row",
     member="`model`, else the name of the file",
     label="the preferred answer: A is the one that comes first in the alphabet; the chosen one is the truth",
     read=read,
     whole=("model model_type results[] text_chosen[] text_rejected[] id[]",),
-    records=("results scores_chosen scores_rejected text_chosen text_rejected id",),
+    records=("results scores_chosen scores_rejected text_chosen text_rejected",),
     verified="allenai/reward-bench 0.1.4, rewardbench/rewardbench.py, scripts/run_rm.py and scripts/run_generative.py",
 )
