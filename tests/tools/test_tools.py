@@ -97,6 +97,15 @@ def test_members_answer_in_several_files(tmp_path):
     assert set(answers_in(panel)) == pool.answers | {("9.jpg", "w1", "cat")}
 
 
+def test_each_file_is_told_on_a_line_of_its_own(tmp_path, run):
+    ann = FORMS["doccano: ann.jsonl"]
+    paths = [ann.write(tmp_path), ann._replace(name="bob.jsonl").write(tmp_path)]
+    source = read_predictions(paths)
+    assert [line.partition(":")[0] for line in source.found] == paths and len(source.examples) == 2
+    code, _, err = run("aggregate", *paths, "-m", "average")
+    assert code == 0 and "\\n" not in err
+
+
 def test_an_answer_in_two_files_is_refused(tmp_path):
     pool = FORMS["toloka: assignments.tsv"]
     with pytest.raises(cs.InvalidPredictions, match="an answer must be in one file"):

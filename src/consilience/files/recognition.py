@@ -82,9 +82,12 @@ def read_predictions(sources: Sequence[str], *, logits: bool = False, told: Told
     for part in parts:
         _check_can_be_written(part)
     panel = _joined(parts, told, sources)
-    words = [f"{part.read.words}{_lacking(part.axes.items, panel)}" for part in parts]
+    lines = [f"{part.read.words}{_lacking(part.axes.items, panel)}".split("\n") for part in parts]
+    examples = [
+        own for part, said in zip(parts, lines, strict=True) for own in (*[None] * (len(said) - 1), part.read.example)
+    ]
     remarks = [f"{s}: {own.export.remarks}" for s, own in exports.items() if own.export and own.export.remarks]
-    return Source(panel, words, [part.read.example for part in parts], remarks)
+    return Source(panel, [line for said in lines for line in said], examples, remarks)
 
 
 def _of_tools(files: dict[str, Contents], told: Told) -> _Part:
