@@ -168,5 +168,45 @@ def test_numbers_of_a_claim(words):
     assert not missing, row
 
 
+# ---- the sizes of ensembles, beside what the paper prints ---------------------------------------------------
+
+
+def printed(experiment, metric):
+    """How much better SDS is than EA as the paper prints it, by size."""
+    found = defaultdict(dict)
+    with (RESULTS.parent / "paper" / "printed_results.csv").open(encoding="utf-8", newline="") as lines:
+        for row in csv.DictReader(lines):
+            if (row["experiment"], row["metric"]) == (experiment, metric):
+                found[int(row["ensemble_size"])][row["method"]] = float(row["mean"])
+    sign = 1 if metric == "Accuracy" else -1
+    return [sign * (values["SDS"] - values["EA"]) for _, values in sorted(found.items())]
+
+
+def measured(method, metric):
+    means = [gaps("ensemble-size", method, metric, size=lambda size, of=of: size == of) for of in ("3", "5")]
+    return [sum(found) / len(found) for found in means]
+
+
+def joined(numbers):
+    texts = [text_of(number, 3) for number in numbers]
+    return " / ".join(text[1:] if text[1:] == ".000" else text for text in texts)
+
+
+PRINTED = ("Accuracy", "ECE", "Brier score", "NLL")
+SIZES = {
+    "CIFAR-10, Gaussian noise 3, to the letter": lambda: [measured("SDS (paper)", metric) for metric in FOUR],
+    "… our start | 3 / 5": lambda: [measured("SDS (ours)", metric) for metric in FOUR],
+    "as printed: CIFAR-100": lambda: [printed("cifar100-c-sizes", metric) for metric in PRINTED],
+    "as printed: ImageNet": lambda: [printed("imagenet-c-sizes", metric) for metric in PRINTED],
+}
+
+
+@pytest.mark.parametrize("words", SIZES)
+def test_sizes_of_ensembles(words):
+    page = (RESULTS / "README.md").read_text(encoding="utf-8")
+    (row,) = (line for line in page.splitlines() if words in line and line.startswith("|"))
+    assert [cell.strip() for cell in row.strip("|").split("|")][2:] == [joined(numbers) for numbers in SIZES[words]()]
+
+
 def test_thirty_numbers_at_least_are_counted_again():
     assert sum(len(compute()) for compute in CLAIMS.values()) >= 30

@@ -16,6 +16,11 @@ def test_every_method_of_the_paper_is_there_with_its_settings():
     assert set(PAPER) - set(made) == {"PE"}  # which needs the networks
     assert made["SDS (paper)"].get_params() == cs.SoftDawidSkene.paper("cifar100").get_params()
     assert made["SDS (ours)"].get_params() == cs.SoftDawidSkene.paper("cifar100", start="ours").get_params()
+    for name, option in (
+        ("SDS (paper), moments anew", {"optimizer_moments": "anew"}),
+        ("SDS (counts)", {"init_rows": "counts"}),
+    ):
+        assert made[name].get_params() == made["SDS (paper)"].get_params() | option
     assert (made["DS"].n_iter, made["DS"].tol) == (100, 1e-5)  # crowd-kit's own
     assert made["SDS default"].get_params() == cs.SoftDawidSkene().get_params()
 
