@@ -38,7 +38,7 @@ def open_report(browser, tmp_path):
     heard, pages = [], []
 
     def opened(predictions, aggregator=None, labels=None, *, width=1280, height=800, dark=False, **options):
-        path = write_report(tmp_path / "report.html", predictions, aggregator, labels, **options)
+        path = write_report(tmp_path / "report.html", predictions, labels, aggregator=aggregator, **options)
         context = browser.new_context(
             viewport={"width": width, "height": height},
             color_scheme="dark" if dark else "light",

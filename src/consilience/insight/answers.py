@@ -67,7 +67,7 @@ def answers(
     >>> table["answer"], table["n_answers"]
     (['cat', 'dog', 'dog', 'dog'], [3, 3, 3, 2])
     >>> table["review"]
-    ['', '', 'unsure', 'unsure']
+    ['', '', 'unsure', 'contested']
     """
     method = given_or_consensus(aggregator, class_shares)
     analysis = Analysis(as_single_items(predictions), method, labels, class_shares=class_shares)
