@@ -208,5 +208,53 @@ def test_sizes_of_ensembles(words):
     assert [cell.strip() for cell in row.strip("|").split("|")][2:] == [joined(numbers) for numbers in SIZES[words]()]
 
 
+# ---- what the appendix says of the readings -----------------------------------------------------------------
+
+
+def mean_of(method, metric, task):
+    found = gaps("readings", method, metric, task=of_task(task))
+    return sum(found) / len(found)
+
+
+def names_of_readings():
+    return {row["method"] for row in rows_of("readings")} - {"EA", "SDS (paper)", "SDS (ours)"}
+
+
+def gains_everywhere(name):
+    places = [(metric, task) for metric in (ACCURACY, BRIER, NLL) for task in ("mnist", "cifar10-published")]
+    return all(mean_of(name, metric, task) > 0 for metric, task in places)
+
+
+def test_what_starts_decide():
+    page = (RESULTS / "README.md").read_text(encoding="utf-8")
+    gained = {name: mean_of(name, ACCURACY, "cifar10-published") for name in names_of_readings()}
+    of_counts = {name for name in gained if "start from counts" in name}
+    smoothed = {name for name in gained if "our smoothing" in name or ("pseudo-answer" in name and ".01" not in name)}
+    assert min(gained[name] for name in smoothed | of_counts) > 0
+    prior = "class prior fixed, uniform, moments anew"
+    best_other = max(gained[name] for name in gained.keys() - smoothed - of_counts - {prior})
+    assert f"no other one gains more than {text_of(100 * best_other, 2, signed=False)} points" in page
+    assert set(sorted(gained, key=gained.get)[-len(of_counts) :]) == of_counts and len(of_counts) == 7
+    for name in of_counts:
+        assert min(gaps("readings", name, ACCURACY, task=of_task("cifar10-published"))) > 0.0005
+    assert {name for name in gained.keys() - smoothed - of_counts if gains_everywhere(name)} == {prior}
+    assert f"costs {-100 * gained['averaging of logarithms']:.1f} points" in page
+
+
+def test_what_moments_decide():
+    page = (RESULTS / "README.md").read_text(encoding="utf-8")
+    lost = [-100 * mean_of(name, ACCURACY, "cifar10-published") for name in ("SDS (paper)", "moments anew")]
+    kept, anew = (text_of(points, 2, signed=False) for points in lost)
+    assert f"shrinks from {kept} points to {anew}" in page
+    assert mean_of("SDS (paper)", BRIER, "mnist") > 0.01 and mean_of("moments anew", BRIER, "mnist") < 0
+
+
+@pytest.mark.parametrize("task", ["mnist", "fashion-mnist"])
+def test_counts_are_more_accurate_than_our_start_and_less_calibrated(task):
+    means = [{metric: mean_of(name, metric, task) for metric in FOUR} for name in ("start from counts", "SDS (ours)")]
+    counts, ours = means
+    assert counts[ACCURACY] > ours[ACCURACY] and all(counts[metric] < ours[metric] for metric in THREE)
+
+
 def test_thirty_numbers_at_least_are_counted_again():
     assert sum(len(compute()) for compute in CLAIMS.values()) >= 30

@@ -12,6 +12,7 @@ pytest.importorskip("torch")
 
 import consilience as cs
 from paper.catalog.printed import LITTLE, on_the_averages_class
+from paper.catalog.readings import READINGS
 from paper.results import paper_summaries, read_rows
 from paper.tallies import TIE, cells_of_rows, cells_of_summaries, tally
 
@@ -24,10 +25,11 @@ TABLES = {  # the words above a table, and the rows that it counts
     "### The published networks as JPEGs": ("paper/cifar10-resnets.csv", lambda _: True),
     "### The earlier version: weak ResNet-18": ("paper/earlier/cifar10-c.csv", lambda _: True),
     "## Appendix F": ("paper/online.csv", lambda row: row.task == "mnist"),
-    "### Readings on corrupted CIFAR-10": ("paper/readings.csv", lambda row: row.task == "cifar10-published"),
-    "### Readings on rotated MNIST": ("paper/readings.csv", lambda row: row.task == "mnist"),
+    "### All readings": ("paper/readings.csv", lambda _: True),
+    "### The start from counts": ("paper/readings.csv", lambda row: row.task == "fashion-mnist"),
 }
 SHIFTS = {"clean": "clean", "JPEG": "jpeg"}
+DATA_SETS = {"CIFAR-10": "cifar10-published", "MNIST": "mnist"}
 METRICS = {
     "accuracy": "accuracy",
     "ECE, 300 bins": "ece 300",
@@ -57,16 +59,28 @@ def test_counts_are_those_of_the_rows(title):
     file, is_counted = TABLES[title]
     rows, n_stated = [row for row in read_rows(RESULTS / file) if is_counted(row)], 0
     for label, name, text in table_below(title):
-        shift, _, method = label.rpartition(": ")
-        some = [row for row in rows if not shift or row.shift == SHIFTS[shift]]
+        shift, _, method = label.strip("*").rpartition(": ")
+        data_set, _, metric = name.rpartition(", ") if name not in METRICS else ("", "", name)
+        some = [
+            row
+            for row in rows
+            if (not shift or row.shift == SHIFTS[shift]) and (not data_set or row.task == DATA_SETS[data_set])
+        ]
         wins, ties, losses, sign, size = STATED.search(text).groups()
-        found = tally(cells_of_rows(some)[METRICS[name]], METRICS[name], method, ["EA"])
+        found = tally(cells_of_rows(some)[METRICS[metric]], METRICS[metric], method, ["EA"])
         assert (int(wins), int(ties), int(losses)) == found[:3], (label, name)
         stated = float(size) * (-1 if sign == MINUS else 1)
         n_digits = len(size.partition(".")[2])
         assert abs(stated - found.mean_difference) <= 0.51 * 10**-n_digits, (label, name, found.mean_difference)
         n_stated += 1
     assert n_stated >= 15
+
+
+def test_every_reading_is_on_the_page():
+    rows = {row.method for row in read_rows(RESULTS / "paper" / "readings.csv")} - {"EA"}
+    assert {label.strip("*") for label, _, _ in table_below("### All readings")} == rows
+    assert rows == {*READINGS, "SDS (ours)"}
+    assert f"{len(READINGS)} readings. Each differs" in (RESULTS / "README.md").read_text(encoding="utf-8")
 
 
 def test_readings_agree_with_the_run_before_them():
