@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 from collections import Counter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
@@ -13,7 +13,8 @@ from consilience.data.axes import some
 from consilience.data.names import NUMBER
 from consilience.data.reading import are_probabilities
 from consilience.data.tables.coding import NUMBER as WRITTEN_NUMBER
-from consilience.data.tables.columns import Columns
+from consilience.data.tables.coding import Coder
+from consilience.data.tables.columns import Column, Columns
 from consilience.data.tables.frames import of_polars
 from consilience.files.spreadsheets import without_quote
 from consilience.files.tools import told_apart
@@ -28,8 +29,11 @@ if TYPE_CHECKING:
 MOST_COLUMNS = 100_000
 """Tables with more columns are refused."""
 
-TAIL = 2**16
-"""How many bytes of a file are looked at to see whether it was cut short."""
+BLOCK, TAIL = 2**18, 2**16
+"""How many bytes of a file are read at once, and looked at to see whether it was cut short."""
+
+VALUES_OCCUR = 4
+"""A column is coded while it is read if the first block says that each of its values occurs more often, on average."""
 
 REASONS = {
     "unexpected end of data": "a quote is opened, and not closed before its end",
@@ -55,15 +59,26 @@ def read_delimited(path: Path, delimiter: str) -> Columns:
     if is_odd:
         held = _rewritten(held, path, delimiter, has_spaces=has_spaces)
     names = _names([name.strip() for name in header] if has_spaces else header, held, path, delimiter)
-    # An ordinary file is read from where it lies, without a copy of it in memory.
+    # An ordinary file is read from where it lies, a block at a time. Quoted cells may have lines inside.
     is_ordinary = path.suffix.lower() != ".gz" and not is_odd
-    tail, held = held[-TAIL:], b"" if is_ordinary else held
-    table = _parsed(held or path, path, delimiter, len(names))
-    _check_not_cut(table, tail, path, delimiter)
-    return Columns(
-        {name: of_polars(name, _plain(own), without_quote) for name, own in zip(names, table, strict=True)},
-        stem=stem_of(path),
-    )
+    tail, source = held[-TAIL:], path if is_ordinary else held
+    share = 1.0 if is_odd else min(1.0, BLOCK / max(len(held), 1))
+    del held
+    columns = _columns(source, path, delimiter, names, share)
+    if not tail.endswith((b"\n", b"\r")):
+        _check_not_cut(columns[names[-1]], tail, path, delimiter, len(names))
+    return Columns(columns, stem=stem_of(path))
+
+
+def _columns(source: Path | bytes, path: Path, delimiter: str, names: list[str], share: float) -> dict[str, Column]:
+    """The columns of a table that is read block by block, each about this share of it."""
+    parts: list[_Text] = []
+    for block in _blocks(source, BLOCK if share < 1 else -1):
+        table = _parsed(block, source, path, delimiter, len(names))
+        parts = parts or [_Text(own, 1 / share) for own in table]
+        for part, own in zip(parts, table, strict=True):
+            part.add(own)
+    return {name: part.column(name) for name, part in zip(names, parts, strict=True)}
 
 
 def _is_odd(held: bytes) -> bool:
@@ -72,9 +87,40 @@ def _is_odd(held: bytes) -> bool:
     return has_blank or b'"' in held or held.count(b"\r") != held.count(b"\r\n")
 
 
-def _plain(series: Any) -> Any:
-    """Empty text as a missing cell."""
-    return series.set(series == "", None) if (series == "").any() else series
+def _blocks(source: Path | bytes, size: int) -> Iterator[bytes]:
+    """The header with some lines after it, again and again; the header alone if there are none."""
+    with io.BytesIO(source) if isinstance(source, bytes) else source.open("rb") as file:
+        header, block = file.readline(), file.read(size) + file.readline()
+        yield header + block
+        while block := file.read(size) + file.readline():
+            yield header + block
+
+
+@final
+class _Text:
+    """A column that comes in parts: coded as they come if its values occur again and again, else kept as text."""
+
+    def __init__(self, first: Any, n_parts: float) -> None:
+        # Of a column with k different values, n rows have about n² / 2k repeats.
+        n_rows, repeats = len(first), len(first) - first.n_unique()
+        self.coder = Coder() if VALUES_OCCUR * n_rows**2 < 2 * n_parts * n_rows * repeats else None
+        self.texts: list[Any] = []
+        self.size = 0
+
+    def add(self, series: Any) -> None:
+        """Take another part; empty text is a missing cell."""
+        plain = series.set(series == "", None) if (series == "").any() else series
+        self.size += len(plain)
+        if self.coder is None:
+            self.texts.append(plain)
+        else:
+            self.coder.add(plain)
+
+    def column(self, name: str) -> Column:
+        """All parts."""
+        if self.coder is not None:
+            return Column(name, self.size, self.coder.coded, name_of=without_quote)
+        return of_polars(name, polars().concat(self.texts), without_quote)
 
 
 def _rows(held: bytes, path: Path, delimiter: str, *, has_spaces: bool = False) -> Iterator[list[str]]:
@@ -138,12 +184,12 @@ def repeated(names: Sequence[str]) -> str | None:
     return name if count > 1 else None
 
 
-def _parsed(source: Path | bytes, path: Path, delimiter: str, n_columns: int) -> Any:
+def _parsed(block: bytes, source: Path | bytes, path: Path, delimiter: str, n_columns: int) -> Any:
     """The rows as a frame of text; raises as the csv module would, with the number of the row."""
     pl = polars()
 
     try:
-        table = pl.read_csv(source, separator=delimiter, infer_schema=False, glob=False)
+        table = pl.read_csv(block, separator=delimiter, infer_schema=False)
         if table.width == n_columns:
             return table
         reason = f"its header has {n_columns:,} names and its rows {table.width:,}"
@@ -158,21 +204,19 @@ def _parsed(source: Path | bytes, path: Path, delimiter: str, n_columns: int) ->
     raise InvalidPredictions(f"{path} must be a table in UTF-8; {reason}")
 
 
-def _check_not_cut(table: Any, tail: bytes, path: Path, delimiter: str) -> None:
-    """Raise if the last line does not end, and its row or its last word is cut: `ow` in a column of `owl`s."""
-    if not table.height or tail.endswith((b"\n", b"\r")):
-        return
-    last, n_columns = table.row(-1), table.width
-    said = table.to_series(n_columns - 1)
+def _check_not_cut(column: Column, tail: bytes, path: Path, delimiter: str, n_columns: int) -> None:
+    """Raise if the last row has no last cell, or one that is the beginning of others: `ow` in a column of `owl`s."""
+    codes, values = column.coded
     line = tail[tail.rfind(b"\n") + 1 :].decode(errors="replace")
-    if last[-1] is not None:
-        is_new = (said == last[-1]).sum() == 1
-        if is_new and said.n_unique() < len(said) / 2 and said.str.starts_with(last[-1]).sum() > 1:
+    if len(codes) and codes[-1] >= 0:
+        last = values[codes[-1]]
+        n_begun = sum(int(column.counts[place]) for place, value in enumerate(values) if value.startswith(last))
+        if column.counts[codes[-1]] == 1 and len(values) < len(codes) / 2 and n_begun > 1:
             raise InvalidPredictions(
-                f"{path} must end with a whole word; {last[-1]!r} stands there alone, and begins others: the file may "
+                f"{path} must end with a whole word; {last!r} stands there alone, and begins others: the file may "
                 "have been cut short; end its last line if it has not"
             )
-    elif n_columns > 1 and '"' not in line and len(next(csv.reader([line], delimiter=delimiter))) < n_columns:
+    elif len(codes) and '"' not in line and len(next(csv.reader([line], delimiter=delimiter), [""])) < n_columns:
         raise InvalidPredictions(
             f"{path} must have {n_columns} values in each row; the last has fewer, so the file may have been cut short"
         )

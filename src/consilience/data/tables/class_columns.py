@@ -75,6 +75,12 @@ def wanted_classes(columns: Columns, names: Sequence[Column]) -> list[Column]:
     return found
 
 
+def numbers_of_classes(columns: Sequence[Column]) -> Numbers | None:
+    """The numbers of columns of which most rows sum to 1, None if there are none."""
+    numbers = numbers_in(columns, least=2)
+    return numbers if numbers is not None and numbers.are_classes(MOST) else None
+
+
 def classes_of_rows(columns: Sequence[Column], *, are_numbers: bool) -> list[Column] | None:
     """The classes of a table with one row per item; None if its columns hold labels."""
     check_one_notation(columns)

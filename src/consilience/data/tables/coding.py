@@ -8,19 +8,20 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from consilience.data.names import UNKNOWN, WRITTEN_NUMBER, is_missing
+from consilience.system.extras import polars
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     import numpy.typing as npt
 
-    from consilience.system.arrays import FloatArray
+    from consilience.system.arrays import FloatArray, IntArray
 
 NUMBER = re.compile(f"{WRITTEN_NUMBER.pattern}|[-+]?inf")
 PLAIN = r"^\s*[-+]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][-+]?[0-9]{1,3})?\s*$"
 THOUSANDS = re.compile(r"[-+]?[1-9][0-9]{0,2}(,[0-9]{3})+")
-FIRST = 100
-"""So many cells are looked at before all are."""
+FIRST, ROWS_AT_ONCE = 100, 2**16
+"""So many cells are looked at before all are, and so many are coded at once."""
 
 ABSENT = frozenset({"", *UNKNOWN})
 """Text that stands for a missing answer, unless a class is called so."""
@@ -67,31 +68,57 @@ def coded_array(array: npt.NDArray[Any], is_given: Any = None) -> Coded:
     return Coded(full, values[order].tolist())
 
 
+class Coder:
+    """Codes text that comes in parts, each a polars series, so that no part is kept."""
+
+    def __init__(self) -> None:
+        pl = polars()
+        # As long as a series has these categories, polars numbers them on, each new one by the next number.
+        self._kept = pl.Series([], dtype=pl.Categorical(pl.Categories.random()))
+        self._places = np.full(1, -1, dtype=np.int32)  # of each category, from 1 on; 0 is none
+        self._codes, self._size, self._values = np.empty(0, dtype=np.int8), 0, list[str]()
+
+    def add(self, series: Any) -> None:
+        """Code another part."""
+        numbers = (series.cast(str).cast(self._kept.dtype).to_physical() + 1).fill_null(0).to_numpy()
+        n_known = len(self._places)
+        unknown = np.flatnonzero(numbers >= n_known)
+        new, first = np.unique(numbers[unknown], return_index=True)
+        order = np.argsort(first)
+        if len(new) and (new[0] != n_known or new[-1] != n_known + len(new) - 1):
+            raise AssertionError("polars numbers categories otherwise")
+        self._places = np.append(self._places, (np.argsort(order) + n_known - 1).astype(np.int32))
+        self._values += series.gather(unknown[first[order]]).cast(str).to_list()
+        self._append(self._places[numbers])
+
+    def _append(self, part: IntArray) -> None:
+        kind = next(kind for kind in (np.int8, np.int16, np.int32) if len(self._values) <= np.iinfo(kind).max)
+        start, self._size = self._size, self._size + len(part)
+        if self._codes.dtype != kind or len(self._codes) < self._size:
+            codes = self._codes[:start]
+            self._codes = np.empty(max(2 * start, self._size), dtype=kind)
+            self._codes[:start] = codes
+        self._codes[start : self._size] = part
+
+    def coded(self) -> Coded:
+        """All parts."""
+        return Coded(self._codes[: self._size], self._values)
+
+
 def coded_text(series: Any) -> Coded:
     """Of a polars series of text or categories."""
-    import polars as pl  # noqa: PLC0415 - only tables need it
-
-    series = series.cast(pl.Categorical) if series.dtype == pl.String else series
-    given = series.to_physical() + 1
-    numbers = given.fill_null(0).to_numpy()
-    first = np.full(int(numbers.max(initial=0)) + 1, -1, dtype=np.int32)
-    first[numbers[::-1]] = np.arange(len(numbers) - 1, -1, -1, dtype=np.int32)
-    first[0] = -1
-    found = np.flatnonzero(first >= 0)
-    found = found[np.argsort(first[found])]
-    place = np.full(len(first), -1, dtype=np.int32)
-    place[found] = np.arange(len(found), dtype=np.int32)
-    return Coded(place[numbers], series.gather(first[found]).cast(pl.String).to_list())
+    coder = Coder()
+    for start in range(0, len(series), ROWS_AT_ONCE):
+        coder.add(series[start : start + ROWS_AT_ONCE])
+    return coder.coded()
 
 
 def parsed_text(series: Any) -> tuple[FloatArray, Notation] | None:
     """The numbers in a polars series of text; None unless all are written with digits and points."""
-    import polars as pl  # noqa: PLC0415 - only tables need it
-
     given = series.drop_nulls()
     if not len(given) or not given.head(FIRST).str.contains(PLAIN).all() or not given.str.contains(PLAIN).all():
         return None
-    numbers = series.str.strip_chars().cast(pl.Float64, strict=False)
+    numbers = series.str.strip_chars().cast(float, strict=False)
     if numbers.null_count() > series.null_count():
         return None
     has_point = given.str.contains(".", literal=True)

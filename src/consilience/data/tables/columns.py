@@ -26,6 +26,7 @@ ID = re.compile(r"(?![-+]?[0-9]*[.,][0-9]*$)\S{1,100}")
 MEASURED = re.compile(r"-.*|.*[.,][0-9]{4,}.*|.*[eE].*")
 """How a number is written that is no name, such as -1.5, 0.1234 or 1e-5; versions are called 1.5 or 1.10."""
 
+ROWS_AT_ONCE = 2**18
 FEW, ROWS_PER_VALUE = 20, 10
 """A column of labels has at most so many different values, or one for so many rows."""
 
@@ -145,7 +146,11 @@ class Column:
     @cached_property
     def counts(self) -> IntArray:
         """How many rows have each different value."""
-        return np.bincount(self.coded.codes + 1, minlength=len(self.coded.values) + 1)[1:]
+        codes, n_values = self.coded.codes, len(self.coded.values)
+        counts = np.zeros(n_values + 1, dtype=np.intp)
+        for start in range(0, len(codes), ROWS_AT_ONCE):  # `bincount` copies what it counts
+            counts += np.bincount(codes[start : start + ROWS_AT_ONCE] + 1, minlength=n_values + 1)
+        return counts[1:]
 
     @cached_property
     def given(self) -> list[Any]:
@@ -331,7 +336,9 @@ class Columns:
     def _keys_of(self, columns: list[Column]) -> tuple[IntArray, int]:
         keys, n_keys = np.zeros(self.n_rows, dtype=np.int64), 1
         for column in columns:
-            keys = keys * (len(column.coded.values) + 1) + column.coded.codes + 1
+            keys *= len(column.coded.values) + 1
+            keys += column.coded.codes
+            keys += 1
             n_keys *= len(column.coded.values) + 1
             if n_keys > 4 * self.n_rows + 1000:
                 different, keys = np.unique(keys, return_inverse=True)

@@ -91,7 +91,7 @@ def _of_pandas(name: Any, series: Any) -> Column:
 
     def code() -> Coded:
         codes, values = pd.factorize(series, use_na_sentinel=True)
-        return Coded(codes, list(values.tolist() if hasattr(values, "tolist") else values))
+        return Coded(codes.astype(np.int32), list(values.tolist() if hasattr(values, "tolist") else values))
 
     kind, test = series.dtype, pd.api.types
     if test.is_numeric_dtype(kind) and not test.is_bool_dtype(kind) and not test.is_complex_dtype(kind):

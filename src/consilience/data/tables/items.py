@@ -44,23 +44,24 @@ rows apart has not even so many times as many values."""
 
 def item_of_rows(columns: Columns, told: Told, *, are_truths: bool = False) -> Column | None:
     """The column that names the items, by the order above; None if the places of the rows do."""
-    if told.item is not None:
-        item = columns.told(told.item)
-        if item.repeats and told.member is None and not are_truths:
-            raise without_members(columns, item)
-        return item
-    repeated = [] if are_truths else [own for own in _called(columns) if own.is_exact("item") and own.repeats]
-    found = usual_items(columns, are_truths=are_truths)
-    if repeated and told.member is None and all(own.is_unnamed for own in found):
+    named = [] if told.item is None else [columns.told(told.item)]
+    found = named or usual_items(columns, are_truths=are_truths)
+    repeated = named or [own for own in _called(columns) if own.is_exact("item")]
+    repeated = [own for own in repeated if own.repeats and not are_truths]
+    if repeated and told.member is None and (named or all(own.is_unnamed for own in found)):
         raise without_members(columns, repeated[0])
+    return next(iter((*found, *repeated)), None) or _counting(columns, are_truths=are_truths)
+
+
+def _counting(columns: Columns, *, are_truths: bool) -> Column | None:
+    """An index that only counts the rows. It would match labels by the number of the row: any names go before it."""
     counting = [own for own in columns.flat if (own.is_count if are_truths else own.is_unnamed)]
-    # An index that only counts would match labels by the number of the row: any names go before it.
-    others = unusual(columns) if are_truths and counting and not found else []
+    others = unusual(columns) if are_truths and counting else []
     if len(others) > 1:
         raise InvalidPredictions(
             f"one column must name the items; {some(names_of(others))} may: say {options('item', *others)}"
         )
-    return next(iter((*found, *repeated, *others, *counting)), None)
+    return next(iter((*others, *counting)), None)
 
 
 def usual_items(columns: Columns, *, are_truths: bool) -> list[Column]:
@@ -134,30 +135,32 @@ def _called(columns: Columns) -> list[Column]:
 
 def item_of_answers(columns: Columns, told: Told, members: list[Column]) -> Column | None:
     """The column of items beside one of these members; None if the table may have a row for each item."""
-    has_label, is_certain = bool(columns.called("label")), told.member is not None
-    is_usual = members[0].is_exact("member") and (has_label or _n_numbers(columns) > 1)
+    names = [own for own in _called(columns) if own not in members]
     if told.item is not None:
         item = columns.told(told.item)
-        return item if is_certain or item.repeats or is_usual else None
-    names = [own for own in _called(columns) if own not in members]
-    if repeating := [own for own in names if own.repeats]:
+        return item if item.repeats or _is_long(columns, told, members[0], is_nameless=False) else None
+    repeating = [own for own in names if own.repeats]
+    if repeating:
         return _finest(columns, repeating, members[0])
-    found = _by_content(columns, members) if is_certain or has_label else None
-    if found is not None or not (is_certain or is_usual or _may_be_nameless(names, members, has_label=has_label)):
-        return found
+    found = _by_content(columns, members) if told.member is not None or columns.called("label") else None
+    is_long = _is_long(columns, told, members[0], is_nameless=not names)
+    return found if found is not None or not is_long else _first_named(columns, names, members)
+
+
+def _is_long(columns: Columns, told: Told, member: Column, *, is_nameless: bool) -> bool:
+    """Whether rows are answers: a column such as `worker` stands beside labels, or beside two columns of numbers."""
+    is_exact, has_label = member.is_exact("member"), bool(columns.called("label"))
+    numbers = [own for own in columns.others() if own.role not in ("item", "member") and own.has_plain_numbers]
+    is_usual = is_exact and (has_label or len(numbers) > 1)
+    return told.member is not None or is_usual or (is_nameless and (is_exact or has_label))
+
+
+def _first_named(columns: Columns, names: list[Column], members: list[Column]) -> Column:
+    """The first column that is called as items are, else an index of names."""
     named = names or [own for own in _index(columns) if own not in members]
     if not named:
         raise without_items(columns, members)
     return named[0]
-
-
-def _may_be_nameless(names: list[Column], members: list[Column], *, has_label: bool) -> bool:
-    return not names and (members[0].is_exact("member") or has_label)
-
-
-def _n_numbers(columns: Columns) -> int:
-    others = [own for own in columns.others() if own.role not in ("item", "member")]
-    return sum(own.has_plain_numbers for own in others)
 
 
 def _by_content(columns: Columns, members: list[Column]) -> Column | None:
@@ -176,7 +179,7 @@ def _by_content(columns: Columns, members: list[Column]) -> Column | None:
 
 def _finest(columns: Columns, items: list[Column], member: Column) -> Column:
     """The first column of items that tells the rows of a member apart as well as any other."""
-    n_apart = {own: columns.n_pairs(own, member) for own in items}
+    n_apart = {own: columns.n_pairs(own, member) if len(items) > 1 else 0 for own in items}
     most = NEARLY_ALL * max(n_apart.values())
     first, *others = [own for own in items if n_apart[own] >= most]
     for other in others:
@@ -188,8 +191,9 @@ def _finest(columns: Columns, items: list[Column], member: Column) -> Column:
 
 def the_only(columns: Columns, role: Role, found: list[Column]) -> Column:
     """The first of several columns that say the same; raises if they do not."""
-    first, n_first = found[0], columns.n_pairs(found[0])
-    differing = [own for own in found[1:] if {n_first, columns.n_pairs(own)} != {columns.n_pairs(first, own)}]
+    first = found[0]
+    n_apart = {own: {columns.n_pairs(first), columns.n_pairs(own), columns.n_pairs(first, own)} for own in found[1:]}
+    differing = [own for own, counts in n_apart.items() if len(counts) > 1]
     if differing:
         raise unclear(role, first, *differing)
     return first

@@ -28,13 +28,14 @@ def pooled_labels(columns: Sequence[Column], classes: Sequence[Any] | None) -> t
     coded = [_answers(column, classes) for column in columns]
     names = _classes([value for own in coded for value in own.values]) if classes is None else listed("class", classes)
     axis = Axis("class", len(names), names)
-    places = np.empty((len(columns), columns[0].size), dtype=np.intp)
+    places = np.empty((len(columns), columns[0].size), dtype=np.int16 if len(names) < 2**15 else np.int32)
     for row, (own, column) in enumerate(zip(coded, columns, strict=True)):
         found = [axis.find(value) for value in own.values]
         unknown = [value for value, place in zip(own.values, found, strict=True) if place is None]
         if bad := [value for value in unknown if text_of(value) != "-1"]:
             raise InvalidPredictions(f"column {column.name!r} must hold the classes {some(names)}; got {bad[0]!r}")
-        places[row] = np.array([-1 if place is None else place for place in (*found, None)])[own.codes]
+        table = np.array([-1 if place is None else place for place in (*found, None)], dtype=places.dtype)
+        places[row] = table[own.codes]
     return places, names
 
 

@@ -22,11 +22,9 @@ from consilience.data.tables import class_columns as numeric
 from consilience.data.tables.items import may_name_items
 from consilience.data.tables.labels import pooled_labels, unknown_cells
 from consilience.data.tables.lists import as_one_scale, check_no_lists, flattened, lists_of_predictions, rows_in
-from consilience.data.tables.numbers import numbers_in
 from consilience.data.tables.plausibility import check_labels, check_members, check_shared_labels
 from consilience.data.tables.refusal import names_of, say_members
 from consilience.data.tables.roles import Roles, check_no_members, roles_of
-from consilience.data.tables.runs import MOST
 from consilience.data.tables.tidy import shares_by_row, spread
 from consilience.data.tables.vocabulary import ITEM, MEMBER, is_id, may_be_truth
 from consilience.system.errors import InvalidPredictions, Say
@@ -298,8 +296,8 @@ def long_labels_and_rows(view: _View) -> Understood | None:
     if not view.is_long or label is None:
         return None
     classes = view.told_classes or numeric.class_columns(view.others)
-    numbers = numeric.numbers_of(classes) if view.told_classes else numbers_in(classes, least=2)
-    if numbers is None or not (view.told_classes or numbers.are_classes(MOST)):
+    numbers = numeric.numbers_of(classes) if view.told_classes else numeric.numbers_of_classes(classes)
+    if numbers is None:
         return None
     (labels,), names = pooled_labels([label], None)
     is_soft = ~np.isnan(numbers.values).all(axis=1) & ((labels < 0) | (told.label is None))
@@ -434,6 +432,22 @@ def _label_columns(view: _View, columns: list[Column]) -> list[Column]:
     if ids and view.told.item is None:  # nobody answers each item differently
         raise may_name_items(ids)
     kept = [own for own in columns if own.role not in ("truth", "other")] or columns
+    _check_no_truth(columns, kept)
+    plain = [own for own in kept if not own.is_free]
+    if len(plain) < 2:
+        return kept
+    for own in filter(_may_be_left_out, kept):
+        _check_left_out(own, plain, is_strict=view.told.strict)
+    return plain
+
+
+def _may_be_left_out(column: Column) -> bool:
+    """Whether a column of free text may hold answers all the same."""
+    return column.is_free and column.role in (None, "member") and not column.is_measure
+
+
+def _check_no_truth(columns: list[Column], kept: list[Column]) -> None:
+    """Raise if some columns may be true labels, or members who are called so."""
     doubtful = [own for own in columns if may_be_truth(str(own.name)) and own.are_labels]
     if 0 < len(doubtful) < len(columns):
         members = [own for own in kept if own not in doubtful]
@@ -441,13 +455,6 @@ def _label_columns(view: _View, columns: list[Column]) -> list[Column]:
             f"columns of labels must be members or the truth; {some(names_of(doubtful))} may be either: list the "
             f"members, as in {say_members(members)} or {say_members([*members, *doubtful])}"
         )
-    plain = [own for own in kept if not own.is_free]
-    if len(plain) < 2:
-        return kept
-    for own in kept:
-        if own.is_free and own.role in (None, "member") and not own.is_measure:
-            _check_left_out(own, plain, is_strict=view.told.strict)
-    return plain
 
 
 def _check_left_out(column: Column, plain: list[Column], *, is_strict: bool) -> None:

@@ -18,19 +18,19 @@ if TYPE_CHECKING:
 
 def flattened(columns: Columns) -> Columns:
     """Lists of one label as that label, and lists of labels beside lists of their scores as scores by label."""
-    made = {name: columns[name] for name in columns}
     texts = [own for own in columns.all if _are_lists(own.cells, lambda value: isinstance(value, str))]
-    several = [own for own in texts if any(len(cell or ()) > 1 for cell in own.cells or ())]
-    for own in texts:
-        if own not in several:
-            made[own.name] = Column.of_list(own.name, [(cell or [None])[0] for cell in own.cells or ()], own.name_of)
-    for own in columns.all:
-        scores = own.cells if _are_lists(own.cells, is_number) else None
-        beside = [] if scores is None else [other for other in several if _sizes(other.cells) == _sizes(scores)]
+    several = [own for own in texts if max(size or 0 for size in _sizes(own)) > 1]
+    made = {own: _alone(own) if own in texts and own not in several else own for own in columns.all}
+    for own in [own for own in columns.all if _are_lists(own.cells, is_number)]:
+        beside = [other for other in several if _sizes(other) == _sizes(own)]
         if len(beside) == 1:
-            made[own.name] = Column.of_list(own.name, _scored(beside[0].cells or (), scores or ()))
-            made.pop(beside[0].name, None)
-    return Columns(made, stem=columns.stem)
+            made[own] = _scored(beside[0], own)
+            made.pop(beside[0], None)
+    return Columns({own.name: own for own in made.values()}, stem=columns.stem)
+
+
+def _alone(column: Column) -> Column:
+    return Column.of_list(column.name, [(cell or [None])[0] for cell in column.cells or ()], column.name_of)
 
 
 def _are_lists(cells: Sequence[Any] | None, is_kind: Callable[[Any], bool]) -> bool:
@@ -38,15 +38,16 @@ def _are_lists(cells: Sequence[Any] | None, is_kind: Callable[[Any], bool]) -> b
     return bool(given) and all(isinstance(cell, list | tuple) and all(map(is_kind, cell)) for cell in given)
 
 
-def _sizes(cells: Sequence[Any] | None) -> list[int | None]:
-    return [None if cell is None else len(cell) for cell in cells or ()]
+def _sizes(column: Column) -> list[int | None]:
+    return [None if cell is None else len(cell) for cell in column.cells or ()]
 
 
-def _scored(labels: Sequence[Any], scores: Sequence[Any]) -> list[Any]:
-    return [
+def _scored(labels: Column, scores: Column) -> Column:
+    rows = [
         None if own is None else [{"label": name, "score": x} for name, x in zip(own, row, strict=True)]
-        for own, row in zip(labels, scores, strict=True)
+        for own, row in zip(labels.cells or (), scores.cells or (), strict=True)
     ]
+    return Column.of_list(scores.name, rows)
 
 
 def rows_in(columns: Columns) -> dict[Any, Rows]:

@@ -51,9 +51,9 @@ def check_repeated(predictions: Predictions, name: Any) -> None:
             f"{n_answers:,} answers: {where} may hold numbers or free text{ADVICE}"
         )
     n_given = np.bincount(hard.members, minlength=predictions.n_members)
-    pairs = np.zeros(predictions.n_members * n_classes, dtype=bool)
-    pairs[hard.members * n_classes + hard.labels] = True
-    n_different = pairs.reshape(-1, n_classes).sum(axis=1)
+    is_said = np.zeros((predictions.n_members, n_classes), dtype=bool)
+    is_said[hard.members, hard.labels] = True
+    n_different = is_said.sum(axis=1)
     is_busy = n_given >= MANY_ANSWERS
     if is_busy.any() and (n_different == n_given)[is_busy].all():
         raise InvalidPredictions(
@@ -82,10 +82,9 @@ def check_shared_labels(predictions: Predictions) -> None:
     hard = predictions.hard
     if hard is None or predictions.n_members < 2:
         return
-    pairs = np.unique(np.stack([hard.members, hard.labels]), axis=1)
-    n_givers = np.bincount(pairs[1], minlength=predictions.n_classes)
-    is_alone = np.ones(predictions.n_members, dtype=bool)
-    is_alone[pairs[0][n_givers[pairs[1]] > 1]] = False
+    is_said = np.zeros((predictions.n_members, predictions.n_classes), dtype=bool)
+    is_said[hard.members, hard.labels] = True
+    is_alone = ~(is_said & (is_said.sum(axis=0) > 1)).any(axis=1)
     n_given = np.bincount(hard.members, minlength=predictions.n_members)
     if (is_alone & (n_given >= MANY_ANSWERS)).any():
         names = [predictions.members[place] for place in np.flatnonzero(is_alone & (n_given >= MANY_ANSWERS))]

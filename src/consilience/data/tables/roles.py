@@ -99,17 +99,17 @@ class _Decision:
     def _label(self, item: Column | None, member: Column | None) -> Column | None:
         if self.told.label is not None:
             return self.columns.told(self.told.label)
-        names = [own for own in self.columns.called("label") if own not in (item, member)]
-        plausible = [own for own in names if own.are_labels]
-        scores = [own for own in self.columns.called("score") if own not in (item, member) and own.are_labels]
-        is_topic = bool(plausible) and member is not None and self._describe(item, plausible, scores)
+        others = self.columns.kept(names_of(self.columns.others(item, member)))
+        named, plausible = others.called("label"), [own for own in others.called("label") if own.are_labels]
+        scores = [] if member is None else [own for own in others.called("score") if own.are_labels]
+        is_topic = self._describe(item, plausible, scores)
         if plausible and not is_topic:
             return items.the_only(self.columns, "label", plausible)
-        if names and names[0].is_exact("label"):
-            if is_topic:
-                raise unclear("label", names[0], scores[0])
-            return names[0]  # whoever reads it says what is wrong with it
-        return None if member is None else self._score(scores, item, member)
+        usual = [own for own in named[:1] if own.is_exact("label")]
+        if usual and is_topic:
+            raise unclear("label", *usual, scores[0])
+        # Whoever reads a usual column says what is wrong with it.
+        return usual[0] if usual else self._score(scores, item, member)
 
     def _score(self, scores: list[Column], *taken: Column | None) -> Column | None:
         """The column of scores, if these are the labels of a long table."""
@@ -130,6 +130,8 @@ class _Decision:
 
     def _describe(self, item: Column | None, names: list[Column], scores: list[Column]) -> bool:
         """Whether columns say the same of an item in all rows, as its topic does, while scores differ."""
+        if not names or not scores:
+            return False
         n_items = self.columns.n_pairs(item)
         fixed, differing = ([self.columns.n_pairs(item, own) == n_items for own in found] for found in (names, scores))
         return all(fixed) and not all(differing)

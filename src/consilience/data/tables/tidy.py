@@ -25,33 +25,38 @@ def shares_by_row(columns: Columns, roles: Roles, *, normalize: bool) -> Column 
     """
     item, member, label = roles
     assert label is not None  # noqa: S101 - the table has labels
-    fractions = [own for own in columns.others(*roles) if own.are_shares]
-    is_even = len(set(label.counts.tolist())) == 1
-    if not fractions and not is_even:  # pairs take long to count
+    others = columns.others(*roles)
+    fractions = [own for own in others if own.are_shares]
+    if not fractions and len(set(label.counts.tolist())) > 1:  # pairs take long to count
         return None
     pairs, n_pairs = columns.keys(item, member)
-    if n_pairs == columns.n_rows or columns.n_pairs(*roles) < columns.n_rows:
+    if not n_pairs < columns.n_rows == columns.n_pairs(*roles):
         return None
+    fitting = [own for own in fractions if _sum_to_one(own, pairs)]
     is_whole = columns.n_rows == n_pairs * len(label.given)
-    sums = {own: np.bincount(pairs, weights=own.numbers, minlength=n_pairs) for own in fractions}
-    fitting = [own for own in fractions if (np.abs(sums[own] - 1) <= sum_tolerance(np.empty((0, 1)))).all()]
-    if fitting or (fractions and normalize and is_whole):
-        return (fitting or fractions)[0]
     if fractions:
-        raise _incomplete(roles, fractions, pairs)
-    if n_pairs > 1 and is_whole:
+        return (fitting or _rescaled(roles, fractions, pairs, is_allowed=normalize and is_whole))[0]
+    if is_whole and n_pairs > 1:
         raise InvalidPredictions(
             f"a table must have one label for each item and member; each of them has every label in {label.name!r} "
-            f"once, and none of {some(names_of(columns.others(*roles)))} has the probabilities of these, which sum to 1"
+            f"once, and none of {some(names_of(others))} has the probabilities of these, which sum to 1"
         )
     return None
 
 
-def _incomplete(roles: Roles, fractions: list[Column], pairs: IntArray) -> InvalidPredictions:
+def _sum_to_one(column: Column, pairs: IntArray) -> bool:
+    sums = np.bincount(pairs, weights=column.numbers)
+    return bool((np.abs(sums - 1) <= sum_tolerance(sums[:, None])).all())
+
+
+def _rescaled(roles: Roles, fractions: list[Column], pairs: IntArray, *, is_allowed: bool) -> list[Column]:
+    """The columns, if their numbers may be divided by their sums; raises if not."""
+    if is_allowed:
+        return fractions
     sums = np.bincount(pairs, weights=np.nan_to_num(fractions[0].numbers))  # type: ignore[arg-type]
     row = int(np.argmax(np.abs(sums[pairs] - 1)))
     item, member = (own.names[own.coded.codes[row]] for own in roles[:2] if own is not None)
-    return InvalidPredictions(
+    raise InvalidPredictions(
         f"probabilities must sum to 1 over classes; {some(names_of(fractions))} stands beside several labels in "
         f"{getattr(roles.label, 'name', None)!r} of one item and member, and sums to {sums[pairs[row]]:.6g} for item "
         f"{item!r} of member {member!r}: complete its rows, or say {Say('normalize')} if each class has one, or leave "

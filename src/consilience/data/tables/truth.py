@@ -63,7 +63,7 @@ def read_label_frame(frame: Any, known: Axis) -> LabelFrame:
     columns, index = columns_of(frame), getattr(frame, "index", None)
     columns = columns if index is None else columns.kept(frame.columns)  # the index is one of them
     is_index_named = getattr(index, "name", None) is not None
-    item = _item(frame, columns, known, is_index_named=is_index_named)
+    item = None if _sum_to_one(columns.all) else _item(frame, columns, known, is_index_named=is_index_named)
     others = [own for own in columns.all if own is not item]
     if not others:
         raise InvalidPredictions(
@@ -72,12 +72,17 @@ def read_label_frame(frame: Any, known: Axis) -> LabelFrame:
         )
     items = item.rows() if item is not None else None if index is None else list(index)
     where = (items, item is None and index is not None, is_index_named, list(columns))
-    label = others[0] if len(others) == 1 else None
-    if len(others) > 1 and not _sum_to_one(others):  # classes may be called `true` and `false`
-        label = rule.label_of_truths(_texts(columns), item)
+    label = _label(columns, others, item)
     if label is not None:
         return LabelFrame(*where, label.rows(), None, [])
     return LabelFrame(*where, None, numbers_of(others).values, names_of(others))
+
+
+def _label(columns: Columns, others: list[Column], item: Column | None) -> Column | None:
+    """The column of labels; None if the columns are classes, which may be called `true` and `false`."""
+    if len(others) == 1:
+        return others[0]
+    return None if _sum_to_one(others) else rule.label_of_truths(_texts(columns), item)
 
 
 def _texts(columns: Columns) -> Columns:
@@ -85,10 +90,10 @@ def _texts(columns: Columns) -> Columns:
 
 
 def _item(frame: Any, columns: Columns, known: Axis, *, is_index_named: bool) -> Column | None:
-    """The column of items; None if the index names them, or if all columns are classes, whatever their names."""
+    """The column of items; None if the index names them."""
     usual = next((columns[name] for name in ("item", "task") if name in columns), None)
-    if _sum_to_one(columns.all) or usual is not None or is_index_named:
-        return None if _sum_to_one(columns.all) else usual
+    if usual is not None or is_index_named:
+        return usual
     texts, index = _texts(columns), index_names(frame)
     found = rule.usual_items(texts, are_truths=True)
     if index is None:

@@ -123,12 +123,7 @@ def _head(data: DataSet, *, skips: bool) -> pl.DataFrame:
 
 
 def _meaning(roles: Mapping[str, Sequence[Any]], words: str, scale: str | None) -> Meaning:
-    if not roles.get("item"):
-        raise InvalidPredictions(
-            "a data set must have a column of items, since its rows come in no order: name it with ", Say("item")
-        )
-    if "probability" in roles or ("class" in roles and "label" in roles):
-        raise InvalidPredictions("a data set must have labels alone, or a number for each class in a row; it has both")
+    _check_roles(roles)
     if scale is None and (" in per cent" in words or words.startswith("logits") or ", logits of" in words):
         raise InvalidPredictions("numbers of a data set must be probabilities, or logits if --logits says so")
     item = roles["item"][0]
@@ -139,6 +134,16 @@ def _meaning(roles: Mapping[str, Sequence[Any]], words: str, scale: str | None) 
         return Meaning(item, member, tuple(roles["class"]), "rows", tuple(map(text_of, roles["class"])), words)
     answers = roles["label"] if "label" in roles else roles["member"]
     return Meaning(item, member, tuple(answers), "labels", (), words)
+
+
+def _check_roles(roles: Mapping[str, Sequence[Any]]) -> None:
+    """Raise if items have no column, or answers are given in two ways."""
+    if not roles.get("item"):
+        raise InvalidPredictions(
+            "a data set must have a column of items, since its rows come in no order: name it with ", Say("item")
+        )
+    if "probability" in roles or ("class" in roles and "label" in roles):
+        raise InvalidPredictions("a data set must have labels alone, or a number for each class in a row; it has both")
 
 
 # ---- on the whole -----------------------------------------------------------------------------------------
@@ -182,29 +187,37 @@ def _facts(lazy: pl.LazyFrame, path: str, meaning: Meaning, schema: dict[str, An
 
     every = lazy.collect_schema()
     own = {name: every.get(name) for name in meaning.columns}
-    for name, kind in (schema or own).items():
-        if own[name] is None or own[name] != kind:
-            got = "none" if own[name] is None else f"one of {own[name]}"
-            raise InvalidPredictions(
-                f"{path} must have the column {name!r}{'' if kind is None else f' of {kind}, as others have'}; it has "
-                f"{got}"
-            )
-    named = [meaning.item] if meaning.member is None else [meaning.item, meaning.member]
+    _check_schema(own, schema or own, path)
+    named = [name for name in (meaning.item, meaning.member) if name is not None]
     asked = {"n_rows": pl.len(), **{f"empty {name}": pl.col(name).null_count() for name in named}}
     if meaning.member is not None:
         asked["members"] = pl.col(meaning.member).unique().implode()
-    for name in meaning.answers if meaning.kind != "rows" else ():
-        values = pl.col(name) if meaning.kind == "labels" else pl.col(name).list.len()
-        asked[f"values {name}"] = values.drop_nulls().unique().implode()
+    asked |= _values_asked(meaning)
     found = lazy.select(**asked).collect(engine="streaming")
-    for name in named:
-        if found[f"empty {name}"][0]:
-            raise InvalidPredictions(f"{path}: column {name!r} must have no missing values; some rows are empty")
+    if empty := [name for name in named if found[f"empty {name}"][0]]:
+        raise InvalidPredictions(f"{path}: column {empty[0]!r} must have no missing values; some rows are empty")
     together = _pooled([found[name][0] for name in found.columns if name.startswith("values ")])
-    members = found["members"][0] if meaning.member is not None else None
-    if meaning.kind == "labels":
-        return Facts(found["n_rows"][0], members, together, [], own)
-    return Facts(found["n_rows"][0], members, None, [] if together is None else together.to_list(), own)
+    members = found["members"][0] if "members" in found.columns else None
+    labels, widths = (together, None) if meaning.kind == "labels" else (None, together)
+    return Facts(found["n_rows"][0], members, labels, [*widths] if widths is not None else [], own)
+
+
+def _values_asked(meaning: Meaning) -> dict[str, pl.Expr]:
+    """The distinct labels of each column, or the lengths of its lists."""
+    import polars as pl  # noqa: PLC0415 - only tables need it
+
+    columns = {name: pl.col(name) for name in meaning.answers if meaning.kind != "rows"}
+    values = columns if meaning.kind == "labels" else {name: column.list.len() for name, column in columns.items()}
+    return {f"values {name}": value.drop_nulls().unique().implode() for name, value in values.items()}
+
+
+def _check_schema(own: dict[str, Any], schema: dict[str, Any], path: str) -> None:
+    """Raise if a partition lacks a column, or has it of another kind than the others."""
+    for name, kind in schema.items():
+        if own[name] is None or own[name] != kind:
+            got = "none" if own[name] is None else f"one of {own[name]}"
+            wanted = "" if kind is None else f" of {kind}, as others have"
+            raise InvalidPredictions(f"{path} must have the column {name!r}{wanted}; it has {got}")
 
 
 def contents_of(data_sets: list[DataSet], meanings: list[Meaning], facts: list[list[Facts]], told: Told) -> Contents:

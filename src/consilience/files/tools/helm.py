@@ -33,10 +33,15 @@ def read(given: Given) -> Export:
         elif export.question == ANSWER:
             _add_answer(export, state, spec["model"], has_texts=has_texts)
         else:
-            for criterion, judge, score in _grades(state):
-                if criterion == export.question:
-                    export.add(f"{spec['model']}/{_item(state)}", judge, score)
+            _add_grades(export, state, spec["model"])
     return export
+
+
+def _add_grades(export: Export, state: dict[str, Any], model: str) -> None:
+    """What each judge says of a model's answer, by the criterion that is read."""
+    for criterion, judge, score in _grades(state):
+        if criterion == export.question:
+            export.add(f"{model}/{_item(state)}", judge, score)
 
 
 def _item(state: dict[str, Any]) -> str:

@@ -44,13 +44,7 @@ def read(given: Given) -> Export:
     if STATUS in results[0]:
         results = _of_table(results)
     whole = [result for result in results if not _is_broken(result)]
-    judges = _judges(whole)
-    outputs = Counter(name for result in whole if (name := _output(result)) is not None)
-    questions = [OUTPUT] * (bool(outputs) and not is_free(outputs))
-    questions += [name for name, own in judges.items() if len(own) > 1 or name == given.question]
-    if not questions:
-        no_classification("free text as outputs, and no criterion that several judges grade")
-    export = Export(asked(given, questions))
+    export = Export(asked(given, _questions(whole, given.question)))
     if export.question != OUTPUT:
         export.classes = frozenset({"pass", "fail"})
     if len(whole) < len(results):
@@ -65,6 +59,16 @@ def read(given: Given) -> Export:
         else:
             _add_grades(export, result, member)
     return export
+
+
+def _questions(results: list[dict[str, Any]], wanted: str | None) -> list[str]:
+    """What can be read: the outputs where they are classes, and each criterion that is wanted or has several judges."""
+    outputs = Counter(name for result in results if (name := _output(result)) is not None)
+    questions = [OUTPUT] * (bool(outputs) and not is_free(outputs))
+    questions += [name for name, judges in _judges(results).items() if len(judges) > 1 or name == wanted]
+    if not questions:
+        no_classification("free text as outputs, and no criterion that several judges grade")
+    return questions
 
 
 def _of_table(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
