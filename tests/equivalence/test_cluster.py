@@ -1,14 +1,18 @@
 """A fit on a real Dask cluster of two worker processes is the fit in memory."""
 
+import dask
 import dask.array as da
 import numpy as np
 import pytest
 from dask import delayed
+from dask.sizeof import sizeof
 from distributed import Client, LocalCluster
 from sklearn.base import clone
 
 import consilience as cs
+from consilience.maths.model import Scores
 from consilience.passes.cluster import ClusterPredictions
+from consilience.passes.reader import Expectation, Reader, open_reader
 
 from simulate import softmax_members
 
@@ -121,3 +125,116 @@ def test_wrong_blocks_are_named(client):
         cs.DawidSkene().fit(da.from_array(bad[0]))
     with pytest.raises(cs.InvalidPredictions, match="block 0 has shape .*, block 1"):
         cs.DawidSkene().fit([delayed(ARRAY), delayed(ARRAY[:2])])
+
+
+def sent_between(dask_worker):
+    return sum(sum(entry["keys"].values()) for entry in dask_worker.transfer_incoming_log)
+
+
+@pytest.mark.parametrize("method", [cs.SoftDawidSkene(max_iter=10), cs.DawidSkene(), cs.Consensus()], ids=repr)
+def test_blocks_stay_where_they_are(client, method):
+    array, _ = softmax_members(np.random.default_rng(1), [3, 2, 1], n_items=40_000, n_classes=4)
+    blocks = client.scatter([array[:, start : start + 5000] for start in range(0, 40_000, 5000)], hash=False)
+    before = sum(client.run(sent_between).values())
+    clone(method).fit(blocks).posterior_.persist()
+    assert sum(client.run(sent_between).values()) - before < array.nbytes / 10
+
+
+def test_a_pass_takes_few_tasks_however_many_blocks(client, monkeypatch):
+    blocks = ClusterPredictions(da.from_array(ARRAY, chunks=(3, 10, 4)))
+    reader, n_tasks = open_reader(blocks), []
+    expectation = reader.expectation(remembers=True)
+    submit = blocks.client.submit
+    monkeypatch.setattr(
+        blocks.client, "submit", lambda *given, **options: n_tasks.append(1) or submit(*given, **options)
+    )
+    expectation(Scores(np.zeros(4), np.zeros((3, 4, 4)), np.zeros((3, 4))))
+    assert len(blocks.blocks) == 30
+    assert len(n_tasks) < 8
+
+
+def test_a_fit_knows_the_items_without_a_list_of_them(client):
+    assert cs.Average().fit(da.from_array(ARRAY, chunks=(3, 70, 4))).items_ == range(300)
+
+
+@pytest.mark.parametrize("value", [cs.Predictions(ARRAY), Reader(cs.Predictions(ARRAY))])
+def test_dask_knows_how_large_our_objects_are(value):
+    assert ARRAY.nbytes < sizeof(value) < 1.1 * ARRAY.nbytes
+    assert ARRAY.nbytes < sizeof(Expectation(Reader(cs.Predictions(ARRAY)), remembers=True))
+
+
+# ---- insight into more items than are brought here --------------------------------------------------------
+
+LARGE, LARGE_TRUTH = softmax_members(np.random.default_rng(2), [3, 2, 1], n_items=4000, n_classes=3)
+SOME_LABELS = np.where(np.arange(4000) % 40 == 0, LARGE_TRUTH, -1)
+
+
+@pytest.fixture
+def large(client, monkeypatch):
+    """Blocks of which a quarter is looked at; whoever computes the whole array is found out."""
+    monkeypatch.setattr("consilience.insight.large.MOST_NUMBERS", 9000)
+    blocks = da.from_array(LARGE, chunks=(3, 500, 3))
+    monkeypatch.setattr(type(blocks), "compute", computed_in_part)
+    return blocks
+
+
+def computed_in_part(self, **options):
+    assert self.shape[0] < 2000, "all of it is brought here"
+    return dask.compute(self, **options)[0]
+
+
+def test_a_sample_is_diagnosed_under_a_fit_to_all_items(large):
+    there, here = cs.diagnose(large, SOME_LABELS), cs.diagnose(LARGE, SOME_LABELS)
+    assert there.members["answers"][0] in range(1000, 1101)
+    for name in here.answers:
+        found, expected = (diagnosis.answers[name] for diagnosis in (there, here))
+        assert found.is_measured
+        assert found.value == pytest.approx(expected.value, abs=0.01)  # every label is looked at
+    np.testing.assert_allclose(there.members["agreement"], here.members["agreement"], atol=0.05)
+    np.testing.assert_allclose(there.confusion, here.confusion, atol=0.1)
+    assert cs.diagnose(large, aggregator=cs.DawidSkene()).members["answers"] == [1000] * 3
+
+
+def test_a_comparison_fits_to_all_items_and_scores_every_label(large):
+    methods = {"average": cs.Average(), "dawid-skene": cs.DawidSkene()}
+    there, here = (cs.compare(data, SOME_LABELS, aggregators=methods).rows() for data in (large, LARGE))
+    for found, expected in zip(there, here, strict=True):
+        for column in ("method", "verdict"):
+            assert found[column] == expected[column]
+        for column in ("accuracy", "nll", "brier", "behind"):
+            assert found[column] == pytest.approx(expected[column], abs=1e-10, nan_ok=True)
+    assert set(cs.compare(large, aggregators=methods)["verdict"]) == {"cannot be told apart without labels"}
+
+
+def test_other_verbs_look_at_a_sample_or_refuse(large, tmp_path):
+    there, here = cs.agreement(large), cs.agreement(LARGE)
+    assert there.n_items == 1000
+    assert there.alpha.value == pytest.approx(here.alpha.value, abs=0.05)
+    shares = [cs.prevalence(data, aggregator=cs.DawidSkene(), n_bootstrap=0).shares for data in (large, LARGE)]
+    np.testing.assert_allclose(*shares, atol=0.05)
+    names = [suggestion.item for suggestion in cs.suggest(large, SOME_LABELS, n=5)]
+    assert len(set(names)) == 5
+    assert not set(names) & set(np.flatnonzero(SOME_LABELS >= 0).tolist())
+    assert cs.value_of_labels(large, SOME_LABELS, n_folds=2).n_labels == 100
+    cs.write_report(tmp_path / "report.html", large, SOME_LABELS)
+    assert "1,0" in (tmp_path / "report.html").read_text()
+    with pytest.raises(cs.InvalidPredictions, match=r"up to 9,000 numbers .* 4,000 items have 36,000: .*posterior_"):
+        cs.answers(large)
+
+
+def test_a_stream_on_a_cluster_comes_window_by_window(large):
+    there, here = (cs.monitor(data, window=500).windows for data in (large, LARGE))
+    assert there["alarm"] == here["alarm"]
+
+
+def test_only_labelled_rows_of_a_posterior_are_brought_here(large):
+    there = cs.Average().fit(large)
+    found, expected = (cs.evaluate(model.posterior_, SOME_LABELS) for model in (there, cs.Average().fit(LARGE)))
+    assert found["nll"].value == pytest.approx(expected["nll"].value)
+    with pytest.raises(AssertionError, match="all of it is brought here"):
+        there.posterior_.compute()
+
+
+def test_delayed_blocks_are_looked_at_too(client):
+    blocks = [delayed(ARRAY[:, start : start + 100]) for start in (0, 100, 200)]
+    np.testing.assert_allclose(cs.diagnose(blocks).confusion, cs.diagnose(ARRAY).confusion)

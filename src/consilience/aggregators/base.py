@@ -86,7 +86,7 @@ class AbstractAggregator(Parametrized, ABC):
     learned: ClassVar[Learned] = {}
     """What the method learns, by attribute, and the shapes: `{"confusion_": "mkk"}`. Only this is saved."""
 
-    matrices_at_once: ClassVar[int] = 10
+    _matrices_at_once: ClassVar[int] = 10
     """How many numbers for each member, true and predicted class a fit holds at its peak, as measured."""
 
     _posterior: LazyPosterior | None = None
@@ -108,7 +108,7 @@ class AbstractAggregator(Parametrized, ABC):
         data = read_anywhere(predictions)
         self._check_memory(data.n_members, data.n_classes)
         check_items_are_single(data, labels)
-        known = None if labels is None else self._known(labels, data.axes)
+        known = None if labels is None else self._known(data.placed(labels), data.axes)
         self._check_parameters(data.n_members, data.n_classes)
         self._check_order(data.axes)
         self._accept(_by_pattern(self._fit, data, known))
@@ -291,7 +291,7 @@ class AbstractAggregator(Parametrized, ABC):
 
     def _check_memory(self, n_members: int, n_classes: int) -> None:
         """Raise where the confusion matrices of a fit would not fit in memory."""
-        n_bytes = 8 * self.matrices_at_once * n_members * n_classes**2
+        n_bytes = 8 * self._matrices_at_once * n_members * n_classes**2
         check_fits(n_bytes, f"{type(self).__name__} of {n_members:,} members × {n_classes:,}² classes")
 
     def _check_parameters(self, n_members: int, n_classes: int) -> None:
@@ -344,7 +344,7 @@ class AbstractAggregator(Parametrized, ABC):
         if labels is None:
             return aligned, None
         axes = given.axes if given.axes.classes.is_named else aligned.axes
-        return aligned, on_classes((read or self._known)(labels, axes), axes, self.classes_)
+        return aligned, on_classes((read or self._known)(given.placed(labels), axes), axes, self.classes_)
 
     def _kept_rule(self, made_of: tuple[Any, ...], make: Callable[[], Rule]) -> Rule:
         """The rule that follows from these parts. It is made once, since many ask for one item at a time."""

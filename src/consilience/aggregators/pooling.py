@@ -24,7 +24,7 @@ class AbstractPool(AbstractAggregator):
     """A posterior that needs no fit; class prior and confusion matrices are counted under it."""
 
     learned: ClassVar[Learned] = {"statistics_": VOTE_STATISTICS, "class_prior_": CLASS_PRIOR, "confusion_": CONFUSION}
-    matrices_at_once: ClassVar[int] = 3
+    _matrices_at_once: ClassVar[int] = 3
 
     @abstractmethod
     def _rule(self, n_members: int) -> LinearRule:

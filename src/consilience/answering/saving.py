@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import Any
@@ -93,6 +93,8 @@ def _to_json(value: Any) -> Any:
         return os.fspath(value)
     if is_array(value):
         return to_numpy(value).tolist()
+    if isinstance(value, Sequence):  # names that are no list, because they are many
+        return list(value)
     raise InvalidPredictions(
         f"names and parameters must be text or numbers to be saved; got {value!r} ({type(value).__name__})"
     )

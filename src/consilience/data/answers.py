@@ -12,13 +12,16 @@ from typing import TYPE_CHECKING, NamedTuple, final
 
 import numpy as np
 
-from consilience.system.arrays import Array, IntArray, namespace, position_of_largest, take, to_numpy
+from consilience.system.arrays import Array, IntArray, is_numpy, namespace, position_of_largest, take, to_numpy
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     import numpy.typing as npt
 
+
+FEW_CLASSES = 64
+"""With fewer classes than this, rows are read class by class."""
 
 NUMBERS_AT_ONCE = 3 * 2**20
 """About how many numbers a temporary array may have."""
@@ -92,10 +95,8 @@ class SoftMember:
         labels, n_tied = np.empty(n_rows, dtype=np.intp), np.empty(n_rows, dtype=np.intp)
         split, places = [np.empty((0, n_classes))], [np.empty(0, dtype=np.intp)]
         for start, rows in parts_of(self.rows):
-            xp, some = namespace(rows), slice(start, start + rows.shape[0])
-            is_tied = is_largest(rows)
-            labels[some] = position_of_largest(rows)
-            n_tied[some] = to_numpy(xp.sum(xp.astype(is_tied, xp.int64), axis=1))
+            some = slice(start, start + rows.shape[0])
+            labels[some], n_tied[some], is_tied = largest_of(rows)
             places.append(start + np.flatnonzero((n_tied[some] > 1) & (n_tied[some] < n_classes)))
             tied = to_numpy(take(is_tied, places[-1] - start, axis=0)).astype(np.float64)
             split.append(tied / tied.sum(axis=1, keepdims=True))
@@ -134,6 +135,17 @@ class Ballots(NamedTuple):
 def is_largest(rows: Array) -> Array:
     """Which entries of each row are the largest, several where they are tied; none of a row of NaN."""
     return rows >= (1 - TIE) * namespace(rows).max(rows, axis=-1, keepdims=True)
+
+
+def largest_of(rows: Array) -> tuple[IntArray, IntArray, Array]:
+    """Of each row, the position of the largest entry if there is one; how many are the largest; and which."""
+    xp, n_classes = namespace(rows), rows.shape[1]
+    if is_numpy(rows) and n_classes < FEW_CLASSES:
+        is_top = is_largest(np.asfortranarray(rows))  # sums over classes run along rows then, ten times as fast
+        number = is_top.sum(axis=1, dtype=np.int16)
+        return (is_top * np.arange(n_classes, dtype=np.int16)).sum(axis=1, dtype=np.int16), number, is_top
+    is_top = is_largest(rows)
+    return position_of_largest(rows), to_numpy(xp.sum(xp.astype(is_top, xp.int32), axis=1)), is_top
 
 
 def parts_of(rows: Array) -> Iterator[tuple[int, Array]]:

@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, ClassVar, Self, TypeVar, final
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar, final
 
 import numpy as np
 import numpy.typing as npt
@@ -20,7 +20,7 @@ from consilience.data.alignment import (
     places_of_members,
 )
 from consilience.data.answers import NUMBERS_AT_ONCE, HardAnswers, SoftMember, merge_answers
-from consilience.data.axes import PLURAL, Axes, Axis, HasAxes, listed, some
+from consilience.data.axes import PLURAL, Axes, Axis, HasAxes, listed, short, some
 from consilience.data.order import check_order, in_order
 from consilience.data.reading import (
     axis_of_positions,
@@ -40,10 +40,24 @@ from consilience.data.reading import (
 from consilience.data.tables.frames import are_member_tables, columns_of, shared_index
 from consilience.data.tables.plausibility import check_members
 from consilience.data.tables.told import Told
-from consilience.system.arrays import Array, FloatArray, IntArray, like, namespace, sample, to_numpy, working_dtype
+from consilience.system.arrays import (
+    Array,
+    FloatArray,
+    IntArray,
+    like,
+    n_bytes,
+    namespace,
+    sample,
+    to_numpy,
+    working_dtype,
+)
 from consilience.system.errors import InvalidPredictions
 from consilience.system.threads import n_threads
 from consilience.system.warning import warn
+
+if TYPE_CHECKING:
+    from consilience.data.tables.columns import Columns
+    from consilience.data.tables.layouts import Understood
 
 LONG_PASS, LEAST_PART = 2**24, 2048
 """A pass of at least this many multiplications is cut into as many chunks as there are cores, of at least so many
@@ -99,6 +113,14 @@ class AbstractPredictions(HasAxes, ABC):
     def n_counted(self) -> float:
         """How many items there are, each as often as it counts."""
         return self.n_items
+
+    def placed(self, labels: Any) -> Any:
+        """Labels as the items' axis can match them."""
+        return labels
+
+    def place_of(self, item: Any) -> int:
+        """The position of an item, given its name; raises where there is none."""
+        return self.axes.items.position_of(item)
 
     def sampled(self, most: int) -> Predictions:
         """All items, or so many at random and always the same, on this machine; each counts once."""
@@ -320,6 +342,7 @@ class Predictions(AbstractPredictions):
         positive: str | None = None,
         normalize: bool = False,
         partial: bool = False,
+        counts: Any = None,
     ) -> Predictions:
         """Predictions from a table of any data-frame library, read as `read_predictions` reads a file.
 
@@ -350,6 +373,9 @@ class Predictions(AbstractPredictions):
             Divide each row of numbers by its sum.
         partial
             Allow items that nobody answers, in predictions that `concatenate` will put beside others.
+        counts
+            The column that says how often each item counts, in a table with a row for each item, such as a database
+            gives that has grouped items by their answers.
         """
         from consilience.data.tables.layouts import read_columns  # noqa: PLC0415 - it makes predictions
 
@@ -360,7 +386,9 @@ class Predictions(AbstractPredictions):
             raise InvalidPredictions("predictions need at least 1 member; got 0, in a frame without rows")
         names = None if classes is None else tuple(listed("class", classes))
         told = Told(item, member, label, names, normalize=normalize, positive=positive, strict=True)
-        made = read_columns(columns, told, "counts" if normalize else None).predictions
+        found = read_columns(columns.without([counts]), told, "counts" if normalize else None)
+        made = found.predictions
+        made.counts = None if counts is None else _counts_in(columns, counts, found)
         if names is not None and positive is None and made.classes != list(names):
             made = made.aligned(made.members, names)
         made = made.in_order(names) if ordered else made
@@ -409,6 +437,11 @@ class Predictions(AbstractPredictions):
         # In the order that answers are kept in, which takes one look.
         is_rising = [bool((places[1:] > places[:-1]).all()) for places in lists]
         return not all(is_rising) and any(len(np.unique(places)) < len(places) for places in lists)
+
+    def __sizeof__(self) -> int:
+        """The bytes of all answers: Dask sends to another worker what it believes to be small."""
+        hard = () if self.hard is None else (self.hard.items, self.hard.members, self.hard.labels)
+        return object.__sizeof__(self) + sum(map(n_bytes, (*(member.rows for member in self.soft), *hard)))
 
     def __repr__(self) -> str:
         """Sizes, and how much of it is hard labels."""
@@ -691,6 +724,21 @@ def _of_member_tables(
     return together if own_items is None else _in_order(together, own_items)
 
 
+def _counts_in(columns: Columns, name: Any, found: Understood) -> FloatArray | None:
+    """How often each item counts, by a column of a table with a row for each of them."""
+    numbers = columns[name].numbers if name in columns else None
+    axis = found.predictions.axes.items
+    if numbers is None or columns.n_rows != axis.size:
+        raise InvalidPredictions(
+            f"counts must name a column of numbers in a table with a row for each item; got {short(name)}, and "
+            f"{columns.n_rows:,} rows for {axis.size:,} items"
+        )
+    places = slice(None) if found.items is None else [axis.position_of(own) for own in found.items.rows()]
+    counts = np.empty(axis.size)
+    counts[places] = numbers
+    return read_counts(counts, axis.size)
+
+
 def _in_order(predictions: Predictions, items: Sequence[Any]) -> Predictions:
     """The same answers with their items in the order of these names; raises unless they are the same names."""
     own, wanted = predictions.axes.items, Axis("item", predictions.n_items, items)
@@ -726,14 +774,35 @@ def _assembled(
     return self
 
 
+def stacked(parts: Sequence[Predictions], items: Sequence[Any]) -> Predictions:
+    """The items of all parts, one part after the other, by these names.
+
+    All parts have the same members and classes; who gives probabilities gives them for every item, perhaps as NaN.
+    """
+    offsets = np.cumsum([0, *(part.n_items for part in parts)])
+    soft = [
+        SoftMember(
+            members[0].position,
+            np.concatenate([to_numpy(own.rows) for own in members]),
+            None,
+            is_complete=all(own.is_complete for own in members),
+        )
+        for members in zip(*(part.soft for part in parts), strict=True)
+    ]
+    hard = [
+        HardAnswers(part.hard.items + offset, part.hard.members, part.hard.labels)
+        for part, offset in zip(parts, offsets, strict=False)
+        if part.hard is not None
+    ]
+    axes = parts[0].axes._replace(items=Axis("item", int(offsets[-1]), items))
+    return _assembled(soft, merge_answers(hard) if hard else None, axes)
+
+
 def of_answers(items: IntArray, members: IntArray, answers: Any, axes: Axes, *, partial: bool) -> Predictions:
     """Predictions of a list of answers by position: labels (answers,), -1 where missing, or rows (answers, classes)."""
-    order = _by_item_and_member(items, members, axes)
     if answers.ndim == 1:
-        if len(answers) and answers.min() < 0:
-            order = order[answers[order] != -1]
-        parts = (part[order].astype(np.intp, copy=False) for part in (items, members, answers))
-        return _checked((), HardAnswers(*parts), axes, partial=partial)
+        return _checked((), _sorted_answers(items, members, answers, axes), axes, partial=partial)
+    order = _by_item_and_member(items, members, axes)
     order = order[np.argsort(members[order], kind="stable")]
     bounds = np.searchsorted(members[order], np.arange(axes.members.size + 1))
     everything = np.arange(axes.items.size)
@@ -746,20 +815,41 @@ def of_answers(items: IntArray, members: IntArray, answers: Any, axes: Axes, *, 
     return _checked(soft, None, axes, partial=partial)
 
 
+def _sorted_answers(items: IntArray, members: IntArray, labels: IntArray, axes: Axes) -> HardAnswers:
+    """The labels that are not missing, by item and then by member. Few arrays are made: there may be many answers."""
+    keys, n_answers = _keys(items, members, axes), max(len(items), 1)
+    if keys is None:
+        order = _by_item_and_member(items, members, axes)
+        order = order[labels[order] != -1]
+        return HardAnswers(*(part[order].astype(np.intp, copy=False) for part in (items, members, labels)))
+    given = labels[keys % n_answers].astype(np.intp)
+    keys //= n_answers
+    if len(given) and given.min() < 0:
+        keys, given = keys[given != -1], given[given != -1]
+    answering = keys % axes.members.size
+    keys //= axes.members.size
+    return HardAnswers(keys.astype(np.intp, copy=False), answering.astype(np.intp, copy=False), given)
+
+
 def _by_item_and_member(items: IntArray, members: IntArray, axes: Axes) -> IntArray:
     """The order of answers by item, then by member, then as they came."""
+    keys = _keys(items, members, axes)
+    return np.lexsort((members, items)) if keys is None else keys % max(len(items), 1)
+
+
+def _keys(items: IntArray, members: IntArray, axes: Axes) -> IntArray | None:
+    """Item, member and place of each answer as one number, sorted: faster than two arrays. None if it is too large."""
     n_answers = len(items)
     if axes.items.size * axes.members.size * n_answers >= 2**62:
-        return np.lexsort((members, items))
+        return None
     keys = items.astype(np.int64)
     keys *= axes.members.size
     keys += members
-    if (keys[1:] >= keys[:-1]).all():
-        return np.arange(n_answers)
+    is_sorted = (keys[1:] >= keys[:-1]).all()
     keys *= n_answers
-    keys += np.arange(n_answers)
-    keys.sort()  # one array of numbers is sorted much faster than two
-    keys %= max(n_answers, 1)
+    keys += np.arange(n_answers, dtype=np.min_scalar_type(n_answers))
+    if not is_sorted:
+        keys.sort()
     return keys
 
 

@@ -28,6 +28,10 @@ class Statistics:
     sums: FloatArray  # (members, true, predicted): Σ_i t_ik x_imj, x probabilities, their logarithms or one-hot labels
     log_evidence: float  # Σ_i log Σ_k p(x_i, k), up to a constant of the data
 
+    def __sizeof__(self) -> int:
+        """The bytes of all sums."""
+        return object.__sizeof__(self) + self.class_counts.nbytes + self.answer_counts.nbytes + self.sums.nbytes
+
     def flaw(self, *, may_be_silent: bool = False) -> str | None:
         """Why these are no sums over items; None where they are."""
         if self.n_items < NEARLY_ONE or self.class_counts.sum() < NEARLY_ONE:

@@ -49,7 +49,7 @@ def read_known(posterior: Any, labels: Any, classes: Sequence[Any] | None = None
     if known is None:
         raise InvalidPredictions("labels must be known for at least one item; all are -1")
     is_known = which_known(known)
-    return read_posterior(rows[is_known]), known[is_known]
+    return read_posterior(rows[np.flatnonzero(is_known)]), known[is_known]
 
 
 def read_posterior_and_labels(posterior: Any, labels: Any) -> tuple[FloatArray, IntArray]:
@@ -83,7 +83,9 @@ def _with_axes(posterior: Any, classes: Sequence[Any] | None = None) -> tuple[Fl
         if classes is not None and not Axis("class", len(columns), columns).is_same_as(list(classes)):
             raise InvalidPredictions(f"classes must be the columns of the posterior, {columns}; got {list(classes)}")
         classes = columns
-    rows = _numbers(posterior, "posterior")
+    # Of rows on a cluster only those that are asked for are brought here.
+    is_remote = hasattr(posterior, "__dask_graph__") and getattr(posterior, "ndim", 0) == 2
+    rows = posterior if is_remote else _numbers(posterior, "posterior")
     named = Axis("item", rows.shape[0], items, by_name=items is not None)
     return rows, Axes(Axis("member", 1), named, Axis("class", rows.shape[1], classes))
 

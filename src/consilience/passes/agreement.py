@@ -9,7 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from consilience.passes.kernels import AnsweredFeatures, DenseFeatures, Features, LabelFeatures, weighed
-from consilience.system.arrays import FloatArray, is_sparse, namespace, to_numpy
+from consilience.system.arrays import FloatArray, double_sum, is_sparse, namespace, to_numpy
 
 if TYPE_CHECKING:
     from consilience.system.arrays import Array, IntArray
@@ -179,7 +179,7 @@ def _tally(features: Features, n_items: int) -> Tally:
         features.positions,
         to_numpy(xp.max(rows, axis=2)).sum(axis=1, dtype=np.float64),
         is_answer.sum(axis=1),
-        to_numpy(xp.sum(rows, axis=1, dtype=xp.float64)),
+        double_sum(rows, axis=1),
     )
 
 

@@ -2,35 +2,46 @@
 
 Each block of items becomes a `Predictions` on some worker. A pass sends the scores to all workers, lets each summarize
 its blocks, and adds the statistics up as a tree; what returns to the client does not depend on the number of items.
+
+A task takes some milliseconds, whatever it does. So small blocks of one worker are visited together, by one task.
 """
 
 from __future__ import annotations
 
 import warnings
+from collections.abc import Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import partial
-from operator import add, itemgetter
-from typing import TYPE_CHECKING, Any, TypeVar, cast, final
+from functools import partial, reduce
+from operator import add
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast, final
 
 import numpy as np
 
-from consilience.data.axes import Axes, Axis
-from consilience.data.predictions import AbstractPredictions, Predictions
+from consilience.data.axes import Axes, Axis, short
+from consilience.data.labels import NamedLabels
+from consilience.data.predictions import AbstractPredictions, Predictions, stacked
 from consilience.maths.model import Scores
 from consilience.passes.lazy_posterior import LazyPosterior
 from consilience.passes.reader import AbstractExpectation, AbstractReader, Expectation, Reader, open_reader
+from consilience.passes.remote_votes import read_votes
 from consilience.system.arrays import Array, FloatArray, IntArray, to_numpy
 from consilience.system.errors import InvalidPredictions
 from consilience.system.untrusted import reason_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator
 
     from consilience.maths.statistics import Statistics
     from consilience.passes.agreement import Agreement
 
 Result = TypeVar("Result")
+
+ADDED_AT_ONCE = 8
+"""So many statistics are added up by one task."""
+
+BYTES_AT_ONCE = 2**27
+"""The blocks that one task visits have up to so many bytes together, or there is one of them."""
 
 N_ATTEMPTS = 4
 """How often something is tried when workers are lost before the fit gives up."""
@@ -63,13 +74,37 @@ def _told_plainly() -> Iterator[None]:
 class ClusterPredictions(AbstractPredictions):
     """Predictions (members, items, classes) whose blocks of items lie on the workers of a cluster.
 
-    Made of a Dask array, or of a list of delayed blocks or futures, each (members, some items, classes). The client is
-    the current one of `dask.distributed`.
+    Made of a Dask array; of a list of delayed blocks or futures, each (members, some items, classes); or of a Dask
+    frame with a row for each vote. The client is the current one of `dask.distributed`.
     """
+
+    are_votes, _repeats = False, False
 
     def __init__(self, blocks: Any) -> None:
         self.client = _client()
-        self._lay_out(blocks)
+        if hasattr(blocks, "columns"):
+            self._lay_out_votes(blocks)
+        else:
+            self._lay_out(blocks)
+
+    @_told_plainly()
+    def _lay_out_votes(self, frame: Any) -> None:
+        votes, columns = read_votes(frame)
+        parts = self.client.compute(list(votes.to_delayed()))
+        sizes = results([self.client.submit(len, part) for part in parts])
+        parts = [part for part, size in zip(parts, sizes, strict=True) if size]
+        self.are_votes, self.blocks = True, [self.client.submit(columns.block, part) for part in parts]
+        facts = results([self.client.submit(_facts, block) for block in self.blocks])
+        self.starts = np.cumsum([0, *(own.n_items for own in facts)])
+        self._repeats, n_bytes = any(own.has_repeats for own in facts), np.array([own.n_bytes for own in facts])
+        members, classes = columns.members.names, columns.labels.names
+        self.axes = Axes(
+            Axis("member", len(members), members),
+            Axis("item", int(self.starts[-1])),
+            Axis("class", len(classes), classes),
+        )
+        self.owners = _owners(self.client, self.blocks)
+        self.groups = _together(self.client, self.owners, n_bytes)
 
     @_told_plainly()
     def _lay_out(self, blocks: Any) -> None:
@@ -87,6 +122,8 @@ class ClusterPredictions(AbstractPredictions):
         self.blocks = [
             self.client.submit(_validated, array, int(start)) for array, start in zip(arrays, self.starts, strict=False)
         ]
+        self.owners = _owners(self.client, self.blocks)
+        self.groups = _together(self.client, self.owners, 8 * n_members * n_classes * np.diff(self.starts))
 
     def _arrays(self, blocks: Any) -> list[Any]:
         if isinstance(blocks, list | tuple):
@@ -100,38 +137,97 @@ class ClusterPredictions(AbstractPredictions):
     def _like(cls, other: ClusterPredictions, blocks: list[Any]) -> ClusterPredictions:
         self = cls.__new__(cls)
         self.client, self.starts, self.axes, self.blocks = other.client, other.starts, other.axes, blocks
+        self.owners, self.groups, self.are_votes = other.owners, other.groups, other.are_votes
+        self._repeats = other._repeats
         return self
 
     @property
+    def items(self) -> Any:
+        """The items' names, not as a list, which would grow with the number of items. Those of an array count them."""
+        return RemoteNames(self) if self.are_votes else range(self.n_items)
+
+    def placed(self, labels: Any) -> Any:
+        """Labels by the positions of items, whose names lie on the workers."""
+        if not self.are_votes or labels is None:
+            return labels
+        named = labels.to_dict() if hasattr(labels, "to_dict") and hasattr(labels, "index") else labels
+        if not isinstance(named, Mapping):
+            raise InvalidPredictions(
+                "labels must name their items, as a mapping or a Series: votes in a Dask frame come in no order"
+            )
+        names = list(named)
+        found: dict[int, int] = {}  # which name each position has
+        for own, start in zip(
+            results(self.each(_places, self.blocks, [names] * len(self.blocks))), self.starts, strict=False
+        ):
+            found |= {int(start) + place: name for name, place in own}
+        if missing := set(range(len(names))) - set(found.values()):
+            raise InvalidPredictions(f"each item must have votes on the cluster; {short(names[min(missing)])} has none")
+        return NamedLabels(list(found), [named[names[place]] for place in found.values()])
+
+    def each(self, work: Callable[..., Any], *lists: Sequence[Any]) -> list[Any]:
+        """Do some work for each block, given its entries of these lists; where the block lies, if that lives."""
+        return [
+            self.client.submit(work, *entries, workers=owner, allow_other_workers=True)
+            for owner, *entries in zip(self.owners, *lists, strict=True)
+        ]
+
+    def parts_of(self, values: Any) -> list[Any]:
+        """Values of all items, or None, as those of each block."""
+        bounds = zip(self.starts, self.starts[1:], strict=False)
+        return [None if values is None else values[first:last] for first, last in bounds]
+
+    def added_up(self, find: Callable[..., Result], *lists: Sequence[Any]) -> Result:
+        """The sum of what a function finds in each block, given its entries of these lists."""
+        submit = self.client.submit
+        sums = [
+            submit(_sum_over, find, *([own[place] for place in group] for own in lists), pure=False)
+            for group in self.groups
+        ]
+        return cast("Result", _persistently(lambda: tree_sum(self.client, sums)))
+
+    def place_of(self, item: Any) -> int:
+        """The position of an item, whose name lies on the workers if it has one."""
+        return int(self.placed({item: None}).items[0]) if self.are_votes else self.axes.items.position_of(item)
+
+    @property
     def is_soft(self) -> np.ndarray[Any, np.dtype[np.bool_]]:
-        """Every member gives probabilities."""
-        return np.ones(self.n_members, dtype=bool)
+        """Every member gives probabilities, or votes."""
+        return np.full(self.n_members, not self.are_votes)
 
     def answering(self) -> tuple[list[int], list[int]]:
-        """Every member gives probabilities."""
-        return list(range(self.n_members)), []
+        """Every member gives probabilities, or votes."""
+        everybody = list(range(self.n_members))
+        return ([], everybody) if self.are_votes else (everybody, [])
 
     def has_repeats(self) -> bool:
-        """Every member answers every item once."""
-        return False
+        """Whether a member votes twice on an item; in an array everybody answers once."""
+        return self._repeats
 
     @_told_plainly()
     def harden(self) -> ClusterPredictions:
         """The same answers as labels, on the workers."""
-        return ClusterPredictions._like(self, [self.client.submit(Predictions.harden, block) for block in self.blocks])
+        return ClusterPredictions._like(self, self.each(Predictions.harden, self.blocks))
 
     @_told_plainly()
     def votes(self) -> ClusterPredictions:
         """The same as labels, without undecided answers, on the workers."""
-        return ClusterPredictions._like(self, [self.client.submit(Predictions.votes, block) for block in self.blocks])
+        return ClusterPredictions._like(self, self.each(Predictions.votes, self.blocks))
 
     @_told_plainly()
     def ballots(self) -> ClusterPredictions:
         """The same as votes, undecided answers split, on the workers."""
-        return ClusterPredictions._like(self, [self.client.submit(Predictions.ballots, block) for block in self.blocks])
+        return ClusterPredictions._like(self, self.each(Predictions.ballots, self.blocks))
 
     def aligned(self, members: Sequence[Any], classes: Sequence[Any]) -> ClusterPredictions:
-        """The same answers, for a fit of as many members and classes."""
+        """The same answers on the axes of a fit: of an array, as many members and classes; of votes, by their names."""
+        if self.are_votes:
+            made = ClusterPredictions._like(
+                self, self.each(partial(_aligned, list(members), list(classes)), self.blocks)
+            )
+            names = Axis("member", len(members), list(members)), Axis("class", len(classes), list(classes))
+            made.axes = Axes(names[0], self.axes.items, names[1])
+            return made
         if (self.n_members, self.n_classes) != (len(members), len(classes)):
             raise InvalidPredictions(
                 f"predictions must have the {len(members)} members and {len(classes)} classes of the fit; "
@@ -149,8 +245,10 @@ class ClusterPredictions(AbstractPredictions):
             self.client.submit(_items, self.blocks[owner], (positions[owners == owner] - self.starts[owner]).tolist())
             for owner in np.unique(owners)
         ]
-        found = np.concatenate(_persistently(lambda: results(rows)), axis=1)
-        return Predictions(found[:, np.argsort(order)], items=positions.tolist())
+        parts = _persistently(lambda: results(rows))
+        names = [name for part in parts for name in part.items] if self.are_votes else positions[order].tolist()
+        found = stacked(parts, names)
+        return found if np.array_equal(order, np.arange(len(order))) else found.take(np.argsort(order))
 
     def example(self) -> Array:
         """Item-sized results are Dask arrays of NumPy's."""
@@ -160,19 +258,36 @@ class ClusterPredictions(AbstractPredictions):
     def answer(self, rule: Callable[[Predictions, Any], Result], known: Any = None) -> Result:
         """The posterior that a rule gives each block, left on the workers."""
         sent = _kept(self.client, rule)
-        places = zip(self.blocks, self.starts, self.starts[1:], strict=False)
-        rows = [
-            self.client.submit(_answered, sent, block, None if known is None else known[first:last])
-            for block, first, last in places
-        ]
+        rows = self.each(_answered, [sent] * len(self.blocks), self.blocks, self.parts_of(known))
         return cast("Result", _remote_posterior(rows, self))
 
     @_told_plainly()
     def total(self, find: Callable[[Predictions], Result]) -> Result:
         """What a function finds in each block, added up on the workers."""
-        sent = _kept(self.client, find)
-        found = [self.client.submit(_found, sent, block) for block in self.blocks]
-        return cast("Result", _persistently(lambda: tree_sum(self.client, found)))
+        return cast("Result", self.added_up(_kept(self.client, find), self.blocks))
+
+
+@final
+class RemoteNames(Sequence[Any]):
+    """The names of items on a cluster, brought here when somebody asks for them."""
+
+    def __init__(self, predictions: ClusterPredictions) -> None:
+        self._predictions = predictions
+
+    def __len__(self) -> int:
+        """How many items there are."""
+        return self._predictions.n_items
+
+    def __getitem__(self, place: Any) -> Any:
+        """The name at a position, or the names of a slice."""
+        if isinstance(place, slice):
+            return self._predictions.take(place).items
+        return self._predictions.take([range(len(self))[place]]).items[0]
+
+    def __iter__(self) -> Iterator[Any]:
+        """All names, block by block."""
+        for names in self._predictions.each(_names, self._predictions.blocks):
+            yield from _persistently(partial(results, [names]))[0]
 
 
 def as_cluster_predictions(predictions: Any) -> ClusterPredictions:
@@ -194,37 +309,25 @@ class ClusterReader(AbstractReader):
 
     @_told_plainly()
     def __post_init__(self) -> None:
-        starts = self.predictions.starts
-        self.chunks = [
-            self.predictions.client.submit(
-                _reader, block, self.log_floor, self.chunk_size, None if self.known is None else self.known[first:last]
-            )
-            for block, first, last in zip(self.predictions.blocks, starts, starts[1:], strict=False)
-        ]
+        read = partial(_reader, self.log_floor, self.chunk_size)
+        self.chunks = self.predictions.each(read, self.predictions.blocks, self.predictions.parts_of(self.known))
 
     @_told_plainly()
     def statistics(self, responsibilities: Any) -> Statistics:
         """The statistics of responsibilities (items, classes) in a Dask array with the same blocks."""
-        client = self.predictions.client
-        rows = client.compute(responsibilities.to_delayed().ravel().tolist())
-        parts = zip(self.chunks, rows, strict=True)
-        sums = [client.submit(Reader.statistics, own, part) for own, part in parts]
-        return cast("Statistics", _persistently(lambda: tree_sum(client, sums)))
+        rows = self.predictions.client.compute(responsibilities.to_delayed().ravel().tolist())
+        return self.predictions.added_up(Reader.statistics, self.chunks, rows)
 
     @_told_plainly()
     def average_statistics(self, averages: ClusterReader, member_weights: FloatArray | None = None) -> Statistics:
         """The statistics of the (weighted) mean of the answers as another reader of the same items sees them."""
-        submit = self.predictions.client.submit
-        parts = zip(self.chunks, averages.chunks, strict=True)
-        sums = [submit(Reader.average_statistics, own, other, member_weights) for own, other in parts]
-        return cast("Statistics", _persistently(lambda: tree_sum(self.predictions.client, sums)))
+        find = partial(Reader.average_statistics, member_weights=member_weights)
+        return self.predictions.added_up(find, self.chunks, averages.chunks)
 
     @_told_plainly()
     def agreement(self) -> Agreement:
         """How much members agree with each other on these items."""
-        client = self.predictions.client
-        sums = [client.submit(Reader.agreement, chunk) for chunk in self.chunks]
-        return cast("Agreement", _persistently(lambda: tree_sum(client, sums)))
+        return self.predictions.added_up(Reader.agreement, self.chunks)
 
     def expectation(self, *, remembers: bool) -> ClusterExpectation:
         """Passes over these items."""
@@ -233,9 +336,8 @@ class ClusterReader(AbstractReader):
     @_told_plainly()
     def scored_posterior(self, scores: Scores, _: Array) -> LazyPosterior:
         """The softmax of the scores."""
-        client = self.predictions.client
-        sent = _kept(client, scores)
-        rows = [client.submit(Reader.posterior, chunk, sent) for chunk in self.chunks]
+        sent = _kept(self.predictions.client, scores)
+        rows = self.predictions.each(Reader.posterior, self.chunks, [sent] * len(self.chunks))
         return _remote_posterior(rows, self.predictions)
 
 
@@ -266,8 +368,11 @@ class ClusterExpectation(AbstractExpectation):
         self._states = self._start()
 
     def _start(self) -> list[Any]:
-        submit = self.reader.predictions.client.submit
-        return [submit(_expectation, chunk, self.remembers, pure=False) for chunk in self.reader.chunks]
+        submit, chunks = self.reader.predictions.client.submit, self.reader.chunks
+        return [
+            submit(_expectations, [chunks[place] for place in group], self.remembers, pure=False)
+            for group in self.reader.predictions.groups
+        ]
 
     def __call__(self, scores: Scores, *, averaging: float = 1.0) -> Statistics:
         """The statistics of the new responsibilities, which are averaged into the posterior."""
@@ -279,14 +384,11 @@ class ClusterExpectation(AbstractExpectation):
 
     def _advance(self, scores: Scores, averaging: float) -> Statistics:
         client = self.reader.predictions.client
-        # On one worker, from which the others fetch it: to copy it to all at once (`broadcast`) fails, or never ends,
-        # where a worker dies meanwhile. It may be lost, and then the pass is repeated.
-        (sent,) = client.scatter([scores], hash=False)
-        pairs = [client.submit(_advance, state, sent, averaging, pure=False) for state in self._states]
-        total: Statistics = tree_sum(client, [client.submit(itemgetter(1), pair, pure=False) for pair in pairs])
-        self._states = [client.submit(itemgetter(0), pair, pure=False) for pair in pairs]
-        _finished(self._states)
-        for _ in self._states:
+        sent = _sent(client, scores)
+        self._states = [client.submit(_advance, state, sent, averaging, pure=False) for state in self._states]
+        sums = [client.submit(_statistics_of, state, pure=False) for state in self._states]
+        total: Statistics = tree_sum(client, sums)
+        for _ in self.reader.chunks:
             self.reader.on_chunk()
         return total
 
@@ -300,19 +402,40 @@ class ClusterExpectation(AbstractExpectation):
     @_told_plainly()
     def posterior(self, averages: ClusterReader) -> LazyPosterior:
         """The posterior after these passes."""
-        submit = self.reader.predictions.client.submit
-        parts = zip(averages.chunks, self._states, strict=True)
-        rows = [submit(_averaged_rows, own, state) for own, state in parts]
-        return _remote_posterior(rows, self.reader.predictions)
+        predictions, rows = self.reader.predictions, {}
+        for group, state in zip(predictions.groups, self._states, strict=True):
+            for within, place in enumerate(group):
+                rows[place] = predictions.client.submit(_averaged_rows, averages.chunks[place], state, within)
+        return _remote_posterior([rows[place] for place in range(len(rows))], predictions)
 
 
 def tree_sum(client: Any, parts: list[Any]) -> Any:
-    """The sum of statistics on the workers: pairs are added there, then pairs of pairs; one comes back."""
+    """The sum of statistics on the workers: a few are added there, then a few of these sums; one comes back."""
     while len(parts) > 1:
-        pairs = [parts[place : place + 2] for place in range(0, len(parts), 2)]
-        parts = [client.submit(add, *pair, pure=False) if len(pair) == 2 else pair[0] for pair in pairs]
+        some = [parts[place : place + ADDED_AT_ONCE] for place in range(0, len(parts), ADDED_AT_ONCE)]
+        parts = [client.submit(_sum, own, pure=False) if len(own) > 1 else own[0] for own in some]
     (total,) = results(parts)
     return total
+
+
+def _owners(client: Any, blocks: list[Any]) -> list[str | None]:
+    """The worker that has each block, once it is made; None where it has just been lost."""
+    found = client.who_has(_finished(blocks))
+    return [min(found.get(block.key, ()), default=None) for block in blocks]
+
+
+def _together(client: Any, owners: list[str | None], n_bytes: IntArray) -> list[list[int]]:
+    """Which blocks are visited by one task: those on the same worker, as many groups as it has threads, or more."""
+    n_threads, groups = client.nthreads(), []
+    for worker in dict.fromkeys(owners):
+        places = [place for place, owner in enumerate(owners) if owner == worker]
+        most = min(BYTES_AT_ONCE, -(-int(n_bytes[places].sum()) // n_threads.get(worker, 1)))
+        held = np.cumsum(n_bytes[places])
+        groups += [
+            [place for place, number in zip(places, (held - 1) // most, strict=True) if number == own]
+            for own in np.unique((held - 1) // most)
+        ]
+    return groups
 
 
 # ---- what runs on the workers -----------------------------------------------------------------------------
@@ -327,37 +450,79 @@ def _shape(array: Array) -> tuple[int, ...]:
 
 
 def _validated(array: Array, start: int) -> Predictions:
-    return Predictions(array, items=range(start, start + array.shape[1]))
+    try:
+        return Predictions(array)
+    except InvalidPredictions:
+        return Predictions(array, items=range(start, start + array.shape[1]))  # raises again, and names the item
 
 
 def _answered(rule: Callable[[Predictions, Any], LazyPosterior], block: Predictions, known: Any) -> Array:
     return rule(block, known).to_array()
 
 
-def _found(find: Callable[[Predictions], Result], block: Predictions) -> Result:
-    return find(block)
+class _Facts(NamedTuple):
+    n_items: int
+    n_bytes: int
+    has_repeats: bool
 
 
-def _items(block: Predictions, places: list[int]) -> Array:
-    return block.take(places).to_array()
+def _facts(block: Predictions) -> _Facts:
+    return _Facts(block.n_items, block.__sizeof__(), block.has_repeats())
 
 
-def _reader(block: Predictions, log_floor: float | None, chunk_size: int | None, known: IntArray | None) -> Reader:
+def _aligned(members: list[Any], classes: list[Any], block: Predictions) -> Predictions:
+    return block.aligned(members, classes)
+
+
+def _names(block: Predictions) -> list[Any]:
+    return block.items
+
+
+def _places(block: Predictions, names: list[Any]) -> list[tuple[int, int]]:
+    """Which of these names are items of the block, and where."""
+    found = ((number, block.axes.items.find(name)) for number, name in enumerate(names))
+    return [(number, place) for number, place in found if place is not None]
+
+
+def _sum(parts: list[Any]) -> Any:
+    return reduce(add, parts)
+
+
+def _sum_over(find: Callable[..., Any], *lists: list[Any]) -> Any:
+    return reduce(add, map(find, *lists))
+
+
+def _items(block: Predictions, places: list[int]) -> Predictions:
+    return block.take(places)
+
+
+def _reader(log_floor: float | None, chunk_size: int | None, block: Predictions, known: IntArray | None) -> Reader:
     has_labels = known is not None and bool((known >= 0).any())
     return Reader(block, log_floor=log_floor, chunk_size=chunk_size, known=known if has_labels else None)
 
 
-def _expectation(reader: Reader, remembers: bool) -> Expectation:
-    return Expectation(reader, remembers=remembers)
+class _Pass(NamedTuple):
+    """What a pass over some blocks leaves on their worker."""
+
+    states: list[Expectation]
+    statistics: Statistics | None
 
 
-def _advance(state: Expectation, scores: Scores, averaging: float) -> tuple[Expectation, Statistics]:
-    new = state.copy()  # a task may run twice, so it must not change what it is given
-    return new, new(scores, averaging=averaging)
+def _expectations(readers: list[Reader], remembers: bool) -> _Pass:
+    return _Pass([Expectation(reader, remembers=remembers) for reader in readers], None)
 
 
-def _averaged_rows(averages: Reader, state: Expectation) -> Array:
-    return state.posterior(averages).to_array()
+def _advance(before: _Pass, scores: Scores, averaging: float) -> _Pass:
+    states = [state.copy() for state in before.states]  # a task may run twice, so it must not change what it is given
+    return _Pass(states, _sum([state(scores, averaging=averaging) for state in states]))
+
+
+def _statistics_of(done: _Pass) -> Statistics | None:
+    return done.statistics
+
+
+def _averaged_rows(averages: Reader, done: _Pass, place: int) -> Array:
+    return done.states[place].posterior(averages).to_array()
 
 
 # ---- Dask's own ways --------------------------------------------------------------------------------------
@@ -379,6 +544,21 @@ def _kept(client: Any, value: Any) -> Any:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # that it is large
         return client.submit(_same, value, pure=False)
+
+
+def _sent(client: Any, value: Any) -> Any:
+    """A value on one worker, from which the others fetch it. It may be lost, and then a pass is repeated.
+
+    To copy it to all at once (`broadcast`) fails, or never ends, where a worker dies meanwhile. As a task, the scores
+    of all passes would stay with the scheduler.
+    """
+    from distributed.comm import CommClosedError  # noqa: PLC0415 - Dask is an extra
+
+    try:
+        (sent,) = client.scatter([value], hash=False)
+    except KeyError as error:  # Dask's scheduler looks for a worker that has just left
+        raise CommClosedError(f"worker {error} is gone") from error
+    return sent
 
 
 def _persistently(work: Callable[[], Result], begin_again: Callable[[], object] = lambda: None) -> Result:

@@ -18,12 +18,13 @@ import numpy as np
 from scipy import sparse
 from scipy.special import xlogy
 
-from consilience.data.answers import is_largest
+from consilience.data.answers import largest_of
 from consilience.maths.statistics import Statistics
 from consilience.system.arrays import (
     Array,
     FloatArray,
     IntArray,
+    double_sum,
     is_numpy,
     is_sparse,
     like,
@@ -328,7 +329,9 @@ def votes_of(features: tuple[Features, ...], n_items: int, n_members: int, n_cla
     """The votes of all members on the items of a chunk: the most probable class of each answer that has one."""
     if len(features) == 1 and isinstance(features[0], LabelFeatures) and len(features[0].positions) == n_members:
         return features[0]
-    items, columns, weights = [], [], []
+    items: list[Any] = []
+    columns: list[Any] = []
+    weights: list[Any] = []
     for part in features:
         if isinstance(part, LabelFeatures):
             entries = sparse.coo_array(part.matrix)
@@ -338,10 +341,8 @@ def votes_of(features: tuple[Features, ...], n_items: int, n_members: int, n_cla
             weights.append(entries.data)
             continue
         rows, answered, member = _rows_of(part, n_classes)
-        rows = np.asfortranarray(rows)  # sums over classes are ten times as fast then
-        is_top = is_largest(rows)
-        is_vote = (is_top.sum(axis=1) == 1) & (rows.max(axis=1) > 0)  # missing rows are zero
-        label = (is_top * np.arange(n_classes)).sum(axis=1)
+        label, n_top, _ = largest_of(rows)
+        is_vote = n_top == 1 if n_classes > 1 else rows[:, 0] > 0  # in missing rows, which are zero, all are equal
         items.append(answered[is_vote])
         columns.append((member * n_classes + label)[is_vote])
         weights.append(np.ones(int(is_vote.sum())))
@@ -453,8 +454,7 @@ def _sums_over_items(responsibilities: Array) -> FloatArray:
         n_whole = len(rows) // ADDED_AT_ONCE * ADDED_AT_ONCE
         blocks = rows[:n_whole].reshape(-1, ADDED_AT_ONCE, rows.shape[1]).sum(axis=1, dtype=np.float64)
         return np.asarray(blocks.sum(axis=0) + rows[n_whole:].sum(axis=0, dtype=np.float64))
-    xp = namespace(responsibilities)
-    return np.asarray(to_numpy(xp.sum(responsibilities, axis=1, dtype=xp.float64)))
+    return double_sum(responsibilities, axis=1)
 
 
 def log_evidence(

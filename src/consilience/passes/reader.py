@@ -31,7 +31,7 @@ from consilience.passes.responsibilities import (
     posterior_rows,
 )
 from consilience.passes.screening import Screen
-from consilience.system.arrays import Array, FloatArray, IntArray, is_numpy, is_sparse, like_array, namespace
+from consilience.system.arrays import Array, FloatArray, IntArray, is_numpy, is_sparse, like_array, n_bytes, namespace
 from consilience.system.threads import in_order, n_threads, one_thread_per_product
 
 if TYPE_CHECKING:
@@ -58,10 +58,15 @@ DENSE_NUMBERS = 2**24
 """A posterior of up to this many numbers is computed at once, from dense responsibilities."""
 
 
-def read_anywhere(predictions: Any) -> AbstractPredictions:
-    """Predictions as they are, or made from anything that `Predictions` takes, or from a Dask array."""
+def lies_on_cluster(predictions: Any) -> bool:
+    """Whether these are Dask's: an array, delayed blocks, futures, a frame of votes, or what was made of them."""
     first = predictions[0] if isinstance(predictions, list | tuple) and predictions else predictions
-    if not type(first).__module__.startswith(("dask", "distributed", "consilience.passes.cluster")):
+    return type(first).__module__.startswith(("dask", "distributed", "consilience.passes.cluster"))
+
+
+def read_anywhere(predictions: Any) -> AbstractPredictions:
+    """Predictions as they are, or made from anything that `Predictions` takes, or from what lies on a cluster."""
+    if not lies_on_cluster(predictions):
         return as_predictions(predictions)
     from consilience.passes.cluster import as_cluster_predictions  # noqa: PLC0415 - Dask is an extra
 
@@ -153,6 +158,11 @@ class ReadChunk:
         """Where its items stand among all."""
         return slice(self.chunk.start, self.chunk.stop)
 
+    @property
+    def has_features(self) -> bool:
+        """Whether the features have been read, and kept."""
+        return self._features is not None
+
     def features(self) -> tuple[Features, ...]:
         """The features of the chunk, read again at each call unless they are small enough to keep."""
         if self._features is not None:
@@ -202,6 +212,10 @@ class Reader(AbstractReader):
         ]
         self._dense = np.array([member.position for member in data.soft if member.items is None], dtype=np.intp)
         self._hard = hard_positions
+
+    def __sizeof__(self) -> int:
+        """The bytes of the predictions, which a reader holds."""
+        return object.__sizeof__(self) + self.predictions.__sizeof__()
 
     @property
     def can_screen(self) -> bool:
@@ -334,6 +348,10 @@ class Expectation(AbstractExpectation):
         self.rests: list[Responsibilities] = [None] * len(reader.chunks)
         self._remembers = remembers
         self._screen = Screen([chunk.n_items for chunk in reader.chunks]) if reader.can_screen else None
+
+    def __sizeof__(self) -> int:
+        """The bytes of the reader, and of what is kept of the posterior."""
+        return object.__sizeof__(self) + self.reader.__sizeof__() + sum(map(n_bytes, self.rests))
 
     def __call__(self, scores: Scores, *, averaging: float = 1.0) -> Statistics:
         """The statistics of the new responsibilities, which are averaged into the posterior."""

@@ -12,6 +12,7 @@ from consilience.system.arrays import (
     Array,
     FloatArray,
     IntArray,
+    double_sum,
     is_numpy,
     is_sparse,
     like,
@@ -123,8 +124,9 @@ def softmax(scores: Array, counts: FloatArray | None = None) -> Expected:
     exponentials = xp.exp(scores)
     totals = xp.sum(exponentials, axis=0, keepdims=True)
     exponentials /= totals
-    evidence = xp.astype(shift + xp.log(totals), xp.float64)
-    return Expected(exponentials, float(xp.sum(evidence)) if counts is None else float(to_numpy(evidence)[0] @ counts))
+    evidence = shift + xp.log(totals)
+    of_items = double_sum(evidence) if counts is None else to_numpy(evidence)[0].astype(np.float64) @ counts
+    return Expected(exponentials, float(of_items))
 
 
 def sparse_softmax(scores: FloatArray, counts: FloatArray | None = None) -> Expected | None:
@@ -193,6 +195,9 @@ def pool(chunk: ReadChunk, member_weights: FloatArray, example: Array) -> Array:
 
     An item without any, because everybody is undecided, gets the same for all classes.
     """
+    plain = _plain_pool(chunk, member_weights, example)
+    if plain is not None:
+        return clamp(plain, chunk.known)
     pooled = [features.pool(member_weights) for features in chunk.features()]
     total, weight = (like_array(part, example) for part in pooled[0])
     for part, part_weight in pooled[1:]:
@@ -204,3 +209,25 @@ def pool(chunk: ReadChunk, member_weights: FloatArray, example: Array) -> Array:
         total, weight = total + is_silent, weight + chunk.n_classes * is_silent
     total /= weight
     return clamp(total, chunk.known)
+
+
+def _plain_pool(chunk: ReadChunk, member_weights: FloatArray, example: Array) -> Array | None:
+    """The same of members who gave probabilities of every item, in NumPy: straight from their rows, which is faster.
+
+    None if it is not so simple, or if the rows have been read already.
+    """
+    members = chunk.chunk.soft
+    if chunk.log_floor is not None or chunk.has_features or chunk.chunk.hard is not None or not members:
+        return None
+    if not all(own.is_complete and own.items is None and _are_like(own.rows, example) for own in members):
+        return None
+    weights = [float(member_weights[own.position]) for own in members]
+    total = weights[0] * members[0].rows
+    for weight, own in zip(weights[1:], members[1:], strict=True):
+        total += own.rows if weight == 1 else weight * own.rows
+    total /= sum(weights)
+    return total
+
+
+def _are_like(rows: Array, example: Array) -> bool:
+    return is_numpy(rows) and is_numpy(example) and bool(rows.dtype == example.dtype)

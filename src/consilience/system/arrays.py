@@ -40,7 +40,22 @@ def to_numpy(array: Array) -> npt.NDArray[Any]:
         return np.asarray((host.float() if host.dtype == torch.bfloat16 else host).numpy())
     if isinstance(array, np.ndarray) or not hasattr(array, "__dlpack__"):
         return np.asarray(array)
+    if is_bfloat16(array):
+        array = namespace(array).astype(array, namespace(array).float32)
     return np.asarray(np.from_dlpack(array, device="cpu"))
+
+
+def is_bfloat16(array: Array) -> bool:
+    """Whether the numbers have a precision that NumPy does not know."""
+    return str(array.dtype).endswith("bfloat16")
+
+
+def double_sum(array: Array, axis: int | None = None) -> FloatArray:
+    """The sum along an axis in double precision, as NumPy's. JAX has none unless it is told to, so NumPy adds there."""
+    if is_numpy(array) or array_api_compat.is_jax_array(array):
+        return np.asarray(to_numpy(array).sum(axis=axis, dtype=np.float64))
+    xp = namespace(array)
+    return to_numpy(xp.sum(array, axis=axis, dtype=xp.float64))
 
 
 def plain_numpy(values: Any, name: str) -> npt.NDArray[Any]:
@@ -142,6 +157,13 @@ def position_of_largest(rows: Array) -> IntArray:
 def is_sparse(array: Array) -> bool:
     """Whether the array is one of SciPy's sparse arrays."""
     return bool(sparse.issparse(array))
+
+
+def n_bytes(array: Array) -> int:
+    """The bytes of an array of any library, sparse or dense; 0 of None."""
+    if is_sparse(array):
+        return sum(map(n_bytes, (array.data, getattr(array, "indices", None), getattr(array, "indptr", None))))
+    return int(getattr(array, "nbytes", 0))
 
 
 def is_numpy(array: Array) -> bool:

@@ -26,10 +26,16 @@ class Done:
     status = "finished"
 
     def __init__(self, value, client):
-        self.value, self.client = value, client
+        self.value, self.client, self.key = value, client, id(self)
 
     def result(self):
         return self.value
+
+
+def value_of(given):
+    if isinstance(given, list):
+        return [value_of(own) for own in given]
+    return given.value if isinstance(given, Done) else given
 
 
 class AtOnce:
@@ -40,7 +46,13 @@ class AtOnce:
 
     def submit(self, function, *arguments, **_):
         self.submitted.append(function)
-        return Done(function(*(value.value if isinstance(value, Done) else value for value in arguments)), self)
+        return Done(function(*map(value_of, arguments)), self)
+
+    def who_has(self, futures):
+        return {future.key: [f"worker {place % 2}"] for place, future in enumerate(futures)}
+
+    def nthreads(self):
+        return {"worker 0": 1, "worker 1": 1}
 
     def scatter(self, values, *, hash):  # noqa: A002, ARG002 - Dask's name. No broadcast: it may not end where a worker dies
         return [Done(value, self) for value in values]
@@ -74,19 +86,31 @@ def assert_same(one, other):
         np.testing.assert_allclose(getattr(one, name), getattr(other, name), rtol=1e-12)
 
 
-@pytest.mark.parametrize("n_parts", [1, 2, 5, 8])
-def test_a_tree_adds_every_part_once(client, n_parts):
+@pytest.mark.parametrize(("n_parts", "n_tasks"), [(1, 0), (2, 1), (8, 1), (9, 2), (17, 3)])
+def test_a_tree_adds_every_part_once(client, n_parts, n_tasks):
     parts = [client.submit(lambda value=value: 10**value) for value in range(n_parts)]
     client.submitted.clear()
     assert tree_sum(client, parts) == int("1" * n_parts)
-    assert len(client.submitted) == n_parts - 1
+    assert len(client.submitted) == n_tasks
+
+
+@pytest.mark.parametrize(("n_bytes", "groups"), [(1, [[0, 2, 4], [1, 3]]), (2**26, [[0, 2], [4], [1, 3]])])
+def test_small_blocks_of_a_worker_are_visited_together(client, n_bytes, groups):
+    owners = [f"worker {place % 2}" for place in range(5)]
+    assert cluster._together(client, owners, np.full(5, n_bytes)) == groups
+
+
+def test_several_threads_of_a_worker_have_work(client, monkeypatch):
+    monkeypatch.setattr(client, "nthreads", lambda: {"a": 2})
+    assert cluster._together(client, ["a"] * 5, np.full(5, 10)) == [[0, 1], [2, 3, 4]]
+    assert cluster._together(client, ["a", None, "gone"], np.full(3, 10)) == [[0], [1], [2]]
 
 
 def test_items_are_counted_across_blocks_and_empty_ones_left_out(client):
     predictions = ClusterPredictions(blocks())
     assert (predictions.n_members, predictions.n_items, predictions.n_classes) == (3, 50, 4)
     assert predictions.starts.tolist() == [0, 20, 35, 50] and len(predictions.blocks) == 3
-    assert predictions.blocks[1].result().items == list(range(20, 35))
+    assert predictions.items == range(50)
     assert predictions.answering() == ([0, 1, 2], []) and predictions.is_soft.all()
 
 
@@ -154,8 +178,12 @@ def run(expectation, n_passes=4):
 
 def posterior_of(expectation, reader):
     """What each worker's share makes of its items, side by side."""
-    parts = zip(reader.chunks, expectation._states, strict=True)
-    return np.concatenate([cluster._averaged_rows(chunk.result(), state.result()) for chunk, state in parts])
+    rows = {
+        place: cluster._averaged_rows(reader.chunks[place].result(), state.result(), within)
+        for group, state in zip(reader.predictions.groups, expectation._states, strict=True)
+        for within, place in enumerate(group)
+    }
+    return np.concatenate([rows[place] for place in range(len(rows))])
 
 
 def losing(monkeypatch, *attempts):

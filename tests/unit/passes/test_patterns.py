@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import polars as pl
 import pytest
 from sklearn.base import clone
 
@@ -179,3 +180,18 @@ def test_a_diagnosis_of_counted_items_is_that_of_all():
     plain = cs.diagnose(cs.Predictions.from_labels(table[:, order], 3))
     assert counted.members["answers"] == plain.members["answers"]
     np.testing.assert_allclose(counted.members["estimated accuracy"], plain.members["estimated accuracy"], atol=1e-9)
+
+
+def test_a_column_of_a_grouped_table_counts():
+    frame = {"a": ["x", "y", "x"], "b": ["x", "y", "y"], "n": [5, 3, 2]}
+    grouped = cs.Predictions.from_frame(pl.DataFrame(frame), counts="n")
+    assert (grouped.counts.tolist(), grouped.members) == ([5, 3, 2], ["a", "b"])
+    named = pl.DataFrame({"item": ["2", "0", "1"]} | frame)
+    by_name = cs.Predictions.from_frame(named, counts="n")
+    assert dict(zip(by_name.items, by_name.counts, strict=True)) == {"2": 5, "0": 3, "1": 2}
+    long = pl.DataFrame({"task": [0, 0, 1], "worker": ["a", "b", "a"], "label": ["x", "x", "y"], "n": [5, 5, 3]})
+    for table, name in ((long, "n"), (named, "a"), (named, "m")):
+        with pytest.raises(cs.InvalidPredictions, match="column of numbers in a table with a row for each item"):
+            cs.Predictions.from_frame(table, counts=name)
+    with pytest.raises(cs.InvalidPredictions, match="counts must be a positive number"):
+        cs.Predictions.from_frame(pl.DataFrame(frame | {"n": [5, 0, 2]}), counts="n")

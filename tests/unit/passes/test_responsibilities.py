@@ -181,3 +181,15 @@ def test_pools_of_votes_are_weighted_means(known, n_classes):
     found = pooled(chunk, weights, np.empty(0))
     assert sparse.issparse(found) == (n_classes == SPARSE_FROM)
     np.testing.assert_allclose(dense(found).T, expected, atol=1e-15)
+
+
+@pytest.mark.parametrize("weights", [np.ones(3), np.array([0.2, 0.5, 0.3])])
+@pytest.mark.parametrize("kind", [np.float64, np.float32, np.float16])
+def test_the_mean_of_complete_rows_is_that_of_their_features(weights, kind):
+    rows = np.random.default_rng(0).dirichlet(np.ones(4), size=(3, 50)).astype(kind)
+    known = np.where(np.arange(50) < 3, 1, -1)
+    (straight,), (read,) = (Reader(cs.Predictions(rows), known=known).chunks for _ in range(2))
+    read.features()
+    assert read.has_features and not straight.has_features
+    example = cs.Predictions(rows).example()
+    np.testing.assert_array_equal(pool(straight, weights, example), pool(read, weights, example))

@@ -1,0 +1,94 @@
+"""Predictions on a cluster: methods are fitted to all items there, and looked at by a sample of the items here."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from consilience.aggregators.base import fitted_copy
+from consilience.data.axes import array_of_names
+from consilience.data.labels import known_truths, which_known
+from consilience.data.predictions import Predictions, as_single_items
+from consilience.passes.reader import lies_on_cluster, read_anywhere
+from consilience.system.arrays import sample, to_numpy
+from consilience.system.errors import InvalidPredictions
+from consilience.system.warning import warn
+
+if TYPE_CHECKING:
+    from consilience.aggregators.base import AbstractAggregator, Method
+    from consilience.data.predictions import AbstractPredictions
+    from consilience.system.arrays import FloatArray, IntArray
+
+MOST_NUMBERS = 2**24
+"""Predictions of up to so many numbers are brought here; of more, a sample of so many and all items with labels."""
+
+
+class Looked(NamedTuple):
+    """Items that are looked at here, and all items, which methods are fitted to."""
+
+    predictions: Predictions
+    everything: AbstractPredictions
+    places: IntArray | None  # of a sample among all items; None, where all are here
+
+    def fitted(self, method: Method, labels: Any = None) -> Method:
+        """A copy of a method that is fitted to all items."""
+        return fitted_copy(method, self.everything, labels)
+
+    def prepared(self, method: AbstractAggregator, labels: Any = None) -> AbstractAggregator:
+        """The method as it is, where all items are here or it is fitted; else a copy that is fitted to all items."""
+        return method if self.places is None or hasattr(method, "members_") else self.fitted(method, labels)
+
+    def posterior(self, fitted: AbstractAggregator) -> FloatArray:
+        """The posterior (items, classes) of the items here, of a method that was fitted to all."""
+        rows = fitted.posterior_ if self.places is None else fitted.posterior_[self.places].compute()
+        return to_numpy(rows).astype(np.float64)
+
+    def labels(self, labels: Any) -> Any:
+        """The labels of the items here, given those of all."""
+        if self.places is None or labels is None:
+            return labels
+        axes = self.everything.axes
+        truths = known_truths(self.everything.placed(labels), axes)
+        if truths is None:
+            return None
+        own = truths[self.places]
+        if own.ndim == 2 or not axes.classes.is_named:
+            return own
+        return dict(zip(self.predictions.items, array_of_names([*axes.classes.names, None])[own], strict=True))
+
+
+def look_at(predictions: Any, *labels: Any) -> Looked:
+    """All items, or, of a large cluster, a sample of them and all that have a label."""
+    is_small_array = hasattr(predictions, "chunks") and getattr(predictions, "size", np.inf) <= MOST_NUMBERS
+    if not lies_on_cluster(predictions) or is_small_array:
+        data = as_single_items(predictions)
+        return Looked(data, data, None)
+    everything = read_anywhere(predictions)
+    most = max(1, MOST_NUMBERS // (everything.n_members * everything.n_classes))
+    if everything.n_items <= most:
+        here = everything.take(slice(None))
+        return Looked(here, here, None)
+    placed = (known_truths(everything.placed(own), everything.axes) for own in labels)
+    known = [truths for truths in placed if truths is not None]
+    labelled = np.unique(np.concatenate([np.empty(0, np.intp), *(np.flatnonzero(which_known(own)) for own in known)]))
+    places = np.union1d(sample(everything.n_items, most), labelled[sample(len(labelled), most)])
+    warn(
+        f"{everything.n_items:,} items are on a cluster: methods learn from all, and {len(places):,} of them are "
+        f"looked at, drawn at random{', beside those with labels' if len(labelled) else ''}"
+    )
+    return Looked(everything.take(places), everything, places)
+
+
+def all_items(predictions: Any, instead: str) -> Predictions:
+    """All items, for what has to see each of them; raises where they are on a cluster and too many to be brought."""
+    if not lies_on_cluster(predictions):
+        return as_single_items(predictions)
+    data = read_anywhere(predictions)
+    n_numbers = data.n_members * data.n_items * data.n_classes
+    if n_numbers > MOST_NUMBERS:
+        raise InvalidPredictions(
+            f"up to {MOST_NUMBERS:,} numbers are brought here from a cluster; {data.n_items:,} items have "
+            f"{n_numbers:,}: {instead}"
+        )
+    return data.take(slice(None))
