@@ -29,7 +29,7 @@ from benchmarks.quality.generated.alterations import apply
 from benchmarks.quality.panel import AS_IT_IS, Panel, read
 from consilience.insight.accuracy.estimates import Estimates, estimates_of, voters_of
 from consilience.insight.warnings.every import WARNINGS
-from consilience.insight.warnings.evidence import Evidence
+from consilience.insight.warnings.evidence import PanelEvidence
 from consilience.insight.warnings.thresholds import MOST_OFF, NINE_OF_TEN
 
 FIRST_SEED, MOST_WORK = 4_500_000, 2e6
@@ -110,7 +110,7 @@ def real(folder: Path) -> Iterator[Case]:
 # ---- what is warned of, and what is true ------------------------------------------------------------------
 
 
-def evidence_of(panel: Panel) -> Evidence | None:
+def evidence_of(panel: Panel) -> PanelEvidence | None:
     """What warnings look at, by weights that have not seen the panel's family; None where nothing is fused."""
     model = fused(panel)
     if model.plain_rule().trust == 0:
@@ -121,14 +121,14 @@ def evidence_of(panel: Panel) -> Evidence | None:
     found = voters_of(panel.predictions, model, answers)
     estimates = estimates_of(found, intervals_of(panel.family))
     by_name = dict(zip(answers, estimates[panel.n_members :], strict=True))
-    return Evidence(
+    return PanelEvidence(
         panel.predictions,
         answers["fused answer"],
         Estimates(estimates[: panel.n_members], by_name),
     )
 
 
-def true_of(case: Case, evidence: Evidence) -> dict[str, About | None]:
+def true_of(case: Case, evidence: PanelEvidence) -> dict[str, About | None]:
     """What there is to warn of, by warning; None where nobody knows."""
     panel, is_known = case.panel, case.panel.truth >= 0
     members = range(panel.n_members)

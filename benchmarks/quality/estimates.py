@@ -37,7 +37,7 @@ from benchmarks.quality.methods import FOLDS, unseen
 from benchmarks.quality.panel import AS_IT_IS, Panel, read
 from benchmarks.quality.regimes import REGIMES, draw
 from consilience.insight.accuracy import intervals
-from consilience.insight.accuracy.estimates import Estimate, Voters, estimates_of, voters_of
+from consilience.insight.accuracy.estimates import AccuracyEstimate, Voters, estimates_of, voters_of
 from consilience.insight.accuracy.measured import measured
 
 GOOD, N_LABELS, MOST_WORK = 0.7, 50, 2e7
@@ -132,7 +132,7 @@ def _measured_on(truth: np.ndarray, found: Voters, least: int) -> np.ndarray:
     return np.array(shares)
 
 
-def _compared(estimates: list[Estimate], truth: np.ndarray) -> Numbers:
+def _compared(estimates: list[AccuracyEstimate], truth: np.ndarray) -> Numbers:
     """How estimates and true accuracies differ, over those whose accuracy is known."""
     values, low, high = (np.array([getattr(one, name) for one in estimates]) for name in ("value", "low", "high"))
     is_known = np.isfinite(truth) & np.isfinite(values)

@@ -123,7 +123,7 @@ class Graph:
         return self.apply("Reshape", side_by_side, np.array([0, n_features]))
 
 
-class Rows(NamedTuple):
+class GraphRows(NamedTuple):
     """Names of what is known of the rows (members, batch, classes), and of which of them count."""
 
     given: str  # what came in, zero where missing
@@ -147,7 +147,7 @@ def _draw(graph: Graph, rule: AbstractRule, n_classes: int, *, logits: bool) -> 
         is_vote = graph.cast(graph.apply("Less", n_tied, n_classes - 0.5), graph.dtype)
         is_answer = graph.apply("Mul", is_answer, with_votes(graph, rule, is_vote, is_answer))
         probabilities = with_votes(graph, rule, votes, probabilities)
-    rows = Rows(given, logits, votes, probabilities, is_answer, n_classes)
+    rows = GraphRows(given, logits, votes, probabilities, is_answer, n_classes)
     posterior = rule.draw(graph, rows)
     is_silent = graph.cast(graph.apply("ReduceMin", is_missing, axes=[0], keepdims=0), bool)
     graph.cast(graph.apply("Where", is_silent, np.nan, posterior), np.float32, name="posterior")

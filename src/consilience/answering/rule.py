@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-    from consilience.answering.onnx import Graph, Rows
+    from consilience.answering.onnx import Graph, GraphRows
     from consilience.answering.torch_module import TorchForm
     from consilience.data.predictions import AbstractPredictions, Predictions
     from consilience.passes.lazy_posterior import LazyPosterior
@@ -97,7 +97,7 @@ class AbstractRule(ABC):
         return 0
 
     @abstractmethod
-    def draw(self, graph: Graph, rows: Rows) -> str:
+    def draw(self, graph: Graph, rows: GraphRows) -> str:
         """Draw the rule into an ONNX graph; the name of the posterior (batch, classes)."""
 
     @abstractmethod

@@ -15,7 +15,7 @@ from rich import markup
 from rich.console import Console
 from rich.measure import Measurement
 
-from consilience.insight.accuracy.estimates import Estimate
+from consilience.insight.accuracy.estimates import AccuracyEstimate
 from consilience.insight.diagnostics import FEWEST_ANSWERS
 from consilience.metrics.ratings import RATINGS
 from consilience.metrics.scores import METRICS
@@ -325,7 +325,7 @@ def _with_interval(row: dict[str, Any]) -> str:
     """An accuracy and its interval; of a member with few answers the interval alone."""
     if math.isnan(row["estimated accuracy"]) and not math.isnan(row["from"]):
         return f"{row['from']:.0%} to {row['to']:.0%}"
-    return str(Estimate(row["estimated accuracy"], row["from"], row["to"]))
+    return str(AccuracyEstimate(row["estimated accuracy"], row["from"], row["to"]))
 
 
 def _number(row: dict[str, Any]) -> float:

@@ -9,7 +9,8 @@ import numpy as np
 from scipy import sparse
 from scipy.special import stdtrit
 
-from consilience.data.predictions import Predictions, as_single_items
+from consilience.data.predictions import Predictions  # noqa: TC001 - the example uses it
+from consilience.insight.large import look_at
 from consilience.insight.pairs import PairCounts, last_answers, most_active
 from consilience.metrics.scores import Estimate
 from consilience.system.tables import Table
@@ -120,7 +121,7 @@ def agreement(predictions: Any) -> PanelAgreement:
     >>> found.kappa[0].round(2).tolist()
     [1.0, 1.0, 0.5]
     """
-    data = as_single_items(predictions)
+    data = look_at(predictions).predictions
     answers = data.harden().hard
     assert answers is not None  # noqa: S101 - hardened predictions are hard
     compared = most_active(answers, data.n_members)

@@ -10,7 +10,7 @@ import numpy as np
 from consilience.aggregators.base import AbstractAggregator, fitted_copy
 from consilience.aggregators.consensus.consensus import Consensus
 from consilience.data.labels import known_labels, known_truths, which_known
-from consilience.insight.accuracy.estimates import Estimate
+from consilience.insight.accuracy.estimates import AccuracyEstimate
 from consilience.insight.accuracy.measured import COVERAGE, LEAST_LABELS
 from consilience.insight.diagnostics import Diagnosis, diagnosis_under
 from consilience.insight.explanation import Explanation, explain
@@ -108,12 +108,12 @@ class Analysis:
             class_shares=self._class_shares,
         )
 
-    def _tested(self) -> Estimate | None:
+    def _tested(self) -> AccuracyEstimate | None:
         """How often the fused answer is right on labelled items that it answers without their own label."""
         if self.gain is None or self.gain.n_labels < LEAST_LABELS:
             return None
         share = self.gain.after["accuracy"]
-        return Estimate(share, *wilson(share, self.gain.n_labels, COVERAGE), is_measured=True)
+        return AccuracyEstimate(share, *wilson(share, self.gain.n_labels, COVERAGE), is_measured=True)
 
     @cached_property
     def gain(self) -> LabelEvaluation | None:

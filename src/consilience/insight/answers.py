@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from consilience.data.predictions import Predictions, as_single_items
+from consilience.data.predictions import Predictions  # noqa: TC001 - the example uses it
 from consilience.data.tables.vocabulary import RATED
 from consilience.insight.analysis import Analysis
 from consilience.insight.default import given_or_consensus
+from consilience.insight.large import all_items
 from consilience.insight.pairs import last_answers
 from consilience.insight.suggestion import UNSURE
 from consilience.metrics.ratings import expected_rating
@@ -70,7 +71,8 @@ def answers(
     ['', '', 'unsure', 'contested']
     """
     method = given_or_consensus(aggregator, class_shares)
-    analysis = Analysis(as_single_items(predictions), method, labels, class_shares=class_shares)
+    data = all_items(predictions, "fit an aggregator, and store its posterior_ there")
+    analysis = Analysis(data, method, labels, class_shares=class_shares)
     posterior = analysis.method.posterior_ if analysis.is_fitted_here else analysis.posterior
     return answers_under(analysis, to_numpy(posterior))
 

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from consilience.aggregators import Average, Consensus
-from consilience.aggregators.base import AbstractAggregator, check_is_aggregator, fitted_copy
+from consilience.aggregators.base import AbstractAggregator, check_is_aggregator
 from consilience.aggregators.registry import commands
 from consilience.data.labels import known_labels, known_truths, which_known
-from consilience.data.predictions import Predictions, as_single_items
 from consilience.insight.accuracy.estimates import Estimates, estimate_accuracies
 from consilience.insight.accuracy.measured import COVERAGE
 from consilience.insight.default import given_or_consensus
+from consilience.insight.large import look_at
 from consilience.insight.single_members import Ranked, SingleMember, sureness
 from consilience.insight.verdict import one_of
 from consilience.metrics.paired import paired_difference
@@ -29,6 +29,7 @@ from consilience.system.tables import Table
 
 if TYPE_CHECKING:
     from consilience.data.answers import HardAnswers
+    from consilience.data.predictions import Predictions
     from consilience.system.arrays import FloatArray, IntArray
 
 
@@ -70,9 +71,9 @@ def compare(
         How frequent the classes are, where you know it, for `Consensus` among the methods; without labels it estimates
         the intervals of all.
     """
-    data = as_single_items(predictions)
-    asked = _Asked.of(data, known, labels)
-    methods = default_aggregators(data, class_shares) if aggregators is None else _named(aggregators)
+    looked = look_at(predictions, known, labels)
+    asked = _Asked.of(looked.predictions, looked.labels(known), looked.labels(labels))
+    methods = default_aggregators(looked.predictions, class_shares) if aggregators is None else _named(aggregators)
     if class_shares is not None and aggregators is not None:
         for method in methods.values():
             given_or_consensus(method, class_shares)
@@ -81,15 +82,15 @@ def compare(
     believer: Consensus | None = None
     for name, aggregator in methods.items():
         started = time.perf_counter()
-        fitted = fitted_copy(aggregator, data, known)
+        fitted = looked.fitted(aggregator, known)
         seconds = time.perf_counter() - started
-        posterior = to_numpy(fitted.posterior_).astype(np.float64)[asked.places]
+        posterior = looked.posterior(fitted)[asked.places]
         answers[name] = posterior.argmax(axis=1)
         believer = fitted if isinstance(fitted, Consensus) else believer
         run = {"iterations": fitted.n_iter_, "converged": _converged(fitted), "seconds": seconds, "member": ""}
         rows.append({"method": name, **asked.scores(posterior, n_bins), **asked.facts(posterior), **run})
     if asked.truth is None:
-        believer = believer or fitted_copy(Consensus(class_shares=class_shares), data)
+        believer = believer or looked.fitted(Consensus(class_shares=class_shares))
         rows = _unranked(rows, estimate_accuracies(asked.predictions, believer, answers))
     else:
         rows = asked.ranked(rows, answers, n_bins, with_members=aggregators is None)

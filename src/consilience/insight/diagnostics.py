@@ -11,19 +11,20 @@ from scipy import sparse
 from consilience.aggregators.base import AbstractAggregator, fitted_copy
 from consilience.aggregators.consensus.consensus import Consensus
 from consilience.data.labels import known_labels
-from consilience.data.predictions import Predictions, as_single_items
-from consilience.insight.accuracy.estimates import FUSED, Estimate, Estimates, named_estimates, voters_of
+from consilience.insight.accuracy.estimates import FUSED, AccuracyEstimate, Estimates, named_estimates, voters_of
 from consilience.insight.agreement import PanelAgreement, agreement_of
 from consilience.insight.confusions import counted_confusions
 from consilience.insight.coverage import answered_shares
 from consilience.insight.default import Hint, check_order, given_or_consensus, hint_of
 from consilience.insight.explanation import explain_some
 from consilience.insight.influence import explained_items, influence_of
+from consilience.insight.large import look_at
 from consilience.insight.monitoring.since import Since, since
 from consilience.insight.pairs import PairCounts, most_active
+from consilience.insight.repeats import Repeats
 from consilience.insight.verdict import Verdict, rivals_of
 from consilience.insight.warnings.every import warnings_of
-from consilience.insight.warnings.evidence import Changed, Evidence
+from consilience.insight.warnings.evidence import Changed, PanelEvidence
 from consilience.passes.reader import Reader
 from consilience.system.arrays import position_of_largest, to_numpy
 from consilience.system.tables import Table
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from consilience.data.answers import HardAnswers
+    from consilience.data.predictions import Predictions
     from consilience.insight.explanation import Explanation
     from consilience.insight.warnings.evidence import Warned
     from consilience.system.arrays import Array, FloatArray, IntArray
@@ -58,7 +60,9 @@ class Diagnosis:
         interval, NaN for the accuracy); its `influence` on the fused answers (`insight.influence`: the mean over some
         items of what `explain` says of each); how often it agrees with the consensus, how much it agrees with the other
         members beyond chance (`kappa`), how often the consensus sides with it against the plurality of the others, and
-        the pairs of classes it confuses most (true → said).
+        the pairs of classes it confuses most (true → said). If members answer items several times, `consistency` is the
+        share of a member's `pairs` of answers to an item that are the same, and `first` its bias for the first answer
+        (`insight.repeats.Repeats`).
     answers
         The accuracy of the fused answer and of the average, likewise.
     counts
@@ -91,7 +95,7 @@ class Diagnosis:
     """
 
     members: Table
-    answers: dict[str, Estimate]
+    answers: dict[str, AccuracyEstimate]
     counts: FloatArray
     classes: list[Any]
     agreement: FloatArray
@@ -155,7 +159,8 @@ def diagnose(
     if reference is None and reference_labels is not None:
         raise ValueError("reference_labels need the reference that they belong to; got no reference")
     method = given_or_consensus(aggregator, class_shares)
-    data = as_single_items(predictions)
+    looked = look_at(predictions, labels)
+    data, method, labels = looked.predictions, looked.prepared(method), looked.labels(labels)
     if hasattr(method, "members_"):
         data = method.aligned(data)
         posterior = method.predict_proba(data)
@@ -178,7 +183,7 @@ def diagnosis_under(
     known: IntArray | None = None,
     *,
     is_given: npt.NDArray[np.bool_] | None = None,
-    tested: Estimate | None = None,
+    tested: AccuracyEstimate | None = None,
     explained: Callable[[IntArray], Iterable[Explanation]] | None = None,
     class_shares: Any = None,
 ) -> Diagnosis:
@@ -194,7 +199,8 @@ def diagnosis_under(
     is_taught = is_given is None and method.is_taught
     is_own = np.ones(data.n_items, dtype=bool) if is_given is None else ~is_given
     unseen = np.full(data.n_items, -1) if is_taught or known is None else np.where(is_own, known, -1)
-    voters = voters_of(data, believer, answers)
+    is_plain = believer is method and not method.is_taught  # what labels taught is not to estimate accuracies
+    voters = voters_of(data, believer, answers, posterior if is_plain else None)
     estimates = named_estimates(voters, answers, known, {FUSED: unseen})
     if tested is not None and not estimates.answers[FUSED].is_measured:
         estimates.answers[FUSED] = tested
@@ -228,7 +234,7 @@ def diagnosis_under(
         rivals=rivals_of(answers[FUSED], answers["average"], by_name, unseen),
         knows_shares=getattr(believer, "stated_", None) is not None,
     )
-    evidence = Evidence(
+    evidence = PanelEvidence(
         data,
         consensus.chosen,
         estimates,
@@ -310,6 +316,7 @@ def _member_report(
             "kappa": beyond_chance.by_member.tolist(),
             "dissents": np.bincount(answers.members, weights=dissents, minlength=n_members).astype(int).tolist(),
             "dissents won": mean(agrees * dissents, dissents).tolist(),
+            **Repeats.of(answers, n_members).columns(),
             "confuses most": [_confusions(table, predictions.classes) for table in confused],
         }
     )

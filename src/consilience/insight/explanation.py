@@ -115,14 +115,14 @@ def explain(
     everything = read_anywhere(predictions)
     if not hasattr(method, "members_"):
         method = fitted_copy(method, everything)
-    place = everything.axes.items.position_of(item)
+    place = everything.place_of(item)
     one = method.aligned(everything.take(slice(place, place + 1)))  # a slice does not count all items
     explained = method.rule().explained(one)
     log_posterior = explained.log_posterior
     first, second = _contenders(log_posterior, one, against)
     prior, by_probability, normalizer, shares = explained.evidence(first, second)
     return Explanation(
-        item=everything.axes.items.name(place),
+        item=one.items[0],
         winner=one.classes[first],
         runner_up=one.classes[second],
         posterior=np.exp(log_posterior),

@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple, final
 import numpy as np
 
 from consilience.aggregators import Consensus
-from consilience.aggregators.base import fitted_copy
 from consilience.aggregators.consensus.labels.labelled_items import MOST_NUMBERS
 from consilience.data.axes import Axis
 from consilience.data.labels import known_truths, which_known
-from consilience.data.predictions import as_single_items
 from consilience.data.reading import check_number
 from consilience.insight.default import check_order
+from consilience.insight.large import look_at
 from consilience.metrics.paired import paired_difference
 from consilience.metrics.scores import METRICS, Estimate, ItemScores
 from consilience.system.arrays import to_numpy
@@ -122,9 +121,10 @@ def value_of_labels(
     if isinstance(n_folds, bool) or not isinstance(n_folds, int) or n_folds < 2:
         raise ValueError(f"n_folds must be a whole number of at least 2; got {n_folds!r}")
     check_number("seed", seed, integer=True)
-    data = as_single_items(predictions)
-    items, targets = _known(labels, data)
-    model = fitted_copy(aggregator or Consensus(), data)
+    looked = look_at(predictions, labels)
+    data = looked.predictions
+    items, targets = _known(looked.labels(labels), data)
+    model = looked.fitted(aggregator or Consensus())
     assert isinstance(model, Consensus)  # noqa: S101 - a copy is of the same kind
     order = _order(data.take(items), to_numpy(model.predict_proba(data.take(items))), targets)
     items, targets = items[order], targets[order]

@@ -11,10 +11,11 @@ from consilience.aggregators.consensus.consensus import Consensus
 from consilience.aggregators.consensus.label_free_fit import combination_of
 from consilience.aggregators.label_em import AbstractLabelEM
 from consilience.data.axes import some
-from consilience.data.predictions import Predictions, as_single_items
+from consilience.data.predictions import Predictions  # noqa: TC001 - the example uses it
 from consilience.data.reading import check_number
 from consilience.insight.analysis import Analysis
 from consilience.insight.default import check_order, given_or_consensus
+from consilience.insight.large import look_at
 from consilience.system.arrays import plain_numpy, to_numpy
 from consilience.system.errors import InvalidPredictions
 from consilience.system.tables import Table
@@ -128,7 +129,9 @@ def prevalence(
     _check_options(n_bootstrap, level, seed)
     if labels is not None and confusion is not None:
         raise ValueError("either labels or confusion may tell how members err; got both")
-    analysis = Analysis(as_single_items(predictions), method)
+    looked = look_at(predictions, labels)
+    labels = looked.labels(labels)
+    analysis = Analysis(looked.predictions, looked.prepared(method))
     data, posterior = analysis.predictions, to_numpy(analysis.posterior).astype(np.float64, copy=False)
     answers = data.harden().hard
     assert answers is not None  # noqa: S101 - hardened predictions are hard

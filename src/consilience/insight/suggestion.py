@@ -17,10 +17,11 @@ import numpy as np
 
 from consilience.data.answers import parts_of
 from consilience.data.labels import known_truths, which_known
-from consilience.data.predictions import Predictions, as_single_items
+from consilience.data.predictions import Predictions  # noqa: TC001 - the example uses it
 from consilience.data.reading import check_number
 from consilience.insight.analysis import Analysis
 from consilience.insight.default import check_order, given_or_consensus
+from consilience.insight.large import look_at
 from consilience.system.arrays import to_numpy
 from consilience.system.tables import Table
 
@@ -137,7 +138,8 @@ def suggest(
     if aggregator is not None and class_shares is not None:
         raise ValueError("class_shares go with the default aggregator, or into Consensus(class_shares=...); got both")
     method = given_or_consensus(aggregator, class_shares)
-    given = as_single_items(predictions)
+    looked = look_at(predictions, labels)
+    given, method, labels = looked.predictions, looked.prepared(method, labels), looked.labels(labels)
     known = known_truths(labels, given.axes)
     is_known = np.zeros(given.n_items, dtype=bool) if known is None else which_known(known)
     analysis = Analysis(given, method, labels)

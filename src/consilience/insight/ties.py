@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     from consilience.system.arrays import FloatArray, IntArray
 
-TIE = 1e-9
+EQUAL_WITHIN = 1e-9
 """Probabilities that differ by less are equal."""
 
 
@@ -21,4 +21,4 @@ def is_tie(rows: FloatArray, chosen: IntArray) -> npt.NDArray[np.bool_]:
     >>> is_tie(np.array([[0.5, 0.5], [0.6, 0.4]]), np.array([1, 1])).tolist()
     [True, False]
     """
-    return np.asarray(rows[np.arange(len(rows)), chosen] >= rows.max(axis=1) - TIE)
+    return np.asarray(rows[np.arange(len(rows)), chosen] >= rows.max(axis=1) - EQUAL_WITHIN)

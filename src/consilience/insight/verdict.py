@@ -18,7 +18,7 @@ from consilience.metrics.paired import paired_difference
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from consilience.insight.accuracy.estimates import Estimate
+    from consilience.insight.accuracy.estimates import AccuracyEstimate
     from consilience.insight.agreement import PanelAgreement
     from consilience.metrics.scores import Estimate as Difference
     from consilience.system.arrays import FloatArray, IntArray
@@ -65,11 +65,11 @@ class Verdict:
     """What is known of the fused answer, the plain average and the members."""
 
     names: Sequence[str]  # of the members
-    members: Sequence[Estimate]
+    members: Sequence[AccuracyEstimate]
     kappa: FloatArray  # (members,): agreement with the others beyond chance
     influence: FloatArray  # (members,)
-    fused: Estimate
-    average: Estimate
+    fused: AccuracyEstimate
+    average: AccuracyEstimate
     agreement: PanelAgreement
     n_changed: int  # answers that differ from the plain average's
     n_items: int
@@ -181,7 +181,7 @@ def _rival(name: str, fused: IntArray, votes: tuple[IntArray, IntArray], truth: 
     return Rival(name, float(own.mean()), float(ours.mean()), paired_difference(ours, own, level), len(items))
 
 
-def _right(found: Estimate) -> str:
+def _right(found: AccuracyEstimate) -> str:
     """How often one is right: an interval, after a number if that was measured."""
     ends = f"{100 * found.low:.0f} to {found.high:.0%}"
     return f"{found.value:.1%} right, {ends}" if found.is_measured else f"{ends} right"

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from consilience.insight.accuracy.estimates import Estimate
+from consilience.insight.accuracy.estimates import AccuracyEstimate
 from consilience.insight.coverage import coverage_of
 from consilience.report.confusions import Confusions
 from consilience.report.opening import accuracy
@@ -75,6 +75,8 @@ class MemberSection:
             "kappa": rounded(report["kappa"]),
             "dissents": report["dissents"],
             "upheld": rounded(report["dissents won"]),
+            **({"consistency": rounded(report["consistency"]), "pairs": report["pairs"]} if "pairs" in report else {}),
+            **({name: rounded(report[name]) for name in ("first", "first from", "first to") if name in report}),
             "confuses": self.confusions.worst(member, 2),
         }
 
@@ -93,12 +95,12 @@ class MemberSection:
         }
 
 
-def _estimates(analysis: Analysis) -> list[Estimate]:
+def _estimates(analysis: Analysis) -> list[AccuracyEstimate]:
     """The accuracy of each member as the diagnosis has it."""
     table = analysis.diagnosis.members
     measured = table["measured"] if "measured" in table.columns else [False] * analysis.predictions.n_members
     columns = (table["estimated accuracy"], table["from"], table["to"], measured)
-    return [Estimate(*row) for row in zip(*columns, strict=True)]
+    return [AccuracyEstimate(*row) for row in zip(*columns, strict=True)]
 
 
 def _quality(analysis: Analysis, votes: HardAnswers) -> FloatArray:

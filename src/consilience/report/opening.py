@@ -14,7 +14,7 @@ from consilience.insight.warnings.panel import LOST
 from consilience.report.rounding import rounded, text
 
 if TYPE_CHECKING:
-    from consilience.insight.accuracy.estimates import Estimate
+    from consilience.insight.accuracy.estimates import AccuracyEstimate
     from consilience.insight.analysis import Analysis
     from consilience.insight.warnings.evidence import Warned
     from consilience.report.items import Judged
@@ -29,13 +29,13 @@ UNSEEN = "no warning can see errors that all members share"
 SAY_EVEN = 'class_shares="even" (on the command line, --class-shares even)'
 
 
-def accuracy(found: Estimate) -> dict[str, Any]:
+def accuracy(found: AccuracyEstimate) -> dict[str, Any]:
     """An accuracy with its 90 % interval, for the page; of very few answers there is the interval alone."""
     value, low, high = rounded(found[:3])
     return {"value": value, "low": low, "high": high, "measured": found.is_measured}
 
 
-def of_answer(found: Estimate) -> dict[str, Any]:
+def of_answer(found: AccuracyEstimate) -> dict[str, Any]:
     """The same of a whole answer: without labels the number is the fused answer's own belief, and is not shown."""
     return accuracy(found) | ({} if found.is_measured else {"value": None})
 

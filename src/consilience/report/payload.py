@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from consilience.data.answers import HardAnswers, parts_of
-from consilience.data.predictions import as_single_items
 from consilience.insight.analysis import Analysis
 from consilience.insight.default import given_or_consensus
+from consilience.insight.large import look_at
 from consilience.insight.suggestion import suggestions_under
 from consilience.report.calibration import calibration
 from consilience.report.items import ItemSection, Judged
@@ -48,7 +48,9 @@ def report_payload(
     analysis = predictions
     if not isinstance(analysis, Analysis):
         method = given_or_consensus(aggregator, class_shares)
-        analysis = Analysis(as_single_items(predictions), method, known, labels, class_shares)
+        looked = look_at(predictions, known, labels)
+        method, known, labels = looked.prepared(method, known), looked.labels(known), looked.labels(labels)
+        analysis = Analysis(looked.predictions, method, known, labels, class_shares)
     data = analysis.predictions
     # An answer is a vote, unless it finds several classes most probable.
     answers, votes = (labels.hard or NO_ANSWERS for labels in (data.harden(), data.votes()))

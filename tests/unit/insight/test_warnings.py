@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 import consilience as cs
-from consilience.insight.accuracy.estimates import Estimate, Estimates
+from consilience.insight.accuracy.estimates import AccuracyEstimate, Estimates
 from consilience.insight.warnings.copies import copied_members
 from consilience.insight.warnings.every import WARNINGS, warnings_of
-from consilience.insight.warnings.evidence import Changed, Evidence
+from consilience.insight.warnings.evidence import Changed, PanelEvidence
 from consilience.insight.warnings.members import overconfident_members, renamed_members, useless_members
 from consilience.insight.warnings.panel import lost_by_fusing, not_settled, too_few_items, wrong_together
 
@@ -22,11 +22,11 @@ def voted(rng, accuracies, truth, n_classes=N_CLASSES):
     return np.where(rng.random(wrong.shape) < np.array(accuracies)[:, None], truth, wrong)
 
 
-def evidence_of(predictions, chosen, accuracies=None, fused=Estimate(0.9, 0.8, 1.0), **others):  # noqa: B008
+def evidence_of(predictions, chosen, accuracies=None, fused=AccuracyEstimate(0.9, 0.8, 1.0), **others):  # noqa: B008
     data = predictions if isinstance(predictions, cs.Predictions) else cs.Predictions.from_labels(predictions, 3)
     accuracies = [0.8] * data.n_members if accuracies is None else accuracies
-    estimates = Estimates([Estimate(a, a - 0.1, a + 0.1) for a in accuracies], {"fused answer": fused})
-    return Evidence(data, chosen, estimates, **others)
+    estimates = Estimates([AccuracyEstimate(a, a - 0.1, a + 0.1) for a in accuracies], {"fused answer": fused})
+    return PanelEvidence(data, chosen, estimates, **others)
 
 
 @pytest.fixture
@@ -40,14 +40,14 @@ def test_able_members_who_err_independently_give_no_cause_for_a_warning(rng, tru
 
 def test_the_fused_answer_is_warned_of_where_it_is_estimated_to_be_wrong_often(rng, truth):
     labels = voted(rng, [0.9, 0.8, 0.7], truth)
-    (warned,) = wrong_together(evidence_of(labels, truth, fused=Estimate(0.5, 0.3, 0.7)))
+    (warned,) = wrong_together(evidence_of(labels, truth, fused=AccuracyEstimate(0.5, 0.3, 0.7)))
     assert (
         "estimated to be right on 50% (30% to 70%)" in warned.text and "label some items drawn at random" in warned.text
     )
-    assert not wrong_together(evidence_of(labels, truth, fused=Estimate(0.5, 0.3, 0.95)))  # too little is known
-    (measured,) = wrong_together(evidence_of(labels, truth, fused=Estimate(0.5, 0.4, 0.6, is_measured=True)))
+    assert not wrong_together(evidence_of(labels, truth, fused=AccuracyEstimate(0.5, 0.3, 0.95)))  # too little is known
+    (measured,) = wrong_together(evidence_of(labels, truth, fused=AccuracyEstimate(0.5, 0.4, 0.6, is_measured=True)))
     assert "measured with the labels, it is right on 50% (40% to 60%)" in measured.text
-    assert not wrong_together(evidence_of(labels, truth, fused=Estimate(0.7, 0.6, 0.8, is_measured=True)))
+    assert not wrong_together(evidence_of(labels, truth, fused=AccuracyEstimate(0.7, 0.6, 0.8, is_measured=True)))
 
 
 def test_few_items_are_warned_of_by_how_little_their_labels_would_tell(rng, truth):

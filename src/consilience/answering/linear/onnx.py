@@ -10,10 +10,10 @@ from consilience.answering.onnx import with_votes
 
 if TYPE_CHECKING:
     from consilience.answering.linear.rule import LinearLayer, LinearRule
-    from consilience.answering.onnx import Graph, Rows
+    from consilience.answering.onnx import Graph, GraphRows
 
 
-def draw_linear(rule: LinearRule, graph: Graph, rows: Rows) -> str:
+def draw_linear(rule: LinearRule, graph: Graph, rows: GraphRows) -> str:
     """(1 - weight) · average + weight · softmax(scores), or the half of it that counts."""
     features, layer = _features(graph, rule, rows), rule.layer()
     if layer is None:
@@ -26,7 +26,7 @@ def draw_linear(rule: LinearRule, graph: Graph, rows: Rows) -> str:
     return graph.apply("Add", graph.apply("Mul", 1 - rule.weight, average), graph.apply("Mul", rule.weight, pure))
 
 
-def _features(graph: Graph, rule: LinearRule, rows: Rows) -> str:
+def _features(graph: Graph, rule: LinearRule, rows: GraphRows) -> str:
     """What scores are linear in: floored logarithms, or without a floor the probabilities; votes are one-hot."""
     if rule.log_floor is None or rule.is_label.all():
         return rows.probabilities
@@ -37,7 +37,7 @@ def _features(graph: Graph, rule: LinearRule, rows: Rows) -> str:
     return with_votes(graph, rule, rows.votes, logs)
 
 
-def _average(graph: Graph, rule: LinearRule, averaged: str, rows: Rows) -> str:
+def _average(graph: Graph, rule: LinearRule, averaged: str, rows: GraphRows) -> str:
     """The mean of the rows of each item, weighed among those who answered; even if nobody votes."""
     weights = graph.apply("Mul", rule.member_weights[:, None, None], rows.is_answer)
     over_members = np.array([0])

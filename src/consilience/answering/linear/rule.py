@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    from consilience.answering.onnx import Graph, Rows
+    from consilience.answering.onnx import Graph, GraphRows
     from consilience.answering.torch_module import TorchForm
     from consilience.data.predictions import Predictions
     from consilience.maths.model import Scores
@@ -116,7 +116,7 @@ class LinearRule(AbstractRule):
         """How many numbers the scores hold."""
         return 0 if self.scores is None else self.scores.weights.size
 
-    def draw(self, graph: Graph, rows: Rows) -> str:
+    def draw(self, graph: Graph, rows: GraphRows) -> str:
         """Draw the rule into an ONNX graph; the name of the posterior."""
         from consilience.answering.linear.onnx import draw_linear  # noqa: PLC0415 - only who exports pays for it
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from consilience.aggregators.consensus.standing import Standing
     from consilience.data.predictions import Predictions
     from consilience.insight.accuracy.intervals import Intervals
-    from consilience.system.arrays import FloatArray, IntArray
+    from consilience.system.arrays import Array, FloatArray, IntArray
 
 
 FUSED = "fused answer"
@@ -36,7 +36,7 @@ MOST_POWER = 4.0
 """Nobody's probabilities are taken to a higher power."""
 
 
-class Estimate(NamedTuple):
+class AccuracyEstimate(NamedTuple):
     """An accuracy, and the interval that holds the true one in nine of ten panels; NaN of who has not voted."""
 
     value: float
@@ -55,8 +55,8 @@ class Estimate(NamedTuple):
 class Estimates:
     """Of the members, in their order, and of whole answers by name."""
 
-    members: list[Estimate]
-    answers: dict[str, Estimate]
+    members: list[AccuracyEstimate]
+    answers: dict[str, AccuracyEstimate]
 
     @property
     def has_labels(self) -> bool:
@@ -102,10 +102,12 @@ def named_estimates(
     return Estimates(found[:n_members], of_answers)
 
 
-def voters_of(data: Predictions, model: Consensus, answers: Mapping[str, IntArray]) -> Voters:
-    """Count the votes of the members, and of whole answers."""
+def voters_of(
+    data: Predictions, model: Consensus, answers: Mapping[str, IntArray], posterior: Array | None = None
+) -> Voters:
+    """Count the votes of the members, and of whole answers; `posterior` is what the model makes of them, if known."""
     rule, labels, every = model.plain_rule(), list(answers.values()), np.arange(data.n_items)
-    posterior = to_numpy(rule.posterior(data)).astype(np.float64)
+    posterior = to_numpy(rule.posterior(data) if posterior is None else posterior).astype(np.float64, copy=False)
     found = panel_sums(model)
     alone = if_independent(found.standing)
     powers = _powers(alone, found.standing.agreement.mean_confidence, data.n_classes)
@@ -117,10 +119,10 @@ def voters_of(data: Predictions, model: Consensus, answers: Mapping[str, IntArra
     return Voters(counted.mean("believed"), features, independent, posterior, votes)
 
 
-def estimates_of(voters: Voters, weights: Intervals, known: IntArray | None = None) -> list[Estimate]:
+def estimates_of(voters: Voters, weights: Intervals, known: IntArray | None = None) -> list[AccuracyEstimate]:
     """The estimate of each voter, measured where enough true classes are known."""
     low, high = weights.around(voters.believed, voters.features, voters.independent)
-    found = [Estimate(*numbers) for numbers in np.stack([voters.believed, low, high], axis=1).tolist()]
+    found = [AccuracyEstimate(*numbers) for numbers in np.stack([voters.believed, low, high], axis=1).tolist()]
     if known is None:
         return found
     for voter, (items, labels) in enumerate(voters.votes):
@@ -128,7 +130,7 @@ def estimates_of(voters: Voters, weights: Intervals, known: IntArray | None = No
         if is_labelled.sum() >= LEAST_LABELS:
             believed = voters.posterior[items, labels]
             is_right = (labels == known[items])[is_labelled].astype(np.float64)
-            found[voter] = Estimate(*measured(is_right, believed[is_labelled], believed), is_measured=True)
+            found[voter] = AccuracyEstimate(*measured(is_right, believed[is_labelled], believed), is_measured=True)
     return found
 
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     import os
 
     from consilience.aggregators.consensus.traits import PanelSums
-    from consilience.insight.accuracy.tally import Tally
+    from consilience.insight.accuracy.tally import VoterSums
     from consilience.system.arrays import FloatArray
 
 VERSION = 2
@@ -95,7 +95,7 @@ def log_odds(shares: FloatArray) -> FloatArray:
     return np.asarray(logit(np.clip(shares, 1 - MOST_SURE, MOST_SURE)))
 
 
-def features_of(tally: Tally, found: PanelSums, panel: FloatArray, independent: FloatArray) -> FloatArray:
+def features_of(tally: VoterSums, found: PanelSums, panel: FloatArray, independent: FloatArray) -> FloatArray:
     """The features of each voter (voters, len(NAMES)), given the traits of the panel."""
     n_members, n_voters, n_classes = len(found.is_hard), *tally.said.shape
     believed = log_odds(tally.mean("believed"))

@@ -34,14 +34,14 @@ SUMS = (
 
 @final
 @dataclass(frozen=True, slots=True, eq=False)
-class Tally:
+class VoterSums:
     """Sums of each voter; those of two sets of items add up."""
 
     sums: FloatArray  # (voters, len(SUMS))
     said: FloatArray  # (voters, classes): how often it says each class
 
-    def __add__(self, other: Tally) -> Tally:
-        return Tally(self.sums + other.sums, self.said + other.said)
+    def __add__(self, other: VoterSums) -> VoterSums:
+        return VoterSums(self.sums + other.sums, self.said + other.said)
 
     def mean(self, name: str) -> FloatArray:
         """One of the sums by vote (voters,); NaN of those who never vote."""
@@ -75,7 +75,7 @@ def tally(
     *,
     powers: FloatArray,
     chunk_size: int | None,
-) -> Tally:
+) -> VoterSums:
     """Count the members, and then each of some whole answers (items,), under the posterior (items, classes).
 
     The probabilities of each member are multiplied to a power (members,).
@@ -83,7 +83,7 @@ def tally(
     reader = Reader(predictions, chunk_size=chunk_size)
     reading = Reading(rule.experts, reader)
 
-    def visit(chunk: ReadChunk) -> Tally:
+    def visit(chunk: ReadChunk) -> VoterSums:
         rows = to_numpy(posterior[chunk.items, :]).astype(np.float64)
         parts = [label[chunk.items] for label in answers]
         beliefs = Beliefs(reading.opinions(chunk), np.exp(reading.product(chunk, powers)), rows)
@@ -92,7 +92,7 @@ def tally(
     return reader.added_up(visit)
 
 
-def _of_chunk(chunk: ReadChunk, beliefs: Beliefs, answers: Sequence[IntArray], n_members: int) -> Tally:
+def _of_chunk(chunk: ReadChunk, beliefs: Beliefs, answers: Sequence[IntArray], n_members: int) -> VoterSums:
     n_classes, n_voters = chunk.n_classes, n_members + len(answers)
     entries = sparse.coo_array(votes_of(chunk.features(), chunk.n_items, n_members, n_classes).matrix)
     member, label = np.divmod(entries.col, n_classes)
@@ -108,7 +108,7 @@ def _of_chunk(chunk: ReadChunk, beliefs: Beliefs, answers: Sequence[IntArray], n
             sums[:, place] += np.bincount(part.voter, weights=values, minlength=n_voters)
         cells = np.bincount(part.voter * n_classes + part.label, minlength=n_voters * n_classes)
         said += cells.reshape(n_voters, n_classes)
-    return Tally(sums, said)
+    return VoterSums(sums, said)
 
 
 def _of_votes(votes: Votes, beliefs: Beliefs) -> dict[str, FloatArray]:

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from consilience.insight.monitoring.numbers import AGREEMENT, CONFIDENCE, SHARES, TOGETHER, Numbers
+from consilience.insight.monitoring.numbers import AGREEMENT, CONFIDENCE, SHARES, TOGETHER, ItemNumbers
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from consilience.insight.accuracy.estimates import Estimate
-    from consilience.insight.monitoring.drift import Drift
+    from consilience.insight.accuracy.estimates import AccuracyEstimate
+    from consilience.insight.monitoring.drift import DriftTest
 
 NEXT = {
     AGREEMENT: "label some 50 of these items, drawn at random, and give them as labels= to measure the accuracy",
@@ -30,17 +30,19 @@ class Change(NamedTuple):
     window: int
     changed: str
     next: str
-    fused: Estimate
+    fused: AccuracyEstimate
 
 
-def change_of(window: int, tested: Drift, reference: Numbers, now: Numbers, fused: Estimate) -> Change:
+def change_of(
+    window: int, tested: DriftTest, reference: ItemNumbers, now: ItemNumbers, fused: AccuracyEstimate
+) -> Change:
     """What has changed in an alarmed window, given the accuracy of its fused answer."""
     kinds = tested.changed
     changed = "; ".join(_changed(kind, tested, reference, now) for kind in kinds)
     return Change(window, changed, NEXT_WITH_LABELS if fused.is_measured else NEXT[kinds[0]], fused)
 
 
-def sentences(changes: Sequence[Change], before: Sequence[Estimate]) -> list[str]:
+def sentences(changes: Sequence[Change], before: Sequence[AccuracyEstimate]) -> list[str]:
     """A sentence for each run of alarmed windows, about the last; `before` are the accuracies of the reference."""
     runs: list[list[Change]] = []
     for change in changes:
@@ -51,7 +53,7 @@ def sentences(changes: Sequence[Change], before: Sequence[Estimate]) -> list[str
     return [_sentence(run, before) for run in runs]
 
 
-def _sentence(run: list[Change], before: Sequence[Estimate]) -> str:
+def _sentence(run: list[Change], before: Sequence[AccuracyEstimate]) -> str:
     first, last = run[0], run[-1]
     when = (
         f"window {first.window}" if len(run) == 1 else f"windows {first.window} to {last.window}; in the last of them"
@@ -61,11 +63,11 @@ def _sentence(run: list[Change], before: Sequence[Estimate]) -> str:
     return f"{when}: {last.changed}; {accuracy}. Next: {last.next}"
 
 
-def _how(found: Sequence[Estimate]) -> str:
+def _how(found: Sequence[AccuracyEstimate]) -> str:
     return "measured" if all(one.is_measured for one in found) else "estimated"
 
 
-def _changed(kind: str, tested: Drift, reference: Numbers, now: Numbers) -> str:
+def _changed(kind: str, tested: DriftTest, reference: ItemNumbers, now: ItemNumbers) -> str:
     """How a kind of numbers has changed, and which of them has most."""
     old, new = reference.mean(kind), now.mean(kind)
     places = np.flatnonzero(reference.kinds == kind)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from consilience.insight.monitoring.numbers import KINDS, SHARES, Numbers
+from consilience.insight.monitoring.numbers import KINDS, SHARES, ItemNumbers
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -38,7 +38,7 @@ DEALT_AT_ONCE = 2**21
 """Deals are made some at a time, so many deals × items."""
 
 
-class Drift(NamedTuple):
+class DriftTest(NamedTuple):
     """How unusual a window is beside a reference."""
 
     p_value: float
@@ -57,7 +57,7 @@ class Drift(NamedTuple):
         return [kind for kind, p_value in self.by_kind.items() if p_value <= self.false_alarms]
 
 
-def drift(reference: Numbers, now: Numbers, false_alarms: float) -> Drift:
+def drift(reference: ItemNumbers, now: ItemNumbers, false_alarms: float) -> DriftTest:
     """Test whether the items of `now` are like those of the reference."""
     from scipy.stats import rankdata  # noqa: PLC0415 - slow to import
 
@@ -72,10 +72,10 @@ def drift(reference: Numbers, now: Numbers, false_alarms: float) -> Drift:
     ranks = rankdata(-np.round(found, 9), method="max", axis=0) / len(found)
     most_unusual = ranks.min(axis=1)
     by_kind = {kind: float(np.mean(most_unusual <= ranks[0, place])) for place, kind in enumerate(KINDS)}
-    return Drift(min(by_kind.values()), by_kind, deviations, false_alarms)
+    return DriftTest(min(by_kind.values()), by_kind, deviations, false_alarms)
 
 
-def _columns(reference: Numbers, now: Numbers) -> tuple[FloatArray, FloatArray]:
+def _columns(reference: ItemNumbers, now: ItemNumbers) -> tuple[FloatArray, FloatArray]:
     """All items' numbers, those of now first, rare classes put together; which is of which kind (numbers, kinds)."""
     values = np.concatenate([now.values, reference.values])
     kinds = np.array([reference.kinds == kind for kind in KINDS]).T.astype(np.float64)
@@ -88,7 +88,7 @@ def _columns(reference: Numbers, now: Numbers) -> tuple[FloatArray, FloatArray]:
     return values, kinds
 
 
-def _deviations(reference: Numbers, now: Numbers) -> FloatArray:
+def _deviations(reference: ItemNumbers, now: ItemNumbers) -> FloatArray:
     values = np.concatenate([now.values, reference.values])
     is_now = np.arange(len(values))[None] < len(now)
     found: FloatArray = next(_standardized(values, iter([is_now])))[0]

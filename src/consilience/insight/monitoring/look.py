@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from consilience.aggregators.consensus.consensus import Consensus
-from consilience.insight.accuracy.estimates import FUSED, Estimate, Estimates, named_estimates, voters_of
+from consilience.insight.accuracy.estimates import FUSED, AccuracyEstimate, Estimates, named_estimates, voters_of
 from consilience.insight.agreement import agreement
 from consilience.insight.coverage import answered_shares
-from consilience.insight.monitoring.numbers import CONFIDENCE, SHARES, Numbers, numbers_of
+from consilience.insight.monitoring.numbers import CONFIDENCE, SHARES, ItemNumbers, numbers_of
 from consilience.system.arrays import position_of_largest
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ class Look(NamedTuple):
     """A window, with the numbers that only the test needs."""
 
     seen: Seen
-    numbers: Numbers
+    numbers: ItemNumbers
     fused: float  # how often the fused answer is right, estimated whatever is known
 
 
@@ -56,7 +56,7 @@ def look(data: Predictions, known: IntArray | None = None, class_shares: Any = N
     return Look(seen, numbers, float(voters.believed[-1]))
 
 
-def estimate_columns(found: list[Estimate]) -> dict[str, list[Any]]:
+def estimate_columns(found: list[AccuracyEstimate]) -> dict[str, list[Any]]:
     """Accuracies as columns of a table."""
     return {
         "accuracy": [one.value for one in found],

@@ -13,7 +13,7 @@ import numpy as np
 from consilience.data.reading import check_number
 from consilience.insight.accuracy.estimates import FUSED
 from consilience.insight.monitoring.alarms import change_of, sentences
-from consilience.insight.monitoring.drift import Drift, drift
+from consilience.insight.monitoring.drift import DriftTest, drift
 from consilience.insight.monitoring.look import Seen, estimate_columns, look
 from consilience.insight.monitoring.numbers import together
 from consilience.insight.monitoring.silence import who_stopped
@@ -161,7 +161,7 @@ def monitor(
         n_first = 0
     seen, old = [part.seen for part in looks], together([part.numbers for part in looks])
     n_reference = len(seen)
-    tests: list[Drift | None] = [None] * n_reference
+    tests: list[DriftTest | None] = [None] * n_reference
     before = [part.accuracies.answers[FUSED] for part in seen]
     changes = []
     for place, part in enumerate(windows, n_first):
@@ -191,7 +191,7 @@ def monitor(
 # ---- tables -----------------------------------------------------------------------------------------------
 
 
-def _window_table(names: list[Any], seen: list[Seen], tests: list[Drift | None]) -> Table:
+def _window_table(names: list[Any], seen: list[Seen], tests: list[DriftTest | None]) -> Table:
     fused = [part.accuracies.answers[FUSED] for part in seen]
     return Table(
         {

@@ -25,7 +25,7 @@ TOGETHER = "all members"
 
 @final
 @dataclass(frozen=True, slots=True, eq=False)
-class Numbers:
+class ItemNumbers:
     """Some numbers of each item; their means over a set of items are what may drift."""
 
     values: FloatArray  # (items, numbers); NaN where there is none, as of a member who did not answer
@@ -35,9 +35,9 @@ class Numbers:
     def __len__(self) -> int:
         return len(self.values)
 
-    def take(self, items: IntArray) -> Numbers:
+    def take(self, items: IntArray) -> ItemNumbers:
         """The numbers of some items."""
-        return Numbers(self.values[items], self.kinds, self.names)
+        return ItemNumbers(self.values[items], self.kinds, self.names)
 
     def mean(self, kind: str) -> FloatArray:
         """The means over the items of all numbers of a kind; NaN of who has none."""
@@ -46,12 +46,12 @@ class Numbers:
         return np.asarray(np.where(n_values > 0, np.nansum(values, axis=0) / np.maximum(n_values, 1), np.nan))
 
 
-def together(parts: list[Numbers]) -> Numbers:
+def together(parts: list[ItemNumbers]) -> ItemNumbers:
     """The numbers of several sets of items of one stream."""
-    return Numbers(np.concatenate([part.values for part in parts]), parts[0].kinds, parts[0].names)
+    return ItemNumbers(np.concatenate([part.values for part in parts]), parts[0].kinds, parts[0].names)
 
 
-def numbers_of(data: Predictions) -> Numbers:
+def numbers_of(data: Predictions) -> ItemNumbers:
     """Look at each item.
 
     Of each member: the share of the other votes that are for the class it votes for, and the largest of its
@@ -74,7 +74,7 @@ def numbers_of(data: Predictions) -> Numbers:
     parts = {AGREEMENT: agreement, SHARES: shares, CONFIDENCE: confidence}
     member_names = data.members if data.n_members <= MOST_APART else [TOGETHER]
     names = {AGREEMENT: member_names, SHARES: data.classes, CONFIDENCE: member_names}
-    return Numbers(
+    return ItemNumbers(
         np.concatenate(list(parts.values()), axis=1),
         np.repeat(list(parts), [part.shape[1] for part in parts.values()]),
         [name for kind in parts for name in names[kind]],

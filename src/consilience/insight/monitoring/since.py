@@ -9,7 +9,7 @@ import numpy as np
 
 from consilience.data.labels import known_labels
 from consilience.insight.accuracy.estimates import FUSED
-from consilience.insight.monitoring.drift import Drift, drift
+from consilience.insight.monitoring.drift import DriftTest, drift
 from consilience.insight.monitoring.look import estimate_columns, look
 from consilience.insight.monitoring.numbers import AGREEMENT, CONFIDENCE, SHARES
 from consilience.insight.monitoring.windows import on_axes_of
@@ -19,7 +19,7 @@ from consilience.system.tables import Table
 
 if TYPE_CHECKING:
     from consilience.data.predictions import Predictions
-    from consilience.insight.accuracy.estimates import Estimate
+    from consilience.insight.accuracy.estimates import AccuracyEstimate
     from consilience.insight.monitoring.look import Seen
 
 FALSE_ALARMS = 0.01
@@ -95,11 +95,11 @@ def since(data: Predictions, reference: Any, reference_labels: Any = None) -> Si
     before = on_axes_of(data, reference, "the reference")
     known = known_labels(reference_labels, before.axes)
     old, new = look(before, known), look(data)
-    tested: Drift = drift(old.numbers, new.numbers, FALSE_ALARMS)
+    tested: DriftTest = drift(old.numbers, new.numbers, FALSE_ALARMS)
     measured = None if known is None else _table(old.seen, data.members)
     return Since(old.seen, new.seen, tested.by_kind, (old.fused, new.fused), measured)
 
 
 def _table(seen: Seen, members: list[Any]) -> Table:
-    found: list[Estimate] = [*seen.accuracies.members, seen.accuracies.answers[FUSED]]
+    found: list[AccuracyEstimate] = [*seen.accuracies.members, seen.accuracies.answers[FUSED]]
     return Table({"member": [*map(str, members), FUSED], **estimate_columns(found)})

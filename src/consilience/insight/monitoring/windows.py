@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from consilience.data.labels import known_labels
 from consilience.data.predictions import Predictions, as_single_items
 from consilience.data.reading import check_number
+from consilience.passes.reader import lies_on_cluster, read_anywhere
 from consilience.system.arrays import is_array
 from consilience.system.errors import InvalidPredictions
 
@@ -42,7 +43,9 @@ def on_axes_of(first: Predictions, other: Any, what: str) -> Predictions:
 def _cut(stream: Any, window: int, labels: Any) -> Iterator[Window]:
     """Windows of so many items; a rest of less than half a window belongs to the last one."""
     check_number("window", window, least=LEAST_ITEMS, integer=True)
-    data = as_single_items(stream)
+    data = read_anywhere(stream) if lies_on_cluster(stream) else as_single_items(stream)
+    if getattr(data, "are_votes", False):
+        raise InvalidPredictions("a stream must have an order; votes in a Dask frame have none: give a list of batches")
     if window > data.n_items:
         raise ValueError(f"window must be at most the stream's {data.n_items} items; got {window}")
     known = known_labels(labels, data.axes)

@@ -20,10 +20,11 @@ from consilience.insight.warnings.thresholds import (
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from consilience.insight.warnings.evidence import Evidence
+    from consilience.insight.warnings.evidence import PanelEvidence
+    from consilience.system.arrays import IntArray
 
 
-def copied_members(evidence: Evidence) -> list[Warned]:
+def copied_members(evidence: PanelEvidence) -> list[Warned]:
     """Pairs of members who give equal probabilities, or contradict the fused answer in the same way."""
     said = evidence.said
     if not said.has_pairs:
@@ -42,7 +43,7 @@ def copied_members(evidence: Evidence) -> list[Warned]:
     ]
 
 
-def _give_equal(evidence: Evidence) -> npt.NDArray[np.bool_]:
+def _give_equal(evidence: PanelEvidence) -> npt.NDArray[np.bool_]:
     """Which pairs (members, members) give equal probabilities, and are unsure enough for that to tell something."""
     answered = evidence.answered
     sums = answered.products
@@ -52,7 +53,7 @@ def _give_equal(evidence: Evidence) -> npt.NDArray[np.bool_]:
     return np.asarray(equal & same_items & same_items.T & is_unsure & is_unsure[:, None])
 
 
-def _err_alike(evidence: Evidence) -> npt.NDArray[np.bool_]:
+def _err_alike(evidence: PanelEvidence) -> npt.NDArray[np.bool_]:
     """Which pairs (members, members) contradict the fused answer on the same items, with the same votes.
 
     Members who hardly ever contradict it may well be right, and right answers are the same without copying. Who gives
@@ -60,11 +61,10 @@ def _err_alike(evidence: Evidence) -> npt.NDArray[np.bool_]:
     must contradict the fused answer, and if the item is two questions in truth, able members do so alike.
     """
     shape, n_classes = (evidence.data.n_members, evidence.data.n_items), evidence.data.n_classes
-    given = np.unique(np.stack([evidence.votes.members, evidence.votes.items, evidence.votes.labels]), axis=1)
-    _, place, n_given = np.unique(given[0] * shape[1] + given[1], return_inverse=True, return_counts=True)
-    given = given[:, n_given[place] == 1]
-    answered = sparse.csr_array((np.ones(given.shape[1]), (given[0], given[1])), shape=shape)
-    members, items, labels = given[:, given[2] != evidence.chosen[given[1]]]
+    members, items, labels = _given_once(evidence)
+    answered = sparse.csr_array((np.ones(len(members)), (members, items)), shape=shape)
+    is_against = labels != evidence.chosen[items]
+    members, items, labels = members[is_against], items[is_against], labels[is_against]
     places = items * n_classes + labels
     kinds, columns = np.unique(places, return_inverse=True)
     against = sparse.csr_array((np.ones(len(items)), (members, columns)), shape=(shape[0], len(kinds)))
@@ -73,3 +73,14 @@ def _err_alike(evidence: Evidence) -> npt.NDArray[np.bool_]:
     either = where_met + where_met.T - alike  # on so many common items one of the two contradicts it
     is_varied = evidence.is_varied & evidence.is_varied[:, None]
     return np.asarray(is_varied & (either >= ENOUGH_ERRORS) & (alike >= SAME_ERRORS * either))
+
+
+def _given_once(evidence: PanelEvidence) -> tuple[IntArray, IntArray, IntArray]:
+    """The members, items and labels of all votes, an item's equal ones once and its different ones not at all."""
+    votes = evidence.votes
+    if not evidence.data.has_repeats():
+        return votes.members, votes.items, votes.labels
+    given = np.unique(np.stack([votes.members, votes.items, votes.labels]), axis=1)
+    _, place, n_given = np.unique(given[0] * evidence.data.n_items + given[1], return_inverse=True, return_counts=True)
+    members, items, labels = given[:, n_given[place] == 1]
+    return members, items, labels

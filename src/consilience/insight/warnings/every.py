@@ -17,9 +17,9 @@ from consilience.insight.warnings.panel import (
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from consilience.insight.warnings.evidence import Evidence, Warned
+    from consilience.insight.warnings.evidence import PanelEvidence, Warned
 
-WARNINGS: dict[str, Callable[[Evidence], list[Warned]]] = {
+WARNINGS: dict[str, Callable[[PanelEvidence], list[Warned]]] = {
     "labels contradict": contradicting_labels,
     "not settled": not_settled,
     "too few items": too_few_items,
@@ -32,6 +32,6 @@ WARNINGS: dict[str, Callable[[Evidence], list[Warned]]] = {
 }
 
 
-def warnings_of(evidence: Evidence) -> list[Warned]:
+def warnings_of(evidence: PanelEvidence) -> list[Warned]:
     """What deserves a look, the most serious first."""
     return [warned for find in WARNINGS.values() for warned in find(evidence)]

@@ -55,7 +55,7 @@ class Changed(NamedTuple):
 
 @final
 @dataclass(frozen=True, eq=False)
-class Evidence:
+class PanelEvidence:
     """What is known of a panel without labels."""
 
     data: Predictions

@@ -21,11 +21,11 @@ from consilience.insight.warnings.thresholds import (
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from consilience.insight.warnings.evidence import Evidence
+    from consilience.insight.warnings.evidence import PanelEvidence
     from consilience.system.arrays import FloatArray, IntArray
 
 
-def useless_members(evidence: Evidence) -> list[Warned]:
+def useless_members(evidence: PanelEvidence) -> list[Warned]:
     """Members whose votes have hardly more to do with the fused answer than blind ones."""
     return [
         Warned(
@@ -38,7 +38,7 @@ def useless_members(evidence: Evidence) -> list[Warned]:
     ][:MOST_SHOWN]
 
 
-def renamed_members(evidence: Evidence) -> list[Warned]:
+def renamed_members(evidence: PanelEvidence) -> list[Warned]:
     """Members who would agree with the others if their classes had other names: permuted, or the opposite."""
     found = []
     for member, names in _odd_members(evidence):
@@ -57,7 +57,7 @@ def renamed_members(evidence: Evidence) -> list[Warned]:
     return found[:MOST_SHOWN]
 
 
-def overconfident_members(evidence: Evidence) -> list[Warned]:
+def overconfident_members(evidence: PanelEvidence) -> list[Warned]:
     """Members who are surer of their answers than they are right: what they claim is beyond the interval."""
     excess = np.nan_to_num(evidence.claimed - evidence.accuracies, nan=-1.0)
     order = np.argsort(-excess, kind="stable")
@@ -76,7 +76,7 @@ def overconfident_members(evidence: Evidence) -> list[Warned]:
     ]
 
 
-def _odd_members(evidence: Evidence) -> Iterator[tuple[int, IntArray | None]]:
+def _odd_members(evidence: PanelEvidence) -> Iterator[tuple[int, IntArray | None]]:
     """Members who do not go with the fused answer; what they call each class where names explain it, else None."""
     if evidence.data.n_members < ENOUGH_MEMBERS:
         return
@@ -100,7 +100,7 @@ def _kappa(counts: FloatArray, shares: FloatArray) -> float:
     return float(np.trace(counts) / total - by_chance) / (1 - by_chance) if shares.max() < 1 else 1.0
 
 
-def _other_names(evidence: Evidence, member: int, counts: FloatArray) -> IntArray | None:
+def _other_names(evidence: PanelEvidence, member: int, counts: FloatArray) -> IntArray | None:
     """What the member calls each class of the fused answer (classes,), if other names explain its votes."""
     from scipy.optimize import linear_sum_assignment  # noqa: PLC0415 - slow to import
 
@@ -111,7 +111,7 @@ def _other_names(evidence: Evidence, member: int, counts: FloatArray) -> IntArra
     return names if is_clear and _agreement_of_others(evidence, member) > LEAST_AMONG_OTHERS else None
 
 
-def _agreement_of_others(evidence: Evidence, member: int) -> float:
+def _agreement_of_others(evidence: PanelEvidence, member: int) -> float:
     """How much the other members agree with each other beyond chance; 0 of too many members to compare."""
     if not evidence.said.has_pairs:
         return 0.0

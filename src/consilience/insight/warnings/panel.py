@@ -11,14 +11,14 @@ from consilience.insight.warnings.evidence import Warned
 from consilience.insight.warnings.thresholds import AT_BEST, LEAST_RIGHT, MOST_OFF, MOSTLY_RIGHT, NINE_OF_TEN
 
 if TYPE_CHECKING:
-    from consilience.insight.accuracy.estimates import Estimate
-    from consilience.insight.warnings.evidence import Evidence
+    from consilience.insight.accuracy.estimates import AccuracyEstimate
+    from consilience.insight.warnings.evidence import PanelEvidence
 
 LOST = "fusing made more answers wrong than right"
 """What is found where labels show that the plain average is better."""
 
 
-def not_settled(evidence: Evidence) -> list[Warned]:
+def not_settled(evidence: PanelEvidence) -> list[Warned]:
     """The fit stopped before its objective settled."""
     if evidence.has_settled:
         return []
@@ -26,7 +26,7 @@ def not_settled(evidence: Evidence) -> list[Warned]:
     return [Warned(finding, "Raise max_iter or tol")]
 
 
-def contradicting_labels(evidence: Evidence) -> list[Warned]:
+def contradicting_labels(evidence: PanelEvidence) -> list[Warned]:
     """The labels of the fit contradict the answers that members are sure of."""
     if not evidence.doubts_labels:
         return []
@@ -39,7 +39,7 @@ def contradicting_labels(evidence: Evidence) -> list[Warned]:
     ]
 
 
-def wrong_together(evidence: Evidence) -> list[Warned]:
+def wrong_together(evidence: PanelEvidence) -> list[Warned]:
     """Everybody is wrong together: the fused answer is wrong on a quarter of the items or more, or probably so."""
     fused = evidence.estimates.answers[FUSED]
     if fused.is_measured:
@@ -56,7 +56,7 @@ def wrong_together(evidence: Evidence) -> list[Warned]:
     ]
 
 
-def _measured_wrong(fused: Estimate) -> Warned:
+def _measured_wrong(fused: AccuracyEstimate) -> Warned:
     return Warned(
         "the fused answer is wrong on more than a quarter of the items",
         "Give labels of some items to the fit, which correct it, and use the others to measure it again",
@@ -64,7 +64,7 @@ def _measured_wrong(fused: Estimate) -> Warned:
     )
 
 
-def lost_by_fusing(evidence: Evidence) -> list[Warned]:
+def lost_by_fusing(evidence: PanelEvidence) -> list[Warned]:
     """Labels show that the plain average is right more often than the fused answer."""
     changed = evidence.changed
     if changed is None or not changed.is_loss:
@@ -79,7 +79,7 @@ def lost_by_fusing(evidence: Evidence) -> list[Warned]:
     ]
 
 
-def too_few_items(evidence: Evidence) -> list[Warned]:
+def too_few_items(evidence: PanelEvidence) -> list[Warned]:
     """So few items that even their labels would not tell how good the members are."""
     known = [found.value for found in evidence.estimates.members if not np.isnan(found.value)]
     if not known:

@@ -5,7 +5,7 @@ import pytest
 
 import consilience as cs
 from consilience.aggregators.consensus.consensus import panel_sums
-from consilience.insight.accuracy.estimates import Estimate, estimate_accuracies, if_independent
+from consilience.insight.accuracy.estimates import AccuracyEstimate, estimate_accuracies, if_independent
 
 from simulate import softmax_members
 
@@ -102,4 +102,4 @@ def test_independent_members_lie_within_their_intervals():
 
 
 def test_an_estimate_reads_as_a_sentence():
-    assert str(Estimate(0.873, 0.8, 0.92)) == "87% (80% to 92%)"
+    assert str(AccuracyEstimate(0.873, 0.8, 0.92)) == "87% (80% to 92%)"

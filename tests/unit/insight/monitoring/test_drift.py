@@ -6,7 +6,15 @@ import pytest
 import consilience as cs
 from consilience.insight.monitoring import drift as module
 from consilience.insight.monitoring.drift import drift
-from consilience.insight.monitoring.numbers import AGREEMENT, CONFIDENCE, KINDS, SHARES, TOGETHER, Numbers, numbers_of
+from consilience.insight.monitoring.numbers import (
+    AGREEMENT,
+    CONFIDENCE,
+    KINDS,
+    SHARES,
+    TOGETHER,
+    ItemNumbers,
+    numbers_of,
+)
 
 from simulate import softmax_members
 
@@ -52,7 +60,7 @@ def test_the_p_value_is_that_of_all_deals():
     rng = np.random.default_rng(3)
     values = rng.normal(size=(10, 4))
     kinds = np.array([AGREEMENT, SHARES, SHARES, CONFIDENCE])
-    old, new = Numbers(values[:5], kinds, list("abcd")), Numbers(values[5:], kinds, list("abcd"))
+    old, new = ItemNumbers(values[:5], kinds, list("abcd")), ItemNumbers(values[5:], kinds, list("abcd"))
     statistics = []
     for chosen in [(5, 6, 7, 8, 9), *combinations(range(10), 5)]:
         is_now = np.isin(np.arange(10), chosen)

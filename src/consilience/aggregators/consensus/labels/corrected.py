@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    from consilience.answering.onnx import Graph, Rows
+    from consilience.answering.onnx import Graph, GraphRows
     from consilience.answering.torch_module import TorchForm
     from consilience.data.predictions import Predictions
     from consilience.system.arrays import FloatArray
@@ -108,7 +108,7 @@ class CorrectedRule(AbstractRule):
         """How many numbers the inner rule holds; a correction is only learned where it is small."""
         return self.rule.n_numbers
 
-    def draw(self, graph: Graph, rows: Rows) -> str:
+    def draw(self, graph: Graph, rows: GraphRows) -> str:
         """Draw both into an ONNX graph; the name of the posterior."""
         correction, table = self.correction, self.correction.table()
         floored = graph.apply("Log", graph.apply("Max", self.rule.draw(graph, rows), ANSWER_FLOOR))

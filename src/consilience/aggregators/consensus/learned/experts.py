@@ -40,7 +40,7 @@ class Opinions(NamedTuple):
     n_votes: Array  # (items, 1): without the undecided
 
 
-class Sums(NamedTuple):
+class ExpertSums(NamedTuple):
     """What the experts add up over the answers to some items, (items, classes) each.
 
     The sums of several members are the sum of theirs, which is how explanations ask for the answer of some members.
@@ -84,9 +84,9 @@ class Experts:
             total = total - (1 - VOTE) * (hard - behind_hard / total.shape[1])
         return total, behind
 
-    def opinions(self, sums: Sums) -> Opinions:
+    def opinions(self, sums: ExpertSums) -> Opinions:
         """What all experts make of such sums."""
-        sums = Sums(*(np.asfortranarray(part) for part in sums))  # what follows sums over classes, which is fast then
+        sums = ExpertSums(*(np.asfortranarray(part) for part in sums))  # sums over classes follow
         average, n_votes = sums.answers / sums.n_answers, sums.n_votes
         shares = np.where(n_votes > 0, sums.votes / np.maximum(n_votes, 1), 1 / sums.votes.shape[1])
         return Opinions(
@@ -114,13 +114,13 @@ class Reading:
         """What all experts say of a chunk of the reader, in NumPy."""
         return self.experts.opinions(self.sums(chunk))
 
-    def sums(self, chunk: ReadChunk) -> Sums:
+    def sums(self, chunk: ReadChunk) -> ExpertSums:
         """What the experts add up over the answers to a chunk of the reader, in NumPy."""
         experts, features, n_members = self.experts, chunk.features(), len(self.experts.member_weights)
         everybody = np.ones(n_members)
         votes = votes_of(features, chunk.n_items, n_members, chunk.n_classes)
         answers, n_answers = experts.softened(features, everybody)
-        return Sums(
+        return ExpertSums(
             *(answers, n_answers),
             *experts.softened(features, experts.member_weights),
             _scores(features, self._translation),

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, final
 
 import numpy as np
 
-from consilience.aggregators.consensus.learned.experts import Reading, Sums
+from consilience.aggregators.consensus.learned.experts import ExpertSums, Reading
 from consilience.aggregators.consensus.learned.features import N_LOGS, PAIR, pair_features
 from consilience.aggregators.consensus.learned.network import NUMBERS_AT_ONCE
 from consilience.aggregators.consensus.learned.rule import answer_in_parts
@@ -86,6 +86,6 @@ class ExplainedLearned(AbstractExplained):
             result[some] = logs[:, 0] - logs[:, 1]
         return result
 
-    def _sums_of(self, is_in: FloatArray) -> Sums:
+    def _sums_of(self, is_in: FloatArray) -> ExpertSums:
         """What the experts add up where some members answer."""
-        return Sums(*(is_in @ part for part in self._sums))
+        return ExpertSums(*(is_in @ part for part in self._sums))

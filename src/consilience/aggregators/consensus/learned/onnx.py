@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from consilience.aggregators.consensus.learned.experts import Experts
     from consilience.aggregators.consensus.learned.network import Prepared
     from consilience.aggregators.consensus.learned.rule import LearnedRule
-    from consilience.answering.onnx import Graph, Rows
+    from consilience.answering.onnx import Graph, GraphRows
     from consilience.maths.model import Scores
     from consilience.system.arrays import FloatArray
 
@@ -44,7 +44,7 @@ class DrawnOpinions(NamedTuple):
     n_answers: str  # (batch, 1)
 
 
-def draw_learned(rule: LearnedRule, graph: Graph, rows: Rows) -> str:
+def draw_learned(rule: LearnedRule, graph: Graph, rows: GraphRows) -> str:
     """Draw the weighted gate · softmax(scores) + (1 - gate) · average of `network.answer`; the posterior's name."""
     opinions = _opinions(graph, rule.weighed, rows)
     average = opinions.average
@@ -64,7 +64,7 @@ def draw_learned(rule: LearnedRule, graph: Graph, rows: Rows) -> str:
 # ---- the experts ------------------------------------------------------------------------------------------
 
 
-def _opinions(graph: Graph, experts: Experts, rows: Rows) -> DrawnOpinions:
+def _opinions(graph: Graph, experts: Experts, rows: GraphRows) -> DrawnOpinions:
     is_answer, n_classes = rows.is_answer, len(experts.translation.log_prior)
     said = graph.apply("Mul", rows.probabilities, is_answer)
     votes, has_voted = _votes(graph, said, is_answer)

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from consilience.aggregators.consensus.learned.experts import Experts, Opinions
     from consilience.aggregators.consensus.learned.explanation import ExplainedLearned
     from consilience.aggregators.consensus.learned.features import Traits
-    from consilience.answering.onnx import Graph, Rows
+    from consilience.answering.onnx import Graph, GraphRows
     from consilience.answering.torch_module import TorchForm
     from consilience.data.predictions import Predictions
     from consilience.passes.reader import ReadChunk, Reader
@@ -110,7 +110,7 @@ class LearnedRule(AbstractRule):
         """How many classes there are."""
         return len(self.experts.translation.log_prior)
 
-    def draw(self, graph: Graph, rows: Rows) -> str:
+    def draw(self, graph: Graph, rows: GraphRows) -> str:
         """Draw the rule into an ONNX graph; the name of the posterior."""
         from consilience.aggregators.consensus.learned.onnx import draw_learned  # noqa: PLC0415 - only who exports pays for it
 
