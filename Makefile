@@ -29,6 +29,8 @@ docs: .venv/documented-with
 bench: .venv/tested-with
 	cd benchmarks && ../$(BIN)/python run.py --json ../results/benchmarks.json
 	cd benchmarks && ../$(BIN)/python out_of_core.py
+	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.machine
+	cd benchmarks && ../$(BIN)/python cluster.py
 
 # How good the answers are, on panels of every kind and beside other people's methods: docs/guide/quality.md. The first
 # time networks are trained, for half an hour. SIDE=held-out is for the end; SIDE=generated needs no data.
