@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import subprocess
 import sys
 from typing import TYPE_CHECKING
@@ -11,18 +12,30 @@ if TYPE_CHECKING:
 
 
 def run(
-    folder: str | Path, command: str, *, lines: int = 99, expected: str = ""
+    folder: str | Path,
+    command: str,
+    *,
+    lines: int = 99,
+    expected: str = "",
+    code: int = 0,
 ) -> str:
-    """A block with a command and the first lines of what it prints, as it runs in a folder; it must say `expected`."""
-    program, *words = command.split()
+    """A block with a command and the first lines of what it prints, as it runs in a folder.
+
+    It must end with the exit code `code`, and say `expected`.
+    """
+    program, *words = shlex.split(command)
     done = subprocess.run(  # noqa: S603 - the page's own command
         [sys.executable, "-m", program, *words],
         cwd=folder,
         capture_output=True,
         text=True,
-        check=True,
+        check=False,
     )
     said = (done.stderr + done.stdout).rstrip()
+    if done.returncode != code:
+        raise ValueError(
+            f"{command} must end with {code}; it ends with {done.returncode}: {said}"
+        )
     if expected not in " ".join(said.split()):
         raise ValueError(f"{command} must say {expected!r}; it says {said}")
     shown = said.splitlines()[:lines]

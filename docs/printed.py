@@ -12,14 +12,14 @@ MINUS = "\N{MINUS SIGN}"
 
 
 def rows(
-    file: str, title: str, columns: list[str] | None = None
+    file: str, title: str | None, columns: list[str] | None = None
 ) -> list[dict[str, str]]:
-    """The rows of the table under a title, or the first table where that is empty.
+    """The rows of the table under a title, after the first empty line where it is empty, or at the top for None.
 
     They are by the names of the columns: those of the header, or the ones given.
     """
     lines = (RESULTS / file).read_text(encoding="utf-8").splitlines()
-    start = lines.index(title) + 1
+    start = 0 if title is None else lines.index(title) + 1
     length = next((n for n, line in enumerate(lines[start:]) if not line.strip()), None)
     header, *body = [
         re.split(r"\s{2,}", line.strip()) for line in lines[start:][:length]

@@ -1,4 +1,4 @@
-"""The numbers of results/README.md, claim by claim, counted once more from the CSV files by code of its own."""
+"""The numbers of results/README.md and results/paper/by-section.md, counted once more by code of its own."""
 
 import csv
 from collections import defaultdict
@@ -203,7 +203,7 @@ SIZES = {
 
 @pytest.mark.parametrize("words", SIZES)
 def test_sizes_of_ensembles(words):
-    page = (RESULTS / "README.md").read_text(encoding="utf-8")
+    page = (RESULTS / "paper" / "by-section.md").read_text(encoding="utf-8")
     (row,) = (line for line in page.splitlines() if words in line and line.startswith("|"))
     assert [cell.strip() for cell in row.strip("|").split("|")][2:] == [joined(numbers) for numbers in SIZES[words]()]
 
@@ -226,7 +226,7 @@ def gains_everywhere(name):
 
 
 def test_what_starts_decide():
-    page = (RESULTS / "README.md").read_text(encoding="utf-8")
+    page = (RESULTS / "paper" / "by-section.md").read_text(encoding="utf-8")
     gained = {name: mean_of(name, ACCURACY, "cifar10-published") for name in names_of_readings()}
     of_counts = {name for name in gained if "start from counts" in name}
     smoothed = {name for name in gained if "our smoothing" in name or ("pseudo-answer" in name and ".01" not in name)}
@@ -242,7 +242,7 @@ def test_what_starts_decide():
 
 
 def test_what_moments_decide():
-    page = (RESULTS / "README.md").read_text(encoding="utf-8")
+    page = (RESULTS / "paper" / "by-section.md").read_text(encoding="utf-8")
     lost = [-100 * mean_of(name, ACCURACY, "cifar10-published") for name in ("SDS (paper)", "moments anew")]
     kept, anew = (text_of(points, 2, signed=False) for points in lost)
     assert f"shrinks from {kept} points to {anew}" in page

@@ -1,4 +1,4 @@
-"""What results/README.md states is what the rows beside it say."""
+"""What results/paper/by-section.md states is what the rows beside it say."""
 
 import re
 from collections import defaultdict
@@ -44,7 +44,7 @@ STATED = re.compile(rf"(\d+) / (\d+) / (\d+) \(([+{MINUS}]?)([\d.]+)\)")
 
 def table_below(title):
     """The cells of the first table with counts below some words, by row and column."""
-    lines = (RESULTS / "README.md").read_text(encoding="utf-8").split(title, 1)[1].splitlines()
+    lines = (RESULTS / "paper" / "by-section.md").read_text(encoding="utf-8").split(title, 1)[1].splitlines()
     first = next(place for place, line in enumerate(lines) if STATED.search(line) and line.startswith("|"))
     names = [cell.strip() for cell in lines[first - 2].strip("|").split("|")][1:]
     for line in lines[first:]:
@@ -80,7 +80,9 @@ def test_every_reading_is_on_the_page():
     rows = {row.method for row in read_rows(RESULTS / "paper" / "readings.csv")} - {"EA"}
     assert {label.strip("*") for label, _, _ in table_below("### All readings")} == rows
     assert rows == {*READINGS, "SDS (ours)"}
-    assert f"{len(READINGS)} readings. Each differs" in (RESULTS / "README.md").read_text(encoding="utf-8")
+    assert f"{len(READINGS)} readings. Each differs" in (RESULTS / "paper" / "by-section.md").read_text(
+        encoding="utf-8"
+    )
 
 
 def test_readings_agree_with_the_run_before_them():
@@ -169,7 +171,7 @@ STATEMENTS = {
 
 @pytest.mark.parametrize("name", STATEMENTS)
 def test_statements_are_those_of_the_rows(name):
-    assert STATEMENTS[name]() in (RESULTS / "README.md").read_text(encoding="utf-8")
+    assert STATEMENTS[name]() in (RESULTS / "paper" / "by-section.md").read_text(encoding="utf-8")
 
 
 def test_how_far_the_tolerance_leaves_bcc(shared):
@@ -183,6 +185,6 @@ def test_how_far_the_tolerance_leaves_bcc(shared):
                 whole = cs.BayesianClassifierCombination(max_iter=200, tol=0).fit(labels)
             n_iterations.append(stopped.n_iter_)
             gaps.append(np.abs(stopped.posterior_ - whole.posterior_).max())
-    page = (RESULTS / "README.md").read_text(encoding="utf-8")
+    page = (RESULTS / "paper" / "by-section.md").read_text(encoding="utf-8")
     assert f"after {min(n_iterations)} to {max(n_iterations)} iterations" in page
     assert f"differ by up to .{round(1000 * max(gaps)):03}." in page
