@@ -106,8 +106,10 @@ YARDSTICK := crowd-kit attrs nltk regex tqdm
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --no-deps $(YARDSTICK)
 	touch $@
 
+# laplace-torch brings a torchvision that does not fit a torch for CPUs, and uses none of it.
 .venv/reproduced-with: .venv/installed
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable ".[paper]"
+	$(BIN)/python -m pip uninstall --quiet --yes torchvision
 	touch $@
 
 .venv/linted-with: .venv/installed

@@ -113,6 +113,6 @@ def test_folds_do_not_depend_on_the_order_of_items_members_or_classes(rng, kind)
     plain = learned(*map(np.arange, (40, n_members, N_CLASSES)))
     items, members, classes = map(rng.permutation, (40, n_members, N_CLASSES))
     other = learned(items, members, classes)
-    np.testing.assert_allclose(other.sharpness, plain.sharpness, rtol=1e-9)
+    np.testing.assert_allclose(other.sharpness, plain.sharpness, rtol=1e-6)  # where the search stops is rounding
     np.testing.assert_allclose(other.bias, plain.bias[classes], atol=1e-7)
     np.testing.assert_allclose(other.weights, plain.weights[np.ix_(members, classes, classes)], atol=1e-7)
