@@ -108,8 +108,9 @@ class Export:
     both_orders: bool = False  # two answers to one item are to its first two classes in both orders
 
     def add(self, item: Any, member: Any, said: Any) -> None:
-        """One answer: a label, or probabilities by class. An answer of None is none, and is counted as left out."""
-        if is_missing(said) if not isinstance(said, dict) else not said:
+        """One answer: a label, or probabilities by class. None and blank text are none, and are counted as left out."""
+        is_blank = not said if isinstance(said, dict) else is_missing(said) or not str(said).strip()
+        if is_blank:
             self.left_out["records without an answer"] += 1
             return
         self.answers.append((name_of(item), name_of(member), said if isinstance(said, dict) else name_of(said)))
