@@ -483,3 +483,11 @@ def test_a_sheet_of_a_workbook(tmp_path):
     with pytest.raises(cs.InvalidPredictions, match="'votes', 'notes'.*:NAME"):
         cs.read_predictions(path)
     assert set(answers_in(cs.read_predictions(f"{path}:votes"))) == ANSWERS
+
+
+def test_empty_cells_are_told(tmp_path):
+    """In Parquet, an empty text is a value like others; the reader says that it takes it for a missing answer."""
+    votes = pl.DataFrame({"item": list("1122"), "worker": list("abab"), "label": ["x", "", "y", "x"]})
+    votes.write_parquet(tmp_path / "votes.parquet")
+    (line,) = read_predictions([str(tmp_path / "votes.parquet")]).found
+    assert line.endswith("; 1 empty cells are missing answers")

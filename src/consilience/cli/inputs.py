@@ -48,7 +48,8 @@ def predictions_of(
                 f"the classes {some(group)} differ only in case, spaces around them or zeros in front, and count as "
                 "different: write them in one way if they mean the same"
             )
-        if look_like_ratings(source.predictions.axes.classes):
+        # Probabilities of 0, 1, 2, … are mostly of options by their places.
+        if not source.predictions.soft and look_like_ratings(source.predictions.axes.classes):
             screen.print_remark(
                 f"the classes are whole numbers, {some(source.predictions.classes)}: say --ordered if they are ratings"
             )

@@ -190,6 +190,7 @@ class Predictions(AbstractPredictions):
     from_models: ClassVar[Callable[..., Predictions]]  # of torch members: `ensemble.torch_members` adds it
     counts: FloatArray | None = None  # (items,): how often each counts; None, once
     places: IntArray | None = None  # of items that `passes.patterns` has grouped: which of these each of them is
+    both_orders: bool = False  # a member who answers an item twice saw its first two classes in both orders
     _has_answers = False  # whether it was checked that each item has one: a look at all of them
 
     def __init__(

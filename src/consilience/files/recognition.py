@@ -294,7 +294,7 @@ def _truth(contents: Contents, export: Export, source: str) -> LabelSource:
         raise InvalidPredictions(f"{source} must have true labels; it is {contents.format}, with answers alone")
     answered = {item for item, _, _ in export.answers}  # nobody asks for the truth of other items
     truth = {item: label for item, label in export.truth.items() if item in answered}
-    return _label_source(contents, NamedLabels(list(truth), list(truth.values())), None, "its own")
+    return _label_source(contents, NamedLabels(list(truth), list(truth.values())), None, "the same file")
 
 
 def _label_source(contents: Contents, named: NamedLabels, column: str | None, items: str | None) -> LabelSource:

@@ -61,8 +61,8 @@ class Diagnosis:
         items of what `explain` says of each); how often it agrees with the consensus, how much it agrees with the other
         members beyond chance (`kappa`), how often the consensus sides with it against the plurality of the others, and
         the pairs of classes it confuses most (true → said). If members answer items several times, `consistency` is the
-        share of a member's `pairs` of answers to an item that are the same, and `first` its bias for the first answer
-        (`insight.repeats.Repeats`).
+        share of a member's `pairs` of answers to an item that are the same, and `first` its bias for the first
+        position, where a tool's file tells that options were swapped (`insight.repeats.Repeats`).
     answers
         The accuracy of the fused answer and of the average, likewise.
     counts
@@ -316,7 +316,7 @@ def _member_report(
             "kappa": beyond_chance.by_member.tolist(),
             "dissents": np.bincount(answers.members, weights=dissents, minlength=n_members).astype(int).tolist(),
             "dissents won": mean(agrees * dissents, dissents).tolist(),
-            **Repeats.of(answers, n_members).columns(),
+            **Repeats.of(answers, n_members).columns(both_orders=predictions.both_orders),
             "confuses most": [_confusions(table, predictions.classes) for table in confused],
         }
     )

@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 class Repeats(NamedTuple):
     """Pairs of answers of a member to the same item; of three answers there are three pairs.
 
-    `first` is about items that a member answered twice, once by each of the first two classes (so that ties, a third
-    class, do not count): how often the first of the two was its first answer. If the second question had the options
-    swapped, and these classes are the options in their first order, it picked the first position there, both times;
-    else the second one. 1/2 shows no bias.
+    `first` is told only where the second question is known to have swapped the options, which are the first two
+    classes in their first order. It is about items that a member answered once by each of the two (ties, a third
+    class, do not count): whose first answer is the first class has picked the first position both times, and else the
+    second one. 1/2 shows no bias.
     """
 
     pairs: IntArray  # (members,)
@@ -47,18 +47,16 @@ class Repeats(NamedTuple):
         pairs = by_member(owners, n_answers * (n_answers - 1) // 2)
         return cls(pairs, by_member(owners, same), by_member(members[differs]), by_member(members[differs], rises))
 
-    def columns(self) -> dict[str, list[Any]]:
+    def columns(self, *, both_orders: bool) -> dict[str, list[Any]]:
         """What a report on members says of it; nothing where nobody answered an item twice."""
         if not self.pairs.any():
             return {}
-        low, high = zip(*map(_interval, self.first, self.swapped), strict=True)
-        return {
-            "consistency": _shares(self.same, self.pairs).tolist(),
-            "pairs": self.pairs.tolist(),
-            "first": _shares(self.first, self.swapped).tolist(),
-            "first from": list(low),
-            "first to": list(high),
-        }
+        found = {"consistency": _shares(self.same, self.pairs).tolist(), "pairs": self.pairs.tolist()}
+        if both_orders:
+            low, high = zip(*map(_interval, self.first, self.swapped), strict=True)
+            found["first"] = _shares(self.first, self.swapped).tolist()
+            found |= {"first from": list(low), "first to": list(high)}
+        return found
 
 
 def _shares(part: IntArray, whole: IntArray) -> FloatArray:

@@ -36,7 +36,10 @@ def test_members_report_shows_consistency_and_bias_for_the_first_answer(rng):
     orders = [np.where(is_sure, truth, 0), np.where(is_sure, truth, 1)]  # takes the first where it is not sure
     labels = [steady, truth, *orders]
     item, member = np.tile(np.arange(200), 4), np.repeat([0, 1, 2, 2], 200)
-    rows = cs.diagnose(cs.Predictions.from_answers(item, member, np.concatenate(labels))).members
+    panel = cs.Predictions.from_answers(item, member, np.concatenate(labels))
+    assert "first" not in cs.diagnose(panel).members.columns  # nobody said that options were swapped
+    panel.both_orders = True
+    rows = cs.diagnose(panel).members
     assert rows["pairs"] == [0, 0, 200]
     assert rows["consistency"][2] == pytest.approx(is_sure.mean())
     assert np.isnan(rows["consistency"][:2]).all()
@@ -59,5 +62,6 @@ def test_both_orders_of_mt_bench_show_the_bias_and_ties_do_not(tmp_path):
     path.write_text("\n".join(map(json.dumps, records)))
     with pytest.warns(UserWarning, match="one member"):
         read = cs.read_predictions(path)
+    assert read.both_orders and cs.diagnose(read).members["first"] == [0.75]
     found = Repeats.of(read.hard, 1)
     assert (found.pairs[0], found.same[0], found.swapped[0], found.first[0]) == (6, 0, 4, 3)

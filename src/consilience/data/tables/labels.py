@@ -75,6 +75,9 @@ def _unwrapped(text: Any, column: Any) -> Any:
 
 
 def unknown_cells(columns: Iterable[Column]) -> str:
-    """How many cells are missing by a word, for a message."""
-    n_unknown = sum(column.n_unknown for column in columns)
-    return f"; {n_unknown:,} cells such as NA are missing answers" if n_unknown else ""
+    """How many cells are missing, by a word or empty, for a message."""
+    found = list(columns)
+    n_unknown = sum(column.n_unknown for column in found)
+    n_empty = sum(len(column.coded.codes) - column.n_given for column in found) - n_unknown
+    told = {"cells such as NA": n_unknown, "empty cells": n_empty}
+    return "".join(f"; {n:,} {what} are missing answers" for what, n in told.items() if n > 0)

@@ -47,7 +47,10 @@ def write_appended(path: Path, source: str, told: Told, answers: Table, *, logit
     """Write the table in `source` again, with the answer to its item in each row."""
     understood = understood_table(source, told, logits=logits)
     if understood is None:
-        raise InvalidPredictions(f"--append takes a plain table; {source} is a tool's own: write it with --to")
+        raise InvalidPredictions(
+            f"--append takes a plain table; {source} is a tool's own: write a table "
+            "of answers with -o, or what a tool takes with --to"
+        )
     places, table = item_places(understood, answers["item"]), split_source(source)[0]
     values = {name: [None if place < 0 else answers[name][place] for place in places.tolist()] for name in FUSED}
     with whole_file(path) as file:

@@ -105,10 +105,12 @@ class Export:
     left_out: Counter[str] = field(default_factory=Counter)
     note: str | None = None  # on what the file cannot say
     classes: frozenset[str] = frozenset()  # that could be answered, if the tool says so
+    both_orders: bool = False  # two answers to one item are to its first two classes in both orders
 
     def add(self, item: Any, member: Any, said: Any) -> None:
-        """One answer: a label, or probabilities by class. An answer of None is none, and is counted as left out."""
-        if is_missing(said) if not isinstance(said, dict) else not said:
+        """One answer: a label, or probabilities by class. None and blank text are none, and are counted as left out."""
+        is_blank = not said if isinstance(said, dict) else is_missing(said) or not str(said).strip()
+        if is_blank:
             self.left_out["records without an answer"] += 1
             return
         self.answers.append((name_of(item), name_of(member), said if isinstance(said, dict) else name_of(said)))
@@ -140,7 +142,9 @@ class Export:
         parts = [_labels(hard, told, self.classes)] if hard else []
         if soft:
             parts.append(_rows(soft))
-        return parts[0] if len(parts) == 1 else Predictions.concatenate(parts)
+        made = parts[0] if len(parts) == 1 else Predictions.concatenate(parts)
+        made.both_orders = self.both_orders
+        return made
 
     @property
     def options(self) -> frozenset[str]:
@@ -188,7 +192,9 @@ def pooled(exports: Mapping[str, Export]) -> Export:
             f"files must have the same options; got {' and '.join(some(sorted(o)) for o in offered)}"
         )
     classes = frozenset(name for own in exports.values() for name in own.classes)
-    return Export(first.question, [answer for own in exports.values() for answer in own.answers], classes=classes)
+    answers = [answer for own in exports.values() for answer in own.answers]
+    both_orders = all(own.both_orders for own in exports.values())
+    return Export(first.question, answers, classes=classes, both_orders=both_orders)
 
 
 def name_of(value: Any) -> str:

@@ -73,5 +73,5 @@ READER = Reader(
     label="`Answer.…`, also as options that are true or false; each field of the form is a question",
     columns=("HITId WorkerId AssignmentStatus Answer.*",),
     read=read,
-    verified="columns as eight public scripts list theirs; docs.aws.amazon.com, RetrievingResults (status)",
+    # Not verified: Amazon documents no list of columns; these are as eight public scripts of users list theirs.
 )

@@ -12,7 +12,7 @@ from consilience.files.tools.export import Export, Given, Reader
 
 def read(given: Given) -> Export:
     """Each judgment as an answer, a pair's as two; those that could not be parsed are left out."""
-    export = Export()
+    export = Export(both_orders=all("g1_winner" in record for record in given.data))
     for record in given.data:
         question = f"{record['question_id']}/{record.get('turn', 1)}"
         member = "/".join(record["judge"]) if isinstance(record["judge"], list) else record["judge"]
