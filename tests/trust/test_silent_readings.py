@@ -271,6 +271,25 @@ def test_names_that_look_alike_are_refused(read, column, other):
         read(frame)
 
 
+@pytest.mark.parametrize(("column", "kind"), [("label", "classes"), ("worker", "members")])
+def test_names_that_differ_in_case_and_spaces_are_said(run, tmp_path, column, kind):
+    frame = votes()
+    name = frame[column][0]
+    frame.loc[0, column] = f" {name.title()}"
+    with pytest.warns(UserWarning, match=f"the {kind} .*differ only in case"):
+        cs.Predictions.from_frame(frame)
+    frame.to_csv(tmp_path / "case.csv", index=False)
+    with pytest.warns(UserWarning, match=f"the {kind} .*differ only in case"):
+        cs.read_predictions(tmp_path / "case.csv")
+    _, _, err = run("aggregate", "case.csv", "--method", "average")
+    assert f"! the {kind} [" in " ".join(err.split())
+
+
+def test_labels_are_not_offered_as_items(read):
+    with refused(r"needs a column of items.*name it$"):
+        read(votes().drop(columns="task"))
+
+
 def test_true_and_1_are_two_names():
     frame = pd.DataFrame({"task": [True, 1, 2, 2], "worker": list("abab"), "label": list("xyyx")}, dtype=object)
     assert cs.Predictions.from_frame(frame).items == ["True", "1", "2"]

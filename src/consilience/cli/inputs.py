@@ -14,7 +14,7 @@ from consilience.data.axes import some
 from consilience.data.labels import known_labels
 from consilience.data.names import nearly_same
 from consilience.data.order import look_like_ratings
-from consilience.data.predictions import one_member
+from consilience.data.predictions import doubts
 from consilience.data.tables.vocabulary import role_of
 from consilience.files import read_labels, read_predictions, split_source
 from consilience.maths.em import UNSETTLED
@@ -41,13 +41,8 @@ def predictions_of(
         source = read_predictions(files, logits=logits, told=told)
     if not quiet:
         screen.print_found(source.found, source.examples)
-        if source.predictions.n_members == 1:
-            screen.print_remark(one_member(source.predictions))
-        for group in nearly_same(source.predictions.classes):
-            screen.print_remark(
-                f"the classes {some(group)} differ only in case, spaces around them or zeros in front, and count as "
-                "different: write them in one way if they mean the same"
-            )
+        for doubt in doubts(source.predictions):
+            screen.print_remark(doubt)
         # Probabilities of 0, 1, 2, … are mostly of options by their places.
         if not source.predictions.soft and look_like_ratings(source.predictions.axes.classes):
             screen.print_remark(

@@ -21,6 +21,7 @@ from consilience.data.alignment import (
 )
 from consilience.data.answers import NUMBERS_AT_ONCE, HardAnswers, SoftMember, merge_answers
 from consilience.data.axes import PLURAL, Axes, Axis, HasAxes, listed, short, some
+from consilience.data.names import nearly_same
 from consilience.data.order import check_order, in_order
 from consilience.data.reading import (
     axis_of_positions,
@@ -395,7 +396,7 @@ class Predictions(AbstractPredictions):
         made = made.in_order(names) if ordered else made
         if not partial:
             made.check_every_item_is_answered()
-            warn_of_one_member(made)
+            warn_of_doubts(made)
         return made
 
     @classmethod
@@ -654,17 +655,25 @@ def check_items_are_single(predictions: AbstractPredictions, labels: Any) -> Non
         raise InvalidPredictions("labels are of single items; these predictions have counts of items")
 
 
-def warn_of_one_member(predictions: Predictions) -> None:
-    """Warn if there is nobody to fuse: a column may have been taken for another."""
+def warn_of_doubts(predictions: Predictions) -> None:
+    """Warn of what is doubtful in predictions that were read from a table."""
+    for doubt in doubts(predictions):
+        warn(doubt)
+
+
+def doubts(predictions: Predictions) -> list[str]:
+    """What may be wrong, in words: there is nobody to fuse, or one name is written in several ways."""
+    found = []
     if predictions.n_members == 1:
-        warn(one_member(predictions))
-
-
-def one_member(predictions: Predictions) -> str:
-    """That there is one member in all, in words."""
-    return (
-        f"there is one member in all, {predictions.members[0]!r}: nothing is fused, and nobody can say how good it is"
-    )
+        name = predictions.members[0]
+        found.append(f"there is one member in all, {name!r}: nothing is fused, and nobody can say how good it is")
+    for kind, names in (("classes", predictions.classes), ("members", predictions.members)):
+        found += [
+            f"the {kind} {some(group)} differ only in case, spaces around them or zeros in front, and count as "
+            "different: write them in one way if they mean the same"
+            for group in nearly_same(names)
+        ]
+    return found
 
 
 def _axes(*given: tuple[int, Iterable[Any] | None], ordered: bool = False) -> Axes:

@@ -7,7 +7,7 @@ import warnings
 from typing import TYPE_CHECKING, Any
 
 from consilience.data.axes import listed
-from consilience.data.predictions import warn_of_one_member
+from consilience.data.predictions import warn_of_doubts
 from consilience.data.tables.told import Told
 from consilience.files.recognition import read_predictions as read_sources
 
@@ -82,5 +82,5 @@ def read_predictions(
     made = read.predictions
     for remark in read.remarks:
         warnings.warn(remark, stacklevel=2)
-    warn_of_one_member(made)
+    warn_of_doubts(made)
     return made

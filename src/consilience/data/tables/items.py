@@ -201,7 +201,8 @@ def the_only(columns: Columns, role: Role, found: list[Column]) -> Column:
 
 def without_items(columns: Columns, members: list[Column]) -> InvalidPredictions:
     """Members are named, and no column of items is found."""
-    guesses = [own for own in columns.flat if own.repeats and own not in members]
+    taken = (*members, *columns.called("label"), *columns.called("score"))
+    guesses = [own for own in columns.flat if own.repeats and own not in taken]
     return InvalidPredictions(
         f"a table with the members in {members[0].name!r} needs a column of items, such as {some(ITEM[:3])}; it has "
         f"{some(list(columns))}: name it{options('item', *guesses, before=', as ')}"
