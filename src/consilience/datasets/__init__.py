@@ -3,8 +3,8 @@
 The classifiers were trained for this project on data sets that scikit-learn brings along: the handwritten digits of
 Alpaydin and Kaynak, and the breast tumours of Wolberg, Mangasarian, Street and Street (both of the UCI repository,
 CC BY 4.0). Only the answers of the classifiers and the true classes are here, under the licence of this project.
-`python -m training.datasets`, in a clone, makes them again. Panels of digits took part in training `Consensus`, so
-they show how it works, not how good it is. It may import from `system` and `data`.
+`python -m training.datasets`, in a clone, makes them again. Similar panels took part in training `Consensus`, so these
+show how it works, not how good it is. It may import from `system` and `data`.
 """
 
 from __future__ import annotations
