@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test lint format docs bench quality paper train peers fuzz nightly coverage mutants audit clean
+.PHONY: demo test lint format docs bench quality paper train peers peers-test fuzz nightly coverage mutants audit clean
 
 demo: .venv/installed
 	$(BIN)/consilience demo
@@ -54,6 +54,11 @@ train: .venv/tested-with
 
 # The environment of benchmarks/quality/peers: other people's methods.
 peers: .venv-peers/made
+
+# The tests that are skipped where other people's methods are not installed.
+peers-test: .venv-peers/made
+	OMP_NUM_THREADS=1 $(PEERS_BIN)/python -m pytest tests/quality/test_peers.py tests/equivalence/test_crowd_kit.py \
+		tests/paper/unit/test_laplace.py
 
 # Damaged files of every format that is read; what fails is kept in tests/trust/corpus.
 MINUTES ?= 10
@@ -128,6 +133,8 @@ PEERS_BIN := .venv-peers/bin
 	$(PEERS_BIN)/python -m pip install --quiet --upgrade pip
 	$(PEERS_BIN)/python -m pip install --quiet --constraint constraints.txt torch==2.13.0
 	$(PEERS_BIN)/python -m pip install --quiet --constraint constraints.txt --editable ".[test]" pooch
+	$(PEERS_BIN)/python -m pip install --quiet --constraint constraints.txt laplace-torch
+	$(PEERS_BIN)/python -m pip uninstall --quiet --yes torchvision
 	$(PEERS_BIN)/python -m pip install --quiet --no-deps --requirement benchmarks/quality/peers-requirements.txt
 	touch $@
 

@@ -5,7 +5,7 @@ Members are real classifiers trained on scikit-learn's digits, the shifts real r
 For each share λ, `init_smoothing` is λ · items / classes² (a share λ of an average class's answers in each row).
 Printed: the difference to the average, in the mean over shifts, and the number of shifts won and lost.
 
-    python benchmarks/init_smoothing.py
+    python -m benchmarks.init_smoothing
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from sklearn.datasets import load_digits
 from sklearn.model_selection import train_test_split
 
 import consilience as cs
-from consilience.cli.rotated_digits import rotated, untrained_members
 from consilience.metrics import accuracy, brier_score, nll
 from consilience.system.tables import Table
+from training.datasets import rotated, untrained_members
 
 SHARES = (0.0, 0.01, 0.1, 0.3, 1.0, 3.0)
 ITEMS = {1: 899, 2: 3000, 3: 1500}

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from matplotlib.figure import Figure
 
 import consilience as cs
-from consilience.cli.rotated_digits import Shift, run
+from consilience.cli.demo import Shift, run
 from consilience.report import write_report
 
 if TYPE_CHECKING:

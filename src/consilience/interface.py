@@ -1,5 +1,6 @@
 """The public names, which `import consilience` offers; `EnsembleClassifier` alone waits until it is used."""
 
+from consilience import datasets as datasets
 from consilience import metrics as metrics
 from consilience import plots as plots
 from consilience.aggregators import Average as Average

@@ -48,6 +48,26 @@ def test_error_rates_of_crowds(crowd, name):
         assert error == pytest.approx(by_em, abs=0.5)
 
 
+@pytest.mark.parametrize(("angle", "average", "fused"), [(0, 0.976, 0.976), (15, 0.730, 0.840), (30, 0.437, 0.565)])
+def test_our_own_classifiers_under_shift(angle, average, fused):
+    """What the demo prints; the panel is part of the project, so that this runs everywhere."""
+    predictions, labels = cs.datasets.shifted_digits(angle)
+    scores = {row["method"]: row for row in cs.compare(predictions, labels).rows()}
+    assert scores["Average"]["accuracy"] == pytest.approx(average, abs=0.001)
+    assert scores["Consensus"]["accuracy"] == pytest.approx(fused, abs=0.005)
+    assert scores["Consensus"]["nll"] < scores["Average"]["nll"]
+    assert scores["SoftDawidSkene"]["brier"] <= scores["Average"]["brier"]
+
+
+@pytest.mark.parametrize("make", [cs.datasets.tumour_rules, cs.datasets.rare_eights])
+def test_consensus_stays_near_the_average_on_our_own_panels(make):
+    """Rules that copy each other and a rare class: at most half a point of accuracy lost, and a better NLL."""
+    predictions, labels = make()
+    scores = {row["method"]: row for row in cs.compare(predictions, labels).rows()}
+    assert scores["Consensus"]["accuracy"] >= scores["Average"]["accuracy"] - 0.005
+    assert scores["Consensus"]["nll"] <= scores["Average"]["nll"]
+
+
 def test_real_networks_under_shift(shared):
     data = shared("cifar10_resnets.npz")
     predictions = cs.Predictions.from_logits(data["jpeg_logits"], members=data["members"])

@@ -46,7 +46,19 @@ def commands() -> dict[str, type[AbstractAggregator]]:
 
 
 def load(path: str | os.PathLike[str]) -> AbstractAggregator:
-    """The aggregator that `save` wrote to a file."""
+    """The aggregator that `save` wrote to a file.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import consilience as cs
+    >>> p, labels = cs.datasets.tumour_rules()
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     cs.DawidSkene().fit(p).save(f"{folder}/rules.npz")
+    ...     model = cs.load(f"{folder}/rules.npz")
+    >>> model.predict(p.take([0])) == cs.DawidSkene().fit(p).predict(p.take([0]))
+    array([ True])
+    """
     name, parameters, learned = saving.read(path)
     known = classes()
     if name not in known:

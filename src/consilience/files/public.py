@@ -63,6 +63,19 @@ def read_predictions(
         formats` lists them.
     question
         The question that is read, where a tool's file has several.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import numpy as np
+    >>> import consilience as cs
+    >>> p, labels = cs.datasets.shifted_digits()
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     paths = [f"{folder}/{name}.npy" for name in ("wide", "narrow")]
+    ...     for path, rows in zip(paths, p.to_array()):
+    ...         np.save(path, rows)
+    ...     cs.read_predictions(paths)
+    Predictions(2 members × 899 items × 10 classes)
     """
     sources = [paths] if isinstance(paths, str | os.PathLike) else list(paths)
     told = Told(

@@ -70,6 +70,15 @@ def compare(
     class_shares
         How frequent the classes are, where you know it, for `Consensus` among the methods; without labels it estimates
         the intervals of all.
+
+    Examples
+    --------
+    >>> import consilience as cs
+    >>> p, labels = cs.datasets.shifted_digits()
+    >>> print(cs.compare(p, labels, aggregators=[cs.Average(), cs.Consensus()]).select("method", "accuracy", "verdict"))
+    method       accuracy  verdict
+    Consensus()    0.5651  best
+    Average()      0.4372  worse
     """
     looked = look_at(predictions, known, labels)
     asked = _Asked.of(looked.predictions, looked.labels(known), looked.labels(labels))

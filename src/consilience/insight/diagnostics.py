@@ -154,6 +154,13 @@ def diagnose(
     `reference` is what the same members said of other items, such as those from before a shift: the diagnosis then says
     what has changed `since`, warns if the fused answer has probably become worse, and with `reference_labels` tells how
     often each member was right there.
+
+    Examples
+    --------
+    >>> import consilience as cs
+    >>> found = cs.diagnose(cs.datasets.shifted_digits().predictions)
+    >>> print(found.warnings[0])  # doctest: +ELLIPSIS
+    member 'naive Bayes' is too sure: it claims to be right on 9...
     """
     check_order("diagnose", predictions, labels)
     if reference is None and reference_labels is not None:

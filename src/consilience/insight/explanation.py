@@ -109,6 +109,13 @@ def explain(
     If the aggregator is not fitted, a copy is, to these predictions. It explains `aggregator.predict_proba`: why the
     most probable class leads the second, or the class `against` if given. For `Consensus` the evidence of members are
     Shapley values (see `Explanation`). `SoftDawidSkene.pure()` explains eq. 3 alone, as the paper's appendix C does.
+
+    Examples
+    --------
+    >>> import consilience as cs
+    >>> p, labels = cs.datasets.shifted_digits()
+    >>> print(str(cs.explain(p, 98)).splitlines()[0])
+    item 98: 6 (0.751) over 4 (0.196), log-odds +1.34
     """
     check_order("explain", predictions, item)
     method = given_or_consensus(aggregator)

@@ -100,6 +100,15 @@ class InvalidPredictions(ValueError):  # noqa: N818 - it says what is wrong; "Er
     """The data cannot be used; the message says what was expected and what was given.
 
     A message is made of text and of what to `Say`, which each door puts into its own words.
+
+    Examples
+    --------
+    >>> import consilience as cs
+    >>> try:
+    ...     cs.Predictions([[[0.9, 0.3]]])
+    ... except cs.InvalidPredictions as error:
+    ...     print(error)
+    probabilities must sum to 1 over classes; item 0 of member 0 sums to 1.2. Say normalize=True to rescale on purpose
     """
 
     def __init__(self, *parts: str | Say | Either) -> None:

@@ -82,6 +82,11 @@ def test_known_labels_count_in_the_start(rng):
     np.testing.assert_allclose(sds.concentration_, (counts + 1) / (counts + 1).sum(axis=2, keepdims=True), rtol=1e-12)
 
 
+def test_sds_is_autograd_on_real_classifiers():
+    array = cs.datasets.shifted_digits().predictions.to_array()
+    assert_is_autograds(array, [1e-3] * 30, 5, 10.0)
+
+
 def test_sds_is_autograd_on_real_prompts(shared):
     array = shared("mmlu_prompts.npz")["probabilities"].astype(np.float64)
     assert_is_autograds(array, [1e-3] * 30, 5, 10.0)

@@ -8,7 +8,6 @@ import pytest
 
 import consilience as cs
 from consilience.cli import demo
-from consilience.cli.rotated_digits import Shift
 
 from simulate import softmax_members
 
@@ -20,7 +19,7 @@ def shifts(monkeypatch):
     for angle, skill in ((0, 3), (30, 1)):
         array, truth = softmax_members(np.random.default_rng(angle), [skill, 1, 0.5], 60, 3)
         predictions = cs.Predictions(array)
-        made.append(Shift(angle, predictions, truth, cs.compare(predictions, truth)))
+        made.append(demo.Shift(angle, predictions, truth, cs.compare(predictions, truth)))
     monkeypatch.setattr(demo, "run", lambda _: made)
     return made
 

@@ -130,15 +130,12 @@ def monitor(
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from consilience import Predictions
-    >>> rng = np.random.default_rng(0)
-    >>> skill = np.where(np.arange(800) < 600, 3, 1)[:, None]  # they get worse at item 600
-    >>> truth = np.eye(3)[rng.integers(3, size=800)]
-    >>> rows = [np.exp(skill * truth + rng.normal(size=(800, 3))) for _ in range(3)]
-    >>> found = monitor(Predictions(rows, normalize=True), window=100)
+    >>> import consilience as cs
+    >>> upright, rotated = (cs.datasets.shifted_digits(angle).predictions for angle in (0, 30))
+    >>> batches = [upright.take(slice(start, start + 100)) for start in range(0, 600, 100)]
+    >>> found = cs.monitor([*batches, rotated.take(slice(600, 700))])
     >>> found.windows["alarm"]
-    [False, False, False, False, False, False, True, True]
+    [False, False, False, False, False, False, True]
     """
     if isinstance(labels, int):
         raise TypeError(f"monitor takes labels second, and the window by name: monitor(stream, window={labels})")
