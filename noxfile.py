@@ -44,7 +44,6 @@ def docs(session: nox.Session) -> None:
 
 @nox.session
 def build(session: nox.Session) -> None:
-    """The wheel and the source archive, checked."""
-    session.install("build", "check-wheel-contents", "twine")
-    session.run("python", "-m", "build")
-    session.run("python", ".ci/release_check.py", "--built", "dist")
+    """What `make release-check` does."""
+    session.install("build", "check-wheel-contents", "twine", "uv")
+    session.run("python", ".ci/release_check.py")

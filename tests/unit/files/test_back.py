@@ -47,7 +47,7 @@ WRITERS = {
     ".csv": write_csv,
     ".tsv": lambda path, rows: write_csv(path, rows, "\t"),
     ".parquet": lambda path, rows: pl.DataFrame(rows).write_parquet(path),
-    ".jsonl": lambda path, rows: Path(path).write_text("".join(f"{json.dumps(row)}\n" for row in rows), encoding="utf-8"),
+    ".jsonl": lambda path, rows: Path(path).write_text("\n".join(map(json.dumps, rows)) + "\n", encoding="utf-8"),
     ".json": lambda path, rows: Path(path).write_text(json.dumps(rows), encoding="utf-8"),
 }
 READERS = {
