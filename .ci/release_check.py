@@ -1,5 +1,6 @@
-"""Build the package, and try what was built where nothing else is installed. Prints a table; exit code 1 if a row fails.
+"""Build the package, and try what was built where nothing else is installed. Prints a table.
 
+The exit code is 1 if a row fails.
 Needs build, check-wheel-contents, twine and uv beside the interpreter that runs it, as `make release-check` installs them.
 """
 
