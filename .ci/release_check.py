@@ -1,7 +1,7 @@
-"""Build the package, and try what was built where nothing else is installed. Prints a table.
+"""Build the package, and try what was built where nothing else is installed.
 
-The exit code is 1 if a row fails.
-Needs build, check-wheel-contents, twine and uv beside the interpreter that runs it, as `make release-check` installs them.
+Prints a table; the exit code is 1 if a row fails. build, check-wheel-contents, twine and uv must stand beside the
+interpreter that runs it; `make release-check` installs them.
 """
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
 import numpy as np
+import pytest
 
 from consilience.maths.adamw import Moments, adamw_step
 
