@@ -20,7 +20,15 @@ def tests(session: nox.Session) -> None:
 def lowest(session: nox.Session) -> None:
     """A quick part of the tests, with the oldest versions that pyproject.toml allows."""
     session.install(
-        "--resolution", "lowest-direct", ".", "hypothesis>=6.100", "pandas>=2.2", "pyarrow>=16", "pytest>=8"
+        "--resolution",
+        "lowest-direct",
+        "-r",
+        "pyproject.toml",
+        ".",
+        "hypothesis>=6.100",
+        "pandas>=2.2",
+        "pyarrow>=16",
+        "pytest>=8",
     )
     session.run("pytest", *(session.posargs or QUICK), env={"OMP_NUM_THREADS": "1"})
 

@@ -102,8 +102,10 @@ def try_versions(wheel: Path, version: str, resolution: str, folder: Path) -> No
     python = environment(folder, version)
     if python is None:
         return
-    extras = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["optional-dependencies"]
-    wanted = [name for name in extras["test"] if not name.startswith(LEFT_OUT)]
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    # Named here, because uv counts what a wheel asks for as indirect, and would take the newest of it.
+    named = [*project["dependencies"], *project["optional-dependencies"]["test"]]
+    wanted = [name for name in named if not name.startswith(LEFT_OUT)]
     install = (UV, "pip", "install", "--quiet", "--python", python, "--resolution", resolution, wheel, *wanted)
     if run("install", where, *install) is not None:
         run("tests, quick part", where, python, "-m", "pytest", "-q", "-n0", "-p", "no:cacheprovider", *QUICK)
