@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test lint format docs bench quality paper train peers peers-test fuzz nightly coverage mutants audit clean
+.PHONY: demo test lint format docs bench quality paper train peers peers-test fuzz nightly coverage mutants audit release-check clean
 
 demo: .venv/installed
 	$(BIN)/consilience demo
@@ -96,6 +96,12 @@ audit: .venv/bin/python
 	$(BIN)/python -m pip install --quiet pip-audit
 	$(BIN)/python -m pip_audit --requirement constraints.txt --no-deps --disable-pip
 
+# The wheel and the source archive: built, checked, installed for every Python there is, with oldest and newest versions.
+release-check:
+	$(PYTHON) -m venv .venv-release
+	.venv-release/bin/python -m pip install --quiet build check-wheel-contents twine uv
+	.venv-release/bin/python .ci/release_check.py
+
 .venv/bin/python:
 	$(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --upgrade pip
@@ -139,4 +145,4 @@ PEERS_BIN := .venv-peers/bin
 	touch $@
 
 clean:
-	rm -rf .venv .venv-peers build dist mutants site .coverage* .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf .venv .venv-peers .venv-release build dist mutants site .coverage* .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -5,7 +5,7 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 from warnings import warn
 
-__version__ = "0.1.0"
+__version__ = "1.0.0"
 
 RENAMED = {
     "check_aggregator": "checks.check_aggregator",

@@ -195,10 +195,10 @@ def test_labels_saved_with_an_index_are_matched_by_their_column_of_items(run, ar
     truth, order = np.load("truth.npy"), np.random.default_rng(0).permutation(N_ITEMS)
     hard = [rows.argmax(axis=1) for rows in fitted_data()]
     rows = [f"{name},{','.join(str(own[name]) for own in hard)}" for name in order]
-    Path("wide.csv").write_text("\n".join(["question_id,good,fair,poor", *rows]) + "\n")
+    Path("wide.csv").write_text("\n".join(["question_id,good,fair,poor", *rows]) + "\n", encoding="utf-8")
     asked = order[::-1][:100]
     rows = [f"{row},{name},{truth[name]}" for row, name in enumerate(asked)]
-    Path("gold.csv").write_text("\n".join([",qid,label", *rows]) + "\n")
+    Path("gold.csv").write_text("\n".join([",qid,label", *rows]) + "\n", encoding="utf-8")
     code, out, err = run("compare", "wide.csv", "--labels", "gold.csv", "--json")
     good = next(row for row in json.loads(out) if row["member"] == "good")
     assert code == 0 and err == ""

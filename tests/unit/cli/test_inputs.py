@@ -114,8 +114,8 @@ def test_columns_named_for_the_predictions_need_not_be_in_the_labels(run, tmp_pa
 def test_the_classes_of_a_model_are_those_of_a_day_with_one_of_them(run, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     rows = [f"q{place},{','.join(['pass' if place % 3 else 'fail'] * 3)}" for place in range(30)]
-    Path("all.csv").write_text("\n".join(["id,ann,bob,cyd", *rows]) + "\n")
-    Path("day.csv").write_text("id,ann,bob,cyd\nq1,pass,pass,pass\nq2,pass,pass,pass\n")
+    Path("all.csv").write_text("\n".join(["id,ann,bob,cyd", *rows]) + "\n", encoding="utf-8")
+    Path("day.csv").write_text("id,ann,bob,cyd\nq1,pass,pass,pass\nq2,pass,pass,pass\n", encoding="utf-8")
     assert run("aggregate", "all.csv", "--save", "model.npz")[0] == 0
     code, out, err = run("aggregate", "day.csv", "--model", "model.npz", "-o", "day.npz")
     assert code == 0, err
@@ -130,9 +130,9 @@ def test_the_classes_of_a_model_are_those_of_a_day_with_one_of_them(run, tmp_pat
 def test_what_labels_and_classes_do_not_do_is_told(run, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     rows = [f"q{place},{'pass' if place % 3 else 'fail'},{'Pass' if place % 3 else 'fail'}" for place in range(30)]
-    Path("all.csv").write_text("\n".join(["id,ann,bob", *rows]) + "\n")
-    Path("gold.csv").write_text("id,label\nq0,fail\nq1,pass\n")
-    Path("empty.csv").write_text("id,label\nq0,\nq1,\n")
+    Path("all.csv").write_text("\n".join(["id,ann,bob", *rows]) + "\n", encoding="utf-8")
+    Path("gold.csv").write_text("id,label\nq0,fail\nq1,pass\n", encoding="utf-8")
+    Path("empty.csv").write_text("id,label\nq0,\nq1,\n", encoding="utf-8")
     err = " ".join(run("aggregate", "all.csv", "--known", "gold.csv", "--labels", "gold.csv")[2].split())
     assert "! --labels score nothing: all these items are in --known" in err
     assert "! the classes ['Pass', 'pass'] differ only in case, spaces around them or zeros in front" in err

@@ -1,7 +1,6 @@
 import array_api_strict
 import numpy as np
 import pytest
-import torch
 
 import consilience as cs
 from consilience.data.alignment import (
@@ -15,6 +14,8 @@ from consilience.data.alignment import (
 from consilience.data.answers import SoftMember
 from consilience.data.axes import Axis
 from consilience.system.arrays import to_numpy
+
+torch = pytest.importorskip("torch")
 
 
 def items(*names):

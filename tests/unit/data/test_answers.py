@@ -3,13 +3,14 @@
 import array_api_strict
 import numpy as np
 import pytest
-import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
 from consilience.data import answers
 from consilience.data.answers import HardAnswers, SoftMember, merge_answers, parts_of
 from consilience.system.arrays import to_numpy
+
+torch = pytest.importorskip("torch")
 
 LIBRARIES = [np.asarray, torch.asarray, array_api_strict.asarray]
 ids = ["numpy", "torch", "strict"]

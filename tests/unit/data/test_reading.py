@@ -4,7 +4,6 @@ import array_api_strict
 import numpy as np
 import pandas as pd
 import pytest
-import torch
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse, special
@@ -29,6 +28,8 @@ from consilience.data.reading import (
     validated,
 )
 from consilience.system.arrays import to_numpy
+
+torch = pytest.importorskip("torch")
 
 LIBRARIES = {"numpy": np.asarray, "torch": torch.asarray, "strict": array_api_strict.asarray}
 every_library = pytest.mark.parametrize("make", LIBRARIES.values(), ids=LIBRARIES)

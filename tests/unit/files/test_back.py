@@ -47,8 +47,8 @@ WRITERS = {
     ".csv": write_csv,
     ".tsv": lambda path, rows: write_csv(path, rows, "\t"),
     ".parquet": lambda path, rows: pl.DataFrame(rows).write_parquet(path),
-    ".jsonl": lambda path, rows: Path(path).write_text("".join(f"{json.dumps(row)}\n" for row in rows)),
-    ".json": lambda path, rows: Path(path).write_text(json.dumps(rows)),
+    ".jsonl": lambda path, rows: Path(path).write_text("\n".join(map(json.dumps, rows)) + "\n", encoding="utf-8"),
+    ".json": lambda path, rows: Path(path).write_text(json.dumps(rows), encoding="utf-8"),
 }
 READERS = {
     ".csv": read_csv,

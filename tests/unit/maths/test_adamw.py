@@ -1,7 +1,9 @@
 import numpy as np
-import torch
+import pytest
 
 from consilience.maths.adamw import Moments, adamw_step
+
+torch = pytest.importorskip("torch")
 
 
 def test_twenty_steps_are_torchs(rng):
