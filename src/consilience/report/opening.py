@@ -1,4 +1,4 @@
-"""The first screen of a report: the verdict in three sentences, the ranking, three numbers, warnings, what labels gained."""
+"""The first screen of a report: verdict, change and worry, the ranking, three numbers, warnings, what labels gained."""
 
 from __future__ import annotations
 

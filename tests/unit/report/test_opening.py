@@ -165,4 +165,6 @@ def test_a_tie_is_called_one():
     truth = np.arange(60) % 3
     rows = 0.8 * np.eye(3)[np.tile(truth, (3, 1))] + 0.2 / 3
     opening = report_payload(cs.Predictions(rows), truth, aggregator=cs.Average(), most_items=1)["opening"]
-    assert opening["sentences"][0].startswith("These labels do not tell whether the fused answer or the plain average is right more")
+    assert opening["sentences"][0].startswith(
+        "These labels do not tell whether the fused answer or the plain average is right more"
+    )
