@@ -23,9 +23,13 @@ def fetched_from_elsewhere(html: str) -> str | None:
 
 
 def on_post_page(output: str, page: Any, **_: Any) -> str:
-    """The page as it is."""
+    """The page as it is, but for the name of its search."""
     if found := fetched_from_elsewhere(output):
         raise ValueError(
             f"{page.file.src_uri}: pages must fetch nothing from elsewhere; got {found}"
         )
-    return output
+    # The theme gives its search dialog no name, which screen readers need.
+    return output.replace(
+        'data-md-component="search" role="dialog"',
+        'data-md-component="search" role="dialog" aria-label="Search"',
+    )

@@ -470,3 +470,17 @@ def test_whom_a_warning_is_about_is_marked_in_the_ranking(open_report):
     page = open_report(cs.Predictions.from_labels(labels, 2, members=[*"abcd", "always"]))
     assert page.locator(".ranking .flag").count() == 1
     assert page.locator(".ranking li", has=page.locator(".flag")).locator(".who").get_attribute("title") == "always"
+
+
+def test_names_are_those_that_are_seen_and_regions_differ(open_report, animals):
+    """Who speaks to the page, or listens to it, meets the words on it; what scrolls can be reached by keyboard."""
+    page = open_report(animals[0], cs.DawidSkene(), animals[1])
+    seen = page.locator("button[aria-label]:not(.theme)").evaluate_all(
+        "found => found.map((one) => [one.getAttribute('aria-label'), one.innerText.trim()])"
+    )
+    assert seen and all(text in label for label, text in seen)
+    regions = page.locator("section, [role=region]").evaluate_all(
+        "found => found.map((one) => one.ariaLabel ?? document.getElementById(`${one.id}-heading`)?.innerText)"
+    )
+    assert None not in regions and len(set(regions)) == len(regions) > 6
+    assert page.locator(".scroll.scores:not([tabindex])").count() == 0

@@ -1,4 +1,4 @@
-"""The first screen of a report: the verdict in a sentence, the ranking, three numbers, warnings, what labels gained."""
+"""The first screen of a report: verdict, change and worry, the ranking, three numbers, warnings, what labels gained."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class Opening:
     def to_dict(self) -> dict[str, Any]:
         """Everything the first screen shows."""
         return {
-            "sentence": self.sentence(),
+            "sentences": self.sentences(),
             "verdict": self._verdict(),
             "fused": of_answer(self.fused),
             "average": of_answer(self.average),
@@ -70,13 +70,13 @@ class Opening:
         hint = self.analysis.diagnosis.hint
         return None if hint is None else f"{hint.sentence(SAY_EVEN)}."
 
-    def sentence(self) -> str:
+    def sentences(self) -> list[str]:
         """Who is right more often as far as can be told, what fusing changed, what to worry about."""
-        standing = text(self.verdict.standing()[0], most=600)
-        return f"{standing[0].upper()}{standing[1:]}; {self._fusing()}; {self._worry()}."
+        parts = text(self.verdict.standing()[0], most=600), self._fusing(), self._worry()
+        return [f"{part[0].upper()}{part[1:]}." for part in parts]
 
     def _verdict(self) -> list[str]:
-        """What the sentence leaves out: how it stands with others, what is known, what would tell more."""
+        """What the sentences leave out: how it stands with others, what is known, what would tell more."""
         parts = [*self.verdict.standing()[1:], *self.verdict.known(), self.verdict.advice()]
         return [text(words, most=600) for words in as_sentences(parts)]
 
@@ -98,7 +98,7 @@ class Opening:
         others = f" (and {more} more {'warning' if more == 1 else 'warnings'})" if more else ""
         if warned[0].finding == LOST:  # what fusing changed has just been said
             return f"{warned[0].advice[0].lower()}{warned[0].advice[1:]}{others}"
-        return f"but {text(warned[0].finding)}{others}"
+        return f"{text(warned[0].finding)}{others}"
 
     def _ranked(self) -> IntArray:
         """The members on the page, the best first; who answered too little to have an accuracy comes last."""

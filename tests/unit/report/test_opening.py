@@ -38,8 +38,10 @@ def test_the_ranking_is_by_accuracy(payload):
 def test_without_labels_nobody_is_ranked():
     p, _ = animals([3, 2, 1], members=["vit", "cnn", "mlp"])
     opening = report_payload(p, most_items=1)["opening"]
-    assert "and the members cannot be told apart without labels; fusing answers every item" in opening["sentence"]
-    assert opening["sentence"].endswith("no warning is raised, but no warning can see errors that all members share.")
+    standing, change, worry = opening["sentences"]
+    assert standing.endswith("and the members cannot be told apart without labels.")
+    assert change.startswith("Fusing answers every item")
+    assert worry == "No warning is raised, but no warning can see errors that all members share."
     assert opening["fused"]["value"] is None and opening["average"]["value"] is None
     known = " ".join(opening["verdict"])
     assert "mlp agrees least with the others" in known and "Agreement beyond chance" in known
@@ -51,15 +53,15 @@ def test_the_sentence_counts_what_fusing_changed():
     opening = report_payload(p, named(truth, p), aggregator=cs.DawidSkene(), most_items=1)["opening"]
     n, helped, hurt = (opening["changed"][key] for key in ("count", "helped", "hurt"))
     assert helped < hurt
-    expected = f"fusing changed {n} of the 200 answers of the plain average, a loss: {helped} made right, {hurt} made"
-    assert expected in opening["sentence"]
+    expected = f"Fusing changed {n} of the 200 answers of the plain average, a loss: {helped} made right, {hurt} made"
+    assert expected in opening["sentences"][1]
 
 
 def test_with_labels_the_sentence_says_who_is_better_and_by_how_much():
     p, truth = animals([4, 0.2, 0.2, 0.2], members=["vit", "a", "b", "c"])
-    worse = report_payload(p, named(truth, p), aggregator=cs.Average(), most_items=1)["opening"]["sentence"]
-    assert worse.startswith("The fused answer is right less often than vit: the fused answer on ")
-    assert "fusing answers every item as the plain average does" in worse
+    sentences = report_payload(p, named(truth, p), aggregator=cs.Average(), most_items=1)["opening"]["sentences"]
+    assert sentences[0].startswith("The fused answer is right less often than vit: the fused answer on ")
+    assert "Fusing answers every item as the plain average does" in sentences[1]
     p, truth = animals([1.5, 1.5, 1.5, 1.5, 1.5])
     opening = report_payload(p, named(truth, p), aggregator=cs.Average(), most_items=1)["opening"]
     assert opening["verdict"][0].startswith("The fused answer is right more often than member ")
@@ -72,7 +74,7 @@ def test_who_answered_little_is_not_held_against_the_fused_answer():
     labels[3] = np.where(np.arange(200) < 60, truth, -1)
     p = cs.Predictions.from_labels(labels, 2, members=["a", "b", "c", "lucky"])
     opening = report_payload(p, labels=truth, most_items=1)["opening"]
-    assert opening["ranking"][0] == 3 and "lucky" not in opening["sentence"]
+    assert opening["ranking"][0] == 3 and "lucky" not in " ".join(opening["sentences"])
 
 
 def test_the_sentence_ends_with_the_first_warning_and_counts_the_others():
@@ -82,9 +84,8 @@ def test_the_sentence_ends_with_the_first_warning_and_counts_the_others():
     labels[3:] = rng.integers(3, size=(2, 300))
     p = cs.Predictions.from_labels(labels, 3, members=["a", "b", "c", "noise", "static"])
     opening = report_payload(p, most_items=1)["opening"]
-    assert opening["sentence"].endswith(
-        "but member 'noise' agrees with the others hardly more than blind guessing would (and 1 more warning)."
-    )
+    expected = "Member 'noise' agrees with the others hardly more than blind guessing would (and 1 more warning)."
+    assert opening["sentences"][2] == expected
     (warning,) = opening["warnings"]  # they have the same advice
     assert [finding.split()[1] for finding, _ in warning["findings"]] == ["'noise'", "'static'"]
     assert warning["advice"] == "Look at some of its answers, and leave it out if they make no sense."
@@ -134,9 +135,9 @@ def test_who_always_says_the_frequent_class_is_not_called_the_best(judges):
     payload = report_payload(p, most_items=1)
     opening, rows = payload["opening"], {row["member"]: row for row in payload["members"]["rows"]}
     assert opening["ranking"][0] == 6 and rows[6]["warned"]  # it stands by its number, marked
-    standing, _, worry = opening["sentence"].split("; ")
+    standing, _, worry = opening["sentences"]
     assert "always-pass" not in standing
-    assert worry.startswith("but member 'always-pass' agrees with the others hardly more than blind guessing would")
+    assert worry.startswith("Member 'always-pass' agrees with the others hardly more than blind guessing would")
 
 
 def test_a_loss_by_fusing_is_a_warning_and_the_average_is_named():
@@ -155,13 +156,15 @@ def test_the_plain_average_is_named_where_labels_show_it_to_be_best():
     truth = rng.integers(2, size=300)
     p = cs.Predictions(np.eye(2)[np.where(rng.random((5, 300)) < 0.8, truth, 1 - truth)], members=list("abcde"))
     wrong = cs.Consensus(class_shares=[0.7, 0.3])  # of classes that are equally frequent
-    sentence = report_payload(p, truth, aggregator=wrong, most_items=1)["opening"]["sentence"]
-    assert sentence.startswith("The fused answer is right less often than the plain average: the fused answer on ")
-    assert " made wrong; use the plain average instead, or give labels of some items to the fit" in sentence
+    sentences = report_payload(p, truth, aggregator=wrong, most_items=1)["opening"]["sentences"]
+    assert sentences[0].startswith("The fused answer is right less often than the plain average: the fused answer on ")
+    assert sentences[2].startswith("Use the plain average instead, or give labels of some items to the fit")
 
 
 def test_a_tie_is_called_one():
     truth = np.arange(60) % 3
     rows = 0.8 * np.eye(3)[np.tile(truth, (3, 1))] + 0.2 / 3
-    sentence = report_payload(cs.Predictions(rows), truth, aggregator=cs.Average(), most_items=1)["opening"]["sentence"]
-    assert sentence.startswith("These labels do not tell whether the fused answer or the plain average is right more")
+    opening = report_payload(cs.Predictions(rows), truth, aggregator=cs.Average(), most_items=1)["opening"]
+    assert opening["sentences"][0].startswith(
+        "These labels do not tell whether the fused answer or the plain average is right more"
+    )

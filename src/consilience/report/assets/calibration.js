@@ -27,10 +27,10 @@ const panelName = (panel) => (panel.kind === "member" ? memberName(panel.member)
 function scoreTable(panels) {
   const two = panels.filter((panel) => panel.kind !== "member");
   const best = (key, sign) => Math.max(...two.map((panel) => sign * panel.scores[key]));
-  return make("div", { class: "scroll scores" }, make("table", {},
+  return scrolling(make("table", {},
     make("thead", {}, make("tr", {}, make("th", { scope: "col" }, "Measured"), SCORES.map(([, title, , , hint]) => make("th", { scope: "col", class: "number", title: hint }, title)))),
     make("tbody", {}, two.map((panel) => make("tr", {}, make("th", { scope: "row" }, panelName(panel)),
-      SCORES.map(([key, , show, sign, hint]) => make("td", { class: `number${sign * panel.scores[key] === best(key, sign) ? " best" : ""}`, title: hint }, show(panel.scores[key]))))))));
+      SCORES.map(([key, , show, sign, hint]) => make("td", { class: `number${sign * panel.scores[key] === best(key, sign) ? " best" : ""}`, title: hint }, show(panel.scores[key]))))))), "Scores", "scores");
 }
 
 /** How often somebody is right, as everywhere on the page. */

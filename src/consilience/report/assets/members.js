@@ -14,13 +14,14 @@ function members() {
       ? make("span", {}, `${percentOf(row.value, 1)} `, make("span", { class: "quiet" }, `${percentOf(row.low)} to ${percentOf(row.high)}`))
       : make("span", {}, `${percentOf(row.low)} to ${percentOf(row.high)} `, isNumber(row.value) ? make("span", { class: "quiet" }, `about ${percentOf(row.value)}`) : null),
     isNumber(row.value) ? bar(row.value, row.measured ? "plain" : "estimated") : null]);
+  const differs = (key) => new Set(rows.map((row) => percentOf(row[key]))).size > 1;
   const columns = [
     { title: "Member", value: (r) => memberName(r.member), cell: (r) => [memberName(r.member), r.warned ? warningFlag() : null], className: "name" },
     { title: areMeasured ? "Right" : "Right, estimated", numeric: true, descending: true, value: (r) => r.value, cell: right, hint: areMeasured ? "Measured on the items with a label, with a 90% interval; estimated where labels are too few." : ESTIMATED },
     hasLabels ? { title: "Believed", spoken: "How probable its answers are to the fused answer", numeric: true, descending: true, value: (r) => r.quality, cell: shareCell("quality"), hint: "The mean probability that the fused answer gives to what this member said." } : null,
     { title: "Coverage", numeric: true, descending: true, value: (r) => r.answers, cell: (r) => [percentOf(r.coverage), make("span", { class: "below quiet" }, counted(r.answers, "answer"))], hint: "The share of all items that it answered." },
-    { title: "Overlap", numeric: true, descending: true, value: (r) => r.overlap, cell: (r) => percentOf(r.overlap), hint: "The share of all items that it and another member answered." },
-    { title: "Conflict", numeric: true, descending: true, value: (r) => r.conflict, cell: (r) => percentOf(r.conflict), hint: "The share of all items that it answered and another member answered differently." },
+    differs("overlap") ? { title: "Overlap", numeric: true, descending: true, value: (r) => r.overlap, cell: (r) => percentOf(r.overlap), hint: "The share of all items that it and another member answered." } : null,
+    differs("conflict") ? { title: "Conflict", numeric: true, descending: true, value: (r) => r.conflict, cell: (r) => percentOf(r.conflict), hint: "The share of all items that it answered and another member answered differently." } : null,
     { title: "Influence", numeric: true, descending: true, value: (r) => r.influence, cell: shareCell("influence"), hint: "Its mean share of what moves the fused answers, as the explanation of an item shows it: over 20 items, or fewer where explanations cost much." },
     { title: "As fused", spoken: "How often the fused answer is the same", numeric: true, descending: true, value: (r) => r.agreement, cell: shareCell("agreement"), hint: "The share of its answers that are also the fused answer." },
     { title: "Beyond chance", spoken: "Agreement with the other members beyond chance", numeric: true, descending: true, value: (r) => r.kappa, cell: (r) => decimal(r.kappa, 2).replace("-", "−"), hint: "How much it agrees with the other members beyond chance (Cohen’s kappa): 0 for blind answers, 1 if it always says what they say." },
@@ -31,7 +32,7 @@ function members() {
     { title: "Confuses most", value: (r) => confusedMost(r), cell: (r) => (r.confuses.length ? r.confuses.map((pair) => make("span", { class: "clip wide", title: confusion(pair) }, confusion(pair))) : "–"), className: "words", hint: "true → said, with the share of the true class" },
   ].filter(Boolean);
   const table = sortableTable({ columns, rows: rankedRows(rows), caption: "Members", className: "report-card" });
-  const region = scrolling(table.element, "Members", "tall");
+  const region = scrolling(table.element, "Table of members", "tall");
   return section("members", "Members",
     prose(`${areMeasured ? "The best first." : "No labels were given, so how often a member is right is an estimate: the order tells little where the intervals overlap."} Point at a heading to read what it means.${shownMembers(rows.length, total)}`),
     rows.length > MANY_MEMBERS ? memberFilters(rankedRows(rows), table) : null, region, agreement(sentence));

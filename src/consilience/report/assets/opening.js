@@ -1,6 +1,6 @@
 "use strict";
 
-// The first screen: the verdict in a sentence, who is right how often, three numbers, warnings, what labels gained.
+// The first screen: the verdict, the change and the worry, who is right how often, three numbers, warnings, what labels gained.
 
 const report = JSON.parse(document.getElementById("payload").textContent);
 const memberName = (place) => report.member_names[place];
@@ -44,7 +44,7 @@ function themeButton() {
 
 function opening() {
   return make("section", { id: "verdict", "aria-label": "Verdict" },
-    make("p", { class: "sentence" }, report.opening.sentence),
+    make("div", { class: "sentence" }, report.opening.sentences.map((words) => make("p", {}, words))),
     report.opening.hint ? make("p", { class: "hint" }, report.opening.hint) : null,
     make("div", { class: "opening" }, ranking(), make("div", { class: "numbers" }, numbers())),
     make("ul", { class: "verdict" }, report.opening.verdict.map((words) => make("li", {}, words))),

@@ -15,7 +15,7 @@ function sortableTable({ columns, rows, caption, rowAttributes = () => ({}), cla
   const classOf = (column) => [column.numeric ? "number" : null, column.className].filter(Boolean).join(" ") || null;
 
   const heading = (column) => {
-    const button = make("button", { type: "button", title: column.hint, "aria-label": column.spoken }, column.title, make("span", { class: "arrow", "aria-hidden": "true" }));
+    const button = make("button", { type: "button", title: column.hint, "aria-label": column.spoken && `${column.title}: ${column.spoken}` }, column.title, make("span", { class: "arrow", "aria-hidden": "true" }));
     const cell = make("th", { scope: "col", class: classOf(column), "aria-sort": "none" }, button);
     button.addEventListener("click", () => sortBy(column));
     headings.set(column, cell);
