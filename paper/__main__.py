@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from consilience.cli import run_command, screen
-from consilience.system.extras import extra
+from consilience.system.errors import extra
 from consilience.system.progress import show_progress
 
 _PER_TASK = " One number for all, or TASK=NUMBER; may be repeated."

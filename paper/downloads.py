@@ -9,7 +9,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from consilience.system.extras import extra
+from consilience.system.errors import extra
 from paper.corruptions import CORRUPTIONS
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from consilience.system.extras import extra
+from consilience.system.errors import extra
 from paper.results import HIGHER_IS_BETTER, summarized
 
 if TYPE_CHECKING:

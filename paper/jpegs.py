@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 import torch
 
-from consilience.system.extras import extra
-from consilience.system.threads import n_threads
+from consilience.system.errors import extra
+from consilience.system.machine import n_threads
 from paper.augmentation import draw_crops, random_box
 from paper.errors import CannotReproduce
 

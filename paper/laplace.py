@@ -16,7 +16,7 @@ import torch
 from torch import Tensor, nn
 from torch.utils.data import DataLoader, TensorDataset
 
-from consilience.system.extras import extra
+from consilience.system.errors import extra
 from paper.training import device_of, features, last_layer
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import torch
 
 from consilience.system.atomic import whole_file
-from consilience.system.threads import n_threads
+from consilience.system.machine import n_threads
 from paper.devices import VARIABLE, devices
 from paper.errors import CannotReproduce
 from paper.provenance import checksum, of_images

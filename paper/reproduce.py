@@ -6,7 +6,7 @@ import shutil
 from typing import TYPE_CHECKING
 
 from consilience.system.atomic import whole_file
-from consilience.system.extras import extra
+from consilience.system.errors import extra
 from consilience.system.progress import Progress
 from paper.catalog import EXPERIMENTS
 from paper.catalog.run import SIZE, Run

@@ -23,7 +23,7 @@ from benchmarks.quality.jobs import BESIDE_KINDS
 from benchmarks.quality.methods import YARDSTICK
 from benchmarks.quality.run import Row
 from benchmarks.quality.scores import change
-from consilience.aggregators.consensus.learned.features import NAMES
+from consilience.aggregators.consensus.learned.experts import NAMES
 from training.crossfit import HALF, LEARNED, crossfit, examine, folds_of
 from training.fit import Recipe
 from training.panels import Lesson, features_folder, read_lessons

@@ -8,8 +8,14 @@ import numpy as np
 
 from benchmarks.quality.panel import Panel
 from consilience.aggregators.consensus.label_free_fit import fit_panel
-from consilience.aggregators.consensus.learned.experts import Reading, soft_logs
-from consilience.aggregators.consensus.learned.features import CLASS, candidates, item_features, pair_features
+from consilience.aggregators.consensus.learned.experts import (
+    CLASS,
+    Reading,
+    candidates,
+    item_features,
+    pair_features,
+    soft_logs,
+)
 from consilience.aggregators.consensus.traits import traits_of
 from consilience.passes.reader import Reader
 

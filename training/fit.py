@@ -12,7 +12,7 @@ import torch
 from torch import Tensor, nn
 
 from consilience.aggregators.consensus.class_shares import EVEN_WORTH, MANY, SMOOTHING, ClassShares
-from consilience.aggregators.consensus.learned.features import PANEL
+from consilience.aggregators.consensus.learned.experts import PANEL
 from consilience.aggregators.consensus.traits import belief, stated_traits
 from training.features import AVERAGE_SHARE, STATED, Features
 from training.loss import loss, ratios

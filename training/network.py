@@ -13,7 +13,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from consilience.aggregators.consensus.learned.features import CLASS, MEMBER, N_LOGS, N_SHARES, NAMES, PAIR, PANEL
+from consilience.aggregators.consensus.learned.experts import CLASS, MEMBER, N_LOGS, N_SHARES, NAMES, PAIR, PANEL
 from consilience.aggregators.consensus.learned.network import MOST_DEVIATIONS, MOST_LEARNED, N_SMALL
 from consilience.aggregators.consensus.learned.network import Network as Weights
 

@@ -28,9 +28,7 @@ from benchmarks.quality.generated import alterations, generate
 from benchmarks.quality.generated.alterations import apply
 from benchmarks.quality.panel import AS_IT_IS, Panel, read
 from consilience.insight.accuracy.estimates import Estimates, estimates_of, voters_of
-from consilience.insight.warnings.every import WARNINGS
-from consilience.insight.warnings.evidence import PanelEvidence
-from consilience.insight.warnings.thresholds import MOST_OFF, NINE_OF_TEN
+from consilience.insight.warnings import MOST_OFF, NINE_OF_TEN, WARNINGS, PanelEvidence
 
 FIRST_SEED, MOST_WORK = 4_500_000, 2e6
 

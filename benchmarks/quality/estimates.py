@@ -37,8 +37,7 @@ from benchmarks.quality.methods import FOLDS, unseen
 from benchmarks.quality.panel import AS_IT_IS, Panel, read
 from benchmarks.quality.regimes import REGIMES, draw
 from consilience.insight.accuracy import intervals
-from consilience.insight.accuracy.estimates import AccuracyEstimate, Voters, estimates_of, voters_of
-from consilience.insight.accuracy.measured import measured
+from consilience.insight.accuracy.estimates import AccuracyEstimate, Voters, estimates_of, measured, voters_of
 
 GOOD, N_LABELS, MOST_WORK = 0.7, 50, 2e7
 

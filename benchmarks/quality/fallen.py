@@ -27,7 +27,7 @@ from benchmarks.quality.sources.ensembles import KINDS, ensemble
 from benchmarks.quality.sources.images import LEVELS, SHIFTS, viewed
 from benchmarks.quality.sources.members import Answer, trained
 from consilience.insight.accuracy.estimates import FUSED, voters_of
-from consilience.insight.warnings.thresholds import FALLEN
+from consilience.insight.warnings import FALLEN
 
 DATA, HELD_OUT = ("digits", "mnist", "cifar10"), "fashion-mnist"
 N_ITEMS, WORSE = 400, 0.05

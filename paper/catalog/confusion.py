@@ -12,7 +12,7 @@ import numpy as np
 
 from consilience.data.predictions import Predictions
 from consilience.plots import plot_confusion
-from consilience.system.extras import extra
+from consilience.system.errors import extra
 from paper.methods import SDS_OURS, SDS_PAPER, aggregators, fitted
 from paper.shifts import Condition
 

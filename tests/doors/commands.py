@@ -13,7 +13,7 @@ from unittest import mock
 import numpy as np
 
 from consilience.cli import main
-from consilience.files.spreadsheets import without_quote
+from consilience.files.writing import without_quote
 
 from doors.verdict import Answer, Refused, checked
 

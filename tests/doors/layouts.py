@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from consilience.data.names import UNKNOWN, is_whole
-from consilience.files.spreadsheets import with_quote
+from consilience.files.writing import with_quote
 
 from doors.entrances import long_columns, long_rows, numbers
 from doors.panels import AXES, Panel

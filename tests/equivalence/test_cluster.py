@@ -10,7 +10,7 @@ from distributed import Client, LocalCluster
 from sklearn.base import clone
 
 import consilience as cs
-from consilience.maths.model import Scores
+from consilience.maths.em import Scores
 from consilience.passes.cluster import ClusterPredictions
 from consilience.passes.reader import Expectation, Reader, open_reader
 

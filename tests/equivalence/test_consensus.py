@@ -9,15 +9,18 @@ import pytest
 
 import consilience as cs
 from consilience.aggregators.consensus.class_shares import MANY, ClassShares
-from consilience.aggregators.consensus.label_free_fit import fit_batch, fit_panel
+from consilience.aggregators.consensus.label_free_fit import (
+    OF_CLASSES,
+    OF_ITEMS,
+    TranslationModel,
+    fit_batch,
+    fit_panel,
+)
 from consilience.aggregators.consensus.learned import network
-from consilience.aggregators.consensus.learned.experts import Reading
-from consilience.aggregators.consensus.learned.features import CLASS, MEMBER, N_SHARES, NAMES, PANEL
+from consilience.aggregators.consensus.learned.experts import CLASS, MEMBER, N_SHARES, NAMES, PANEL, Reading
 from consilience.aggregators.consensus.learned.rule import LearnedRule
 from consilience.aggregators.consensus.opinion_weights import copies, skills
-from consilience.aggregators.consensus.survey import OF_CLASSES, OF_ITEMS
 from consilience.aggregators.consensus.traits import traits_of
-from consilience.aggregators.consensus.translation import TranslationModel
 from consilience.passes.reader import Reader
 from consilience.system.arrays import sample
 

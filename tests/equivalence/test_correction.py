@@ -9,7 +9,7 @@ from sklearn.linear_model import LogisticRegression
 import consilience as cs
 from consilience.aggregators.consensus.labels import correction as label_correction
 from consilience.aggregators.consensus.labels.correction import Lesson, learn_correction
-from consilience.aggregators.consensus.labels.labelled_items import LabelledItems
+from consilience.aggregators.consensus.labels.teaching import LabelledItems
 
 from simulate import softmax_members
 

@@ -6,8 +6,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import consilience as cs
-from consilience.aggregators.consensus.learned.experts import VOTE
-from consilience.aggregators.consensus.learned.features import MOST_CANDIDATES
+from consilience.aggregators.consensus.learned.experts import MOST_CANDIDATES, VOTE
 from consilience.passes.agreement import MOST_MEMBERS
 from consilience.passes.reader import Reader
 from consilience.system.arrays import to_numpy

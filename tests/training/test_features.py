@@ -10,7 +10,7 @@ from benchmarks.quality.methods import average
 from benchmarks.quality.panel import take
 from consilience.aggregators.consensus.class_shares import MANY, ClassShares
 from consilience.aggregators.consensus.label_free_fit import fit_panel
-from consilience.aggregators.consensus.learned.features import (
+from consilience.aggregators.consensus.learned.experts import (
     CLASS,
     ITEM,
     LOWEST_LOG,

@@ -7,7 +7,7 @@ import pytest
 
 torch = pytest.importorskip("torch")
 from consilience.aggregators.consensus.class_shares import EVEN_WORTH, MANY
-from consilience.aggregators.consensus.learned.features import CLASS, ITEM, MEMBER, NAMES, PAIR, PANEL
+from consilience.aggregators.consensus.learned.experts import CLASS, ITEM, MEMBER, NAMES, PAIR, PANEL
 from panels_of_quality import hard, soft
 from training.features import STATED, Features, features_of
 from training.fit import (

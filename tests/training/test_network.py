@@ -7,7 +7,7 @@ torch = pytest.importorskip("torch")
 import consilience as cs
 from consilience.aggregators.consensus.class_shares import MANY, ClassShares
 from consilience.aggregators.consensus.label_free_fit import fit_panel
-from consilience.aggregators.consensus.learned.features import MEMBER, NAMES, PANEL
+from consilience.aggregators.consensus.learned.experts import MEMBER, NAMES, PANEL
 from consilience.aggregators.consensus.learned.network import contents, read
 from consilience.aggregators.consensus.learned.rule import LearnedRule
 from consilience.aggregators.consensus.traits import traits_of

@@ -6,7 +6,7 @@ import pytest
 from benchmarks.quality.families import SIDES
 from benchmarks.quality.panel import AS_IT_IS, keep
 from benchmarks.quality.prepare import Entry
-from consilience.aggregators.consensus.learned.features import MOST_CANDIDATES, PAIR
+from consilience.aggregators.consensus.learned.experts import MOST_CANDIDATES, PAIR
 from panels_of_quality import hard, soft
 from training import panels
 from training.features import Features, features_of

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 import consilience as cs
 from consilience.cli import main
 from consilience.files import read_posterior
-from consilience.files.spreadsheets import with_quote, without_quote
+from consilience.files.writing import with_quote, without_quote
 from written import write_fitted
 
 BLOCK = np.random.default_rng(0).dirichlet(np.ones(4), size=(3, 4))

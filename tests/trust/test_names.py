@@ -13,7 +13,7 @@ import pytest
 import consilience as cs
 from consilience.data.tables.told import Told
 from consilience.files import read_labels, read_posterior, read_predictions
-from consilience.system import memory
+from consilience.system import machine as memory
 from written import write_fitted
 
 N_ITEMS = 60

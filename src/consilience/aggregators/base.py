@@ -22,9 +22,8 @@ from consilience.passes.lazy_posterior import LazyPosterior
 from consilience.passes.patterns import patterns_of
 from consilience.passes.reader import read_anywhere
 from consilience.system.arrays import Array, FloatArray, position_of_largest
-from consilience.system.errors import InvalidPredictions
-from consilience.system.extras import extra
-from consilience.system.memory import check_fits
+from consilience.system.errors import InvalidPredictions, extra
+from consilience.system.machine import check_fits
 
 if TYPE_CHECKING:
     import os
@@ -35,7 +34,7 @@ if TYPE_CHECKING:
     from consilience.aggregators.learned_frames import Library, Orientation
     from consilience.data.axes import Axes
     from consilience.data.predictions import AbstractPredictions, Predictions
-    from consilience.maths.statistics import Statistics
+    from consilience.maths.em import Statistics
 
 Rule = TypeVar("Rule", bound=AbstractRule)
 

@@ -8,17 +8,16 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, final
 import numpy as np
 from scipy.special import digamma, gammaln
 
-from consilience.aggregators.iterative import read_class_prior
-from consilience.aggregators.label_em import AbstractLabelEM
+from consilience.aggregators.iterative import AbstractLabelEM, read_class_prior
 from consilience.answering.declaration import CLASS_PRIOR, CONFUSION, SILENCE, VOTE_STATISTICS, Learned, Record, Shape
 from consilience.data.reading import check_number
 from consilience.maths.dirichlet import kullback_leibler, mean_log
-from consilience.maths.model import Scores
+from consilience.maths.em import Scores
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from consilience.maths.statistics import Statistics
+    from consilience.maths.em import Statistics
     from consilience.system.arrays import FloatArray
 
 

@@ -7,15 +7,14 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, final
 
 import numpy as np
 
-from consilience.aggregators.iterative import read_class_prior
-from consilience.aggregators.label_em import AbstractLabelEM
+from consilience.aggregators.iterative import AbstractLabelEM, read_class_prior
 from consilience.answering.declaration import CLASS_PRIOR, CONFUSION, SILENCE, VOTE_STATISTICS, Learned, Record
 from consilience.data.reading import check_number
-from consilience.maths.model import Scores
+from consilience.maths.em import Scores
 from consilience.maths.rates import log_rates, pseudo_answers, smoothed_rates
 
 if TYPE_CHECKING:
-    from consilience.maths.statistics import Statistics
+    from consilience.maths.em import Statistics
     from consilience.system.arrays import FloatArray
 
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from consilience.answering.declaration import Learned
     from consilience.answering.linear import LinearRule
     from consilience.data.predictions import AbstractPredictions
-    from consilience.maths.statistics import Statistics
+    from consilience.maths.em import Statistics
     from consilience.system.arrays import Array, IntArray
 
 

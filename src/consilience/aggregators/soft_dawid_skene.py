@@ -13,16 +13,14 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, final
 import numpy as np
 
 from consilience.aggregators.base import Outcome
-from consilience.aggregators.dirichlet_model import DirichletModel, Emissions
+from consilience.aggregators.dirichlet_model import DirichletModel, Emissions, Start
 from consilience.aggregators.iterative import AbstractLatent, read_class_prior
-from consilience.aggregators.soft_start import Start
 from consilience.answering.declaration import FLAGS, LOG_STATISTICS, ROUNDING, SILENCE, Learned, Number, Record, Shape
 from consilience.answering.linear import LinearRule
 from consilience.data.reading import check_number
 from consilience.maths.adamw import Moments
-from consilience.maths.em import em
-from consilience.maths.model import State
-from consilience.maths.silence import Silence, heard
+from consilience.maths.em import State, em
+from consilience.maths.rates import Silence, heard
 from consilience.passes.reader import open_reader
 from consilience.system.errors import InvalidPredictions
 

@@ -14,8 +14,8 @@ from typing import Any, TypeAlias, final
 import numpy as np
 
 from consilience.data.reading import sum_tolerance
-from consilience.maths.silence import Silence
-from consilience.maths.statistics import Statistics
+from consilience.maths.em import Statistics
+from consilience.maths.rates import Silence
 from consilience.system.arrays import is_array
 
 LARGEST = 1e50

@@ -11,7 +11,7 @@ import numpy as np
 
 from consilience.data.answers import TIE
 from consilience.system.atomic import whole_file
-from consilience.system.extras import extra
+from consilience.system.errors import extra
 
 if TYPE_CHECKING:
     import os

@@ -6,7 +6,6 @@ from typing import Annotated
 import typer
 
 from consilience.cli import lake, screen
-from consilience.cli.back import Back
 from consilience.cli.inputs import (
     check_model_is_alone,
     fitted,
@@ -29,7 +28,7 @@ from consilience.cli.options import (
     Title,
     with_layout,
 )
-from consilience.cli.outputs import check_outputs, check_places, files_in, write_page
+from consilience.cli.outputs import Back, check_outputs, check_places, files_in, write_page
 from consilience.cli.shares import shares_of
 from consilience.cli.summary import gained, summarize
 from consilience.data.axes import some

@@ -12,8 +12,7 @@ from consilience.cli.options import Json, with_layout
 from consilience.data.labels import known_labels, named
 from consilience.data.tables.told import Told
 from consilience.files import read_posterior
-from consilience.metrics.scores import Estimate, evaluate
-from consilience.metrics.wilson import wilson
+from consilience.metrics.scores import Estimate, evaluate, wilson
 from consilience.system.errors import InvalidPredictions
 
 

@@ -19,7 +19,7 @@ from consilience.insight.accuracy.estimates import AccuracyEstimate
 from consilience.insight.diagnostics import FEWEST_ANSWERS
 from consilience.metrics.ratings import RATINGS
 from consilience.metrics.scores import METRICS
-from consilience.report.members import MOST_ON_CARD
+from consilience.report.panel import MOST_ON_CARD
 from consilience.system.tables import Table
 
 if TYPE_CHECKING:

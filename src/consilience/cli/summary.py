@@ -8,7 +8,7 @@ import numpy as np
 
 from consilience.cli.wording import on_command_line
 from consilience.data.labels import named
-from consilience.insight.ties import is_tie
+from consilience.insight.default import is_tie
 from consilience.metrics.scores import evaluate
 
 if TYPE_CHECKING:

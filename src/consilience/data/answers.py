@@ -7,10 +7,13 @@ so cost and memory grow with the answers alone and a range of items is a slice.
 
 from __future__ import annotations
 
+import tempfile
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, NamedTuple, final
+from itertools import product
+from typing import TYPE_CHECKING, Any, NamedTuple, final
 
 import numpy as np
+import numpy.typing as npt
 
 from consilience.system.arrays import Array, IntArray, is_numpy, namespace, position_of_largest, take, to_numpy
 
@@ -18,6 +21,22 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     import numpy.typing as npt
+
+
+def is_packed(value: Any) -> bool:
+    """Whether the value is an array of zarr."""
+    return type(value).__module__.partition(".")[0] == "zarr" and hasattr(value, "chunks")
+
+
+def unpacked(array: Any) -> npt.NDArray[Any]:
+    """The numbers in a temporary file, to which they are copied chunk by chunk; it goes with the last use of them."""
+    with tempfile.TemporaryFile(prefix="consilience-") as file:  # in the folder that TMPDIR names
+        numbers = np.memmap(file, dtype=array.dtype, mode="w+", shape=array.shape)
+    steps = getattr(array, "shards", None) or array.chunks
+    for starts in product(*map(range, [0] * array.ndim, array.shape, steps)):
+        part = tuple(slice(start, start + step) for start, step in zip(starts, steps, strict=True))
+        numbers[part] = array[part]
+    return numbers
 
 
 FEW_CLASSES = 64

@@ -38,8 +38,7 @@ from consilience.data.reading import (
     softmax,
     validated,
 )
-from consilience.data.tables.frames import are_member_tables, columns_of, shared_index
-from consilience.data.tables.plausibility import check_members
+from consilience.data.tables.frames import are_member_tables, check_members, columns_of, shared_index
 from consilience.data.tables.told import Told
 from consilience.system.arrays import (
     Array,
@@ -52,9 +51,8 @@ from consilience.system.arrays import (
     to_numpy,
     working_dtype,
 )
-from consilience.system.errors import InvalidPredictions
-from consilience.system.threads import n_threads
-from consilience.system.warning import warn
+from consilience.system.errors import InvalidPredictions, warn
+from consilience.system.machine import n_threads
 
 if TYPE_CHECKING:
     from consilience.data.tables.columns import Columns

@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
-from consilience.data.answers import FEW_CLASSES, HardAnswers, SoftMember, parts_of
+from consilience.data.answers import FEW_CLASSES, HardAnswers, SoftMember, is_packed, parts_of, unpacked
 from consilience.data.axes import PLURAL, Axis, listed, short, some
 from consilience.data.names import is_whole, text_of
 from consilience.data.tables.coding import coded_array, coded_list
-from consilience.data.unpacked import is_packed, unpacked
 from consilience.system.arrays import (
     Array,
     FloatArray,

@@ -11,8 +11,7 @@ import numpy as np
 
 from consilience.data.predictions import Predictions
 from consilience.data.reading import are_probabilities, softmax
-from consilience.system.errors import InvalidPredictions
-from consilience.system.extras import extra
+from consilience.system.errors import InvalidPredictions, extra
 from consilience.system.progress import show_progress
 
 if TYPE_CHECKING:

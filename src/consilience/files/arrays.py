@@ -10,8 +10,8 @@ import numpy as np
 from consilience.data.axes import some
 from consilience.data.names import sorted_names, text_of
 from consilience.data.predictions import Predictions
-from consilience.data.tables.plausibility import check_names, check_repeated
-from consilience.data.tables.scales import Scale, as_probabilities, check_orientation, named_scale, scale_of
+from consilience.data.tables.frames import check_names, check_repeated
+from consilience.data.tables.numbers import Scale, as_probabilities, check_orientation, named_scale, scale_of
 from consilience.data.tables.vocabulary import ITEM, LABEL, MEMBER, TRUTH, column_named, role_of
 from consilience.files.contents import AXIS_NAMES, Arrays, Contents
 from consilience.system.errors import InvalidPredictions, Say

@@ -16,10 +16,9 @@ from consilience.data.tables.coding import NUMBER as WRITTEN_NUMBER
 from consilience.data.tables.coding import Coder
 from consilience.data.tables.columns import Column, Columns
 from consilience.data.tables.frames import of_polars
-from consilience.files.spreadsheets import without_quote
 from consilience.files.tools import told_apart
-from consilience.system.errors import InvalidPredictions
-from consilience.system.extras import polars
+from consilience.files.writing import without_quote
+from consilience.system.errors import InvalidPredictions, polars
 from consilience.system.untrusted import check_is_file, check_text, read_unpacked, reason_of, stem_of
 
 if TYPE_CHECKING:

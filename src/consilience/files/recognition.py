@@ -17,8 +17,8 @@ from consilience.data.tables.truth import columns_of_labels
 from consilience.data.tables.vocabulary import ITEM, is_called_truth, role_of
 from consilience.files.arrays import axis_names, from_arrays, items_in, labels_in
 from consilience.files.contents import Contents, read_contents
-from consilience.files.posteriors import Posterior, known_in, without_answers
 from consilience.files.tools.export import pooled
+from consilience.files.writing import Posterior, known_in, without_answers
 from consilience.system.errors import Either, InvalidPredictions, Say, within
 from consilience.system.untrusted import read_text
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from consilience.data.axes import Axes
     from consilience.data.tables.columns import Columns
-    from consilience.data.tables.scales import Scale
+    from consilience.data.tables.numbers import Scale
     from consilience.files.contents import Arrays
     from consilience.files.tools.export import Export
     from consilience.system import tables

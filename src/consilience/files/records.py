@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from consilience.data.axes import some
 from consilience.data.names import text_of
 from consilience.data.tables.columns import Column, Columns
-from consilience.data.tables.rows import are_scored, is_row
+from consilience.data.tables.lists import are_scored, is_row
 from consilience.files.delimited import MOST_COLUMNS
 from consilience.files.tools import are_spans, unknown_form
 from consilience.system.errors import InvalidPredictions

@@ -5,20 +5,19 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 from itertools import chain
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from consilience.data.names import text_of
-from consilience.data.tables.vocabulary import UNNAMED
-from consilience.files.posteriors import KNOWN
-from consilience.files.spreadsheets import with_quote
+from consilience.data.names import UNKNOWN, text_of
+from consilience.data.tables.numbers import numbers_in
+from consilience.data.tables.vocabulary import FUSED, RATED, UNNAMED
 from consilience.system.arrays import to_numpy
 from consilience.system.atomic import check_writable, whole_file
-from consilience.system.errors import InvalidPredictions
-from consilience.system.extras import extra
+from consilience.system.errors import InvalidPredictions, extra
 
 if TYPE_CHECKING:
     import os
@@ -27,7 +26,89 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from consilience.aggregators.base import AbstractAggregator
+    from consilience.data.predictions import Predictions
+    from consilience.data.tables.columns import Columns
+    from consilience.files.contents import Contents
     from consilience.system.tables import Table
+
+
+FORMULA = tuple("=+-@\t\r\n\uff1d\uff0b\uff0d\uff20")
+"""The beginning of a cell that some spreadsheet computes, also at full width."""
+
+NEGATIVE = re.compile(r"-[0-9]+(\.[0-9]+)?")
+
+
+def with_quote(value: object) -> object:
+    """Put an apostrophe before a text that reads like a formula or like nothing, so that it stays text.
+
+    >>> with_quote("=1+1"), with_quote("NA"), with_quote(""), with_quote("cat"), with_quote("-1"), with_quote(-1)
+    ("'=1+1", "'NA", "'", 'cat', '-1', -1)
+    """
+    return f"'{value}" if isinstance(value, str) and _needs_quote(value) else value
+
+
+def without_quote(text: str) -> str:
+    """Undo `with_quote`.
+
+    >>> without_quote("'=1+1"), without_quote("'"), without_quote("'cat'")
+    ('=1+1', '', "'cat'")
+    """
+    return text[1:] if text.startswith("'") and _needs_quote(text) else text
+
+
+def _needs_quote(text: str) -> bool:
+    """Quotes in front do not count, so that every name is read back unchanged."""
+    bare = text.lstrip("'")
+    is_formula = bare.startswith(FORMULA) and not NEGATIVE.fullmatch(bare)
+    return is_formula or not bare or bare in UNKNOWN
+
+
+KNOWN = "known"
+"""The column or array that marks the items whose labels the fit was given."""
+
+
+class Posterior(NamedTuple):
+    """A posterior as predictions of one member, and the items (items,) whose labels its fit was given."""
+
+    predictions: Predictions
+    is_known: npt.NDArray[np.bool_]
+
+
+def known_in(contents: Contents, n_items: int) -> npt.NDArray[np.bool_]:
+    """The items that the file marks as known to its fit; none if it marks none."""
+    marks: Any = np.zeros(n_items, dtype=bool)
+    if contents.arrays is not None and "posterior" in contents.arrays:
+        marks = contents.arrays.get(KNOWN, marks)
+    if contents.table is not None and KNOWN in _answers_in(contents.table):
+        marks = np.array([str(name).lower() == "true" for name in contents.table[KNOWN].rows()])
+    if marks.shape != (n_items,) or marks.dtype.kind != "b":
+        raise InvalidPredictions(f"{contents.path}: {KNOWN!r} must say of each of the {n_items} items true or false")
+    return np.asarray(marks)
+
+
+def without_answers(contents: Contents) -> Contents:
+    """If `write_posterior` wrote the file, keep only the posterior and its names."""
+    if contents.arrays is not None and "posterior" in contents.arrays:
+        kept = {name: array for name, array in contents.arrays.items() if name in ("posterior", "items", "classes")}
+        return contents._replace(arrays=kept)
+    table = contents.table
+    if table is not None and (answers := _answers_in(table)):
+        others = table.without(answers)
+        numbers = numbers_in([others[name] for name in list(others)[1:]]) if len(others) > 2 else None
+        if numbers is not None and numbers.meaning() == "probabilities" and numbers.sum_to_one():
+            return contents._replace(table=others)
+    return contents
+
+
+def _answers_in(table: Columns) -> tuple[str, ...]:
+    """The columns that `write_posterior` puts between the items and the classes; none if it did not write the table."""
+    names = list(table)
+    own = next((own for own in (RATED, FUSED, ("label",)) if names[: 1 + len(own)] == ["item", *own]), ())
+    is_marked = bool(own) and names[1 + len(own) :][:1] == [KNOWN]
+    # A class may be called so too, and then has probabilities.
+    if is_marked and {str(name).lower() for name in table[KNOWN].rows()} <= {"true", "false"}:
+        return (*own, KNOWN)
+    return own
 
 
 class Fused(NamedTuple):

@@ -10,12 +10,11 @@ import numpy as np
 from consilience.aggregators.base import AbstractAggregator, fitted_copy
 from consilience.aggregators.consensus.consensus import Consensus
 from consilience.data.labels import known_labels, known_truths, which_known
-from consilience.insight.accuracy.estimates import AccuracyEstimate
-from consilience.insight.accuracy.measured import COVERAGE, LEAST_LABELS
+from consilience.insight.accuracy.estimates import COVERAGE, LEAST_LABELS, AccuracyEstimate
 from consilience.insight.diagnostics import Diagnosis, diagnosis_under
 from consilience.insight.explanation import Explanation, explain
 from consilience.insight.label_evaluation import LabelEvaluation, value_of_labels
-from consilience.metrics.wilson import wilson
+from consilience.metrics.scores import wilson
 from consilience.passes.reader import Reader
 from consilience.system.arrays import to_numpy
 

@@ -13,16 +13,12 @@ from consilience.aggregators import Average, Consensus
 from consilience.aggregators.base import AbstractAggregator, check_is_aggregator
 from consilience.aggregators.registry import commands
 from consilience.data.labels import known_labels, known_truths, which_known
-from consilience.insight.accuracy.estimates import Estimates, estimate_accuracies
-from consilience.insight.accuracy.measured import COVERAGE
+from consilience.insight.accuracy.estimates import COVERAGE, Estimates, estimate_accuracies
 from consilience.insight.default import given_or_consensus
 from consilience.insight.large import look_at
-from consilience.insight.single_members import Ranked, SingleMember, sureness
-from consilience.insight.verdict import one_of
-from consilience.metrics.paired import paired_difference
+from consilience.insight.verdict import Ranked, SingleMember, one_of, sureness
 from consilience.metrics.scores import Estimate as Difference
-from consilience.metrics.scores import score
-from consilience.metrics.wilson import wilson
+from consilience.metrics.scores import paired_difference, score, wilson
 from consilience.system.arrays import to_numpy
 from consilience.system.errors import InvalidPredictions
 from consilience.system.tables import Table

@@ -9,12 +9,27 @@ import numpy as np
 from consilience.aggregators.base import AbstractAggregator, check_is_aggregator
 from consilience.aggregators.consensus.class_shares import EVEN
 from consilience.aggregators.consensus.consensus import Consensus
-from consilience.insight.ties import is_tie
 from consilience.system.arrays import sample, take, to_numpy
 
 if TYPE_CHECKING:
+    import numpy.typing as npt
+
     from consilience.data.predictions import Predictions
-    from consilience.system.arrays import Array
+    from consilience.system.arrays import Array, FloatArray, IntArray
+
+
+EQUAL_WITHIN = 1e-9
+"""Probabilities that differ by less are equal."""
+
+
+def is_tie(rows: FloatArray, chosen: IntArray) -> npt.NDArray[np.bool_]:
+    """Where no class is more probable than the chosen one (items,), so that another answer is only one of several.
+
+    >>> is_tie(np.array([[0.5, 0.5], [0.6, 0.4]]), np.array([1, 1])).tolist()
+    [True, False]
+    """
+    return np.asarray(rows[np.arange(len(rows)), chosen] >= rows.max(axis=1) - EQUAL_WITHIN)
+
 
 LEAST_CHANGED, LEAST_SHARE = 3, 0.01
 """Fewer answers that would change, or a smaller share of them, are not worth a hint."""

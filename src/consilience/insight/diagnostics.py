@@ -14,17 +14,14 @@ from consilience.data.labels import known_labels
 from consilience.insight.accuracy.estimates import FUSED, AccuracyEstimate, Estimates, named_estimates, voters_of
 from consilience.insight.agreement import PanelAgreement, agreement_of
 from consilience.insight.confusions import counted_confusions
-from consilience.insight.coverage import answered_shares
 from consilience.insight.default import Hint, check_order, given_or_consensus, hint_of
-from consilience.insight.explanation import explain_some
-from consilience.insight.influence import explained_items, influence_of
+from consilience.insight.explanation import explain_some, explained_items, influence_of
 from consilience.insight.large import look_at
 from consilience.insight.monitoring.since import Since, since
-from consilience.insight.pairs import PairCounts, most_active
+from consilience.insight.pairs import PairCounts, answered_shares, most_active
 from consilience.insight.repeats import Repeats
 from consilience.insight.verdict import Verdict, rivals_of
-from consilience.insight.warnings.every import warnings_of
-from consilience.insight.warnings.evidence import Changed, PanelEvidence
+from consilience.insight.warnings import Changed, PanelEvidence, warnings_of
 from consilience.passes.reader import Reader
 from consilience.system.arrays import position_of_largest, to_numpy
 from consilience.system.tables import Table
@@ -37,7 +34,7 @@ if TYPE_CHECKING:
     from consilience.data.answers import HardAnswers
     from consilience.data.predictions import Predictions
     from consilience.insight.explanation import Explanation
-    from consilience.insight.warnings.evidence import Warned
+    from consilience.insight.warnings import Warned
     from consilience.system.arrays import Array, FloatArray, IntArray
 
 FEWEST_ANSWERS = 5

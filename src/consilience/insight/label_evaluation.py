@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple, final
 import numpy as np
 
 from consilience.aggregators import Consensus
-from consilience.aggregators.consensus.labels.labelled_items import MOST_NUMBERS
+from consilience.aggregators.consensus.labels.teaching import MOST_NUMBERS
 from consilience.data.axes import Axis
 from consilience.data.labels import known_truths, which_known
 from consilience.data.reading import check_number
 from consilience.insight.default import check_order
 from consilience.insight.large import look_at
-from consilience.metrics.paired import paired_difference
-from consilience.metrics.scores import METRICS, Estimate, ItemScores
+from consilience.metrics.scores import METRICS, Estimate, ItemScores, paired_difference
 from consilience.system.arrays import to_numpy
 from consilience.system.errors import InvalidPredictions
 from consilience.system.tables import Table

@@ -12,8 +12,7 @@ from consilience.data.labels import known_truths, which_known
 from consilience.data.predictions import Predictions, as_single_items
 from consilience.passes.reader import lies_on_cluster, read_anywhere
 from consilience.system.arrays import sample, to_numpy
-from consilience.system.errors import InvalidPredictions
-from consilience.system.warning import warn
+from consilience.system.errors import InvalidPredictions, warn
 
 if TYPE_CHECKING:
     from consilience.aggregators.base import AbstractAggregator, Method

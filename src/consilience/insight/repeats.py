@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from consilience.metrics.wilson import wilson
+from consilience.metrics.scores import wilson
 
 if TYPE_CHECKING:
     from consilience.data.answers import HardAnswers

@@ -8,18 +8,36 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple, final
 
 import numpy as np
+from scipy.special import ndtri
 
 from consilience.data.reading import check_number
 from consilience.metrics.inputs import class_names, read_known, read_posterior_and_labels
 from consilience.metrics.ratings import RatingScores, ratings
 from consilience.metrics.reliability import bin_edges, bin_of, binned_gap
-from consilience.metrics.wilson import wilson
 from consilience.system.tables import Table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    import numpy.typing as npt
+
     from consilience.system.arrays import FloatArray, IntArray
+
+
+def wilson(share: float, n_items: int, level: float = 0.95) -> tuple[float, float]:
+    """The ends of the confidence interval of a share of `n_items` items.
+
+    >>> [round(end, 3) for end in wilson(1.0, 20)]
+    [0.839, 1.0]
+    >>> [round(end, 3) for end in wilson(0.5, 100)]
+    [0.404, 0.596]
+    """
+    z = float(ndtri((1 + level) / 2))
+    shrink = 1 + z**2 / n_items
+    middle = (share + z**2 / (2 * n_items)) / shrink
+    reach = z / shrink * np.sqrt(share * (1 - share) / n_items + z**2 / (4 * n_items**2))
+    return 0.0 if share == 0 else float(middle - reach), 1.0 if share == 1 else float(middle + reach)
+
 
 METRICS = ("accuracy", "nll", "brier", "ece", "ece debiased")
 """Their names wherever scores are listed; ECE is the expected calibration error."""
@@ -193,3 +211,20 @@ def evaluate(
         bottom = BOTTOM.get(name, 0.0)
         estimates[name] = Estimate(value, max(float(low), bottom), max(float(high), bottom))
     return Evaluation(estimates, n_items)
+
+
+def paired_difference(first: npt.NDArray[np.bool_], second: npt.NDArray[np.bool_], level: float = 0.9) -> Estimate:
+    """By how much the first is right more often than the second, given which items (items,) each is right on.
+
+    Two who err on the same items differ less by chance than two separate intervals suggest: only the items count on
+    which one of them alone is right. The interval is the adjusted Wald interval of Bonett and Price (2012).
+
+    >>> right, other = np.arange(100) < 90, np.arange(100) < 80
+    >>> [round(number, 3) for number in paired_difference(right, other)]
+    [0.1, 0.045, 0.152]
+    """
+    n_items, gained, lost = len(first), int((first & ~second).sum()), int((second & ~first).sum())
+    up, down = (gained + 1) / (n_items + 2), (lost + 1) / (n_items + 2)
+    reach = float(ndtri((1 + level) / 2)) * np.sqrt((up + down - (up - down) ** 2) / (n_items + 2))
+    value = (gained - lost) / n_items if n_items else float("nan")
+    return Estimate(value, max(-1.0, float(up - down - reach)), min(1.0, float(up - down + reach)))

@@ -21,7 +21,7 @@ import numpy as np
 from consilience.data.axes import Axes, Axis, short
 from consilience.data.labels import NamedLabels
 from consilience.data.predictions import AbstractPredictions, Predictions, stacked
-from consilience.maths.model import Scores
+from consilience.maths.em import Scores
 from consilience.passes.lazy_posterior import LazyPosterior
 from consilience.passes.reader import AbstractExpectation, AbstractReader, Expectation, Reader, open_reader
 from consilience.passes.remote_votes import read_votes
@@ -32,7 +32,7 @@ from consilience.system.untrusted import reason_of
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from consilience.maths.statistics import Statistics
+    from consilience.maths.em import Statistics
     from consilience.passes.agreement import Agreement
 
 Result = TypeVar("Result")

@@ -19,7 +19,7 @@ from scipy import sparse
 from scipy.special import xlogy
 
 from consilience.data.answers import largest_of
-from consilience.maths.statistics import Statistics
+from consilience.maths.em import Statistics
 from consilience.system.arrays import (
     Array,
     FloatArray,
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
     from consilience.data.answers import HardAnswers, SoftMember
     from consilience.data.predictions import Chunk
-    from consilience.maths.model import Scores
+    from consilience.maths.em import Scores
 
 ADDED_AT_ONCE = 512
 """This many numbers are added one after the other, then the partial sums: a plain sum of a million would drift."""

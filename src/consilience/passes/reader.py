@@ -32,14 +32,13 @@ from consilience.passes.responsibilities import (
 )
 from consilience.passes.screening import Screen
 from consilience.system.arrays import Array, FloatArray, IntArray, is_numpy, is_sparse, like_array, n_bytes, namespace
-from consilience.system.threads import in_order, n_threads, one_thread_per_product
+from consilience.system.machine import in_order, n_threads, one_thread_per_product
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from consilience.data.predictions import Chunk
-    from consilience.maths.model import Scores
-    from consilience.maths.statistics import Statistics
+    from consilience.maths.em import Scores, Statistics
     from consilience.passes.kernels import ChunkStatistics, Features, Responsibilities
     from consilience.passes.responsibilities import Expected
 

@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from consilience.insight.accuracy.estimates import FUSED
-from consilience.insight.ties import is_tie
+from consilience.insight.default import is_tie
 from consilience.insight.verdict import AVERAGE, as_sentences
-from consilience.insight.warnings.panel import LOST
-from consilience.report.rounding import rounded, text
+from consilience.insight.warnings import LOST
+from consilience.report.selection import rounded, text
 
 if TYPE_CHECKING:
     from consilience.insight.accuracy.estimates import AccuracyEstimate
     from consilience.insight.analysis import Analysis
-    from consilience.insight.warnings.evidence import Warned
+    from consilience.insight.warnings import Warned
     from consilience.report.items import Judged
-    from consilience.report.members import MemberSection
+    from consilience.report.panel import MemberSection
     from consilience.system.arrays import IntArray
 
 UNSURE = 0.8

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from itertools import zip_longest
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -12,8 +12,31 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    from consilience.report.verdicts import Verdicts
+    from consilience.report.items import Verdicts
     from consilience.system.arrays import FloatArray, IntArray
+
+
+LONGEST_NAME = 200
+"""Longer names are cut."""
+
+
+def rounded(values: Any, digits: int = 4) -> Any:
+    """Round a number or an array to plain numbers in nested lists. What is not finite becomes None.
+
+    >>> rounded([[0.123456, float("nan")]])
+    [[0.1235, None]]
+    """
+    array = np.asarray(values, dtype=np.float64)
+    if array.ndim:
+        return [rounded(value, digits) for value in array]
+    return round(float(array), digits) + 0.0 if np.isfinite(array) else None
+
+
+def text(name: Any, most: int = LONGEST_NAME) -> str:
+    """A name as text, cut if it is too long."""
+    words = str(name)
+    return words if len(words) <= most else words[: most - 1] + "…"
+
 
 ENOUGH_ANSWERS = 20
 """Members with fewer answers do not count as best or worst, unless all have fewer: three right answers are luck."""

@@ -2,14 +2,63 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
+import sys
+import warnings
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, final
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, final
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+
+_FIRST_USE: dict[str, int] = {}
+"""The process in which polars was used first."""
+
+
+def extra(library: str, *, name: str, use: str) -> Any:
+    """The library; where it is missing, the error names the extra of the package that installs it.
+
+    >>> extra("no_such_library", name="torch", use="to_torch")
+    Traceback (most recent call last):
+    ImportError: to_torch needs no_such_library, which is not installed: pip install "consilience[torch]"
+    """
+    try:
+        return import_module(library)
+    except ImportError as error:
+        raise ImportError(
+            f'{use} needs {library}, which is not installed: pip install "consilience[{name}]"'
+        ) from error
+
+
+def polars() -> Any:
+    """The library that reads tables; raises in a process that was forked after it ran.
+
+    A fork leaves its threads behind, and it would wait for them forever.
+    """
+    if _FIRST_USE.setdefault("polars", os.getpid()) != os.getpid():
+        raise RuntimeError(
+            "tables cannot be read in a process that was forked after tables were read: start processes by 'spawn' or "
+            "'forkserver' of multiprocessing"
+        )
+    return import_module("polars")
+
+
+PACKAGE = str(Path(__file__).resolve().parents[1])
+
+
+def warn(message: str, category: type[Warning] = UserWarning) -> None:
+    """Warn of the first line on the call stack that is not part of this package."""
+    frame, stacklevel = sys._getframe(1), 2  # noqa: SLF001 - Python 3.11 has no `skip_file_prefixes` yet
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(PACKAGE):
+        frame, stacklevel = frame.f_back, stacklevel + 1
+    warnings.warn(message, category, stacklevel=stacklevel)
+
 
 FLAGS = {
     "item": "--item-column",

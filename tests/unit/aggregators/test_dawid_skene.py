@@ -5,7 +5,7 @@ import pytest
 
 import consilience as cs
 from consilience.aggregators.dawid_skene import CategoricalModel, Rates
-from consilience.maths.statistics import Statistics
+from consilience.maths.em import Statistics
 
 import reference
 

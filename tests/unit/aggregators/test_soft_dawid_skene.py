@@ -5,12 +5,11 @@ import pytest
 from scipy import stats
 
 import consilience as cs
-from consilience.aggregators.dirichlet_model import DirichletModel, Emissions
-from consilience.aggregators.soft_start import lend_to_silent_classes
+from consilience.aggregators.dirichlet_model import DirichletModel, Emissions, lend_to_silent_classes
 from consilience.answering import saving
 from consilience.maths.adamw import Moments
 from consilience.maths.dirichlet import log_normalizer
-from consilience.maths.statistics import Statistics
+from consilience.maths.em import Statistics
 from consilience.passes.reader import Reader
 
 import reference

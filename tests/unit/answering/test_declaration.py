@@ -5,7 +5,7 @@ import pytest
 
 from consilience.answering.declaration import STATISTICS, Number, Record, Shape, nested, reason_to_refuse
 from consilience.maths.adamw import Moments
-from consilience.maths.statistics import Statistics
+from consilience.maths.em import Statistics
 
 N_MEMBERS, N_CLASSES, N_ITEMS = 3, 2, 4
 DECLARED = {

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import consilience as cs
 from consilience.answering.saving import FORMAT, VERSION, read, write
-from consilience.maths.statistics import Statistics
+from consilience.maths.em import Statistics
 
 HEADER = {"format": FORMAT, "version": VERSION, "aggregator": "Own", "parameters": {}, "learned": {}}
 

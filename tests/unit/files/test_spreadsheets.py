@@ -2,7 +2,7 @@
 
 import pytest
 
-from consilience.files.spreadsheets import with_quote, without_quote
+from consilience.files.writing import with_quote, without_quote
 
 
 @pytest.mark.parametrize(

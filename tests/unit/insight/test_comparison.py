@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import consilience as cs
-from consilience.metrics.wilson import wilson
+from consilience.metrics.scores import wilson
 
 from simulate import softmax_members
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import consilience as cs
-from consilience.insight.influence import FEWEST, MOST, explained_items
+from consilience.insight.explanation import FEWEST, MOST, explained_items
 from consilience.report.payload import report_payload
 
 from simulate import softmax_members

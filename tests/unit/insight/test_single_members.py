@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import consilience as cs
-from consilience.insight.single_members import Ranked, SingleMember, sureness
-from consilience.metrics.wilson import wilson
+from consilience.insight.verdict import Ranked, SingleMember, sureness
+from consilience.metrics.scores import wilson
 
 TRUTH = np.arange(40) % 2
 VOTES = np.stack([np.where(np.arange(40) < n_wrong, 1 - TRUTH, TRUTH) for n_wrong in (16, 4, 10)])

@@ -7,7 +7,7 @@ import consilience as cs
 from consilience.insight.accuracy.estimates import AccuracyEstimate
 from consilience.insight.analysis import Analysis
 from consilience.insight.verdict import AVERAGE, Rival, one_of, rivals_of
-from consilience.metrics.paired import paired_difference
+from consilience.metrics.scores import paired_difference
 
 from simulate import softmax_members
 

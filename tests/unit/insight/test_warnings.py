@@ -5,11 +5,20 @@ import pytest
 
 import consilience as cs
 from consilience.insight.accuracy.estimates import AccuracyEstimate, Estimates
-from consilience.insight.warnings.copies import copied_members
-from consilience.insight.warnings.every import WARNINGS, warnings_of
-from consilience.insight.warnings.evidence import Changed, PanelEvidence
-from consilience.insight.warnings.members import overconfident_members, renamed_members, useless_members
-from consilience.insight.warnings.panel import lost_by_fusing, not_settled, too_few_items, wrong_together
+from consilience.insight.warnings import (
+    WARNINGS,
+    Changed,
+    PanelEvidence,
+    copied_members,
+    lost_by_fusing,
+    not_settled,
+    overconfident_members,
+    renamed_members,
+    too_few_items,
+    useless_members,
+    warnings_of,
+    wrong_together,
+)
 
 from simulate import softmax_members
 

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from scipy import special
 
-from consilience.maths.small_gamma import DEGREE, LEAST_NUMBERS, SMALL, digamma, log_gamma
+from consilience.maths.dirichlet import DEGREE, LEAST_NUMBERS, SMALL, digamma, log_gamma
 
 ROUNDING = 2 * np.finfo(float).eps
 FUNCTIONS = [(digamma, mp.digamma, special.digamma), (log_gamma, mp.loggamma, special.gammaln)]

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from consilience.maths.statistics import Statistics
+from consilience.maths.em import Statistics
 
 FIELDS = ("n_items", "class_counts", "answer_counts", "sums", "log_evidence")
 

@@ -4,7 +4,7 @@ import mpmath as mp
 import numpy as np
 import pytest
 
-from consilience.maths.stirling import correction, digamma_gap, large_log_normalizer, split_largest
+from consilience.maths.dirichlet import correction, digamma_gap, large_log_normalizer, split_largest
 
 LEVELS = 10.0 ** np.arange(-12, 13)
 EXACT = 2e-13

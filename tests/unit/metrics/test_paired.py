@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from consilience.metrics.paired import paired_difference
-from consilience.metrics.wilson import wilson
+from consilience.metrics.scores import paired_difference, wilson
 
 
 def test_the_difference_is_told_where_two_intervals_overlap():

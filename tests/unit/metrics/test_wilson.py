@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
-from consilience.metrics.wilson import wilson
+from consilience.metrics.scores import wilson
 
 
 @pytest.mark.parametrize(("share", "n_items", "level"), [(0.5, 10, 0.95), (0.9, 37, 0.9), (0.02, 400, 0.99)])

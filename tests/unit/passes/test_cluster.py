@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import consilience as cs
-from consilience.maths.model import Scores
+from consilience.maths.em import Scores
 from consilience.passes import cluster
 from consilience.passes.cluster import ClusterPredictions, ClusterReader, tree_sum
 from consilience.passes.reader import Reader, open_reader, read_anywhere

@@ -11,7 +11,7 @@ from scipy import sparse
 import consilience as cs
 from consilience.data.answers import HardAnswers, SoftMember
 from consilience.data.predictions import Chunk
-from consilience.maths.model import Scores
+from consilience.maths.em import Scores
 from consilience.passes.kernels import (
     ADDED_AT_ONCE,
     Accumulator,

@@ -7,7 +7,7 @@ import torch
 from scipy import special
 
 import consilience as cs
-from consilience.maths.model import Scores
+from consilience.maths.em import Scores
 from consilience.passes import reader as module
 from consilience.passes.reader import Reader, open_reader, read_anywhere
 from consilience.system.arrays import to_numpy

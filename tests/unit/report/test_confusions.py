@@ -3,7 +3,7 @@
 import numpy as np
 
 import consilience as cs
-from consilience.report.confusions import MOST_CLASSES
+from consilience.report.panel import MOST_CLASSES
 from consilience.report.payload import report_payload
 
 from simulate import named, softmax_members

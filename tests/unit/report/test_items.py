@@ -5,9 +5,8 @@ import pytest
 
 import consilience as cs
 from consilience.insight.analysis import Analysis
-from consilience.report.items import Judged
+from consilience.report.items import Judged, verdicts_of
 from consilience.report.payload import report_payload
-from consilience.report.verdicts import verdicts_of
 
 EXPLAINED = [cs.Consensus(), cs.SoftDawidSkene(), cs.DawidSkene(), cs.MajorityVote(), cs.Average()]
 

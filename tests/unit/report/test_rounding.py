@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from consilience.report.rounding import LONGEST_NAME, rounded, text
+from consilience.report.selection import LONGEST_NAME, rounded, text
 
 
 @pytest.mark.parametrize(

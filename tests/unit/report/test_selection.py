@@ -2,13 +2,13 @@
 
 import numpy as np
 
+from consilience.report.items import verdicts_of
 from consilience.report.selection import (
     first_of_each,
     items_to_show,
     largest_cells,
     members_to_show,
 )
-from consilience.report.verdicts import verdicts_of
 
 
 def test_members_shown_are_the_busiest_the_best_and_the_worst():

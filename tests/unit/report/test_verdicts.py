@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import consilience as cs
-from consilience.report.verdicts import member_verdicts, verdicts_of
+from consilience.report.items import member_verdicts, verdicts_of
 
 ROWS = np.array([[0.7, 0.2, 0.1], [0.1, 0.5, 0.4], [0.2, 0.2, 0.6]])
 TRUTH = np.array([0, 2, -1])

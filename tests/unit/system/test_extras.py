@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from consilience.system.extras import extra
+from consilience.system.errors import extra
 
 
 def test_a_library_that_is_there_is_given():

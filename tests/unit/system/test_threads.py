@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import consilience as cs
-from consilience.system.threads import in_order, one_thread_per_product
+from consilience.system.machine import in_order, one_thread_per_product
 
 from simulate import softmax_members
 
@@ -47,7 +47,7 @@ def test_products_stay_on_their_thread_for_a_while():
 @pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="Linux alone binds processes to cores")
 def test_there_are_as_many_threads_as_cores_that_may_be_used():
     script = (
-        "import os; from consilience.system.threads import n_threads; before = n_threads(); "
+        "import os; from consilience.system.machine import n_threads; before = n_threads(); "
         "os.sched_setaffinity(0, {min(os.sched_getaffinity(0))}); print(before, n_threads())"
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)

@@ -8,7 +8,7 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 
 import consilience as cs
-from consilience.system.warning import PACKAGE, warn
+from consilience.system.errors import PACKAGE, warn
 
 RNG = np.random.default_rng(0)
 ROWS = RNG.dirichlet(np.ones(3), size=(3, 40))

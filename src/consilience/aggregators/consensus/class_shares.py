@@ -22,7 +22,7 @@ from scipy.special import chdtrc, log_softmax, rel_entr
 
 from consilience.data.axes import Axis, short, some
 from consilience.system.arrays import plain_numpy, to_numpy
-from consilience.system.warning import warn
+from consilience.system.errors import warn
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -17,24 +17,24 @@ from consilience.aggregators.consensus.class_shares import (
     reweighted,
     saved_shares,
 )
-from consilience.aggregators.consensus.label_free_fit import LabelFreeFit, fit_batch, fit_panel, n_effective
+from consilience.aggregators.consensus.label_free_fit import LabelFreeFit, Survey, fit_batch, fit_panel, n_effective
 from consilience.aggregators.consensus.labels.corrected import CorrectedRule, Correction
-from consilience.aggregators.consensus.labels.labelled_items import (
+from consilience.aggregators.consensus.labels.teaching import (
     MOST_NUMBERS,
     NAMELESS,
     LabelledItems,
     Sample,
     can_be_corrected,
+    is_doubted,
     keys_of,
     latest,
     rows_said,
     sample_of,
+    taught,
 )
-from consilience.aggregators.consensus.labels.teaching import is_doubted, taught
 from consilience.aggregators.consensus.learned import network
 from consilience.aggregators.consensus.learned.rule import LearnedRule
-from consilience.aggregators.consensus.standing import Standing
-from consilience.aggregators.consensus.survey import Survey
+from consilience.aggregators.consensus.opinion_weights import Standing
 from consilience.aggregators.consensus.traits import PanelSums, traits_of
 from consilience.aggregators.iterative import AbstractIterative
 from consilience.answering.declaration import (
@@ -51,16 +51,15 @@ from consilience.answering.declaration import (
 )
 from consilience.data.labels import known_truths, which_known
 from consilience.data.reading import check_number
-from consilience.maths.model import State
+from consilience.maths.em import State
 from consilience.passes.agreement import Agreement
-from consilience.system.errors import InvalidPredictions
-from consilience.system.warning import warn
+from consilience.system.errors import InvalidPredictions, warn
 
 if TYPE_CHECKING:
     from consilience.answering.rule import AbstractRule
     from consilience.data.axes import Axes
     from consilience.data.predictions import AbstractPredictions
-    from consilience.maths.statistics import Statistics
+    from consilience.maths.em import Statistics
     from consilience.system.arrays import Array, FloatArray
 
 AGREEMENT = Record(Agreement, {"products": "gg", "counts": "gg", "confidences": "m", "answers": "m", "totals": "mk"})

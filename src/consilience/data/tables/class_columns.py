@@ -2,23 +2,196 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
 
 from consilience.data.axes import some
-from consilience.data.tables.numbers import Numbers, check_one_notation, numbers_in
-from consilience.data.tables.refusal import MOST_LISTED, names_of
-from consilience.data.tables.runs import MOST, runs_of_probabilities
-from consilience.data.tables.scales import as_probabilities, check_orientation
+from consilience.data.reading import MOST_ROUNDING, ROUNDING, SUM_TOLERANCE, sum_tolerance
+from consilience.data.tables.numbers import Numbers, as_probabilities, check_one_notation, check_orientation, numbers_in
+from consilience.data.tables.told import MOST_LISTED, names_of
 from consilience.data.tables.vocabulary import ITEM, MEMBER, UNNAMED
 from consilience.system.errors import InvalidPredictions, Say
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    import numpy.typing as npt
+
     from consilience.data.tables.columns import Column, Columns
-    from consilience.data.tables.scales import Scale
+    from consilience.data.tables.numbers import Numbers, Scale
+    from consilience.data.tables.roles import Roles
     from consilience.data.tables.told import Told
-    from consilience.system.arrays import FloatArray
+    from consilience.system.arrays import FloatArray, IntArray
+
+
+MOST, MOST_SAMPLED, FEWEST_SAMPLED, MOST_SUMS = 0.5, 100_000, 50, 100_000_000
+"""Columns are classes if so many rows sum to 1. At most so many cells are looked at, but at least so many rows, and at
+most so many sums are made of them."""
+
+
+class _Found(NamedTuple):
+    """What was found of the runs that start at each column (columns,); 0 where no run sums to 1 in most rows."""
+
+    shares: FloatArray  # of rows that sum to 1, in the best of these runs
+    stops: IntArray  # where the best ends, the longest of equally good ones
+    first_stops: IntArray  # where the shortest ends
+
+
+def runs_of_probabilities(numbers: Numbers) -> list[slice]:
+    """The run of columns in which the most rows sum to 1, the longest of several, then those that may be meant as well.
+
+    These are runs of the same length that are as good, and runs without a column of the first. Whole numbers may be
+    labels, and do not count.
+    """
+    n_columns = numbers.values.shape[1]
+    if not (numbers.has_point or numbers.has_fractions()):
+        return []
+    if numbers.sum_to_one():
+        return [slice(0, n_columns)]
+    found = _found(numbers)
+    starts = np.flatnonzero(found.shares)
+    if not len(starts):
+        return []
+    sizes, is_best = found.stops - np.arange(n_columns), found.shares == found.shares.max()
+    best = np.flatnonzero(is_best & (sizes == sizes[is_best].max()))
+    first, last = best[0], found.stops[best[0]]
+    others = [slice(start, found.stops[start]) for start in (*best[1:], *starts[starts >= last])]
+    before = [slice(start, found.first_stops[start]) for start in starts if found.first_stops[start] <= first]
+    return [slice(first, last), *others, *before]
+
+
+def _found(numbers: Numbers) -> _Found:
+    """The runs from each start, shortest first: those that end where most rows may sum to 1 are looked at."""
+    values = _sampled(numbers)
+    n_columns = values.shape[1]
+    sums, n_given, n_fractions = _cumulated(values, has_point=numbers.has_point)
+    stops, lasts = _possible_stops(sums, np.isnan(values))
+    found = _Found(np.zeros(n_columns), np.zeros(n_columns, np.intp), np.zeros(n_columns, np.intp))
+    starts, n_sums = np.arange(n_columns), 0
+    while len(starts := starts[stops[starts] <= lasts[starts]]):
+        ends = stops[starts]
+        far = np.abs(sums[ends] - sums[starts] - 1)
+        n_ones = np.count_nonzero(far <= _tolerance(ends - starts)[:, None], axis=1)
+        shares = n_ones / np.count_nonzero(n_given[ends] > n_given[starts], axis=1)
+        is_run = (shares > MOST) & (n_fractions[ends] > n_fractions[starts])
+        _remember(found, starts[is_run], ends[is_run], shares[is_run])
+        stops[starts] += 1
+        if (n_sums := n_sums + far.size) > MOST_SUMS:
+            raise InvalidPredictions(
+                f"{n_columns:,} columns of numbers are too many to find out which of them are classes: name the "
+                f"classes with {Say('classes')}, or add :labels to the file's name if the numbers are labels"
+            )
+    return found
+
+
+def _sampled(numbers: Numbers) -> FloatArray:
+    n_rows = max(FEWEST_SAMPLED, MOST_SAMPLED // numbers.values.shape[1])
+    return numbers.values[:: max(1, len(numbers.values) // n_rows)]
+
+
+def _cumulated(values: FloatArray, *, has_point: bool) -> tuple[FloatArray, IntArray, IntArray]:
+    """The sums of each row up to each column (columns + 1, rows), how many numbers are given, how many have fractions.
+
+    A number that is no probability is counted as 2, so that no row with it sums to 1.
+    """
+    with np.errstate(invalid="ignore"):  # of infinite numbers
+        is_fraction = np.asarray((values % 1 > 0).any(axis=0) | has_point)
+    cells = np.where((values >= 0) & (values <= 2), values, 2.0)
+    parts = (cells.T, ~np.isnan(values).T, is_fraction)
+    sums, n_given, n_fractions = (np.cumsum(np.concatenate([part[:1] * 0, part]), axis=0) for part in parts)
+    return sums, n_given, n_fractions
+
+
+def _possible_stops(sums: FloatArray, is_missing: npt.NDArray[np.bool_]) -> tuple[IntArray, IntArray]:
+    """The first and the last end (columns,) of a run from each start where most rows that begin there may sum to 1."""
+    n_columns = len(sums) - 1
+    slack = _tolerance(np.array(n_columns))
+    low, high = np.empty((n_columns, sums.shape[1]), np.intp), np.empty((n_columns, sums.shape[1]), np.intp)
+    for row, own in enumerate(sums.T):
+        low[:, row] = np.searchsorted(own, own[:-1] + 1 - slack, "left")
+        high[:, row] = np.searchsorted(own, own[:-1] + 1 + slack, "right") - 1
+    low[is_missing.T], high[is_missing.T] = n_columns + 1, 0
+    enough = (MOST * np.count_nonzero(~is_missing, axis=0)).astype(np.intp)  # one more than so many rows
+    places = np.minimum(enough, sums.shape[1] - 1)[:, None]
+    first, last = (np.take_along_axis(np.sort(ends, axis=1), places, axis=1)[:, 0] for ends in (low, -high))
+    return np.maximum(first, np.arange(n_columns) + 2), -last
+
+
+def _remember(found: _Found, starts: IntArray, stops: IntArray, shares: FloatArray) -> None:
+    """Note runs that sum to 1 in most rows. The runs from one start come in the order of their lengths."""
+    is_first, is_better = found.shares[starts] == 0, shares >= found.shares[starts]
+    found.first_stops[starts[is_first]] = stops[is_first]
+    found.stops[starts[is_better]] = stops[is_better]
+    found.shares[starts[is_better]] = shares[is_better]
+
+
+def _tolerance(n_classes: IntArray) -> FloatArray:
+    """How far from 1 rows of so many classes may sum."""
+    return np.asarray(np.maximum(SUM_TOLERANCE, np.minimum(ROUNDING * n_classes, MOST_ROUNDING)))
+
+
+def shares_by_row(columns: Columns, roles: Roles, *, normalize: bool) -> Column | None:
+    """The column of probabilities in a table with a row for each item, member and class; None if it holds votes.
+
+    Pairs of item and member that repeat with different labels, beside a column of fractions, are probabilities or
+    nothing: votes would be made of a table that lost a row.
+    """
+    item, member, label = roles
+    assert label is not None  # noqa: S101 - the table has labels
+    others = columns.others(*roles)
+    fractions = [own for own in others if own.are_shares]
+    if not fractions and len(set(label.counts.tolist())) > 1:  # pairs take long to count
+        return None
+    pairs, n_pairs = columns.keys(item, member)
+    if not n_pairs < columns.n_rows == columns.n_pairs(*roles):
+        return None
+    fitting = [own for own in fractions if _adds_up_to_one(own, pairs)]
+    is_whole = columns.n_rows == n_pairs * len(label.given)
+    if fractions:
+        return (fitting or _rescaled(roles, fractions, pairs, is_allowed=normalize and is_whole))[0]
+    if is_whole and n_pairs > 1:
+        raise InvalidPredictions(
+            f"a table must have one label for each item and member; each of them has every label in {label.name!r} "
+            f"once, and none of {some(names_of(others))} has the probabilities of these, which sum to 1"
+        )
+    return None
+
+
+def _adds_up_to_one(column: Column, pairs: IntArray) -> bool:
+    sums = np.bincount(pairs, weights=column.numbers)
+    return bool((np.abs(sums - 1) <= sum_tolerance(sums[:, None])).all())
+
+
+def _rescaled(roles: Roles, fractions: list[Column], pairs: IntArray, *, is_allowed: bool) -> list[Column]:
+    """The columns, if their numbers may be divided by their sums; raises if not."""
+    if is_allowed:
+        return fractions
+    sums = np.bincount(pairs, weights=np.nan_to_num(fractions[0].numbers))  # type: ignore[arg-type]
+    row = int(np.argmax(np.abs(sums[pairs] - 1)))
+    item, member = (own.names[own.coded.codes[row]] for own in roles[:2] if own is not None)
+    raise InvalidPredictions(
+        f"probabilities must sum to 1 over classes; {some(names_of(fractions))} stands beside several labels in "
+        f"{getattr(roles.label, 'name', None)!r} of one item and member, and sums to {sums[pairs[row]]:.6g} for item "
+        f"{item!r} of member {member!r}: complete its rows, or say {Say('normalize')} if each class has one, or leave "
+        f"{fractions[0].name!r} out of the table if the labels are votes"
+    )
+
+
+def spread(
+    columns: Columns, roles: Roles, labels: IntArray, shares: Column, n_classes: int, *, normalize: bool
+) -> tuple[IntArray, FloatArray]:
+    """Where each item and member occur first, and their rows of probabilities; a class without a row has none."""
+    if (labels < 0).any():
+        raise InvalidPredictions(
+            f"column {getattr(roles.label, 'name', None)!r} must name the class of each probability in "
+            f"{shares.name!r}; row {int(np.argmax(labels < 0))} names none"
+        )
+    pairs, n_pairs = columns.keys(roles.item, roles.member)
+    _, places = np.unique(pairs, return_index=True)
+    rows = np.zeros((n_pairs, n_classes))
+    rows[pairs, labels] = shares.numbers
+    return places, rows / rows.sum(axis=1, keepdims=True) if normalize else rows
 
 
 def _sum_to_one(columns: Sequence[Column]) -> bool:

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from consilience.data.axes import some
 from consilience.data.names import is_whole
-from consilience.data.tables.refusal import names_of, options, unclear
+from consilience.data.tables.told import names_of, options, unclear
 from consilience.data.tables.vocabulary import ITEM, LABEL, TRUTH, is_id
 from consilience.system.errors import InvalidPredictions
 

@@ -19,13 +19,13 @@ from consilience.data.axes import Axes, Axis, some
 from consilience.data.names import in_order_of_appearance, sorted_names
 from consilience.data.predictions import Predictions, of_answers
 from consilience.data.tables import class_columns as numeric
+from consilience.data.tables.class_columns import shares_by_row, spread
+from consilience.data.tables.coding import pooled_labels, unknown_cells
+from consilience.data.tables.frames import check_labels, check_members, check_shared_labels
 from consilience.data.tables.items import may_name_items
-from consilience.data.tables.labels import pooled_labels, unknown_cells
 from consilience.data.tables.lists import as_one_scale, check_no_lists, flattened, lists_of_predictions, rows_in
-from consilience.data.tables.plausibility import check_labels, check_members, check_shared_labels
-from consilience.data.tables.refusal import names_of, say_members
 from consilience.data.tables.roles import Roles, check_no_members, roles_of
-from consilience.data.tables.tidy import shares_by_row, spread
+from consilience.data.tables.told import names_of, say_members
 from consilience.data.tables.vocabulary import ITEM, MEMBER, is_id, may_be_truth
 from consilience.system.errors import InvalidPredictions, Say
 from consilience.system.tables import Table
@@ -34,8 +34,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from consilience.data.tables.columns import Column, Columns
-    from consilience.data.tables.rows import Rows
-    from consilience.data.tables.scales import Scale
+    from consilience.data.tables.lists import Rows
+    from consilience.data.tables.numbers import Scale
     from consilience.data.tables.told import Told
     from consilience.system.arrays import FloatArray
 

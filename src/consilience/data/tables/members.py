@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from consilience.data.axes import some
 from consilience.data.tables.frames import columns_of, is_frame
 from consilience.data.tables.layouts import Understood, read_columns
-from consilience.data.tables.refusal import names_of
-from consilience.data.tables.rows import are_scored, read_rows
-from consilience.data.tables.told import Told
+from consilience.data.tables.lists import are_scored, read_rows
+from consilience.data.tables.told import Told, names_of
 from consilience.system.errors import InvalidPredictions
 
 if TYPE_CHECKING:

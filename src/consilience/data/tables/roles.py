@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple, final
 
 from consilience.data.axes import some
 from consilience.data.tables import items
-from consilience.data.tables.refusal import names_of, options, say_members, unclear
-from consilience.data.tables.told import Told
+from consilience.data.tables.told import Told, names_of, options, say_members, unclear
 from consilience.data.tables.vocabulary import is_judged
 from consilience.system.errors import InvalidPredictions, Say
 

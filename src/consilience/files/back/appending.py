@@ -15,8 +15,7 @@ from consilience.files.contents import split_source, suffix_of
 from consilience.files.delimited import raw_rows
 from consilience.files.recognition import understood_table
 from consilience.files.records import read_json
-from consilience.files.spreadsheets import with_quote
-from consilience.files.writing import write_frame, write_records
+from consilience.files.writing import with_quote, write_frame, write_records
 from consilience.system.atomic import check_writable, whole_file
 from consilience.system.errors import InvalidPredictions
 

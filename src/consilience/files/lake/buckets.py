@@ -10,7 +10,7 @@ import numpy as np
 
 from consilience.data.axes import Axes, Axis
 from consilience.data.predictions import Predictions, of_answers
-from consilience.data.tables.scales import as_probabilities
+from consilience.data.tables.numbers import as_probabilities
 from consilience.files.lake.meaning import Contents, Meaning, reading
 from consilience.passes.patterns import MOST_CODES
 from consilience.system.errors import InvalidPredictions

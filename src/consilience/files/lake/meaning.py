@@ -8,9 +8,9 @@ import numpy as np
 
 from consilience.data.axes import some
 from consilience.data.names import sorted_names, text_of
+from consilience.data.tables.coding import pooled_labels
 from consilience.data.tables.columns import FEW, ROWS_PER_VALUE, Columns
 from consilience.data.tables.frames import of_polars
-from consilience.data.tables.labels import pooled_labels
 from consilience.data.tables.layouts import read_columns
 from consilience.files.lake.partitions import DataSet, Partition, scan
 from consilience.system.errors import InvalidPredictions, Say

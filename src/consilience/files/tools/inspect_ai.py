@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from consilience.data.names import is_missing
 from consilience.files.tools.export import Export, Given, Reader, asked, no_classification
-from consilience.system.errors import InvalidPredictions
-from consilience.system.extras import extra
+from consilience.system.errors import InvalidPredictions, extra
 from consilience.system.untrusted import check_unpacked, reason_of
 
 if TYPE_CHECKING:

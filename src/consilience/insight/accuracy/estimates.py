@@ -7,22 +7,59 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple, final
 
 import numpy as np
+from scipy.special import stdtrit
 
 from consilience.aggregators.consensus.consensus import panel_sums
 from consilience.aggregators.consensus.opinion_weights import copies, skills
 from consilience.insight.accuracy import intervals
-from consilience.insight.accuracy.measured import LEAST_LABELS, measured
 from consilience.insight.accuracy.tally import tally
+from consilience.metrics.scores import wilson
 from consilience.system.arrays import to_numpy
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
     from consilience.aggregators.consensus.consensus import Consensus
-    from consilience.aggregators.consensus.standing import Standing
+    from consilience.aggregators.consensus.opinion_weights import Standing
     from consilience.data.predictions import Predictions
     from consilience.insight.accuracy.intervals import Intervals
     from consilience.system.arrays import Array, FloatArray, IntArray
+
+
+LEAST_LABELS = 10
+"""With fewer labelled votes nothing is measured."""
+
+COVERAGE = 0.9
+
+
+def measured(is_right: FloatArray, believed: FloatArray, believed_of_all: FloatArray) -> tuple[float, float, float]:
+    """The accuracy and the ends of its interval.
+
+    `is_right` and `believed` are of the labelled votes, which must be a random sample; `believed_of_all` of all votes.
+    Where every vote is labelled, the accuracy is known, and the interval is of other items of the same kind.
+    """
+    n, n_all = len(is_right), len(believed_of_all)
+    if n == n_all:
+        value = float(is_right.mean())
+        return value, *wilson(value, n, COVERAGE)
+    factor = _factor(is_right, believed)
+    value = float(np.clip(is_right.mean() + factor * (believed_of_all.mean() - believed.mean()), 0, 1))
+    rest = is_right - factor * believed
+    # Half a right and half a wrong answer more: where all labels are right, the plain variance would be zero.
+    more = 0.5 * ((1 - is_right.mean()) ** 2 + is_right.mean() ** 2)
+    variance = (np.sum((rest - rest.mean()) ** 2) + more) / (n * (n + 1))
+    variance *= 1 - n / n_all  # it is the accuracy on these items that is asked for, and of some it is known
+    reach = float(stdtrit(n - 1, (1 + COVERAGE) / 2) * np.sqrt(variance))
+    return value, max(0.0, value - reach), min(1.0, value + reach)
+
+
+def _factor(is_right: FloatArray, believed: FloatArray) -> float:
+    """How far belief is used, from 0 to 1: by the regression of being right on it."""
+    spread = believed.var()
+    if spread < 1e-12:
+        return 0.0
+    slope = np.mean((is_right - is_right.mean()) * (believed - believed.mean())) / spread
+    return float(np.clip(slope, 0, 1))
 
 
 FUSED = "fused answer"

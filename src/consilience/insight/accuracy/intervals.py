@@ -17,8 +17,7 @@ from typing import TYPE_CHECKING, Any, final
 import numpy as np
 from scipy.special import expit, logit
 
-from consilience.aggregators.consensus.learned.experts import VOTE
-from consilience.aggregators.consensus.learned.features import PANEL, entropy
+from consilience.aggregators.consensus.learned.experts import PANEL, VOTE, entropy
 from consilience.answering.weights_file import damaged, read_weights, sealed
 
 if TYPE_CHECKING:

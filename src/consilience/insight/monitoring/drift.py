@@ -10,11 +10,11 @@ is at most α with a probability of at most α (Westfall and Young 1993).
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from consilience.insight.monitoring.numbers import KINDS, SHARES, ItemNumbers
+from consilience.insight.monitoring.numbers import AGREEMENT, CONFIDENCE, KINDS, SHARES, TOGETHER, ItemNumbers
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -24,6 +24,11 @@ if TYPE_CHECKING:
     from consilience.system.arrays import FloatArray
 
     BoolArray = npt.NDArray[np.bool_]
+    from collections.abc import Sequence
+
+    from consilience.insight.accuracy.estimates import AccuracyEstimate
+    from consilience.insight.monitoring.windows import Seen
+
 
 DEALS = 20
 """So many deals for each one that may be as unusual: at a rate of 1 % there are 2,000."""
@@ -127,3 +132,107 @@ def _standardized(values: FloatArray, deals: Iterator[BoolArray]) -> Iterator[Fl
         error = np.sqrt(variance * (1 / np.maximum(n_now, 1) + 1 / np.maximum(n_before, 1)))
         counts = (n_now > 0) & (n_before > 0) & (error > 1e-12)
         yield np.divide(difference, error, out=np.zeros_like(difference), where=counts)
+
+
+EXPECTED = 10
+"""A member who was expected to answer so many items of a window, and answers none, has stopped: by chance, that happens
+once in 20,000 windows."""
+
+
+def who_stopped(before: Sequence[Seen], after: Sequence[Seen], first: int, members: Sequence[Any]) -> list[str]:
+    """A sentence for each member who answers nothing in some windows; the first of `after` has the number `first`."""
+    n_items = np.array([part.n_items for part in before])
+    usual = n_items @ np.stack([part.answered for part in before]) / n_items.sum()
+    told = []
+    for place, name in enumerate(members):
+        silent = [
+            first + number
+            for number, part in enumerate(after)
+            if part.answered[place] == 0 and usual[place] * part.n_items >= EXPECTED
+        ]
+        if silent:
+            told.append(
+                f"member {str(name)!r} answers no item {_when(silent, first + len(after) - 1)}; before, it answered "
+                f"{usual[place]:.0%}. Next: find out why; meanwhile the others are fused without it"
+            )
+    return told
+
+
+def _when(windows: list[int], last: int) -> str:
+    """When a member is silent.
+
+    >>> _when([3], 9), _when([3, 5], 9), _when([8, 9], 9)
+    ('in window 3', 'in 2 windows, first in window 3', 'from window 8 on')
+    """
+    if len(windows) == last - windows[0] + 1 and len(windows) > 1:
+        return f"from window {windows[0]} on"
+    return (
+        f"in window {windows[0]}" if len(windows) == 1 else f"in {len(windows)} windows, first in window {windows[0]}"
+    )
+
+
+NEXT = {
+    AGREEMENT: "label some 50 of these items, drawn at random, and give them as labels= to measure the accuracy",
+    SHARES: "find out whether the classes have become as frequent as that; if not, label some 50 items drawn at random",
+    CONFIDENCE: "members still agree as before, so look at what has changed in the items before you use probabilities",
+}
+"""What to do, by the first kind that has changed."""
+
+NEXT_WITH_LABELS = "compare the members' measured accuracies, and train again or leave out those that have fallen"
+
+
+class Change(NamedTuple):
+    """An alarmed window."""
+
+    window: int
+    changed: str
+    next: str
+    fused: AccuracyEstimate
+
+
+def change_of(
+    window: int, tested: DriftTest, reference: ItemNumbers, now: ItemNumbers, fused: AccuracyEstimate
+) -> Change:
+    """What has changed in an alarmed window, given the accuracy of its fused answer."""
+    kinds = tested.changed
+    changed = "; ".join(_changed(kind, tested, reference, now) for kind in kinds)
+    return Change(window, changed, NEXT_WITH_LABELS if fused.is_measured else NEXT[kinds[0]], fused)
+
+
+def sentences(changes: Sequence[Change], before: Sequence[AccuracyEstimate]) -> list[str]:
+    """A sentence for each run of alarmed windows, about the last; `before` are the accuracies of the reference."""
+    runs: list[list[Change]] = []
+    for change in changes:
+        if runs and runs[-1][-1].window == change.window - 1:
+            runs[-1].append(change)
+        else:
+            runs.append([change])
+    return [_sentence(run, before) for run in runs]
+
+
+def _sentence(run: list[Change], before: Sequence[AccuracyEstimate]) -> str:
+    first, last = run[0], run[-1]
+    when = (
+        f"window {first.window}" if len(run) == 1 else f"windows {first.window} to {last.window}; in the last of them"
+    )
+    was = np.mean([found.value for found in before])
+    accuracy = f"the fused answer is right on {last.fused}, {_how([last.fused])}, and was on {was:.0%}, {_how(before)}"
+    return f"{when}: {last.changed}; {accuracy}. Next: {last.next}"
+
+
+def _how(found: Sequence[AccuracyEstimate]) -> str:
+    return "measured" if all(one.is_measured for one in found) else "estimated"
+
+
+def _changed(kind: str, tested: DriftTest, reference: ItemNumbers, now: ItemNumbers) -> str:
+    """How a kind of numbers has changed, and which of them has most."""
+    old, new = reference.mean(kind), now.mean(kind)
+    places = np.flatnonzero(reference.kinds == kind)
+    most = int(np.abs(tested.deviations[places]).argmax())
+    name, one = reference.names[places[most]], f"{new[most]:.0%}, before {old[most]:.0%}"
+    if kind == SHARES:
+        return f"the share of votes for class {name!r} is {one}"
+    less = "less" if np.nanmean(new) < np.nanmean(old) else "more"
+    what = f"members agree {less} with each other" if kind == AGREEMENT else f"members are {less} sure"
+    all_of_them = f"{np.nanmean(new):.0%}, before {np.nanmean(old):.0%}"
+    return f"{what} ({all_of_them})" + ("" if name == TOGETHER else f", most of all {name!r} ({one})")

@@ -12,12 +12,9 @@ import numpy as np
 
 from consilience.data.reading import check_number
 from consilience.insight.accuracy.estimates import FUSED
-from consilience.insight.monitoring.alarms import change_of, sentences
-from consilience.insight.monitoring.drift import DriftTest, drift
-from consilience.insight.monitoring.look import Seen, estimate_columns, look
+from consilience.insight.monitoring.drift import DriftTest, change_of, drift, sentences, who_stopped
 from consilience.insight.monitoring.numbers import together
-from consilience.insight.monitoring.silence import who_stopped
-from consilience.insight.monitoring.windows import on_axes_of, windows_of
+from consilience.insight.monitoring.windows import Seen, estimate_columns, look, on_axes_of, windows_of
 from consilience.system.atomic import whole_file
 from consilience.system.errors import InvalidPredictions
 from consilience.system.tables import Table

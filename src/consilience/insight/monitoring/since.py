@@ -10,17 +10,15 @@ import numpy as np
 from consilience.data.labels import known_labels
 from consilience.insight.accuracy.estimates import FUSED
 from consilience.insight.monitoring.drift import DriftTest, drift
-from consilience.insight.monitoring.look import estimate_columns, look
 from consilience.insight.monitoring.numbers import AGREEMENT, CONFIDENCE, SHARES
-from consilience.insight.monitoring.windows import on_axes_of
-from consilience.insight.warnings.evidence import Warned
-from consilience.insight.warnings.thresholds import FALLEN
+from consilience.insight.monitoring.windows import estimate_columns, look, on_axes_of
+from consilience.insight.warnings import FALLEN, Warned
 from consilience.system.tables import Table
 
 if TYPE_CHECKING:
     from consilience.data.predictions import Predictions
     from consilience.insight.accuracy.estimates import AccuracyEstimate
-    from consilience.insight.monitoring.look import Seen
+    from consilience.insight.monitoring.windows import Seen
 
 FALSE_ALARMS = 0.01
 """The rate of the test."""

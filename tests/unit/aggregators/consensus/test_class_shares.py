@@ -21,7 +21,7 @@ from consilience.aggregators.consensus.class_shares import (
     read_shares,
     reweighted,
 )
-from consilience.aggregators.consensus.survey import OF_CLASSES, Survey
+from consilience.aggregators.consensus.label_free_fit import OF_CLASSES, Survey
 
 from simulate import named, softmax_members
 

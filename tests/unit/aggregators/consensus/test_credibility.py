@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import consilience as cs
-from consilience.aggregators.consensus.credibility import LEAST, credibility
+from consilience.aggregators.consensus.opinion_weights import LEAST, credibility
 from consilience.passes.agreement import Agreement
 
 from simulate import softmax_members

@@ -3,9 +3,7 @@
 import numpy as np
 
 import consilience as cs
-from consilience.aggregators.consensus.credibility import credibility
-from consilience.aggregators.consensus.opinion_weights import copies, pool_weights
-from consilience.aggregators.consensus.standing import Standing
+from consilience.aggregators.consensus.opinion_weights import Standing, copies, credibility, pool_weights
 from consilience.passes.agreement import Agreement
 from consilience.passes.reader import Reader
 

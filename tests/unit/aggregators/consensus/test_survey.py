@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+from consilience.aggregators.consensus.label_free_fit import Survey, first_choices, survey_of
 from consilience.aggregators.consensus.learned.experts import Opinions
-from consilience.aggregators.consensus.survey import Survey, first_choices, survey_of
 
 AVERAGE = np.array([[0.7, 0.2, 0.1], [0.4, 0.4, 0.2]])
 OPINIONS = Opinions(

@@ -6,7 +6,7 @@ from hypothesis import given
 
 import consilience as cs
 from consilience.aggregators.consensus.label_free_fit import fit_panel
-from consilience.aggregators.consensus.learned.features import CLASS, MEMBER, PANEL
+from consilience.aggregators.consensus.learned.experts import CLASS, MEMBER, PANEL
 from consilience.aggregators.consensus.traits import traits_of
 
 from generated_panels import generated, panels

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import consilience as cs
-from consilience.aggregators.consensus.translation import FEW_ANSWERS, SMOOTHING, TranslationModel
+from consilience.aggregators.consensus.label_free_fit import FEW_ANSWERS, SMOOTHING, TranslationModel
 from consilience.passes.reader import Reader
 
 

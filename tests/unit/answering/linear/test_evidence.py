@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 
 import consilience as cs
 from consilience.answering.linear import LinearRule
-from consilience.answering.linear.evidence import _logarithmic_mean, item_features
-from consilience.maths.model import Scores
+from consilience.answering.linear.rule import _logarithmic_mean, item_features
+from consilience.maths.em import Scores
 from consilience.passes.reader import Reader
 
 N_CLASSES = 3

@@ -7,7 +7,7 @@ from consilience.answering.linear import LinearRule
 from consilience.answering.onnx import write_onnx
 from consilience.answering.rule import Names
 from consilience.data.predictions import Predictions
-from consilience.maths.model import Scores
+from consilience.maths.em import Scores
 from exports import N_CLASSES, N_MEMBERS, SINGLE, awkward_items, run_onnx
 
 SOFT = np.zeros(N_MEMBERS, dtype=bool)

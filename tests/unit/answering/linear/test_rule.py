@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 import consilience as cs
 from consilience.answering.linear import LinearRule
 from consilience.answering.linear.rule import SINGLE_LIMIT
-from consilience.maths.model import Scores
+from consilience.maths.em import Scores
 
 from simulate import softmax_members
 

@@ -10,7 +10,7 @@ from consilience.answering.linear.torch_form import linear_form
 from consilience.answering.rule import Names
 from consilience.answering.torch_module import Fusion
 from consilience.data.predictions import Predictions
-from consilience.maths.model import Scores
+from consilience.maths.em import Scores
 from exports import DOUBLE, N_CLASSES, N_MEMBERS, awkward_items
 
 NAMES = Names("Own", list(range(N_MEMBERS)), list(range(N_CLASSES)))

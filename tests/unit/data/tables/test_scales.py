@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import consilience as cs
-from consilience.data.tables.scales import as_probabilities, named_scale, scale_of
+from consilience.data.tables.numbers import as_probabilities, named_scale, scale_of
 from consilience.files import read_predictions
 
 ROWS = np.random.default_rng(0).dirichlet(np.ones(3), size=50)

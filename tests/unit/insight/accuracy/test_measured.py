@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from consilience.insight.accuracy.measured import COVERAGE, measured
-from consilience.metrics.wilson import wilson
+from consilience.insight.accuracy.estimates import COVERAGE, measured
+from consilience.metrics.scores import wilson
 
 N_ITEMS, N_LABELS, DRAWS = 2000, 50, 400
 

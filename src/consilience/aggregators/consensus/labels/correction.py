@@ -9,12 +9,12 @@ import numpy as np
 from scipy.special import softmax
 
 from consilience.aggregators.consensus.labels.corrected import ANSWER_FLOOR, FLOOR, Correction
-from consilience.system.threads import one_thread_per_product
+from consilience.system.machine import one_thread_per_product
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from consilience.aggregators.consensus.labels.labelled_items import LabelledItems
+    from consilience.aggregators.consensus.labels.teaching import LabelledItems
     from consilience.system.arrays import FloatArray
 
 STRENGTHS = (300.0, 100.0, 30.0, 10.0, 3.0, 1.0)

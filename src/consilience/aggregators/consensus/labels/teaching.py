@@ -3,22 +3,124 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from hashlib import blake2b
+from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
-from consilience.aggregators.consensus.labels.corrected import CorrectedRule
+from consilience.aggregators.consensus.labels.corrected import CorrectedRule, bounded, trust_in
 from consilience.aggregators.consensus.labels.correction import learn_correction
-from consilience.aggregators.consensus.labels.influence import bounded, trust_in
+from consilience.data.axes import COUNT
+from consilience.data.names import text_of
 from consilience.data.predictions import Predictions
 from consilience.system.arrays import to_numpy
-from consilience.system.warning import warn
+from consilience.system.errors import warn
 
 if TYPE_CHECKING:
-    from consilience.aggregators.consensus.labels.labelled_items import LabelledItems, Sample
+    import numpy.typing as npt
+
     from consilience.aggregators.consensus.learned.rule import LearnedRule
     from consilience.answering.rule import AbstractRule
+    from consilience.data.axes import Axis
+    from consilience.data.predictions import AbstractPredictions
     from consilience.system.arrays import FloatArray
+
+
+MOST_NUMBERS = 20_000
+"""Above so many members × classes no correction is learned: it would have more numbers than labels can determine."""
+
+N_SAMPLED, MOST_SAMPLED = 250, 2**20
+"""So many items are sampled; fewer, if they would be more numbers than this."""
+
+FORGOTTEN = 1e-3
+"""A labelled item that counts for less is dropped."""
+
+NAMELESS = 0
+"""The key of an item without a name, which is like no other item."""
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class LabelledItems:
+    """What members said of the items whose classes are known. Those of two sets of items add up."""
+
+    said: FloatArray  # (items, members, classes): labels one-hot, NaN where missing
+    targets: FloatArray  # (items, classes): one-hot rows, or probabilities
+    noise: FloatArray  # (items,): how often such a label is wrong; NaN where that is to be estimated
+    weights: FloatArray  # (items,): 1, less of those that a stream is forgetting
+    keys: npt.NDArray[np.int64]  # (items,): of their names
+
+    def __add__(self, other: LabelledItems) -> LabelledItems:
+        """An item that is labelled again, by its name, counts once, with its later label."""
+        mine = self.take((self.keys == NAMELESS) | ~np.isin(self.keys, other.keys))
+        pairs = zip(mine._parts(), other._parts(), strict=True)
+        return LabelledItems(*(np.concatenate(pair) for pair in pairs))
+
+    def __rmul__(self, factor: float) -> LabelledItems:
+        faded = LabelledItems(self.said, self.targets, self.noise, factor * self.weights, self.keys)
+        return faded.take(faded.weights > FORGOTTEN)
+
+    def take(self, items: npt.NDArray[Any]) -> LabelledItems:
+        """Some of the items: a mask, or positions in the order wanted."""
+        return LabelledItems(*(part[items] for part in self._parts()))
+
+    def _parts(self) -> tuple[npt.NDArray[Any], ...]:
+        return self.said, self.targets, self.noise, self.weights, self.keys
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class Sample:
+    """What members said of some items, whether their classes are known or not."""
+
+    said: npt.NDArray[np.float32]  # (items, members, classes)
+
+
+def rows_said(predictions: Predictions) -> FloatArray:
+    """(items, members, classes): what members said of these items."""
+    said = predictions.to_array().transpose(1, 0, 2)
+    return np.asarray(said / said.sum(axis=2, keepdims=True), dtype=np.float64)  # half precision does not sum to 1
+
+
+def can_be_corrected(predictions: AbstractPredictions) -> bool:
+    """Whether labels can determine a number for each member and class."""
+    return predictions.n_members * predictions.n_classes <= MOST_NUMBERS
+
+
+def sample_of(predictions: AbstractPredictions) -> Sample | None:
+    """Some of the items, if labels can correct the answers to them."""
+    if not can_be_corrected(predictions):
+        return None
+    n_sampled = _n_sampled(predictions.n_members, predictions.n_classes)
+    return Sample(rows_said(predictions.sampled(n_sampled)).astype(np.float32))
+
+
+def _n_sampled(n_members: int, n_classes: int) -> int:
+    return min(N_SAMPLED, MOST_SAMPLED // (n_members * n_classes))
+
+
+def latest(before: Sample | None, new: Sample | None) -> Sample | None:
+    """The latest items of a stream."""
+    if before is None or new is None:
+        return new
+    return Sample(np.concatenate([before.said, new.said])[-_n_sampled(*new.said.shape[1:]) :])
+
+
+def keys_of(items: Axis, positions: npt.NDArray[np.intp], said: FloatArray) -> npt.NDArray[np.int64]:
+    """A number for each item, the same wherever the item is met, so that a file need not hold the names.
+
+    Names that count, as those of items without names do, are no names of their own: other data have them too. Such
+    items are known by their names and by what members said (items, members, classes).
+    """
+    keys = np.empty(len(positions), dtype=np.int64)
+    for place, position in enumerate(positions.tolist()):
+        name = text_of(items.name(position))
+        content = np.ascontiguousarray(said[place]).tobytes() if COUNT.fullmatch(name) else b""
+        digest = blake2b(name.encode() + content, digest_size=8).digest()
+        keys[place] = int.from_bytes(digest, "little", signed=True) or 1
+    return keys
+
 
 MANY_OF_ONE = 5
 """So many labels, all of one class, are worth a warning: they were hardly drawn at random."""

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, final
 
 import numpy as np
 
-from consilience.aggregators.consensus.learned.features import (
+from consilience.aggregators.consensus.learned.experts import (
     CLASS,
     EQUAL,
     ITEM,

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple, final
 
 import numpy as np
 
-from consilience.aggregators.consensus.learned.experts import VOTE
-from consilience.aggregators.consensus.learned.features import (
+from consilience.aggregators.consensus.learned.experts import (
     AMONG_EQUALS,
     EQUAL,
     ITEM,
@@ -18,6 +17,7 @@ from consilience.aggregators.consensus.learned.features import (
     MOST_CANDIDATES,
     N_LOGS,
     PAIR,
+    VOTE,
 )
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from consilience.aggregators.consensus.learned.network import Prepared
     from consilience.aggregators.consensus.learned.rule import LearnedRule
     from consilience.answering.onnx import Graph, GraphRows
-    from consilience.maths.model import Scores
+    from consilience.maths.em import Scores
     from consilience.system.arrays import FloatArray
 
 MEMBERS, CLASSES = np.array([0]), np.array([1])

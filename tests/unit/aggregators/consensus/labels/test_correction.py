@@ -5,7 +5,7 @@ import pytest
 
 from consilience.aggregators.consensus.labels import correction as label_correction
 from consilience.aggregators.consensus.labels.correction import SURPRISE, learn_correction
-from consilience.aggregators.consensus.labels.labelled_items import LabelledItems
+from consilience.aggregators.consensus.labels.teaching import LabelledItems
 
 N_CLASSES = 4
 

@@ -4,9 +4,14 @@ import numpy as np
 import pytest
 
 import consilience as cs
-from consilience.aggregators.consensus.labels.corrected import Correction
-from consilience.aggregators.consensus.labels.influence import bounded, most_turned, trust_in, turning_points
-from consilience.aggregators.consensus.labels.labelled_items import LabelledItems
+from consilience.aggregators.consensus.labels.corrected import (
+    Correction,
+    bounded,
+    most_turned,
+    trust_in,
+    turning_points,
+)
+from consilience.aggregators.consensus.labels.teaching import LabelledItems
 
 from simulate import softmax_members
 

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from consilience.aggregators.consensus.learned.experts import Opinions
-from consilience.aggregators.consensus.learned.features import (
+from consilience.aggregators.consensus.learned.experts import (
     CLASS,
     ITEM,
     LOWEST_LOG,
@@ -17,6 +16,7 @@ from consilience.aggregators.consensus.learned.features import (
     N_SHARES,
     NAMES,
     PAIR,
+    Opinions,
     candidates,
     chosen,
     entropy,

@@ -9,8 +9,7 @@ import pytest
 
 import consilience as cs
 from consilience.aggregators.consensus.learned import network
-from consilience.aggregators.consensus.learned.experts import Opinions
-from consilience.aggregators.consensus.learned.features import CLASS, MEMBER, NAMES, PANEL, Traits
+from consilience.aggregators.consensus.learned.experts import CLASS, MEMBER, NAMES, PANEL, Opinions, Traits
 from consilience.answering import weights_file
 
 from simulate import softmax_members

@@ -5,7 +5,7 @@ import pytest
 
 import consilience as cs
 from consilience.aggregators.consensus.labels.corrected import CorrectedRule
-from consilience.aggregators.consensus.learned.features import MOST_CANDIDATES
+from consilience.aggregators.consensus.learned.experts import MOST_CANDIDATES
 from exports import SINGLE, exported, logits_of, run_onnx
 
 from simulate import softmax_members

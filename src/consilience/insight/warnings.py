@@ -1,0 +1,429 @@
+"""Every warning, by name, in the order in which they are shown."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, NamedTuple, final
+
+import numpy as np
+from scipy import sparse
+
+from consilience.aggregators.consensus.opinion_weights import SURE
+from consilience.data.answers import HardAnswers
+from consilience.insight.accuracy.estimates import FUSED
+from consilience.metrics.scores import paired_difference
+from consilience.passes.reader import Reader
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    import numpy.typing as npt
+
+    from consilience.data.predictions import Predictions
+    from consilience.insight.accuracy.estimates import AccuracyEstimate, Estimates
+    from consilience.passes.agreement import Agreement
+    from consilience.system.arrays import FloatArray, IntArray
+
+
+LEAST_RIGHT, AT_BEST = 0.65, 0.95
+"""The fused answer is warned of if it is estimated to be right on less than the first share of the items, and the
+interval ends below the second; it is then wrong on a quarter or more."""
+
+MOSTLY_RIGHT = 0.75
+"""Where labels measure the fused answer, it is warned of if the interval of its accuracy ends below."""
+
+FALLEN = 0.1
+"""The fused answer has become worse since a reference if its estimated accuracy has fallen by more; the true one has
+then fallen by .05 or more (`python -m benchmarks.quality.fallen`, `results/fallen.txt`)."""
+
+TOO_SURE = 0.15
+"""A member is too sure if it claims so much more than is estimated; it then claims .1 too much or more."""
+
+CHANCE_LEVEL = 0.1
+"""A member is useless if its agreement with the fused answer beyond chance, Cohen's kappa, is less. It then has hardly
+more with the truth."""
+
+LEAST_RENAMED = 0.3
+"""A member has its classes in another order if so many more of its votes would be those of the fused answer under
+other names; the same is then true of the truth, by .2 or more."""
+
+LEAST_AGREED, LEAST_AMONG_OTHERS = 0.5, 0.2
+"""… if such a share of them then is, and if the other members agree with each other so much beyond chance. Otherwise
+nobody knows who is in order."""
+
+SAME_ERRORS, ENOUGH_ERRORS = 0.99, 20
+"""Members are copies if such a share of the items on which either contradicts the fused answer, at least so many, has
+the same vote of both."""
+
+EQUAL, ROOM_TO_DIFFER = 1e-9, 0.01
+"""… or if their probabilities are the same, up to this squared distance an item; of members who are always sure that
+tells nothing."""
+
+MOST_OF_ONE = 0.9
+"""Who says one class in more than this share of its votes is neither a copy of others who do, nor in another order."""
+
+MOST_OFF, NINE_OF_TEN = 0.1, 1.645
+"""There are too few items if nine of ten intervals of labelled ones would reach further than this, up and down."""
+
+ENOUGH_VOTES, ENOUGH_MEMBERS = 50, 3
+"""The fewest votes and members for a warning about single members, or pairs."""
+
+MOST_SHOWN = 10
+"""At most so many warnings of a kind."""
+
+
+class Warned(NamedTuple):
+    """A warning: what was found, what shows it, what to do, and the positions of the members it is about."""
+
+    finding: str
+    advice: str
+    because: str = ""
+    about: tuple[int, ...] = ()
+
+    @property
+    def text(self) -> str:
+        """All of it, in two sentences."""
+        return f"{self.finding}{f': {self.because}' if self.because else ''}. {self.advice}"
+
+
+class Changed(NamedTuple):
+    """The labelled items that the average answers otherwise: how many the fused answer made right, and wrong."""
+
+    made_right: int
+    made_wrong: int
+    is_loss: bool  # whether the fused answer is right less often, by the 90 % interval of the paired difference
+
+    @classmethod
+    def of(cls, fused: IntArray, average: IntArray, known: IntArray) -> Changed:
+        """Count them, given the two answers and the true classes (items,), -1 where unknown."""
+        is_known = known >= 0
+        ours, plain = (fused == known)[is_known], (average == known)[is_known]
+        is_loss = paired_difference(ours, plain).high < 0
+        return cls(int((ours & ~plain).sum()), int((plain & ~ours).sum()), is_loss)
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class PanelEvidence:
+    """What is known of a panel without labels."""
+
+    data: Predictions
+    chosen: IntArray  # (items,): the fused answer
+    estimates: Estimates  # of the members, and of the "fused answer"
+    has_settled: bool = True
+    changed: Changed | None = None  # None without labels that the fused answer has not seen
+    doubts_labels: bool = False  # whether the labels of the fit contradict answers that are sure
+
+    @cached_property
+    def answered(self) -> Agreement:
+        """How much members agree in their answers."""
+        return Reader(self.data).agreement()
+
+    @cached_property
+    def said(self) -> Agreement:
+        """How often members find the same class most probable."""
+        return Reader(self.data.votes()).agreement()
+
+    @property
+    def claimed(self) -> FloatArray:
+        """How sure each member is of what it says (members,); NaN of those who give labels alone, or nothing."""
+        sureness = self.answered.mean_confidence
+        return np.where(sureness < SURE, sureness, np.nan)
+
+    @property
+    def accuracies(self) -> FloatArray:
+        """The estimated accuracy of each member (members,)."""
+        return np.array([found.value for found in self.estimates.members])
+
+    @cached_property
+    def votes(self) -> HardAnswers:
+        """What each member finds most probable, without the answers that find several classes so."""
+        nothing = np.empty(0, dtype=np.intp)
+        return self.data.votes().hard or HardAnswers(nothing, nothing, nothing)
+
+    @cached_property
+    def n_votes(self) -> IntArray:
+        """How many votes each member gives (members,)."""
+        return np.bincount(self.votes.members, minlength=self.data.n_members)
+
+    @property
+    def is_varied(self) -> npt.NDArray[np.bool_]:
+        """Which members do not say one and the same class nearly always (members,)."""
+        return np.asarray(self.said.shares.max(axis=1) <= MOST_OF_ONE)
+
+    @cached_property
+    def _by_member(self) -> tuple[IntArray, IntArray]:
+        """The places of the votes, sorted by member, and where each member's begin and the last one's end."""
+        order = np.argsort(self.votes.members, kind="stable")
+        return order, np.concatenate([[0], np.cumsum(self.n_votes)])
+
+    def confusion(self, member: int) -> FloatArray:
+        """How often a member says each class of the fused answer's (fused answer, said)."""
+        order, ends = self._by_member
+        own, n_classes = order[ends[member] : ends[member + 1]], self.data.n_classes
+        cells = self.chosen[self.votes.items[own]] * n_classes + self.votes.labels[own]
+        return np.bincount(cells, minlength=n_classes**2).reshape(n_classes, n_classes).astype(np.float64)
+
+    def member(self, position: int) -> str:
+        """The name of a member in quotes."""
+        return repr(self.data.members[position])
+
+
+def copied_members(evidence: PanelEvidence) -> list[Warned]:
+    """Pairs of members who give equal probabilities, or contradict the fused answer in the same way."""
+    said = evidence.said
+    if not said.has_pairs:
+        return []
+    have_met, n_items = said.counts >= ENOUGH_VOTES, evidence.data.n_items
+    first, second = np.nonzero(np.triu((_give_equal(evidence) | _err_alike(evidence)) & have_met, k=1))
+    return [
+        Warned(
+            f"members {evidence.member(a)} and {evidence.member(b)} look like copies",
+            "Check whether one of them is a copy of the other, and keep one if so",
+            f"they give the same answer to {said.products[a, b] / said.counts[a, b]:.1%} of "
+            f"{int(said.counts[a, b])} {'common items' if said.counts[a, b] <= n_items else 'pairs of answers'}",
+            (int(a), int(b)),
+        )
+        for a, b in zip(first[:MOST_SHOWN], second[:MOST_SHOWN], strict=True)
+    ]
+
+
+def _give_equal(evidence: PanelEvidence) -> npt.NDArray[np.bool_]:
+    """Which pairs (members, members) give equal probabilities, and are unsure enough for that to tell something."""
+    answered = evidence.answered
+    sums = answered.products
+    equal = np.abs(np.diag(sums)[:, None] + np.diag(sums) - 2 * sums) <= EQUAL * np.maximum(answered.counts, 1)
+    same_items = np.minimum(np.diag(answered.counts)[:, None], np.diag(answered.counts)) == answered.counts
+    is_unsure = np.nan_to_num(evidence.claimed, nan=1.0) < 1 - ROOM_TO_DIFFER
+    return np.asarray(equal & same_items & same_items.T & is_unsure & is_unsure[:, None])
+
+
+def _err_alike(evidence: PanelEvidence) -> npt.NDArray[np.bool_]:
+    """Which pairs (members, members) contradict the fused answer on the same items, with the same votes.
+
+    Members who hardly ever contradict it may well be right, and right answers are the same without copying. Who gives
+    the same answer to an item several times gives it once. Who gives different ones is not looked at there: one of them
+    must contradict the fused answer, and if the item is two questions in truth, able members do so alike.
+    """
+    shape, n_classes = (evidence.data.n_members, evidence.data.n_items), evidence.data.n_classes
+    members, items, labels = _given_once(evidence)
+    answered = sparse.csr_array((np.ones(len(members)), (members, items)), shape=shape)
+    is_against = labels != evidence.chosen[items]
+    members, items, labels = members[is_against], items[is_against], labels[is_against]
+    places = items * n_classes + labels
+    kinds, columns = np.unique(places, return_inverse=True)
+    against = sparse.csr_array((np.ones(len(items)), (members, columns)), shape=(shape[0], len(kinds)))
+    alike = (against @ against.T).toarray()
+    where_met = (sparse.csr_array((np.ones(len(items)), (members, items)), shape=shape) @ answered.T).toarray()
+    either = where_met + where_met.T - alike  # on so many common items one of the two contradicts it
+    is_varied = evidence.is_varied & evidence.is_varied[:, None]
+    return np.asarray(is_varied & (either >= ENOUGH_ERRORS) & (alike >= SAME_ERRORS * either))
+
+
+def _given_once(evidence: PanelEvidence) -> tuple[IntArray, IntArray, IntArray]:
+    """The members, items and labels of all votes, an item's equal ones once and its different ones not at all."""
+    votes = evidence.votes
+    if not evidence.data.has_repeats():
+        return votes.members, votes.items, votes.labels
+    given = np.unique(np.stack([votes.members, votes.items, votes.labels]), axis=1)
+    _, place, n_given = np.unique(given[0] * evidence.data.n_items + given[1], return_inverse=True, return_counts=True)
+    members, items, labels = given[:, n_given[place] == 1]
+    return members, items, labels
+
+
+def useless_members(evidence: PanelEvidence) -> list[Warned]:
+    """Members whose votes have hardly more to do with the fused answer than blind ones."""
+    return [
+        Warned(
+            f"member {evidence.member(member)} agrees with the others hardly more than blind guessing would",
+            "Look at some of its answers, and leave it out if they make no sense",
+            about=(member,),
+        )
+        for member, names in _odd_members(evidence)
+        if names is None
+    ][:MOST_SHOWN]
+
+
+def renamed_members(evidence: PanelEvidence) -> list[Warned]:
+    """Members who would agree with the others if their classes had other names: permuted, or the opposite."""
+    found = []
+    for member, names in _odd_members(evidence):
+        if names is not None:
+            classes = evidence.data.classes
+            moved = [f"{classes[said]} for {classes[meant]}" for meant, said in enumerate(names) if meant != said]
+            shown = ", ".join(moved[:3]) + (", …" if len(moved) > 3 else "")
+            found.append(
+                Warned(
+                    f"member {evidence.member(member)} seems to have its classes in another order",
+                    "Check the order of its columns, or the names of its classes, and fuse again",
+                    f"it says {shown}",
+                    (member,),
+                )
+            )
+    return found[:MOST_SHOWN]
+
+
+def overconfident_members(evidence: PanelEvidence) -> list[Warned]:
+    """Members who are surer of their answers than they are right: what they claim is beyond the interval."""
+    excess = np.nan_to_num(evidence.claimed - evidence.accuracies, nan=-1.0)
+    order = np.argsort(-excess, kind="stable")
+    at_most = np.array([found.high for found in evidence.estimates.members])
+    is_too_sure = (excess > TOO_SURE) & (evidence.claimed > at_most) & (evidence.n_votes >= ENOUGH_VOTES)
+    return [
+        Warned(
+            f"member {evidence.member(member)} is too sure",
+            "Use the probabilities of the fused answer, not its own",
+            f"it claims to be right on {evidence.claimed[member]:.0%} of its answers, and "
+            f"{'is' if evidence.estimates.members[member].is_measured else 'is estimated to be'} "
+            f"right on {evidence.estimates.members[member]}",
+            (int(member),),
+        )
+        for member in order[is_too_sure[order]][:MOST_SHOWN]
+    ]
+
+
+def _odd_members(evidence: PanelEvidence) -> Iterator[tuple[int, IntArray | None]]:
+    """Members who do not go with the fused answer; what they call each class where names explain it, else None."""
+    if evidence.data.n_members < ENOUGH_MEMBERS:
+        return
+    shares = np.bincount(evidence.chosen, minlength=evidence.data.n_classes) / evidence.data.n_items
+    for member in np.flatnonzero(evidence.n_votes >= ENOUGH_VOTES).tolist():
+        counts = evidence.confusion(member)
+        kappa = _kappa(counts, shares)
+        names = _other_names(evidence, member, counts) if kappa < 1 - LEAST_RENAMED else None
+        if names is not None or kappa < CHANCE_LEVEL:
+            yield member, names
+
+
+def _kappa(counts: FloatArray, shares: FloatArray) -> float:
+    """Cohen's kappa of a table (fused, said), with chance by the shares of the fused answers to all items.
+
+    So a labelling function, which says one class where it applies, is no blind guess; who says one class of every item
+    is. Where the fused answer is one class throughout, nothing tells members apart, and all have 1.
+    """
+    total = counts.sum()
+    by_chance = float(shares @ counts.sum(axis=0)) / total
+    return float(np.trace(counts) / total - by_chance) / (1 - by_chance) if shares.max() < 1 else 1.0
+
+
+def _other_names(evidence: PanelEvidence, member: int, counts: FloatArray) -> IntArray | None:
+    """What the member calls each class of the fused answer (classes,), if other names explain its votes."""
+    from scipy.optimize import linear_sum_assignment  # noqa: PLC0415 - slow to import
+
+    names = np.asarray(linear_sum_assignment(-counts)[1])
+    agreed = counts[np.arange(len(counts)), names].sum() / counts.sum()
+    gain = agreed - np.trace(counts) / counts.sum()
+    is_clear = gain > LEAST_RENAMED and agreed > LEAST_AGREED and evidence.is_varied[member]
+    return names if is_clear and _agreement_of_others(evidence, member) > LEAST_AMONG_OTHERS else None
+
+
+def _agreement_of_others(evidence: PanelEvidence, member: int) -> float:
+    """How much the other members agree with each other beyond chance; 0 of too many members to compare."""
+    if not evidence.said.has_pairs:
+        return 0.0
+    others = evidence.said.among(np.flatnonzero(np.arange(evidence.data.n_members) != member))
+    met = np.where(np.eye(len(others.counts), dtype=bool), 0, others.counts)
+    return float((met * others.beyond_chance()).sum() / max(met.sum(), 1))
+
+
+LOST = "fusing made more answers wrong than right"
+"""What is found where labels show that the plain average is better."""
+
+
+def not_settled(evidence: PanelEvidence) -> list[Warned]:
+    """The fit stopped before its objective settled."""
+    if evidence.has_settled:
+        return []
+    finding = "the fit had not settled when it stopped, so all numbers may still change"
+    return [Warned(finding, "Raise max_iter or tol")]
+
+
+def contradicting_labels(evidence: PanelEvidence) -> list[Warned]:
+    """The labels of the fit contradict the answers that members are sure of."""
+    if not evidence.doubts_labels:
+        return []
+    return [
+        Warned(
+            "the known labels contradict most of the answers to their items",
+            "Check whether classes are swapped, or only mistakes were labelled; until then, do not take what these "
+            "labels measure for all items",
+        )
+    ]
+
+
+def wrong_together(evidence: PanelEvidence) -> list[Warned]:
+    """Everybody is wrong together: the fused answer is wrong on a quarter of the items or more, or probably so."""
+    fused = evidence.estimates.answers[FUSED]
+    if fused.is_measured:
+        return [_measured_wrong(fused)] if fused.high < MOSTLY_RIGHT else []
+    if not (fused.value < LEAST_RIGHT and fused.high < AT_BEST):
+        return []
+    return [
+        Warned(
+            "the fused answer is probably wrong on a quarter of the items or more",
+            "Before you use it, label some items drawn at random, 50 say: they tell how often it is right, and "
+            "correct it",
+            f"it is estimated to be right on {fused}",
+        )
+    ]
+
+
+def _measured_wrong(fused: AccuracyEstimate) -> Warned:
+    return Warned(
+        "the fused answer is wrong on more than a quarter of the items",
+        "Give labels of some items to the fit, which correct it, and use the others to measure it again",
+        f"measured with the labels, it is right on {fused}",
+    )
+
+
+def lost_by_fusing(evidence: PanelEvidence) -> list[Warned]:
+    """Labels show that the plain average is right more often than the fused answer."""
+    changed = evidence.changed
+    if changed is None or not changed.is_loss:
+        return []
+    return [
+        Warned(
+            LOST,
+            "Use the plain average instead, or give labels of some items to the fit, which correct it",
+            f"of the labelled answers that differ from the plain average, {changed.made_right:,} became right and "
+            f"{changed.made_wrong:,} became wrong",
+        )
+    ]
+
+
+def too_few_items(evidence: PanelEvidence) -> list[Warned]:
+    """So few items that even their labels would not tell how good the members are."""
+    known = [found.value for found in evidence.estimates.members if not np.isnan(found.value)]
+    if not known:
+        return []
+    usual, n_items = float(np.median(known)), evidence.data.n_items
+    usual = (usual * n_items + 1) / (n_items + 2)  # on one item, nobody is known to be always right
+    off = NINE_OF_TEN * np.sqrt(usual * (1 - usual) / n_items)
+    if off <= MOST_OFF:
+        return []
+    return [
+        Warned(
+            f"{n_items} {'item is' if n_items == 1 else 'items are'} too few to tell how good the members are",
+            "Bring more items of the same kind; they need no labels",
+            f"even with all labels, an accuracy would be known to {100 * off:.0f} points up or down",
+        )
+    ]
+
+
+WARNINGS: dict[str, Callable[[PanelEvidence], list[Warned]]] = {
+    "labels contradict": contradicting_labels,
+    "not settled": not_settled,
+    "too few items": too_few_items,
+    "everybody wrong together": wrong_together,
+    "loss by fusing": lost_by_fusing,
+    "useless member": useless_members,
+    "classes in another order": renamed_members,
+    "copies": copied_members,
+    "overconfident member": overconfident_members,
+}
+
+
+def warnings_of(evidence: PanelEvidence) -> list[Warned]:
+    """What deserves a look, the most serious first."""
+    return [warned for find in WARNINGS.values() for warned in find(evidence)]
