@@ -62,6 +62,10 @@ def of_task(*names):
     return lambda task: task in names
 
 
+def of_size(wanted):
+    return lambda size: size == wanted
+
+
 def against(file, metrics, methods=("SDS (paper)", "SDS (ours)"), *, counts=True, other="EA", **where):
     return [
         told(gaps(file, method, metric, other, **where), metric, counts=counts)
@@ -149,9 +153,10 @@ CLAIMS = {  # the beginning of a row of the table, or a part of it that no other
         *(told(gaps("clean", name, NLL), NLL, digits=2) for name in ("DS", "BCC")),
     ],
     "[H]": lambda: [
-        told(gaps("ensemble-size", method, NLL, size=lambda size, of=of: size == of), NLL, digits=digits)
-        for method, digits in (("SDS (paper)", 4), ("SDS (ours)", 3))
-        for of in ("3", "5")
+        told(gaps("ensemble-size", method, NLL, size=of_size(of), task=of_task(task)), NLL, digits=digits)
+        for task, sizes, all_digits in (("cifar10-resnet20", "3 5", (4, 3)), ("mnist", "3 10", (3, 2)))
+        for method, digits in zip(("SDS (paper)", "SDS (ours)"), all_digits, strict=True)
+        for of in sizes.split()
     ],
 }
 
@@ -183,9 +188,13 @@ def printed(experiment, metric):
     return [sign * (values["SDS"] - values["EA"]) for _, values in sorted(found.items())]
 
 
-def measured(method, metric):
-    means = [gaps("ensemble-size", method, metric, size=lambda size, of=of: size == of) for of in ("3", "5")]
+def measured(method, metric, task="cifar10-resnet20", sizes="3 5"):
+    means = [gaps("ensemble-size", method, metric, size=of_size(of), task=of_task(task)) for of in sizes.split()]
     return [sum(found) / len(found) for found in means]
+
+
+def on_mnist(method):
+    return [measured(method, metric, "mnist", "3 5 7 9 10") for metric in FOUR]
 
 
 def joined(numbers):
@@ -197,6 +206,8 @@ PRINTED = ("Accuracy", "ECE", "Brier score", "NLL")
 SIZES = {
     "CIFAR-10, Gaussian noise 3, to the letter": lambda: [measured("SDS (paper)", metric) for metric in FOUR],
     "… our start | 3 / 5": lambda: [measured("SDS (ours)", metric) for metric in FOUR],
+    "MNIST, 30°, 60°, 90°, to the letter": lambda: on_mnist("SDS (paper)"),
+    "MNIST, our start": lambda: on_mnist("SDS (ours)"),
     "as printed: CIFAR-100": lambda: [printed("cifar100-c-sizes", metric) for metric in PRINTED],
     "as printed: ImageNet": lambda: [printed("imagenet-c-sizes", metric) for metric in PRINTED],
 }
