@@ -94,7 +94,7 @@ mutants: .venv/tested-with
 # Known weaknesses of what the tests run with; asks PyPI.
 audit: .venv/bin/python
 	$(BIN)/python -m pip install --quiet pip-audit
-	$(BIN)/python -m pip_audit --requirement constraints.txt --no-deps --disable-pip
+	$(BIN)/python -m pip_audit --strict --requirement constraints.txt --no-deps --disable-pip
 
 # The wheel and the source archive: built, checked, installed for every Python there is, with oldest and newest versions.
 release-check:
