@@ -52,13 +52,14 @@ paper: .venv/reproduced-with
 train: .venv/tested-with
 	OMP_NUM_THREADS=1 $(BIN)/python -m training --data-dir $(DATA) --shared-dir $(SHARED) --work-dir $(WORK)
 
-# The environment of benchmarks/quality/peers: other people's methods.
+# The environment of benchmarks/quality/peers: other people's methods, and tools that read what is written for them.
 peers: .venv-peers/made
 
-# The tests that are skipped where other people's methods are not installed.
+# The tests that are skipped where other people's methods and tools are not installed.
 peers-test: .venv-peers/made
 	OMP_NUM_THREADS=1 $(PEERS_BIN)/python -m pytest tests/quality/test_peers.py tests/equivalence/test_crowd_kit.py \
-		tests/paper/unit/test_laplace.py
+		tests/paper/unit/test_laplace.py tests/tools tests/equivalence/test_other_arrays.py \
+		tests/unit/data/tables/test_members.py
 
 # Damaged files of every format that is read; what fails is kept in tests/trust/corpus.
 MINUTES ?= 10
@@ -134,12 +135,13 @@ YARDSTICK := crowd-kit attrs nltk regex tqdm
 # torch comes first, so that no peer chooses its version. Without dependencies: they ask for language models and a board
 # for logs, which aggregation does not use.
 PEERS_BIN := .venv-peers/bin
-.venv-peers/made: pyproject.toml constraints.txt benchmarks/quality/peers-requirements.txt
+.venv-peers/made: pyproject.toml constraints.txt benchmarks/quality/peers-requirements.txt tests/tools/requirements.txt
 	$(PYTHON) -m venv .venv-peers
 	$(PEERS_BIN)/python -m pip install --quiet --upgrade pip
 	$(PEERS_BIN)/python -m pip install --quiet --constraint constraints.txt torch==2.13.0
 	$(PEERS_BIN)/python -m pip install --quiet --constraint constraints.txt --editable ".[test]" pooch
-	$(PEERS_BIN)/python -m pip install --quiet --constraint constraints.txt laplace-torch
+	$(PEERS_BIN)/python -m pip install --quiet --constraint constraints.txt laplace-torch \
+		--requirement tests/tools/requirements.txt
 	$(PEERS_BIN)/python -m pip uninstall --quiet --yes torchvision
 	$(PEERS_BIN)/python -m pip install --quiet --no-deps --requirement benchmarks/quality/peers-requirements.txt
 	touch $@
