@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from consilience.data.axes import short
 from consilience.system.errors import InvalidPredictions, Say
 
 if TYPE_CHECKING:
@@ -43,8 +44,8 @@ class Told(NamedTuple):
         return (self.item, self.member, self.label) != (None, None, None)
 
 
-N_SAMPLES, LONGEST, MOST_LISTED = 2, 16, 6
-"""How many values of a column are shown, how many characters of each, and how many columns are listed."""
+N_SAMPLES, LONGEST, LONGEST_NAME, MOST_LISTED = 2, 16, 120, 6
+"""How many values of a column are shown, how many characters of each and of a name, and how many columns are listed."""
 
 
 def names_of(columns: Iterable[Column]) -> list[Any]:
@@ -60,20 +61,26 @@ def say_members(columns: Iterable[Column]) -> Say:
 def options(argument: str, *columns: Column | list[Column], before: str = "") -> str:
     """Columns, or columns to be joined, as what to say, with two values of each: none goes before another."""
     together = [own if isinstance(own, list) else [own] for own in columns[:MOST_LISTED]]
-    said = [f"{Say(argument, '+'.join(map(str, names_of(own))))} ({_samples(own)})" for own in together]
+    said = [
+        f"{Say(argument, _cut('+'.join(map(str, names_of(own))), LONGEST_NAME))} ({_samples(own)})" for own in together
+    ]
     return f"{before if said else ''}{' or '.join(said)}{' or another' if len(columns) > MOST_LISTED else ''}"
 
 
 def _samples(columns: Sequence[Column]) -> str:
     given = [column.given for column in columns if column.given]
     values = dict.fromkeys("/".join(str(own[place % len(own)]) for own in given) for place in range(N_SAMPLES))
-    return ", ".join(value if len(value) <= LONGEST else f"{value[: LONGEST - 1]}…" for value in values)
+    return ", ".join(_cut(value, LONGEST) for value in values)
+
+
+def _cut(text: str, most: int) -> str:
+    return text if len(text) <= most else f"{text[: most - 1]}…"
 
 
 def unclear(argument: str, *columns: Column) -> InvalidPredictions:
     """Several columns may have a role."""
     together = f", or {Say(argument, '+'.join(names_of(columns)))} for all together" if argument == "item" else ""
     return InvalidPredictions(
-        f"one column must hold the {argument}; {' and '.join(map(repr, names_of(columns[:MOST_LISTED])))} may: say "
+        f"one column must hold the {argument}; {' and '.join(map(short, names_of(columns[:MOST_LISTED])))} may: say "
         f"{options(argument, *columns)}{together}"
     )
