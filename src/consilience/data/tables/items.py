@@ -109,8 +109,9 @@ def label_of_truths(columns: Columns, item: Column | None = None) -> Column | No
 def may_name_items(ids: Sequence[Column]) -> InvalidPredictions:
     """A table would be matched by the places of its rows although columns may name its items."""
     return InvalidPredictions(
-        f"a column must name the items, or none; {', '.join(map(short, names_of(ids[:6])))}, with another value in "
-        f"each row, may: say {options('item', *ids)} if it does, or leave it out if rows are in the same order everywhere"
+        f"a column must name the items, or none; {', '.join(map(short, names_of(ids[:6])))}, with another value "
+        f"in each row, may: say {options('item', *ids)} if it does, or leave it out if rows are in the same order "
+        "everywhere"
     )
 
 
