@@ -123,7 +123,7 @@ def _one_class(view: _View) -> Read | None:
     """The probabilities of one class, in an array (items,) or (items, 1)."""
     positive, arrays = view.told.positive, view.of((1, 2), "f")
     flat = {name: np.ravel(a) for name, a in arrays.items() if a.size and a.shape[1:] in ((), (1,))}
-    shares = {name: a for name, a in flat.items() if np.nanmin(a) >= 0 and np.nanmax(a) <= 1}
+    shares = {name: a for name, a in flat.items() if np.fmin.reduce(a) >= 0 and np.fmax.reduce(a) <= 1}  # or missing
     has_others = positive is None and any(array.ndim > 1 for array in view.arrays.values())
     if not shares or view.scale == "labels" or has_others:
         return None
