@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 
@@ -9,6 +10,7 @@ RESULTS = Path(__file__).parent.parent / "results"
 
 
 MINUS = "\N{MINUS SIGN}"
+SCORES = ("accuracy", "NLL")
 
 
 def rows(
@@ -138,6 +140,27 @@ def methods_by_kind(file: str, kinds: list[str], methods: dict[str, str]) -> str
         for kind in kinds
     ]
     return markdown(["panels", *methods.values()], body)
+
+
+def on_panels(bases: dict[str, str], methods: dict[str, str]) -> str:
+    """Accuracy and NLL of methods on published panels of the bench, the best of each in bold."""
+    kept = json.loads((RESULTS / "quality.json").read_text(encoding="utf-8"))["panels"]
+    columns = []
+    for base in bases:
+        scores = next(
+            own["scores"]
+            for own in kept
+            if own["base"] == base and own["kind"] == "as it is"
+        )
+        for place, best, digits in ((0, max, 3), (1, min, 2)):
+            column = [f"{scores[name][place]:.{digits}f}" for name in methods]
+            top = best(column, key=float)
+            columns.append(
+                [f"**{short(own)}**" if own == top else short(own) for own in column]
+            )
+    header = [f"{name}: {score}" for name in bases.values() for score in SCORES]
+    body = list(zip(methods.values(), *columns, strict=True))
+    return markdown(["method", *header], [list(cells) for cells in body])
 
 
 def _ratios(*numbers: str) -> list[str]:
