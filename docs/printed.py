@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 
@@ -9,6 +10,7 @@ RESULTS = Path(__file__).parent.parent / "results"
 
 
 MINUS = "\N{MINUS SIGN}"
+SCORES = ("accuracy", "NLL")
 
 
 def rows(
@@ -31,6 +33,15 @@ def rows(
     if not table:
         raise ValueError(f"{file} has no complete row under {title!r}")
     return table
+
+
+def block(file: str, name: str) -> dict[str, list[str]]:
+    """The numbers of each row, by its first cell, of the first table that has a row of this name."""
+    for table in (RESULTS / file).read_text(encoding="utf-8").split("\n\n"):
+        cells = [re.split(r"\s{2,}", line.strip()) for line in table.splitlines()]
+        if any(own[0] == name for own in cells):
+            return {own[0]: own[1:] for own in cells}
+    raise ValueError(f"{file} has no row {name!r}")
 
 
 def row(file: str, title: str, name: str) -> dict[str, str]:
@@ -131,8 +142,94 @@ def methods_by_kind(file: str, kinds: list[str], methods: dict[str, str]) -> str
     return markdown(["panels", *methods.values()], body)
 
 
+def on_panels(bases: dict[str, str], methods: dict[str, str]) -> str:
+    """Accuracy and NLL of methods on published panels of the bench, the best of each in bold."""
+    kept = json.loads((RESULTS / "quality.json").read_text(encoding="utf-8"))["panels"]
+    columns = []
+    for base in bases:
+        scores = next(
+            own["scores"]
+            for own in kept
+            if own["base"] == base and own["kind"] == "as it is"
+        )
+        for place, best, digits in ((0, max, 3), (1, min, 2)):
+            column = [f"{scores[name][place]:.{digits}f}" for name in methods]
+            top = best(column, key=float)
+            columns.append(
+                [f"**{short(own)}**" if own == top else short(own) for own in column]
+            )
+    header = [f"{name}: {score}" for name in bases.values() for score in SCORES]
+    body = list(zip(methods.values(), *columns, strict=True))
+    return markdown(["method", *header], [list(cells) for cells in body])
+
+
 def _ratios(*numbers: str) -> list[str]:
     return [loss(number, worse_above=1.0) for number in numbers]
+
+
+ESTIMATES = ["error, points", "members better than 70 %", "interval holds"]
+ESTIMATES += ["its width, points", "rank correlation"]
+
+
+def estimates() -> str:
+    """How far off estimated accuracies are, and how often their intervals hold, by kind of panel."""
+    found = block("estimates.txt", "as it is")
+    told = block("shares.txt", "as it is")
+    names = {"all": "all", "as it is": "as they are", "votes": "votes"}
+    names |= {"rare": "one rare class of two", "many members": "forty members"}
+    names |= {"copies": "copies", "10 items": "ten items"}
+    body = [
+        [name, found[kind][0], *_estimated(found[kind]), short(told[kind][-2])]
+        for kind, name in names.items()
+    ]
+    last = "error if told the true [class shares](class-shares.md)"
+    return markdown(["panels", "number", *ESTIMATES, last], body)
+
+
+def estimates_by_family(names: dict[str, str]) -> str:
+    """The same by family, and how often the interval of the fused answer holds there."""
+    found = block("estimates.txt", next(iter(names)))
+    body = [
+        [name, *_estimated(found[family]), _held(found[family][9])]
+        for family, name in names.items()
+    ]
+    return markdown(["family", *ESTIMATES, "interval of the fused answer holds"], body)
+
+
+def _estimated(numbers: list[str]) -> list[str]:
+    _, error, _, error_of_good, holds, width, rank, *_ = numbers
+    return [
+        f"{float(error):.1f}",
+        f"{float(error_of_good):.1f}",
+        _held(holds),
+        f"{float(width):.0f}",
+        short(rank),
+    ]
+
+
+def _held(share: str) -> str:
+    """How often intervals hold, bold where it is less often than nine times of ten."""
+    own = f"{float(share):.0f} %"
+    return f"**{own}**" if float(share) < 90 else own
+
+
+def false_alarms() -> str:
+    """How often monitoring raises an alarm on streams that do not change."""
+    generated, real = block("drift.txt", "networks"), block("drift.txt", "annotators")
+    names = {
+        "generated: networks": generated["networks"],
+        "generated: a crowd with gaps": generated["crowd"],
+        "generated: 200 classes": generated["many classes"],
+        "real panels of 11 families": real["all families"],
+        "each item four times in a row": generated["in runs of four (not independent)"],
+    }
+    body = [
+        [name, number, *(short(share.replace("%", " %")) for share in shares)]
+        for name, (number, *shares) in names.items()
+    ]
+    return markdown(
+        ["without drift", "windows", "asked 1 %", "asked 5 %", "asked 10 %"], body
+    )
 
 
 def told_shares() -> str:

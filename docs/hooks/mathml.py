@@ -19,7 +19,7 @@ def on_page_content(html: str, page: Any, **_: Any) -> str:
     try:
         html = DISPLAY.sub(
             lambda found: (
-                f'<div class="formula">{mathml(found[1], display="block")}</div>'
+                f'<div class="formula" tabindex="0">{mathml(found[1], display="block")}</div>'
             ),
             html,
         )

@@ -1,4 +1,4 @@
-"""How long the documentation is: the build says it."""
+"""How long the documentation is: the build says it, and fails if it is too long."""
 
 from __future__ import annotations
 
@@ -9,6 +9,9 @@ from typing import Any
 
 ROOT = Path(__file__).parents[2]
 FENCED = re.compile(r"^( *)(`{3,}).*?^\1\2 *$", re.MULTILINE | re.DOTALL)
+
+
+MOST = 20_000
 
 
 def words_of(text: str) -> int:
@@ -32,8 +35,11 @@ def by_page() -> dict[str, int]:
 def on_post_build(**_: Any) -> None:
     """Say how many words there are."""
     counted = by_page()
-    logging.getLogger("mkdocs").info(
-        "The documentation has %s words in %s pages.",
-        f"{sum(counted.values()):,}",
+    n_words = sum(counted.values())
+    logging.getLogger("mkdocs").log(
+        logging.WARNING if n_words > MOST else logging.INFO,
+        "The documentation has %s words in %s pages; at most %s are wanted.",
+        f"{n_words:,}",
         len(counted),
+        f"{MOST:,}",
     )

@@ -1,7 +1,9 @@
-"""The site documents every public name, draws its own formulas, and fetches nothing from elsewhere."""
+"""The site documents every public name, draws its own formulas, fetches nothing from elsewhere, has no dead links."""
 
 import importlib.util
+import inspect
 import re
+from operator import attrgetter
 from pathlib import Path
 
 import pytest
@@ -11,6 +13,8 @@ from consilience.aggregators import registry
 from consilience.aggregators.base import AbstractAggregator
 
 DOCS = Path(__file__).parents[2] / "docs"
+FUNCTIONS = [f"datasets.{name}" for name in cs.datasets.__all__] + [f"metrics.{name}" for name in cs.metrics.__all__]
+FUNCTIONS += ["checks.check_aggregator", *(f"plots.{name}" for name in dir(cs.plots) if name.startswith("plot_"))]
 
 
 def hook(name):
@@ -29,6 +33,42 @@ def test_every_public_name_is_in_the_reference():
     }
     assert len(public) > 15
     assert public - documented == set()
+
+
+@pytest.mark.parametrize("name", [*cs.__all__, *FUNCTIONS])
+def test_every_public_name_has_an_example_that_runs(name):
+    """A doctest, which runs with the tests, or code of a page, which runs when the site is built."""
+    value = attrgetter(name)(cs)
+    pages = [page.read_text(encoding="utf-8") for page in DOCS.rglob("*.md")]
+    code = "".join(
+        block for page in pages for block in re.findall(r"^```python exec.*?^```", page, re.MULTILINE | re.DOTALL)
+    )
+    has_doctest = not inspect.ismodule(value) and ">>>" in inspect.getdoc(value)
+    assert has_doctest or re.search(rf"\bcs\.{name}\b", code) or name == "datasets.Panel"  # what the others return
+
+
+def test_links_lead_somewhere():
+    links = hook("links")
+    links.on_pre_build()
+    assert links.dead(DOCS / "index.md") == []
+
+
+def test_dead_links_are_found(tmp_path, monkeypatch):
+    links = hook("links")
+    (tmp_path / "there.md").write_text("# What `x` is\n```\n# no heading\n```\n", encoding="utf-8")
+    text = "[a](there.md) [b](there.md#what-x-is) [c](https://example.org/x) `docs/index.md`\n"
+    text += "[d](gone.md) [e](there.md#no-heading) `docs/gone.md`"
+    (tmp_path / "page.md").write_text(text, encoding="utf-8")
+    assert links.dead(tmp_path / "page.md") == ["docs/gone.md", "gone.md", "there.md#no-heading"]
+    monkeypatch.setattr(links, "ROOT", tmp_path)
+    with pytest.raises(ValueError, match=r"page\.md: gone\.md"):
+        links.on_pre_build()
+
+
+def test_the_pages_are_short_enough():
+    words = hook("words")
+    assert words.words_of("two words\n```\nnot these\n```\n- | 3") == 3
+    assert 10_000 < sum(words.by_page().values()) <= words.MOST
 
 
 @pytest.mark.parametrize(
