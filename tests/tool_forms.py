@@ -79,7 +79,11 @@ def sample(number, responses, target, texts=(" yes", " no"), **more):
 def generated(number, said, target, name):
     """The same of a task that generates: one response for each document, by each filter."""
     texts = ({"until": ["\n"]},)
-    return sample(number, [said], target, texts) | {"filter": name, "metrics": ["exact_match"], "exact_match": 1.0}
+    return sample(number, [said], target, texts) | {
+        "filter": name,
+        "metrics": ["exact_match"],
+        "exact_match": float(said == target),
+    }
 
 
 GENERATED = [

@@ -5,6 +5,7 @@ import csv
 import json
 import zipfile
 from collections.abc import Callable
+from hashlib import sha256
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -113,10 +114,16 @@ def rewardbench(rows):
     ]
 
 
+def helm_item(state):
+    """The id, and a hash of the input: ids of HELM are id0, id1, … in each run."""
+    shown = json.dumps([state["instance"]["input"]["text"], None])
+    return f"{state['instance']['id']}-{sha256(shown.encode()).hexdigest()[:8]}"
+
+
 def helm_answers(states):
     """crfm-helm 0.5.16: its `ScenarioState` by its `asdict_without_nones`, as its runner writes it."""
     said = {"A": "yes", "B": "no"}
-    texts = [(own["instance"]["id"], own["result"]) for own in states if own["result"]["success"]]
+    texts = [(helm_item(own), own["result"]) for own in states if own["result"]["success"]]
     texts = [(item, result["completions"][0]["text"].strip()) for item, result in texts]
     return [(item, "org/m", said[text]) for item, text in texts if text in said]
 
@@ -124,7 +131,7 @@ def helm_answers(states):
 def helm_jury(states):
     """The same with annotations as its `LLMAsJuryAnnotator` returns them."""
     return [
-        (f"org/m/{own['instance']['id']}", judge, str(own["annotations"]["jury"][judge]["accuracy"]["score"]))
+        (f"org/m/{helm_item(own)}", judge, str(own["annotations"]["jury"][judge]["accuracy"]["score"]))
         for own in states
         for judge in ("gpt", "llama")
     ]

@@ -12,8 +12,8 @@ from consilience.data.axes import some
 from consilience.data.tables.numbers import SCALES, Scale
 from consilience.data.tables.told import Told
 from consilience.files.delimited import read_delimited
-from consilience.files.records import check_is_flat, columns_of_json, read_json
-from consilience.files.tools import export_of, reader_of_json, reader_of_table, records_of
+from consilience.files.records import check_is_flat, columns_of_json, read_json, records_in
+from consilience.files.tools import export_of, is_of_tool, reader_of_json, reader_of_table, records_of
 from consilience.files.tools.inspect_ai import unpacked
 from consilience.files.workbooks import read_database, read_parquet, read_sheet
 from consilience.system.errors import InvalidPredictions, extra, within
@@ -149,6 +149,7 @@ def _read_table(path: Path, suffix: str, key: str | None, told: Told) -> Content
     else:
         given = unpacked(path) if suffix == ".eval" else read_json(path, by_line=suffix != ".json")
         try:
+            given = _as_records(given)
             if (reader := reader_of_json(given, told)) is not None:
                 return _exported(reader, path, given, told)
             if not told.are_named:
@@ -159,6 +160,14 @@ def _read_table(path: Path, suffix: str, key: str | None, told: Told) -> Content
     if not table.n_rows:
         raise InvalidPredictions(f"{path} must have at least one row under its header; it has none")
     return Contents(path, key, TABLE_FORMATS[suffix], None, table)
+
+
+def _as_records(given: Any) -> Any:
+    """The records of a tool that were kept as columns, as pandas and Argilla's `to_dict` do; anything else as it is."""
+    if not isinstance(given, dict) or is_of_tool(given):
+        return given
+    records = records_in(given)
+    return records if is_of_tool(records) else given
 
 
 def _exported(reader: Reader, path: Path, given: Any, told: Told) -> Contents:

@@ -37,7 +37,7 @@ def columns_of_json(given: Any, path: Path) -> Columns:
     """The columns of text, numbers and lists, by name; records inside records are flattened."""
     if are_scored(given) and isinstance(given[0], list):  # what a pipeline gave
         return Columns({stem_of(path): Column.of_list(stem_of(path), given)}, stem=stem_of(path))
-    records = _records(given)
+    records = records_in(given)
     if not records or not all(isinstance(record, dict) for record in records):
         raise unknown_form(given).within(path)
     columns = _columns([_flat(record) for record in records], path)
@@ -48,7 +48,7 @@ def columns_of_json(given: Any, path: Path) -> Columns:
 
 def check_is_flat(given: Any, path: Path) -> None:
     """Raise if records have lists of records inside, where the answers may be, or spans of text."""
-    for record in _records(given):
+    for record in records_in(given):
         if isinstance(record, dict) and any(_is_nested(value) for value in record.values()):
             raise unknown_form(given).within(path)
 
@@ -73,7 +73,7 @@ def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return made
 
 
-def _records(given: Any) -> Any:
+def records_in(given: Any) -> Any:
     """A list of records; columns are turned into records, whether lists or mappings from an index as pandas writes."""
     if isinstance(given, list):
         return given

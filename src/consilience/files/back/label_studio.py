@@ -35,7 +35,7 @@ def records(outcome: Outcome) -> Iterator[dict[str, Any]]:
     for row, fields, task in outcome.rows(TOOL):
         result = [control.result(row["answer"])]
         prediction = {"model_version": outcome.agent, "score": row["confidence"], "result": result}
-        if task is not None:
+        if task is not None and "data" in task:
             yield {"id": task["id"], "data": task["data"], "predictions": [prediction]}
         else:
             shown = fields or {outcome.named_field(): row["item"]}
@@ -46,7 +46,7 @@ def _control(outcome: Outcome) -> Control:
     """The control that the answers were read from, or the one that the user names."""
     question = outcome.asked(TOOL)
     tasks = [task for _, _, task in outcome.rows(TOOL) if task is not None]
-    results = (result for task in tasks for own in task["annotations"] for result in own["result"])
+    results = (result for task in tasks for own in task.get("annotations", []) for result in own["result"])
     for result in results:
         if result.get("from_name") == question and result["type"] in VALUES:
             return Control(question, result["to_name"], result["type"])

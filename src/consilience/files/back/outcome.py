@@ -14,6 +14,7 @@ from consilience.files.recognition import understood_table
 from consilience.files.records import read_json
 from consilience.files.tools import reader_of_json
 from consilience.files.tools.export import name_of
+from consilience.files.tools.label_studio import OF_ROW
 from consilience.system.errors import InvalidPredictions
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ RECORDS = {"label-studio": ("id", "data"), "argilla": ("id", "fields"), "prodigy
 """Of tools whose files have a record for each item: the key of its id, and that of what it shows."""
 
 
-ADDED = ("id", "status", "answer", "accept", "options", "meta")
+ADDED = ("id", "status", "answer", "accept", "options", "meta", *OF_ROW)
 """What records without a key for what they show have beside it."""
 
 

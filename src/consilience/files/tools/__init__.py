@@ -73,6 +73,11 @@ def reader_of_table(columns: Columns, told: Told) -> Reader | None:
     return _named(told, is_table=True) or _recognising(list(map(str, columns)), told, is_table=True)
 
 
+def is_of_tool(data: Any) -> bool:
+    """Whether parsed JSON has the keys of some tool."""
+    return any(reader.recognises(data) for reader in READERS.values())
+
+
 def told_apart(names: list[str]) -> list[str]:
     """The columns of a tool that repeats them, with a number from the second on; those of others as they are."""
     if not any(own.repeats_columns and own.recognises_columns(names) for own in READERS.values()):

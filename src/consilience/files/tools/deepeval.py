@@ -11,13 +11,15 @@ from consilience.system.errors import InvalidPredictions
 
 def read(given: Given) -> Export:
     """Whether each case passes by one metric; a metric that broke has said nothing."""
-    cases = [*given.data["testCases"], *given.data.get("conversationalTestCases", [])]
+    run = given.data.get("testRunData", given.data)
+    cases = [*run["testCases"], *run.get("conversationalTestCases", [])]
     found = [own for case in cases for own in case.get("metricsData") or []]
     if not found:
         raise InvalidPredictions("a test run must have cases with metrics; it has none")
     export = Export(asked(given, [own["name"] for own in found]), classes=frozenset({"pass", "fail"}))
     names = Counter(case["name"] for case in cases)
     for case in cases:
+        export.show(_item(case, names), [case.get("input"), case.get("actualOutput")])
         for own in case.get("metricsData") or []:
             if own["name"] != export.question:
                 continue
@@ -45,6 +47,6 @@ READER = Reader(
     member="`evaluationModel` of the metric, else the name of the file",
     label="pass or fail, by `success`; each metric is a question",
     read=read,
-    whole=("testCases testPassed testFailed",),
-    verified="made by deepeval 4.3.1 (`evaluate` with DEEPEVAL_RESULTS_FOLDER)",
+    whole=("testCases testPassed testFailed", "testRunData/testCases"),  # of a folder, and `.latest_test_run.json`
+    verified="made by deepeval 4.3.1 (`evaluate` with DEEPEVAL_RESULTS_FOLDER), and its test_run/test_run.py",
 )

@@ -1,12 +1,21 @@
-"""doccano's JSON Lines of a project for classification, one file for each annotator."""
+"""doccano's files of a project for classification (JSON Lines, JSON or CSV), one for each annotator."""
 
 from __future__ import annotations
 
+from typing import Any
+
+from consilience.data.names import is_missing
 from consilience.files.tools.export import Export, Given, Reader, no_classification, one_label
 from consilience.system.errors import InvalidPredictions
 
 TOGETHER = "all"
 """The name of the file of a project whose members share their answers."""
+
+SHOWN = ("text", "filename", "data")
+"""What may show an item."""
+
+JOINT = "#"
+"""Stands between several labels in CSV."""
 
 
 def read(given: Given) -> Export:
@@ -14,17 +23,27 @@ def read(given: Given) -> Export:
     member = given.stem
     if member == TOGETHER:
         raise InvalidPredictions(
-            "answers must have members; all.jsonl of doccano has everybody's answers together: export a project that "
-            "is not collaborative, which gives a file for each annotator"
+            "answers must have members; a file of doccano called all has everybody's answers together: export a "
+            "project that is not collaborative, which gives a file for each annotator"
         )
     export = Export()
     for record in given.data:
-        if not isinstance(record.get("label"), list):
+        if "label" not in record:
             no_classification(f"{', '.join(key for key in record if key not in ('id', 'text', 'Comments'))}")
-        if any(isinstance(label, list | dict) for label in record["label"]):
+        labels = _listed(record["label"])
+        if any(isinstance(label, list | dict) for label in labels):
             no_classification("spans of text as labels")
-        export.add(record["id"], member, one_label(record["label"], record["id"], member))
+        export.show(record["id"], next((record[key] for key in SHOWN if key in record), None))
+        export.add(record["id"], member, one_label(labels, record["id"], member))
     return export
+
+
+def _listed(labels: Any) -> list[Any]:
+    """The labels of a record; a cell of CSV has them in one text."""
+    if isinstance(labels, list):
+        return labels
+    parts = [] if is_missing(labels) else str(labels).split(JOINT)
+    return parts if all(parts) else [labels]  # C# is one label
 
 
 READER = Reader(
@@ -32,11 +51,12 @@ READER = Reader(
     "doccano",
     item="`id`",
     member="the annotator: the name of the file",
-    label="the only entry of `label`",
+    label="the only entry of `label`; in CSV, `#` stands between several",
     records=(
         *(f"id {what} Comments" for what in ("label", "cats", "bbox", "segmentation")),
         *(f"id label[] {shown}" for shown in ("text", "data", "filename")),  # before there were comments
     ),
+    columns=("id text label Comments",),
     read=read,
     verified="doccano/doccano, backend/data_export/pipeline/factories.py, formatters.py and celery_tasks.py",
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
@@ -106,6 +107,12 @@ class Export:
     note: str | None = None  # on what the file cannot say
     classes: frozenset[str] = frozenset()  # that could be answered, if the tool says so
     both_orders: bool = False  # two answers to one item are to its first two classes in both orders
+    shown: dict[str, str] = field(default_factory=dict)  # what an item shows, where its name may be given to another
+
+    def show(self, item: Any, shown: Any) -> None:
+        """What members were asked about. Files in which an item of the same name shows something else do not pool."""
+        text = shown if isinstance(shown, str) else json.dumps(shown, sort_keys=True, ensure_ascii=False)
+        self.shown.setdefault(name_of(item), text)
 
     def add(self, item: Any, member: Any, said: Any) -> None:
         """One answer: a label, or probabilities by class. None and blank text are none, and are counted as left out."""
@@ -178,6 +185,7 @@ def pooled(exports: Mapping[str, Export]) -> Export:
         raise InvalidPredictions(
             f"files must answer one question; got {some([own.question for own in exports.values()])}"
         )
+    _check_same_items(exports)
     seen: dict[tuple[str, str], str] = {}
     for source, own in exports.items():
         for item, member, _ in own.answers:
@@ -195,6 +203,19 @@ def pooled(exports: Mapping[str, Export]) -> Export:
     answers = [answer for own in exports.values() for answer in own.answers]
     both_orders = all(own.both_orders for own in exports.values())
     return Export(first.question, answers, classes=classes, both_orders=both_orders)
+
+
+def _check_same_items(exports: Mapping[str, Export]) -> None:
+    """Raise if two files call different things by the same name, such as the first question of two tests."""
+    seen: dict[str, tuple[str, str]] = {}
+    for source, own in exports.items():
+        for item, shown in own.shown.items():
+            before, known = seen.setdefault(item, (source, shown))
+            if known != shown:
+                raise InvalidPredictions(
+                    f"files must be about the same items; {short(item)} is {short(known)} in {before}, and "
+                    f"{short(shown)} in {source}: give the files of each task by themselves"
+                )
 
 
 def name_of(value: Any) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
 from consilience.files.tools.export import Export, Given, Reader, asked, no_classification
@@ -45,9 +47,12 @@ def _add_grades(export: Export, state: dict[str, Any], model: str) -> None:
 
 
 def _item(state: dict[str, Any]) -> str:
-    """An instance, of which a perturbation makes another."""
-    perturbation = (state["instance"].get("perturbation") or {}).get("name")
-    return "/".join(str(part) for part in (state["instance"]["id"], perturbation) if part is not None)
+    """An instance, of which a perturbation makes another. Each run counts from id0, so that the input is needed too."""
+    instance = state["instance"]
+    shown = json.dumps([instance["input"].get(key) for key in ("text", "messages")])
+    known = f"{instance['id']}-{sha256(shown.encode()).hexdigest()[:8]}"
+    perturbation = (instance.get("perturbation") or {}).get("name")
+    return "/".join(str(part) for part in (known, perturbation) if part is not None)
 
 
 def _options(state: dict[str, Any]) -> dict[str, str]:
@@ -62,6 +67,7 @@ def _add_answer(export: Export, state: dict[str, Any], model: str, *, has_texts:
     if len(true) == 1:
         letter = next((letter for letter, text in options.items() if text == true[0]), true[0].strip())
         export.know(_item(state), options.get(letter, letter) if has_texts else letter)
+    export.show(_item(state), options)
     if options and said not in options:
         export.left_out["answers that name no option"] += 1
     else:
@@ -81,7 +87,7 @@ def _grades(state: dict[str, Any]) -> Iterator[tuple[str, str, Any]]:
 READER = Reader(
     "helm",
     "HELM",
-    item="`instance.id` and the perturbation; for grades with the model",
+    item="`instance.id` with the start of the hash of its input, and the perturbation; for grades with the model",
     member="`adapter_spec.model`; for grades the model that judges",
     label="question `answer`: the option or text (the reference tagged correct is the truth); a criterion: the score",
     read=read,

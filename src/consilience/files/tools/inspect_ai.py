@@ -26,7 +26,8 @@ ZSTANDARD = 93
 
 def read(given: Given) -> Export:
     """The question is `answer`, `grade`, or an entry of grades that have several."""
-    samples = given.data.get("samples") or []
+    given_samples = given.data.get("samples") or []
+    samples = [sample for sample in given_samples if not sample.get("invalidation")]
     scored = [sample for sample in samples if sample.get("scores") and not sample.get("error")]
     scorers = list(dict.fromkeys(name for sample in scored for name in sample["scores"]))
     if not scorers:
@@ -35,16 +36,26 @@ def read(given: Given) -> Export:
     export = Export(chosen)
     if len(scored) < len(samples):
         export.left_out["samples with an error or without scores"] = len(samples) - len(scored)
+    if len(samples) < len(given_samples):
+        export.left_out["invalidated samples"] = len(given_samples) - len(samples)
     if given.data["status"] != "success":
         export.note = f"the run ended as {given.data['status']!r}: samples may be missing"
     model, has_epochs = given.data["eval"]["model"], any(sample.get("epoch", 1) > 1 for sample in samples)
     for sample in scored:
         if chosen == "answer":
+            export.show(sample["id"], [_text(sample.get("input")), sample.get("choices")])
             _add_answer(export, sample, sample["scores"][scorers[0]], model)
         else:
             parts = (model, sample["id"], sample["epoch"]) if has_epochs else (model, sample["id"])
-            _add_grades(export, sample, "/".join(map(str, parts)))
+            item = "/".join(map(str, parts))
+            export.show(item, _text(sample.get("input")))
+            _add_grades(export, sample, item)
     return export
+
+
+def _text(shown: Any) -> Any:
+    """A sample's input without the ids of its messages, which each run makes anew."""
+    return [own.get("content") for own in shown] if isinstance(shown, list) else shown
 
 
 def _questions(samples: list[dict[str, Any]], scorers: list[str]) -> list[str]:

@@ -1,18 +1,32 @@
-"""Label Studio's JSON: tasks with annotations by several people; each control of a project is a question."""
+"""Label Studio's JSON: tasks with annotations by several people; each control of a project is a question.
+
+JSON-MIN and CSV have a row for each annotation, with the columns of the task and of the controls side by side.
+"""
 
 from __future__ import annotations
 
+import json
+from collections import Counter, defaultdict
 from typing import Any
 
-from consilience.files.tools.export import Export, Given, Reader, asked, no_classification, one_label
+from consilience.data.names import is_missing
+from consilience.files.tools.export import Export, Given, Reader, asked, is_free, name_of, no_classification, one_label
 
 VALUES = {"choices": "choices", "rating": "rating", "pairwise": "selected", "number": "number"}
 """The controls whose results are classes, and where these are in a result's value."""
+
+ROWS = "id annotator annotation_id lead_time"
+"""The columns by which rows are known."""
+
+OF_ROW = ("annotator", "annotation_id", "created_at", "updated_at", "lead_time", "agreement", "history")
+"""What rows have beside the task and the controls."""
 
 
 def read(given: Given) -> Export:
     """Annotations that are not cancelled. What is marked as ground truth is the truth, and no answer."""
     tasks = given.data if isinstance(given.data, list) else [given.data]
+    if "annotations" not in tasks[0]:
+        return _read_rows(given)
     annotations = [(task, own) for task in tasks for own in task.get("annotations", [])]
     chosen = asked(given, _questions([own for _, own in annotations if not own.get("was_cancelled")]))
     export = Export(chosen)
@@ -20,6 +34,7 @@ def read(given: Given) -> Export:
         if annotation.get("was_cancelled"):
             export.left_out["cancelled annotations"] += 1
             continue
+        export.show(task["id"], task["data"])
         said = _answer(annotation, chosen, task["id"])
         if said is None:
             export.left_out["annotations without an answer"] += 1
@@ -53,6 +68,53 @@ def _answer(annotation: dict[str, Any], question: str, item: Any) -> Any:
     return one_label(flat, item, _person(annotation))
 
 
+def _read_rows(given: Given) -> Export:
+    """JSON-MIN or CSV, from which cancelled annotations are left out by the tool."""
+    names = dict.fromkeys(name for record in given.data for name in record if name not in ("id", *OF_ROW))
+    labels = {name: [_labels(record.get(name)) for record in given.data] for name in names}
+    export = Export(asked(given, _columns_of_classes(labels, [record["id"] for record in given.data])))
+    for record, said in zip(given.data, labels[export.question or ""], strict=True):
+        export.add(record["id"], record["annotator"], one_label(said, record["id"], record["annotator"]))
+    export.note = "JSON-MIN and CSV do not say what is ground truth; JSON does"
+    return export
+
+
+def _labels(value: Any) -> list[Any]:
+    """The labels in a cell: an only choice is itself; others are as the tool keeps a value, in CSV as text."""
+    if isinstance(value, str) and value[:1] in ("[", "{"):
+        try:
+            value = json.loads(value)
+        except ValueError:
+            return [value]
+    value = value[0] if isinstance(value, list) and len(value) == 1 else value
+    if isinstance(value, dict) and len(value) == 1 and set(value) <= set(VALUES.values()):
+        (value,) = value.values()
+    return value if isinstance(value, list) else [] if is_missing(value) or value == "" else [value]
+
+
+def _columns_of_classes(labels: dict[str, list[list[Any]]], items: list[Any]) -> list[str]:
+    """The columns of controls: of few values, and not the same in all rows of an item, as what a task shows is."""
+    has_repeats = len(set(items)) < len(items)
+    found = [name for name, rows in labels.items() if _are_classes(rows) and (not has_repeats or _varies(rows, items))]
+    if not found:
+        no_classification(f"no classes in the columns {', '.join(labels)}")
+    return found
+
+
+def _are_classes(rows: list[list[Any]]) -> bool:
+    flat = [label for row in rows for label in row]
+    are_names = all(isinstance(label, str | int | float) for label in flat)
+    return bool(flat) and are_names and not is_free(Counter(map(name_of, flat)))
+
+
+def _varies(rows: list[list[Any]], items: list[Any]) -> bool:
+    """Whether a column has different values for one item."""
+    by_item = defaultdict(set)
+    for item, row in zip(items, rows, strict=True):
+        by_item[item].add(tuple(row))
+    return any(len(values) > 1 for values in by_item.values())
+
+
 def _person(annotation: dict[str, Any]) -> Any:
     """The id of a user, or the address where the export has more on them."""
     by = annotation["completed_by"]
@@ -66,7 +128,8 @@ READER = Reader(
     member="`completed_by`",
     label="choices, ratings, numbers and pairwise results; `from_name` is the question; ground truth is the truth",
     whole=("data annotations",),  # storage has one file for each task
-    records=("data annotations",),
+    records=("data annotations", ROWS),
+    columns=(ROWS,),
     read=read,
-    verified="HumanSignal/label-studio, docs/source/includes/task_format.md",
+    verified="HumanSignal/label-studio, docs/source/includes/task_format.md, and label-studio-sdk, converter/",
 )

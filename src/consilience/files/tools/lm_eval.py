@@ -1,6 +1,7 @@
 """Samples of lm-evaluation-harness (`--log_samples`), one file for each model and task.
 
-The log-likelihoods of the options are logits. Generated answers are labels; each filter of a task is a question.
+The log-likelihoods of the options are logits. Generated answers are labels, several where a model was asked several
+times; each filter of a task is a question.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ def read(given: Given) -> Export:
     chosen = asked(given, filters)
     records = [record for record, name in zip(given.data, filters, strict=True) if name == chosen]
     export, member = Export(chosen), _model(given.path)
-    if all(isinstance(record["filtered_resps"][0], str) for record in records):
+    if all(map(_is_generated, records)):
         _read_generated(records, member, export)
         return export
     names = _names(records)
@@ -39,11 +40,24 @@ def read(given: Given) -> Export:
     return export
 
 
+def _is_generated(record: dict[str, Any]) -> bool:
+    """Whether a model wrote its answer, once or several times; a log-likelihood is a number, and true or false."""
+    first, *others = record["filtered_resps"]
+    return isinstance(first, str) or (not others and [str(own) for own in first[1:]] not in (["True"], ["False"]))
+
+
 def _read_generated(records: list[dict[str, Any]], member: str, export: Export) -> None:
+    is_written_alike = True
     for record in records:
-        said = record["filtered_resps"][0]
-        export.add(_item(record), member, None if said == INVALID else said.strip())
-        export.know(_item(record), str(record["target"]).strip())
+        first, target = record["filtered_resps"][0], str(record["target"]).strip()
+        answers = [own.strip() for own in ([first] if isinstance(first, str) else first)]
+        for said in answers:
+            export.add(_item(record), member, None if said == INVALID else said)
+        export.know(_item(record), target)
+        is_written_alike &= record.get("exact_match") != 1 or len(answers) > 1 or answers[0] == target
+    if not is_written_alike:  # as in gsm8k, whose target is a whole solution
+        export.truth = {}
+        export.note = "the targets are not written as the answers are, and are not read"
 
 
 def _model(path: Path) -> str:

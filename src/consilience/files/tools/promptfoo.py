@@ -75,10 +75,13 @@ def _of_table(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """The same results from a table, which has a column for each provider with a prompt, and its status behind it."""
     names = list(rows[0])
     columns = [(names[place - 1], name) for place, name in enumerate(names) if name.partition(" (")[0] == STATUS]
+    first = names.index(columns[0][0])  # the variables stand before all outputs
+    shown = [name for name in names[:first] if name != "Description"]
     return [
         {
             "testIdx": test,
             "promptIdx": place,
+            "vars": {name: row[name] for name in shown},
             "provider": output[1:].partition("] ")[0] if output.startswith("[") else output,
             "response": {"output": row[output]},
             "failureReason": ERROR if row[status] == "ERROR" else 0,
@@ -105,6 +108,7 @@ def _output(result: dict[str, Any]) -> str | None:
 
 
 def _add_output(export: Export, result: dict[str, Any], member: str) -> None:
+    export.show(result["testIdx"], result.get("vars"))
     export.add(result["testIdx"], member, _output(result))
     for check in (result.get("testCase") or {}).get("assert") or []:
         value = check.get("value")

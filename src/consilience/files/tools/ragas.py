@@ -6,6 +6,7 @@ from typing import Any
 
 from consilience.data.axes import short
 from consilience.data.names import NUMBER, is_missing
+from consilience.data.tables.vocabulary import UNNAMED
 from consilience.files.tools.export import Export, Given, Reader, asked, no_classification
 
 SAMPLE = frozenset(
@@ -32,7 +33,9 @@ SAMPLE = frozenset(
 
 def read(given: Given) -> Export:
     """Verdicts of one metric; the judge is not in the file, so that its name is the judge's."""
-    names = dict.fromkeys(name for record in given.data for name in record if name and name not in SAMPLE)
+    names = dict.fromkeys(
+        name for record in given.data for name in record if name not in SAMPLE and name not in (*UNNAMED, "index")
+    )
     verdicts = {name: [_verdict(record.get(name)) for record in given.data] for name in names}
     discrete = [name for name, own in verdicts.items() if not any(isinstance(value, float) for value in own)]
     if not discrete:

@@ -10,20 +10,23 @@ from consilience.system.errors import InvalidPredictions
 WORKER, STATUS, TASK = "ASSIGNMENT:worker_id", "ASSIGNMENT:status", "ASSIGNMENT:task_id"
 INPUT, OUTPUT, GOLDEN = "INPUT:", "OUTPUT:", "GOLDEN:"
 
+COUNTED = ("APPROVED", "ACCEPTED", "SUBMITTED")
+"""The statuses of assignments that count; others are rejected, skipped, expired, or not done yet."""
+
 
 def read(given: Given) -> Export:
-    """Outputs of assignments that were not rejected; `GOLDEN` is the truth of a control task."""
+    """Outputs of assignments that are done and were not rejected; `GOLDEN` is the truth of a control task."""
     names = list(given.data[0])
     export = Export(asked(given, [name.removeprefix(OUTPUT) for name in names if name.startswith(OUTPUT)]))
     for record in given.data:
         item = _task(record)
         if (true := record.get(f"{GOLDEN}{export.question}")) not in (None, ""):
             export.know(item, true)
-        said = record[f"{OUTPUT}{export.question}"]
-        if record.get(STATUS) == "REJECTED":
-            export.left_out["rejected assignments"] += 1
-        else:
+        said, status = record[f"{OUTPUT}{export.question}"], record.get(STATUS)
+        if status is None or status in COUNTED:
             export.add(item, record[WORKER], said or None)
+        else:
+            export.left_out[f"{status.lower()} assignments"] += 1
     return export
 
 
