@@ -33,8 +33,10 @@ from consilience.cli.shares import shares_of
 from consilience.cli.summary import gained, summarize
 from consilience.data.axes import some
 from consilience.data.tables.told import Told
+from consilience.files.contents import ARRAY_FORMATS
 from consilience.insight.analysis import Analysis
 from consilience.system.arrays import to_numpy
+from consilience.system.tables import Table
 
 
 @with_layout
@@ -80,6 +82,12 @@ def command(
         str | None,
         typer.Option("--to-field", help="The tool's field that shows an item: its column of that name, else its name."),
     ] = None,
+    review_share: Annotated[
+        float | None,
+        typer.Option(
+            "--review-share", min=0, max=1, help="Name at most this share of the items for review, the least sure ones."
+        ),
+    ] = None,
     save: Annotated[
         Path | None,
         typer.Option("--save", help="Where the fitted model goes, for `--model` and `export`."),
@@ -114,12 +122,13 @@ def command(
     """
     if to is None and lake.is_folder(output):
         check_model_is_alone(model, method, option, known, class_shares)
-        lake.check_options(labels=labels, known=known, report=report, title=title, append=append or None, told=told)
+        others = {"labels": labels, "known": known, "report": report, "title": title, "append": append or None}
+        lake.check_options(**others, **{"review-share": review_share}, told=told)
         run = lake.Options(method, option, class_shares, model, logits=logits, posterior=posterior, skip_bad=skip_bad)
         lake.aggregate(files, output, told, run, save=save, is_json=json)
         return
     lake.check_files(files, posterior=posterior, skip_bad=skip_bad)
-    back = Back(output, append, to, to_question, to_field)
+    back = Back(output, append, to, to_question, to_field, review_share)
     back.check(files)
     check_outputs(save, report)
     check_places([output, save, report], [*files, labels, known, class_shares, model, *told.sources, *files_in(option)])
@@ -132,7 +141,7 @@ def command(
     aggregator = fitted(predictions, method, option, model, known=known_truth, class_shares=shares)
     analysis = Analysis(predictions, aggregator, known_truth, truth)
     rows = to_numpy(aggregator.posterior_ if model is None else analysis.posterior)
-    back.write(files, with_classes_of(model, told), analysis, rows, logits=logits)
+    answers = back.write(files, with_classes_of(model, told), analysis, rows, logits=logits)
     if save is not None:
         aggregator.save(save)
     summary = summarize(analysis, rows)
@@ -149,6 +158,17 @@ def command(
     for place in written:
         screen.print_text(f"Wrote {place}")
     _say_what_is_not_written(output, analysis)
+    if answers is not None and output is not None and output.suffix.lower() not in ARRAY_FORMATS:
+        _say_what_to_review(answers, is_bounded=review_share is not None)
+
+
+def _say_what_to_review(answers: Table, *, is_bounded: bool) -> None:
+    """How many items somebody should look at, and how many of these are wrong if the confidence is right."""
+    wrong = [1 - sure for sure, why in zip(answers["confidence"], answers["review"], strict=True) if why]
+    if wrong:
+        fewer = "" if is_bounded else "; --review-share .1 names the least sure tenth alone"
+        named = f"{len(wrong):,} of {len(answers):,} items"
+        screen.print_text(f"To review: {named}; by their confidence, about {sum(wrong):,.0f} of these are wrong{fewer}")
 
 
 def _say_what_is_not_written(output: Path | None, analysis: Analysis) -> None:

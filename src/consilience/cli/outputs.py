@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from consilience.data.tables.told import Told
     from consilience.insight.analysis import Analysis
+    from consilience.system.tables import Table
 
 
 def check_places(outputs: list[Path | None], inputs: list[str | Path | None]) -> None:
@@ -65,12 +66,19 @@ class Back(NamedTuple):
     to: str | None
     question: str | None  # of the tool's project
     field: str | None
+    review_share: float | None  # of the items, at most
 
     def check(self, files: list[str]) -> None:
         """Raise if the answers cannot be written; called before any work is done."""
         if self.output is None:
-            if self.append or self.to is not None:
-                raise ValueError(f"{'--append' if self.append else '--to'} needs the place to write to: say -o FILE")
+            asked = {
+                "--append": self.append,
+                "--to": self.to is not None,
+                "--review-share": self.review_share is not None,
+            }
+            if any(asked.values()):
+                flag = next(name for name, is_asked in asked.items() if is_asked)
+                raise ValueError(f"{flag} needs the place to write to: say -o FILE")
         elif self.append and self.to is not None:
             raise ValueError("--append writes the table that was read, and --to the form of a tool; got both")
         elif self.append:
@@ -82,11 +90,14 @@ class Back(NamedTuple):
         else:
             check_posterior_path(self.output)
 
-    def write(self, files: list[str], told: Told, analysis: Analysis, posterior: Any, *, logits: bool) -> None:
-        """Write the answers, if a place is given."""
+    def write(self, files: list[str], told: Told, analysis: Analysis, posterior: Any, *, logits: bool) -> Table | None:
+        """Write the answers, if a place is given, and give them."""
         if self.output is None:
-            return
-        answers, method = answers_under(analysis, posterior), analysis.method
+            return None
+        answers, method = (
+            answers_under(analysis, posterior, 1 if self.review_share is None else self.review_share),
+            analysis.method,
+        )
         if self.append:
             write_appended(self.output, files[0], told, answers, logits=logits)
         elif self.to == TOOL:
@@ -99,3 +110,4 @@ class Back(NamedTuple):
             write_back(self.output, self.to, Outcome(answers, classes, agent, facts, self.question, self.field))
         else:
             write_posterior(self.output, method, posterior, answers, analysis.is_given)
+        return answers

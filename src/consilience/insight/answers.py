@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from consilience.data.predictions import Predictions  # noqa: TC001 - the example uses it
+from consilience.data.reading import check_number
 from consilience.data.tables.vocabulary import RATED
 from consilience.insight.analysis import Analysis
 from consilience.insight.default import given_or_consensus
@@ -32,6 +34,7 @@ def answers(
     *,
     aggregator: AbstractAggregator | None = None,
     class_shares: Any = None,
+    review_share: float = 1,
 ) -> Table:
     """The fused answer to each item, how far to trust it, and why somebody should look again.
 
@@ -44,7 +47,8 @@ def answers(
     - *unsure*: the confidence is below 0.8
     - empty: none of these, or the label is known
 
-    The first that holds is given. A member votes for its most probable class, and for none where several are equally
+    The first that holds is given. Items of hard tasks are mostly unsure: `review_share` bounds how many are named. A
+    member votes for its most probable class, and for none where several are equally
     probable; of several answers to an item its last one counts.
 
     Of ordered classes there are also `expected_rating`, `median_rating`, and `low_rating` and `high_rating`, between
@@ -60,6 +64,8 @@ def answers(
         `Consensus(class_shares=class_shares)` by default. If it is not fitted, a copy is, with the labels.
     class_shares
         How frequent the classes are, where you know it.
+    review_share
+        At most this share of the items is named for review: those with the least confidence.
 
     Examples
     --------
@@ -67,17 +73,18 @@ def answers(
     >>> table = answers(p)
     >>> table["answer"], table["n_answers"]
     (['cat', 'dog', 'dog', 'dog'], [3, 3, 3, 2])
-    >>> table["review"]
-    ['', '', 'unsure', 'contested']
+    >>> table["review"], answers(p, review_share=0.25)["review"]
+    (['', '', 'unsure', 'contested'], ['', '', '', 'contested'])
     """
+    check_number("review_share", review_share, most=1)
     method = given_or_consensus(aggregator, class_shares)
     data = all_items(predictions, "fit an aggregator, and store its posterior_ there")
     analysis = Analysis(data, method, labels, class_shares=class_shares)
     posterior = analysis.method.posterior_ if analysis.is_fitted_here else analysis.posterior
-    return answers_under(analysis, to_numpy(posterior))
+    return answers_under(analysis, to_numpy(posterior), review_share)
 
 
-def answers_under(analysis: Analysis, rows: FloatArray) -> Table:
+def answers_under(analysis: Analysis, rows: FloatArray, review_share: float = 1) -> Table:
     """The same, given an analysis, and the posterior (items, classes) that answers."""
     data, chosen, confidence = analysis.predictions, rows.argmax(axis=1), rows.max(axis=1)
     said, votes = data.harden().hard, data.votes().hard
@@ -93,13 +100,16 @@ def answers_under(analysis: Analysis, rows: FloatArray) -> Table:
         "contested": (n_other > 0) & (n_other >= n_same),
         "unsure": confidence < 1 - UNSURE,
     }
-    review = np.select([*reasons.values()], [*reasons], default="")
+    review = np.where(analysis.is_given, "", np.select([*reasons.values()], [*reasons], default=""))
+    named = np.flatnonzero(review != "")
+    in_order = named[np.argsort(confidence[named], kind="stable")]
+    review[in_order[math.ceil(review_share * len(rows)) :]] = ""
     found: tuple[Any, ...] = (
         np.array(data.classes, dtype=object)[chosen],
         confidence,
         n_answers,
         n_same / np.maximum(n_answers, 1),
-        np.where(analysis.is_given, "", review),
+        review,
     )
     if data.ordered:
         found = (*found, *expected_rating(rows, data.classes))

@@ -1,5 +1,7 @@
 """The table of answers: against a slow reference, and each reason for a second look alone."""
 
+import json
+
 import numpy as np
 import pytest
 
@@ -108,3 +110,41 @@ def test_ratings_have_an_expected_one_with_an_interval(rng):
     for name, own in zip(("expected", "median", "low", "high"), found, strict=True):
         assert table[f"{name}_rating"] == pytest.approx(own)
     assert "low_rating" not in cs.answers(cs.Predictions.from_labels(said, classes=[1, 2, 3, 4, 5])).columns
+
+
+def test_a_share_names_the_least_sure_items_alone(rng):
+    """Of those that are named anyway; known labels need no review, and take no place."""
+    p, truth = panel(rng)
+    known = [p.classes[k] if place < 50 else None for place, k in enumerate(truth)]
+    whole, some = (cs.answers(p, known, review_share=share) for share in (1, 0.1))
+    named = [place for place, reason in enumerate(whole["review"]) if reason]
+    least_sure = sorted(named, key=lambda place: whole["confidence"][place])[:30]
+    assert len(named) > 30 and min(named) >= 50
+    expected = [reason if place in least_sure else "" for place, reason in enumerate(whole["review"])]
+    assert some["review"] == expected
+    assert not any(cs.answers(p, review_share=0)["review"])
+    with pytest.raises(ValueError, match="review_share must be a number from 0 to 1; got 2"):
+        cs.answers(p, review_share=2)
+
+
+def test_the_command_line_says_how_many_items_to_review(run, rng, tmp_path):
+    p, _ = panel(rng)
+    np.savez(tmp_path / "p.npz", probabilities=p.to_array())
+    counts = []
+    for words in ((), ("--review-share", "0.1")):
+        code, out, err = run("aggregate", "p.npz", *words, "-o", "answers.jsonl")
+        assert code == 0, err
+        rows = [json.loads(line) for line in (tmp_path / "answers.jsonl").read_text().splitlines()]
+        named = [row for row in rows if row["review"]]
+        wrong = sum(1 - row["confidence"] for row in named)
+        said = " ".join(out.split())
+        assert (
+            f"To review: {len(named)} of 300 items; by their confidence, about {wrong:.0f} of these are wrong" in said
+        )
+        assert ("--review-share .1" in said) == (not words)
+        counts.append(len(named))
+    assert counts[0] > counts[1] == 30
+    code, _, err = run("aggregate", "p.npz", "--review-share", "0.1")
+    assert code == 2 and "-o FILE" in err
+    code, _, err = run("aggregate", "p.npz", "--review-share", "0.1", "-o", "folder")
+    assert code == 2 and "--review-share does not go with a folder" in err
