@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from consilience.data.axes import some
 from consilience.files.tools.export import Export, Given, Reader, asked, no_classification, one_label
 
 
@@ -17,6 +18,8 @@ def read(given: Given) -> Export:
     if not questions:
         no_classification(f"drawings, transcriptions or several tasks in one, in {', '.join(kinds)}")
     export = Export(asked(given, questions))
+    if len(wordings := _wordings(given, export.question, is_one=is_one)) > 1:
+        export.note = f"the task was asked in {len(wordings)} wordings, {some(wordings)}"
     for record, own in zip(given.data, found, strict=True):
         question, item, member = export.question or "", record["subject_ids"], record["user_name"]
         if question not in own:
@@ -30,10 +33,16 @@ def read(given: Given) -> Export:
     return export
 
 
-def _answers(record: dict[str, Any], *, is_one: bool) -> dict[str, Any]:
+def _answers(record: dict[str, Any], *, is_one: bool, key: str = "value") -> dict[str, Any]:
     """What a user said to each task; tasks of several workflows are told apart by these."""
     prefix = "" if is_one else f"{record['workflow_id']}/"
-    return {f"{prefix}{own['task']}": own.get("value") for own in json.loads(record["annotations"])}
+    return {f"{prefix}{own['task']}": own.get(key) for own in json.loads(record["annotations"])}
+
+
+def _wordings(given: Given, question: str | None, *, is_one: bool) -> list[Any]:
+    """How a task was worded: a later version of a workflow may ask something else under the same name."""
+    asked_as = (_answers(record, is_one=is_one, key="task_label").get(question or "") for record in given.data)
+    return list(dict.fromkeys(own for own in asked_as if own is not None))
 
 
 def _said(found: list[dict[str, Any]], name: str) -> list[Any]:
