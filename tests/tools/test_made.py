@@ -142,6 +142,26 @@ def inspect_choice(samples):
     return [(own["id"], "mockllm/model", own["scores"]["choice"]["answer"]) for own in samples if "error" not in own]
 
 
+def inspect_jury(samples):
+    """inspect_ai 0.3.285: three scorers `model_graded_qa`, each of which asks another mock model.
+
+    The first sample was marked by `invalidate_samples`; a judge's NaN is a sample that it left unscored.
+    """
+    judges = {"model_graded_qa": "j1", "model_graded_qa1": "j2", "model_graded_qa2": "j3"}
+    return [
+        (f"mockllm/model/{own['id']}", f"mockllm/{judges[key]}/model_graded_qa", score["value"])
+        for own in samples
+        for key, score in own["scores"].items()
+        if "invalidation" not in own and score["value"] in ("C", "I")
+    ]
+
+
+def label_studio_rows(rows):
+    """label-studio-sdk 2.1.2: its converter's `convert_to_json_min` and `convert_to_csv`, from tasks written by hand."""
+    cells = [row if isinstance(row, dict) else dict(zip(("annotator", "id", "sentiment"), row[1:6:2])) for row in rows]
+    return [(str(own["id"]), own["annotator"], own["sentiment"]) for own in cells if own.get("sentiment")]
+
+
 def itself(data):
     return data
 
@@ -188,6 +208,14 @@ TABLE = [
         inspect_choice,
         cancel=lambda own: own.update(error="out of time"),
     ),
+    Made(
+        "inspect-jury.json",
+        lambda data: data["samples"],
+        inspect_jury,
+        cancel=lambda own: own.update(invalidation={"author": "ann"}),
+    ),
+    Made("ls-rows.json", itself, label_studio_rows, "sentiment", lambda row: row.update(sentiment="")),
+    Made("ls-rows.csv", itself, label_studio_rows, "sentiment", lambda row: row.__setitem__(5, "")),
 ]
 
 

@@ -116,7 +116,7 @@ def test_csv_of_doccano_is_of_one_annotator(tmp_path):
     )
     expected = {("0", "ann", "pos"), ("1", "ann", "C#"), ("0", "bob", "neg"), ("1", "bob", "pos"), ("2", "bob", "neg")}
     assert found(ann, bob) == expected
-    with pytest.raises(cs.InvalidPredictions, match="'cy' gives item '0' 2, .*no classification"):
+    with pytest.raises(cs.InvalidPredictions, match="'cy' gives 2 to item '0', .*no classification"):
         found(doccano_csv(tmp_path, "cy.csv", ["neg#pos", "neg"]))
     with pytest.raises(cs.InvalidPredictions, match="everybody's answers together"):
         found(doccano_csv(tmp_path, "all.csv", ["neg", "pos"]))
@@ -216,7 +216,7 @@ def test_rows_of_label_studio_may_have_several_controls(saved):
 
 
 def test_rows_of_label_studio_with_several_choices_are_refused(saved):
-    with pytest.raises(cs.InvalidPredictions, match="gives item .?0.? 2, .*no classification"):
+    with pytest.raises(cs.InvalidPredictions, match="gives 2 to item .?0.?, .*no classification"):
         found(saved(rows_of_label_studio(mood=[{"choices": ["Pos", "Neg"]}, *MOODS[1:]])))
     spans = [[{"start": 0, "end": 3, "text": "tex", "labels": ["PER"]}]] * 6
     with pytest.raises(cs.InvalidPredictions, match="no classification"):

@@ -306,7 +306,7 @@ def one_label(labels: Any, item: Any, member: Any) -> Any:
     listed = labels if isinstance(labels, list) else [labels]
     if len(listed) > 1:
         raise InvalidPredictions(
-            f"an answer must be one class; {short(member)} gives item {short(item)} {len(listed)}, {some(listed)}: "
+            f"an answer must be one class; {short(member)} gives {len(listed)} to item {short(item)}, {some(listed)}: "
             "several labels at once are no classification"
         )
     return listed[0] if listed else None

@@ -41,6 +41,7 @@ def read(given: Given) -> Export:
     if given.data["status"] != "success":
         export.note = f"the run ended as {given.data['status']!r}: samples may be missing"
     model, has_epochs = given.data["eval"]["model"], any(sample.get("epoch", 1) > 1 for sample in samples)
+    judges = _judges(given.data, scorers)
     for sample in scored:
         if chosen == "answer":
             export.show(sample["id"], [_text(sample.get("input")), sample.get("choices")])
@@ -49,7 +50,7 @@ def read(given: Given) -> Export:
             parts = (model, sample["id"], sample["epoch"]) if has_epochs else (model, sample["id"])
             item = "/".join(map(str, parts))
             export.show(item, _text(sample.get("input")))
-            _add_grades(export, sample, item)
+            _add_grades(export, sample, item, judges)
     return export
 
 
@@ -76,7 +77,23 @@ def _add_answer(export: Export, sample: dict[str, Any], score: dict[str, Any], m
         export.know(sample["id"], true.strip())
 
 
-def _add_grades(export: Export, sample: dict[str, Any], item: str) -> None:
+def _judges(log: dict[str, Any], scorers: list[str]) -> dict[str, str]:
+    """What each scorer is called: with the model that it asks, where the log says so.
+
+    The second scorer of a name has a 1 behind it, which says nothing once its model is known.
+    """
+    names = dict(zip(scorers, scorers, strict=True))
+    for own in (log.get("results") or {}).get("scores") or []:
+        model, scorer = (own.get("params") or {}).get("model"), own["scorer"]
+        model = model.get("model") if isinstance(model, dict) else model
+        plain = scorer.rstrip("0123456789")
+        if isinstance(model, str) and scorer in names:
+            named = f"{model}/{plain if plain in scorers else scorer}"
+            names[scorer] = f"{model}/{scorer}" if named in names.values() else named
+    return names
+
+
+def _add_grades(export: Export, sample: dict[str, Any], item: str, judges: dict[str, str]) -> None:
     for scorer, score in sample["scores"].items():
         value = score["value"]
         if isinstance(value, dict):
@@ -86,7 +103,7 @@ def _add_grades(export: Export, sample: dict[str, Any], item: str) -> None:
         if is_missing(value):
             export.left_out["samples that a scorer left unscored"] += 1
         else:
-            export.add(item, scorer, value)
+            export.add(item, judges[scorer], value)
 
 
 def unpacked(path: Path) -> dict[str, Any]:
@@ -116,7 +133,7 @@ READER = Reader(
     "inspect",
     "inspect_ai",
     item="`id` of the sample; for grades with the model and the epoch",
-    member="`eval.model`; for grades the scorer",
+    member="`eval.model`; for grades the scorer, with the model that it asks",
     label="question `answer`: the scorer's `answer` (`target` is the truth); question `grade`: its `value`",
     whole=("eval/task eval/model status",),
     read=read,
