@@ -157,7 +157,7 @@ def inspect_jury(samples):
 
 
 def label_studio_rows(rows):
-    """label-studio-sdk 2.1.2: its converter's `convert_to_json_min` and `convert_to_csv`, from tasks written by hand."""
+    """label-studio-sdk 2.1.2: `Converter.convert_to_json_min` and `convert_to_csv`, of tasks written by hand."""
     keys = ("annotator", "id", "sentiment")
     cells = ([own.get(key) for key in keys] if isinstance(own, dict) else own[1:6:2] for own in rows)
     return [(str(item), annotator, sentiment) for annotator, item, sentiment in cells if sentiment]

@@ -33,7 +33,6 @@ from consilience.cli.shares import shares_of
 from consilience.cli.summary import gained, summarize
 from consilience.data.axes import some
 from consilience.data.tables.told import Told
-from consilience.files.contents import ARRAY_FORMATS
 from consilience.insight.analysis import Analysis
 from consilience.system.arrays import to_numpy
 from consilience.system.tables import Table
@@ -158,7 +157,7 @@ def command(
     for place in written:
         screen.print_text(f"Wrote {place}")
     _say_what_is_not_written(output, analysis)
-    if answers is not None and output is not None and output.suffix.lower() not in ARRAY_FORMATS:
+    if answers is not None:
         _say_what_to_review(answers, is_bounded=review_share is not None)
 
 

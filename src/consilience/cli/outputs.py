@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from consilience.cli import screen
 from consilience.data.names import text_of
 from consilience.files import split_source
-from consilience.files.back import check_back, write_back
+from consilience.files.back import check_back, prodigy, write_back
 from consilience.files.back.appending import check_appendable, write_appended
 from consilience.files.back.folder import TOOL, check_folder, new_folder
 from consilience.files.back.outcome import Outcome, facts_of
+from consilience.files.contents import ARRAY_FORMATS
 from consilience.files.writing import check_posterior_path, write_posterior
 from consilience.insight.answers import answers_under
 from consilience.system.atomic import check_writable
@@ -68,17 +69,22 @@ class Back(NamedTuple):
     field: str | None
     review_share: float | None  # of the items, at most
 
+    @property
+    def names_reviews(self) -> bool:
+        """Whether what is written names the items to review."""
+        has_column = self.output is not None and self.output.suffix.lower() not in ARRAY_FORMATS
+        return has_column and self.to in (None, prodigy.TOOL, TOOL)
+
     def check(self, files: list[str]) -> None:
         """Raise if the answers cannot be written; called before any work is done."""
+        if self.review_share is not None and not self.names_reviews:
+            raise ValueError(
+                "--review-share needs a place that names the items to review: say -o FILE, of .csv .jsonl .parquet, "
+                "or --to prodigy or datasets"
+            )
         if self.output is None:
-            asked = {
-                "--append": self.append,
-                "--to": self.to is not None,
-                "--review-share": self.review_share is not None,
-            }
-            if any(asked.values()):
-                flag = next(name for name, is_asked in asked.items() if is_asked)
-                raise ValueError(f"{flag} needs the place to write to: say -o FILE")
+            if self.append or self.to is not None:
+                raise ValueError(f"{'--append' if self.append else '--to'} needs the place to write to: say -o FILE")
         elif self.append and self.to is not None:
             raise ValueError("--append writes the table that was read, and --to the form of a tool; got both")
         elif self.append:
@@ -91,13 +97,11 @@ class Back(NamedTuple):
             check_posterior_path(self.output)
 
     def write(self, files: list[str], told: Told, analysis: Analysis, posterior: Any, *, logits: bool) -> Table | None:
-        """Write the answers, if a place is given, and give them."""
+        """Write the answers, if a place is given, and give them if it names the items to review."""
         if self.output is None:
             return None
-        answers, method = (
-            answers_under(analysis, posterior, 1 if self.review_share is None else self.review_share),
-            analysis.method,
-        )
+        share = 1 if self.review_share is None else self.review_share
+        answers, method = answers_under(analysis, posterior, share), analysis.method
         if self.append:
             write_appended(self.output, files[0], told, answers, logits=logits)
         elif self.to == TOOL:
@@ -110,4 +114,4 @@ class Back(NamedTuple):
             write_back(self.output, self.to, Outcome(answers, classes, agent, facts, self.question, self.field))
         else:
             write_posterior(self.output, method, posterior, answers, analysis.is_given)
-        return answers
+        return answers if self.names_reviews else None

@@ -144,7 +144,8 @@ def test_the_command_line_says_how_many_items_to_review(run, rng, tmp_path):
         assert ("--review-share .1" in said) == (not words)
         counts.append(len(named))
     assert counts[0] > counts[1] == 30
-    code, _, err = run("aggregate", "p.npz", "--review-share", "0.1")
-    assert code == 2 and "-o FILE" in err
+    for words in ((), ("-o", "p.npy"), ("-o", "p.json", "--to", "argilla")):
+        code, _, err = run("aggregate", "p.npz", "--review-share", "0.1", *words)
+        assert code == 2 and "--review-share needs a place" in err
     code, _, err = run("aggregate", "p.npz", "--review-share", "0.1", "-o", "folder")
     assert code == 2 and "--review-share does not go with a folder" in err
