@@ -145,12 +145,6 @@ def test_targets_that_are_not_written_as_answers_are_no_truth(target, tmp_path):
         read_labels(path)
 
 
-def test_repeats_are_told(tmp_path):
-    held = [forms.generated(k, said, "A", "none") for k, said in enumerate((["A", "B", "A"], ["B", "B"]))]
-    (line,) = read_predictions([write(tmp_path, "m.jsonl", held)]).found
-    assert "5 answers to 'none'; 3 of them are a member's further answers to an item" in line
-
-
 def test_a_task_of_zooniverse_that_came_to_ask_something_else_is_told(tmp_path):
     """A workflow's versions share the names of tasks; `task_label` has the question."""
     held = [forms.classification(subject, "ann", said) for subject, said in (("1", "Yes"), ("2", "No"))]

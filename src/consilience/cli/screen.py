@@ -34,6 +34,9 @@ CONTROL = re.compile("[\\x00-\\x1f\\x7f-\\x9f\\u200e\\u200f\\u202a-\\u202e\\u206
 NARROW, WIDEST = 60, 10_000
 """Below so many columns tables are not made to fit; and no table is wider than that."""
 
+PAIRS = 3
+"""How many pairs that agree least, and most, are shown."""
+
 MOST_MEMBERS, FIRST, LAST = 20, 10, 5
 """Up to the first number of members, all are listed; of more, so many of the best and so many of the worst."""
 
@@ -215,8 +218,9 @@ def print_summary(summary: dict[str, Any]) -> None:
     for sentence in summary["verdict"]:
         out.print(escape(sentence))
     _print_members(summary)
-    _print_pairs("Least", summary["disagreement"])
-    _print_pairs("Most", summary["alike"])
+    least = summary["disagreement"][:PAIRS]
+    _print_pairs("Least", least)
+    _print_pairs("Most", [pair for pair in summary["alike"][:PAIRS] if pair not in least])
     _print_changed(summary["changed"])
     if "scores" in summary:
         _print_scores(summary["scores"])
@@ -232,8 +236,8 @@ def _told_again(members: int, items: int) -> str:
     """That members answer items more than once, which also happens if the name of an item has a second column."""
     who = "1 member answers" if members == 1 else f"{members:,} members answer"
     return (
-        f"{who} items more than once ({items:,} {'item' if items == 1 else 'items'}). If a column tells these answers "
-        "apart, name it too: --item-column question_id+candidate"
+        f"{who} items more than once ({items:,} {'item' if items == 1 else 'items'}), and each answer counts. If a "
+        "column of your table tells these answers apart, name it too: --item-column question_id+candidate"
     )
 
 
@@ -241,8 +245,7 @@ def _print_pairs(which: str, pairs: list[dict[str, Any]]) -> None:
     """Print the pairs of members that agree least or most."""
     if pairs:
         told = "; ".join(
-            f"{' and '.join(pair['members'])} {pair['kappa']:z.2f} ({pair['agreement']:.0%} the same)"
-            for pair in pairs[:3]
+            f"{' and '.join(pair['members'])} {pair['kappa']:z.2f} ({pair['agreement']:.0%} the same)" for pair in pairs
         )
         out.print(f"{which} agreement beyond chance, Cohen's kappa: {escape(told)}")
 

@@ -110,6 +110,12 @@ def test_a_summary_lists_first_who_is_estimated_to_be_right_most_often(capsys):
     assert "No item is answered differently from plain averaging." in out and "! look" in out
 
 
+def test_a_pair_is_listed_once(capsys):
+    pair = {"members": ["a", "b"], "agreement": 0.5, "kappa": 0.25}
+    screen.print_summary(summary(disagreement=[pair], alike=[pair]))
+    assert capsys.readouterr().out.count("a and b") == 1
+
+
 def test_a_summary_lists_changed_items_and_scores(capsys):
     row = {
         "item": "i7",
@@ -202,7 +208,7 @@ def test_confusions_are_said_to_be_counted_where_they_are(capsys, counted, how):
 def test_items_that_members_answer_more_than_once_are_counted(capsys):
     screen.print_summary(summary(repeated={"members": 2, "items": 600}))
     told = " ".join(capsys.readouterr().out.split())
-    assert "! 2 members answer items more than once (600 items)." in told
+    assert "! 2 members answer items more than once (600 items), and each answer counts." in told
     assert "name it too: --item-column question_id+candidate" in told
 
 

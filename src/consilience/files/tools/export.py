@@ -137,10 +137,8 @@ class Export:
         truth = (
             "" if not self.truth else f"; {len(self.truth):,} true labels, for --known or --labels with the same file"
         )
-        n_repeats = len(self.answers) - len({(item, member) for item, member, _ in self.answers})
-        repeats = f"; {n_repeats:,} of them are a member's further answers to an item" if n_repeats else ""
         remarks = f"; {self.remarks}" if self.remarks else ""
-        return f"{len(self.answers):,} answers{question}{repeats}{remarks}{truth}"
+        return f"{len(self.answers):,} answers{question}{remarks}{truth}"
 
     def predictions(self, told: Told) -> Predictions:
         """The answers of all members, labels beside probabilities if there are both."""
