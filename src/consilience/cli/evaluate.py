@@ -65,7 +65,7 @@ def command(
     found: dict[str, Estimate] = dict(scores)
     if at_confidence is not None:
         share = scores.n_items / n_labelled
-        found["coverage"] = Estimate(share, *wilson(share, n_labelled))
+        found[gate.COVERAGE] = Estimate(share, *wilson(share, n_labelled))
     checks = gate.checked(fail_under, fail_over, found)
     if json:
         parts: dict[str, Any] = {name: estimate._asdict() for name, estimate in found.items()}
@@ -85,5 +85,5 @@ def _remarks(
     if n_left_out:
         yield f"Left out: {n_left_out:,} items whose labels the fit was given."
     if at_confidence is not None:
-        covered = f"{found['coverage'].value:.1%} of the {n_labelled:,} labelled items"
+        covered = f"{found[gate.COVERAGE].value:.1%} of the {n_labelled:,} labelled items"
         yield f"Coverage: {covered} have an answer that is at least {at_confidence:g} sure."

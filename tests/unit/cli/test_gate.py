@@ -30,6 +30,8 @@ def test_the_exit_code_tells_a_failed_gate_from_bad_input(run, fused, arrays):
         code, _, err = run(*fused, "--fail-under", bad)
         assert code == 2 and "--fail-" in err, bad
     assert run(*fused, "--fail-over", "accuracy=.4")[0] == 2
+    assert "needs --at-confidence" in run(*fused, "--fail-under", "coverage=.5")[2]
+    assert "accuracy is at most 1, and got 85" in run(*fused, "--fail-under", "accuracy=85")[2]  # per cent
 
 
 def test_every_bound_must_hold(run, fused):
