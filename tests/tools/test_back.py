@@ -211,3 +211,32 @@ def test_from_one_tool_to_another(run, tmp_path):
     assert [(own["id"], own["fields"]) for own in back] == [(f"{t['id']}", t["data"]) for t in tasks()]
     code, _, err = run("aggregate", "project.json", *words, "body", "-o", "other.json")
     assert code == 2 and "--to-field" in err and "text" in err and not Path("other.json").exists()
+
+
+def test_answers_are_appended_to_a_tools_own_table(run, tmp_path):
+    """Each row gets the answer to its item, also a row whose own answer did not count."""
+    workers = zip(("w1", "w2", "w3"), ("APPROVED", "APPROVED", "REJECTED"), strict=True)
+    held = [
+        forms.assignment(f"{place}.jpg", who, row[k], status=status)
+        for k, (who, status) in enumerate(workers)
+        for place, row in enumerate(votes(["cat", "dog"]))
+    ]
+    source = forms.Form("", "pool.tsv", [*held, forms.assignment("99.jpg", "w3", "cat", status="REJECTED")], set())
+    source.write(tmp_path)
+    with pytest.warns(UserWarning, match="rejected"):
+        found = {row["item"]: row for row in cs.answers(cs.read_predictions("pool.tsv")).rows()}
+    code, _, err = run("aggregate", "pool.tsv", "--append", "-o", "fused.tsv")
+    assert code == 0, err
+    header, *rows = [line.split("\t") for line in Path("fused.tsv").read_text(encoding="utf-8").splitlines()]
+    assert [row[: len(source.held[0])] for row in rows] == [list(own.values()) for own in source.held]
+    for cells in rows[:-1]:
+        row = dict(zip(header, cells, strict=True))
+        expected = found[row["INPUT:image"]]
+        assert (row["answer"], float(row["confidence"])) == (expected["answer"], expected["confidence"])
+    assert rows[-1][-5:] == [""] * 5  # nobody's answer to it counts
+
+
+def test_answers_are_not_appended_to_a_tools_nested_records(run, tmp_path):
+    write("project.json", tasks())
+    code, _, err = run("aggregate", "project.json", "--question", "sentiment", "--append", "-o", "out.json")
+    assert code == 2 and "an item in each row" in err and not Path("out.json").exists()

@@ -11,7 +11,7 @@ import numpy as np
 
 from consilience.data.names import text_of
 from consilience.data.tables.vocabulary import FUSED
-from consilience.files.contents import split_source, suffix_of
+from consilience.files.contents import read_contents, split_source, suffix_of
 from consilience.files.delimited import raw_rows
 from consilience.files.recognition import understood_table
 from consilience.files.records import read_json
@@ -45,23 +45,33 @@ def check_appendable(path: Path, sources: Sequence[str]) -> None:
 def write_appended(path: Path, source: str, told: Told, answers: Table, *, logits: bool = False) -> None:
     """Write the table in `source` again, with the answer to its item in each row."""
     understood = understood_table(source, told, logits=logits)
-    if understood is None:
-        raise InvalidPredictions(
-            f"--append takes a plain table; {source} is a tool's own: write a table "
-            "of answers with -o, or what a tool takes with --to"
-        )
-    places, table = item_places(understood, answers["item"]), split_source(source)[0]
+    items, table = answers["item"], split_source(source)[0]
+    places = item_places(understood, items) if understood is not None else _places_of_tool(source, told, items)
     values = {name: [None if place < 0 else answers[name][place] for place in places.tolist()] for name in FUSED}
     with whole_file(path) as file:
         WRITERS[suffix_of(table)](file, table, values)
+
+
+def _places_of_tool(source: str, told: Told, items: Sequence[Any]) -> IntArray:
+    """The same of a tool's own table; raises if its rows are not about one item each."""
+    export = read_contents(source, told).export
+    if export is None or not export.rows:
+        raise InvalidPredictions(
+            f"--append takes a table with an item in each row; {source} is a tool's own: write a table of answers "
+            "with -o, or what a tool takes with --to"
+        )
+    return _places(export.rows, items)
 
 
 def item_places(understood: Understood, items: Sequence[Any]) -> IntArray:
     """The place of each row's item among all items; -1 where nothing was read of a row."""
     if understood.items is None:
         return np.arange(understood.predictions.n_items)
+    return _places(understood.items.rows(), items)
+
+
+def _places(names: Sequence[Any], items: Sequence[Any]) -> IntArray:
     by_name = {text_of(item): place for place, item in enumerate(items)}
-    names = understood.items.rows()
     return np.array([-1 if name is None else by_name.get(text_of(name), -1) for name in names], dtype=np.intp)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from consilience.data.names import is_missing
-from consilience.files.tools.export import Export, Given, Reader, no_classification, one_label
+from consilience.files.tools.export import Export, Given, Reader, name_of, no_classification, one_label
 from consilience.system.errors import InvalidPredictions
 
 TOGETHER = "all"
@@ -33,6 +33,7 @@ def read(given: Given) -> Export:
         labels = _listed(record["label"])
         if any(isinstance(label, list | dict) for label in labels):
             no_classification("spans of text as labels")
+        export.rows.append(name_of(record["id"]))
         export.show(record["id"], next((record[key] for key in SHOWN if key in record), None))
         export.add(record["id"], member, one_label(labels, record["id"], member))
     return export

@@ -108,6 +108,7 @@ class Export:
     classes: frozenset[str] = frozenset()  # that could be answered, if the tool says so
     both_orders: bool = False  # two answers to one item are to its first two classes in both orders
     shown: dict[str, str] = field(default_factory=dict)  # what an item shows, where its name may be given to another
+    rows: list[str] = field(default_factory=list)  # the item of each row, if the file is a table with one in each
 
     def show(self, item: Any, shown: Any) -> None:
         """What members were asked about. Files in which an item of the same name shows something else do not pool."""

@@ -74,6 +74,7 @@ def _read_rows(given: Given) -> Export:
     labels = {name: [_labels(record.get(name)) for record in given.data] for name in names}
     export = Export(asked(given, _columns_of_classes(labels, [record["id"] for record in given.data])))
     for record, said in zip(given.data, labels[export.question or ""], strict=True):
+        export.rows.append(name_of(record["id"]))
         export.add(record["id"], record["annotator"], one_label(said, record["id"], record["annotator"]))
     export.note = "JSON-MIN and CSV do not say what is ground truth; JSON does"
     return export

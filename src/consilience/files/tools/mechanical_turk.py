@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from consilience.files.tools.export import Export, Given, Reader, asked, no_classification, one_label
+from consilience.files.tools.export import Export, Given, Reader, asked, name_of, no_classification, one_label
 
 TASK_ANSWERS = "Answer.taskAnswers"
 """The column of forms that are submitted as JSON."""
@@ -19,6 +19,7 @@ def read(given: Given) -> Export:
         no_classification("no answers")
     export = Export(asked(given, questions))
     for record, own in zip(given.data, answers, strict=True):
+        export.rows.append(name_of(record["HITId"]))
         if record["AssignmentStatus"] == "Rejected":
             export.left_out["rejected assignments"] += 1
         else:

@@ -46,6 +46,7 @@ def read(given: Given) -> Export:
         if item in items:
             raise ValueError(f"it judges {short(item)} twice, and does not say who is which judge")
         items.add(item)
+        export.rows.append(item)
         export.add(item, given.stem, verdict)
     return export
 

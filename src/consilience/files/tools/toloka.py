@@ -20,6 +20,7 @@ def read(given: Given) -> Export:
     export = Export(asked(given, [name.removeprefix(OUTPUT) for name in names if name.startswith(OUTPUT)]))
     for record in given.data:
         item = _task(record)
+        export.rows.append(item)
         if (true := record.get(f"{GOLDEN}{export.question}")) not in (None, ""):
             export.know(item, true)
         said, status = record[f"{OUTPUT}{export.question}"], record.get(STATUS)

@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 from consilience.data.axes import some
-from consilience.files.tools.export import Export, Given, Reader, asked, no_classification, one_label
+from consilience.files.tools.export import Export, Given, Reader, asked, name_of, no_classification, one_label
 
 
 def read(given: Given) -> Export:
@@ -22,6 +22,7 @@ def read(given: Given) -> Export:
         export.note = f"the task was asked in {len(wordings)} wordings, {some(wordings)}"
     for record, own in zip(given.data, found, strict=True):
         question, item, member = export.question or "", record["subject_ids"], record["user_name"]
+        export.rows.append(name_of(item))
         if question not in own:
             export.left_out["classifications without this task"] += 1
             continue
