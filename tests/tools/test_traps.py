@@ -58,6 +58,15 @@ def test_tests_of_two_evals_of_promptfoo_are_no_panel(tmp_path):
         found(*paths)
 
 
+def test_what_a_run_of_promptfoo_adds_to_its_tests_is_no_other_test(tmp_path):
+    """promptfoo/promptfoo, src/evaluator.ts: attachConversationVar; a table has all variables as text."""
+    run = {"sessionId": "s1", "_conversation": [{"output": "pos"}]}
+    one = forms.result(0, 0, "a", "pos") | {"vars": {"text": "good", "n": 1} | run}
+    table = "text,n,[b] {{text}},Status,Score,Named Scores,Grader Reason,Comment\ngood,1,neg,PASS,1,{},,\n"
+    (tmp_path / "b.csv").write_text(table, encoding="utf-8")
+    assert found(write(tmp_path, "a.jsonl", [one]), str(tmp_path / "b.csv")) == {("0", "a", "pos"), ("0", "b", "neg")}
+
+
 def test_questions_of_two_subjects_in_helm_are_told_apart(tmp_path):
     """stanford-crfm/helm, scenarios/scenario.py: with_instance_ids; the questions of each run are id0, id1, …"""
 

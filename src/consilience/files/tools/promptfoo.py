@@ -34,6 +34,9 @@ GRADED = frozenset(
 STATUS = "Status"
 """The column behind each output in a table."""
 
+SESSION = "sessionId"
+"""The variable that names a conversation, which is another one in each run."""
+
 ERROR = 2
 """The reason of failure of a result that is none: its provider or its assertion broke."""
 
@@ -107,8 +110,16 @@ def _output(result: dict[str, Any]) -> str | None:
     return name_of(output).strip() or None if isinstance(output, str | int | float) else None
 
 
+def _variables(result: dict[str, Any]) -> dict[str, str]:
+    """What the prompt was filled with, as a table writes it too; without what the run itself adds."""
+    held = result.get("vars") or (result.get("testCase") or {}).get("vars") or {}
+    plain = {name: own for name, own in held.items() if not name.startswith("_") and name != SESSION}
+    return {name: name_of(own) for name, own in plain.items() if isinstance(own, str | int | float)}
+
+
 def _add_output(export: Export, result: dict[str, Any], member: str) -> None:
-    export.show(result["testIdx"], result.get("vars"))
+    if shown := _variables(result):
+        export.show(result["testIdx"], shown)
     export.add(result["testIdx"], member, _output(result))
     for check in (result.get("testCase") or {}).get("assert") or []:
         value = check.get("value")
