@@ -26,31 +26,23 @@ ZSTANDARD = 93
 
 def read(given: Given) -> Export:
     """The question is `answer`, `grade`, or an entry of grades that have several."""
-    given_samples = given.data.get("samples") or []
-    samples = [sample for sample in given_samples if not sample.get("invalidation")]
-    scored = [sample for sample in samples if sample.get("scores") and not sample.get("error")]
+    samples = given.data.get("samples") or []
+    valid = [sample for sample in samples if not sample.get("invalidation")]
+    scored = [sample for sample in valid if sample.get("scores") and not sample.get("error")]
     scorers = list(dict.fromkeys(name for sample in scored for name in sample["scores"]))
     if not scorers:
         raise InvalidPredictions("a log must have scored samples; it has none")
-    chosen = asked(given, _questions(scored, scorers))
-    export = Export(chosen)
-    if len(scored) < len(samples):
-        export.left_out["samples with an error or without scores"] = len(samples) - len(scored)
-    if len(samples) < len(given_samples):
-        export.left_out["invalidated samples"] = len(given_samples) - len(samples)
+    export = Export(asked(given, _questions(scored, scorers)))
+    if len(valid) < len(samples):
+        export.left_out["invalidated samples"] = len(samples) - len(valid)
+    if len(scored) < len(valid):
+        export.left_out["samples with an error or without scores"] = len(valid) - len(scored)
     if given.data["status"] != "success":
         export.note = f"the run ended as {given.data['status']!r}: samples may be missing"
-    model, has_epochs = given.data["eval"]["model"], any(sample.get("epoch", 1) > 1 for sample in samples)
-    judges = _judges(given.data, scorers)
-    for sample in scored:
-        if chosen == "answer":
-            export.show(sample["id"], [_text(sample.get("input")), sample.get("choices")])
-            _add_answer(export, sample, sample["scores"][scorers[0]], model)
-        else:
-            parts = (model, sample["id"], sample["epoch"]) if has_epochs else (model, sample["id"])
-            item = "/".join(map(str, parts))
-            export.show(item, _text(sample.get("input")))
-            _add_grades(export, sample, item, judges)
+    if export.question == "answer":
+        _add_answers(export, scored, scorers[0], given.data["eval"]["model"])
+    else:
+        _add_grades(export, scored, _judges(given.data, scorers), given.data)
     return export
 
 
@@ -69,12 +61,15 @@ def _questions(samples: list[dict[str, Any]], scorers: list[str]) -> list[str]:
     return ["answer"] * has_answers + grades
 
 
-def _add_answer(export: Export, sample: dict[str, Any], score: dict[str, Any], model: str) -> None:
-    export.add(sample["id"], model, (score.get("answer") or "").strip() or None)
-    target = sample["target"]
-    true = target if isinstance(target, str) else target[0] if len(target) == 1 else None
-    if true is not None:
-        export.know(sample["id"], true.strip())
+def _add_answers(export: Export, samples: list[dict[str, Any]], scorer: str, model: str) -> None:
+    """What the model answers."""
+    for sample in samples:
+        export.show(sample["id"], [_text(sample.get("input")), sample.get("choices")])
+        export.add(sample["id"], model, (sample["scores"][scorer].get("answer") or "").strip() or None)
+        target = sample["target"]
+        true = target if isinstance(target, str) else target[0] if len(target) == 1 else None
+        if true is not None:
+            export.know(sample["id"], true.strip())
 
 
 def _judges(log: dict[str, Any], scorers: list[str]) -> dict[str, str]:
@@ -93,17 +88,26 @@ def _judges(log: dict[str, Any], scorers: list[str]) -> dict[str, str]:
     return names
 
 
-def _add_grades(export: Export, sample: dict[str, Any], item: str, judges: dict[str, str]) -> None:
-    for scorer, score in sample["scores"].items():
-        value = score["value"]
-        if isinstance(value, dict):
-            value = value.get(export.question)
-        if isinstance(value, list):
-            no_classification(f"lists of grades by {scorer!r}")
-        if is_missing(value):
-            export.left_out["samples that a scorer left unscored"] += 1
-        else:
-            export.add(item, judges[scorer], value)
+def _add_grades(export: Export, samples: list[dict[str, Any]], judges: dict[str, str], log: dict[str, Any]) -> None:
+    """What scorers say of the model's answers; what it said in several epochs are several items."""
+    model, has_epochs = log["eval"]["model"], any(sample.get("epoch", 1) > 1 for sample in log["samples"])
+    for sample in samples:
+        parts = (model, sample["id"], sample["epoch"]) if has_epochs else (model, sample["id"])
+        item = "/".join(map(str, parts))
+        export.show(item, _text(sample.get("input")))
+        for scorer, score in sample["scores"].items():
+            _add_grade(export, item, judges[scorer], score["value"])
+
+
+def _add_grade(export: Export, item: str, judge: str, value: Any) -> None:
+    if isinstance(value, dict):
+        value = value.get(export.question)
+    if isinstance(value, list):
+        no_classification(f"lists of grades by {judge!r}")
+    if is_missing(value):
+        export.left_out["samples that a scorer left unscored"] += 1
+    else:
+        export.add(item, judge, value)
 
 
 def unpacked(path: Path) -> dict[str, Any]:
