@@ -30,11 +30,12 @@ def read(given: Given) -> Export:
     annotations = [(task, own) for task in tasks for own in task.get("annotations", [])]
     chosen = asked(given, _questions([own for _, own in annotations if not own.get("was_cancelled")]))
     export = Export(chosen)
+    for task in tasks:
+        export.show(task["id"], task["data"])
     for task, annotation in annotations:
         if annotation.get("was_cancelled"):
             export.left_out["cancelled annotations"] += 1
             continue
-        export.show(task["id"], task["data"])
         said = _answer(annotation, chosen, task["id"])
         if said is None:
             export.left_out["annotations without an answer"] += 1
