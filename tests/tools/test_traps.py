@@ -236,7 +236,7 @@ def test_rows_of_label_studio_go_back_as_predictions(run, tmp_path):
     assert {result["from_name"] for task in tasks for result in task["predictions"][0]["result"]} == {"mood"}
 
 
-def test_records_that_are_kept_as_columns(tmp_path):
+def test_records_that_are_kept_as_columns(run, tmp_path):
     """argilla, records/_io/_generic.py: to_dict; pandas writes records so too."""
     rows = [{"id": f"r{k}", "text": "…"} for k in range(2)]
     for row, said in zip(rows, (["a", "b"], ["b"]), strict=True):
@@ -244,6 +244,9 @@ def test_records_that_are_kept_as_columns(tmp_path):
         row |= {"q.responses": said, "q.responses.users": users, "q.responses.status": ["submitted"] * len(said)}
     columns = {name: [row[name] for row in rows] for name in rows[0]}
     assert found(write(tmp_path, "a.json", columns)) == {("r0", "u1", "a"), ("r0", "u2", "b"), ("r1", "u1", "b")}
+    code, _, err = run("aggregate", "a.json", "--to", "argilla", "-o", "back.json")
+    assert code == 0, err
+    assert [own["id"] for own in json.loads((tmp_path / "back.json").read_text())] == ["r0", "r1"]
     judged = {"user_input": {"0": "q", "1": "p"}, "response": {"0": "r", "1": "s"}, "polite": {"0": 1, "1": 0}}
     assert found(write(tmp_path, "gpt.json", judged)) == {("q → r", "gpt", "1"), ("p → s", "gpt", "0")}
 

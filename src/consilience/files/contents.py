@@ -149,7 +149,7 @@ def _read_table(path: Path, suffix: str, key: str | None, told: Told) -> Content
     else:
         given = unpacked(path) if suffix == ".eval" else read_json(path, by_line=suffix != ".json")
         try:
-            given = _as_records(given)
+            given = as_records(given)
             if (reader := reader_of_json(given, told)) is not None:
                 return _exported(reader, path, given, told)
             if not told.are_named:
@@ -162,7 +162,7 @@ def _read_table(path: Path, suffix: str, key: str | None, told: Told) -> Content
     return Contents(path, key, TABLE_FORMATS[suffix], None, table)
 
 
-def _as_records(given: Any) -> Any:
+def as_records(given: Any) -> Any:
     """The records of a tool that were kept as columns, as pandas and Argilla's `to_dict` do; anything else as it is."""
     if not isinstance(given, dict) or is_of_tool(given):
         return given

@@ -9,7 +9,7 @@ import numpy as np
 from consilience.data.axes import some
 from consilience.data.names import text_of
 from consilience.files.back.appending import item_places
-from consilience.files.contents import TABLE_FORMATS, read_contents, split_source, suffix_of
+from consilience.files.contents import TABLE_FORMATS, as_records, read_contents, split_source, suffix_of
 from consilience.files.recognition import understood_table
 from consilience.files.records import read_json
 from consilience.files.tools import reader_of_json
@@ -103,7 +103,7 @@ def _of_tool(sources: Sequence[str], told: Told, items: Sequence[Any]) -> Facts 
     tools, question = set(), None
     for source in sources:
         path, _ = split_source(source)
-        given = read_json(path, by_line=suffix_of(path) != ".json")
+        given = as_records(read_json(path, by_line=suffix_of(path) != ".json"))
         reader = reader_of_json(given, told)
         tools.add(None if reader is None else reader.name)
         if reader is None or reader.name not in RECORDS or len(tools) > 1:
