@@ -131,6 +131,15 @@ def test_csv_of_doccano_is_of_one_annotator(tmp_path):
         found(doccano_csv(tmp_path, "all.csv", ["neg", "pos"]))
 
 
+def test_a_table_of_several_people_is_not_one_of_doccano(tmp_path):
+    lines = (f"{item},t {item},{said},,{who}\n" for item, said in ((1, "pos"), (2, "neg")) for who in ("ann", "bob"))
+    path = tmp_path / "votes.csv"
+    path.write_text("id,text,label,Comments,who\n" + "".join(lines), encoding="utf-8")
+    with pytest.raises(cs.InvalidPredictions, match="each item once.*item=, member= and label="):
+        cs.read_predictions(path)
+    assert cs.read_predictions(path, item="id", member="who", label="label").members == ["ann", "bob"]
+
+
 def test_a_model_that_was_asked_several_times(tmp_path):
     """lm_eval/evaluator.py: with `repeats` and no filter that takes one, each document has a list of answers."""
     held = [forms.generated(k, said, "A", "none") for k, said in enumerate((["A", "B", "[invalid]"], ["B", "B", "A"]))]

@@ -6,7 +6,7 @@ from typing import Any
 
 from consilience.data.names import is_missing
 from consilience.files.tools.export import Export, Given, Reader, name_of, no_classification, one_label
-from consilience.system.errors import InvalidPredictions
+from consilience.system.errors import InvalidPredictions, Say
 
 TOGETHER = "all"
 """The name of the file of a project whose members share their answers."""
@@ -25,6 +25,11 @@ def read(given: Given) -> Export:
         raise InvalidPredictions(
             "answers must have members; a file of doccano called all has everybody's answers together: export a "
             "project that is not collaborative, which gives a file for each annotator"
+        )
+    if len({record["id"] for record in given.data}) < len(given.data):
+        raise InvalidPredictions(
+            "a file of doccano must have each item once; if it is a table of several people's answers, name its "
+            f"columns with {Say('item')}, {Say('member')} and {Say('label')}"
         )
     export = Export()
     for record in given.data:
