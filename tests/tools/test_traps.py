@@ -270,3 +270,11 @@ def test_the_latest_run_of_deepeval(tmp_path):
     path = write(tmp_path, "latest.json", {"testRunData": {"testCases": cases}, "testRunLink": None})
     expected = {(f"case_{k}", f"judge{j}", "pass" if k == j else "fail") for k in range(2) for j in range(2)}
     assert found(path) == expected
+
+
+@pytest.mark.parametrize("response", [[-40.5], [-40.5, False], ["-40.5", "False"]])
+def test_one_log_likelihood_is_no_answer(response, tmp_path):
+    """Texts whose likelihood is measured, as older and newer versions write it."""
+    held = [forms.generated(k, "", "A", "none") | {"filtered_resps": [response]} for k in range(3)]
+    with pytest.raises(cs.InvalidPredictions, match="no classification"):
+        found(write(tmp_path, "m.jsonl", held))

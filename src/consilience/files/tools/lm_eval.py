@@ -43,7 +43,9 @@ def read(given: Given) -> Export:
 def _is_generated(record: dict[str, Any]) -> bool:
     """Whether a model wrote its answer, once or several times; a log-likelihood is a number, and true or false."""
     first, *others = record["filtered_resps"]
-    return isinstance(first, str) or (not others and [str(own) for own in first[1:]] not in (["True"], ["False"]))
+    if isinstance(first, str):
+        return True
+    return not others and all(isinstance(own, str) for own in first) and first[1:] not in (["True"], ["False"])
 
 
 def _read_generated(records: list[dict[str, Any]], member: str, export: Export) -> None:
