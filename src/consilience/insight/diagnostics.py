@@ -18,7 +18,7 @@ from consilience.insight.default import Hint, check_order, given_or_consensus, h
 from consilience.insight.explanation import explain_some, explained_items, influence_of
 from consilience.insight.large import look_at
 from consilience.insight.monitoring.since import Since, since
-from consilience.insight.pairs import PairCounts, answered_shares, most_active
+from consilience.insight.agreement import PairCounts, answered_shares, most_active
 from consilience.insight.repeats import Repeats
 from consilience.insight.verdict import Verdict, rivals_of
 from consilience.insight.warnings import Changed, PanelEvidence, warnings_of

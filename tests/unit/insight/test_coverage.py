@@ -3,7 +3,7 @@
 import numpy as np
 
 import consilience as cs
-from consilience.insight.pairs import coverage_of
+from consilience.insight.agreement import coverage_of
 
 
 def test_by_hand():

@@ -5,7 +5,7 @@ import json
 import numpy as np
 
 import consilience as cs
-from consilience.insight.pairs import answered_shares
+from consilience.insight.agreement import answered_shares
 
 from simulate import softmax_members
 
