@@ -3,23 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple, final
+
 import numpy as np
 from scipy import sparse
 from scipy.special import stdtrit
+
+from consilience.data.answers import HardAnswers
 from consilience.data.predictions import Predictions  # noqa: TC001 - the example uses it
 from consilience.insight.large import look_at
 from consilience.metrics.scores import Estimate
 from consilience.system.tables import Table
-from itertools import pairwise
-from typing import TYPE_CHECKING, Any, NamedTuple
-import numpy as np
-from scipy import sparse
-from consilience.data.answers import HardAnswers
 
 if TYPE_CHECKING:
     import numpy.typing as npt
-    from consilience.system.arrays import FloatArray
+
     from consilience.system.arrays import FloatArray, IntArray
 
 

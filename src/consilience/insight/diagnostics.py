@@ -12,13 +12,11 @@ from consilience.aggregators.base import AbstractAggregator, fitted_copy
 from consilience.aggregators.consensus.consensus import Consensus
 from consilience.data.labels import known_labels
 from consilience.insight.accuracy.estimates import FUSED, AccuracyEstimate, Estimates, named_estimates, voters_of
-from consilience.insight.agreement import PanelAgreement, agreement_of
-from consilience.insight.confusions import counted_confusions
+from consilience.insight.agreement import PairCounts, PanelAgreement, agreement_of, answered_shares, most_active
 from consilience.insight.default import Hint, check_order, given_or_consensus, hint_of
 from consilience.insight.explanation import explain_some, explained_items, influence_of
 from consilience.insight.large import look_at
 from consilience.insight.monitoring.since import Since, since
-from consilience.insight.agreement import PairCounts, answered_shares, most_active
 from consilience.insight.repeats import Repeats
 from consilience.insight.verdict import Verdict, rivals_of
 from consilience.insight.warnings import Changed, PanelEvidence, warnings_of
@@ -36,6 +34,7 @@ if TYPE_CHECKING:
     from consilience.insight.explanation import Explanation
     from consilience.insight.warnings import Warned
     from consilience.system.arrays import Array, FloatArray, IntArray
+
 
 FEWEST_ANSWERS = 5
 """A member with fewer answers has no accuracy of its own, only an interval, unless there are no more items."""
@@ -388,3 +387,21 @@ class _Pairs(NamedTuple):
         correlation = np.where(scale > 1e-9, excess / np.maximum(scale, 1e-9), 0.0)
         correlation = np.where(self.common >= ENOUGH, np.clip(correlation, -1, 1), 0.0)
         return np.where((self.same == self.common) & (self.common >= ENOUGH), 1.0, correlation)
+
+
+ENOUGH_LABELS = 20
+"""With so many labels for each class, confusions are counted on labelled items alone."""
+
+
+def counted_confusions(votes: HardAnswers, truth: IntArray, n_members: int, n_classes: int) -> FloatArray | None:
+    """Count the votes on labelled items (members, true, predicted); None if there are too few labels.
+
+    `truth` (items,) is -1 where unknown.
+    """
+    if (truth >= 0).sum() < ENOUGH_LABELS * n_classes:
+        return None
+    is_labelled = truth[votes.items] >= 0
+    members, labels = votes.members[is_labelled], votes.labels[is_labelled]
+    cells = (members * n_classes + truth[votes.items[is_labelled]]) * n_classes + labels
+    counts = np.bincount(cells, minlength=n_members * n_classes**2)
+    return counts.reshape(n_members, n_classes, n_classes).astype(np.float64)

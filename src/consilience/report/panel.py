@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from consilience.insight.accuracy.estimates import AccuracyEstimate
-from consilience.insight.confusions import counted_confusions
 from consilience.insight.agreement import coverage_of
+from consilience.insight.diagnostics import counted_confusions
 from consilience.report.items import Verdicts, member_verdicts
 from consilience.report.opening import accuracy
 from consilience.report.selection import largest_cells, members_to_show, rounded

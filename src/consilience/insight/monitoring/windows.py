@@ -14,9 +14,8 @@ from consilience.data.labels import known_labels
 from consilience.data.predictions import Predictions, as_single_items
 from consilience.data.reading import check_number
 from consilience.insight.accuracy.estimates import FUSED, AccuracyEstimate, Estimates, named_estimates, voters_of
-from consilience.insight.agreement import agreement
+from consilience.insight.agreement import agreement, answered_shares
 from consilience.insight.monitoring.numbers import CONFIDENCE, SHARES, ItemNumbers, numbers_of
-from consilience.insight.agreement import answered_shares
 from consilience.passes.reader import lies_on_cluster, read_anywhere
 from consilience.system.arrays import is_array, position_of_largest
 from consilience.system.errors import InvalidPredictions
