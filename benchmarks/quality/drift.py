@@ -27,7 +27,7 @@ from benchmarks.quality.panel import AS_IT_IS, Panel, read, take
 from consilience.insight.accuracy.estimates import voters_of
 from consilience.insight.accuracy.intervals import log_odds
 from consilience.insight.monitoring.drift import drift
-from consilience.insight.monitoring.numbers import numbers_of
+from consilience.insight.monitoring.windows import numbers_of
 
 RATES = (0.01, 0.05, 0.1)
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     import os
 
     from consilience.aggregators.consensus.traits import PanelSums
-    from consilience.insight.accuracy.tally import VoterSums
+    from consilience.insight.accuracy.estimates import VoterSums
     from consilience.system.arrays import FloatArray
 
 VERSION = 2

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from consilience.insight.monitoring.numbers import AGREEMENT, CONFIDENCE, KINDS, SHARES, TOGETHER, ItemNumbers
+from consilience.insight.monitoring.windows import AGREEMENT, CONFIDENCE, KINDS, SHARES, TOGETHER, ItemNumbers
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

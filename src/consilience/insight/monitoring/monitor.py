@@ -13,8 +13,7 @@ import numpy as np
 from consilience.data.reading import check_number
 from consilience.insight.accuracy.estimates import FUSED
 from consilience.insight.monitoring.drift import DriftTest, change_of, drift, sentences, who_stopped
-from consilience.insight.monitoring.numbers import together
-from consilience.insight.monitoring.windows import Seen, estimate_columns, look, on_axes_of, windows_of
+from consilience.insight.monitoring.windows import Seen, estimate_columns, look, on_axes_of, together, windows_of
 from consilience.system.atomic import whole_file
 from consilience.system.errors import InvalidPredictions
 from consilience.system.tables import Table

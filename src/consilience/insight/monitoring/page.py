@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from consilience.insight.monitoring.numbers import MOST_APART
+from consilience.insight.monitoring.windows import MOST_APART
 from consilience.system.tables import Table
 
 if TYPE_CHECKING:

@@ -10,8 +10,7 @@ import numpy as np
 from consilience.data.labels import known_labels
 from consilience.insight.accuracy.estimates import FUSED
 from consilience.insight.monitoring.drift import DriftTest, drift
-from consilience.insight.monitoring.numbers import AGREEMENT, CONFIDENCE, SHARES
-from consilience.insight.monitoring.windows import estimate_columns, look, on_axes_of
+from consilience.insight.monitoring.windows import AGREEMENT, CONFIDENCE, SHARES, estimate_columns, look, on_axes_of
 from consilience.insight.warnings import FALLEN, Warned
 from consilience.system.tables import Table
 

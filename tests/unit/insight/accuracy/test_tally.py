@@ -5,7 +5,7 @@ import pytest
 
 import consilience as cs
 from consilience.aggregators.consensus.learned.experts import Reading
-from consilience.insight.accuracy.tally import SUMS, tally
+from consilience.insight.accuracy.estimates import SUMS, tally
 from consilience.passes.reader import Reader
 
 from simulate import softmax_members

@@ -6,7 +6,7 @@ import pytest
 import consilience as cs
 from consilience.insight.monitoring import drift as module
 from consilience.insight.monitoring.drift import drift
-from consilience.insight.monitoring.numbers import (
+from consilience.insight.monitoring.windows import (
     AGREEMENT,
     CONFIDENCE,
     KINDS,
