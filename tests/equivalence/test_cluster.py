@@ -172,7 +172,7 @@ SOME_LABELS = np.where(np.arange(4000) % 40 == 0, LARGE_TRUTH, -1)
 @pytest.fixture
 def large(client, monkeypatch):
     """Blocks of which a quarter is looked at; whoever computes the whole array is found out."""
-    monkeypatch.setattr("consilience.insight.large.MOST_NUMBERS", 9000)
+    monkeypatch.setattr("consilience.insight.arguments.MOST_BROUGHT", 9000)
     blocks = da.from_array(LARGE, chunks=(3, 500, 3))
     monkeypatch.setattr(type(blocks), "compute", computed_in_part)
     return blocks

@@ -103,7 +103,7 @@ def test_labels_are_matched_by_the_names_of_items(client):
 
 @pytest.mark.parametrize("most", [2**24, 1800], ids=["all", "a sample"])
 def test_insight_into_votes(client, monkeypatch, most):
-    monkeypatch.setattr("consilience.insight.large.MOST_NUMBERS", most)
+    monkeypatch.setattr("consilience.insight.arguments.MOST_BROUGHT", most)
     known = {name: label for name, label in TRUTH.items() if name < "t060"}
     frame, local = dd.from_pandas(FRAME, npartitions=5), cs.Predictions.from_frame(FRAME)
     methods = {"average": cs.Average(), "dawid-skene": cs.DawidSkene()}

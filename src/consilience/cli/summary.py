@@ -8,12 +8,10 @@ import numpy as np
 
 from consilience.cli.wording import on_command_line
 from consilience.data.labels import named
-from consilience.insight.default import is_tie
+from consilience.insight.verdict import Change
 from consilience.metrics.scores import evaluate
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
-
     from consilience.data.predictions import Predictions
     from consilience.insight.agreement import PanelAgreement
     from consilience.insight.analysis import Analysis
@@ -30,7 +28,6 @@ def summarize(analysis: Analysis, posterior: FloatArray) -> dict[str, Any]:
     Items whose labels were given to the fit are neither listed nor scored, because their answers are those labels.
     """
     predictions, aggregator, diagnosis = analysis.predictions, analysis.method, analysis.diagnosis
-    is_own = ~analysis.is_given
     pairs = _pairs(diagnosis.agreement, diagnosis.beyond_chance.kappa, diagnosis.compared)
     warned = {member for warning in diagnosis.warned for member in warning.about}
     summary: dict[str, Any] = {
@@ -60,7 +57,7 @@ def summarize(analysis: Analysis, posterior: FloatArray) -> dict[str, Any]:
         "confusions counted": diagnosis.counts_labels,
         "known labels": int(analysis.is_given.sum()),
         "repeated": _repeated(predictions),
-        "changed": _changed(analysis, posterior, is_own),
+        "changed": _changed(analysis, posterior),
         "warnings": [on_command_line(warning) for warning in diagnosis.warnings],
         "hint": None if diagnosis.hint is None else diagnosis.hint.sentence("--class-shares even"),
     }
@@ -136,11 +133,12 @@ def _pairs(agreement: FloatArray, kappa: FloatArray, members: list[Any]) -> list
     ]
 
 
-def _changed(analysis: Analysis, posterior: FloatArray, is_own: npt.NDArray[np.bool_]) -> dict[str, Any]:
+def _changed(analysis: Analysis, posterior: FloatArray) -> dict[str, Any]:
     """The items answered differently from the average, the surest answers first."""
     average, classes = analysis.average, analysis.predictions.classes
     chosen, plain = posterior.argmax(axis=1), average.argmax(axis=1)
-    places = np.flatnonzero((chosen != plain) & is_own)
+    change = Change.of(chosen, average, analysis.measurable, analysis.is_given)
+    places = np.flatnonzero(change.is_changed)
     surest = places[np.argsort(-posterior[places, chosen[places]], kind="stable")][:MOST_CHANGED]
     explanations = analysis.explanations(surest, [classes[plain[place]] for place in surest])
     listed = []
@@ -153,8 +151,8 @@ def _changed(analysis: Analysis, posterior: FloatArray, is_own: npt.NDArray[np.b
                 "tipped by": _tipped(why),
             }
         )
-    ties = int(is_tie(average, chosen)[places].sum())
-    return {"count": len(places), "share": len(places) / max(1, int(is_own.sum())), "ties": ties, "surest": listed}
+    share = change.n_changed / max(1, change.n_items)
+    return {"count": change.n_changed, "share": share, "ties": change.n_ties, "surest": listed}
 
 
 def _tipped(why: Explanation) -> dict[str, Any]:

@@ -14,9 +14,10 @@ from consilience.insight.accuracy.estimates import COVERAGE, LEAST_LABELS, Accur
 from consilience.insight.diagnostics import Diagnosis, diagnosis_under
 from consilience.insight.explanation import Explanation, explain
 from consilience.insight.label_evaluation import LabelEvaluation, value_of_labels
+from consilience.insight.verdict import Change
 from consilience.metrics.scores import wilson
 from consilience.passes.reader import Reader
-from consilience.system.arrays import to_numpy
+from consilience.system.arrays import position_of_largest, to_numpy
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -106,6 +107,11 @@ class Analysis:
             explained=lambda places: self.explanations(places, [None] * len(places)),
             class_shares=self._class_shares,
         )
+
+    @cached_property
+    def change(self) -> Change:
+        """What fusing changed, of the method's `predict_proba`."""
+        return Change.of(position_of_largest(self.posterior), self.average, self.measurable, self.is_given)
 
     def _tested(self) -> AccuracyEstimate | None:
         """How often the fused answer is right on labelled items that it answers without their own label."""

@@ -12,8 +12,7 @@ from consilience.data.reading import check_number
 from consilience.data.tables.vocabulary import RATED
 from consilience.insight.agreement import last_answers
 from consilience.insight.analysis import Analysis
-from consilience.insight.default import given_or_consensus
-from consilience.insight.large import all_items
+from consilience.insight.arguments import all_items, given_or_consensus
 from consilience.insight.suggestion import UNSURE
 from consilience.metrics.ratings import expected_rating
 from consilience.system.arrays import to_numpy

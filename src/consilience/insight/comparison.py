@@ -14,8 +14,7 @@ from consilience.aggregators.base import AbstractAggregator, check_is_aggregator
 from consilience.aggregators.registry import commands
 from consilience.data.labels import known_labels, known_truths, which_known
 from consilience.insight.accuracy.estimates import COVERAGE, Estimates, estimate_accuracies
-from consilience.insight.default import given_or_consensus
-from consilience.insight.large import look_at
+from consilience.insight.arguments import given_or_consensus, look_at
 from consilience.insight.verdict import Ranked, SingleMember, one_of, sureness
 from consilience.metrics.scores import Estimate as Difference
 from consilience.metrics.scores import paired_difference, score, wilson

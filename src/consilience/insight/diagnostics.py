@@ -13,13 +13,12 @@ from consilience.aggregators.consensus.consensus import Consensus
 from consilience.data.labels import known_labels
 from consilience.insight.accuracy.estimates import FUSED, AccuracyEstimate, Estimates, named_estimates, voters_of
 from consilience.insight.agreement import PairCounts, PanelAgreement, agreement_of, answered_shares, most_active
-from consilience.insight.default import Hint, check_order, given_or_consensus, hint_of
+from consilience.insight.arguments import check_order, given_or_consensus, look_at
 from consilience.insight.explanation import explain_some, explained_items, influence_of
-from consilience.insight.large import look_at
 from consilience.insight.monitoring.since import Since, since
 from consilience.insight.repeats import Repeats
-from consilience.insight.verdict import Verdict, rivals_of
-from consilience.insight.warnings import Changed, PanelEvidence, warnings_of
+from consilience.insight.verdict import Change, Hint, Verdict, hint_of, rivals_of
+from consilience.insight.warnings import PanelEvidence, warnings_of
 from consilience.passes.reader import Reader
 from consilience.system.arrays import position_of_largest, to_numpy
 from consilience.system.tables import Table
@@ -200,8 +199,10 @@ def diagnosis_under(
     believer = method if isinstance(method, Consensus) else fitted_copy(Consensus(class_shares=class_shares), data)
     answers = {FUSED: position_of_largest(posterior), "average": position_of_largest(average)}
     is_taught = is_given is None and method.is_taught
-    is_own = np.ones(data.n_items, dtype=bool) if is_given is None else ~is_given
-    unseen = np.full(data.n_items, -1) if is_taught or known is None else np.where(is_own, known, -1)
+    unseen = np.full(data.n_items, -1) if is_taught or known is None else known.copy()
+    if is_given is not None:
+        unseen[is_given] = -1
+    change = Change.of(answers[FUSED], to_numpy(average), unseen, is_given)
     is_plain = believer is method and not method.is_taught  # what labels taught is not to estimate accuracies
     voters = voters_of(data, believer, answers, posterior if is_plain else None)
     estimates = named_estimates(voters, answers, known, {FUSED: unseen})
@@ -232,8 +233,7 @@ def diagnosis_under(
         fused=estimates.answers[FUSED],
         average=estimates.answers["average"],
         agreement=beyond_chance,
-        n_changed=int(((answers[FUSED] != answers["average"]) & is_own).sum()),
-        n_items=int(is_own.sum()),
+        change=change,
         rivals=rivals_of(answers[FUSED], answers["average"], by_name, unseen),
         knows_shares=getattr(believer, "stated_", None) is not None,
     )
@@ -242,7 +242,7 @@ def diagnosis_under(
         consensus.chosen,
         estimates,
         has_settled=method.converged_ or getattr(method, "tol", None) is None,
-        changed=Changed.of(answers[FUSED], answers["average"], unseen) if (unseen >= 0).any() else None,
+        change=change,
         doubts_labels=isinstance(method, Consensus) and method.doubts_labels(),
     )
     return Diagnosis(

@@ -9,7 +9,7 @@ import numpy as np
 
 from consilience.aggregators.base import fitted_copy
 from consilience.data.axes import some
-from consilience.insight.default import check_order, given_or_consensus
+from consilience.insight.arguments import check_order, given_or_consensus
 from consilience.maths.shapley import MOST_COALITIONS
 from consilience.passes.reader import read_anywhere
 from consilience.system.tables import Table

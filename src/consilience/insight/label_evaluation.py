@@ -12,8 +12,7 @@ from consilience.aggregators.consensus.labels.teaching import MOST_NUMBERS
 from consilience.data.axes import Axis
 from consilience.data.labels import known_truths, which_known
 from consilience.data.reading import check_number
-from consilience.insight.default import check_order
-from consilience.insight.large import look_at
+from consilience.insight.arguments import check_order, look_at
 from consilience.metrics.scores import METRICS, Estimate, ItemScores, paired_difference
 from consilience.system.arrays import to_numpy
 from consilience.system.errors import InvalidPredictions

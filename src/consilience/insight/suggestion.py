@@ -20,8 +20,7 @@ from consilience.data.labels import known_truths, which_known
 from consilience.data.predictions import Predictions  # noqa: TC001 - the example uses it
 from consilience.data.reading import check_number
 from consilience.insight.analysis import Analysis
-from consilience.insight.default import check_order, given_or_consensus
-from consilience.insight.large import look_at
+from consilience.insight.arguments import check_order, given_or_consensus, look_at
 from consilience.system.arrays import to_numpy
 from consilience.system.tables import Table
 

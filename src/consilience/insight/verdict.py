@@ -11,19 +11,24 @@ from typing import TYPE_CHECKING, NamedTuple, final
 
 import numpy as np
 
+from consilience.aggregators.consensus.class_shares import EVEN
+from consilience.aggregators.consensus.consensus import Consensus
 from consilience.insight.accuracy.estimates import LEAST_LABELS
 from consilience.metrics.scores import METRICS, paired_difference, score
-from consilience.system.arrays import to_numpy
+from consilience.system.arrays import sample, take, to_numpy
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+    import numpy.typing as npt
+
+    from consilience.aggregators.base import AbstractAggregator
     from consilience.data.answers import HardAnswers
     from consilience.data.predictions import Predictions
     from consilience.insight.accuracy.estimates import AccuracyEstimate
     from consilience.insight.agreement import PanelAgreement
     from consilience.metrics.scores import Estimate as Difference
-    from consilience.system.arrays import FloatArray, IntArray
+    from consilience.system.arrays import Array, FloatArray, IntArray
 
 
 LEAST_VOTED = 0.5
@@ -116,6 +121,57 @@ LEVEL = 0.9
 AVERAGE = "the plain average"
 
 
+EQUAL_WITHIN = 1e-9
+"""Probabilities that differ by less are equal."""
+
+
+def is_tie(rows: FloatArray, chosen: IntArray) -> npt.NDArray[np.bool_]:
+    """Where no class is more probable than the chosen one (items,), so that another answer is only one of several.
+
+    >>> is_tie(np.array([[0.5, 0.5], [0.6, 0.4]]), np.array([1, 1])).tolist()
+    [True, False]
+    """
+    return np.asarray(rows[np.arange(len(rows)), chosen] >= rows.max(axis=1) - EQUAL_WITHIN)
+
+
+class Change(NamedTuple):
+    """What fusing changed against the plain average, on the items whose label the fit was not given."""
+
+    is_changed: npt.NDArray[np.bool_]  # (items,): whether the answers differ
+    n_items: int
+    n_ties: int  # answers that differ, and are one of several that the average finds most probable
+    n_labels: int
+    made_right: int  # of those with a label
+    made_wrong: int
+    is_loss: bool  # whether the fused answer is right less often, by the 90 % interval of the paired difference
+
+    @classmethod
+    def of(
+        cls, fused: IntArray, average: FloatArray, truth: IntArray, is_given: npt.NDArray[np.bool_] | None = None
+    ) -> Change:
+        """Compare the fused answer (items,) with the average (items, classes); the truth is -1 where unknown.
+
+        The fit was given the labels of some items (items,); their truth is not looked at.
+        """
+        plain, is_own = average.argmax(axis=1), np.ones(len(fused), bool) if is_given is None else ~is_given
+        is_changed, is_known = (fused != plain) & is_own, (truth >= 0) & is_own
+        ours, theirs = (fused == truth)[is_known], (plain == truth)[is_known]
+        return cls(
+            is_changed,
+            int(is_own.sum()),
+            int(is_tie(average, fused)[is_changed].sum()),
+            int(is_known.sum()),
+            int((ours & ~theirs).sum()),
+            int((theirs & ~ours).sum()),
+            paired_difference(ours, theirs).high < 0,
+        )
+
+    @property
+    def n_changed(self) -> int:
+        """How many answers differ."""
+        return int(self.is_changed.sum())
+
+
 class Rival(NamedTuple):
     """Somebody who is compared with the fused answer on the labelled items that both answer."""
 
@@ -152,8 +208,7 @@ class Verdict:
     fused: AccuracyEstimate
     average: AccuracyEstimate
     agreement: PanelAgreement
-    n_changed: int  # answers that differ from the plain average's
-    n_items: int
+    change: Change
     rivals: Sequence[Rival] = ()  # the plain average and the best member; none without labels that nobody was taught
     knows_shares: bool = False
 
@@ -175,13 +230,13 @@ class Verdict:
 
     def changed(self) -> str:
         """What fusing changed."""
-        if not self.n_changed:
+        if not self.change.n_changed:
             return "fusing answers every item as the plain average does"
-        return f"fusing changed {self.n_changed:,} of the {self.n_items:,} answers of the plain average"
+        return f"fusing changed {self.change.n_changed:,} of the {self.change.n_items:,} answers of the plain average"
 
     def advice(self) -> str:
         """What would tell more; empty where labels have told, or every item has one."""
-        is_told = all(rival.is_told_apart or rival.n_items == self.n_items for rival in self.rivals)
+        is_told = all(rival.is_told_apart or rival.n_items == self.change.n_items for rival in self.rivals)
         if self.rivals and is_told:
             return ""
         which = "more labels" if self.fused.is_measured else "30 labels"
@@ -281,3 +336,44 @@ def _listed(names: Sequence[str]) -> str:
 def as_sentences(parts: Iterable[str]) -> list[str]:
     """Each part that is not empty, from a capital letter to a full stop."""
     return [f"{words[0].upper()}{words[1:]}." for words in parts if words]
+
+
+LEAST_CHANGED, LEAST_SHARE = 3, 0.01
+"""Fewer answers that would change, or a smaller share of them, are not worth a hint."""
+
+MOST_HINTED = 2**18
+"""Changes are counted on all items, or on so many numbers."""
+
+
+class Hint(NamedTuple):
+    """How many answers would change if the classes were known to be about equally frequent."""
+
+    n_changed: int
+    n_items: int
+    is_exact: bool
+
+    def sentence(self, say: str = f'class_shares="{EVEN}"') -> str:
+        """The hint in words, given how to say it."""
+        about = "" if self.is_exact else "about "
+        return (
+            f"If the classes are about equally frequent, say {say}: "
+            f"{about}{self.n_changed:,} of {self.n_items:,} answers would change"
+        )
+
+
+def hint_of(method: AbstractAggregator, predictions: Predictions, posterior: Array) -> Hint | None:
+    """What even class shares would change in a method's answers (items, classes).
+
+    None where little would change, where shares or labels were given, and where the method is not `Consensus`.
+    """
+    if not isinstance(method, Consensus) or method.stated_ is not None or method.labelled_ is not None:
+        return None
+    n_items, most = predictions.n_items, max(1, MOST_HINTED // predictions.n_classes)
+    if n_items > most:
+        places = sample(n_items, most)
+        predictions, posterior = predictions.take(places), take(posterior, places, axis=0)
+    chosen = to_numpy(method.rule_given(predictions, EVEN).posterior(predictions)).argmax(axis=1)
+    is_changed = ~is_tie(to_numpy(posterior).astype(np.float64), chosen)
+    if is_changed.sum() < LEAST_CHANGED or is_changed.mean() < LEAST_SHARE:
+        return None
+    return Hint(round(is_changed.mean() * n_items), n_items, is_exact=n_items <= most)

@@ -12,7 +12,6 @@ from scipy import sparse
 from consilience.aggregators.consensus.opinion_weights import SURE
 from consilience.data.answers import HardAnswers
 from consilience.insight.accuracy.estimates import FUSED
-from consilience.metrics.scores import paired_difference
 from consilience.passes.reader import Reader
 
 if TYPE_CHECKING:
@@ -22,6 +21,7 @@ if TYPE_CHECKING:
 
     from consilience.data.predictions import Predictions
     from consilience.insight.accuracy.estimates import AccuracyEstimate, Estimates
+    from consilience.insight.verdict import Change
     from consilience.passes.agreement import Agreement
     from consilience.system.arrays import FloatArray, IntArray
 
@@ -87,22 +87,6 @@ class Warned(NamedTuple):
         return f"{self.finding}{f': {self.because}' if self.because else ''}. {self.advice}"
 
 
-class Changed(NamedTuple):
-    """The labelled items that the average answers otherwise: how many the fused answer made right, and wrong."""
-
-    made_right: int
-    made_wrong: int
-    is_loss: bool  # whether the fused answer is right less often, by the 90 % interval of the paired difference
-
-    @classmethod
-    def of(cls, fused: IntArray, average: IntArray, known: IntArray) -> Changed:
-        """Count them, given the two answers and the true classes (items,), -1 where unknown."""
-        is_known = known >= 0
-        ours, plain = (fused == known)[is_known], (average == known)[is_known]
-        is_loss = paired_difference(ours, plain).high < 0
-        return cls(int((ours & ~plain).sum()), int((plain & ~ours).sum()), is_loss)
-
-
 @final
 @dataclass(frozen=True, eq=False)
 class PanelEvidence:
@@ -112,7 +96,7 @@ class PanelEvidence:
     chosen: IntArray  # (items,): the fused answer
     estimates: Estimates  # of the members, and of the "fused answer"
     has_settled: bool = True
-    changed: Changed | None = None  # None without labels that the fused answer has not seen
+    change: Change | None = None  # against the average, measured on labels that the fused answer has not seen
     doubts_labels: bool = False  # whether the labels of the fit contradict answers that are sure
 
     @cached_property
@@ -379,15 +363,15 @@ def _measured_wrong(fused: AccuracyEstimate) -> Warned:
 
 def lost_by_fusing(evidence: PanelEvidence) -> list[Warned]:
     """Labels show that the plain average is right more often than the fused answer."""
-    changed = evidence.changed
-    if changed is None or not changed.is_loss:
+    change = evidence.change
+    if change is None or not change.is_loss:
         return []
     return [
         Warned(
             LOST,
             "Use the plain average instead, or give labels of some items to the fit, which correct it",
-            f"of the labelled answers that differ from the plain average, {changed.made_right:,} became right and "
-            f"{changed.made_wrong:,} became wrong",
+            f"of the labelled answers that differ from the plain average, {change.made_right:,} became right and "
+            f"{change.made_wrong:,} became wrong",
         )
     ]
 

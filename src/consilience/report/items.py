@@ -15,8 +15,6 @@ from consilience.system.arrays import to_numpy
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    import numpy.typing as npt
-
     from consilience.data.answers import HardAnswers, SoftMember
     from consilience.insight.analysis import Analysis
     from consilience.insight.explanation import Explanation
@@ -104,12 +102,9 @@ class Judged(NamedTuple):
     average: Verdicts
     n_answers: IntArray
     n_against: IntArray  # answers that contradict the consensus
-    is_changed: npt.NDArray[np.bool_]  # both differ, and the fit was not given the item's label
 
     @classmethod
-    def of(
-        cls, consensus: Verdicts, average: Verdicts, answers: HardAnswers, is_given: npt.NDArray[np.bool_]
-    ) -> Judged:
+    def of(cls, consensus: Verdicts, average: Verdicts, answers: HardAnswers) -> Judged:
         """Count each item's answers, and those that contradict the consensus."""
         n_items = len(consensus.chosen)
         contradicts = answers.items[answers.labels != consensus.chosen[answers.items]]
@@ -118,7 +113,6 @@ class Judged(NamedTuple):
             average,
             np.bincount(answers.items, minlength=n_items),
             np.bincount(contradicts, minlength=n_items),
-            (consensus.chosen != average.chosen) & ~is_given,
         )
 
 
@@ -127,7 +121,7 @@ class ItemSection:
 
     def __init__(self, analysis: Analysis, judged: Judged, votes: HardAnswers, most: int) -> None:
         against = judged.n_against / np.maximum(judged.n_answers, 1)
-        self.shown = items_to_show(judged.consensus, judged.is_changed, against, most)
+        self.shown = items_to_show(judged.consensus, analysis.change.is_changed, against, most)
         self.analysis, self.judged, self.votes = analysis, judged, votes
         self.posterior = to_numpy(analysis.posterior)
 
@@ -167,7 +161,7 @@ class ItemSection:
         ]
 
     def _row(self, position: int, reason: str, explanation: Explanation) -> dict[str, Any]:
-        consensus, average, n_answers, n_against, _ = self.judged
+        consensus, average, n_answers, n_against = self.judged
         return {
             "name": text(explanation.item),
             "reason": reason,

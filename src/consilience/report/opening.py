@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from consilience.insight.accuracy.estimates import FUSED
-from consilience.insight.default import is_tie
 from consilience.insight.verdict import AVERAGE, as_sentences
 from consilience.insight.warnings import LOST
 from consilience.report.selection import rounded, text
@@ -108,23 +107,14 @@ class Opening:
 
     def _changed(self) -> dict[str, Any]:
         """How many answers differ from the average's, and what became of those with a known label."""
-        consensus, average = self.judged.consensus, self.judged.average
-        ties = int(is_tie(self.analysis.average, consensus.chosen)[self.judged.is_changed].sum())
-        counted = {
-            "count": int(self.judged.is_changed.sum()),
-            "ties": ties,
-            "helped": None,
-            "hurt": None,
-            "neither": None,
-        }
-        is_known = self.judged.is_changed & (consensus.truth >= 0)
-        if not (consensus.truth >= 0).any():
-            return counted
-        is_right, was_right = consensus.is_right.astype(bool), average.is_right.astype(bool)
-        return counted | {
-            "helped": int((is_known & is_right).sum()),
-            "hurt": int((is_known & was_right).sum()),
-            "neither": int((is_known & ~is_right & ~was_right).sum()),
+        change, truth = self.analysis.change, self.analysis.measurable
+        n_labelled = int((change.is_changed & (truth >= 0)).sum())
+        became = (change.made_right, change.made_wrong, n_labelled - change.made_right - change.made_wrong)
+        told = became if change.n_labels else (None, None, None)
+        return {
+            "count": change.n_changed,
+            "ties": change.n_ties,
+            **dict(zip(("helped", "hurt", "neither"), told, strict=True)),
         }
 
     def _gain(self) -> dict[str, Any] | None:

@@ -11,8 +11,7 @@ import numpy as np
 
 from consilience.data.answers import HardAnswers, parts_of
 from consilience.insight.analysis import Analysis
-from consilience.insight.default import given_or_consensus
-from consilience.insight.large import look_at
+from consilience.insight.arguments import given_or_consensus, look_at
 from consilience.insight.suggestion import suggestions_under
 from consilience.report.items import ItemSection, Judged, verdicts_of
 from consilience.report.opening import Opening
@@ -116,7 +115,7 @@ def report_payload(
         verdicts_of((part for _, part in parts_of(rows)), analysis.measurable)
         for rows in (analysis.posterior, analysis.average)
     )
-    judged = Judged.of(consensus, average, answers, analysis.is_given)
+    judged = Judged.of(consensus, average, answers)
     members = MemberSection(analysis, answers, votes)
     payload = {
         "title": title or f"What {data.n_members} members say of {data.n_items:,} items",

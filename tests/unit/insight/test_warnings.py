@@ -5,9 +5,9 @@ import pytest
 
 import consilience as cs
 from consilience.insight.accuracy.estimates import AccuracyEstimate, Estimates
+from consilience.insight.verdict import Change
 from consilience.insight.warnings import (
     WARNINGS,
-    Changed,
     PanelEvidence,
     copied_members,
     lost_by_fusing,
@@ -192,7 +192,7 @@ def test_a_loss_by_fusing_is_warned_of_where_the_paired_interval_tells_it(
     labels, known = voted(rng, [0.9, 0.8, 0.7], truth), np.zeros(100, dtype=int)
     fused = (np.arange(100) < made_wrong).astype(int)
     average = (np.arange(100) >= 100 - made_right).astype(int)
-    found = lost_by_fusing(evidence_of(labels, truth, changed=Changed.of(fused, average, known)))
+    found = lost_by_fusing(evidence_of(labels, truth, change=Change.of(fused, np.eye(2)[average], known)))
     assert bool(found) == is_warned and not lost_by_fusing(evidence_of(labels, truth))
     assert all(f"{made_right} became right and {made_wrong} became wrong" in warned.text for warned in found)
 

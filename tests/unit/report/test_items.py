@@ -35,7 +35,7 @@ def test_answers_against_the_consensus_are_counted():
     rows = np.array([[0.9, 0.1], [0.2, 0.8]])
     verdicts = verdicts_of([rows], np.array([-1, -1]))
     answers = cs.Predictions.from_labels([[0, 0], [1, -1], [0, 1]], 2).hard
-    judged = Judged.of(verdicts, verdicts, answers, np.zeros(2, dtype=bool))
+    judged = Judged.of(verdicts, verdicts, answers)
     assert judged.n_answers.tolist() == [3, 2] and judged.n_against.tolist() == [1, 1]
 
 

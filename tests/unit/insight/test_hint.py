@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import consilience as cs
-from consilience.insight import default
-from consilience.insight.default import hint_of
+from consilience.insight import verdict
+from consilience.insight.verdict import hint_of
 from consilience.report.payload import report_payload
 
 from simulate import named
@@ -33,7 +33,7 @@ def test_the_hint_counts_what_would_change(collapsed):
 def test_of_many_items_some_are_counted(collapsed, monkeypatch):
     predictions, _ = collapsed
     exact = cs.diagnose(predictions).hint
-    monkeypatch.setattr(default, "MOST_NUMBERS", 400)
+    monkeypatch.setattr(verdict, "MOST_HINTED", 400)
     found = cs.diagnose(predictions).hint
     assert not found.is_exact and found.n_items == 400
     assert found.n_changed == pytest.approx(exact.n_changed, abs=20)

@@ -1,4 +1,7 @@
-"""Predictions on a cluster: methods are fitted to all items there, and looked at by a sample of the items here."""
+"""What the verbs are given: a method, or the default one, and predictions, of which a large cluster sends a sample.
+
+Methods are fitted to all items of a cluster, and looked at by some of them here.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from consilience.aggregators.base import fitted_copy
+from consilience.aggregators.base import AbstractAggregator, check_is_aggregator, fitted_copy
+from consilience.aggregators.consensus.consensus import Consensus
 from consilience.data.axes import array_of_names
 from consilience.data.labels import known_truths, which_known
 from consilience.data.predictions import Predictions, as_single_items
@@ -15,12 +19,34 @@ from consilience.system.arrays import sample, to_numpy
 from consilience.system.errors import InvalidPredictions, warn
 
 if TYPE_CHECKING:
-    from consilience.aggregators.base import AbstractAggregator, Method
+    from consilience.aggregators.base import Method
     from consilience.data.predictions import AbstractPredictions
     from consilience.system.arrays import FloatArray, IntArray
 
-MOST_NUMBERS = 2**24
+MOST_BROUGHT = 2**24
 """Predictions of up to so many numbers are brought here; of more, a sample of so many and all items with labels."""
+
+
+def given_or_consensus(aggregator: AbstractAggregator | None, class_shares: Any = None) -> AbstractAggregator:
+    """The aggregator, or, where none is given, a `Consensus` that knows the class shares."""
+    if aggregator is None:
+        return Consensus(class_shares=class_shares)
+    check_is_aggregator(aggregator)
+    if class_shares is not None and isinstance(aggregator, Consensus):
+        raise ValueError("class_shares must be given to the aggregator where that is a Consensus; got both")
+    return aggregator
+
+
+def check_order(verb: str, predictions: Any, labels: Any = None) -> None:
+    """Raise where an aggregator stands in the place of the predictions or of the labels."""
+    swapped = next((own for own in (predictions, labels) if isinstance(own, AbstractAggregator)), None)
+    if swapped is not None:
+        name = type(swapped).__name__
+        raise TypeError(
+            f"{verb} takes the predictions first, then labels, and the aggregator by its name: "
+            f"{verb}(predictions, …, aggregator=…); got {name} in the place of "
+            f"the {'predictions' if swapped is predictions else 'labels'}"
+        )
 
 
 class Looked(NamedTuple):
@@ -59,12 +85,12 @@ class Looked(NamedTuple):
 
 def look_at(predictions: Any, *labels: Any) -> Looked:
     """All items, or, of a large cluster, a sample of them and all that have a label."""
-    is_small_array = hasattr(predictions, "chunks") and getattr(predictions, "size", np.inf) <= MOST_NUMBERS
+    is_small_array = hasattr(predictions, "chunks") and getattr(predictions, "size", np.inf) <= MOST_BROUGHT
     if not lies_on_cluster(predictions) or is_small_array:
         data = as_single_items(predictions)
         return Looked(data, data, None)
     everything = read_anywhere(predictions)
-    most = max(1, MOST_NUMBERS // (everything.n_members * everything.n_classes))
+    most = max(1, MOST_BROUGHT // (everything.n_members * everything.n_classes))
     if everything.n_items <= most:
         here = everything.take(slice(None))
         return Looked(here, here, None)
@@ -85,9 +111,9 @@ def all_items(predictions: Any, instead: str) -> Predictions:
         return as_single_items(predictions)
     data = read_anywhere(predictions)
     n_numbers = data.n_members * data.n_items * data.n_classes
-    if n_numbers > MOST_NUMBERS:
+    if n_numbers > MOST_BROUGHT:
         raise InvalidPredictions(
-            f"up to {MOST_NUMBERS:,} numbers are brought here from a cluster; {data.n_items:,} items have "
+            f"up to {MOST_BROUGHT:,} numbers are brought here from a cluster; {data.n_items:,} items have "
             f"{n_numbers:,}: {instead}"
         )
     return data.take(slice(None))
