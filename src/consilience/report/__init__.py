@@ -1,7 +1,8 @@
-"""The report of a fit: one HTML page that needs nothing but a browser.
+"""The report of a fit, and the page of a stream: HTML that needs nothing but a browser.
 
-Each module says what a section shows; the script of the same name in `assets` draws it. The room may import from every
-other but `files`, `plots` and `cli`.
+`page` writes the report: each module says what a section shows, and the script of the same name in `assets` draws it.
+`stream` draws what `monitor` found. The room may import from every other but `files`, `plots` and `cli`.
 """
 
+from consilience.report import stream as stream  # it adds `Monitoring.to_html`
 from consilience.report.page import write_report as write_report

@@ -122,8 +122,8 @@ def _policy(style: str, scripts: list[str]) -> str:
     return "; ".join(
         [
             "default-src 'none'",
-            f"script-src {' '.join(map(_hash, scripts))}",
-            f"style-src {_hash(style)}",
+            f"script-src {' '.join(map(hash_of, scripts))}",
+            f"style-src {hash_of(style)}",
             "img-src data:",  # an empty icon, so that browsers request none
             "base-uri 'none'",
             "form-action 'none'",
@@ -132,5 +132,6 @@ def _policy(style: str, scripts: list[str]) -> str:
     )
 
 
-def _hash(content: str) -> str:
+def hash_of(content: str) -> str:
+    """How a content security policy names a script or a style."""
     return f"'sha256-{b64encode(sha256(content.encode()).digest()).decode()}'"

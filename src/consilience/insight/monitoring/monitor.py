@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from itertools import chain, islice
 from numbers import Integral
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, final
+from typing import TYPE_CHECKING, Any, ClassVar, final
 
 import numpy as np
 
@@ -14,12 +13,12 @@ from consilience.data.reading import check_number
 from consilience.insight.accuracy.estimates import FUSED
 from consilience.insight.monitoring.drift import DriftTest, change_of, drift, sentences, who_stopped
 from consilience.insight.monitoring.windows import Seen, estimate_columns, look, on_axes_of, together, windows_of
-from consilience.system.atomic import whole_file
 from consilience.system.errors import InvalidPredictions
 from consilience.system.tables import Table
 
 if TYPE_CHECKING:
-    import os
+    from collections.abc import Callable
+    from pathlib import Path
 
     from consilience.system.arrays import FloatArray
 
@@ -62,6 +61,8 @@ class Monitoring:
     alarms: list[str]
     false_alarms: float
     silent: list[str]
+    svg: ClassVar[Callable[..., str]]  # the accuracy over time as an SVG element: `report.stream` adds it
+    to_html: ClassVar[Callable[..., Path]]  # one page to look at: likewise
 
     def __repr__(self) -> str:
         """The windows, and the alarms."""
@@ -75,20 +76,6 @@ class Monitoring:
         )
         alarms = [f"! {alarm}" for alarm in self.alarms] or [calm]
         return [*(f"! {sentence}" for sentence in self.silent), *alarms]
-
-    def svg(self) -> str:
-        """The accuracy of the fused answer over time, with its band and the alarms, as an SVG element."""
-        from consilience.insight.monitoring.page import figure  # noqa: PLC0415 - only pages need it
-
-        return figure(self)
-
-    def to_html(self, path: str | os.PathLike[str]) -> Path:
-        """Write one page to look at, which fetches nothing, and return its path."""
-        from consilience.insight.monitoring.page import page  # noqa: PLC0415 - only pages need it
-
-        with whole_file(path) as file:
-            file.write(page(self).encode("utf-8", errors="replace"))
-        return Path(path)
 
 
 def monitor(

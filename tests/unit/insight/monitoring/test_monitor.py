@@ -3,7 +3,7 @@ import pytest
 
 import consilience as cs
 from consilience.insight.monitoring.monitor import FIRST_WINDOWS
-from consilience.insight.monitoring.page import page
+from consilience.report.stream import page
 
 from simulate import softmax_members
 

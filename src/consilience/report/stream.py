@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from base64 import b64encode
-from hashlib import sha256
 from html import escape
 from importlib.resources import files
+from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from consilience.insight.monitoring.monitor import Monitoring
 from consilience.insight.monitoring.windows import MOST_APART
+from consilience.report.page import hash_of
+from consilience.system.atomic import whole_file
 from consilience.system.tables import Table
 
 if TYPE_CHECKING:
+    import os
     from collections.abc import Iterator, Sequence
 
-    from consilience.insight.monitoring.monitor import Monitoring
 
 WIDTH, HEIGHT = 720, 220
 LEFT, RIGHT, TOP, BOTTOM = 44, 10, 12, 30
@@ -44,8 +46,8 @@ class Line(NamedTuple):
 
 def page(found: Monitoring) -> str:
     """The whole page."""
-    style = (files("consilience.insight.monitoring") / "page.css").read_text(encoding="utf-8")
-    policy = f"default-src 'none'; style-src '{_hash(style)}'; img-src data:; base-uri 'none'; form-action 'none'"
+    style = (files("consilience.report") / "assets" / "stream.css").read_text(encoding="utf-8")
+    policy = f"default-src 'none'; style-src {hash_of(style)}; img-src data:; base-uri 'none'; form-action 'none'"
     alarms = "".join(f"<li>{escape(line.removeprefix('! '))}</li>" for line in found.told())
     windows = found.windows
     n_windows, n_alarms = len(windows), sum(windows["alarm"])
@@ -90,7 +92,7 @@ Where nothing changes, at most one window in {1 / found.false_alarms:,.0f} is a 
 
 
 def figure(found: Monitoring) -> str:
-    """The accuracy of the fused answer, its band, and the alarms."""
+    """The accuracy of the fused answer over time, with its band and the alarms, as an SVG element."""
     windows = found.windows
     return chart(found, [Line("fused answer", windows["accuracy"], windows["from"], windows["to"])])
 
@@ -208,5 +210,11 @@ def _section(title: str, caption: str, content: str) -> str:
     return f"<section><h2>{title}</h2>{note}{content}</section>"
 
 
-def _hash(style: str) -> str:
-    return f"sha256-{b64encode(sha256(style.encode()).digest()).decode()}"
+def write_stream(found: Monitoring, path: str | os.PathLike[str]) -> Path:
+    """Write one page to look at, which fetches nothing, and return its path."""
+    with whole_file(path) as file:
+        file.write(page(found).encode("utf-8", errors="replace"))
+    return Path(path)
+
+
+Monitoring.svg, Monitoring.to_html = figure, write_stream  # added here, since `insight` may not import from this room
