@@ -6,18 +6,17 @@ from abc import ABC, abstractmethod
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from consilience.data.answers import is_largest
 from consilience.passes.patterns import patterns_of
 from consilience.passes.reader import ReadChunk, Reader
 from consilience.passes.responsibilities import dense, settled
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     import numpy as np
     import numpy.typing as npt
 
-    from consilience.answering.onnx import Graph, GraphRows
-    from consilience.answering.torch_module import TorchForm
     from consilience.data.predictions import AbstractPredictions, Predictions
     from consilience.passes.lazy_posterior import LazyPosterior
     from consilience.system.arrays import Array, FloatArray
@@ -41,6 +40,47 @@ class Evidence(NamedTuple):
     shares: float = 0.0  # of class shares that were given
 
 
+class Rows(NamedTuple):
+    """What the members said, as tensors of torch or as arrays that an ONNX graph will compute."""
+
+    xp: Any  # their namespace: that of the array API, and torch's softmax, topk, gather, scatter and relu
+    given: Array  # (members, batch, classes), zero where missing
+    are_logits: bool
+    votes: Array | None  # rows of votes, where there are members whose answers count as such (`SoftMember.ballots`)
+    is_label: Array  # (members, 1, 1): who these members are
+    probabilities: Array  # of those members the votes
+    is_answer: Array  # (members, batch, 1): also without the answers that are no vote
+
+
+def read_rows(
+    xp: Any, given: Array, is_answer: Array, is_label: Array, *, have_votes: tuple[bool, bool], logits: bool
+) -> Rows:
+    """What was given, zero where missing, as `Rows`; `have_votes` says whether some members give votes, and all do."""
+    some_vote, all_vote = have_votes
+    probabilities = xp.softmax(given, dim=2) if logits else given
+    if not some_vote:
+        return Rows(xp, given, logits, None, is_label, probabilities, is_answer)
+    is_tied = xp.astype(is_largest(probabilities), given.dtype)
+    n_tied = xp.sum(is_tied, axis=2, keepdims=True)
+    votes, is_undecided = is_tied / n_tied, n_tied >= given.shape[2] - 0.5
+    is_answer = is_answer * xp.astype(~(is_label & is_undecided), given.dtype)
+    probabilities = votes if all_vote else xp.where(is_label, votes, probabilities)
+    return Rows(xp, given, logits, votes, is_label, probabilities, is_answer)
+
+
+def side_by_side(xp: Any, rows: Array, is_answer: Array) -> Array:
+    """The rows of all members of an item as one (batch, members × classes), zero where missing."""
+    n_members, _, n_classes = rows.shape
+    return xp.reshape(xp.permute_dims(rows * is_answer, (1, 0, 2)), (-1, n_members * n_classes))
+
+
+class Form(NamedTuple):
+    """A rule for torch and ONNX: numbers by name, and how they answer (batch, classes), with what both offer."""
+
+    numbers: dict[str, Any]
+    answer: Callable[[Mapping[str, Array], Rows], Array]
+
+
 class AbstractExplained(ABC):
     """One item, answered by a rule."""
 
@@ -57,7 +97,7 @@ class AbstractExplained(ABC):
 
 
 class AbstractRule(ABC):
-    """How items are answered. Each kind of rule brings its own explanation, torch module and ONNX graph.
+    """How items are answered. Each kind of rule brings its own explanation, and its own form for torch and ONNX.
 
     Attributes
     ----------
@@ -67,6 +107,11 @@ class AbstractRule(ABC):
 
     is_label: npt.NDArray[np.bool_]
     chunk_size: int | None
+
+    @property
+    def have_votes(self) -> tuple[bool, bool]:
+        """Whether the answers of some members count as votes, and those of all."""
+        return bool(self.is_label.any()), bool(self.is_label.all())
 
     def posterior(self, predictions: AbstractPredictions) -> Array:
         """The posterior (items, classes)."""
@@ -97,12 +142,8 @@ class AbstractRule(ABC):
         return 0
 
     @abstractmethod
-    def draw(self, graph: Graph, rows: GraphRows) -> str:
-        """Draw the rule into an ONNX graph; the name of the posterior (batch, classes)."""
-
-    @abstractmethod
-    def torch_form(self) -> TorchForm:
-        """The rule for torch: its numbers, and how they answer."""
+    def form(self) -> Form:
+        """The rule for torch and ONNX: its numbers, and how they answer."""
 
 
 def _lazy_posterior(rule: AbstractRule, noise: float, block: Predictions, known: Any) -> LazyPosterior:

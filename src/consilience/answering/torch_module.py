@@ -2,37 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple, final
+from typing import TYPE_CHECKING, Any, final
 
 import torch
+from array_api_compat import torch as xp
 from torch import nn
 
-from consilience.data.answers import is_largest
+from consilience.answering.rule import read_rows
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
     from consilience.answering.rule import AbstractRule, Names
 
 Tensor = Any  # torch is not followed by the type checker
-
-
-class TorchRows(NamedTuple):
-    """What the members said: rows without NaN, and flags of those that count."""
-
-    given: Tensor  # (members, batch, classes), zero where missing
-    are_logits: bool
-    votes: Tensor | None  # rows of votes, where there are members whose answers count as such (`SoftMember.ballots`)
-    is_label: Tensor  # (members, 1, 1): who these members are
-    probabilities: Tensor  # of those members the votes
-    is_answer: Tensor  # (members, batch, 1): also without the answers that are no vote
-
-
-class TorchForm(NamedTuple):
-    """A rule for torch: numbers by name, which become buffers, and how they answer (batch, classes)."""
-
-    numbers: dict[str, Any]
-    answer: Callable[[Mapping[str, Tensor], TorchRows], Tensor]
 
 
 @final
@@ -54,11 +35,11 @@ class Fusion(nn.Module):  # type: ignore[misc]  # torch is not followed by the t
         super().__init__()
         self._aggregator, self.members, self.classes = names
         self.logits = logits
-        self._has_soft, self._has_labels = not rule.is_label.all(), bool(rule.is_label.any())
+        self._have_votes = rule.have_votes
         self.register_buffer("is_label", torch.tensor(rule.is_label)[:, None, None])
         if dtype is None:
             dtype = torch.float64 if rule.needs_double else torch.get_default_dtype()
-        form = rule.torch_form()
+        form = rule.form()
         self._numbers, self._answer = list(form.numbers), form.answer
         for name, values in form.numbers.items():
             self.register_buffer(name, torch.tensor(values, dtype=dtype))
@@ -72,7 +53,8 @@ class Fusion(nn.Module):  # type: ignore[misc]  # torch is not followed by the t
             dtype = torch.promote_types(predictions.dtype, torch.promote_types(buffers, torch.float32))
             given = predictions.to(dtype)
             is_missing = given.isnan().any(dim=2, keepdim=True)
-            rows = self._read(given.masked_fill(is_missing, 0), (~is_missing).to(dtype))
+            filled, is_answer = given.masked_fill(is_missing, 0), (~is_missing).to(dtype)
+            rows = read_rows(xp, filled, is_answer, self.is_label, have_votes=self._have_votes, logits=self.logits)
             # Buffers may be narrower than what is computed in.
             posterior = self._answer({name: number.to(dtype) for name, number in numbers.items()}, rows)
             is_silent = is_missing.all(dim=0)
@@ -93,19 +75,3 @@ class Fusion(nn.Module):  # type: ignore[misc]  # torch is not followed by the t
             raise ValueError(
                 f"predictions must be ({len(self.members)} members, batch, {len(self.classes)} classes); got {shape}"
             )
-
-    def _read(self, given: Tensor, is_answer: Tensor) -> TorchRows:
-        probabilities = torch.softmax(given, dim=2) if self.logits else given
-        if not self._has_labels:
-            return TorchRows(given, self.logits, None, self.is_label, probabilities, is_answer)
-        is_tied = is_largest(probabilities.detach())
-        n_tied = is_tied.sum(dim=2, keepdim=True)
-        votes = is_tied / n_tied.to(given.dtype)
-        is_answer = is_answer * ~(self.is_label & (n_tied == len(self.classes)))
-        probabilities = torch.where(self.is_label, votes, probabilities) if self._has_soft else votes
-        return TorchRows(given, self.logits, votes, self.is_label, probabilities, is_answer)
-
-
-def side_by_side(rows: Tensor, is_answer: Tensor) -> Tensor:
-    """The rows of all members of an item as one (batch, members × classes), zero where missing."""
-    return (rows * is_answer).transpose(0, 1).flatten(start_dim=1)

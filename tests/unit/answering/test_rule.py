@@ -27,7 +27,7 @@ class Copied(AbstractRule):
 
         return rows
 
-    explained = draw = torch_form = None
+    explained = form = None
     needs_double = False
 
 

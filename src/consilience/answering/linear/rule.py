@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple, final
+from typing import TYPE_CHECKING, Any, NamedTuple, final
 
 import numpy as np
 from scipy.special import log_softmax
 
-from consilience.answering.rule import AbstractExplained, AbstractRule, Evidence
+from consilience.answering.rule import AbstractExplained, AbstractRule, Evidence, Form, side_by_side
 from consilience.passes.kernels import summarize
 from consilience.passes.reader import ReadChunk, Reader
 from consilience.passes.responsibilities import dense, pool, posterior_rows
@@ -16,12 +16,11 @@ from consilience.system.arrays import Array, FloatArray, namespace
 from consilience.system.errors import InvalidPredictions
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     import numpy.typing as npt
 
-    from consilience.answering.onnx import Graph, GraphRows
-    from consilience.answering.torch_module import TorchForm
+    from consilience.answering.rule import Rows
     from consilience.data.predictions import Predictions
     from consilience.maths.em import Scores
     from consilience.system.arrays import FloatArray
@@ -197,17 +196,69 @@ class LinearRule(AbstractRule):
         """How many numbers the scores hold."""
         return 0 if self.scores is None else self.scores.weights.size
 
-    def draw(self, graph: Graph, rows: GraphRows) -> str:
-        """Draw the rule into an ONNX graph; the name of the posterior."""
-        from consilience.answering.linear.onnx import draw_linear  # noqa: PLC0415 - only who exports pays for it
+    def form(self) -> Form:
+        """The rule for torch and ONNX."""
+        layer = self.layer()
+        numbers: dict[str, Any] = {
+            "weight": self.weight,
+            "member_weights": self.member_weights[:, None, None],
+            "log_floor": -np.inf if self.log_floor is None else np.log(self.log_floor),  # half precision has no 1e-10
+        }
+        if layer is not None:
+            numbers |= {"table": layer.table, "bias": layer.bias, "log_prior": layer.log_prior}
+        answer = FormOfLinear(
+            has_scores=layer is not None,
+            has_average=layer is None or self.weight < 1,
+            takes_logs=self.log_floor is not None,
+            averages_logs=self.averages_logs,
+        )
+        return Form(numbers, answer)
 
-        return draw_linear(self, graph, rows)
 
-    def torch_form(self) -> TorchForm:
-        """The rule for torch."""
-        from consilience.answering.linear.torch_form import linear_form  # noqa: PLC0415 - torch is an extra
+@final
+@dataclass(frozen=True, kw_only=True)
+class FormOfLinear:
+    """How a linear rule answers in torch and ONNX."""
 
-        return linear_form(self)
+    has_scores: bool
+    has_average: bool
+    takes_logs: bool
+    averages_logs: bool
+
+    def __call__(self, numbers: Mapping[str, Array], rows: Rows) -> Array:
+        """(1 - weight) · average + weight · softmax(scores), or the half of it that counts."""
+        xp, features = rows.xp, self._features(numbers, rows)
+        pooled = features if self.averages_logs else rows.probabilities
+        average = _average(xp, numbers["member_weights"] * rows.is_answer, pooled) if self.has_average else None
+        if not self.has_scores:
+            return xp.softmax(average, dim=1) if self.averages_logs else average
+        scores = side_by_side(xp, features, rows.is_answer) @ numbers["table"]
+        pure = xp.softmax(scores + by_answer(xp, rows.is_answer, numbers["bias"]) + numbers["log_prior"], dim=1)
+        return pure if average is None else (1 - numbers["weight"]) * average + numbers["weight"] * pure
+
+    def _features(self, numbers: Mapping[str, Array], rows: Rows) -> Array:
+        """What scores are linear in: floored logarithms, or without a floor the probabilities; votes are one-hot."""
+        if not self.takes_logs:
+            return rows.probabilities
+        xp, log_floor = rows.xp, numbers["log_floor"]
+        if rows.are_logits:
+            logs = xp.maximum(xp.log_softmax(rows.given, dim=2), log_floor)
+        else:
+            # Floored before the logarithm, whose gradient at zero is infinite.
+            logs = xp.log(xp.maximum(rows.given, xp.exp(log_floor)))
+        return logs if rows.votes is None else xp.where(rows.is_label, rows.votes, logs)
+
+
+def by_answer(xp: Any, is_answer: Array, bias: Array) -> Array:
+    """What having answered adds to the scores (batch, classes), given how much for each member and class."""
+    return xp.matrix_transpose(is_answer[:, :, 0]) @ bias
+
+
+def _average(xp: Any, weights: Array, rows: Array) -> Array:
+    """The weighted mean of the rows of each item; even if nobody votes."""
+    behind = xp.sum(weights, axis=0)
+    is_silent = xp.astype(behind <= 0, behind.dtype)
+    return (xp.sum(weights * rows, axis=0) + is_silent) / (behind + rows.shape[2] * is_silent)
 
 
 def _check_has_logs(predictions: Predictions) -> None:

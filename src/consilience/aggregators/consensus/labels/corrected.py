@@ -3,26 +3,26 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, final
 
 import numpy as np
 from scipy.special import expit, log_softmax, logsumexp
 
 from consilience.answering.linear.rule import item_features
-from consilience.answering.rule import AbstractExplained, AbstractRule, Evidence
+from consilience.answering.rule import AbstractExplained, AbstractRule, Evidence, Form, side_by_side
 from consilience.maths.em import Scores
 from consilience.passes.reader import ReadChunk, Reader
 from consilience.passes.responsibilities import as_rows, dense, log_joint, softmax
 from consilience.system.arrays import Array, like, namespace
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     import numpy.typing as npt
 
     from consilience.aggregators.consensus.labels.teaching import LabelledItems
-    from consilience.answering.onnx import Graph, GraphRows
-    from consilience.answering.torch_module import TorchForm
+    from consilience.answering.rule import Rows
     from consilience.data.predictions import Predictions
     from consilience.system.arrays import FloatArray
 
@@ -110,20 +110,24 @@ class CorrectedRule(AbstractRule):
         """How many numbers the inner rule holds; a correction is only learned where it is small."""
         return self.rule.n_numbers
 
-    def draw(self, graph: Graph, rows: GraphRows) -> str:
-        """Draw both into an ONNX graph; the name of the posterior."""
-        correction, table = self.correction, self.correction.table()
-        floored = graph.apply("Log", graph.apply("Max", self.rule.draw(graph, rows), ANSWER_FLOOR))
-        sharpened = graph.apply("Add", graph.apply("Mul", correction.sharpness, floored), correction.bias)
-        logs = graph.apply("Log", graph.apply("Max", rows.probabilities, FLOOR))
-        scores = graph.apply("MatMul", graph.side_by_side(logs, rows.is_answer, len(table)), table)
-        return graph.apply("Softmax", graph.apply("Add", sharpened, scores), axis=1)
+    def form(self) -> Form:
+        """Both for torch and ONNX."""
+        before, correction = self.rule.form(), self.correction
+        numbers = {
+            "sharpness": correction.sharpness,
+            "correction_bias": correction.bias,
+            "correction_table": correction.table(),
+        }
+        return Form(before.numbers | numbers, partial(_corrected, before.answer))
 
-    def torch_form(self) -> TorchForm:
-        """The corrected rule for torch."""
-        from consilience.aggregators.consensus.labels.torch_form import corrected_form  # noqa: PLC0415 - torch is an extra
 
-        return corrected_form(self.rule.torch_form(), self.correction)
+def _corrected(before: Callable[[Mapping[str, Array], Rows], Array], numbers: Mapping[str, Array], rows: Rows) -> Array:
+    """The answers of another form, corrected by what labels taught."""
+    xp = rows.xp
+    logs = side_by_side(xp, xp.log(rows.probabilities.clip(FLOOR, None)), rows.is_answer)
+    floored = xp.log(before(numbers, rows).clip(ANSWER_FLOOR, None))
+    scores = numbers["sharpness"] * floored + logs @ numbers["correction_table"] + numbers["correction_bias"]
+    return xp.softmax(scores, dim=1)
 
 
 @final

@@ -14,25 +14,30 @@ from consilience.aggregators.consensus.learned.experts import (
     N_LOGS,
     PAIR,
     PANEL,
+    VOTE,
     ExpertSums,
+    Opinions,
     Reading,
     pair_features,
+    soft_logs,
 )
 from consilience.aggregators.consensus.learned.network import NUMBERS_AT_ONCE, Network, Prepared, answer
-from consilience.answering.rule import AbstractExplained, AbstractRule, Evidence
+from consilience.answering.linear.rule import by_answer
+from consilience.answering.rule import AbstractExplained, AbstractRule, Evidence, Form, side_by_side
+from consilience.data.answers import is_largest
 from consilience.maths.shapley import shapley_values
 from consilience.passes.reader import Reader
 from consilience.system.arrays import Array, FloatArray, like_array, to_numpy
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     import numpy.typing as npt
 
-    from consilience.aggregators.consensus.learned.experts import Experts, Opinions, Traits
-    from consilience.answering.onnx import Graph, GraphRows
-    from consilience.answering.torch_module import TorchForm
+    from consilience.aggregators.consensus.learned.experts import Experts, Traits
+    from consilience.answering.rule import Rows
     from consilience.data.predictions import Predictions
+    from consilience.maths.em import Scores
     from consilience.passes.reader import ReadChunk
     from consilience.system.arrays import FloatArray
 
@@ -112,22 +117,68 @@ class LearnedRule(AbstractRule):
         """How many numbers the experts hold in an export: those of two of them, and the evidence of each network."""
         return (2 + len(self.network.first)) * self.experts.translation.weights.size
 
-    @property
-    def n_classes(self) -> int:
-        """How many classes there are."""
-        return len(self.experts.translation.log_prior)
+    def form(self) -> Form:
+        """The rule for torch and ONNX."""
+        experts = self.weighed
+        table, bias, prior = _tables(experts.translation)
+        votes, combination_prior = experts.of_votes, experts.combination.log_prior
+        numbers = {f"network_{name}": value for name, value in self.prepared._asdict().items()}
+        numbers |= {
+            "member_weights": experts.member_weights[:, None, None],
+            "is_hard": experts.is_hard.astype(np.float64)[:, None, None],
+            "translation_table": table,
+            "translation_bias": bias,
+            "translation_prior": prior,
+            "combination_table": votes - votes.max(axis=1, keepdims=True),
+            "combination_prior": combination_prior - combination_prior.max(),
+            "powers": experts.powers.reshape(len(experts.powers), -1, 1, 1, 2),
+        }
+        return Form(numbers, _answer)
 
-    def draw(self, graph: Graph, rows: GraphRows) -> str:
-        """Draw the rule into an ONNX graph; the name of the posterior."""
-        from consilience.aggregators.consensus.learned.onnx import draw_learned  # noqa: PLC0415 - only who exports pays for it
 
-        return draw_learned(self, graph, rows)
+def _tables(scores: Scores) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Weights, bias and prior without what all classes have in common: softmax ignores it, and it costs precision."""
+    weights = scores.weights - scores.weights.max(axis=1, keepdims=True)
+    bias = scores.bias - scores.bias.max(axis=1, keepdims=True)
+    table = weights.transpose(0, 2, 1).reshape(-1, len(scores.log_prior))
+    return table, bias, scores.log_prior - scores.log_prior.max()
 
-    def torch_form(self) -> TorchForm:
-        """The rule for torch."""
-        from consilience.aggregators.consensus.learned.torch_form import learned_form  # noqa: PLC0415 - torch is an extra
 
-        return learned_form(self)
+def _answer(numbers: Mapping[str, Array], rows: Rows) -> Array:
+    """The experts in torch and ONNX, and then the same network."""
+    prepared = Prepared(*(numbers[f"network_{name}"] for name in Prepared._fields))
+    return answer(prepared, _opinions(numbers, rows))
+
+
+def _opinions(numbers: Mapping[str, Array], rows: Rows) -> Opinions:
+    """What the experts say (batch, classes); votes have no gradient."""
+    xp, is_answer, n_classes = rows.xp, rows.is_answer, rows.probabilities.shape[2]
+    said = rows.probabilities * is_answer
+    is_top = xp.astype(is_largest(said), said.dtype)
+    has_voted = is_answer * xp.astype(xp.sum(is_top, axis=2, keepdims=True) <= 1.5, said.dtype)
+    votes = is_top * has_voted
+    soft = said - (1 - VOTE) * numbers["is_hard"] * (said - is_answer / n_classes)
+    weights = numbers["member_weights"] * is_answer
+    n_answers, n_votes = xp.sum(is_answer, axis=0), xp.sum(has_voted, axis=0)
+    own = soft_logs(said, n_classes) * is_answer
+    table, powers = numbers["combination_table"], numbers["powers"]
+    evidence = [
+        xp.sum(powers[network][..., 0] * own, axis=0) + side_by_side(xp, votes, powers[network][..., 1]) @ table
+        for network in range(powers.shape[0])
+    ]
+    translation = side_by_side(xp, said, is_answer) @ numbers["translation_table"] + numbers["translation_prior"]
+    translation = translation + by_answer(xp, is_answer, numbers["translation_bias"])
+    nobody = xp.astype(n_votes <= 0, said.dtype)
+    return Opinions(
+        average=xp.sum(soft, axis=0) / n_answers,
+        weighted=xp.sum(weights * soft, axis=0) / xp.sum(weights, axis=0),
+        translation=xp.log_softmax(translation, dim=1),
+        combination=xp.log_softmax(side_by_side(xp, votes, is_answer) @ table + numbers["combination_prior"], dim=1),
+        votes=(xp.sum(votes, axis=0) + nobody / n_classes) / (n_votes + nobody),
+        evidence=xp.concat(evidence, axis=1),
+        n_answers=n_answers,
+        n_votes=n_votes,
+    )
 
 
 def answer_in_parts(prepared: Prepared, opinions: Opinions) -> npt.NDArray[np.floating]:

@@ -6,7 +6,6 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from consilience.answering.linear import LinearRule
-from consilience.answering.linear.torch_form import linear_form
 from consilience.answering.rule import Names
 from consilience.answering.torch_module import Fusion
 from consilience.data.predictions import Predictions
@@ -37,8 +36,8 @@ def test_answers_as_the_rule(rng, scores, weight, log_floor):
 
 def test_only_what_is_needed_becomes_a_buffer(scores):
     plain = LinearRule(np.ones(N_MEMBERS), np.zeros(N_MEMBERS, bool), 0.0, scores)
-    assert set(linear_form(plain).numbers) == {"weight", "member_weights", "log_floor"}
-    assert linear_form(plain).numbers["log_floor"] == -np.inf
+    assert set(plain.form().numbers) == {"weight", "member_weights", "log_floor"}
+    assert plain.form().numbers["log_floor"] == -np.inf
     scored = LinearRule(np.ones(N_MEMBERS), np.zeros(N_MEMBERS, bool), 0.5, scores, log_floor=1e-10)
-    assert set(linear_form(scored).numbers) > {"table", "bias", "log_prior"}
-    assert linear_form(scored).numbers["log_floor"] == pytest.approx(np.log(1e-10))  # half precision has no 1e-10
+    assert set(scored.form().numbers) > {"table", "bias", "log_prior"}
+    assert scored.form().numbers["log_floor"] == pytest.approx(np.log(1e-10))  # half precision has no 1e-10
