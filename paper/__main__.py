@@ -7,7 +7,7 @@ import typer
 
 from consilience.cli import run_command, screen
 from consilience.system.errors import extra
-from consilience.system.progress import show_progress
+from paper.progress import shown_or_logged
 
 _PER_TASK = " One number for all, or TASK=NUMBER; may be repeated."
 
@@ -90,7 +90,7 @@ def command(
         if not task:
             raise ValueError(f"weights must be TASK=FOLDER; got {folder!r}")
         take_members(task, Path(folder), work_dir, store.scale(task))
-    with show_progress(experiment, is_shown=screen.err.is_terminal, logs=screen.err.file.write) as progress:
+    with shown_or_logged(experiment, is_shown=screen.err.is_terminal, write=screen.err.file.write) as progress:
         written, notes = reproduce(
             experiment,
             store,

@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from consilience.metrics.reliability import bin_edges, bin_of, binned_gap, calibration_error
-from consilience.metrics.scores import score
+from consilience.metrics.scores import bin_edges, bin_of, binned_gap, calibration_error, score
 
 if TYPE_CHECKING:
     from consilience.system.arrays import FloatArray

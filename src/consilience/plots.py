@@ -14,7 +14,7 @@ import numpy as np
 from consilience.aggregators.base import AbstractAggregator
 from consilience.data.axes import some
 from consilience.insight.diagnostics import Diagnosis
-from consilience.metrics.reliability import Strategy, reliability_curve
+from consilience.metrics.scores import Strategy, reliability_curve
 from consilience.system.arrays import plain_numpy
 from consilience.system.tables import Table
 

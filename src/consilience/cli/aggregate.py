@@ -7,14 +7,15 @@ import typer
 
 from consilience.cli import lake, screen
 from consilience.cli.inputs import (
+    DEFAULT,
     check_model_is_alone,
     fitted,
     labels_of,
     predictions_of,
     say_if_nothing_is_scored,
+    shares_of,
     with_classes_of,
 )
-from consilience.cli.methods import DEFAULT
 from consilience.cli.options import (
     ClassShares,
     Files,
@@ -29,7 +30,6 @@ from consilience.cli.options import (
     with_layout,
 )
 from consilience.cli.outputs import Back, check_outputs, check_places, files_in, write_page
-from consilience.cli.shares import shares_of
 from consilience.cli.summary import gained, summarize
 from consilience.data.axes import some
 from consilience.data.tables.told import Told

@@ -1,9 +1,8 @@
 """`consilience compare`."""
 
 from consilience.cli import screen
-from consilience.cli.inputs import labels_of, predictions_of
+from consilience.cli.inputs import labels_of, predictions_of, shares_of
 from consilience.cli.options import ClassShares, Files, Json, Known, Labels, Logits, with_layout
-from consilience.cli.shares import shares_of
 from consilience.data.tables.told import Told
 from consilience.insight.comparison import compare
 

@@ -7,7 +7,7 @@ import numpy.typing as npt
 import typer
 
 from consilience.cli import screen
-from consilience.cli.methods import DEFAULT, make_method
+from consilience.cli.inputs import DEFAULT, make_method
 from consilience.cli.options import Json
 from consilience.cli.outputs import write_page
 from consilience.cli.summary import summarize

@@ -5,10 +5,8 @@ from typing import Annotated
 import typer
 
 from consilience.cli import screen
-from consilience.cli.inputs import check_model_is_alone, fitted, labels_of, predictions_of
-from consilience.cli.methods import DEFAULT
+from consilience.cli.inputs import DEFAULT, check_model_is_alone, fitted, labels_of, predictions_of, shares_of
 from consilience.cli.options import ClassShares, Files, Json, Known, Logits, Method, MethodOptions, Model, with_layout
-from consilience.cli.shares import shares_of
 from consilience.data.tables.told import Told
 from consilience.insight.explanation import explain
 

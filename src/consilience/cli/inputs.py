@@ -1,26 +1,31 @@
-"""Read what commands need: predictions, labels, and a saved or newly fitted model."""
+"""Read what commands need: predictions, labels, class shares, and a saved or newly fitted model."""
 
 from __future__ import annotations
 
+import json
 import os
 import warnings
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from consilience.aggregators import load
+from consilience.aggregators.consensus.class_shares import EVEN, read_shares
+from consilience.aggregators.registry import commands
 from consilience.cli import screen
-from consilience.cli.methods import DEFAULT, make_method
 from consilience.cli.wording import on_command_line
 from consilience.data.axes import some
-from consilience.data.labels import known_labels
-from consilience.data.names import nearly_same
+from consilience.data.labels import NamedLabels, known_labels
+from consilience.data.names import UNKNOWN, is_missing, nearly_same, text_of
 from consilience.data.order import look_like_ratings
 from consilience.data.predictions import doubts
 from consilience.data.tables.vocabulary import role_of
 from consilience.files import read_labels, read_predictions, split_source
+from consilience.files.contents import ARRAY_FORMATS, TABLE_FORMATS, read_contents
 from consilience.maths.em import UNSETTLED
 from consilience.system.errors import InvalidPredictions
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
     from pathlib import Path
 
     from consilience.aggregators.base import AbstractAggregator
@@ -162,3 +167,107 @@ def fitted(
     for warning in told:  # the message alone, without the line of code
         screen.print_remark(on_command_line(str(warning.message)))
     return aggregator
+
+
+DEFAULT = "consensus"
+
+
+def method_names() -> list[str]:
+    """The names of all methods, the recommended one first."""
+    return list(reversed(commands()))
+
+
+def make_method(name: str, options: Sequence[str] = (), *, verbose: bool = False) -> AbstractAggregator:
+    """Make the aggregator of a name, with options such as `max_iter=50`. Values are JSON or plain text."""
+    known_methods = commands()
+    if name not in known_methods:
+        raise ValueError(f"--method must be one of {', '.join(method_names())}; got {name!r}")
+    method = known_methods[name]()
+    known = method.get_params()
+    for option in options:
+        key, equals, value = option.partition("=")
+        if not equals or key not in known:
+            raise ValueError(f"--option must be NAME=VALUE with one of {', '.join(known)}; got {option!r}")
+        method.set_params(**{key: _parsed(value)})
+    if verbose and "verbose" in known:
+        method.set_params(verbose=True)
+    return method
+
+
+def _parsed(value: str) -> Any:
+    try:
+        parsed = json.loads(value)
+    except (ValueError, RecursionError):
+        return value
+    if not isinstance(parsed, dict):
+        return parsed
+    # The keys of a schedule such as {"0": 0.001} are iterations.
+    if not all(key.isdecimal() for key in parsed):
+        raise ValueError(f'--option must have a schedule like {{"0": 0.001}}, by iteration; got {value!r}')
+    return {int(key): number for key, number in parsed.items()}
+
+
+FORM = (
+    "--class-shares must be even; like cat=.2,dog=.8 or, as counted, cat=20,dog=80; like .2,.8 in the order of the "
+    "classes; or a file of labels, or of a column class and a column count or share"
+)
+
+NUMBERS = frozenset(["count", "counts", "n", "number", "share", "shares", "proportion", "frequency"])
+"""Usual names of the column of numbers in a table of classes; pandas' `value_counts` calls it count or proportion."""
+
+
+def shares_of(text: str | None, told: Told, classes: list[Any] | None, *, quiet: bool = False) -> Any:
+    """What `Consensus(class_shares=...)` takes; None where none are given.
+
+    Unless `quiet`, print to standard error how they were understood, as far as the classes are known yet.
+    """
+    given = None if text is None else _read(text, told, quiet=quiet)
+    if classes is None:
+        return given
+    stated = read_shares(given, classes)
+    if stated is not None and not quiet:
+        screen.print_found([stated.in_words(classes)], [None])
+    return given
+
+
+def _read(text: str, told: Told, *, quiet: bool) -> Any:
+    if text == EVEN:
+        return text
+    if split_source(text)[0].suffix.lower() in ARRAY_FORMATS | TABLE_FORMATS:
+        return _of_file(text, told, quiet=quiet)
+    pairs = [part.rpartition("=")[::2] for part in text.split(",")]
+    names, numbers = [name.strip() for name, _ in pairs], _floats((number for _, number in pairs), text)
+    return _by_name(names, numbers, text) if any(names) else numbers
+
+
+def _of_file(source: str, told: Told, *, quiet: bool) -> Counter[str]:
+    """A table of classes and their numbers, or labels, which are counted."""
+    contents = read_contents(source)
+    numbers = [name for name in contents.table or () if name.strip().lower() in NUMBERS]
+    if contents.table is not None and len(contents.table) == 2 and len(numbers) == 1:
+        (column,) = set(contents.table) - {*numbers}
+        names, cells = (contents.table[name].rows() for name in (column, *numbers))
+        found = f"{source}: {contents.format}, {len(names)} classes in {column!r}, their {numbers[0]}"
+        given: Counter[str] = Counter(_by_name([str(name) for name in names], _floats(cells, source), source))
+    else:
+        labels, found, _ = read_labels(source, told=told, are_optional=True)
+        listed = labels.labels if isinstance(labels, NamedLabels) else labels
+        texts = (text_of(label) for label in listed if not is_missing(label))
+        given = Counter(text for text in texts if text not in ("", "-1", *UNKNOWN))
+    if not quiet:
+        screen.print_found([found], [None])
+    return given
+
+
+def _by_name(names: list[str], numbers: list[float], source: str) -> dict[str, float]:
+    given = dict(zip(names, numbers, strict=True))
+    if len(given) < len(names):
+        raise InvalidPredictions(f"--class-shares must name each class once; got {source!r}")
+    return given
+
+
+def _floats(numbers: Iterable[Any], source: str) -> list[float]:
+    try:
+        return [float(number) for number in numbers]
+    except (TypeError, ValueError):
+        raise InvalidPredictions(f"{FORM}; got {source!r}") from None

@@ -6,9 +6,8 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeGuard
 
 from consilience.cli import screen
-from consilience.cli.inputs import fitted
+from consilience.cli.inputs import fitted, shares_of
 from consilience.cli.outputs import check_outputs
-from consilience.cli.shares import shares_of
 from consilience.files.lake import Fusion, data_set_kind
 from consilience.files.writing import WRITERS
 from consilience.system.progress import show_progress

@@ -6,10 +6,9 @@ from typing import Annotated, Any
 import typer
 
 from consilience.cli import screen
-from consilience.cli.inputs import labels_of, predictions_of
+from consilience.cli.inputs import labels_of, predictions_of, shares_of
 from consilience.cli.options import ClassShares, Files, Json, Labels, Logits, with_layout
 from consilience.cli.outputs import check_places
-from consilience.cli.shares import shares_of
 from consilience.cli.wording import on_command_line
 from consilience.data.tables.told import Told
 from consilience.insight.monitoring.monitor import monitor

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from consilience.cli.methods import method_names
+from consilience.cli.inputs import method_names
 from consilience.data.tables.told import Told
 from consilience.files.recognition import read_names
 

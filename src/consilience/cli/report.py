@@ -6,8 +6,15 @@ from typing import Annotated
 import typer
 
 from consilience.cli import screen
-from consilience.cli.inputs import check_model_is_alone, fitted, labels_of, predictions_of, say_if_nothing_is_scored
-from consilience.cli.methods import DEFAULT
+from consilience.cli.inputs import (
+    DEFAULT,
+    check_model_is_alone,
+    fitted,
+    labels_of,
+    predictions_of,
+    say_if_nothing_is_scored,
+    shares_of,
+)
 from consilience.cli.options import (
     ClassShares,
     Files,
@@ -21,7 +28,6 @@ from consilience.cli.options import (
     with_layout,
 )
 from consilience.cli.outputs import check_places, files_in, write_page
-from consilience.cli.shares import shares_of
 from consilience.data.tables.told import Told
 from consilience.insight.analysis import Analysis
 from consilience.system.atomic import check_writable

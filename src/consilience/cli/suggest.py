@@ -7,11 +7,9 @@ import numpy as np
 import typer
 
 from consilience.cli import screen
-from consilience.cli.inputs import fitted, labels_of, predictions_of
-from consilience.cli.methods import DEFAULT
+from consilience.cli.inputs import DEFAULT, fitted, labels_of, predictions_of, shares_of
 from consilience.cli.options import ClassShares, Files, Json, Logits, Method, MethodOptions, with_layout
 from consilience.cli.outputs import check_places, files_in
-from consilience.cli.shares import shares_of
 from consilience.data.labels import known_labels
 from consilience.data.predictions import Predictions
 from consilience.data.tables.told import Told

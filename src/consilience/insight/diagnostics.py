@@ -15,7 +15,7 @@ from consilience.insight.accuracy.estimates import FUSED, AccuracyEstimate, Esti
 from consilience.insight.agreement import PairCounts, PanelAgreement, agreement_of, answered_shares, most_active
 from consilience.insight.arguments import check_order, given_or_consensus, look_at
 from consilience.insight.explanation import explain_some, explained_items, influence_of
-from consilience.insight.monitoring.since import Since, since
+from consilience.insight.monitoring.monitor import Since, since
 from consilience.insight.repeats import Repeats
 from consilience.insight.verdict import Change, Hint, Verdict, hint_of, rivals_of
 from consilience.insight.warnings import PanelEvidence, warnings_of

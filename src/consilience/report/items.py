@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from consilience.data.answers import parts_of
-from consilience.metrics.reliability import ReliabilityCurve, curve_of
-from consilience.metrics.scores import METRICS, ItemScores
+from consilience.metrics.scores import METRICS, ItemScores, ReliabilityCurve, curve_of
 from consilience.report.selection import items_to_show, rounded, text
 from consilience.system.arrays import to_numpy
 

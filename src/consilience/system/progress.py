@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from contextlib import contextmanager, suppress
-from time import monotonic, strftime
+from time import monotonic
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
     from rich.progress import Progress as Bar  # Progress is a class of ours
-
-LOG_SECONDS = 30.0
 
 
 class Progress:
@@ -47,54 +45,14 @@ class Progress:
         return self._bar
 
 
-class LoggedProgress(Progress):
-    """Writes a line now and then, for work whose output goes to a file."""
-
-    def __init__(self, write: Callable[[str], object], *, every: float = LOG_SECONDS) -> None:
-        super().__init__()
-        self._write, self._every, self._next = write, every, monotonic() + every
-        self._n_parts, self._n_done, self._what = 0, 0, ""
-
-    def expect(self, n_parts: int) -> None:
-        """Add this many parts to the work to do."""
-        self._n_parts += n_parts
-
-    def begin(self, what: str) -> None:
-        """Say what is being done now."""
-        self._what = what
-        self._report()
-
-    def finish(self) -> None:
-        """Say that one part is done."""
-        self._n_done += 1
-        self._report()
-
-    def say(self, sentence: str) -> None:
-        """Write a sentence at once."""
-        self._write(f"{strftime('%H:%M:%S')} {sentence}\n")
-
-    def _report(self) -> None:
-        if monotonic() >= self._next:
-            self._next = monotonic() + self._every
-            self._write(f"{strftime('%H:%M:%S')} {self._n_done}/{self._n_parts} {self._what}\n")
-
-
 @contextmanager
-def show_progress(
-    name: str,
-    n_parts: int | None = None,
-    *,
-    is_shown: bool,
-    after: float = 0.0,
-    logs: Callable[[str], object] | None = None,
-) -> Iterator[Progress]:
+def show_progress(name: str, n_parts: int | None = None, *, is_shown: bool, after: float = 0.0) -> Iterator[Progress]:
     """Show a bar during some work, if `is_shown`; it appears at the first report after this many seconds.
 
-    If the number of parts is unknown, the bar counts those that are done. Where no bar is shown, `logs` gets a line
-    every half minute.
+    If the number of parts is unknown, the bar counts those that are done.
     """
     if not is_shown:
-        yield Progress() if logs is None else LoggedProgress(logs)
+        yield Progress()
         return
     with _bar() as bar:
         task = bar.add_task(name, total=n_parts)

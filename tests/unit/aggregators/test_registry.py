@@ -9,7 +9,7 @@ from consilience.aggregators import registry
 from consilience.aggregators.pooling import AbstractPool
 from consilience.answering.declaration import STATISTICS
 from consilience.answering.linear import LinearRule
-from consilience.cli.methods import make_method
+from consilience.cli.inputs import make_method
 
 ROWS = np.random.default_rng(0).dirichlet(np.ones(3), size=(4, 50))
 

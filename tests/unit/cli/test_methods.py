@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import consilience as cs
-from consilience.cli.methods import DEFAULT, make_method, method_names
+from consilience.cli.inputs import DEFAULT, make_method, method_names
 
 
 def test_options_reach_the_method(run, arrays):

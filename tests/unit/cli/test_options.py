@@ -6,7 +6,7 @@ import typer
 from typer.main import get_command
 
 from consilience.cli.app import app
-from consilience.cli.methods import method_names
+from consilience.cli.inputs import method_names
 from consilience.cli.options import Method, with_layout
 from consilience.data.tables.told import Told
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import consilience as cs
-from consilience.cli.shares import shares_of
+from consilience.cli.inputs import shares_of
 from consilience.data.tables.told import Told
 
 

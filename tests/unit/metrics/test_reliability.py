@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 import consilience as cs
 from consilience.metrics import calibration_error, reliability_curve
-from consilience.metrics.reliability import bin_edges, bin_of, binned_gap, confidence_and_correctness, curve_of
+from consilience.metrics.scores import bin_edges, bin_of, binned_gap, confidence_and_correctness, curve_of
 
 import reference
 

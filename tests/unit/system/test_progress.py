@@ -72,25 +72,9 @@ def test_an_error_in_the_work_comes_through_and_ends_the_bar():
     assert not shown[0].live.is_started and shown[0].disable
 
 
-def test_a_log_gets_a_line_now_and_then(monkeypatch):
-    now, lines = [0.0], []
-    monkeypatch.setattr(module, "monotonic", lambda: now[0])
-    with show_progress("cells", is_shown=False, logs=lines.append) as progress:
-        progress.expect(4)
-        progress.begin("the first")
-        assert not lines  # short work leaves no trace
-        for now[0] in (10.0, 31.0, 40.0, 62.0):
-            progress.finish()
-    assert [line.split(" ", 1)[1] for line in lines] == ["2/4 the first\n", "4/4 the first\n"]
-
-
-def test_a_sentence_stays_above_the_bar_and_is_logged_at_once(capsys):
+def test_a_sentence_stays_above_the_bar(capsys):
     with show_progress("cells", is_shown=True) as progress:
         progress.say("Predictions take 135 GB.")
     assert "Predictions take 135 GB.\n" in capsys.readouterr().err
-    lines = []
-    with show_progress("cells", is_shown=False, logs=lines.append) as progress:
-        progress.say("Predictions take 135 GB.")
-    assert len(lines) == 1 and lines[0].endswith(" Predictions take 135 GB.\n")
     Progress().say("nobody reads this")
     assert capsys.readouterr() == ("", "")

@@ -6,8 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import consilience as cs
-from consilience.answering.linear import LinearRule
-from consilience.answering.linear.rule import _logarithmic_mean, item_features
+from consilience.answering.linear import LinearRule, _logarithmic_mean, item_features
 from consilience.maths.em import Scores
 from consilience.passes.reader import Reader
 

@@ -8,8 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import consilience as cs
-from consilience.answering.linear import LinearRule
-from consilience.answering.linear.rule import SINGLE_LIMIT
+from consilience.answering.linear import SINGLE_LIMIT, LinearRule
 from consilience.maths.em import Scores
 
 from simulate import softmax_members

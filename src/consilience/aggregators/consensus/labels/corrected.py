@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, final
 import numpy as np
 from scipy.special import expit, log_softmax, logsumexp
 
-from consilience.answering.linear.rule import item_features
+from consilience.answering.linear import item_features
 from consilience.answering.rule import AbstractExplained, AbstractRule, Evidence, Form, side_by_side
 from consilience.maths.em import Scores
 from consilience.passes.reader import ReadChunk, Reader

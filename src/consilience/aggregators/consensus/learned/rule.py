@@ -22,7 +22,7 @@ from consilience.aggregators.consensus.learned.experts import (
     soft_logs,
 )
 from consilience.aggregators.consensus.learned.network import NUMBERS_AT_ONCE, Network, Prepared, answer
-from consilience.answering.linear.rule import by_answer
+from consilience.answering.linear import by_answer
 from consilience.answering.rule import AbstractExplained, AbstractRule, Evidence, Form, side_by_side
 from consilience.data.answers import is_largest
 from consilience.maths.shapley import shapley_values
