@@ -9,7 +9,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
 
 import consilience as cs
-from consilience.report.payload import report_payload
+from consilience.report.page import report_payload
 
 NAMES = ("estimated accuracy", "from", "to")
 

@@ -8,7 +8,7 @@ import pytest
 
 import consilience as cs
 from consilience.report import write_report
-from consilience.report.payload import fingerprint
+from consilience.report.page import fingerprint
 
 from simulate import softmax_members
 

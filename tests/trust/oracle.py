@@ -13,7 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 import consilience as cs
 from consilience.files import read_labels, read_posterior, read_predictions
-from consilience.report.payload import report_payload
+from consilience.report.page import report_payload
 from written import write_fitted
 
 from trust.sentences import LONGEST

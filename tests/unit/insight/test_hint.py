@@ -6,7 +6,7 @@ import pytest
 import consilience as cs
 from consilience.insight import verdict
 from consilience.insight.verdict import hint_of
-from consilience.report.payload import report_payload
+from consilience.report.page import report_payload
 
 from simulate import named
 

@@ -7,7 +7,7 @@ import pytest
 
 import consilience as cs
 from consilience.insight.explanation import FEWEST, MOST, explained_items
-from consilience.report.payload import report_payload
+from consilience.report.page import report_payload
 
 from simulate import softmax_members
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import consilience as cs
-from consilience.report.payload import report_payload
+from consilience.report.page import report_payload
 
 from simulate import named, softmax_members
 

@@ -42,7 +42,7 @@ def test_members_are_scored_where_they_answered(digits, payload):
 
 
 def test_members_without_probabilities_have_no_confidence():
-    from consilience.report.payload import report_payload
+    from consilience.report.page import report_payload
 
     payload = report_payload(cs.Predictions.from_labels([[0, 1, 0], [0, 1, 1], [1, 1, 0]], 2))
     assert payload["calibration"]["without_confidence"] == 3 and len(payload["calibration"]["panels"]) == 2

@@ -3,8 +3,8 @@
 import numpy as np
 
 import consilience as cs
+from consilience.report.page import report_payload
 from consilience.report.panel import MOST_CLASSES
-from consilience.report.payload import report_payload
 
 from simulate import named, softmax_members
 

@@ -6,7 +6,7 @@ import pytest
 import consilience as cs
 from consilience.insight.analysis import Analysis
 from consilience.report.items import Judged, verdicts_of
-from consilience.report.payload import report_payload
+from consilience.report.page import report_payload
 
 EXPLAINED = [cs.Consensus(), cs.SoftDawidSkene(), cs.DawidSkene(), cs.MajorityVote(), cs.Average()]
 

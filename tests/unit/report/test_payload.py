@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 import consilience as cs
-from consilience.report.page import embedded
-from consilience.report.payload import report_payload
+from consilience.report.page import embedded, report_payload
 
 from simulate import diagonal_confusion, labels_from_confusion, named, softmax_members
 

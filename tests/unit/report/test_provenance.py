@@ -7,7 +7,7 @@ import pytest
 
 import consilience as cs
 from consilience.insight.analysis import Analysis
-from consilience.report.payload import fingerprint, provenance
+from consilience.report.page import fingerprint, provenance
 
 from simulate import softmax_members
 
