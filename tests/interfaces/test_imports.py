@@ -77,10 +77,13 @@ def test_names_of_the_version_before_warn(name):
     assert name not in dir(cs)
 
 
-@pytest.mark.parametrize("verb", ["diagnose", "prevalence", "suggest", "value_of_labels", "explain"])
+@pytest.mark.parametrize(
+    "verb", ["answers", "compare", "diagnose", "explain", "prevalence", "suggest", "value_of_labels"]
+)
 def test_an_aggregator_in_the_wrong_place_is_named(verb):
     rows, method = [[[0.9, 0.1], [0.2, 0.8]]], cs.Average()
-    for given, place in (((method, rows), "predictions"), ((rows, method), "labels")):
+    second = "item" if verb == "explain" else "labels"
+    for given, place in (((method, rows), "predictions"), ((method, rows, 3), "predictions"), ((rows, method), second)):
         with pytest.raises(TypeError, match=rf"{verb}\(predictions.*aggregator=.*got Average in the place of.*{place}"):
             getattr(cs, verb)(*given)
 

@@ -12,7 +12,7 @@ from consilience.data.reading import check_number
 from consilience.data.tables.vocabulary import RATED
 from consilience.insight.agreement import last_answers
 from consilience.insight.analysis import Analysis
-from consilience.insight.arguments import all_items, given_or_consensus
+from consilience.insight.arguments import all_items, by_predictions, given_or_consensus
 from consilience.insight.suggestion import UNSURE
 from consilience.metrics.ratings import expected_rating
 from consilience.system.arrays import to_numpy
@@ -27,6 +27,7 @@ LEAD = 0.1
 """An expert is right more often than others by at least so much: estimated accuracies are off by this on average."""
 
 
+@by_predictions
 def answers(
     predictions: Any,
     labels: Any = None,

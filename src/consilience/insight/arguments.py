@@ -5,7 +5,9 @@ Methods are fitted to all items of a cluster, and looked at by some of them here
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from functools import wraps
+from inspect import signature
+from typing import TYPE_CHECKING, Any, NamedTuple, ParamSpec, TypeVar
 
 import numpy as np
 
@@ -19,9 +21,14 @@ from consilience.system.arrays import sample, to_numpy
 from consilience.system.errors import InvalidPredictions, warn
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from consilience.aggregators.base import Method
     from consilience.data.predictions import AbstractPredictions
     from consilience.system.arrays import FloatArray, IntArray
+
+Given = ParamSpec("Given")
+Result = TypeVar("Result")
 
 MOST_BROUGHT = 2**24
 """Predictions of up to so many numbers are brought here; of more, a sample of so many and all items with labels."""
@@ -37,16 +44,22 @@ def given_or_consensus(aggregator: AbstractAggregator | None, class_shares: Any 
     return aggregator
 
 
-def check_order(verb: str, predictions: Any, labels: Any = None) -> None:
-    """Raise where an aggregator stands in the place of the predictions or of the labels."""
-    swapped = next((own for own in (predictions, labels) if isinstance(own, AbstractAggregator)), None)
-    if swapped is not None:
-        name = type(swapped).__name__
-        raise TypeError(
-            f"{verb} takes the predictions first, then labels, and the aggregator by its name: "
-            f"{verb}(predictions, …, aggregator=…); got {name} in the place of "
-            f"the {'predictions' if swapped is predictions else 'labels'}"
-        )
+def by_predictions(verb: Callable[Given, Result]) -> Callable[Given, Result]:
+    """Let a verb say so where it gets the aggregator in the place of something else, as in earlier versions."""
+
+    @wraps(verb)
+    def checked(*args: Given.args, **options: Given.kwargs) -> Result:
+        for place, value in enumerate(args):
+            if isinstance(value, AbstractAggregator):
+                names = signature(verb).parameters
+                needed = ", ".join(name for name, parameter in names.items() if parameter.default is parameter.empty)
+                raise TypeError(
+                    f"{verb.__name__} takes the predictions first, and the aggregator by its name: {verb.__name__}"
+                    f"({needed}, …, aggregator=…); got {type(value).__name__} in the place of the {[*names][place]}"
+                )
+        return verb(*args, **options)
+
+    return checked
 
 
 class Looked(NamedTuple):

@@ -14,7 +14,7 @@ from consilience.aggregators.base import AbstractAggregator, check_is_aggregator
 from consilience.aggregators.registry import commands
 from consilience.data.labels import known_labels, known_truths, which_known
 from consilience.insight.accuracy.estimates import COVERAGE, Estimates, estimate_accuracies
-from consilience.insight.arguments import given_or_consensus, look_at
+from consilience.insight.arguments import by_predictions, given_or_consensus, look_at
 from consilience.insight.verdict import Ranked, SingleMember, one_of, sureness
 from consilience.metrics.scores import Estimate as Difference
 from consilience.metrics.scores import paired_difference, score, wilson
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 NOT_TOLD = "cannot be told apart without labels"
 
 
+@by_predictions
 def compare(
     predictions: Any,
     labels: Any = None,

@@ -13,7 +13,7 @@ from consilience.aggregators.consensus.consensus import Consensus
 from consilience.data.labels import known_labels
 from consilience.insight.accuracy.estimates import FUSED, AccuracyEstimate, Estimates, named_estimates, voters_of
 from consilience.insight.agreement import PairCounts, PanelAgreement, agreement_of, answered_shares, most_active
-from consilience.insight.arguments import check_order, given_or_consensus, look_at
+from consilience.insight.arguments import by_predictions, given_or_consensus, look_at
 from consilience.insight.explanation import explain_some, explained_items, influence_of
 from consilience.insight.monitoring.monitor import Since, since
 from consilience.insight.repeats import Repeats
@@ -127,6 +127,7 @@ class Diagnosis:
         return "\n".join(lines)
 
 
+@by_predictions
 def diagnose(
     predictions: Any,
     labels: Any = None,
@@ -157,7 +158,6 @@ def diagnose(
     >>> print(found.warnings[0])  # doctest: +ELLIPSIS
     member 'naive Bayes' is too sure: it claims to be right on 9...
     """
-    check_order("diagnose", predictions, labels)
     if reference is None and reference_labels is not None:
         raise ValueError("reference_labels need the reference that they belong to; got no reference")
     method = given_or_consensus(aggregator, class_shares)

@@ -9,7 +9,7 @@ import numpy as np
 
 from consilience.aggregators.base import fitted_copy
 from consilience.data.axes import some
-from consilience.insight.arguments import check_order, given_or_consensus
+from consilience.insight.arguments import by_predictions, given_or_consensus
 from consilience.maths.shapley import MOST_COALITIONS
 from consilience.passes.reader import read_anywhere
 from consilience.system.tables import Table
@@ -102,6 +102,7 @@ class Explanation:
         return f"\nlog-odds by each expert alone: {said}" if said else ""
 
 
+@by_predictions
 def explain(
     predictions: Any, item: Any, *, aggregator: AbstractAggregator | None = None, against: Any = None
 ) -> Explanation:
@@ -118,7 +119,6 @@ def explain(
     >>> print(str(cs.explain(p, 98)).splitlines()[0])
     item 98: 6 (0.751) over 4 (0.196), log-odds +1.34
     """
-    check_order("explain", predictions, item)
     method = given_or_consensus(aggregator)
     everything = read_anywhere(predictions)
     if not hasattr(method, "members_"):

@@ -12,7 +12,7 @@ from consilience.aggregators.consensus.labels.teaching import MOST_NUMBERS
 from consilience.data.axes import Axis
 from consilience.data.labels import known_truths, which_known
 from consilience.data.reading import check_number
-from consilience.insight.arguments import check_order, look_at
+from consilience.insight.arguments import by_predictions, look_at
 from consilience.metrics.scores import METRICS, Estimate, ItemScores, paired_difference
 from consilience.system.arrays import to_numpy
 from consilience.system.errors import InvalidPredictions
@@ -82,6 +82,7 @@ class LabelEvaluation(NamedTuple):
         return f"{self.to_table()!r}\n{self.sentence()}"
 
 
+@by_predictions
 def value_of_labels(
     predictions: Any, labels: Any, *, aggregator: Consensus | None = None, n_folds: int = 10, seed: int = 0
 ) -> LabelEvaluation:
@@ -113,7 +114,6 @@ def value_of_labels(
     >>> found.n_labels, found.gain["nll"].value < 0
     (60, True)
     """
-    check_order("value_of_labels", predictions, labels)
     if aggregator is not None and not isinstance(aggregator, Consensus):
         raise ValueError(f"aggregator must be a Consensus, which labels correct; got {type(aggregator).__name__}")
     if isinstance(n_folds, bool) or not isinstance(n_folds, int) or n_folds < 2:

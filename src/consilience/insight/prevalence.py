@@ -14,7 +14,7 @@ from consilience.data.axes import some
 from consilience.data.predictions import Predictions  # noqa: TC001 - the example uses it
 from consilience.data.reading import check_number
 from consilience.insight.analysis import Analysis
-from consilience.insight.arguments import check_order, given_or_consensus, look_at
+from consilience.insight.arguments import by_predictions, given_or_consensus, look_at
 from consilience.system.arrays import plain_numpy, to_numpy
 from consilience.system.errors import InvalidPredictions
 from consilience.system.tables import Table
@@ -72,6 +72,7 @@ class Prevalence:
         return f"{self.to_table()!r}\n({self.source})"
 
 
+@by_predictions
 def prevalence(
     predictions: Any,
     labels: Any = None,
@@ -123,7 +124,6 @@ def prevalence(
     >>> found.votes.tolist(), found.shares.round(3).tolist()
     ([0.75, 0.25], [0.929, 0.071])
     """
-    check_order("prevalence", predictions, labels)
     method = given_or_consensus(aggregator)
     _check_options(n_bootstrap, level, seed)
     if labels is not None and confusion is not None:

@@ -20,7 +20,7 @@ from consilience.data.labels import known_truths, which_known
 from consilience.data.predictions import Predictions  # noqa: TC001 - the example uses it
 from consilience.data.reading import check_number
 from consilience.insight.analysis import Analysis
-from consilience.insight.arguments import check_order, given_or_consensus, look_at
+from consilience.insight.arguments import by_predictions, given_or_consensus, look_at
 from consilience.system.arrays import to_numpy
 from consilience.system.tables import Table
 
@@ -89,6 +89,7 @@ class Suggestions(Sequence[Suggestion]):
         return repr(self.to_table()) if self else "no item is left to label"
 
 
+@by_predictions
 def suggest(
     predictions: Any,
     labels: Any = None,
@@ -128,7 +129,6 @@ def suggest(
        0  cat          0.8444  all say cat: tells whether that can be relied on
        1  dog          0.5539  members disagree: cnn says cat, vit says dog
     """
-    check_order("suggest", predictions, labels)
     if isinstance(labels, int):
         raise TypeError(f"suggest takes labels second, and how many items by name: suggest(predictions, n={labels})")
     if isinstance(n, bool) or not hasattr(n, "__index__") or operator.index(n) < 1:

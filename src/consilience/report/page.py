@@ -23,7 +23,7 @@ import numpy as np
 
 from consilience.data.answers import HardAnswers, parts_of
 from consilience.insight.analysis import Analysis
-from consilience.insight.arguments import given_or_consensus, look_at
+from consilience.insight.arguments import by_predictions, given_or_consensus, look_at
 from consilience.insight.suggestion import suggestions_under
 from consilience.report.items import ItemSection, Judged, verdicts_of
 from consilience.report.opening import Opening
@@ -47,6 +47,7 @@ SCRIPTS = (
 """Each script uses, while it is loaded, only those before it."""
 
 
+@by_predictions
 def write_report(
     path: str | os.PathLike[str],
     predictions: Any,
