@@ -27,6 +27,7 @@ from benchmarks.quality.families import side_of
 from benchmarks.quality.methods import FOLDS
 from benchmarks.quality.panel import Panel
 from benchmarks.quality.prepare import fingerprint, prepare, sources_at
+from consilience.aggregators.consensus.consensus import plain_rule
 from consilience.aggregators.consensus.learned import network
 from consilience.insight.accuracy import intervals
 from consilience.insight.accuracy.estimates import voters_of
@@ -67,7 +68,7 @@ def rows_of(panel: Panel) -> Rows | None:
     rng = np.random.default_rng(0)
     order = np.argsort(np.where(np.arange(len(truth)) < panel.n_members, 1 + rng.random(len(truth)), 0))
     some = [place for place in order.tolist() if is_known[place]][:MOST_VOTERS]
-    if not some or model.plain_rule().trust == 0:
+    if not some or plain_rule(model).trust == 0:
         return None
     return Rows(found.features[some], found.believed[some], found.independent[some], truth[some], panel.family)
 

@@ -27,6 +27,7 @@ from benchmarks.quality.estimates import chosen, fused, intervals_of
 from benchmarks.quality.generated import alterations, generate
 from benchmarks.quality.generated.alterations import apply
 from benchmarks.quality.panel import AS_IT_IS, Panel, read
+from consilience.aggregators.consensus.consensus import plain_rule
 from consilience.insight.accuracy.estimates import Estimates, estimates_of, voters_of
 from consilience.insight.warnings import MOST_OFF, NINE_OF_TEN, WARNINGS, PanelEvidence
 
@@ -111,7 +112,7 @@ def real(folder: Path) -> Iterator[Case]:
 def evidence_of(panel: Panel) -> PanelEvidence | None:
     """What warnings look at, by weights that have not seen the panel's family; None where nothing is fused."""
     model = fused(panel)
-    if model.plain_rule().trust == 0:
+    if plain_rule(model).trust == 0:
         return None
     average = np.asarray(cs.Average().fit_predict_proba(panel.predictions))
     posterior = np.asarray(model.posterior_)

@@ -36,6 +36,7 @@ from benchmarks.quality.families import side_of
 from benchmarks.quality.methods import FOLDS, unseen
 from benchmarks.quality.panel import AS_IT_IS, Panel, read
 from benchmarks.quality.regimes import REGIMES, draw
+from consilience.aggregators.consensus.consensus import plain_rule
 from consilience.insight.accuracy import intervals
 from consilience.insight.accuracy.estimates import AccuracyEstimate, Voters, estimates_of, measured, voters_of
 
@@ -83,7 +84,7 @@ class Scored(NamedTuple):
 def scored(panel: Panel) -> Scored | None:
     """All numbers of a panel; None where nothing is fused."""
     model = fused(panel)
-    if model.plain_rule().trust == 0:
+    if plain_rule(model).trust == 0:
         return None
     found = voters_of(panel.predictions, model, whole_answers(panel, model))
     truth = accuracies(panel, found)

@@ -29,6 +29,7 @@ from benchmarks.quality.methods import average, unseen
 from benchmarks.quality.panel import AS_IT_IS, Panel, read_all
 from benchmarks.quality.scores import change as change_of
 from benchmarks.quality.scores import readable, scores
+from consilience.aggregators.consensus.consensus import rule_taught
 
 METRICS = ("accuracy", "nll", "brier", "ece debiased")
 
@@ -87,7 +88,7 @@ def label_free(problem: Problem, *_: object) -> np.ndarray:
 
 def consensus(problem: Problem, items: np.ndarray, labels: np.ndarray) -> np.ndarray:
     """`Consensus` with the labels, which change nothing but its correction."""
-    rule = problem.consensus.rule_taught(problem.predictions.take(items), labels)
+    rule = rule_taught(problem.consensus, problem.predictions.take(items), labels)
     return np.asarray(rule.posterior(problem.predictions), dtype=np.float64)
 
 

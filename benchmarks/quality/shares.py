@@ -28,6 +28,7 @@ from benchmarks.quality.methods import average
 from benchmarks.quality.panel import AS_IT_IS, Panel, read
 from benchmarks.quality.scores import MARGINS, change, readable, scores
 from consilience.aggregators.consensus import class_shares
+from consilience.aggregators.consensus.consensus import plain_rule, rule_given
 from consilience.insight.accuracy.estimates import estimates_of, voters_of
 from consilience.system.arrays import to_numpy
 
@@ -59,12 +60,12 @@ class Scored(NamedTuple):
 def scored(panel: Panel, shares: np.ndarray) -> Scored | None:
     """The changes in a panel's scores; None where nothing is fused."""
     model = fused(panel)
-    if model.plain_rule().trust == 0:
+    if plain_rule(model).trust == 0:
         return None
     without, averaging = (scores(np.asarray(rows), panel.truth) for rows in (model.posterior_, average(panel)))
     changes, gains = {}, {UNKNOWN: _changes(without, averaging)}
     for name, known in given_for(panel, shares).items():
-        rows = to_numpy(model.rule_given(panel.predictions, known).posterior(panel.predictions))
+        rows = to_numpy(rule_given(model, panel.predictions, known).posterior(panel.predictions))
         after = scores(rows.astype(np.float64), panel.truth)
         changes[name], gains[name] = _changes(after, without), _changes(after, averaging)
     told = fused(panel, class_shares=shares)

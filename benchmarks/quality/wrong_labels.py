@@ -23,6 +23,7 @@ import numpy as np
 from scipy.special import softmax
 
 import consilience as cs
+from consilience.aggregators.consensus.consensus import rule_taught
 
 Rng = np.random.Generator
 
@@ -102,7 +103,7 @@ def changes(case: Case, seed: int) -> Iterator[tuple[str, float]]:
         if len(items) == 0:
             continue
         rest = np.setdiff1d(np.arange(len(case.truth)), items)
-        rule = case.model.rule_taught(case.rows[:, items], labels)
+        rule = rule_taught(case.model, case.rows[:, items], labels)
         answers = np.asarray(rule.posterior(case.model.aligned(case.rows))).argmax(axis=1)
         is_right, was_right = (given[rest] == case.truth[rest] for given in (answers, case.answers))
         yield name, 100 * float(is_right.mean() - was_right.mean())

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, final
 import numpy as np
 
 from consilience.aggregators.base import AbstractAggregator, fitted_copy
-from consilience.aggregators.consensus.consensus import Consensus
+from consilience.aggregators.consensus.consensus import Consensus, plain_rule
 from consilience.data.labels import known_labels, known_truths, which_known
 from consilience.insight.accuracy.estimates import COVERAGE, LEAST_LABELS, AccuracyEstimate
 from consilience.insight.diagnostics import Diagnosis, diagnosis_under
@@ -135,7 +135,7 @@ class Analysis:
         """How many answers the known labels changed, of items without one; None if there were none to learn from."""
         if not isinstance(self.method, Consensus) or self.method.correction_ is None:
             return None
-        untaught = to_numpy(self.method.plain_rule().posterior(self.predictions)).argmax(axis=1)
+        untaught = to_numpy(plain_rule(self.method).posterior(self.predictions)).argmax(axis=1)
         return int(((to_numpy(self.posterior).argmax(axis=1) != untaught) & ~self.is_given).sum())
 
     def truth(self, labels: Any) -> IntArray:

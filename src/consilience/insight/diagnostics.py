@@ -9,7 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from consilience.aggregators.base import AbstractAggregator, fitted_copy
-from consilience.aggregators.consensus.consensus import Consensus
+from consilience.aggregators.consensus.consensus import Consensus, doubts_labels
 from consilience.data.labels import known_labels
 from consilience.insight.accuracy.estimates import FUSED, AccuracyEstimate, Estimates, named_estimates, voters_of
 from consilience.insight.agreement import PairCounts, PanelAgreement, agreement_of, answered_shares, most_active
@@ -243,7 +243,7 @@ def diagnosis_under(
         estimates,
         has_settled=method.converged_ or getattr(method, "tol", None) is None,
         change=change,
-        doubts_labels=isinstance(method, Consensus) and method.doubts_labels(),
+        doubts_labels=isinstance(method, Consensus) and doubts_labels(method),
     )
     return Diagnosis(
         members=report,

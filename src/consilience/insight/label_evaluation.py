@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, final
 import numpy as np
 
 from consilience.aggregators import Consensus
+from consilience.aggregators.consensus.consensus import rule_taught
 from consilience.aggregators.consensus.labels.teaching import MOST_NUMBERS
 from consilience.data.axes import Axis
 from consilience.data.labels import known_truths, which_known
@@ -130,7 +131,7 @@ def value_of_labels(
     fold = rng.permutation(len(items)) % min(n_folds, len(items))
     is_first_half = rng.permutation(len(items)) % 2 == 0
     labelled = _Labelled(model, data.take(items).with_items(Axis("item", len(items))), targets)
-    model.rule_taught(labelled.items, labelled.labels(np.arange(len(items))))  # warns of labels that contradict
+    rule_taught(model, labelled.items, labelled.labels(np.arange(len(items))))  # warns of labels that contradict
     answers = (
         to_numpy(model.predict_proba(labelled.items)),
         labelled.cross_validated(fold, lambda left_out: (fold != left_out) & is_first_half),
@@ -187,7 +188,7 @@ class _Labelled(NamedTuple):
             if len(taught):
                 with warnings.catch_warnings():
                     warnings.simplefilter("ignore", UserWarning)  # all labels together are warned of
-                    rule = self.model.rule_taught(self.items.take(taught), self.labels(taught))
+                    rule = rule_taught(self.model, self.items.take(taught), self.labels(taught))
             answers[asked] = to_numpy(rule.posterior(others))
         return answers
 

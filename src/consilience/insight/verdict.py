@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple, final
 import numpy as np
 
 from consilience.aggregators.consensus.class_shares import EVEN
-from consilience.aggregators.consensus.consensus import Consensus
+from consilience.aggregators.consensus.consensus import Consensus, rule_given
 from consilience.insight.accuracy.estimates import LEAST_LABELS
 from consilience.metrics.scores import METRICS, paired_difference, score
 from consilience.system.arrays import sample, take, to_numpy
@@ -372,7 +372,7 @@ def hint_of(method: AbstractAggregator, predictions: Predictions, posterior: Arr
     if n_items > most:
         places = sample(n_items, most)
         predictions, posterior = predictions.take(places), take(posterior, places, axis=0)
-    chosen = to_numpy(method.rule_given(predictions, EVEN).posterior(predictions)).argmax(axis=1)
+    chosen = to_numpy(rule_given(method, predictions, EVEN).posterior(predictions)).argmax(axis=1)
     is_changed = ~is_tie(to_numpy(posterior).astype(np.float64), chosen)
     if is_changed.sum() < LEAST_CHANGED or is_changed.mean() < LEAST_SHARE:
         return None

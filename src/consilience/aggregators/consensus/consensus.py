@@ -250,26 +250,9 @@ class Consensus(AbstractIterative):
         if known is not None:
             are_new = items.n_items != len(getattr(self, "items_", ()))
             labelled = self._more_labelled(1.0, self._labelled(items, known, are_new=are_new))
-            rule = self._taught(self.plain_rule(), labelled, self.sample_, self.classes_)
+            rule = self._taught(self._plain_rule(), labelled, self.sample_, self.classes_)
             self.correction_, self.labelled_ = _correction_of(rule), labelled
         return self
-
-    def doubts_labels(self) -> bool:
-        """Whether the labels contradict sure answers: perhaps classes are swapped, or only mistakes were labelled."""
-        known = self.labelled_
-        return bool(known and len(known.weights) and is_doubted(self.plain_rule(), known, self.sample_))
-
-    def rule_taught(self, predictions: Any, labels: Any) -> AbstractRule:
-        """How items are answered after learning from these labels alone; what is learned here stays as it is."""
-        items, known = self._aligned_with(labels, predictions)
-        return self._taught(self.plain_rule(), self._labelled(items, known), self.sample_, self.classes_)
-
-    def rule_given(self, predictions: AbstractPredictions, class_shares: Any) -> LearnedRule:
-        """How these items would be answered if class shares were known, without what labels taught.
-
-        What is learned here stays as it is.
-        """
-        return self._told(self._label_free_fit(), predictions, read_shares(class_shares, self.classes_))[0]
 
     def _taught(
         self, rule: LearnedRule, labelled: LabelledItems | None, sample: Sample | None, classes: list[Any]
@@ -357,9 +340,9 @@ class Consensus(AbstractIterative):
 
     def rule(self) -> AbstractRule:
         """The learned rule, and what labels taught."""
-        return self._with_correction(self.plain_rule())
+        return self._with_correction(self._plain_rule())
 
-    def plain_rule(self) -> LearnedRule:
+    def _plain_rule(self) -> LearnedRule:
         """The rule without what labels taught."""
         self._check_is_fitted()
         return self._kept_rule(
@@ -423,6 +406,35 @@ def _correction_of(rule: AbstractRule) -> Correction | None:
     return rule.correction if isinstance(rule, CorrectedRule) else None
 
 
+# ---- what the other rooms ask of a fitted Consensus -------------------------------------------------------
+# ruff: noqa: SLF001 - these are of this module, and no methods, so that they are not offered to users
+
+
 def panel_sums(model: Consensus) -> PanelSums:
-    """What a fitted Consensus knows of its panel."""
-    return model._label_free_fit().sums  # noqa: SLF001 - of this module
+    """What it knows of its panel."""
+    return model._label_free_fit().sums
+
+
+def plain_rule(model: Consensus) -> LearnedRule:
+    """The rule without what labels taught."""
+    return model._plain_rule()
+
+
+def doubts_labels(model: Consensus) -> bool:
+    """Whether the labels contradict sure answers: perhaps classes are swapped, or only mistakes were labelled."""
+    known = model.labelled_
+    return bool(known and len(known.weights) and is_doubted(model._plain_rule(), known, model.sample_))
+
+
+def rule_taught(model: Consensus, predictions: Any, labels: Any) -> AbstractRule:
+    """How items are answered after learning from these labels alone; what was learned before stays as it is."""
+    items, known = model._aligned_with(labels, predictions)
+    return model._taught(model._plain_rule(), model._labelled(items, known), model.sample_, model.classes_)
+
+
+def rule_given(model: Consensus, predictions: AbstractPredictions, class_shares: Any) -> LearnedRule:
+    """How these items would be answered if class shares were known, without what labels taught.
+
+    What was learned stays as it is.
+    """
+    return model._told(model._label_free_fit(), predictions, read_shares(class_shares, model.classes_))[0]

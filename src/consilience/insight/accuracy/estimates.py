@@ -10,7 +10,7 @@ import numpy as np
 from scipy import sparse
 from scipy.special import stdtrit
 
-from consilience.aggregators.consensus.consensus import panel_sums
+from consilience.aggregators.consensus.consensus import panel_sums, plain_rule
 from consilience.aggregators.consensus.learned.experts import Reading
 from consilience.aggregators.consensus.opinion_weights import copies, skills
 from consilience.insight.accuracy import intervals
@@ -149,7 +149,7 @@ def voters_of(
     data: Predictions, model: Consensus, answers: Mapping[str, IntArray], posterior: Array | None = None
 ) -> Voters:
     """Count the votes of the members, and of whole answers; `posterior` is what the model makes of them, if known."""
-    rule, labels, every = model.plain_rule(), list(answers.values()), np.arange(data.n_items)
+    rule, labels, every = plain_rule(model), list(answers.values()), np.arange(data.n_items)
     posterior = to_numpy(rule.posterior(data) if posterior is None else posterior).astype(np.float64, copy=False)
     found = panel_sums(model)
     alone = if_independent(found.standing)

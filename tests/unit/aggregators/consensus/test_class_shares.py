@@ -21,6 +21,7 @@ from consilience.aggregators.consensus.class_shares import (
     read_shares,
     reweighted,
 )
+from consilience.aggregators.consensus.consensus import plain_rule
 from consilience.aggregators.consensus.label_free_fit import OF_CLASSES, Survey
 
 from simulate import named, softmax_members
@@ -117,7 +118,7 @@ def test_what_is_forgotten_is_known_less_well():
 
 def test_of_many_items_some_suffice(rng, monkeypatch):
     array, _ = softmax_members(rng, [3, 2, 1], n_items=1000, n_classes=3)
-    data, rule = cs.Predictions(array), cs.Consensus().fit(array).plain_rule()
+    data, rule = cs.Predictions(array), plain_rule(cs.Consensus().fit(array))
     whole = reweighted(rule, data, KNOWN)
     monkeypatch.setattr(module, "MOST_NUMBERS", 3 * 500)
     some = reweighted(rule, data, KNOWN)

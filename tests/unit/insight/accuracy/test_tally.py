@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import consilience as cs
+from consilience.aggregators.consensus.consensus import plain_rule
 from consilience.aggregators.consensus.learned.experts import Reading
 from consilience.insight.accuracy.estimates import SUMS, tally
 from consilience.passes.reader import Reader
@@ -44,7 +45,7 @@ def multiplied(predictions):
 @pytest.mark.parametrize("chunk_size", [None, 1, 7])
 def test_is_the_loops(case, chunk_size):
     predictions, model, answer = case
-    rule = model.plain_rule()
+    rule = plain_rule(model)
     posterior = rule.posterior(predictions)
     found = tally(predictions, rule, posterior, [answer], powers=POWERS, chunk_size=chunk_size)
     (chunk,) = (reader := Reader(predictions)).chunks
@@ -78,6 +79,6 @@ def test_means_are_by_vote_and_unknown_without_one(case):
         [predictions, cs.Predictions.from_labels(np.full((1, 40), -1), 4, members=["silent"], partial=True)]
     )
     model = cs.Consensus().fit(silent)
-    found = tally(silent, model.plain_rule(), model.posterior_, [answer], powers=np.ones(5), chunk_size=None)
+    found = tally(silent, plain_rule(model), model.posterior_, [answer], powers=np.ones(5), chunk_size=None)
     assert np.isnan(found.mean("believed")[4]) and np.isfinite(found.mean("believed")[[0, 1, 2, 3, 5]]).all()
     np.testing.assert_allclose(found.mean("votes")[:4], 1)
