@@ -23,7 +23,7 @@ from benchmarks.quality.jobs import BESIDE_KINDS
 from benchmarks.quality.methods import YARDSTICK
 from benchmarks.quality.run import Row
 from benchmarks.quality.scores import change
-from consilience.aggregators.consensus.learned.experts import NAMES
+from consilience.aggregators.consensus.learned.experts import FEATURE_NAMES
 from training.crossfit import HALF, LEARNED, crossfit, examine, folds_of
 from training.fit import Recipe
 from training.panels import Lesson, features_folder, read_lessons
@@ -53,7 +53,7 @@ class Trial:
 
 def without(*words: str) -> Trial:
     """No feature whose name has one of these words."""
-    return Trial(replace(BASE, left_out=tuple(name for name in NAMES if any(word in name for word in words))))
+    return Trial(replace(BASE, left_out=tuple(name for name in FEATURE_NAMES if any(word in name for word in words))))
 
 
 def is_generated(lesson: Lesson) -> bool:

@@ -81,7 +81,7 @@ def fit(rows: Sequence[Rows], coverage: float = COVERAGE) -> intervals.Intervals
     values = np.concatenate([one.features for one in rows])
     mean = of_row @ values / of_row.sum()
     deviation = np.sqrt(of_row @ (values - mean) ** 2 / of_row.sum()) + 1e-3
-    scaled = torch.tensor(np.clip((values - mean) / deviation, -intervals.MOST_DEVIATIONS, intervals.MOST_DEVIATIONS))
+    scaled = torch.tensor(np.clip((values - mean) / deviation, -intervals.MOST_STANDARD, intervals.MOST_STANDARD))
     believed, independent, accuracy = (
         np.concatenate([getattr(one, name) for one in rows]) for name in ("believed", "independent", "truth")
     )

@@ -9,7 +9,7 @@ import numpy as np
 from benchmarks.quality.panel import Panel
 from consilience.aggregators.consensus.label_free_fit import fit_panel
 from consilience.aggregators.consensus.learned.experts import (
-    CLASS,
+    CLASS_TRAITS,
     Reading,
     candidates,
     item_features,
@@ -19,7 +19,7 @@ from consilience.aggregators.consensus.learned.experts import (
 from consilience.aggregators.consensus.traits import traits_of
 from consilience.passes.reader import Reader
 
-AVERAGE_SHARE, STATED = CLASS.index("share in average"), CLASS.index("stated share")
+AVERAGE_SHARE, STATED = CLASS_TRAITS.index("share in average"), CLASS_TRAITS.index("stated share")
 """Where the shares of the average stand among the traits of classes, and the two traits of stated shares."""
 
 
@@ -29,7 +29,7 @@ class Features(NamedTuple):
     pair: np.ndarray  # (items, candidates, len(PAIR))
     item: np.ndarray  # (items, len(ITEM))
     candidates: np.ndarray  # (items, candidates): the classes looked at, in ascending order
-    classes: np.ndarray  # (classes, len(CLASS))
+    classes: np.ndarray  # (classes, len(CLASS_TRAITS))
     panel: np.ndarray  # (len(PANEL),)
     members: np.ndarray  # (members, len(MEMBER))
     own: np.ndarray  # (answers, candidates): soft logarithms of what members say, item by item

@@ -11,8 +11,8 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from consilience.aggregators.consensus.class_shares import EVEN_WORTH, MANY, SMOOTHING, ClassShares
-from consilience.aggregators.consensus.learned.experts import PANEL
+from consilience.aggregators.consensus.class_shares import EVEN_WORTH, MANY, UNMET_COUNT, ClassShares
+from consilience.aggregators.consensus.learned.experts import PANEL_TRAITS
 from consilience.aggregators.consensus.traits import belief, stated_traits
 from training.features import AVERAGE_SHARE, STATED, Features
 from training.loss import loss, ratios
@@ -55,7 +55,7 @@ class Batch(NamedTuple):
     item: Tensor  # (rows,): the number of its item
     true: Tensor  # (items,): the row of the true class
     panel: Tensor  # (items,): the number of its panel
-    panels: Tensor  # (panels, len(PANEL))
+    panels: Tensor  # (panels, len(PANEL_TRAITS))
     members: Tensor  # (members, len(MEMBER)): of all panels
     member_panel: Tensor  # (members,): the number of its panel
     evidence: Tensor  # (entries, 2): own logarithm and log-likelihood of the vote, for each answer and candidate
@@ -184,7 +184,7 @@ def with_stated(features: Features, stated: ClassShares, n_items: float = np.inf
     """
     classes, panel = features.classes.copy(), features.panel.copy()
     classes[:, STATED], classes[:, STATED + 1] = stated_traits(stated, classes[:, AVERAGE_SHARE], n_items)
-    panel[PANEL.index("belief in stated shares")] = belief(stated, n_items)
+    panel[PANEL_TRAITS.index("belief in stated shares")] = belief(stated, n_items)
     return features._replace(classes=classes, panel=panel)
 
 
@@ -196,7 +196,7 @@ def drawn_statement(shares: np.ndarray, rng: np.random.Generator) -> ClassShares
     if kind == 1 and is_nearly_even(shares):
         return ClassShares(np.full(n_classes, 1 / n_classes), EVEN_WORTH)
     n_counted = round(np.exp(rng.uniform(np.log(20), np.log(500))))
-    counts = rng.multinomial(n_counted, shares / shares.sum()) + SMOOTHING
+    counts = rng.multinomial(n_counted, shares / shares.sum()) + UNMET_COUNT
     return ClassShares(counts / counts.sum(), n_counted)
 
 
@@ -217,6 +217,6 @@ def panel_ranges(lessons: Sequence[Lesson], share: float = 0.001) -> tuple[np.nd
     """The range of each trait of the panels, but for a small share at both ends."""
     traits = np.stack([lesson.features.panel.astype(np.float64) for lesson in lessons])
     lowest, highest = np.quantile(traits, share, axis=0), np.quantile(traits, 1 - share, axis=0)
-    place = PANEL.index("belief in stated shares")
+    place = PANEL_TRAITS.index("belief in stated shares")
     lowest[place], highest[place] = 0, 1
     return lowest, highest

@@ -13,7 +13,15 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from consilience.aggregators.consensus.learned.experts import CLASS, MEMBER, N_LOGS, N_SHARES, NAMES, PAIR, PANEL
+from consilience.aggregators.consensus.learned.experts import (
+    CLASS_TRAITS,
+    FEATURE_NAMES,
+    MEMBER_TRAITS,
+    N_LOGS,
+    N_SHARES,
+    PAIR_FEATURES,
+    PANEL_TRAITS,
+)
 from consilience.aggregators.consensus.learned.network import MOST_DEVIATIONS, MOST_LEARNED, N_SMALL
 from consilience.aggregators.consensus.learned.network import Network as Weights
 
@@ -22,13 +30,13 @@ if TYPE_CHECKING:
 
 HIDDEN = 64
 
-AVERAGE = NAMES.index("item and class: average")
+AVERAGE = FEATURE_NAMES.index("item and class: average")
 """Where the average stands, which all answers are compared with."""
 
-MIXED = [*range(N_LOGS), *range(len(PAIR), len(PAIR) + N_SHARES)]
+MIXED = [*range(N_LOGS), *range(len(PAIR_FEATURES), len(PAIR_FEATURES) + N_SHARES)]
 """The features that are mixed as they are: logarithms of the experts and of the classes' shares."""
 
-IS_TRAIT = torch.tensor([name.startswith(("class", "panel")) for name in NAMES])
+IS_TRAIT = torch.tensor([name.startswith(("class", "panel")) for name in FEATURE_NAMES])
 """The features of classes and of the panel."""
 
 LEAST = 1e-9
@@ -45,16 +53,16 @@ class Network(nn.Module):
     def __init__(self, n_hidden: int = HIDDEN, *, has_members: bool = True) -> None:
         super().__init__()
         self.has_members = has_members
-        for name, size in (("", len(NAMES)), ("member_", len(MEMBER))):
+        for name, size in (("", len(FEATURE_NAMES)), ("member_", len(MEMBER_TRAITS))):
             self.register_buffer(f"{name}mean", torch.zeros(size))
             self.register_buffer(f"{name}deviation", torch.ones(size))
-        self.first = nn.Linear(len(NAMES), n_hidden)
+        self.first = nn.Linear(len(FEATURE_NAMES), n_hidden)
         self.second = nn.Linear(2 * n_hidden, n_hidden)
         self.last = nn.Linear(n_hidden, 2)
         self.mixture = nn.Linear(len(MIXED), 1, bias=False)
-        self.panel_first = nn.Linear(len(PANEL), N_SMALL)
+        self.panel_first = nn.Linear(len(PANEL_TRAITS), N_SMALL)
         self.panel_last = nn.Linear(N_SMALL, len(MIXED) + 1, bias=False)
-        self.member_first = nn.Linear(len(MEMBER) + len(PANEL), N_SMALL)
+        self.member_first = nn.Linear(len(MEMBER_TRAITS) + len(PANEL_TRAITS), N_SMALL)
         self.member_last = nn.Linear(N_SMALL, 2)
         for layer in (self.last, self.mixture, self.panel_last, self.member_last):
             for parameter in layer.parameters():
@@ -68,7 +76,7 @@ class Network(nn.Module):
             self.get_buffer(f"{name}mean").copy_(values.mean(dim=0))
             self.get_buffer(f"{name}deviation").copy_(values.std(dim=0) + 1e-3)
         for name in left_out:
-            self.deviation[NAMES.index(name)] = torch.inf
+            self.deviation[FEATURE_NAMES.index(name)] = torch.inf
 
     @property
     def uses_mixed(self) -> Tensor:
@@ -78,7 +86,7 @@ class Network(nn.Module):
     @property
     def uses_evidence(self) -> Tensor:
         """Of the members' evidence, 1 for logarithms, and 1 for votes unless the combination is left out."""
-        return torch.stack([torch.tensor(1.0), self.uses_mixed[PAIR.index("log combination")]])
+        return torch.stack([torch.tensor(1.0), self.uses_mixed[PAIR_FEATURES.index("log combination")]])
 
     def forward(self, batch: Batch) -> Tensor:
         """Logarithms of probabilities (rows,); those of an item sum to what the average gives its candidates."""
@@ -92,7 +100,7 @@ class Network(nn.Module):
         found = self.last(deep)
         # The traits of the panel are the same in all its rows.
         first_rows = torch.searchsorted(item, torch.arange(n_items))
-        panels = clamped[first_rows][:, -len(PANEL) :]  # (items, panel features)
+        panels = clamped[first_rows][:, -len(PANEL_TRAITS) :]  # (items, panel features)
         added = self.panel_last(torch.relu(self.panel_first(panels)))
         coefficients = (self.mixture.weight + added[:, :-1]) * self.uses_mixed
         mixed = (coefficients[item] * values[:, MIXED]).sum(dim=1)
@@ -108,12 +116,12 @@ class Network(nn.Module):
         rows = torch.zeros(len(batch.values))
         if not self.has_members:
             return rows
-        scale = slice(-len(PANEL), None)
+        scale = slice(-len(PANEL_TRAITS), None)
         panels = ((batch.panels - self.mean[scale]) / self.deviation[scale])[batch.member_panel]
         members = (batch.members - self.member_mean) / self.member_deviation
         traits = torch.cat([members, panels], dim=1).clamp(-MOST_DEVIATIONS, MOST_DEVIATIONS)
         powers = self.member_last(torch.relu(self.member_first(traits))) * self.uses_evidence
-        shrunk = torch.exp(-batch.panels[:, PANEL.index("log answers an item")])[batch.member_panel]
+        shrunk = torch.exp(-batch.panels[:, PANEL_TRAITS.index("log answers an item")])[batch.member_panel]
         powers = (powers * shrunk[:, None])[batch.entry_member]
         return rows.index_add(0, batch.entry_row, (powers * batch.evidence).sum(dim=1))
 
@@ -139,9 +147,9 @@ def exported(networks: Sequence[Network], panel_ranges: tuple[np.ndarray, np.nda
     """
     deviation = networks[0].deviation.double().numpy()
     is_used = np.isfinite(deviation)
-    of_panel = is_used[-len(PANEL) :]
+    of_panel = is_used[-len(PANEL_TRAITS) :]
     of_mixed, of_evidence = networks[0].uses_mixed.double().numpy(), networks[0].uses_evidence.double().numpy()
-    of_member = np.concatenate([np.ones(len(MEMBER), dtype=bool), of_panel])
+    of_member = np.concatenate([np.ones(len(MEMBER_TRAITS), dtype=bool), of_panel])
 
     def stacked(name: str) -> np.ndarray:
         return np.stack([network.get_parameter(name).detach().double().numpy() for network in networks])
@@ -170,5 +178,5 @@ def exported(networks: Sequence[Network], panel_ranges: tuple[np.ndarray, np.nda
     )
 
 
-assert NAMES[len(PAIR)] == f"class: {CLASS[0]}"  # noqa: S101 - `MIXED` and `exported` count on the order
-assert NAMES[-1] == f"panel: {PANEL[-1]}"  # noqa: S101
+assert FEATURE_NAMES[len(PAIR_FEATURES)] == f"class: {CLASS_TRAITS[0]}"  # noqa: S101 - `MIXED` and `exported` count on the order
+assert FEATURE_NAMES[-1] == f"panel: {PANEL_TRAITS[-1]}"  # noqa: S101

@@ -26,7 +26,7 @@ from benchmarks.quality.panel import AS_IT_IS, Panel
 from benchmarks.quality.sources.ensembles import KINDS, ensemble
 from benchmarks.quality.sources.images import LEVELS, SHIFTS, viewed
 from benchmarks.quality.sources.members import Answer, trained
-from consilience.insight.accuracy.estimates import FUSED, voters_of
+from consilience.insight.accuracy.estimates import FUSED_ANSWER, voters_of
 from consilience.insight.warnings import FALLEN
 
 DATA, HELD_OUT = ("digits", "mnist", "cifar10"), "fashion-mnist"
@@ -55,7 +55,7 @@ def seen(members: list[Answer], data: str, view: str, n_items: int, data_dir: Pa
     panel = Panel(f"{data}_{view}", data, AS_IT_IS, images.labels, said.shape[2], probabilities=said)
     model = fused(panel)
     answer = np.asarray(model.posterior_).argmax(axis=1)
-    estimated = voters_of(panel.predictions, model, {FUSED: answer}).believed[-1]
+    estimated = voters_of(panel.predictions, model, {FUSED_ANSWER: answer}).believed[-1]
     return Seen(float(estimated), float((answer == panel.truth).mean()))
 
 

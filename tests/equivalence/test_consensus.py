@@ -17,7 +17,14 @@ from consilience.aggregators.consensus.label_free_fit import (
     fit_panel,
 )
 from consilience.aggregators.consensus.learned import network
-from consilience.aggregators.consensus.learned.experts import CLASS, MEMBER, N_SHARES, NAMES, PANEL, Reading
+from consilience.aggregators.consensus.learned.experts import (
+    CLASS_TRAITS,
+    FEATURE_NAMES,
+    MEMBER_TRAITS,
+    N_SHARES,
+    PANEL_TRAITS,
+    Reading,
+)
 from consilience.aggregators.consensus.learned.rule import LearnedRule
 from consilience.aggregators.consensus.opinion_weights import copies, skills
 from consilience.aggregators.consensus.traits import traits_of
@@ -234,11 +241,11 @@ def test_traits_are_the_loops(case, stated):
     expected_classes, expected_panel, expected_members = traits_by_loops(
         found, answers, predictions.n_members, N_CLASSES, stated
     )
-    for place, name in enumerate(CLASS):
+    for place, name in enumerate(CLASS_TRAITS):
         np.testing.assert_allclose(traits.classes[:, place], expected_classes[name], atol=1e-8, err_msg=name)
-    for place, name in enumerate(PANEL):
+    for place, name in enumerate(PANEL_TRAITS):
         assert traits.panel[place] == pytest.approx(expected_panel[name], abs=1e-8), name
-    for place, name in enumerate(MEMBER):
+    for place, name in enumerate(MEMBER_TRAITS):
         np.testing.assert_allclose(traits.members[:, place], expected_members[name], atol=1e-8, err_msg=name)
 
 
@@ -285,7 +292,7 @@ def traits_by_loops(found, answers, n_members, n_classes, stated):
     return classes, panel, members
 
 
-SHARES = CLASS[: N_SHARES - 2]
+SHARES = CLASS_TRAITS[: N_SHARES - 2]
 """Traits of classes that are logarithms of shares, but for those stated."""
 
 
@@ -416,11 +423,13 @@ def panel_by_loops(found, answers, n_members, n_classes):
 def random_network():
     """Networks whose every weight has an effect, and whose ranges some traits of the panel leave."""
     rng, n_networks, n_hidden = np.random.default_rng(0), 2, 6
-    sizes = network._sizes((n_networks, len(NAMES), n_hidden))
+    sizes = network._sizes((n_networks, len(FEATURE_NAMES), n_hidden))
     arrays = {name: 0.3 * rng.normal(size=size) for name, size in sizes.items()}
-    arrays["deviation"] = rng.uniform(0.3, 2, len(NAMES))
-    arrays["member_deviation"] = rng.uniform(0.05, 0.5, len(MEMBER))  # some traits are further than five of these
-    arrays |= {"lowest": -rng.uniform(0, 1, len(PANEL)), "highest": rng.uniform(0, 1, len(PANEL))}
+    arrays["deviation"] = rng.uniform(0.3, 2, len(FEATURE_NAMES))
+    arrays["member_deviation"] = rng.uniform(
+        0.05, 0.5, len(MEMBER_TRAITS)
+    )  # some traits are further than five of these
+    arrays |= {"lowest": -rng.uniform(0, 1, len(PANEL_TRAITS)), "highest": rng.uniform(0, 1, len(PANEL_TRAITS))}
     return network.Network(**{field.name: arrays[field.name] for field in fields(network.Network)})
 
 
@@ -431,7 +440,7 @@ def expected_answer(weights, traits, opinions, answers, log_rates):
     n_items = len(opinions.average)
     powers = slow.powers(weights, traits, len(answers) / n_items)
     by_members = slow.evidence(answers, powers, log_rates, n_items)
-    return slow.forward(weights, traits, opinions, by_members, 1, NAMES)
+    return slow.forward(weights, traits, opinions, by_members, 1, FEATURE_NAMES)
 
 
 @pytest.mark.parametrize("stated", [None, COUNTED], ids=["nothing stated", "counted"])

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from consilience.insight.accuracy.intervals import NAMES
+from consilience.insight.accuracy.intervals import INTERVAL_FEATURES
 from training.accuracy import LEAST_DOWN, Rows, fit
 
 
@@ -12,7 +12,7 @@ def panels(rng, n_panels=600, n_voters=5):
     """Estimates are off by much where the first feature is high, and by little where it is low."""
     rows = []
     for number in range(n_panels):
-        features = rng.normal(size=(n_voters, len(NAMES)))
+        features = rng.normal(size=(n_voters, len(INTERVAL_FEATURES)))
         spread = np.where(features[:, 0] > 0, 0.15, 0.02)
         believed = rng.uniform(0.3, 0.9, n_voters)
         truth = np.clip(believed + spread * rng.uniform(-1, 1, n_voters), 0, 1)

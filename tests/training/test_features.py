@@ -11,13 +11,13 @@ from benchmarks.quality.panel import take
 from consilience.aggregators.consensus.class_shares import MANY, ClassShares
 from consilience.aggregators.consensus.label_free_fit import fit_panel
 from consilience.aggregators.consensus.learned.experts import (
-    CLASS,
-    ITEM,
+    CLASS_TRAITS,
+    ITEM_FEATURES,
     LOWEST_LOG,
-    MEMBER,
+    MEMBER_TRAITS,
     MOST_CANDIDATES,
-    PAIR,
-    PANEL,
+    PAIR_FEATURES,
+    PANEL_TRAITS,
 )
 from consilience.aggregators.consensus.traits import traits_of
 from panels_of_quality import hard, soft
@@ -36,12 +36,12 @@ def panel(request):
 
 def test_every_feature_has_its_place(panel):
     found = features_of(panel)
-    assert found.pair.shape == (60, 4, len(PAIR)) and found.item.shape == (60, len(ITEM))
-    assert found.classes.shape == (4, len(CLASS)) and found.panel.shape == (len(PANEL),)
-    assert found.members.shape == (6, len(MEMBER))
-    np.testing.assert_allclose(found.pair[:, :, PAIR.index("average")], found.average, atol=1e-6)
+    assert found.pair.shape == (60, 4, len(PAIR_FEATURES)) and found.item.shape == (60, len(ITEM_FEATURES))
+    assert found.classes.shape == (4, len(CLASS_TRAITS)) and found.panel.shape == (len(PANEL_TRAITS),)
+    assert found.members.shape == (6, len(MEMBER_TRAITS))
+    np.testing.assert_allclose(found.pair[:, :, PAIR_FEATURES.index("average")], found.average, atol=1e-6)
     np.testing.assert_allclose(found.average, average(panel), atol=1e-5)
-    assert (CLASS[AVERAGE_SHARE], CLASS[STATED]) == ("share in average", "stated share")
+    assert (CLASS_TRAITS[AVERAGE_SHARE], CLASS_TRAITS[STATED]) == ("share in average", "stated share")
 
 
 def test_there_is_evidence_of_each_answer(panel):

@@ -7,7 +7,14 @@ import pytest
 
 torch = pytest.importorskip("torch")
 from consilience.aggregators.consensus.class_shares import EVEN_WORTH, MANY
-from consilience.aggregators.consensus.learned.experts import CLASS, ITEM, MEMBER, NAMES, PAIR, PANEL
+from consilience.aggregators.consensus.learned.experts import (
+    CLASS_TRAITS,
+    FEATURE_NAMES,
+    ITEM_FEATURES,
+    MEMBER_TRAITS,
+    PAIR_FEATURES,
+    PANEL_TRAITS,
+)
 from panels_of_quality import hard, soft
 from training.features import STATED, Features, features_of
 from training.fit import (
@@ -26,7 +33,7 @@ from training.network import AVERAGE
 from training.panels import Lesson, generated_jobs, read_lessons, store_all
 
 QUICK = Recipe(steps=30, learning_rate=1e-2)
-BELIEF = PANEL.index("belief in stated shares")
+BELIEF = PANEL_TRAITS.index("belief in stated shares")
 
 
 def lesson_of(family, n_items=10, n_candidates=3, n_members=2, seed=0):
@@ -34,12 +41,12 @@ def lesson_of(family, n_items=10, n_candidates=3, n_members=2, seed=0):
     rng = np.random.default_rng(seed)
     n_answers = n_items * n_members
     features = Features(
-        pair=rng.random((n_items, n_candidates, len(PAIR))).astype(np.float16),
-        item=rng.random((n_items, len(ITEM))).astype(np.float16),
+        pair=rng.random((n_items, n_candidates, len(PAIR_FEATURES))).astype(np.float16),
+        item=rng.random((n_items, len(ITEM_FEATURES))).astype(np.float16),
         candidates=np.tile(np.arange(n_candidates, dtype=np.int32), (n_items, 1)),
-        classes=rng.random((n_candidates, len(CLASS))).astype(np.float32),
-        panel=rng.random(len(PANEL)).astype(np.float32),
-        members=rng.random((n_members, len(MEMBER))).astype(np.float32),
+        classes=rng.random((n_candidates, len(CLASS_TRAITS))).astype(np.float32),
+        panel=rng.random(len(PANEL_TRAITS)).astype(np.float32),
+        members=rng.random((n_members, len(MEMBER_TRAITS))).astype(np.float32),
         own=rng.random((n_answers, n_candidates)).astype(np.float16),
         said=rng.random((n_answers, n_candidates)).astype(np.float16),
         answer_item=np.repeat(np.arange(n_items), n_members),
@@ -129,11 +136,11 @@ def test_weights_sum_to_one_where_all_panels_are_of_one_sort(families):
 def test_a_batch_has_a_row_for_each_item_and_candidate():
     lessons = [lesson_of("mnist", 4, 2), lesson_of("judges", 10, 5, n_members=3)]
     batch = batch_of(lessons, 6, 0.0, np.random.default_rng(0))
-    assert batch.values.shape == (4 * 2 + 6 * 5, len(NAMES))
+    assert batch.values.shape == (4 * 2 + 6 * 5, len(FEATURE_NAMES))
     assert torch.bincount(batch.item).tolist() == [2] * 4 + [5] * 6
     assert batch.panel.tolist() == [0] * 4 + [1] * 6
     assert (batch.item[batch.true] == torch.arange(10)).all()
-    assert batch.panels.shape == (2, len(PANEL)) and batch.members.shape == (5, len(MEMBER))
+    assert batch.panels.shape == (2, len(PANEL_TRAITS)) and batch.members.shape == (5, len(MEMBER_TRAITS))
     assert batch.member_panel.tolist() == [0, 0, 1, 1, 1]
 
 
@@ -147,7 +154,9 @@ def test_a_batch_has_the_evidence_of_each_answer_and_candidate():
     assert (batch.member_panel[batch.entry_member] == panel_of_row[batch.entry_row]).all()
     features = lessons[1].features
     row = 8 + 5 * 2 + 4  # the last candidate of the third item that was drawn of the second lesson
-    item = [i for i in range(10) if np.allclose(features.pair[i, 4], batch.values[row, : len(PAIR)], atol=1e-3)]
+    item = [
+        i for i in range(10) if np.allclose(features.pair[i, 4], batch.values[row, : len(PAIR_FEATURES)], atol=1e-3)
+    ]
     for entry in torch.nonzero(batch.entry_row == row)[:, 0].tolist():
         member = int(batch.entry_member[entry]) - 2
         (answer,) = np.flatnonzero((features.answer_item == item[0]) & (features.answer_member == member))
@@ -172,7 +181,7 @@ def test_shares_are_stated_of_some_panels(stated, share):
     batch = batch_of([lesson] * 200, 2, stated, np.random.default_rng(0))
     is_stated = batch.panels[:, BELIEF] > 0
     assert is_stated.float().mean() == pytest.approx(share, abs=0.1)
-    first = len(PAIR) + STATED
+    first = len(PAIR_FEATURES) + STATED
     rows = batch.values[:, first : first + 2].abs().sum(dim=1)
     assert not rows[~is_stated[batch.panel[batch.item]]].any()
 
@@ -227,11 +236,13 @@ def test_nobody_calls_uneven_shares_even():
 def test_ranges_leave_the_oddest_panels_out():
     lessons = [lesson_of("mnist") for _ in range(11)]
     lessons = [
-        one._replace(features=one.features._replace(panel=np.full(len(PANEL), n, np.float32)))
+        one._replace(features=one.features._replace(panel=np.full(len(PANEL_TRAITS), n, np.float32)))
         for n, one in enumerate(lessons)
     ]
     lowest, highest = panel_ranges(lessons, share=0.1)
-    np.testing.assert_allclose(np.delete([lowest, highest], BELIEF, axis=1), np.repeat([[1], [9]], len(PANEL) - 1, 1))
+    np.testing.assert_allclose(
+        np.delete([lowest, highest], BELIEF, axis=1), np.repeat([[1], [9]], len(PANEL_TRAITS) - 1, 1)
+    )
     assert (lowest[BELIEF], highest[BELIEF]) == (0, 1)  # whatever was stated in the lessons
 
 

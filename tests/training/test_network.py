@@ -7,7 +7,7 @@ torch = pytest.importorskip("torch")
 import consilience as cs
 from consilience.aggregators.consensus.class_shares import MANY, ClassShares
 from consilience.aggregators.consensus.label_free_fit import fit_panel
-from consilience.aggregators.consensus.learned.experts import MEMBER, NAMES, PANEL
+from consilience.aggregators.consensus.learned.experts import FEATURE_NAMES, MEMBER_TRAITS, PANEL_TRAITS
 from consilience.aggregators.consensus.learned.network import contents, read
 from consilience.aggregators.consensus.learned.rule import LearnedRule
 from consilience.aggregators.consensus.traits import traits_of
@@ -20,14 +20,16 @@ from training.network import AVERAGE, Network, exported
 ROUNDING = 1e-5
 """Single precision, logarithms up to 12."""
 
-WIDE = (np.full(len(PANEL), -100.0), np.full(len(PANEL), 100.0))
+WIDE = (np.full(len(PANEL_TRAITS), -100.0), np.full(len(PANEL_TRAITS), 100.0))
 """Ranges of the panels' traits that no panel leaves."""
 
 
 def any_values(n_rows=50):
     """What the scale of features is learned from."""
     none = Batch(*[torch.zeros(0)] * len(Batch._fields))
-    return none._replace(values=torch.randn(n_rows, len(NAMES)), members=torch.randn(n_rows, len(MEMBER)))
+    return none._replace(
+        values=torch.randn(n_rows, len(FEATURE_NAMES)), members=torch.randn(n_rows, len(MEMBER_TRAITS))
+    )
 
 
 def far_from_the_average(seed=0):
@@ -84,7 +86,7 @@ def test_an_untrained_network_averages(features):
 def test_evidence_is_each_answers_times_the_power_of_its_member(features):
     """By a loop over entries."""
     network, batch = far_from_the_average(), batch_of(features)
-    expected, scale = np.zeros(len(batch.values)), slice(-len(PANEL), None)
+    expected, scale = np.zeros(len(batch.values)), slice(-len(PANEL_TRAITS), None)
     panel = (features.panel - network.mean[scale].numpy()) / network.deviation[scale].numpy()
     with torch.no_grad():
         for number, member in enumerate(features.members):
@@ -106,7 +108,7 @@ def test_without_members_there_is_no_evidence(features):
 def test_a_feature_that_is_left_out_has_no_effect(features):
     name, network = "panel: log items", far_from_the_average()
     panel = features.panel.copy()
-    panel[PANEL.index("log items")] += 0.3
+    panel[PANEL_TRAITS.index("log items")] += 0.3
     changed = features._replace(panel=panel)
     assert not np.allclose(answered(network, changed), answered(network, features), atol=ROUNDING)
     network.standardize(any_values(), left_out=(name,))
@@ -164,8 +166,8 @@ def test_half_precision_changes_little(make):
 
 def test_what_was_left_out_is_exported_as_zero():
     network = far_from_the_average()
-    network.standardize(any_values(), left_out=(NAMES[3], NAMES[-2]))
-    weights = exported([network], (np.zeros(len(PANEL)), np.ones(len(PANEL))))
+    network.standardize(any_values(), left_out=(FEATURE_NAMES[3], FEATURE_NAMES[-2]))
+    weights = exported([network], (np.zeros(len(PANEL_TRAITS)), np.ones(len(PANEL_TRAITS))))
     assert not weights.first[:, 3].any() and weights.first[:, 4].any()
     assert not any(table[:, -2].any() for table in (weights.first, weights.panel_first, weights.member_first))
     assert all(table[:, -1].any() for table in (weights.first, weights.panel_first, weights.member_first))

@@ -6,7 +6,7 @@ import pytest
 from benchmarks.quality.families import SIDES
 from benchmarks.quality.panel import AS_IT_IS, keep
 from benchmarks.quality.prepare import Entry
-from consilience.aggregators.consensus.learned.experts import MOST_CANDIDATES, PAIR
+from consilience.aggregators.consensus.learned.experts import MOST_CANDIDATES, PAIR_FEATURES
 from panels_of_quality import hard, soft
 from training import panels
 from training.features import Features, features_of
@@ -91,12 +91,12 @@ def test_a_lesson_has_true_candidates_only(tmp_path):
     store(Job("sixty", 0, tmp_path / "sixty.npz", is_altered=False), tmp_path / "lesson.npz")
     (lesson,) = read_lessons([tmp_path / "lesson.npz"])
     assert lesson.family == "tables"
-    assert lesson.features.pair.shape == (MOST_ITEMS, MOST_CANDIDATES, len(PAIR))
+    assert lesson.features.pair.shape == (MOST_ITEMS, MOST_CANDIDATES, len(PAIR_FEATURES))
     assert lesson.features.candidates.shape == (MOST_ITEMS, MOST_CANDIDATES)
     assert lesson.truth.shape == (MOST_ITEMS,) and lesson.truth.min() >= 0
     np.testing.assert_allclose(lesson.shares, np.bincount(panel.truth, minlength=60) / 300)
     # The first member of these panels is always right, and 90 % sure: the true candidate is probable to the average.
-    average = lesson.features.pair[:, :, PAIR.index("average")]
+    average = lesson.features.pair[:, :, PAIR_FEATURES.index("average")]
     assert (np.take_along_axis(average, lesson.truth[:, None], 1) > 0.1).mean() > 0.8
 
 
@@ -136,7 +136,7 @@ def test_lessons_with_too_few_items_are_left_out(tmp_path):
 def test_an_exam_has_all_items_whose_truth_is_known(tmp_path, entries):
     store(exam_jobs(entries)[0], tmp_path / "exam.npz")
     exam = read_exam(tmp_path / "exam.npz")
-    assert exam.features.pair.shape == (50, 4, len(PAIR))
+    assert exam.features.pair.shape == (50, 4, len(PAIR_FEATURES))
     assert exam.features.average.shape == (50, 4) and len(exam.truth) == 50
     np.testing.assert_allclose(exam.shares, np.bincount(exam.truth, minlength=4) / 50)
     assert set(exam.rows) == {"average"}

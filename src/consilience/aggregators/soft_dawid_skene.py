@@ -15,7 +15,16 @@ import numpy as np
 from consilience.aggregators.base import Outcome
 from consilience.aggregators.dirichlet_model import DirichletModel, Emissions, Start
 from consilience.aggregators.iterative import AbstractLatent, read_class_prior
-from consilience.answering.declaration import FLAGS, LOG_STATISTICS, ROUNDING, SILENCE, Learned, Number, Record, Shape
+from consilience.answering.declaration import (
+    BY_MEMBER_FLAGS,
+    LOG_STATISTICS,
+    SILENCE,
+    SUM_ROUNDING,
+    Learned,
+    Number,
+    Record,
+    Shape,
+)
 from consilience.answering.linear import LinearRule
 from consilience.data.reading import check_number
 from consilience.maths.adamw import Moments
@@ -121,7 +130,7 @@ class SoftDawidSkene(AbstractLatent):
         "weight_": Number(most=1),
         "silence_": SILENCE,
         "statistics_": LOG_STATISTICS,
-        "is_soft_": FLAGS,
+        "is_soft_": BY_MEMBER_FLAGS,
         "class_prior_": Shape("k", is_positive=True, most=1),  # floored, so that it sums to 1 or more
         "moments_": Record(Moments, {"first": Shape("mkk", is_signed=True), "second": "mkk", "n_steps": Number()}),
         "table_": "mkk",
@@ -325,7 +334,7 @@ class SoftDawidSkene(AbstractLatent):
     def _check_learned(self) -> None:
         """Raise where concentrations are not positive, or rates do not sum to 1."""
         concentrations, rates = self.table_[self.is_soft_], self.table_[~self.is_soft_]
-        if (concentrations <= 0).any() or (np.abs(rates.sum(axis=-1) - 1) > ROUNDING).any():
+        if (concentrations <= 0).any() or (np.abs(rates.sum(axis=-1) - 1) > SUM_ROUNDING).any():
             raise InvalidPredictions(
                 "'table_' must be positive for members who give probabilities, and have rows that sum to 1 for others"
             )

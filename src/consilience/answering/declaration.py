@@ -18,10 +18,10 @@ from consilience.maths.em import Statistics
 from consilience.maths.rates import Silence
 from consilience.system.arrays import is_array
 
-LARGEST = 1e50
+TOO_LARGE = 1e50
 """Numbers must be smaller, so that sums and products do not overflow. NaN fails this comparison too."""
 
-ROUNDING = 1e-6
+SUM_ROUNDING = 1e-6
 """How far from 1 the sum of a row of learned probabilities may be."""
 
 COARSE = 0.01
@@ -40,7 +40,7 @@ class Shape:
     is_signed: bool = False
     is_positive: bool = False  # whether 0 is too small
     least: float = 0.0  # of numbers without a sign
-    most: float = LARGEST
+    most: float = TOO_LARGE
     sums_to_one: float | None = None  # within how much, over the last axis
     may_miss: bool = False  # whether rows of NaN, or numbers that are, may stand where nothing was said
     dtypes: tuple[str, ...] = ("float64",)
@@ -51,7 +51,7 @@ class Shape:
 class Number:
     """A number, and the most that it may be."""
 
-    most: float = LARGEST
+    most: float = TOO_LARGE
     is_signed: bool = False
 
 
@@ -69,10 +69,10 @@ class Record:
 Learned: TypeAlias = Mapping[str, str | Shape | Number | Record]
 """What is learned, by attribute. A text stands for the shape of an array without negative numbers."""
 
-CLASS_PRIOR = Shape("k", sums_to_one=ROUNDING)
-CONFUSION = Shape("mkk", sums_to_one=ROUNDING)
+CLASS_PRIOR = Shape("k", sums_to_one=SUM_ROUNDING)
+CONFUSION = Shape("mkk", sums_to_one=SUM_ROUNDING)
 POSTERIOR = Shape("ik", sums_to_one=COARSE, dtypes=("float64", "float32", "float16"))
-FLAGS = Shape("m", dtypes=("bool",))
+BY_MEMBER_FLAGS = Shape("m", dtypes=("bool",))
 
 
 def _statistics(sums: Shape) -> Record:
@@ -90,7 +90,7 @@ VOTE_STATISTICS = replace(STATISTICS, may_be_silent=True)
 SILENCE = Record(Silence, {"answering": Shape("mk", most=1), "usual": Shape("m", most=1)}, is_optional=True)
 
 ITERATIONS: Learned = {"n_iter_": Number(), "converged_": Number(most=1)}
-NAMES = {"members_": 1, "items_": 0, "classes_": 2}
+LEAST_NAMES = {"members_": 1, "items_": 0, "classes_": 2}
 """The least number of each."""
 
 ALWAYS = ("history_", *ITERATIONS, "members_", "classes_")
@@ -123,7 +123,7 @@ def reason_to_refuse(aggregator: str, declared: Learned, learned: Mapping[str, A
         if lacking and any(key.startswith(f"{name}.") for key in learned):
             return f"it lacks {min(lacking)!r}, which an earlier version did not keep; fit it again"
     shapes, numbers = _flat({"posterior_": POSTERIOR, "ordered_": Number(most=1), **declared, **ITERATIONS})
-    if unknown := learned.keys() - {*shapes, *numbers, *NAMES, "history_"}:
+    if unknown := learned.keys() - {*shapes, *numbers, *LEAST_NAMES, "history_"}:
         return f"{aggregator} does not learn {min(unknown)!r}"
     return (
         _wrong_names(learned)
@@ -149,7 +149,7 @@ def _flat(declared: Learned) -> tuple[dict[str, Shape], dict[str, Number]]:
 
 
 def _wrong_names(learned: Mapping[str, Any]) -> str | None:
-    for name, least in NAMES.items():
+    for name, least in LEAST_NAMES.items():
         values = learned.get(name, [] if name == "items_" else None)
         if not isinstance(values, list) or len(values) < least:
             return f"{name!r} is no list of names"
@@ -170,7 +170,7 @@ def _wrong_numbers(learned: Mapping[str, Any], numbers: Mapping[str, Number]) ->
 
 
 def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and abs(value) < LARGEST
+    return isinstance(value, int | float) and abs(value) < TOO_LARGE
 
 
 def _wrong_arrays(learned: Mapping[str, Any], shapes: Mapping[str, Shape]) -> str | None:
@@ -202,7 +202,7 @@ def _wrong_values(array: Any, shape: Shape) -> str | None:
         np.float64
     )  # in half precision, the largest number would be none
     wrong = {
-        "is no array of finite numbers": ~(np.abs(rows) < LARGEST),
+        "is no array of finite numbers": ~(np.abs(rows) < TOO_LARGE),
         "has negative numbers": (rows < 0) & (not shape.is_signed),
         "has zeros": (rows == 0) & shape.is_positive,
         f"has numbers below {shape.least:g}": (rows < shape.least) & (not shape.is_signed),
@@ -214,7 +214,7 @@ def _wrong_values(array: Any, shape: Shape) -> str | None:
     if shape.sums_to_one is not None:
         off = np.abs(rows.sum(axis=-1, dtype=np.float64) - 1)
         is_coarse = shape.sums_to_one >= COARSE
-        if (off > (sum_tolerance(rows, is_half=True) + ROUNDING if is_coarse else shape.sums_to_one)).any():
+        if (off > (sum_tolerance(rows, is_half=True) + SUM_ROUNDING if is_coarse else shape.sums_to_one)).any():
             return f"must have rows that sum to 1; one is off by {off.max():.3g}"
     return None
 

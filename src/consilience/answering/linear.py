@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, final
 import numpy as np
 from scipy.special import log_softmax
 
-from consilience.answering.rule import AbstractExplained, AbstractRule, Evidence, Form, side_by_side
+from consilience.answering.rule import AbstractExplained, AbstractRule, Evidence, RuleForm, side_by_side
 from consilience.passes.kernels import summarize
 from consilience.passes.reader import ReadChunk, Reader
 from consilience.passes.responsibilities import dense, pool, posterior_rows
@@ -20,13 +20,13 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    from consilience.answering.rule import Rows
+    from consilience.answering.rule import GivenRows
     from consilience.data.predictions import Predictions
     from consilience.maths.em import Scores
     from consilience.system.arrays import FloatArray
 
 
-TINY = 1e-300
+LEAST_MIXED = 1e-300
 """What a posterior of zero counts as under the logarithm."""
 
 
@@ -65,7 +65,7 @@ class ExplainedLinear(AbstractExplained):
         if weight == 1:
             return self._log_pure
         mixture = (1 - weight) * average + weight * np.exp(self._log_pure) * (weight > 0)
-        return np.asarray(np.log(np.maximum(mixture, TINY)))
+        return np.asarray(np.log(np.maximum(mixture, LEAST_MIXED)))
 
     def evidence(self, first: int, second: int) -> Evidence:
         """What speaks for the first class against the second."""
@@ -149,13 +149,13 @@ class LinearRule(AbstractRule):
             return lambda chunk: pool(chunk, self.member_weights, example)
         layer = scored.layer(self.scores)
 
-        def rows(chunk: ReadChunk) -> Array:
+        def mixed(chunk: ReadChunk) -> Array:
             pure = posterior_rows(scored.chunks[chunk.place], layer, example)
             if self.weight == 1:
                 return pure
             return (1 - self.weight) * pool(chunk, self.member_weights, example) + self.weight * dense(pure)
 
-        return rows
+        return mixed
 
     def explained(self, one: Predictions) -> ExplainedLinear:
         """The only item of some predictions, with what tips its answer."""
@@ -196,7 +196,7 @@ class LinearRule(AbstractRule):
         """How many numbers the scores hold."""
         return 0 if self.scores is None else self.scores.weights.size
 
-    def form(self) -> Form:
+    def form(self) -> RuleForm:
         """The rule for torch and ONNX."""
         layer = self.layer()
         numbers: dict[str, Any] = {
@@ -212,7 +212,7 @@ class LinearRule(AbstractRule):
             takes_logs=self.log_floor is not None,
             averages_logs=self.averages_logs,
         )
-        return Form(numbers, answer)
+        return RuleForm(numbers, answer)
 
 
 @final
@@ -225,7 +225,7 @@ class FormOfLinear:
     takes_logs: bool
     averages_logs: bool
 
-    def __call__(self, numbers: Mapping[str, Array], rows: Rows) -> Array:
+    def __call__(self, numbers: Mapping[str, Array], rows: GivenRows) -> Array:
         """(1 - weight) · average + weight · softmax(scores), or the half of it that counts."""
         xp, features = rows.xp, self._features(numbers, rows)
         pooled = features if self.averages_logs else rows.probabilities
@@ -236,7 +236,7 @@ class FormOfLinear:
         pure = xp.softmax(scores + by_answer(xp, rows.is_answer, numbers["bias"]) + numbers["log_prior"], dim=1)
         return pure if average is None else (1 - numbers["weight"]) * average + numbers["weight"] * pure
 
-    def _features(self, numbers: Mapping[str, Array], rows: Rows) -> Array:
+    def _features(self, numbers: Mapping[str, Array], rows: GivenRows) -> Array:
         """What scores are linear in: floored logarithms, or without a floor the probabilities; votes are one-hot."""
         if not self.takes_logs:
             return rows.probabilities

@@ -40,7 +40,7 @@ class Evidence(NamedTuple):
     shares: float = 0.0  # of class shares that were given
 
 
-class Rows(NamedTuple):
+class GivenRows(NamedTuple):
     """What the members said, as tensors of torch or as arrays that an ONNX graph will compute."""
 
     xp: Any  # their namespace: that of the array API, and torch's softmax, topk, gather, scatter and relu
@@ -54,18 +54,18 @@ class Rows(NamedTuple):
 
 def read_rows(
     xp: Any, given: Array, is_answer: Array, is_label: Array, *, have_votes: tuple[bool, bool], logits: bool
-) -> Rows:
-    """What was given, zero where missing, as `Rows`; `have_votes` says whether some members give votes, and all do."""
+) -> GivenRows:
+    """What was given, zero where missing; `have_votes` says whether some members give votes, and all do."""
     some_vote, all_vote = have_votes
     probabilities = xp.softmax(given, dim=2) if logits else given
     if not some_vote:
-        return Rows(xp, given, logits, None, is_label, probabilities, is_answer)
+        return GivenRows(xp, given, logits, None, is_label, probabilities, is_answer)
     is_tied = xp.astype(is_largest(probabilities), given.dtype)
     n_tied = xp.sum(is_tied, axis=2, keepdims=True)
     votes, is_undecided = is_tied / n_tied, n_tied >= given.shape[2] - 0.5
     is_answer = is_answer * xp.astype(~(is_label & is_undecided), given.dtype)
     probabilities = votes if all_vote else xp.where(is_label, votes, probabilities)
-    return Rows(xp, given, logits, votes, is_label, probabilities, is_answer)
+    return GivenRows(xp, given, logits, votes, is_label, probabilities, is_answer)
 
 
 def side_by_side(xp: Any, rows: Array, is_answer: Array) -> Array:
@@ -74,11 +74,11 @@ def side_by_side(xp: Any, rows: Array, is_answer: Array) -> Array:
     return xp.reshape(xp.permute_dims(rows * is_answer, (1, 0, 2)), (-1, n_members * n_classes))
 
 
-class Form(NamedTuple):
+class RuleForm(NamedTuple):
     """A rule for torch and ONNX: numbers by name, and how they answer (batch, classes), with what both offer."""
 
     numbers: dict[str, Any]
-    answer: Callable[[Mapping[str, Array], Rows], Array]
+    answer: Callable[[Mapping[str, Array], GivenRows], Array]
 
 
 class AbstractExplained(ABC):
@@ -142,7 +142,7 @@ class AbstractRule(ABC):
         return 0
 
     @abstractmethod
-    def form(self) -> Form:
+    def form(self) -> RuleForm:
         """The rule for torch and ONNX: its numbers, and how they answer."""
 
 
@@ -153,8 +153,8 @@ def _lazy_posterior(rule: AbstractRule, noise: float, block: Predictions, known:
     reader = Reader(block.ballots() if rule.is_label.all() else block, chunk_size=rule.chunk_size)
     answer = rule.answer(reader)
 
-    def rows(chunk: ReadChunk) -> Array:
+    def answered(chunk: ReadChunk) -> Array:
         found = answer(chunk)
         return found if known is None else settled(dense(found), known[chunk.items], noise)
 
-    return reader.lazy_posterior(rows, block.example())
+    return reader.lazy_posterior(answered, block.example())

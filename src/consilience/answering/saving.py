@@ -21,7 +21,7 @@ from consilience.system.errors import InvalidPredictions
 from consilience.system.untrusted import UNREADABLE, check_is_file, read_npz, reason_of, whole_number
 
 FORMAT = "consilience aggregator"
-VERSION = 1
+FORMAT_VERSION = 1
 
 
 def write(path: str | os.PathLike[str], name: str, parameters: dict[str, Any], learned: dict[str, Any]) -> None:
@@ -36,7 +36,7 @@ def write(path: str | os.PathLike[str], name: str, parameters: dict[str, Any], l
         else:
             plain[key] = value
     options = {key: _mapping_to_json(value) for key, value in parameters.items()}
-    header = {"format": FORMAT, "version": VERSION, "aggregator": name, "parameters": options, "learned": plain}
+    header = {"format": FORMAT, "version": FORMAT_VERSION, "aggregator": name, "parameters": options, "learned": plain}
     text = json.dumps(header, default=_to_json)
     arrays["header"] = np.frombuffer(text.encode(), dtype=np.uint8)
     with whole_file(path) as file:
@@ -66,8 +66,8 @@ def read(path: str | os.PathLike[str]) -> tuple[str, dict[str, Any], dict[str, A
         raise InvalidPredictions(f"{not_ours}{reason}") from error
     if not is_ours:
         raise InvalidPredictions(f"{not_ours}: its format is {header['format']!r}")
-    if version != VERSION:
-        raise InvalidPredictions(f"{os.fspath(path)} has format version {version}; expected {VERSION}")
+    if version != FORMAT_VERSION:
+        raise InvalidPredictions(f"{os.fspath(path)} has format version {version}; expected {FORMAT_VERSION}")
     if not is_whole:
         raise InvalidPredictions(f"{not_ours}: its header lacks a name, parameters or what was learned")
     if repeated := learned.keys() & contents.keys():

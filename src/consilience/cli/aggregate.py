@@ -23,9 +23,9 @@ from consilience.cli.options import (
     Known,
     Labels,
     Logits,
-    Method,
+    MethodOption,
     MethodOptions,
-    Model,
+    ModelOption,
     Title,
     with_layout,
 )
@@ -42,7 +42,7 @@ from consilience.system.tables import Table
 def command(
     files: Files,
     *,
-    method: Method = DEFAULT,
+    method: MethodOption = DEFAULT,
     option: MethodOptions = None,
     class_shares: ClassShares = None,
     logits: Logits = False,
@@ -96,7 +96,7 @@ def command(
         typer.Option("--report", help="Where an HTML report goes."),
     ] = None,
     title: Title = None,
-    model: Model = None,
+    model: ModelOption = None,
     json: Json = False,
     posterior: Annotated[
         bool, typer.Option("--posterior", help="With a folder as output: a column for the probability of each class.")

@@ -6,7 +6,17 @@ import typer
 
 from consilience.cli import screen
 from consilience.cli.inputs import DEFAULT, check_model_is_alone, fitted, labels_of, predictions_of, shares_of
-from consilience.cli.options import ClassShares, Files, Json, Known, Logits, Method, MethodOptions, Model, with_layout
+from consilience.cli.options import (
+    ClassShares,
+    Files,
+    Json,
+    Known,
+    Logits,
+    MethodOption,
+    MethodOptions,
+    ModelOption,
+    with_layout,
+)
 from consilience.data.tables.told import Told
 from consilience.insight.explanation import explain
 
@@ -20,12 +30,12 @@ def command(
         str | None,
         typer.Option("--against", help="The class to compare the answer with; the second by default."),
     ] = None,
-    method: Method = DEFAULT,
+    method: MethodOption = DEFAULT,
     option: MethodOptions = None,
     class_shares: ClassShares = None,
     logits: Logits = False,
     known: Known = None,
-    model: Model = None,
+    model: ModelOption = None,
     json: Json = False,
     told: Told,
 ) -> None:

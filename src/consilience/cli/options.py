@@ -26,7 +26,7 @@ Files = Annotated[
         show_default=False,
     ),
 ]
-Method = Annotated[str, typer.Option("--method", "-m", help=f"One of {', '.join(method_names())}.")]
+MethodOption = Annotated[str, typer.Option("--method", "-m", help=f"One of {', '.join(method_names())}.")]
 MethodOptions = Annotated[
     list[str] | None,
     typer.Option("--option", help="A parameter of the method, NAME=VALUE, such as max_iter=50. Repeatable."),
@@ -97,7 +97,7 @@ Format = Annotated[
 Question = Annotated[
     str | None, typer.Option("--question", help="The question that is read, where a tool's file has several.")
 ]
-Model = Annotated[
+ModelOption = Annotated[
     Path | None,
     typer.Option(
         "--model", readable=False, help="Answer with a model that `aggregate --save` wrote instead of fitting one."

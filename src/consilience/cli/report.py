@@ -21,9 +21,9 @@ from consilience.cli.options import (
     Known,
     Labels,
     Logits,
-    Method,
+    MethodOption,
     MethodOptions,
-    Model,
+    ModelOption,
     Title,
     with_layout,
 )
@@ -38,14 +38,14 @@ def command(
     files: Files,
     *,
     output: Annotated[Path, typer.Option("--output", "-o", help="Where the page goes.")] = Path("report.html"),
-    method: Method = DEFAULT,
+    method: MethodOption = DEFAULT,
     option: MethodOptions = None,
     class_shares: ClassShares = None,
     logits: Logits = False,
     labels: Labels = None,
     known: Known = None,
     title: Title = None,
-    model: Model = None,
+    model: ModelOption = None,
     told: Told,
 ) -> None:
     """Write a page to look at: one HTML file that needs no network."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 
-WORDS = (
+REWORDED = (
     (
         r"make windows smaller, or give reference=",
         "make windows smaller with --window, or give predictions from before as --reference",
@@ -29,6 +29,6 @@ def on_command_line(sentence: str) -> str:
     >>> on_command_line("missing='informative' needs one answer")
     '--option missing=informative needs one answer'
     """
-    for python, flag in WORDS:
+    for python, flag in REWORDED:
         sentence = re.sub(python, flag, sentence)
     return sentence

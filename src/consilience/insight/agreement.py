@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from consilience.system.arrays import FloatArray, IntArray
 
 
-LEVEL = 0.95
+AGREEMENT_LEVEL = 0.95
 """Of the intervals."""
 
 NEVER_SEEN = 3
@@ -244,7 +244,7 @@ def _one_minus_ratio(observed: float, expected: float, of_observed: FloatArray, 
         return Estimate(1.0, max(-1.0, float(1 - min(NEVER_SEEN / n_items, 1) / expected)), 1.0)
     influence = of_observed / observed - of_expected
     error = np.sqrt(n_items / (n_items - 1) * (influence**2).sum())
-    reach = np.exp(min(stdtrit(n_items - 1, (1 + LEVEL) / 2) * error, 50.0))
+    reach = np.exp(min(stdtrit(n_items - 1, (1 + AGREEMENT_LEVEL) / 2) * error, 50.0))
     return Estimate(1 - ratio, max(-1.0, float(1 - ratio * reach)), float(1 - ratio / reach))
 
 

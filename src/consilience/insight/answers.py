@@ -13,7 +13,7 @@ from consilience.data.tables.vocabulary import RATED
 from consilience.insight.agreement import last_answers
 from consilience.insight.analysis import Analysis
 from consilience.insight.arguments import all_items, by_predictions, given_or_consensus
-from consilience.insight.suggestion import UNSURE
+from consilience.insight.suggestion import LEAST_RIVAL
 from consilience.metrics.ratings import expected_rating
 from consilience.system.arrays import to_numpy
 from consilience.system.tables import Table
@@ -98,7 +98,7 @@ def answers_under(analysis: Analysis, rows: FloatArray, review_share: float = 1)
     reasons = {
         "outvoted expert": _is_outvoted(votes, chosen, analysis),
         "contested": (n_other > 0) & (n_other >= n_same),
-        "unsure": confidence < 1 - UNSURE,
+        "unsure": confidence < 1 - LEAST_RIVAL,
     }
     review = np.where(analysis.is_given, "", np.select([*reasons.values()], [*reasons], default=""))
     named = np.flatnonzero(review != "")

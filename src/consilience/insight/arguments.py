@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from consilience.data.predictions import AbstractPredictions
     from consilience.system.arrays import FloatArray, IntArray
 
-Given = ParamSpec("Given")
-Result = TypeVar("Result")
+Arguments = ParamSpec("Arguments")
+Returned = TypeVar("Returned")
 
 MOST_BROUGHT = 2**24
 """Predictions of up to so many numbers are brought here; of more, a sample of so many and all items with labels."""
@@ -44,11 +44,11 @@ def given_or_consensus(aggregator: AbstractAggregator | None, class_shares: Any 
     return aggregator
 
 
-def by_predictions(verb: Callable[Given, Result]) -> Callable[Given, Result]:
+def by_predictions(verb: Callable[Arguments, Returned]) -> Callable[Arguments, Returned]:
     """Let a verb say so where it gets the aggregator in the place of something else, as in earlier versions."""
 
     @wraps(verb)
-    def checked(*args: Given.args, **options: Given.kwargs) -> Result:
+    def checked(*args: Arguments.args, **options: Arguments.kwargs) -> Returned:
         for place, value in enumerate(args):
             if isinstance(value, AbstractAggregator):
                 names = signature(verb).parameters

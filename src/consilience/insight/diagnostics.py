@@ -11,7 +11,7 @@ from scipy import sparse
 from consilience.aggregators.base import AbstractAggregator, fitted_copy
 from consilience.aggregators.consensus.consensus import Consensus, doubts_labels
 from consilience.data.labels import known_labels
-from consilience.insight.accuracy.estimates import FUSED, AccuracyEstimate, Estimates, named_estimates, voters_of
+from consilience.insight.accuracy.estimates import FUSED_ANSWER, AccuracyEstimate, Estimates, named_estimates, voters_of
 from consilience.insight.agreement import PairCounts, PanelAgreement, agreement_of, answered_shares, most_active
 from consilience.insight.arguments import by_predictions, given_or_consensus, look_at
 from consilience.insight.explanation import explain_some, explained_items, influence_of
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 FEWEST_ANSWERS = 5
 """A member with fewer answers has no accuracy of its own, only an interval, unless there are no more items."""
 
-ENOUGH = 20
+ENOUGH_COMMON = 20
 """The fewest common items of two members for their dependence to be known."""
 
 
@@ -197,18 +197,18 @@ def diagnosis_under(
     the class shares estimates the accuracies. `explained` gives the explanations of items, so that none is made twice.
     """
     believer = method if isinstance(method, Consensus) else fitted_copy(Consensus(class_shares=class_shares), data)
-    answers = {FUSED: position_of_largest(posterior), "average": position_of_largest(average)}
+    answers = {FUSED_ANSWER: position_of_largest(posterior), "average": position_of_largest(average)}
     is_taught = is_given is None and method.is_taught
     unseen = np.full(data.n_items, -1) if is_taught or known is None else known.copy()
     if is_given is not None:
         unseen[is_given] = -1
-    change = Change.of(answers[FUSED], to_numpy(average), unseen, is_given)
+    change = Change.of(answers[FUSED_ANSWER], to_numpy(average), unseen, is_given)
     is_plain = believer is method and not method.is_taught  # what labels taught is not to estimate accuracies
     voters = voters_of(data, believer, answers, posterior if is_plain else None)
-    estimates = named_estimates(voters, answers, known, {FUSED: unseen})
-    if tested is not None and not estimates.answers[FUSED].is_measured:
-        estimates.answers[FUSED] = tested
-    consensus = _Consensus.of(data, posterior, answers[FUSED], voters.posterior)
+    estimates = named_estimates(voters, answers, known, {FUSED_ANSWER: unseen})
+    if tested is not None and not estimates.answers[FUSED_ANSWER].is_measured:
+        estimates.answers[FUSED_ANSWER] = tested
+    consensus = _Consensus.of(data, posterior, answers[FUSED_ANSWER], voters.posterior)
     compared = most_active(consensus.answers, data.n_members)
     counts = PairCounts.of(consensus.answers, compared, data.n_items, data.n_classes)
     beyond_chance = agreement_of(consensus.answers, data, counts, compared)
@@ -230,11 +230,11 @@ def diagnosis_under(
         members=estimates.members,
         kappa=beyond_chance.by_member,
         influence=influence,
-        fused=estimates.answers[FUSED],
+        fused=estimates.answers[FUSED_ANSWER],
         average=estimates.answers["average"],
         agreement=beyond_chance,
         change=change,
-        rivals=rivals_of(answers[FUSED], answers["average"], by_name, unseen),
+        rivals=rivals_of(answers[FUSED_ANSWER], answers["average"], by_name, unseen),
         knows_shares=getattr(believer, "stated_", None) is not None,
     )
     evidence = PanelEvidence(
@@ -385,8 +385,8 @@ class _Pairs(NamedTuple):
         own = np.diagonal(excess)
         scale = np.sqrt(np.maximum(own[:, None] * own[None, :], 0))
         correlation = np.where(scale > 1e-9, excess / np.maximum(scale, 1e-9), 0.0)
-        correlation = np.where(self.common >= ENOUGH, np.clip(correlation, -1, 1), 0.0)
-        return np.where((self.same == self.common) & (self.common >= ENOUGH), 1.0, correlation)
+        correlation = np.where(self.common >= ENOUGH_COMMON, np.clip(correlation, -1, 1), 0.0)
+        return np.where((self.same == self.common) & (self.common >= ENOUGH_COMMON), 1.0, correlation)
 
 
 ENOUGH_LABELS = 20

@@ -9,7 +9,7 @@ import numpy as np
 
 from consilience.aggregators import Consensus
 from consilience.aggregators.consensus.consensus import rule_taught
-from consilience.aggregators.consensus.labels.teaching import MOST_NUMBERS
+from consilience.aggregators.consensus.labels.teaching import MOST_CORRECTED
 from consilience.data.axes import Axis
 from consilience.data.labels import known_truths, which_known
 from consilience.data.reading import check_number
@@ -146,9 +146,9 @@ def value_of_labels(
 
 def _known(labels: Any, data: Predictions) -> tuple[IntArray, FloatArray]:
     """The labelled items, and their labels as rows (items, classes)."""
-    if data.n_members * data.n_classes > MOST_NUMBERS:
+    if data.n_members * data.n_classes > MOST_CORRECTED:
         raise InvalidPredictions(
-            f"labels correct other items where members × classes are at most {MOST_NUMBERS:,}; "
+            f"labels correct other items where members × classes are at most {MOST_CORRECTED:,}; "
             f"got {data.n_members} × {data.n_classes}"
         )
     known = known_truths(labels, data.axes)

@@ -39,7 +39,7 @@ GOLDEN = (5**0.5 - 1) / 2
 MOST_NAMED, MOST_ANSWERS = 6, 3
 """Up to the first number of voters are named; at most the second number of answers is listed."""
 
-UNSURE = 0.2
+LEAST_RIVAL = 0.2
 """A second class with at least this probability is named."""
 
 
@@ -244,7 +244,7 @@ def _reason(votes: dict[int, list[int]], place: int, predictions: Predictions, o
     who = "all say" if len(votes[said]) > 1 else "only one member answers:"
     if said != answer:
         return f"{who} {name(said)}, yet the answer is {name(answer)}"
-    if outlook.second_probability[place] >= UNSURE:
+    if outlook.second_probability[place] >= LEAST_RIVAL:
         return f"{who} {name(said)}, but {name(second)} may be: {outlook.second_probability[place]:.2f}"
     return f"{who} {name(said)}: tells whether that can be relied on"
 

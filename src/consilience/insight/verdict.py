@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 LEAST_VOTED = 0.5
 """A member who voted on a smaller share of the labelled items than others is not compared: its items may be easy."""
 
-ENOUGH = 10
+ENOUGH_RANKED = 10
 """Members with fewer votes that count are not ranked, unless all have fewer: whether one vote is right is chance."""
 
 NOTHING = float("nan")
@@ -62,7 +62,7 @@ class Ranked(NamedTuple):
         """The positions of the two by the names of their rows; of one member alone, only the best."""
         order = np.argsort(-np.nan_to_num(self.accuracy, nan=-1), kind="stable")
         most = int(self.n_votes.max())
-        ranked = order[self.n_votes[order] >= max(1, min(ENOUGH, most), LEAST_VOTED * most)].tolist()
+        ranked = order[self.n_votes[order] >= max(1, min(ENOUGH_RANKED, most), LEAST_VOTED * most)].tolist()
         if not ranked:
             return {}
         best, middle = ranked[0], ranked[len(ranked) // 2]
@@ -115,7 +115,7 @@ MOST_NAMED = 3
 MOSTLY = 0.5
 """An answer rests on the members who have this share of the influence together."""
 
-LEVEL = 0.9
+DIFFERENCE_LEVEL = 0.9
 """How often an interval of a difference holds."""
 
 AVERAGE = "the plain average"
@@ -306,7 +306,7 @@ def one_of(n_candidates: int) -> float:
     >>> one_of(1), one_of(5)
     (0.9, 0.98)
     """
-    return 1 - (1 - LEVEL) / n_candidates
+    return 1 - (1 - DIFFERENCE_LEVEL) / n_candidates
 
 
 def _rival(name: str, fused: IntArray, votes: tuple[IntArray, IntArray], truth: IntArray, level: float) -> Rival:

@@ -11,7 +11,7 @@ from scipy import sparse
 
 from consilience.aggregators.consensus.opinion_weights import SURE
 from consilience.data.answers import HardAnswers
-from consilience.insight.accuracy.estimates import FUSED
+from consilience.insight.accuracy.estimates import FUSED_ANSWER
 from consilience.passes.reader import Reader
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ SAME_ERRORS, ENOUGH_ERRORS = 0.99, 20
 """Members are copies if such a share of the items on which either contradicts the fused answer, at least so many, has
 the same vote of both."""
 
-EQUAL, ROOM_TO_DIFFER = 1e-9, 0.01
+EQUAL_ROWS, ROOM_TO_DIFFER = 1e-9, 0.01
 """… or if their probabilities are the same, up to this squared distance an item; of members who are always sure that
 tells nothing."""
 
@@ -69,7 +69,7 @@ MOST_OFF, NINE_OF_TEN = 0.1, 1.645
 ENOUGH_VOTES, ENOUGH_MEMBERS = 50, 3
 """The fewest votes and members for a warning about single members, or pairs."""
 
-MOST_SHOWN = 10
+MOST_OF_A_KIND = 10
 """At most so many warnings of a kind."""
 
 
@@ -169,7 +169,7 @@ def copied_members(evidence: PanelEvidence) -> list[Warned]:
             f"{int(said.counts[a, b])} {'common items' if said.counts[a, b] <= n_items else 'pairs of answers'}",
             (int(a), int(b)),
         )
-        for a, b in zip(first[:MOST_SHOWN], second[:MOST_SHOWN], strict=True)
+        for a, b in zip(first[:MOST_OF_A_KIND], second[:MOST_OF_A_KIND], strict=True)
     ]
 
 
@@ -177,7 +177,7 @@ def _give_equal(evidence: PanelEvidence) -> npt.NDArray[np.bool_]:
     """Which pairs (members, members) give equal probabilities, and are unsure enough for that to tell something."""
     answered = evidence.answered
     sums = answered.products
-    equal = np.abs(np.diag(sums)[:, None] + np.diag(sums) - 2 * sums) <= EQUAL * np.maximum(answered.counts, 1)
+    equal = np.abs(np.diag(sums)[:, None] + np.diag(sums) - 2 * sums) <= EQUAL_ROWS * np.maximum(answered.counts, 1)
     same_items = np.minimum(np.diag(answered.counts)[:, None], np.diag(answered.counts)) == answered.counts
     is_unsure = np.nan_to_num(evidence.claimed, nan=1.0) < 1 - ROOM_TO_DIFFER
     return np.asarray(equal & same_items & same_items.T & is_unsure & is_unsure[:, None])
@@ -226,7 +226,7 @@ def useless_members(evidence: PanelEvidence) -> list[Warned]:
         )
         for member, names in _odd_members(evidence)
         if names is None
-    ][:MOST_SHOWN]
+    ][:MOST_OF_A_KIND]
 
 
 def renamed_members(evidence: PanelEvidence) -> list[Warned]:
@@ -245,7 +245,7 @@ def renamed_members(evidence: PanelEvidence) -> list[Warned]:
                     (member,),
                 )
             )
-    return found[:MOST_SHOWN]
+    return found[:MOST_OF_A_KIND]
 
 
 def overconfident_members(evidence: PanelEvidence) -> list[Warned]:
@@ -263,7 +263,7 @@ def overconfident_members(evidence: PanelEvidence) -> list[Warned]:
             f"right on {evidence.estimates.members[member]}",
             (int(member),),
         )
-        for member in order[is_too_sure[order]][:MOST_SHOWN]
+        for member in order[is_too_sure[order]][:MOST_OF_A_KIND]
     ]
 
 
@@ -338,7 +338,7 @@ def contradicting_labels(evidence: PanelEvidence) -> list[Warned]:
 
 def wrong_together(evidence: PanelEvidence) -> list[Warned]:
     """Everybody is wrong together: the fused answer is wrong on a quarter of the items or more, or probably so."""
-    fused = evidence.estimates.answers[FUSED]
+    fused = evidence.estimates.answers[FUSED_ANSWER]
     if fused.is_measured:
         return [_measured_wrong(fused)] if fused.high < MOSTLY_RIGHT else []
     if not (fused.value < LEAST_RIGHT and fused.high < AT_BEST):

@@ -236,7 +236,7 @@ def paired_difference(first: npt.NDArray[np.bool_], second: npt.NDArray[np.bool_
 
 Strategy: TypeAlias = Literal["uniform", "quantile"]
 
-ROUNDING = 1e-14
+GAP_ROUNDING = 1e-14
 """The rounding error of a sum of gaps, for each item in it."""
 
 
@@ -326,5 +326,5 @@ def binned_gap(
         return float(np.abs(totals).sum() / n_items)
     others = totals[bins] - weighted
     # Gaps that cancel leave a rounding error, whose sign depends on the order of the items.
-    signs = np.where(np.abs(others) > ROUNDING * n_items, np.sign(others), 0.0)
+    signs = np.where(np.abs(others) > GAP_ROUNDING * n_items, np.sign(others), 0.0)
     return float((signs * weighted).sum() / n_items)

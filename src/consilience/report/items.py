@@ -81,10 +81,10 @@ def member_verdicts(member: SoftMember, truth: IntArray) -> Verdicts | None:
     return verdicts_of(parts, truth[items[is_present]])
 
 
-FEW_CLASSES, MOST_CLASSES = 12, 10
+ALL_CLASSES_UP_TO, MOST_LISTED_CLASSES = 12, 10
 """Up to the first number of classes, all probabilities are shown; beyond it, at most the second number."""
 
-MOST_MEMBERS = 30
+MOST_WITNESSES = 30
 """How many members are shown per item; the others are summed up."""
 
 MOST_DOUBTFUL = 50
@@ -193,10 +193,10 @@ class ItemSection:
             "classes": classes.tolist(),
             "consensus": rounded(self.posterior[position, classes]),
             "average": rounded(average[classes]),
-            "members": [_evidence(explanation, m, classes) for m in order[:MOST_MEMBERS].tolist()],
+            "members": [_evidence(explanation, m, classes) for m in order[:MOST_WITNESSES].tolist()],
             "silent": int(np.isnan(explanation.said[:, 0]).sum()),
-            "others": len(order[MOST_MEMBERS:]),
-            "others_weight": rounded(explanation.by_member[order[MOST_MEMBERS:]].sum(), 3),
+            "others": len(order[MOST_WITNESSES:]),
+            "others_weight": rounded(explanation.by_member[order[MOST_WITNESSES:]].sum(), 3),
         }
 
 
@@ -209,12 +209,12 @@ def _most_telling(explanation: Explanation) -> IntArray:
 def _classes_to_show(explanation: Explanation, average: FloatArray, always: list[int]) -> IntArray:
     """All classes if they are few; else those in `always` and the most probable ones, to the methods or a member."""
     n_classes = len(explanation.classes)
-    if n_classes <= FEW_CLASSES:
+    if n_classes <= ALL_CLASSES_UP_TO:
         return np.arange(n_classes)
     said = np.nan_to_num(explanation.said).max(axis=0)
     weight = explanation.posterior + average + said
     weight[[k for k in always if k >= 0]] = np.inf
-    chosen = np.argsort(-weight, kind="stable")[:MOST_CLASSES]
+    chosen = np.argsort(-weight, kind="stable")[:MOST_LISTED_CLASSES]
     return chosen[np.argsort(-explanation.posterior[chosen], kind="stable")]
 
 

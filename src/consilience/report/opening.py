@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from consilience.insight.accuracy.estimates import FUSED
+from consilience.insight.accuracy.estimates import FUSED_ANSWER
 from consilience.insight.verdict import AVERAGE, as_sentences
 from consilience.insight.warnings import LOST
 from consilience.report.selection import rounded, text
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from consilience.report.panel import MemberSection
     from consilience.system.arrays import IntArray
 
-UNSURE = 0.8
+UNSURE_BELOW = 0.8
 """Answers with a lower probability count as unsure."""
 
 UNSEEN = "no warning can see errors that all members share"
@@ -44,7 +44,7 @@ class Opening:
 
     def __init__(self, analysis: Analysis, judged: Judged, members: MemberSection) -> None:
         self.analysis, self.judged, self.members = analysis, judged, members
-        self.fused, self.average = (analysis.diagnosis.answers[name] for name in (FUSED, "average"))
+        self.fused, self.average = (analysis.diagnosis.answers[name] for name in (FUSED_ANSWER, "average"))
         self.verdict = analysis.diagnosis.verdict
 
     def to_dict(self) -> dict[str, Any]:
@@ -56,8 +56,8 @@ class Opening:
             "average": of_answer(self.average),
             "ranking": self._ranked().tolist(),
             "changed": self._changed(),
-            "unsure": int(((self.judged.consensus.confidence < UNSURE) & ~self.analysis.is_given).sum()),
-            "unsure_below": UNSURE,
+            "unsure": int(((self.judged.consensus.confidence < UNSURE_BELOW) & ~self.analysis.is_given).sum()),
+            "unsure_below": UNSURE_BELOW,
             "answered": int((~self.analysis.is_given).sum()),
             "warnings": [_warning(list(alike)) for _, alike in groupby(self.analysis.diagnosis.warned, _advice)],
             "gain": self._gain(),

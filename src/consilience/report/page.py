@@ -208,7 +208,7 @@ def fingerprint(predictions: Predictions) -> str:
     return checksum.hexdigest()[:FINGERPRINT]
 
 
-NO_ANSWERS = HardAnswers(*(np.empty(0, dtype=np.intp),) * 3)
+NOBODY_ANSWERS = HardAnswers(*(np.empty(0, dtype=np.intp),) * 3)
 
 MOST_SUGGESTED = 10
 """How many items to label are suggested."""
@@ -238,7 +238,7 @@ def report_payload(
         analysis = Analysis(looked.predictions, method, known, labels, class_shares)
     data = analysis.predictions
     # An answer is a vote, unless it finds several classes most probable.
-    answers, votes = (labels.hard or NO_ANSWERS for labels in (data.harden(), data.votes()))
+    answers, votes = (labels.hard or NOBODY_ANSWERS for labels in (data.harden(), data.votes()))
     consensus, average = (
         verdicts_of((part for _, part in parts_of(rows)), analysis.measurable)
         for rows in (analysis.posterior, analysis.average)

@@ -53,7 +53,7 @@ def _panel(verdicts: Verdicts) -> dict[str, Any]:
     }
 
 
-MOST_CLASSES = 30
+MOST_IN_MATRIX = 30
 """With more classes, a matrix is unreadable and lists take its place."""
 
 MOST_CELLS = 30_000
@@ -75,7 +75,7 @@ class Confusions:
     @property
     def has_matrices(self) -> bool:
         """Whether the classes are few enough for matrices."""
-        return self.n_classes <= MOST_CLASSES
+        return self.n_classes <= MOST_IN_MATRIX
 
     def most_drawn(self, fewest: int) -> int:
         """How many members may have a matrix or a list."""

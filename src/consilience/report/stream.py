@@ -26,7 +26,7 @@ LEFT, RIGHT, TOP, BOTTOM = 44, 10, 12, 30
 
 MOST_TICKS = 12
 
-MOST_CLASSES = 6
+MOST_DRAWN_CLASSES = 6
 """So many classes are drawn: those whose shares vary most."""
 
 COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
@@ -189,7 +189,7 @@ def _in_words(windows: Table) -> Table:
 
 
 def _shares(found: Monitoring) -> list[Line]:
-    order = np.argsort(-np.ptp(found.shares, axis=0), kind="stable")[:MOST_CLASSES]
+    order = np.argsort(-np.ptp(found.shares, axis=0), kind="stable")[:MOST_DRAWN_CLASSES]
     return [Line(str(found.classes[place]), found.shares[:, place].tolist()) for place in np.sort(order)]
 
 

@@ -8,10 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import consilience as cs
-from consilience.answering.saving import FORMAT, VERSION, read, write
+from consilience.answering.saving import FORMAT, FORMAT_VERSION, read, write
 from consilience.maths.em import Statistics
 
-HEADER = {"format": FORMAT, "version": VERSION, "aggregator": "Own", "parameters": {}, "learned": {}}
+HEADER = {"format": FORMAT, "version": FORMAT_VERSION, "aggregator": "Own", "parameters": {}, "learned": {}}
 
 
 def write_header(path, header, **arrays):

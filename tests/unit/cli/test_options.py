@@ -7,7 +7,7 @@ from typer.main import get_command
 
 from consilience.cli.app import app
 from consilience.cli.inputs import method_names
-from consilience.cli.options import Method, with_layout
+from consilience.cli.options import MethodOption, with_layout
 from consilience.data.tables.told import Told
 
 NAMES = ["item_column", "member_column", "label_column", "classes", "ordered", "items", "normalize", "positive"]
@@ -15,7 +15,7 @@ NAMES += ["format_", "question"]
 
 
 def test_help_names_every_method():
-    (option,) = Method.__metadata__
+    (option,) = MethodOption.__metadata__
     assert isinstance(option, typer.models.OptionInfo)
     assert option.help == f"One of {', '.join(method_names())}."
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import consilience as cs
-from consilience.insight.agreement import LEVEL
+from consilience.insight.agreement import AGREEMENT_LEVEL
 
 from simulate import softmax_members
 
@@ -155,7 +155,7 @@ def test_intervals_cover(rng):
     n_panels, n_items = 150, 100
     whole = of(draw(rng, n_items=50_000), 3)
     parts = [of(draw(rng, n_items=n_items), 3) for _ in range(n_panels)]
-    least = LEVEL - 4 * np.sqrt(LEVEL * (1 - LEVEL) / n_panels)
+    least = AGREEMENT_LEVEL - 4 * np.sqrt(AGREEMENT_LEVEL * (1 - AGREEMENT_LEVEL) / n_panels)
     for name in ("alpha", "fleiss_kappa", "ac1"):
         true = getattr(whole, name).value
         assert np.mean([getattr(part, name).low <= true <= getattr(part, name).high for part in parts]) > least

@@ -4,7 +4,7 @@ import numpy as np
 
 import consilience as cs
 from consilience.report.page import report_payload
-from consilience.report.panel import MOST_CLASSES
+from consilience.report.panel import MOST_IN_MATRIX
 
 from simulate import named, softmax_members
 
@@ -36,10 +36,10 @@ def test_few_labels_do_not_suffice_to_count(digits, fitted):
 
 
 def test_many_classes_are_listed():
-    for n_classes in (MOST_CLASSES, MOST_CLASSES + 1):
+    for n_classes in (MOST_IN_MATRIX, MOST_IN_MATRIX + 1):
         array, _ = softmax_members(np.random.default_rng(0), [3, 3, 3], 400, n_classes)
         confusion = report_payload(array, aggregator=cs.Average(), most_items=1)["confusion"]
-        assert confusion["matrices"] == (n_classes == MOST_CLASSES)
+        assert confusion["matrices"] == (n_classes == MOST_IN_MATRIX)
         assert len(confusion["together"]["pairs"]) == 20
         counts = [pair[3] for pair in confusion["together"]["pairs"]]
         assert counts == sorted(counts, reverse=True)

@@ -41,13 +41,13 @@ RIDGE, TOLERANCE, COUNT_TOLERANCE, EVEN_WORTH = 10.0, 0.1, 20.0, 100.0
 """The tolerance of shares counted on m items is TOLERANCE + COUNT_TOLERANCE / m; "even" is worth EVEN_WORTH items.
 `python -m benchmarks.quality.shares` compares them with others."""
 
-SMOOTHING = 0.5
+UNMET_COUNT = 0.5
 """Added to the count of each class: one that was not met among 20 items is not impossible."""
 
 UNLIKELY = 1e-5
 """Labels this unlikely under the shares are worth a warning."""
 
-MOST_SHOWN = 8
+MOST_TOLD = 8
 """So many shares are told in words."""
 
 MANY = 1e9
@@ -57,10 +57,10 @@ MOST_WEIGHT = 10.0
 """The largest logarithm of a weight: no class becomes 20,000 times as probable. Of a share of zero it is the negative,
 so that an item whose members are all sure of that class still gets it."""
 
-LEAST = 1e-12
+LEAST_ANSWER = 1e-12
 """Smaller answers count as this under the logarithm."""
 
-MOST_NUMBERS = 2**20
+MOST_WEIGHED = 2**20
 """Weights are learned from all items, or from so many numbers: they tell the shares well."""
 
 
@@ -91,8 +91,8 @@ class ClassShares:
 
     def in_words(self, classes: Sequence[Any]) -> str:
         """The shares by name, and what they are worth."""
-        shown = [f"{classes[place]} {self.shares[place]:.3g}" for place in range(min(len(classes), MOST_SHOWN))]
-        more = "" if len(classes) <= MOST_SHOWN else f", and {len(classes) - MOST_SHOWN} more"
+        shown = [f"{classes[place]} {self.shares[place]:.3g}" for place in range(min(len(classes), MOST_TOLD))]
+        more = "" if len(classes) <= MOST_TOLD else f", and {len(classes) - MOST_TOLD} more"
         worth = "known" if self.n_counted == MANY else f"as counted on {self.n_counted:,.0f} items"
         return f"class shares: {', '.join(shown)}{more} ({worth})"
 
@@ -145,7 +145,7 @@ def read_shares(class_shares: Any, classes: list[Any]) -> ClassShares | None:
             raise ValueError(
                 f"class_shares must have a count for every class, 0 where none was met; got none for {some(missing)}"
             )
-        counts = np.full(n_classes, SMOOTHING)
+        counts = np.full(n_classes, UNMET_COUNT)
         counts[places] += numbers
         return ClassShares(counts / counts.sum(), float(total))
     shares = np.full(n_classes, _rest(total, missing))
@@ -231,7 +231,7 @@ def reweighted(
 
     What earlier items have told is kept, as far as these are too few to outweigh it.
     """
-    most = max(1, MOST_NUMBERS // predictions.n_classes)
+    most = max(1, MOST_WEIGHED // predictions.n_classes)
     answers = to_numpy(rule.posterior(predictions.sampled(most))).astype(np.float64)
     return matched(answers, given, before)
 
@@ -243,7 +243,7 @@ def matched(answers: FloatArray, given: ClassShares, before: Reweighting | None 
     shares = given.shares
     if before is None:
         before = Reweighting(np.zeros(len(shares)), np.full(len(shares), RIDGE))
-    logs, n_items = np.log(np.maximum(answers, LEAST)), len(answers)
+    logs, n_items = np.log(np.maximum(answers, LEAST_ANSWER)), len(answers)
     tolerance, memory = given.tolerance * shares, before.precision / n_items
 
     def loss(log_weights: FloatArray) -> tuple[float, FloatArray]:

@@ -20,7 +20,7 @@ from consilience.aggregators.consensus.class_shares import (
 from consilience.aggregators.consensus.label_free_fit import LabelFreeFit, Survey, fit_batch, fit_panel, n_effective
 from consilience.aggregators.consensus.labels.corrected import CorrectedRule, Correction
 from consilience.aggregators.consensus.labels.teaching import (
-    MOST_NUMBERS,
+    MOST_CORRECTED,
     NAMELESS,
     LabelledItems,
     Sample,
@@ -38,11 +38,11 @@ from consilience.aggregators.consensus.opinion_weights import Standing
 from consilience.aggregators.consensus.traits import PanelSums, traits_of
 from consilience.aggregators.iterative import AbstractIterative
 from consilience.answering.declaration import (
+    BY_MEMBER_FLAGS,
     CLASS_PRIOR,
     COARSE,
-    FLAGS,
-    ROUNDING,
     STATISTICS,
+    SUM_ROUNDING,
     VOTE_STATISTICS,
     Learned,
     Number,
@@ -147,15 +147,15 @@ class Consensus(AbstractIterative):
     learned: ClassVar[Learned] = {
         "agreement_": AGREEMENT,
         "vote_agreement_": AGREEMENT,
-        "member_weights_": Shape("m", is_positive=True, sums_to_one=ROUNDING),
+        "member_weights_": Shape("m", is_positive=True, sums_to_one=SUM_ROUNDING),
         "member_credibility_": Shape("m", is_positive=True, most=1),
-        "confusion_": Shape("mkk", is_positive=True, sums_to_one=ROUNDING),
+        "confusion_": Shape("mkk", is_positive=True, sums_to_one=SUM_ROUNDING),
         "statistics_": STATISTICS,
         "survey_": Record(Survey, {"by_class": "sk", "totals": "t"}),
-        "gives_votes_": FLAGS,
+        "gives_votes_": BY_MEMBER_FLAGS,
         "vote_statistics_": VOTE_STATISTICS,
         "stated_": Record(
-            ClassShares, {"shares": Shape("k", sums_to_one=ROUNDING), "n_counted": Number()}, is_optional=True
+            ClassShares, {"shares": Shape("k", sums_to_one=SUM_ROUNDING), "n_counted": Number()}, is_optional=True
         ),
         "reweighting_": Record(
             Reweighting,
@@ -291,7 +291,7 @@ class Consensus(AbstractIterative):
             return None
         if not can_be_corrected(predictions):
             warn(
-                f"labels only settle their own items where members × classes are over {MOST_NUMBERS:,}; "
+                f"labels only settle their own items where members × classes are over {MOST_CORRECTED:,}; "
                 f"got {predictions.n_members} × {predictions.n_classes}"
             )
             return None

@@ -38,7 +38,7 @@ FEW_ANSWERS = 10.0
 LEAST_ACCURACY = 1e-6
 """Nobody errs always: a rate of zero would rule out whatever else is known."""
 
-SMOOTHING = 0.1
+EVEN_PART = 0.1
 """How far confusion matrices are drawn to even errors: pseudo-answers to each row, as a share of an average class's."""
 
 
@@ -56,7 +56,7 @@ class TranslationModel:
     def maximize(self, statistics: Statistics, _: FloatArray | None = None) -> FloatArray:
         """Confusion matrices (members, true, predicted): what each member says of each class, in the mean.
 
-        Rows are shrunk to those of a member who errs evenly (of ordered classes, rather to neighbours), by `SMOOTHING`
+        Rows are shrunk to those of a member who errs evenly (of ordered classes, rather to neighbours), by `EVEN_PART`
         of an average class's answers and one more.
         """
         n_classes = statistics.sums.shape[-1]
@@ -66,7 +66,7 @@ class TranslationModel:
         accuracy = np.maximum((right + FEW_ANSWERS * usual) / (answers + FEW_ANSWERS + 1), LEAST_ACCURACY)
         wrong = ((1 - accuracy) / (n_classes - 1))[:, None, None] * leaning(n_classes, ordered=self.ordered)
         even = np.where(np.eye(n_classes, dtype=bool), accuracy[:, None, None], wrong)
-        counts = statistics.sums + (SMOOTHING * answers / n_classes + 1)[:, None, None] * even
+        counts = statistics.sums + (EVEN_PART * answers / n_classes + 1)[:, None, None] * even
         return np.asarray(counts / counts.sum(axis=-1, keepdims=True))
 
     def scores(self, rates: FloatArray) -> Scores:

@@ -18,7 +18,7 @@ ALIKE = 0.995
 """The cosine from which two members' probabilities make them partly one; at 1 they are one member. ResNets that were
 trained apart on CIFAR-10 have .94, networks that are right on 98 % of the digits .99."""
 
-DOUBT = 0.8
+COPY_DISCOUNT = 0.8
 """How much less two copies say of each other's skill. Not all: the best members of an easy task are near copies too."""
 
 PRIOR_WEIGHT = 5.0
@@ -88,7 +88,7 @@ def skills(votes: Agreement, sameness: FloatArray) -> FloatArray:
     """
     table, met = votes.beyond_chance(), votes.counts
     met_enough = np.where(np.eye(len(table)), 0, met / (met + FEW_ITEMS))
-    trust = (1 - DOUBT * sameness) * met_enough / sameness.sum(axis=1)
+    trust = (1 - COPY_DISCOUNT * sameness) * met_enough / sameness.sum(axis=1)
     borne_out = np.sqrt(np.maximum(table * met_enough, 0).max(axis=1))[np.diag(met) > 0]  # nobody silent bears witness
     usual = np.clip(np.median(borne_out), 0.05, 1) if len(borne_out) else 1.0
     noise = LEAST_RESIDUAL + 0.5 / np.sqrt(np.maximum(met, 1))
@@ -113,13 +113,13 @@ def copies(probabilities: Agreement) -> FloatArray:
     return sameness
 
 
-LEAST = 1 / 3
+LEAST_CREDIBILITY = 1 / 3
 """However much members overstate, so much of their evidence is left."""
 
 STEEPNESS = 3
 """The power that the ratio of claimed to shown errors is taken to."""
 
-ROUNDING = 0.005
+RARE_ERRORS = 0.005
 """Errors that are this rare are all the same."""
 
 SURE = 1 - 1e-6
@@ -129,7 +129,7 @@ SURE = 1 - 1e-6
 def credibility(
     probabilities: Agreement, votes: Agreement, member_weights: FloatArray, sameness: FloatArray
 ) -> FloatArray:
-    """What the evidence of each member's probabilities is to be multiplied by (members,), from `LEAST` to 1.
+    """What each member's probabilities count as evidence (members,), from `LEAST_CREDIBILITY` to 1.
 
     A member who is 90 % sure in the mean claims to err on a tenth of the items. Where members disagree so often that
     even independent errors would have to be more frequent than what they claim, they are overconfident: then
@@ -142,8 +142,8 @@ def credibility(
     weights = np.where(claims, member_weights, 0.0)
     shown = _shown_errors(votes, weights, sameness) if claims.sum() > 1 else 0.0
     claimed = weights @ (1 - confidence) / max(weights.sum(), 1e-12)
-    ratio = (claimed + ROUNDING) / (shown + ROUNDING)
-    return np.where(claims, np.clip(ratio**STEEPNESS, LEAST, 1), 1.0)
+    ratio = (claimed + RARE_ERRORS) / (shown + RARE_ERRORS)
+    return np.where(claims, np.clip(ratio**STEEPNESS, LEAST_CREDIBILITY, 1), 1.0)
 
 
 def _shown_errors(votes: Agreement, weights: FloatArray, sameness: FloatArray) -> float:

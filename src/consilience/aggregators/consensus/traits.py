@@ -6,7 +6,14 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from consilience.aggregators.consensus.learned.experts import CLASS, MEMBER, PANEL, VOTE, Traits, entropy
+from consilience.aggregators.consensus.learned.experts import (
+    CLASS_TRAITS,
+    MEMBER_TRAITS,
+    PANEL_TRAITS,
+    VOTE,
+    Traits,
+    entropy,
+)
 from consilience.aggregators.consensus.opinion_weights import FEW_ITEMS, copies, skills
 
 if TYPE_CHECKING:
@@ -123,7 +130,7 @@ class PanelSums(NamedTuple):
 
 
 def traits_of(sums: PanelSums, stated: ClassShares | None = None) -> Traits:
-    """All traits, in the order of `CLASS`, `PANEL` and `MEMBER`; `stated` is what the user says of class shares."""
+    """All traits, in the order of their names in `experts`; `stated` is what the user says of class shares."""
     rates = rates_of(sums)
     pairs = pairs_of(sums, rates)
     members = member_traits(sums, rates, pairs)
@@ -134,9 +141,9 @@ def traits_of(sums: PanelSums, stated: ClassShares | None = None) -> Traits:
     panel = _of_panel(sums) | _of_combination(sums, members) | pair_traits(sums, pairs)
     panel["belief in stated shares"] = belief(stated, sums.survey.totals[0])
     return Traits(
-        np.stack([classes[name] for name in CLASS], axis=1).astype(np.float64),
-        np.array([panel[name] for name in PANEL], dtype=np.float64),
-        np.stack([members[name] for name in MEMBER], axis=1).astype(np.float64),
+        np.stack([classes[name] for name in CLASS_TRAITS], axis=1).astype(np.float64),
+        np.array([panel[name] for name in PANEL_TRAITS], dtype=np.float64),
+        np.stack([members[name] for name in MEMBER_TRAITS], axis=1).astype(np.float64),
     )
 
 

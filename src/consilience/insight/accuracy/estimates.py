@@ -68,7 +68,7 @@ def _factor(is_right: FloatArray, believed: FloatArray) -> float:
     return float(np.clip(slope, 0, 1))
 
 
-FUSED = "fused answer"
+FUSED_ANSWER = "fused answer"
 """What the answer that is diagnosed is called among whole answers."""
 
 

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, final
 import numpy as np
 from scipy.special import expit, logit
 
-from consilience.aggregators.consensus.learned.experts import PANEL, VOTE, entropy
+from consilience.aggregators.consensus.learned.experts import PANEL_TRAITS, VOTE, entropy
 from consilience.answering.weights_file import damaged, read_weights, sealed
 
 if TYPE_CHECKING:
@@ -27,11 +27,11 @@ if TYPE_CHECKING:
     from consilience.insight.accuracy.estimates import VoterSums
     from consilience.system.arrays import FloatArray
 
-VERSION = 2
+INTERVALS_VERSION = 2
 
-WEIGHTS = "weights.npz"
+INTERVALS_FILE = "weights.npz"
 
-MOST_DEVIATIONS = 4.0
+MOST_STANDARD = 4.0
 """Features are clamped to so many standard deviations: beyond, nothing was learned."""
 
 MOST_SURE = 0.99
@@ -50,7 +50,7 @@ OF_PANEL = (
 )
 """Traits of the panel that the error depends on."""
 
-NAMES = (
+INTERVAL_FEATURES = (
     *(f"{name} against believed" for name in (*MEANS, "confidence", "independent")),
     *("log votes", "breadth", "largest share", "gives votes", "is no member"),
     *(f"panel: {name}" for name in OF_PANEL),
@@ -75,7 +75,7 @@ class Intervals:
 
         `independent` is the accuracy if members erred independently, NaN where that is not known.
         """
-        scaled = np.clip((features - self.mean) / self.deviation, -MOST_DEVIATIONS, MOST_DEVIATIONS)
+        scaled = np.clip((features - self.mean) / self.deviation, -MOST_STANDARD, MOST_STANDARD)
         down, up = np.logaddexp(0, scaled @ self.table + self.bias).T
         lower, higher = bases(believed, independent)
         low = np.minimum(expit(log_odds(lower) - down), self.least[0] * believed)
@@ -95,7 +95,7 @@ def log_odds(shares: FloatArray) -> FloatArray:
 
 
 def features_of(tally: VoterSums, found: PanelSums, panel: FloatArray, independent: FloatArray) -> FloatArray:
-    """The features of each voter (voters, len(NAMES)), given the traits of the panel."""
+    """The features of each voter (voters, len(INTERVAL_FEATURES)), given the traits of the panel."""
     n_members, n_voters, n_classes = len(found.is_hard), *tally.said.shape
     believed = log_odds(tally.mean("believed"))
     n_votes = tally.said.sum(axis=1)
@@ -108,7 +108,7 @@ def features_of(tally: VoterSums, found: PanelSums, panel: FloatArray, independe
     is_hard = np.concatenate([found.is_hard, np.zeros(n_voters - n_members)])
     columns += [np.log(np.maximum(n_votes, 1)), entropy(shares), shares.max(axis=1), is_hard]
     columns += [(np.arange(n_voters) >= n_members).astype(np.float64)]
-    columns += [np.full(n_voters, panel[PANEL.index(name)]) for name in OF_PANEL]
+    columns += [np.full(n_voters, panel[PANEL_TRAITS.index(name)]) for name in OF_PANEL]
     return np.nan_to_num(np.stack(columns, axis=1).astype(np.float64))
 
 
@@ -118,24 +118,24 @@ def features_of(tally: VoterSums, found: PanelSums, panel: FloatArray, independe
 @cache
 def shipped() -> Intervals:
     """The weights that come with the package."""
-    with as_file(files("consilience.insight.accuracy") / WEIGHTS) as path:
+    with as_file(files("consilience.insight.accuracy") / INTERVALS_FILE) as path:
         return read(path)
 
 
 def contents(intervals: Intervals) -> dict[str, Any]:
     """What a file of weights holds."""
     arrays = {name: np.asarray(getattr(intervals, name)) for name in _sizes(())}
-    return sealed(arrays, VERSION, NAMES)
+    return sealed(arrays, INTERVALS_VERSION, INTERVAL_FEATURES)
 
 
 def read(path: str | os.PathLike[str]) -> Intervals:
     """The weights of a file; raises where they are missing, damaged or of another version."""
-    arrays = read_weights(path, VERSION, NAMES, _sizes)
+    arrays = read_weights(path, INTERVALS_VERSION, INTERVAL_FEATURES, _sizes)
     if (arrays["deviation"] <= 0).any():
         raise damaged(path)
     return Intervals(**arrays)
 
 
 def _sizes(_: tuple[int, ...]) -> dict[str, tuple[int, ...]]:
-    n = len(NAMES)
+    n = len(INTERVAL_FEATURES)
     return {"table": (n, 2), "bias": (2,), "mean": (n,), "deviation": (n,), "least": (2,)}

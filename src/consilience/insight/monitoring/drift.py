@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from consilience.insight.monitoring.windows import AGREEMENT, CONFIDENCE, KINDS, SHARES, TOGETHER, ItemNumbers
+from consilience.insight.monitoring.windows import AGREEMENT, ALL_MEMBERS, CONFIDENCE, KINDS, SHARES, ItemNumbers
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -36,7 +36,7 @@ DEALS = 20
 MOST_TIMES = 10
 """A reference of more windows than this is drawn from: more items would hardly make the test sharper."""
 
-MOST_CLASSES = 100
+MOST_TESTED = 100
 """So many classes are looked at one by one, and all others together."""
 
 DEALT_AT_ONCE = 2**21
@@ -85,9 +85,9 @@ def _columns(reference: ItemNumbers, now: ItemNumbers) -> tuple[FloatArray, Floa
     values = np.concatenate([now.values, reference.values])
     kinds = np.array([reference.kinds == kind for kind in KINDS]).T.astype(np.float64)
     shares = np.flatnonzero(reference.kinds == SHARES)
-    if len(shares) > MOST_CLASSES:
+    if len(shares) > MOST_TESTED:
         order = shares[np.argsort(-np.nansum(values[:, shares], axis=0), kind="stable")]
-        rare, kept = order[MOST_CLASSES:], np.setdiff1d(np.arange(values.shape[1]), order[MOST_CLASSES:])
+        rare, kept = order[MOST_TESTED:], np.setdiff1d(np.arange(values.shape[1]), order[MOST_TESTED:])
         values = np.column_stack([values[:, kept], values[:, rare].sum(axis=1)])
         kinds = np.concatenate([kinds[kept], kinds[rare[:1]]])
     return values, kinds
@@ -181,7 +181,7 @@ NEXT = {
 NEXT_WITH_LABELS = "compare the members' measured accuracies, and train again or leave out those that have fallen"
 
 
-class Change(NamedTuple):
+class AlarmedWindow(NamedTuple):
     """An alarmed window."""
 
     window: int
@@ -192,16 +192,16 @@ class Change(NamedTuple):
 
 def change_of(
     window: int, tested: DriftTest, reference: ItemNumbers, now: ItemNumbers, fused: AccuracyEstimate
-) -> Change:
+) -> AlarmedWindow:
     """What has changed in an alarmed window, given the accuracy of its fused answer."""
     kinds = tested.changed
     changed = "; ".join(_changed(kind, tested, reference, now) for kind in kinds)
-    return Change(window, changed, NEXT_WITH_LABELS if fused.is_measured else NEXT[kinds[0]], fused)
+    return AlarmedWindow(window, changed, NEXT_WITH_LABELS if fused.is_measured else NEXT[kinds[0]], fused)
 
 
-def sentences(changes: Sequence[Change], before: Sequence[AccuracyEstimate]) -> list[str]:
+def sentences(changes: Sequence[AlarmedWindow], before: Sequence[AccuracyEstimate]) -> list[str]:
     """A sentence for each run of alarmed windows, about the last; `before` are the accuracies of the reference."""
-    runs: list[list[Change]] = []
+    runs: list[list[AlarmedWindow]] = []
     for change in changes:
         if runs and runs[-1][-1].window == change.window - 1:
             runs[-1].append(change)
@@ -210,7 +210,7 @@ def sentences(changes: Sequence[Change], before: Sequence[AccuracyEstimate]) -> 
     return [_sentence(run, before) for run in runs]
 
 
-def _sentence(run: list[Change], before: Sequence[AccuracyEstimate]) -> str:
+def _sentence(run: list[AlarmedWindow], before: Sequence[AccuracyEstimate]) -> str:
     first, last = run[0], run[-1]
     when = (
         f"window {first.window}" if len(run) == 1 else f"windows {first.window} to {last.window}; in the last of them"
@@ -235,4 +235,4 @@ def _changed(kind: str, tested: DriftTest, reference: ItemNumbers, now: ItemNumb
     less = "less" if np.nanmean(new) < np.nanmean(old) else "more"
     what = f"members agree {less} with each other" if kind == AGREEMENT else f"members are {less} sure"
     all_of_them = f"{np.nanmean(new):.0%}, before {np.nanmean(old):.0%}"
-    return f"{what} ({all_of_them})" + ("" if name == TOGETHER else f", most of all {name!r} ({one})")
+    return f"{what} ({all_of_them})" + ("" if name == ALL_MEMBERS else f", most of all {name!r} ({one})")

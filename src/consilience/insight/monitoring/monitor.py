@@ -11,7 +11,7 @@ import numpy as np
 
 from consilience.data.labels import known_labels
 from consilience.data.reading import check_number
-from consilience.insight.accuracy.estimates import FUSED
+from consilience.insight.accuracy.estimates import FUSED_ANSWER
 from consilience.insight.monitoring.drift import DriftTest, change_of, drift, sentences, who_stopped
 from consilience.insight.monitoring.windows import (
     AGREEMENT,
@@ -157,13 +157,13 @@ def monitor(
     seen, old = [part.seen for part in looks], together([part.numbers for part in looks])
     n_reference = len(seen)
     tests: list[DriftTest | None] = [None] * n_reference
-    before = [part.accuracies.answers[FUSED] for part in seen]
+    before = [part.accuracies.answers[FUSED_ANSWER] for part in seen]
     changes = []
     for place, part in enumerate(windows, n_first):
         now = look(*part, class_shares)
         tested = drift(old, now.numbers, false_alarms)
         if tested.is_alarm:
-            changes.append(change_of(place, tested, old, now.numbers, now.seen.accuracies.answers[FUSED]))
+            changes.append(change_of(place, tested, old, now.numbers, now.seen.accuracies.answers[FUSED_ANSWER]))
         seen.append(now.seen)
         tests.append(tested)
         names.append(place)
@@ -187,7 +187,7 @@ def monitor(
 
 
 def _window_table(names: list[Any], seen: list[Seen], tests: list[DriftTest | None]) -> Table:
-    fused = [part.accuracies.answers[FUSED] for part in seen]
+    fused = [part.accuracies.answers[FUSED_ANSWER] for part in seen]
     return Table(
         {
             "window": names,
@@ -216,7 +216,7 @@ def _member_table(names: list[Any], seen: list[Seen], members: list[Any]) -> Tab
 FALSE_ALARMS = 0.01
 """The rate of the test."""
 
-MOST_SHOWN = 10
+MOST_LISTED = 10
 
 
 @final
@@ -255,7 +255,7 @@ class Since:
         lines.append(f"class shares: {self._doubt(SHARES)}")
         if self.measured is not None:
             rows = [row for row in self.measured.rows() if row["measured"]]
-            shown = [*rows[:MOST_SHOWN], rows[-1]] if len(rows) > MOST_SHOWN + 1 else rows
+            shown = [*rows[:MOST_LISTED], rows[-1]] if len(rows) > MOST_LISTED + 1 else rows
             texts = [f"{row['member']} {row['accuracy']:.0%}" for row in shown if np.isfinite(row["accuracy"])]
             if texts:
                 more = f", and {len(rows) - len(shown)} more" if len(shown) < len(rows) else ""
@@ -292,5 +292,5 @@ def since(data: Predictions, reference: Any, reference_labels: Any = None) -> Si
 
 
 def _table(seen: Seen, members: list[Any]) -> Table:
-    found: list[AccuracyEstimate] = [*seen.accuracies.members, seen.accuracies.answers[FUSED]]
-    return Table({"member": [*map(str, members), FUSED], **estimate_columns(found)})
+    found: list[AccuracyEstimate] = [*seen.accuracies.members, seen.accuracies.answers[FUSED_ANSWER]]
+    return Table({"member": [*map(str, members), FUSED_ANSWER], **estimate_columns(found)})

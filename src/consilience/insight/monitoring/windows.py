@@ -14,7 +14,7 @@ from consilience.aggregators.consensus.consensus import Consensus
 from consilience.data.labels import known_labels
 from consilience.data.predictions import Predictions, as_single_items
 from consilience.data.reading import check_number
-from consilience.insight.accuracy.estimates import FUSED, AccuracyEstimate, Estimates, named_estimates, voters_of
+from consilience.insight.accuracy.estimates import FUSED_ANSWER, AccuracyEstimate, Estimates, named_estimates, voters_of
 from consilience.insight.agreement import agreement, answered_shares
 from consilience.passes.reader import lies_on_cluster, read_anywhere
 from consilience.system.arrays import is_array, position_of_largest, to_numpy
@@ -112,7 +112,7 @@ class Look(NamedTuple):
 def look(data: Predictions, known: IntArray | None = None, class_shares: Any = None) -> Look:
     """Look at a window by itself; where true classes are known (items,), accuracies are measured."""
     model = Consensus(class_shares=class_shares).fit(data)
-    answers = {FUSED: position_of_largest(model.posterior_)}
+    answers = {FUSED_ANSWER: position_of_largest(model.posterior_)}
     voters = voters_of(data, model, answers)
     numbers, votes = numbers_of(data), data.harden().hard
     assert votes is not None  # noqa: S101 - hardened predictions are hard
@@ -143,7 +143,7 @@ AGREEMENT, SHARES, CONFIDENCE = KINDS = ("agreement", "class shares", "confidenc
 MOST_APART = 32
 """Up to so many members are looked at one by one, more of them only together."""
 
-TOGETHER = "all members"
+ALL_MEMBERS = "all members"
 
 
 @final
@@ -195,7 +195,7 @@ def numbers_of(data: Predictions) -> ItemNumbers:
     with np.errstate(invalid="ignore"):
         shares = counts / n_votes[:, None]
     parts = {AGREEMENT: agreement, SHARES: shares, CONFIDENCE: confidence}
-    member_names = data.members if data.n_members <= MOST_APART else [TOGETHER]
+    member_names = data.members if data.n_members <= MOST_APART else [ALL_MEMBERS]
     names = {AGREEMENT: member_names, SHARES: data.classes, CONFIDENCE: member_names}
     return ItemNumbers(
         np.concatenate(list(parts.values()), axis=1),

@@ -120,7 +120,7 @@ def test_of_many_items_some_suffice(rng, monkeypatch):
     array, _ = softmax_members(rng, [3, 2, 1], n_items=1000, n_classes=3)
     data, rule = cs.Predictions(array), plain_rule(cs.Consensus().fit(array))
     whole = reweighted(rule, data, KNOWN)
-    monkeypatch.setattr(module, "MOST_NUMBERS", 3 * 500)
+    monkeypatch.setattr(module, "MOST_WEIGHED", 3 * 500)
     some = reweighted(rule, data, KNOWN)
     assert some.precision.sum() < 0.6 * whole.precision.sum()
     np.testing.assert_allclose(some.log_weights, whole.log_weights, atol=0.4)

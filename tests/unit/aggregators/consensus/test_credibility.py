@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import consilience as cs
-from consilience.aggregators.consensus.opinion_weights import LEAST, credibility
+from consilience.aggregators.consensus.opinion_weights import LEAST_CREDIBILITY, credibility
 from consilience.passes.agreement import Agreement
 
 from simulate import softmax_members
@@ -35,7 +35,7 @@ def test_whoever_claims_no_more_than_agreement_shows_is_believed_in_full(surenes
 
 def test_the_more_is_claimed_the_less_is_believed():
     factors = [believed([sureness] * 3, 0.5)[0] for sureness in np.linspace(0.6, 0.99, 12)]
-    assert factors[0] == 1 and factors[-1] == LEAST and (np.diff(factors) <= 0).all()
+    assert factors[0] == 1 and factors[-1] == LEAST_CREDIBILITY and (np.diff(factors) <= 0).all()
 
 
 def test_by_hand():
@@ -72,7 +72,7 @@ def test_crowds_with_few_answers_each_are_believed(rng):
 def test_labels_claim_nothing():
     np.testing.assert_array_equal(believed([1.0, 1.0, 1.0], 0.4), 1)
     mixed = believed([0.95, 0.95, 1.0], 0.4)
-    assert mixed[0] == mixed[1] == LEAST and mixed[2] == 1
+    assert mixed[0] == mixed[1] == LEAST_CREDIBILITY and mixed[2] == 1
 
 
 def test_who_weighs_little_claims_little():

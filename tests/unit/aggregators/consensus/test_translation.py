@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import consilience as cs
-from consilience.aggregators.consensus.label_free_fit import FEW_ANSWERS, SMOOTHING, TranslationModel
+from consilience.aggregators.consensus.label_free_fit import EVEN_PART, FEW_ANSWERS, TranslationModel
 from consilience.passes.reader import Reader
 
 
@@ -18,7 +18,7 @@ def test_rates_by_hand():
     said = np.array([0, 0, 0, 0, 1, 1, 1, 1, 1, 0])
     rates = TranslationModel(np.ones(1)).maximize(statistics_of(said[None], np.eye(2)[truth]))
     accuracy = (8 + FEW_ANSWERS * 0.8) / (10 + FEW_ANSWERS + 1)
-    pseudo = SMOOTHING * 10 / 2 + 1
+    pseudo = EVEN_PART * 10 / 2 + 1
     np.testing.assert_allclose(rates[0, 0, 0], (4 + pseudo * accuracy) / (5 + pseudo))
     np.testing.assert_allclose(rates.sum(axis=2), 1)
 

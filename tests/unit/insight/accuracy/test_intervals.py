@@ -7,9 +7,9 @@ import pytest
 
 import consilience as cs
 from consilience.insight.accuracy import intervals
-from consilience.insight.accuracy.intervals import NAMES, Intervals
+from consilience.insight.accuracy.intervals import INTERVAL_FEATURES, Intervals
 
-N = len(NAMES)
+N = len(INTERVAL_FEATURES)
 EVEN = Intervals(np.zeros((N, 2)), np.zeros(2), np.zeros(N), np.ones(N), np.array([1.0, 0.0]))
 UNKNOWN = np.full(5, np.nan)
 

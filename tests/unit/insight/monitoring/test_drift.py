@@ -8,10 +8,10 @@ from consilience.insight.monitoring import drift as module
 from consilience.insight.monitoring.drift import drift
 from consilience.insight.monitoring.windows import (
     AGREEMENT,
+    ALL_MEMBERS,
     CONFIDENCE,
     KINDS,
     SHARES,
-    TOGETHER,
     ItemNumbers,
     numbers_of,
 )
@@ -44,7 +44,7 @@ def test_numbers_are_those_of_a_loop(rng):
 def test_many_members_are_looked_at_together(rng):
     array, _ = softmax_members(rng, np.full(40, 1.0), n_items=30, n_classes=3)
     found = numbers_of(cs.Predictions(array))
-    assert found.names == [TOGETHER, 0, 1, 2, TOGETHER]
+    assert found.names == [ALL_MEMBERS, 0, 1, 2, ALL_MEMBERS]
     np.testing.assert_allclose(found.values[:, -1], array.max(axis=2).mean(axis=0))
 
 
@@ -90,7 +90,7 @@ def test_rare_classes_are_put_together(rng):
     labels = rng.integers(300, size=(3, 200))
     old, new = (numbers_of(cs.Predictions.from_labels(part, 300)) for part in (labels[:, :150], labels[:, 150:]))
     values, kinds = module._columns(old, new)
-    assert values.shape == (200, 3 + module.MOST_CLASSES + 1 + 3) and kinds.sum(axis=0).tolist() == [3, 101, 3]
+    assert values.shape == (200, 3 + module.MOST_TESTED + 1 + 3) and kinds.sum(axis=0).tolist() == [3, 101, 3]
     np.testing.assert_allclose(values[:, kinds[:, 1] == 1].sum(axis=1), 1)
     assert 0 < drift(old, new, 0.1).p_value <= 1
 

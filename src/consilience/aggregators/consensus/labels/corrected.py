@@ -10,7 +10,7 @@ import numpy as np
 from scipy.special import expit, log_softmax, logsumexp
 
 from consilience.answering.linear import item_features
-from consilience.answering.rule import AbstractExplained, AbstractRule, Evidence, Form, side_by_side
+from consilience.answering.rule import AbstractExplained, AbstractRule, Evidence, RuleForm, side_by_side
 from consilience.maths.em import Scores
 from consilience.passes.reader import ReadChunk, Reader
 from consilience.passes.responsibilities import as_rows, dense, log_joint, softmax
@@ -22,12 +22,12 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from consilience.aggregators.consensus.labels.teaching import LabelledItems
-    from consilience.answering.rule import Rows
+    from consilience.answering.rule import GivenRows
     from consilience.data.predictions import Predictions
     from consilience.system.arrays import FloatArray
 
 
-FLOOR = 1e-4
+LOG_FLOOR = 1e-4
 """A correction does not tell smaller probabilities apart: members differ by orders of magnitude in what they call
 nearly impossible, and a few labels cannot tell whether that means anything."""
 
@@ -38,7 +38,7 @@ ANSWER_FLOOR = 1e-6
 @final
 @dataclass(frozen=True, slots=True, eq=False)
 class Correction:
-    """The corrected posterior is softmax(`sharpness` · log answer + `bias` + Σ_m `weights`[m] · log max(x_m, FLOOR)).
+    """softmax(`sharpness` · log answer + `bias` + Σ_m `weights`[m] · log max(x_m, LOG_FLOOR)) is the corrected answer.
 
     Each row of weights sums to zero. So a member counts by how its logarithms differ from their mean, and a member who
     did not answer does not count.
@@ -54,11 +54,11 @@ class Correction:
         if predictions.hard is not None:
             voters = np.unique(predictions.hard.members)
             weights = weights.copy()
-            weights[voters] *= -np.log(FLOOR)
+            weights[voters] *= -np.log(LOG_FLOOR)
         return Scores(self.bias, weights, np.zeros(weights.shape[:2]))
 
     def table(self) -> FloatArray:
-        """The weights as (members × predicted, true), for logarithms floored at `FLOOR`, one-hot rows among them."""
+        """The weights as (members × predicted, true), for logarithms floored at `LOG_FLOOR`, also of one-hot rows."""
         return np.asarray(self.weights.transpose(0, 2, 1).reshape(-1, len(self.bias)))
 
 
@@ -84,17 +84,17 @@ class CorrectedRule(AbstractRule):
         """A function from each chunk to its corrected posterior (items, classes)."""
         correction, example = self.correction, reader.predictions.example()
         before = self.rule.answer(reader)
-        logs = Reader(reader.predictions, log_floor=FLOOR, chunk_size=reader.chunk_size)
+        logs = Reader(reader.predictions, log_floor=LOG_FLOOR, chunk_size=reader.chunk_size)
         layer = logs.layer(correction.scores(reader.predictions))
 
-        def rows(chunk: ReadChunk) -> Array:
+        def corrected(chunk: ReadChunk) -> Array:
             answers = dense(before(chunk))
             xp = namespace(answers)
             scores = log_joint(logs.chunks[chunk.place].features(), None, layer, example)
             floored = xp.log(xp.maximum(answers, like(np.array(ANSWER_FLOOR), answers)))
             return as_rows(softmax(scores + correction.sharpness * xp.matrix_transpose(floored)).values, example)
 
-        return rows
+        return corrected
 
     def explained(self, one: Predictions) -> ExplainedCorrection:
         """The only item of some predictions, with what tips its answer."""
@@ -110,7 +110,7 @@ class CorrectedRule(AbstractRule):
         """How many numbers the inner rule holds; a correction is only learned where it is small."""
         return self.rule.n_numbers
 
-    def form(self) -> Form:
+    def form(self) -> RuleForm:
         """Both for torch and ONNX."""
         before, correction = self.rule.form(), self.correction
         numbers = {
@@ -118,13 +118,15 @@ class CorrectedRule(AbstractRule):
             "correction_bias": correction.bias,
             "correction_table": correction.table(),
         }
-        return Form(before.numbers | numbers, partial(_corrected, before.answer))
+        return RuleForm(before.numbers | numbers, partial(_corrected, before.answer))
 
 
-def _corrected(before: Callable[[Mapping[str, Array], Rows], Array], numbers: Mapping[str, Array], rows: Rows) -> Array:
+def _corrected(
+    before: Callable[[Mapping[str, Array], GivenRows], Array], numbers: Mapping[str, Array], rows: GivenRows
+) -> Array:
     """The answers of another form, corrected by what labels taught."""
     xp = rows.xp
-    logs = side_by_side(xp, xp.log(rows.probabilities.clip(FLOOR, None)), rows.is_answer)
+    logs = side_by_side(xp, xp.log(rows.probabilities.clip(LOG_FLOOR, None)), rows.is_answer)
     floored = xp.log(before(numbers, rows).clip(ANSWER_FLOOR, None))
     scores = numbers["sharpness"] * floored + logs @ numbers["correction_table"] + numbers["correction_bias"]
     return xp.softmax(scores, dim=1)
@@ -137,7 +139,7 @@ class ExplainedCorrection(AbstractExplained):
     def __init__(self, before: AbstractExplained, correction: Correction, one: Predictions) -> None:
         self._before, self._sharpness = before, correction.sharpness
         self._scores = correction.scores(one)
-        self._logs, _ = item_features(Reader(one, log_floor=FLOOR))
+        self._logs, _ = item_features(Reader(one, log_floor=LOG_FLOOR))
         sharpened = correction.sharpness * np.maximum(before.log_posterior, np.log(ANSWER_FLOOR))
         taught = self._scores.log_prior + (self._scores.weights * self._logs[:, None, :]).sum(axis=(0, 2))
         self.log_posterior = np.asarray(log_softmax(sharpened + taught))
@@ -168,16 +170,16 @@ TEN_TURN = 0.03
 """The share of all answers that ten labels may turn; it grows with the cube of their number. On generated panels ten
 labels, all of them wrong, must not cost 5 points; twenty that are right must gain as much as without a limit."""
 
-DOUBT = 0.2
+CONTRADICTING = 0.2
 """How probable it is, before a look at them, that labels contradict right answers."""
 
-UNSURE = 4
+UNSURE_POWER = 4
 """A power: answers half as sure as they can be, beyond chance, are taken to mean nothing in one of 2^4 panels."""
 
 LEAST_RATE = 1e-3
 """Nothing is taken to be rarer, so that one label does not decide."""
 
-SHARES = (np.arange(20) + 0.5) / 20
+SHARE_GRID = (np.arange(20) + 0.5) / 20
 """Shares from 0 to 1, to average over."""
 
 
@@ -204,7 +206,7 @@ def turning_points(correction: Correction, said: FloatArray, answers: FloatArray
 
     Scores are linear in that factor, so each other class overtakes the answer at one factor, or never.
     """
-    logs = np.nan_to_num(np.log(np.maximum(said, FLOOR))).reshape(len(said), -1)
+    logs = np.nan_to_num(np.log(np.maximum(said, LOG_FLOOR))).reshape(len(said), -1)
     taught = logs @ correction.table() + correction.bias
     scores = correction.sharpness * np.log(np.maximum(answers, ANSWER_FLOOR))
     answer = answers.argmax(axis=1)[:, None]
@@ -229,16 +231,20 @@ def trust_in(labelled: LabelledItems, answers: FloatArray, usual: FloatArray) ->
     agrees = np.take_along_axis(labelled.targets, answers.argmax(axis=1)[:, None], axis=1)[:, 0]
     beyond_chance = answers.max(axis=1) - 1 / n_classes
     usual_sureness = (usual.max(axis=1).mean() - 1 / n_classes) / (1 - 1 / n_classes)
-    is_unsure = np.clip(1 - usual_sureness, LEAST_RATE, 1 - LEAST_RATE) ** UNSURE
+    is_unsure = np.clip(1 - usual_sureness, LEAST_RATE, 1 - LEAST_RATE) ** UNSURE_POWER
     noise = np.nan_to_num(labelled.noise)
-    sure = 1 / n_classes + SHARES[:, None] * beyond_chance
+    sure = 1 / n_classes + SHARE_GRID[:, None] * beyond_chance
     telling = (1 - noise) * sure + noise * (1 - sure) / (n_classes - 1)
-    anything, contradicting = (np.repeat(rates[:, None], len(agrees), axis=1) for rates in (SHARES, SHARES / n_classes))
+    anything, contradicting = (
+        np.repeat(rates[:, None], len(agrees), axis=1) for rates in (SHARE_GRID, SHARE_GRID / n_classes)
+    )
 
     def evidence(rates: FloatArray, prior: FloatArray) -> float:
         log_rates = agrees * np.log(rates) + (1 - agrees) * np.log(np.maximum(1 - rates, LEAST_RATE))
         return float(logsumexp((labelled.weights * log_rates).sum(axis=1), b=prior / prior.sum()))
 
-    even = np.ones(len(SHARES))
-    told = np.logaddexp(evidence(telling, SHARES) + np.log1p(-is_unsure), evidence(anything, even) + np.log(is_unsure))
-    return float(expit(told - evidence(contradicting, even) + np.log((1 - DOUBT) / DOUBT)))
+    even = np.ones(len(SHARE_GRID))
+    told = np.logaddexp(
+        evidence(telling, SHARE_GRID) + np.log1p(-is_unsure), evidence(anything, even) + np.log(is_unsure)
+    )
+    return float(expit(told - evidence(contradicting, even) + np.log((1 - CONTRADICTING) / CONTRADICTING)))

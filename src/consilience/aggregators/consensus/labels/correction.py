@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from scipy.special import softmax
 
-from consilience.aggregators.consensus.labels.corrected import ANSWER_FLOOR, FLOOR, Correction
+from consilience.aggregators.consensus.labels.corrected import ANSWER_FLOOR, LOG_FLOOR, Correction
 from consilience.system.machine import one_thread_per_product
 
 if TYPE_CHECKING:
@@ -137,7 +137,7 @@ def _noisy(lesson: Lesson, noise: FloatArray) -> Lesson:
 
 def _centred_logs(said: FloatArray) -> FloatArray:
     """What members said as logarithms less their mean; zero where nothing was said."""
-    logs = np.log(np.maximum(said, FLOOR))
+    logs = np.log(np.maximum(said, LOG_FLOOR))
     return np.asarray(np.nan_to_num(logs - logs.mean(axis=2, keepdims=True)))
 
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from consilience.system.arrays import FloatArray
 
 
-MOST_NUMBERS = 20_000
+MOST_CORRECTED = 20_000
 """Above so many members × classes no correction is learned: it would have more numbers than labels can determine."""
 
 N_SAMPLED, MOST_SAMPLED = 250, 2**20
@@ -85,7 +85,7 @@ def rows_said(predictions: Predictions) -> FloatArray:
 
 def can_be_corrected(predictions: AbstractPredictions) -> bool:
     """Whether labels can determine a number for each member and class."""
-    return predictions.n_members * predictions.n_classes <= MOST_NUMBERS
+    return predictions.n_members * predictions.n_classes <= MOST_CORRECTED
 
 
 def sample_of(predictions: AbstractPredictions) -> Sample | None:

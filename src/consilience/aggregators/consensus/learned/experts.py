@@ -31,24 +31,24 @@ MOST_CANDIDATES = 24
 """With more classes, the network looks at so many of each item: those that an average, the translation or the votes
 find most probable."""
 
-LEAST = 1e-30
+LEAST_OPINION = 1e-30
 """Classes that no expert finds more probable than this are all the same."""
 
 AMONG_EQUALS = 1e-3
 """How much translation counts in the ranking of candidates: enough to tell equals apart, and no more."""
 
-EQUAL = 1e-7
+EQUAL_RANKS = 1e-7
 """Classes whose rankings differ by less are tied."""
 
-PAIR = (
+PAIR_FEATURES = (
     *("log average", "log weighted average", "log translation", "log combination"),
     *("average", "translation", "combination", "share of votes"),
 )
 """Of an item and a class, the logarithms first."""
 
-ITEM = ("top", "margin", "entropy", "largest share of votes", "log answers")
+ITEM_FEATURES = ("top", "margin", "entropy", "largest share of votes", "log answers")
 
-CLASS = (
+CLASS_TRAITS = (
     *("share in average", "share of votes", "share in translation", "share of first choices", "share in combination"),
     *("share re-estimated", "least share of a member", "largest share of a member"),
     *("stated share", "stated against average"),
@@ -56,7 +56,7 @@ CLASS = (
 )
 """Of a class, the logarithms of its shares first. Those stated by the user are 0 where none are."""
 
-PANEL = (
+PANEL_TRAITS = (
     *("agreement", "spread of agreement", "raw agreement", "mean skill", "spread of skill", "best skill", "copies"),
     *("agreement beyond skill", "most agreement beyond skill"),
     *("chance", "log classes", "log members", "log items", "log answers an item", "log effective members", "missing"),
@@ -71,7 +71,7 @@ PANEL = (
 )
 """Of the panel. Accuracy is the members', and agreement is in excess of what it explains, as the combination has it."""
 
-MEMBER = (
+MEMBER_TRAITS = (
     *("accuracy", "confidence", "accuracy beyond confidence", "excess agreement", "most excess agreement"),
     *("agreement with others", "accuracy beyond agreement", "distance from average shares", "evenness of its votes"),
     *("least rate of being right", "mean rate of being right", "gives votes", "coverage"),
@@ -79,16 +79,16 @@ MEMBER = (
 """Of a member; accuracies are as the combination has them."""
 
 N_LOGS = 4
-"""The first of `PAIR` are logarithms, and mixed as they are."""
+"""The first of `PAIR_FEATURES` are logarithms, and mixed as they are."""
 
 N_SHARES = 10
-"""So are the first of `CLASS`."""
+"""So are the first of `CLASS_TRAITS`."""
 
-NAMES = (
-    *(f"item and class: {name}" for name in PAIR),
-    *(f"class: {name}" for name in CLASS),
-    *(f"item: {name}" for name in ITEM),
-    *(f"panel: {name}" for name in PANEL),
+FEATURE_NAMES = (
+    *(f"item and class: {name}" for name in PAIR_FEATURES),
+    *(f"class: {name}" for name in CLASS_TRAITS),
+    *(f"item: {name}" for name in ITEM_FEATURES),
+    *(f"panel: {name}" for name in PANEL_TRAITS),
 )
 """All features of items and classes, in the order of the network's weights."""
 
@@ -96,9 +96,9 @@ NAMES = (
 class Traits(NamedTuple):
     """What is known of the classes, of the panel and of its members."""
 
-    classes: FloatArray  # (classes, len(CLASS))
-    panel: FloatArray  # (len(PANEL),)
-    members: FloatArray  # (members, len(MEMBER))
+    classes: FloatArray  # (classes, len(CLASS_TRAITS))
+    panel: FloatArray  # (len(PANEL_TRAITS),)
+    members: FloatArray  # (members, len(MEMBER_TRAITS))
 
 
 def candidates(opinions: Opinions) -> Array | None:
@@ -123,7 +123,7 @@ def ranking(opinions: Opinions) -> Array:
     best = opinions.average
     for other in (opinions.weighted, xp.exp(opinions.translation), opinions.votes):
         best = xp.maximum(best, other)
-    return xp.log(best.clip(LEAST, None)) + AMONG_EQUALS * opinions.translation
+    return xp.log(best.clip(LEAST_OPINION, None)) + AMONG_EQUALS * opinions.translation
 
 
 def chosen(rows: Array, places: Array | None) -> Array:
@@ -135,7 +135,7 @@ def chosen(rows: Array, places: Array | None) -> Array:
 
 
 def pair_features(opinions: Opinions, places: Array | None) -> Array:
-    """(items, candidates, len(PAIR))."""
+    """(items, candidates, len(PAIR_FEATURES))."""
     xp = namespace(opinions.average)
     average, weighted, translation, combination, votes = (
         xp.matrix_transpose(chosen(rows, places)) for rows in opinions[:5]
@@ -147,7 +147,7 @@ def pair_features(opinions: Opinions, places: Array | None) -> Array:
 
 
 def item_features(opinions: Opinions) -> Array:
-    """(items, len(ITEM))."""
+    """(items, len(ITEM_FEATURES))."""
     average = opinions.average
     xp = namespace(average)
     ordered = xp.sort(average, axis=1)

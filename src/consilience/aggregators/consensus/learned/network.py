@@ -21,15 +21,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple, final
 import numpy as np
 
 from consilience.aggregators.consensus.learned.experts import (
-    CLASS,
-    EQUAL,
-    ITEM,
-    MEMBER,
+    CLASS_TRAITS,
+    EQUAL_RANKS,
+    FEATURE_NAMES,
+    ITEM_FEATURES,
+    MEMBER_TRAITS,
     N_LOGS,
     N_SHARES,
-    NAMES,
-    PAIR,
-    PANEL,
+    PAIR_FEATURES,
+    PANEL_TRAITS,
     Traits,
     candidates,
     chosen,
@@ -45,13 +45,13 @@ if TYPE_CHECKING:
 
     from consilience.aggregators.consensus.learned.experts import Opinions
 
-VERSION = 2
+NETWORK_VERSION = 2
 """Of the features and of the form of the network: other weights are refused."""
 
-ALL_NAMES = (*NAMES, *(f"member: {name}" for name in MEMBER))
+TRAINED_NAMES = (*FEATURE_NAMES, *(f"member: {name}" for name in MEMBER_TRAITS))
 """What a file of weights must have been trained with."""
 
-WEIGHTS = "weights.npz"
+NETWORK_FILE = "weights.npz"
 
 MOST_DEVIATIONS = 5.0
 """Traits are clamped to so many standard deviations of those in training: beyond, nothing was learned. The features of
@@ -63,7 +63,7 @@ MOST_LEARNED = 0.98
 N_SMALL = 24
 """Hidden units of the two small networks, which see traits alone."""
 
-NUMBERS_AT_ONCE = 2**19
+HIDDEN_AT_ONCE = 2**19
 """About how many hidden numbers are computed at a time: they stay in the processor's cache."""
 
 
@@ -95,7 +95,7 @@ class Network:
 
     def _panel(self, traits: Traits) -> FloatArray:
         """The panel's traits within the range of training, standardized (panel features,)."""
-        scale = slice(-len(PANEL), None)
+        scale = slice(-len(PANEL_TRAITS), None)
         panel = (np.clip(traits.panel, self.lowest, self.highest) - self.mean[scale]) / self.deviation[scale]
         return np.asarray(np.clip(panel, -MOST_DEVIATIONS, MOST_DEVIATIONS))
 
@@ -106,18 +106,20 @@ class Network:
         """
         members = (traits.members - self.member_mean) / self.member_deviation
         members = np.clip(members, -MOST_DEVIATIONS, MOST_DEVIATIONS)
-        panel = np.broadcast_to(self._panel(traits), (len(members), len(PANEL)))
+        panel = np.broadcast_to(self._panel(traits), (len(members), len(PANEL_TRAITS)))
         values = np.concatenate([members, panel], axis=1)
         hidden = np.maximum(values @ self.member_first + self.member_bias[:, None], 0)
         found = hidden @ self.member_last + self.member_last_bias[:, None]
-        return np.asarray(found * np.exp(-traits.panel[PANEL.index("log answers an item")]))
+        return np.asarray(found * np.exp(-traits.panel[PANEL_TRAITS.index("log answers an item")]))
 
     def prepared(self, traits: Traits, trust: float, log_weights: FloatArray | float = 0.0) -> Prepared:
         """The weights for one panel: what is the same for all items is computed once.
 
         `log_weights` (classes,) are added to the logarithms of the answers.
         """
-        pair, classes, items, panel = np.split(np.arange(len(NAMES)), np.cumsum([len(PAIR), len(CLASS), len(ITEM)]))
+        pair, classes, items, panel = np.split(
+            np.arange(len(FEATURE_NAMES)), np.cumsum([len(PAIR_FEATURES), len(CLASS_TRAITS), len(ITEM_FEATURES)])
+        )
         n_hidden = self.first.shape[2]
         by_feature = self.first / self.deviation[None, :, None]  # of features as they are
 
@@ -234,7 +236,7 @@ def _put(xp: Any, rows: Array, places: Array, values: Array) -> Array:
 def _evened(xp: Any, rows: Array, ranked: Array, places: Array) -> Array:
     """The rows, where classes that tie with the last candidate share alike: the order of classes tells nothing."""
     last = xp.min(chosen(ranked, places), axis=1, keepdims=True)
-    is_tied = xp.astype(xp.abs(ranked - last) <= EQUAL, rows.dtype)
+    is_tied = xp.astype(xp.abs(ranked - last) <= EQUAL_RANKS, rows.dtype)
     share = xp.sum(rows * is_tied, axis=1, keepdims=True) / xp.sum(is_tied, axis=1, keepdims=True)
     return rows * (1 - is_tied) + share * is_tied
 
@@ -245,19 +247,19 @@ def _evened(xp: Any, rows: Array, ranked: Array, places: Array) -> Array:
 @cache
 def shipped() -> Network:
     """The weights that come with the package."""
-    with as_file(files("consilience.aggregators.consensus.learned") / WEIGHTS) as path:
+    with as_file(files("consilience.aggregators.consensus.learned") / NETWORK_FILE) as path:
         return read(path)
 
 
 def contents(network: Network) -> dict[str, Any]:
     """What a file of weights holds."""
     arrays = {field.name: np.asarray(getattr(network, field.name), dtype=np.float32) for field in fields(Network)}
-    return sealed(arrays, VERSION, ALL_NAMES)
+    return sealed(arrays, NETWORK_VERSION, TRAINED_NAMES)
 
 
 def read(path: str | os.PathLike[str]) -> Network:
     """The weights of a file; raises where they are missing, damaged or of another version."""
-    arrays = read_weights(path, VERSION, ALL_NAMES, _sizes)
+    arrays = read_weights(path, NETWORK_VERSION, TRAINED_NAMES, _sizes)
     if (arrays["deviation"] <= 0).any() or (arrays["member_deviation"] <= 0).any():
         raise damaged(path)
     return Network(**{field.name: arrays[field.name] for field in fields(Network)})
@@ -267,23 +269,23 @@ def _sizes(first: tuple[int, ...]) -> dict[str, tuple[int, ...]]:
     """The sizes that make a network, given that of its first table."""
     n_networks, _, n_hidden = (*first, 0, 0, 0)[:3]
     return {
-        "first": (n_networks, len(NAMES), n_hidden),
-        "mean": (len(NAMES),),
-        "deviation": (len(NAMES),),
-        "lowest": (len(PANEL),),
-        "highest": (len(PANEL),),
+        "first": (n_networks, len(FEATURE_NAMES), n_hidden),
+        "mean": (len(FEATURE_NAMES),),
+        "deviation": (len(FEATURE_NAMES),),
+        "lowest": (len(PANEL_TRAITS),),
+        "highest": (len(PANEL_TRAITS),),
         "first_bias": (n_networks, n_hidden),
         "second": (n_networks, 2 * n_hidden, n_hidden),
         "second_bias": (n_networks, n_hidden),
         "last": (n_networks, n_hidden, 2),
         "last_bias": (n_networks, 2),
         "mixture": (n_networks, N_LOGS + N_SHARES),
-        "panel_first": (n_networks, len(PANEL), N_SMALL),
+        "panel_first": (n_networks, len(PANEL_TRAITS), N_SMALL),
         "panel_bias": (n_networks, N_SMALL),
         "panel_last": (n_networks, N_SMALL, N_LOGS + N_SHARES + 1),
-        "member_mean": (len(MEMBER),),
-        "member_deviation": (len(MEMBER),),
-        "member_first": (n_networks, len(MEMBER) + len(PANEL), N_SMALL),
+        "member_mean": (len(MEMBER_TRAITS),),
+        "member_deviation": (len(MEMBER_TRAITS),),
+        "member_first": (n_networks, len(MEMBER_TRAITS) + len(PANEL_TRAITS), N_SMALL),
         "member_bias": (n_networks, N_SMALL),
         "member_last": (n_networks, N_SMALL, 2),
         "member_last_bias": (n_networks, 2),

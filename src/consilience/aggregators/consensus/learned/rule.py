@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, final
 import numpy as np
 
 from consilience.aggregators.consensus.learned.experts import (
-    CLASS,
+    CLASS_TRAITS,
     MOST_CANDIDATES,
     N_LOGS,
-    PAIR,
-    PANEL,
+    PAIR_FEATURES,
+    PANEL_TRAITS,
     VOTE,
     ExpertSums,
     Opinions,
@@ -21,9 +21,9 @@ from consilience.aggregators.consensus.learned.experts import (
     pair_features,
     soft_logs,
 )
-from consilience.aggregators.consensus.learned.network import NUMBERS_AT_ONCE, Network, Prepared, answer
+from consilience.aggregators.consensus.learned.network import HIDDEN_AT_ONCE, Network, Prepared, answer
 from consilience.answering.linear import by_answer
-from consilience.answering.rule import AbstractExplained, AbstractRule, Evidence, Form, side_by_side
+from consilience.answering.rule import AbstractExplained, AbstractRule, Evidence, RuleForm, side_by_side
 from consilience.data.answers import is_largest
 from consilience.maths.shapley import shapley_values
 from consilience.passes.reader import Reader
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from consilience.aggregators.consensus.learned.experts import Experts, Traits
-    from consilience.answering.rule import Rows
+    from consilience.answering.rule import GivenRows
     from consilience.data.predictions import Predictions
     from consilience.maths.em import Scores
     from consilience.passes.reader import ReadChunk
@@ -71,11 +71,11 @@ class LearnedRule(AbstractRule):
     @cached_property
     def untold(self) -> LearnedRule:
         """The same rule if the user had stated no class shares."""
-        if not (self.traits.panel[PANEL.index("belief in stated shares")] or np.any(self.log_weights)):
+        if not (self.traits.panel[PANEL_TRAITS.index("belief in stated shares")] or np.any(self.log_weights)):
             return self
         classes, panel = self.traits.classes.copy(), self.traits.panel.copy()
-        classes[:, [CLASS.index("stated share"), CLASS.index("stated against average")]] = 0
-        panel[PANEL.index("belief in stated shares")] = 0
+        classes[:, [CLASS_TRAITS.index("stated share"), CLASS_TRAITS.index("stated against average")]] = 0
+        panel[PANEL_TRAITS.index("belief in stated shares")] = 0
         return replace(self, traits=self.traits._replace(classes=classes, panel=panel), log_weights=0.0)
 
     @cached_property
@@ -89,14 +89,14 @@ class LearnedRule(AbstractRule):
         example = reader.predictions.example()
         prepared = self.prepared
 
-        def rows(chunk: ReadChunk) -> Array:
+        def weighed(chunk: ReadChunk) -> Array:
             opinions = reading.opinions(chunk)
             if self.trust == 0:
                 average = opinions.average * prepared.class_weights.astype(opinions.average.dtype)
                 return like_array(average / average.sum(axis=1, keepdims=True), example)
             return like_array(answer_in_parts(prepared, opinions), example)
 
-        return rows
+        return weighed
 
     def explained(self, one: Predictions) -> ExplainedLearned:
         """The only item of some predictions, with what tips its answer."""
@@ -110,14 +110,14 @@ class LearnedRule(AbstractRule):
     @property
     def log_shares(self) -> FloatArray:
         """How frequent each class is, as translation has it (classes,): what is known before anybody answers."""
-        return np.asarray(self.traits.classes[:, CLASS.index("share in translation")])
+        return np.asarray(self.traits.classes[:, CLASS_TRAITS.index("share in translation")])
 
     @property
     def n_numbers(self) -> int:
         """How many numbers the experts hold in an export: those of two of them, and the evidence of each network."""
         return (2 + len(self.network.first)) * self.experts.translation.weights.size
 
-    def form(self) -> Form:
+    def form(self) -> RuleForm:
         """The rule for torch and ONNX."""
         experts = self.weighed
         table, bias, prior = _tables(experts.translation)
@@ -133,7 +133,7 @@ class LearnedRule(AbstractRule):
             "combination_prior": combination_prior - combination_prior.max(),
             "powers": experts.powers.reshape(len(experts.powers), -1, 1, 1, 2),
         }
-        return Form(numbers, _answer)
+        return RuleForm(numbers, _answer)
 
 
 def _tables(scores: Scores) -> tuple[FloatArray, FloatArray, FloatArray]:
@@ -144,13 +144,13 @@ def _tables(scores: Scores) -> tuple[FloatArray, FloatArray, FloatArray]:
     return table, bias, scores.log_prior - scores.log_prior.max()
 
 
-def _answer(numbers: Mapping[str, Array], rows: Rows) -> Array:
+def _answer(numbers: Mapping[str, Array], rows: GivenRows) -> Array:
     """The experts in torch and ONNX, and then the same network."""
     prepared = Prepared(*(numbers[f"network_{name}"] for name in Prepared._fields))
     return answer(prepared, _opinions(numbers, rows))
 
 
-def _opinions(numbers: Mapping[str, Array], rows: Rows) -> Opinions:
+def _opinions(numbers: Mapping[str, Array], rows: GivenRows) -> Opinions:
     """What the experts say (batch, classes); votes have no gradient."""
     xp, is_answer, n_classes = rows.xp, rows.is_answer, rows.probabilities.shape[2]
     said = rows.probabilities * is_answer
@@ -187,7 +187,7 @@ def answer_in_parts(prepared: Prepared, opinions: Opinions) -> npt.NDArray[np.fl
     dtype = opinions.average.dtype
     cast = Prepared(*(part.astype(dtype, copy=False) for part in prepared))
     width = min(n_classes, MOST_CANDIDATES) * cast.by_pair.shape[2]
-    step = max(1, NUMBERS_AT_ONCE // width)
+    step = max(1, HIDDEN_AT_ONCE // width)
     if step >= n_items:
         return np.asarray(answer(cast, opinions))
     result = np.empty((n_items, n_classes), dtype=dtype)
@@ -197,10 +197,10 @@ def answer_in_parts(prepared: Prepared, opinions: Opinions) -> npt.NDArray[np.fl
     return result
 
 
-TINY = 1e-300
+LEAST_POSTERIOR = 1e-300
 """What a posterior of zero counts as under the logarithm."""
 
-LEAST = 1e-9
+LEAST_OF_SOME = 1e-9
 """Some of the members find no class less probable: one who rules it out alone would otherwise drown all others."""
 
 
@@ -214,7 +214,8 @@ class ExplainedLearned(AbstractExplained):
     def __init__(self, rule: LearnedRule, one: Predictions) -> None:
         self.rule = rule.untold
         self.log_posterior, self._before = (
-            np.log(np.maximum(to_numpy(some.posterior(one))[0].astype(np.float64), TINY)) for some in (rule, self.rule)
+            np.log(np.maximum(to_numpy(some.posterior(one))[0].astype(np.float64), LEAST_POSTERIOR))
+            for some in (rule, self.rule)
         )
         said = one.to_array()[:, 0]
         self._members = np.flatnonzero(~np.isnan(said[:, 0]))
@@ -242,16 +243,16 @@ class ExplainedLearned(AbstractExplained):
         opinions = self.rule.weighed.opinions(self._sums_of(np.ones((1, len(self._members)))))
         logs = pair_features(opinions, None)[0, :, :N_LOGS]
         gaps = (logs[first] - logs[second]).tolist()
-        return {name.removeprefix("log "): gap for name, gap in zip(PAIR[:N_LOGS], gaps, strict=True)}
+        return {name.removeprefix("log "): gap for name, gap in zip(PAIR_FEATURES[:N_LOGS], gaps, strict=True)}
 
     def _log_odds(self, prepared: Prepared, is_in: npt.NDArray[np.bool_], pair: list[int]) -> FloatArray:
         """The log-odds of two classes where only some members answer (coalitions,), given who (coalitions, members)."""
-        step = max(1, NUMBERS_AT_ONCE // max(self._shape))
+        step = max(1, HIDDEN_AT_ONCE // max(self._shape))
         result = np.empty(len(is_in))
         for start in range(0, len(is_in), step):
             some = slice(start, start + step)
             opinions = self.rule.weighed.opinions(self._sums_of(is_in[some].astype(np.float64)))
-            logs = np.log(np.maximum(answer_in_parts(prepared, opinions)[:, pair], LEAST))
+            logs = np.log(np.maximum(answer_in_parts(prepared, opinions)[:, pair], LEAST_OF_SOME))
             result[some] = logs[:, 0] - logs[:, 1]
         return result
 

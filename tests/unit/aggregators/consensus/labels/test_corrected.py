@@ -4,7 +4,12 @@ import numpy as np
 import pytest
 
 import consilience as cs
-from consilience.aggregators.consensus.labels.corrected import ANSWER_FLOOR, FLOOR, CorrectedRule, Correction
+from consilience.aggregators.consensus.labels.corrected import (
+    ANSWER_FLOOR,
+    LOG_FLOOR,
+    CorrectedRule,
+    Correction,
+)
 from consilience.answering.linear import LinearRule
 
 from simulate import softmax_members
@@ -39,7 +44,7 @@ def by_loops(correction, array):
         answer = np.mean(list(rows.values()), axis=0)
         scores = correction.sharpness * np.log(np.maximum(answer, ANSWER_FLOOR)) + correction.bias
         for m, row in rows.items():
-            scores = scores + correction.weights[m] @ np.log(np.maximum(row, FLOOR))
+            scores = scores + correction.weights[m] @ np.log(np.maximum(row, LOG_FLOOR))
         exponentials = np.exp(scores - scores.max())
         posterior[i] = exponentials / exponentials.sum()
     return posterior

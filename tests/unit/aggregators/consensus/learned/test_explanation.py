@@ -8,7 +8,7 @@ import pytest
 
 import consilience as cs
 from consilience.aggregators.consensus.labels.corrected import CorrectedRule
-from consilience.aggregators.consensus.learned.experts import LOWEST_LOG, MOST_CANDIDATES, N_LOGS, PAIR
+from consilience.aggregators.consensus.learned.experts import LOWEST_LOG, MOST_CANDIDATES, N_LOGS, PAIR_FEATURES
 from consilience.maths.shapley import MOST_EXACT, exact_values
 
 from simulate import softmax_members
@@ -186,5 +186,5 @@ def test_what_each_expert_says(rng):
     weighted = model.member_weights_ @ array[:, 6]
     for name, row in (("average", average), ("weighted average", weighted)):
         assert e.experts[name] == pytest.approx(np.log(row[e.winner] / row[e.runner_up]), abs=1e-9)
-    assert [f"log {name}" for name in e.experts] == list(PAIR[:N_LOGS])
+    assert [f"log {name}" for name in e.experts] == list(PAIR_FEATURES[:N_LOGS])
     assert all(abs(nats) <= -LOWEST_LOG for nats in e.experts.values())

@@ -7,15 +7,15 @@ import pytest
 import torch
 
 from consilience.aggregators.consensus.learned.experts import (
-    CLASS,
-    ITEM,
+    CLASS_TRAITS,
+    FEATURE_NAMES,
+    ITEM_FEATURES,
     LOWEST_LOG,
-    MEMBER,
+    MEMBER_TRAITS,
     MOST_CANDIDATES,
     N_LOGS,
     N_SHARES,
-    NAMES,
-    PAIR,
+    PAIR_FEATURES,
     Opinions,
     candidates,
     chosen,
@@ -44,13 +44,13 @@ def narrow(opinions, n_classes):
 
 
 def test_names_are_unique_and_logarithms_come_first():
-    assert len(set(NAMES)) == len(NAMES)
-    assert all(name.startswith("log ") for name in PAIR[:N_LOGS])
-    assert not any(name.startswith("log ") for name in PAIR[N_LOGS:])
-    assert CLASS[N_SHARES - 2 : N_SHARES] == ("stated share", "stated against average")
-    assert all("share" in name for name in CLASS[: N_SHARES - 2])
-    assert not any("share" in name for name in CLASS[N_SHARES:])
-    assert len(set(MEMBER)) == len(MEMBER)
+    assert len(set(FEATURE_NAMES)) == len(FEATURE_NAMES)
+    assert all(name.startswith("log ") for name in PAIR_FEATURES[:N_LOGS])
+    assert not any(name.startswith("log ") for name in PAIR_FEATURES[N_LOGS:])
+    assert CLASS_TRAITS[N_SHARES - 2 : N_SHARES] == ("stated share", "stated against average")
+    assert all("share" in name for name in CLASS_TRAITS[: N_SHARES - 2])
+    assert not any("share" in name for name in CLASS_TRAITS[N_SHARES:])
+    assert len(set(MEMBER_TRAITS)) == len(MEMBER_TRAITS)
 
 
 def test_all_classes_are_candidates_where_they_are_few(opinions):
@@ -86,9 +86,9 @@ def test_translation_tells_equals_apart(rng):
 def test_pair_features_are_what_their_names_say(opinions):
     places = candidates(opinions)
     found = pair_features(opinions, places)
-    assert found.shape == (6, MOST_CANDIDATES, len(PAIR))
+    assert found.shape == (6, MOST_CANDIDATES, len(PAIR_FEATURES))
     assert found[:, :, :N_LOGS].min() >= LOWEST_LOG and found[:, :, :N_LOGS].max() <= 0
-    by_name = dict(zip(PAIR, np.moveaxis(found, 2, 0), strict=True))
+    by_name = dict(zip(PAIR_FEATURES, np.moveaxis(found, 2, 0), strict=True))
     np.testing.assert_array_equal(by_name["average"], np.take_along_axis(opinions.average, places, axis=1))
     np.testing.assert_allclose(by_name["log average"], np.maximum(np.log(np.maximum(by_name["average"], 1e-9)), -12))
     for name in ("translation", "combination"):
@@ -102,7 +102,7 @@ def test_pair_features_are_what_their_names_say(opinions):
 def test_item_features_by_hand():
     average = np.array([[0.6, 0.3, 0.1]])
     one = Opinions(*[average] * 4, np.array([[0.75, 0.25, 0]]), np.empty((1, 0)), *np.full((2, 1, 1), 4.0))
-    found = dict(zip(ITEM, item_features(one)[0], strict=True))
+    found = dict(zip(ITEM_FEATURES, item_features(one)[0], strict=True))
     assert found["top"] == 0.6 and found["margin"] == pytest.approx(0.3)
     assert found["largest share of votes"] == 0.75 and found["log answers"] == pytest.approx(math.log(4) / 3)
     by_hand = -(0.6 * math.log(0.6) + 0.3 * math.log(0.3) + 0.1 * math.log(0.1)) / math.log(3)

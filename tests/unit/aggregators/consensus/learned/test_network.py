@@ -9,12 +9,19 @@ import pytest
 
 import consilience as cs
 from consilience.aggregators.consensus.learned import network
-from consilience.aggregators.consensus.learned.experts import CLASS, MEMBER, NAMES, PANEL, Opinions, Traits
+from consilience.aggregators.consensus.learned.experts import (
+    CLASS_TRAITS,
+    FEATURE_NAMES,
+    MEMBER_TRAITS,
+    PANEL_TRAITS,
+    Opinions,
+    Traits,
+)
 from consilience.answering import weights_file
 
 from simulate import softmax_members
 
-SHIPPED = files("consilience.aggregators.consensus.learned") / network.WEIGHTS
+SHIPPED = files("consilience.aggregators.consensus.learned") / network.NETWORK_FILE
 
 
 def opinions_of(rng, n_items=8, n_classes=5):
@@ -26,9 +33,9 @@ def opinions_of(rng, n_items=8, n_classes=5):
 
 def traits_of(rng, n_classes=5, n_members=3):
     return Traits(
-        rng.normal(size=(n_classes, len(CLASS))),
-        network.shipped().mean[-len(PANEL) :],
-        rng.normal(size=(n_members, len(MEMBER))),
+        rng.normal(size=(n_classes, len(CLASS_TRAITS))),
+        network.shipped().mean[-len(PANEL_TRAITS) :],
+        rng.normal(size=(n_members, len(MEMBER_TRAITS))),
     )
 
 
@@ -76,7 +83,7 @@ def test_powers_follow_the_members_and_fall_with_the_answers_to_an_item(rng):
     found = shipped.powers(traits)
     assert found.shape == (len(shipped.first), 3, 2)
     np.testing.assert_allclose(shipped.powers(traits._replace(members=traits.members[order])), found[:, order])
-    place, panel = PANEL.index("log answers an item"), traits.panel.copy()
+    place, panel = PANEL_TRAITS.index("log answers an item"), traits.panel.copy()
     panel[place] = shipped.highest[place] + 1  # beyond the range, the network sees no difference
     further = panel.copy()
     further[place] += np.log(4) / 2  # four times as many answers
@@ -140,25 +147,25 @@ DAMAGES = {
     "truncated": (truncated, "are damaged"),
     "changed": (flipped, "are damaged"),
     "of the next version": (
-        lambda path: written(path, version=np.array(network.VERSION + 1)),
-        f"are of version {network.VERSION + 1}",
+        lambda path: written(path, version=np.array(network.NETWORK_VERSION + 1)),
+        f"are of version {network.NETWORK_VERSION + 1}",
     ),
     "without a version": (lambda path: written(path, version=None), "are of version unknown"),
     "of versions": (lambda path: written(path, version=np.array([1, 2])), "are of version"),
     "with other features": (
-        lambda path: written(path, features=np.array("\n".join([*NAMES[:-1], "panel: mood"]))),
+        lambda path: written(path, features=np.array("\n".join([*FEATURE_NAMES[:-1], "panel: mood"]))),
         "other features",
     ),
     "without an array": (lambda path: written(path, mixture=None), "are damaged"),
     "of too few hidden units": (lambda path: written(path, last=np.zeros((2, 31, 2), np.float32)), "are damaged"),
-    "with a NaN": (lambda path: written(path, mean=np.full(len(NAMES), np.nan, np.float32)), "are damaged"),
+    "with a NaN": (lambda path: written(path, mean=np.full(len(FEATURE_NAMES), np.nan, np.float32)), "are damaged"),
     "of the version before": (lambda path: written(path, version=np.array(1)), "are of version 1"),
     "without a member's scale": (
-        lambda path: written(path, member_deviation=np.zeros(len(MEMBER), np.float32)),
+        lambda path: written(path, member_deviation=np.zeros(len(MEMBER_TRAITS), np.float32)),
         "are damaged",
     ),
     "of other members": (lambda path: written(path, member_mean=np.zeros(2, np.float32)), "are damaged"),
-    "without scale": (lambda path: written(path, deviation=np.zeros(len(NAMES), np.float32)), "are damaged"),
+    "without scale": (lambda path: written(path, deviation=np.zeros(len(FEATURE_NAMES), np.float32)), "are damaged"),
     "of another archive": (lambda path: np.savez(path, a=np.zeros(3)), "are of version unknown"),
 }
 
