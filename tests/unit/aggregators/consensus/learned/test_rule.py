@@ -18,7 +18,7 @@ def fitted(rng):
 def test_parts_answer_as_all_at_once(fitted, rng, monkeypatch, at_once):
     new = softmax_members(rng, [3, 2, 1], 30, 4)[0]
     whole = fitted.predict_proba(new)
-    monkeypatch.setattr(module, "NUMBERS_AT_ONCE", at_once)
+    monkeypatch.setattr(module, "HIDDEN_AT_ONCE", at_once)
     np.testing.assert_allclose(fitted.predict_proba(new), whole, atol=1e-12)
 
 
