@@ -83,8 +83,9 @@ class Diagnosis:
         `consilience.insight.warnings` says how often each is right.
     since
         What has changed since a reference, if one was given.
-    counts_labels
-        Whether what members confuse most is counted on labelled items, of which there are enough; else it is estimated.
+    confused
+        (members, true, predicted): what `confuses most` rests on: counted on labelled items where there are enough
+        (`counts_labels`), else `counts`.
     hint
         What would change if you said that the classes are about equally frequent; None if little would.
     """
@@ -99,6 +100,7 @@ class Diagnosis:
     beyond_chance: PanelAgreement
     verdict: Verdict
     warned: list[Warned]
+    confused: FloatArray
     since: Since | None = None
     counts_labels: bool = False
     hint: Hint | None = None
@@ -256,6 +258,7 @@ def diagnosis_under(
         beyond_chance=beyond_chance,
         verdict=verdict,
         warned=warnings_of(evidence),
+        confused=confused,
         counts_labels=counted is not None,
         hint=hint_of(method, data, posterior),
     )

@@ -10,8 +10,7 @@ from __future__ import annotations
 
 import operator
 from collections import defaultdict
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple, final, overload
+from typing import TYPE_CHECKING, Any, NamedTuple, final
 
 import numpy as np
 
@@ -54,21 +53,8 @@ class Suggestion(NamedTuple):
 
 
 @final
-class Suggestions(Sequence[Suggestion]):
+class Suggestions(list[Suggestion]):
     """Items to label, in order; prints as a table."""
-
-    def __init__(self, rows: Sequence[Suggestion]) -> None:
-        self._rows = list(rows)
-
-    @overload
-    def __getitem__(self, place: int) -> Suggestion: ...
-    @overload
-    def __getitem__(self, place: slice) -> Sequence[Suggestion]: ...
-    def __getitem__(self, place: int | slice) -> Suggestion | Sequence[Suggestion]:
-        return self._rows[place]
-
-    def __len__(self) -> int:
-        return len(self._rows)
 
     @property
     def items(self) -> list[Any]:

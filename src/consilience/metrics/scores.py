@@ -7,7 +7,6 @@ the means of empty bins are NaN.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, final
@@ -133,21 +132,12 @@ class Estimate(NamedTuple):
 
 
 @final
-class Evaluation(Mapping[str, Estimate]):
+class Evaluation(dict[str, Estimate]):
     """Metrics by name, each with its confidence interval; prints as a table."""
 
     def __init__(self, estimates: dict[str, Estimate], n_items: int) -> None:
-        self._estimates = estimates
+        super().__init__(estimates)
         self.n_items = n_items
-
-    def __getitem__(self, metric: str) -> Estimate:
-        return self._estimates[metric]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._estimates)
-
-    def __len__(self) -> int:
-        return len(self._estimates)
 
     def to_table(self) -> Table:
         """One row per metric."""

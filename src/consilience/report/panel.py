@@ -8,7 +8,6 @@ import numpy as np
 
 from consilience.insight.accuracy.estimates import AccuracyEstimate
 from consilience.insight.agreement import coverage_of
-from consilience.insight.diagnostics import counted_confusions
 from consilience.report.items import Verdicts, member_verdicts
 from consilience.report.opening import accuracy
 from consilience.report.selection import largest_cells, members_to_show, rounded
@@ -16,7 +15,6 @@ from consilience.system.arrays import to_numpy
 
 if TYPE_CHECKING:
     from consilience.data.answers import HardAnswers
-    from consilience.data.predictions import Predictions
     from consilience.insight.analysis import Analysis
     from consilience.insight.diagnostics import Diagnosis
     from consilience.report.items import Judged, Verdicts
@@ -66,11 +64,9 @@ MOST_PAIRS, MOST_TOGETHER = 8, 20
 class Confusions:
     """How often each member called class k class j (members, true, predicted)."""
 
-    def __init__(self, predictions: Predictions, diagnosis: Diagnosis, votes: HardAnswers, truth: IntArray) -> None:
-        counted = counted_confusions(votes, truth, predictions.n_members, predictions.n_classes)
-        self.is_measured = counted is not None
-        self.counts = diagnosis.counts if counted is None else counted
-        self.n_classes = predictions.n_classes
+    def __init__(self, diagnosis: Diagnosis) -> None:
+        self.is_measured, self.counts = diagnosis.counts_labels, diagnosis.confused
+        self.n_classes = len(diagnosis.classes)
 
     @property
     def has_matrices(self) -> bool:
@@ -132,7 +128,7 @@ class MemberSection:
         self.accuracies = _estimates(analysis)
         self.coverage = coverage_of(answers, n_members, analysis.predictions.n_items)
         self.quality = _quality(analysis, votes)
-        self.confusions = Confusions(analysis.predictions, analysis.diagnosis, votes, truth)
+        self.confusions = Confusions(analysis.diagnosis)
         values = np.array([found.value for found in self.accuracies])
         self.on_card = members_to_show(self.n_answers, values, MOST_ON_CARD)
         most_drawn = min(self.confusions.most_drawn(MOST_DRAWN), MOST_WITH_MATRIX)
