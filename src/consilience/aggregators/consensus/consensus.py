@@ -17,21 +17,21 @@ from consilience.aggregators.consensus.class_shares import (
     reweighted,
     saved_shares,
 )
-from consilience.aggregators.consensus.label_free_fit import LabelFreeFit, Survey, fit_batch, fit_panel, n_effective
-from consilience.aggregators.consensus.labels.corrected import CorrectedRule, Correction
-from consilience.aggregators.consensus.labels.teaching import (
+from consilience.aggregators.consensus.label_free_fit import (
     MOST_CORRECTED,
-    NAMELESS,
-    LabelledItems,
+    LabelFreeFit,
     Sample,
+    Survey,
     can_be_corrected,
-    is_doubted,
-    keys_of,
+    fit_batch,
+    fit_panel,
     latest,
+    n_effective,
     rows_said,
     sample_of,
-    taught,
 )
+from consilience.aggregators.consensus.labels.corrected import CorrectedRule, Correction
+from consilience.aggregators.consensus.labels.teaching import NAMELESS, LabelledItems, is_doubted, keys_of, taught
 from consilience.aggregators.consensus.learned import network
 from consilience.aggregators.consensus.learned.rule import LearnedRule
 from consilience.aggregators.consensus.opinion_weights import Standing
@@ -257,7 +257,8 @@ class Consensus(AbstractIterative):
     def _taught(
         self, rule: LearnedRule, labelled: LabelledItems | None, sample: Sample | None, classes: list[Any]
     ) -> AbstractRule:
-        return taught(rule, labelled, sample, classes, is_vouched=self.label_noise == 0)
+        """The rule with what labels correct in it, if there are any."""
+        return rule if labelled is None else taught(rule, labelled, sample, classes, is_vouched=self.label_noise == 0)
 
     def _told(
         self,
@@ -275,7 +276,7 @@ class Consensus(AbstractIterative):
 
     def _shares(self, predictions: AbstractPredictions, known: Array | None) -> ClassShares | None:
         """The class shares that were given, if labels do not contradict them."""
-        shares = read_shares(self.class_shares, predictions.classes)
+        shares = None if self.class_shares is None else read_shares(self.class_shares, predictions.classes)
         if shares is not None and known is not None:
             shares.check_labels(known, predictions.classes)
         return shares

@@ -356,3 +356,50 @@ def _weight(answer_counts: FloatArray) -> float:
 def _are_hard(agreement: Agreement) -> npt.NDArray[np.bool_]:
     """Which members give votes alone, as labels or as one-hot rows (members,)."""
     return (agreement.answers > 0) & (agreement.mean_confidence >= SURE)
+
+
+# ---- a sample of the items ---------------------------------------------------------------------------------
+
+MOST_CORRECTED = 20_000
+"""Above so many members × classes no correction is learned: it would have more numbers than labels can determine."""
+
+N_SAMPLED, MOST_SAMPLED = 250, 2**20
+"""So many items are sampled; fewer, if they would be more numbers than this."""
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class Sample:
+    """What members said of some items, whether their classes are known or not."""
+
+    said: npt.NDArray[np.float32]  # (items, members, classes)
+
+
+def rows_said(predictions: Predictions) -> FloatArray:
+    """(items, members, classes): what members said of these items."""
+    said = predictions.to_array().transpose(1, 0, 2)
+    return np.asarray(said / said.sum(axis=2, keepdims=True), dtype=np.float64)  # half precision does not sum to 1
+
+
+def can_be_corrected(predictions: AbstractPredictions) -> bool:
+    """Whether labels can determine a number for each member and class."""
+    return predictions.n_members * predictions.n_classes <= MOST_CORRECTED
+
+
+def sample_of(predictions: AbstractPredictions) -> Sample | None:
+    """Some of the items, if labels can correct the answers to them."""
+    if not can_be_corrected(predictions):
+        return None
+    n_sampled = _n_sampled(predictions.n_members, predictions.n_classes)
+    return Sample(rows_said(predictions.sampled(n_sampled)).astype(np.float32))
+
+
+def _n_sampled(n_members: int, n_classes: int) -> int:
+    return min(N_SAMPLED, MOST_SAMPLED // (n_members * n_classes))
+
+
+def latest(before: Sample | None, new: Sample | None) -> Sample | None:
+    """The latest items of a stream."""
+    if before is None or new is None:
+        return new
+    return Sample(np.concatenate([before.said, new.said])[-_n_sampled(*new.said.shape[1:]) :])

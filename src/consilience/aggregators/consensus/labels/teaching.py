@@ -20,18 +20,12 @@ from consilience.system.errors import warn
 if TYPE_CHECKING:
     import numpy.typing as npt
 
+    from consilience.aggregators.consensus.label_free_fit import Sample
     from consilience.aggregators.consensus.learned.rule import LearnedRule
     from consilience.answering.rule import AbstractRule
     from consilience.data.axes import Axis
-    from consilience.data.predictions import AbstractPredictions
     from consilience.system.arrays import FloatArray
 
-
-MOST_CORRECTED = 20_000
-"""Above so many members × classes no correction is learned: it would have more numbers than labels can determine."""
-
-N_SAMPLED, MOST_SAMPLED = 250, 2**20
-"""So many items are sampled; fewer, if they would be more numbers than this."""
 
 FORGOTTEN = 1e-3
 """A labelled item that counts for less is dropped."""
@@ -69,44 +63,6 @@ class LabelledItems:
         return self.said, self.targets, self.noise, self.weights, self.keys
 
 
-@final
-@dataclass(frozen=True, slots=True, eq=False)
-class Sample:
-    """What members said of some items, whether their classes are known or not."""
-
-    said: npt.NDArray[np.float32]  # (items, members, classes)
-
-
-def rows_said(predictions: Predictions) -> FloatArray:
-    """(items, members, classes): what members said of these items."""
-    said = predictions.to_array().transpose(1, 0, 2)
-    return np.asarray(said / said.sum(axis=2, keepdims=True), dtype=np.float64)  # half precision does not sum to 1
-
-
-def can_be_corrected(predictions: AbstractPredictions) -> bool:
-    """Whether labels can determine a number for each member and class."""
-    return predictions.n_members * predictions.n_classes <= MOST_CORRECTED
-
-
-def sample_of(predictions: AbstractPredictions) -> Sample | None:
-    """Some of the items, if labels can correct the answers to them."""
-    if not can_be_corrected(predictions):
-        return None
-    n_sampled = _n_sampled(predictions.n_members, predictions.n_classes)
-    return Sample(rows_said(predictions.sampled(n_sampled)).astype(np.float32))
-
-
-def _n_sampled(n_members: int, n_classes: int) -> int:
-    return min(N_SAMPLED, MOST_SAMPLED // (n_members * n_classes))
-
-
-def latest(before: Sample | None, new: Sample | None) -> Sample | None:
-    """The latest items of a stream."""
-    if before is None or new is None:
-        return new
-    return Sample(np.concatenate([before.said, new.said])[-_n_sampled(*new.said.shape[1:]) :])
-
-
 def keys_of(items: Axis, positions: npt.NDArray[np.intp], said: FloatArray) -> npt.NDArray[np.int64]:
     """A number for each item, the same wherever the item is met, so that a file need not hold the names.
 
@@ -130,14 +86,14 @@ DISTRUSTED = 0.5
 
 
 def taught(
-    rule: LearnedRule, labelled: LabelledItems | None, sample: Sample | None, classes: list[Any], *, is_vouched: bool
+    rule: LearnedRule, labelled: LabelledItems, sample: Sample | None, classes: list[Any], *, is_vouched: bool
 ) -> AbstractRule:
     """The rule with what these labels correct in it, as far as so many labels can justify it.
 
     Labels that somebody vouches for are trusted. Labels of one class alone would teach that there is no other.
     """
-    labels = [] if labelled is None else labelled.targets.argmax(axis=1).tolist()
-    if labelled is None or len(set(labels)) < 2:
+    labels = labelled.targets.argmax(axis=1).tolist()
+    if len(set(labels)) < 2:
         if len(labels) >= MANY_OF_ONE:
             warn(
                 "labels teach nothing of other items where all are of one class; "
