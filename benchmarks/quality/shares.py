@@ -159,12 +159,12 @@ def main() -> None:
     parser.add_argument("--work-dir", type=Path, required=True)
     parser.add_argument("--side", choices=["tuning", "held-out"], default="tuning")
     parser.add_argument("--ridge", type=float, default=class_shares.RIDGE)
-    parser.add_argument("--tolerance", type=float, default=class_shares.TOLERANCE)
+    parser.add_argument("--tolerance", type=float, default=class_shares.SHARE_TOLERANCE)
     parser.add_argument("--count-tolerance", type=float, default=class_shares.COUNT_TOLERANCE)
     parser.add_argument("--even-worth", type=float, default=class_shares.EVEN_WORTH)
     parser.add_argument("-o", "--output", type=Path)
     options = parser.parse_args()
-    class_shares.RIDGE, class_shares.TOLERANCE = options.ridge, options.tolerance
+    class_shares.RIDGE, class_shares.SHARE_TOLERANCE = options.ridge, options.tolerance
     class_shares.COUNT_TOLERANCE, class_shares.EVEN_WORTH = options.count_tolerance, options.even_worth
     found = []
     for path in track(chosen(options.work_dir / "panels", options.side), "fusing"):

@@ -35,7 +35,7 @@ MARKERS, DASHES = ("o", "s", "^", "D", "v", "P"), ("-", "--", "-.", ":")
 INK, PALE = "#404040", "#BFBFBF"
 """Text and frames; grids, and cells of which nothing is known."""
 
-MOST_MEMBERS, MOST_COLUMNS = 24, 4
+MOST_HEAT_MAPS, MOST_ABREAST = 24, 4
 """How many heat maps fit in a figure, and how many side by side."""
 
 MOST_NAMES, MOST_NUMBERS = 20, 12
@@ -55,7 +55,7 @@ def plot_confusion(
     predicted) by name. `members` are names; all by default.
     """
     shown = _confusion_of(source, members)
-    n_columns = min(len(shown.members), MOST_COLUMNS)
+    n_columns = min(len(shown.members), MOST_ABREAST)
     n_rows = -(-len(shown.members) // n_columns)
     figure = _new_figure(2.2 * n_columns + 1, 2.2 * n_rows + 0.6) if figure is None else figure
     grid = figure.subplots(n_rows, n_columns, squeeze=False).ravel()
@@ -174,9 +174,9 @@ def _confusion_of(
     wanted = list(places) if members is None else [str(name) for name in members]
     if unknown := [name for name in wanted if name not in places]:
         raise ValueError(f"members must be among {some(list(places))}; got {unknown[0]!r}")
-    if not 0 < len(wanted) <= MOST_MEMBERS:
+    if not 0 < len(wanted) <= MOST_HEAT_MAPS:
         raise ValueError(
-            f"a figure has room for 1 to {MOST_MEMBERS} members; got {len(wanted)}: name some in `members`"
+            f"a figure has room for 1 to {MOST_HEAT_MAPS} members; got {len(wanted)}: name some in `members`"
         )
     return _Confusion(wanted, [str(name) for name in classes], tables[[places[name] for name in wanted]])
 

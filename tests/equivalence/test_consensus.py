@@ -221,8 +221,8 @@ def test_one_more_batch_is_the_loops(case, forgetting):
 
 
 def test_shares_are_reestimated_from_a_sample_of_many_items(rng, monkeypatch):
-    monkeypatch.setattr("consilience.aggregators.consensus.label_free_fit.SAMPLED_ITEMS", 9)
-    monkeypatch.setattr("consilience.aggregators.consensus.label_free_fit.SAMPLED_NUMBERS", 9)
+    monkeypatch.setattr("consilience.aggregators.consensus.label_free_fit.REESTIMATED_ITEMS", 9)
+    monkeypatch.setattr("consilience.aggregators.consensus.label_free_fit.REESTIMATED_NUMBERS", 9)
     array, _ = softmax_members(rng, [3, 2, 1], N_ITEMS, N_CLASSES)
     average = array.mean(axis=0)
     places = sample(N_ITEMS, 9)

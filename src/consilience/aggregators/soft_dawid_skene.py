@@ -17,9 +17,9 @@ from consilience.aggregators.dirichlet_model import DirichletModel, Emissions, S
 from consilience.aggregators.iterative import AbstractLatent, read_class_prior
 from consilience.answering.declaration import (
     BY_MEMBER_FLAGS,
+    LEARNED_ROUNDING,
     LOG_STATISTICS,
     SILENCE,
-    SUM_ROUNDING,
     Learned,
     Number,
     Record,
@@ -334,7 +334,7 @@ class SoftDawidSkene(AbstractLatent):
     def _check_learned(self) -> None:
         """Raise where concentrations are not positive, or rates do not sum to 1."""
         concentrations, rates = self.table_[self.is_soft_], self.table_[~self.is_soft_]
-        if (concentrations <= 0).any() or (np.abs(rates.sum(axis=-1) - 1) > SUM_ROUNDING).any():
+        if (concentrations <= 0).any() or (np.abs(rates.sum(axis=-1) - 1) > LEARNED_ROUNDING).any():
             raise InvalidPredictions(
                 "'table_' must be positive for members who give probabilities, and have rows that sum to 1 for others"
             )

@@ -21,7 +21,7 @@ from consilience.system.arrays import is_array
 TOO_LARGE = 1e50
 """Numbers must be smaller, so that sums and products do not overflow. NaN fails this comparison too."""
 
-SUM_ROUNDING = 1e-6
+LEARNED_ROUNDING = 1e-6
 """How far from 1 the sum of a row of learned probabilities may be."""
 
 COARSE = 0.01
@@ -69,8 +69,8 @@ class Record:
 Learned: TypeAlias = Mapping[str, str | Shape | Number | Record]
 """What is learned, by attribute. A text stands for the shape of an array without negative numbers."""
 
-CLASS_PRIOR = Shape("k", sums_to_one=SUM_ROUNDING)
-CONFUSION = Shape("mkk", sums_to_one=SUM_ROUNDING)
+CLASS_PRIOR = Shape("k", sums_to_one=LEARNED_ROUNDING)
+CONFUSION = Shape("mkk", sums_to_one=LEARNED_ROUNDING)
 POSTERIOR = Shape("ik", sums_to_one=COARSE, dtypes=("float64", "float32", "float16"))
 BY_MEMBER_FLAGS = Shape("m", dtypes=("bool",))
 
@@ -214,7 +214,7 @@ def _wrong_values(array: Any, shape: Shape) -> str | None:
     if shape.sums_to_one is not None:
         off = np.abs(rows.sum(axis=-1, dtype=np.float64) - 1)
         is_coarse = shape.sums_to_one >= COARSE
-        if (off > (sum_tolerance(rows, is_half=True) + SUM_ROUNDING if is_coarse else shape.sums_to_one)).any():
+        if (off > (sum_tolerance(rows, is_half=True) + LEARNED_ROUNDING if is_coarse else shape.sums_to_one)).any():
             return f"must have rows that sum to 1; one is off by {off.max():.3g}"
     return None
 

@@ -49,7 +49,7 @@ def write_onnx(rule: AbstractRule, names: Names, path: str | os.PathLike[str], *
         file.write(model.SerializeToString())
 
 
-def _draw(graph: Graph, rule: AbstractRule, shape: Shape, *, logits: bool) -> None:
+def _draw(graph: Graph, rule: AbstractRule, shape: AxisSizes, *, logits: bool) -> None:
     """The whole graph, from `predictions` to `posterior` and `label`."""
     given = Traced(graph, "predictions", shape, np.dtype(np.float32)).cast(graph.dtype)
     is_missing = given.apply("IsNaN", dtype=BOOL).cast(graph.dtype).reduced("ReduceMax", 2, keepdims=True)
@@ -90,7 +90,7 @@ def _model(graph: Graph, names: Names, *, logits: bool) -> Any:
     return model
 
 
-Shape = tuple[int | None, ...]
+AxisSizes = tuple[int | None, ...]
 """Sizes of axes; None is that of the batch."""
 
 
@@ -138,7 +138,7 @@ class Traced:
         self,
         graph: Graph,
         name: str | None,
-        shape: Shape,
+        shape: AxisSizes,
         dtype: np.dtype[Any],
         values: np.ndarray[Any, Any] | None = None,
     ) -> None:
@@ -161,7 +161,7 @@ class Traced:
         self,
         operator: str,
         *others: Any,
-        shape: Shape | None = None,
+        shape: AxisSizes | None = None,
         dtype: np.dtype[Any] | None = None,
         name: str | None = None,
         place: int = 0,
@@ -243,7 +243,7 @@ class Traced:
     __invert__, __neg__ = (lambda self, operator=operator: self.apply(operator) for operator in ("Not", "Neg"))
 
 
-def _broadcast(shapes: list[Shape]) -> Shape:
+def _broadcast(shapes: list[AxisSizes]) -> AxisSizes:
     """The shape of what is computed element by element."""
     n_axes = max(map(len, shapes))
     rows = [(1,) * (n_axes - len(shape)) + shape for shape in shapes]
@@ -274,7 +274,7 @@ def _joined(arrays: Sequence[Traced], axis: int) -> Traced:
     return first.apply("Concat", *others, shape=(*first.shape[:axis], size, *first.shape[axis + 1 :]), axis=axis)
 
 
-def _reshaped(array: Traced, shape: Shape) -> Traced:
+def _reshaped(array: Traced, shape: AxisSizes) -> Traced:
     sizes = tuple(None if size == -1 else size for size in shape)
     return array.apply("Reshape", np.array([-1 if size is None else size for size in sizes]), shape=sizes)
 

@@ -17,7 +17,6 @@ from consilience.cli.inputs import (
     with_classes_of,
 )
 from consilience.cli.options import (
-    ClassShares,
     Files,
     Json,
     Known,
@@ -26,6 +25,7 @@ from consilience.cli.options import (
     MethodOption,
     MethodOptions,
     ModelOption,
+    SharesOption,
     Title,
     with_layout,
 )
@@ -44,7 +44,7 @@ def command(
     *,
     method: MethodOption = DEFAULT,
     option: MethodOptions = None,
-    class_shares: ClassShares = None,
+    class_shares: SharesOption = None,
     logits: Logits = False,
     labels: Labels = None,
     known: Known = None,

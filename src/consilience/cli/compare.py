@@ -2,7 +2,7 @@
 
 from consilience.cli import screen
 from consilience.cli.inputs import labels_of, predictions_of, shares_of
-from consilience.cli.options import ClassShares, Files, Json, Known, Labels, Logits, with_layout
+from consilience.cli.options import Files, Json, Known, Labels, Logits, SharesOption, with_layout
 from consilience.data.tables.told import Told
 from consilience.insight.comparison import compare
 
@@ -14,7 +14,7 @@ def command(
     logits: Logits = False,
     labels: Labels = None,
     known: Known = None,
-    class_shares: ClassShares = None,
+    class_shares: SharesOption = None,
     json: Json = False,
     told: Told,
 ) -> None:

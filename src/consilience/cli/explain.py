@@ -7,7 +7,6 @@ import typer
 from consilience.cli import screen
 from consilience.cli.inputs import DEFAULT, check_model_is_alone, fitted, labels_of, predictions_of, shares_of
 from consilience.cli.options import (
-    ClassShares,
     Files,
     Json,
     Known,
@@ -15,6 +14,7 @@ from consilience.cli.options import (
     MethodOption,
     MethodOptions,
     ModelOption,
+    SharesOption,
     with_layout,
 )
 from consilience.data.tables.told import Told
@@ -32,7 +32,7 @@ def command(
     ] = None,
     method: MethodOption = DEFAULT,
     option: MethodOptions = None,
-    class_shares: ClassShares = None,
+    class_shares: SharesOption = None,
     logits: Logits = False,
     known: Known = None,
     model: ModelOption = None,

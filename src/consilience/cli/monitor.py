@@ -7,7 +7,7 @@ import typer
 
 from consilience.cli import screen
 from consilience.cli.inputs import labels_of, predictions_of, shares_of
-from consilience.cli.options import ClassShares, Files, Json, Labels, Logits, with_layout
+from consilience.cli.options import Files, Json, Labels, Logits, SharesOption, with_layout
 from consilience.cli.outputs import check_places
 from consilience.cli.wording import on_command_line
 from consilience.data.tables.told import Told
@@ -38,7 +38,7 @@ def command(
     ] = 0.01,
     logits: Logits = False,
     labels: Labels = None,
-    class_shares: ClassShares = None,
+    class_shares: SharesOption = None,
     report: Annotated[Path | None, typer.Option("--report", help="Where an HTML page goes.")] = None,
     json: Json = False,
     told: Told,

@@ -31,7 +31,7 @@ MethodOptions = Annotated[
     list[str] | None,
     typer.Option("--option", help="A parameter of the method, NAME=VALUE, such as max_iter=50. Repeatable."),
 ]
-ClassShares = Annotated[
+SharesOption = Annotated[
     str | None,
     typer.Option(
         "--class-shares",

@@ -16,7 +16,6 @@ from consilience.cli.inputs import (
     shares_of,
 )
 from consilience.cli.options import (
-    ClassShares,
     Files,
     Known,
     Labels,
@@ -24,6 +23,7 @@ from consilience.cli.options import (
     MethodOption,
     MethodOptions,
     ModelOption,
+    SharesOption,
     Title,
     with_layout,
 )
@@ -40,7 +40,7 @@ def command(
     output: Annotated[Path, typer.Option("--output", "-o", help="Where the page goes.")] = Path("report.html"),
     method: MethodOption = DEFAULT,
     option: MethodOptions = None,
-    class_shares: ClassShares = None,
+    class_shares: SharesOption = None,
     logits: Logits = False,
     labels: Labels = None,
     known: Known = None,

@@ -37,7 +37,7 @@ NARROW, WIDEST = 60, 10_000
 PAIRS = 3
 """How many pairs that agree least, and most, are shown."""
 
-MOST_MEMBERS, FIRST, LAST = 20, 10, 5
+ALL_MEMBERS_UP_TO, FIRST_ROWS, LAST_ROWS = 20, 10, 5
 """Up to the first number of members, all are listed; of more, so many of the best and so many of the worst."""
 
 LONGEST_METHOD = 29
@@ -254,14 +254,14 @@ def _print_members(summary: dict[str, Any]) -> None:
     """Print how often each member is right: all members, or of many the best and the worst."""
     members = summary["members"]
     ranked = sorted((row for row in members if row["coverage"] > 0), key=lambda row: -_number(row))
-    if len(ranked) > MOST_MEMBERS:
+    if len(ranked) > ALL_MEMBERS_UP_TO:
         ranked = [row for row in ranked if not math.isnan(row["estimated accuracy"])] or ranked
     is_mixed = any(row.get("measured") for row in ranked)
     out.print("\n[bold]Members[/bold]")
     grid = rich.table.Table()
     for name in ("member", "answered", "right" if is_mixed else "right*", "kappa†", "influence‡", "confuses most"):
         grid.add_column(name, justify="left" if name in ("member", "confuses most") else "right")
-    n_first, n_last = (FIRST, LAST) if len(ranked) > MOST_MEMBERS else (len(ranked), 0)
+    n_first, n_last = (FIRST_ROWS, LAST_ROWS) if len(ranked) > ALL_MEMBERS_UP_TO else (len(ranked), 0)
     for row in ranked[:n_first]:
         grid.add_row(*_member_cells(row, is_mixed=is_mixed))
     for row in ranked[len(ranked) - n_last :]:

@@ -8,7 +8,7 @@ import typer
 
 from consilience.cli import screen
 from consilience.cli.inputs import DEFAULT, fitted, labels_of, predictions_of, shares_of
-from consilience.cli.options import ClassShares, Files, Json, Logits, MethodOption, MethodOptions, with_layout
+from consilience.cli.options import Files, Json, Logits, MethodOption, MethodOptions, SharesOption, with_layout
 from consilience.cli.outputs import check_places, files_in
 from consilience.data.labels import known_labels
 from consilience.data.predictions import Predictions
@@ -34,7 +34,7 @@ def command(
     ] = None,
     method: MethodOption = DEFAULT,
     option: MethodOptions = None,
-    class_shares: ClassShares = None,
+    class_shares: SharesOption = None,
     seed: Annotated[int, typer.Option("--seed", help="Another one suggests other items.", min=0)] = 0,
     logits: Logits = False,
     json: Json = False,

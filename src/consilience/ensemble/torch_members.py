@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
 Activation: TypeAlias = Literal["softmax", "sigmoid", "none"]
-Model: TypeAlias = Callable[..., Any]  # a torch.nn.Module, or any function of a batch
+TorchModel: TypeAlias = Callable[..., Any]  # a torch.nn.Module, or any function of a batch
 Outputs: TypeAlias = "npt.NDArray[np.float32]"
 
 LABELS = ("labels", "label")
@@ -103,7 +103,7 @@ def _length(loader: Any) -> int | None:
 # ---- models -----------------------------------------------------------------------------------------------
 
 
-def _named(models: Any, torch: Any) -> dict[str, Model]:
+def _named(models: Any, torch: Any) -> dict[str, TorchModel]:
     """The models by name: their keys, or their class, with a number where several are of the same class."""
     if isinstance(models, Mapping | torch.nn.ModuleDict):
         named = dict(models.items())
@@ -134,7 +134,7 @@ def _kind(model: Any) -> str:
 
 
 @contextmanager
-def _evaluating(models: Iterable[Model], torch: Any) -> Iterator[None]:
+def _evaluating(models: Iterable[TorchModel], torch: Any) -> Iterator[None]:
     """All modules in eval mode; afterwards each submodule is as it was, a frozen one inside a training one too."""
     modules = [model for model in models if isinstance(model, torch.nn.Module)]
     was_training = {part: part.training for module in modules for part in module.modules()}
@@ -153,7 +153,7 @@ def _evaluating(models: Iterable[Model], torch: Any) -> Iterator[None]:
 # ---- batches ----------------------------------------------------------------------------------------------
 
 
-def _answers(members: dict[str, Model], batch: Any, device: Any, torch: Any) -> Iterator[tuple[str, Outputs]]:
+def _answers(members: dict[str, TorchModel], batch: Any, device: Any, torch: Any) -> Iterator[tuple[str, Outputs]]:
     """What each member makes of a batch, which is moved once to each device."""
     inputs = _inputs(batch)
     moved: dict[Any, Any] = {None: inputs}
@@ -176,7 +176,7 @@ def _inputs(batch: Any) -> Any:
     return batch[0] if is_parts else batch
 
 
-def _device_of(model: Model, device: Any, torch: Any) -> Any:
+def _device_of(model: TorchModel, device: Any, torch: Any) -> Any:
     """Where a module's first parameter or buffer is; the device given for what has neither."""
     if isinstance(model, torch.nn.Module):
         for tensors in (model.parameters(), model.buffers()):

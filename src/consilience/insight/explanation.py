@@ -163,7 +163,7 @@ def _contenders(log_posterior: FloatArray, one: Predictions, against: Any) -> tu
     return int(order[0] if order[0] != other else order[1]), other
 
 
-FEWEST, MOST = 5, 20
+FEWEST_EXPLAINED, MOST_EXPLAINED = 5, 20
 """How many items are explained, where there are so many: more of them, the less each costs."""
 
 WORK = 2e5
@@ -183,5 +183,5 @@ def influence_of(explanations: Iterable[Explanation]) -> FloatArray:
 def explained_items(data: Predictions) -> IntArray:
     """The items whose explanations tell the influence of members, spread evenly over all."""
     each = min(2.0 ** min(data.n_members, 63), MOST_COALITIONS) * data.n_classes
-    n_explained = min(data.n_items, int(np.clip(WORK / each, FEWEST, MOST)))
+    n_explained = min(data.n_items, int(np.clip(WORK / each, FEWEST_EXPLAINED, MOST_EXPLAINED)))
     return np.linspace(0, data.n_items - 1, n_explained).round().astype(np.intp)

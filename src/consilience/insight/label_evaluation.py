@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from consilience.data.predictions import Predictions
     from consilience.system.arrays import FloatArray, IntArray
 
-FEW = 50
+FEW_GIVEN = 50
 """With fewer labels, no visible difference between half and all says nothing about more."""
 
 N_BOOTSTRAP, LEVEL = 1000, 0.95
@@ -72,7 +72,7 @@ class LabelEvaluation(NamedTuple):
             return "the second half of them still made the probabilities better; more right answers are within chance"
         if last.high < 0:
             return "the second half of them still helped, so more are likely worth it"
-        if self.n_labels < FEW:
+        if self.n_labels < FEW_GIVEN:
             return "these are too few to tell whether more would help"
         if last.low > 0:
             return "the second half of them made it no better"

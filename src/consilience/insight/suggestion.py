@@ -32,10 +32,10 @@ if TYPE_CHECKING:
 EVEN_SHARE = 0.25
 """The part of an item's chance that is the same for all; the rest grows with the entropy of its answer."""
 
-GOLDEN = (5**0.5 - 1) / 2
+GOLDEN_RATIO = (5**0.5 - 1) / 2
 """The fractional parts of its multiples are spread evenly, however many are taken."""
 
-MOST_NAMED, MOST_ANSWERS = 6, 3
+MOST_VOTERS, MOST_ANSWERS = 6, 3
 """Up to the first number of voters are named; at most the second number of answers is listed."""
 
 LEAST_RIVAL = 0.2
@@ -192,7 +192,7 @@ def _chosen(outlook: _Outlook, n: int, is_known: npt.NDArray[np.bool_], rng: np.
     found = line[np.minimum(np.searchsorted(ends, points[is_free]), n_items - 1)]
     found = found[~is_known[found]]
     found = found[np.sort(np.unique(found, return_index=True)[1])]  # an item may span several cells
-    found = found[np.argsort(np.arange(len(found)) * GOLDEN % 1, kind="stable")][:n]
+    found = found[np.argsort(np.arange(len(found)) * GOLDEN_RATIO % 1, kind="stable")][:n]
     return np.concatenate([found, _others(width, is_known, found, n - len(found), rng)])
 
 
@@ -242,7 +242,7 @@ def _told(votes: dict[int, list[int]], predictions: Predictions) -> str:
     parts = []
     for label, members in ranked[:MOST_ANSWERS]:
         names = [str(predictions.axes.members.name(member)) for member in members]
-        who = " and ".join(filter(None, [", ".join(names[:-1]), names[-1]])) if n_voters <= MOST_NAMED else len(names)
+        who = " and ".join(filter(None, [", ".join(names[:-1]), names[-1]])) if n_voters <= MOST_VOTERS else len(names)
         parts.append(f"{who} {'says' if len(names) == 1 else 'say'} {predictions.axes.classes.name(label)}")
     if len(ranked) > MOST_ANSWERS:
         parts.append("others something else")

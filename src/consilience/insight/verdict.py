@@ -338,7 +338,7 @@ def as_sentences(parts: Iterable[str]) -> list[str]:
     return [f"{words[0].upper()}{words[1:]}." for words in parts if words]
 
 
-LEAST_CHANGED, LEAST_SHARE = 3, 0.01
+LEAST_CHANGED, LEAST_HINTED = 3, 0.01
 """Fewer answers that would change, or a smaller share of them, are not worth a hint."""
 
 MOST_HINTED = 2**18
@@ -374,6 +374,6 @@ def hint_of(method: AbstractAggregator, predictions: Predictions, posterior: Arr
         predictions, posterior = predictions.take(places), take(posterior, places, axis=0)
     chosen = to_numpy(rule_given(method, predictions, EVEN).posterior(predictions)).argmax(axis=1)
     is_changed = ~is_tie(to_numpy(posterior).astype(np.float64), chosen)
-    if is_changed.sum() < LEAST_CHANGED or is_changed.mean() < LEAST_SHARE:
+    if is_changed.sum() < LEAST_CHANGED or is_changed.mean() < LEAST_HINTED:
         return None
     return Hint(round(is_changed.mean() * n_items), n_items, is_exact=n_items <= most)

@@ -41,8 +41,8 @@ TOO_SURE = 0.15
 """A member is too sure if it claims so much more than is estimated; it then claims .1 too much or more."""
 
 CHANCE_LEVEL = 0.1
-"""A member is useless if its agreement with the fused answer beyond chance, Cohen's kappa, is less. It then has hardly
-more with the truth."""
+"""A member is useless if its agreement with the fused answer beyond chance, Cohen's kappa, is less. Its agreement with
+the truth is then hardly higher."""
 
 LEAST_RENAMED = 0.3
 """A member has its classes in another order if so many more of its votes would be those of the fused answer under

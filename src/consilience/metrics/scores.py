@@ -45,7 +45,7 @@ def wilson(share: float, n_items: int, level: float = 0.95) -> tuple[float, floa
 METRICS = ("accuracy", "nll", "brier", "ece", "ece debiased")
 """Their names wherever scores are listed; ECE is the expected calibration error."""
 
-BOTTOM = {"ece debiased": -np.inf, "quadratic kappa": -1.0}
+LEAST_SCORES = {"ece debiased": -np.inf, "quadratic kappa": -1.0}
 """The least values of metrics that may be negative."""
 
 LEAST_PROBABILITY = 1e-12
@@ -202,7 +202,7 @@ def evaluate(
         elif n_bootstrap:
             draws = np.array([draw[name] for draw in resampled])
             low, high = np.quantile(draws - draws.mean() + value, [(1 - level) / 2, (1 + level) / 2])
-        bottom = BOTTOM.get(name, 0.0)
+        bottom = LEAST_SCORES.get(name, 0.0)
         estimates[name] = Estimate(value, max(float(low), bottom), max(float(high), bottom))
     return Evaluation(estimates, n_items)
 

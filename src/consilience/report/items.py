@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from consilience.system.arrays import Array, FloatArray, IntArray
 
 
-class Verdicts(NamedTuple):
+class ItemAnswers(NamedTuple):
     """The answers to items. Each array has one entry per item."""
 
     chosen: IntArray  # the most probable class
@@ -52,33 +52,33 @@ class Verdicts(NamedTuple):
         return [int(n_items) for n_items in curve_of(self.confidence, self.is_right).n_items]
 
 
-def verdicts_of(parts: Iterable[Array], truth: IntArray) -> Verdicts:
+def answers_to(parts: Iterable[Array], truth: IntArray) -> ItemAnswers:
     """The verdicts of rows (items, classes) that come in parts; `truth` has one entry per row."""
     read, start = [], 0
     for rows in parts:
         stop = start + len(rows)
         read.append(_read(to_numpy(rows).astype(np.float64, copy=False), truth[start:stop]))
         start = stop
-    return Verdicts(*(np.concatenate(column) for column in zip(*read, strict=True)))
+    return ItemAnswers(*(np.concatenate(column) for column in zip(*read, strict=True)))
 
 
-def _read(rows: FloatArray, truth: IntArray) -> Verdicts:
+def _read(rows: FloatArray, truth: IntArray) -> ItemAnswers:
     ordered = np.partition(rows, -2, axis=1)
     first, second = np.minimum(ordered[:, -1], 1), ordered[:, -2]
     is_known = truth >= 0
     values = np.full((len(rows), 3), np.nan)
     values[is_known] = ItemScores.of(rows[is_known], truth[is_known]).values
-    return Verdicts(rows.argmax(axis=1), first, first - second, truth, values)
+    return ItemAnswers(rows.argmax(axis=1), first, first - second, truth, values)
 
 
-def member_verdicts(member: SoftMember, truth: IntArray) -> Verdicts | None:
+def answers_of_member(member: SoftMember, truth: IntArray) -> ItemAnswers | None:
     """The verdicts of a member who gives probabilities; None if it never answers."""
     items = np.arange(len(truth)) if member.items is None else member.items
     is_present = np.isin(items, member.answered())
     if not is_present.any():
         return None
     parts = (to_numpy(rows)[is_present[start : start + len(rows)]] for start, rows in parts_of(member.rows))
-    return verdicts_of(parts, truth[items[is_present]])
+    return answers_to(parts, truth[items[is_present]])
 
 
 ALL_CLASSES_UP_TO, MOST_LISTED_CLASSES = 12, 10
@@ -97,13 +97,13 @@ DOUBTFUL = 0.5
 class Judged(NamedTuple):
     """The answers of consensus and average to all items."""
 
-    consensus: Verdicts
-    average: Verdicts
+    consensus: ItemAnswers
+    average: ItemAnswers
     n_answers: IntArray
     n_against: IntArray  # answers that contradict the consensus
 
     @classmethod
-    def of(cls, consensus: Verdicts, average: Verdicts, answers: HardAnswers) -> Judged:
+    def of(cls, consensus: ItemAnswers, average: ItemAnswers, answers: HardAnswers) -> Judged:
         """Count each item's answers, and those that contradict the consensus."""
         n_items = len(consensus.chosen)
         contradicts = answers.items[answers.labels != consensus.chosen[answers.items]]

@@ -25,7 +25,7 @@ from consilience.data.answers import HardAnswers, parts_of
 from consilience.insight.analysis import Analysis
 from consilience.insight.arguments import by_predictions, given_or_consensus, look_at
 from consilience.insight.suggestion import suggestions_under
-from consilience.report.items import ItemSection, Judged, verdicts_of
+from consilience.report.items import ItemSection, Judged, answers_to
 from consilience.report.opening import Opening
 from consilience.report.panel import MemberSection, calibration
 from consilience.report.selection import rounded, text
@@ -240,7 +240,7 @@ def report_payload(
     # An answer is a vote, unless it finds several classes most probable.
     answers, votes = (labels.hard or NOBODY_ANSWERS for labels in (data.harden(), data.votes()))
     consensus, average = (
-        verdicts_of((part for _, part in parts_of(rows)), analysis.measurable)
+        answers_to((part for _, part in parts_of(rows)), analysis.measurable)
         for rows in (analysis.posterior, analysis.average)
     )
     judged = Judged.of(consensus, average, answers)

@@ -8,7 +8,7 @@ import numpy as np
 
 from consilience.insight.accuracy.estimates import AccuracyEstimate
 from consilience.insight.agreement import coverage_of
-from consilience.report.items import Verdicts, member_verdicts
+from consilience.report.items import ItemAnswers, answers_of_member
 from consilience.report.opening import accuracy
 from consilience.report.selection import largest_cells, members_to_show, rounded
 from consilience.system.arrays import to_numpy
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from consilience.data.answers import HardAnswers
     from consilience.insight.analysis import Analysis
     from consilience.insight.diagnostics import Diagnosis
-    from consilience.report.items import Judged, Verdicts
+    from consilience.report.items import ItemAnswers, Judged
     from consilience.system.arrays import FloatArray, IntArray
 
 
@@ -35,7 +35,7 @@ def calibration(judged: Judged, members: MemberSection) -> dict[str, Any]:
     }
 
 
-def _panel(verdicts: Verdicts) -> dict[str, Any]:
+def _panel(verdicts: ItemAnswers) -> dict[str, Any]:
     curve = verdicts.curve()
     return {
         "histogram": verdicts.histogram(),
@@ -54,10 +54,10 @@ def _panel(verdicts: Verdicts) -> dict[str, Any]:
 MOST_IN_MATRIX = 30
 """With more classes, a matrix is unreadable and lists take its place."""
 
-MOST_CELLS = 30_000
+MOST_DRAWN_CELLS = 30_000
 """About how many cells all matrices of a page may have; a dozen matrices always fit."""
 
-MOST_PAIRS, MOST_TOGETHER = 8, 20
+MOST_CONFUSIONS, MOST_TOGETHER = 8, 20
 """How many confusions a member's list has, and that of all members together."""
 
 
@@ -75,9 +75,9 @@ class Confusions:
 
     def most_drawn(self, fewest: int) -> int:
         """How many members may have a matrix or a list."""
-        return max(fewest, MOST_CELLS // self.n_classes**2) if self.has_matrices else 2 * fewest
+        return max(fewest, MOST_DRAWN_CELLS // self.n_classes**2) if self.has_matrices else 2 * fewest
 
-    def worst(self, member: int, most: int = MOST_PAIRS) -> list[list[Any]]:
+    def worst(self, member: int, most: int = MOST_CONFUSIONS) -> list[list[Any]]:
         """The most frequent confusions of a member: true class, said, its share of the true class."""
         return _worst(self.counts[member], most)
 
@@ -135,8 +135,8 @@ class MemberSection:
         self.drawn = members_to_show(self.n_answers, values, most_drawn)
         self.pictured = members_to_show(self.n_answers, values, MOST_DRAWN)
         soft = {member.position: member for member in self.predictions.soft}
-        self.verdicts: dict[int, Verdicts | None] = {
-            m: member_verdicts(soft[m], truth) for m in self.on_card.tolist() if m in soft
+        self.verdicts: dict[int, ItemAnswers | None] = {
+            m: answers_of_member(soft[m], truth) for m in self.on_card.tolist() if m in soft
         }
 
     def card(self) -> dict[str, Any]:
@@ -194,7 +194,7 @@ def _estimates(analysis: Analysis) -> list[AccuracyEstimate]:
 
 
 def _quality(analysis: Analysis, votes: HardAnswers) -> FloatArray:
-    """The mean probability that the fused answer gives to what each member voted for; NaN of who did not vote."""
+    """The mean probability that the fused answer gives to what each member voted for; NaN without a vote."""
     n_members = analysis.predictions.n_members
     belief = to_numpy(analysis.posterior)[votes.items, votes.labels].astype(np.float64)
     total = np.bincount(votes.members, weights=belief, minlength=n_members)

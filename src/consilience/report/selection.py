@@ -12,11 +12,11 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    from consilience.report.items import Verdicts
+    from consilience.report.items import ItemAnswers
     from consilience.system.arrays import FloatArray, IntArray
 
 
-LONGEST_NAME = 200
+LONGEST_TEXT = 200
 """Longer names are cut."""
 
 
@@ -32,13 +32,13 @@ def rounded(values: Any, digits: int = 4) -> Any:
     return round(float(array), digits) + 0.0 if np.isfinite(array) else None
 
 
-def text(name: Any, most: int = LONGEST_NAME) -> str:
+def text(name: Any, most: int = LONGEST_TEXT) -> str:
     """A name as text, cut if it is too long."""
     words = str(name)
     return words if len(words) <= most else words[: most - 1] + "…"
 
 
-ENOUGH_ANSWERS = 20
+ENOUGH_TO_RANK = 20
 """Members with fewer answers do not count as best or worst, unless all have fewer: three right answers are luck."""
 
 SHARE_OF_CHANGED = 0.6
@@ -57,7 +57,7 @@ def members_to_show(n_answers: IntArray, accuracy: FloatArray, most: int) -> Int
     """All members if they are few; else a third each: most answers, best and worst estimated accuracy."""
     if len(n_answers) <= most:
         return np.arange(len(n_answers))
-    is_known = (n_answers >= min(ENOUGH_ANSWERS, n_answers.max())) & ~np.isnan(accuracy)
+    is_known = (n_answers >= min(ENOUGH_TO_RANK, n_answers.max())) & ~np.isnan(accuracy)
     known = np.flatnonzero(is_known)
     by_accuracy = known[np.argsort(-accuracy[known], kind="stable")]
     rankings = [np.argsort(-n_answers, kind="stable"), by_accuracy, by_accuracy[::-1]]
@@ -83,7 +83,9 @@ def largest_cells(table: FloatArray, most: int) -> list[tuple[int, int]]:
     return [(int(cell // len(table)), int(cell % len(table))) for cell in ordered if values[cell] > 0]
 
 
-def items_to_show(consensus: Verdicts, is_changed: npt.NDArray[np.bool_], against: FloatArray, most: int) -> ShownItems:
+def items_to_show(
+    consensus: ItemAnswers, is_changed: npt.NDArray[np.bool_], against: FloatArray, most: int
+) -> ShownItems:
     """First the changed items, by decreasing margin; then the most uncertain and the most disputed others.
 
     `against` is the share of an item's answers that contradict the consensus.

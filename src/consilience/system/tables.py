@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 
-MOST_ROWS = 40
+MOST_PRINTED = 40
 """How many rows are printed."""
 
 
@@ -64,7 +64,7 @@ class Table:
 
     def __repr__(self) -> str:
         """Aligned text, numbers to the right and the rest to the left; only the first rows of a long table."""
-        texts = [[name, *map(_text, values[:MOST_ROWS])] for name, values in self._columns.items()]
+        texts = [[name, *map(_text, values[:MOST_PRINTED])] for name, values in self._columns.items()]
         widths = [max(map(len, column)) for column in texts]
         is_number = [all(isinstance(value, int | float | np.number) for value in v) for v in self._columns.values()]
         lines = []
@@ -74,8 +74,8 @@ class Table:
                 for cell, width, right in zip(row, widths, is_number, strict=True)
             )
             lines.append("  ".join(cells).rstrip())
-        if len(self) > MOST_ROWS:
-            lines.append(f"… and {len(self) - MOST_ROWS} more rows")
+        if len(self) > MOST_PRINTED:
+            lines.append(f"… and {len(self) - MOST_PRINTED} more rows")
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import consilience as cs
-from consilience.insight.explanation import FEWEST, MOST, explained_items
+from consilience.insight.explanation import FEWEST_EXPLAINED, MOST_EXPLAINED, explained_items
 from consilience.report.page import report_payload
 
 from simulate import softmax_members
@@ -59,5 +59,5 @@ def test_fewer_items_are_explained_where_each_costs_more(rng):
     many = cs.Predictions(rng.dirichlet(np.ones(2), size=(2, 1000)))
     costly = cs.Predictions(rng.dirichlet(np.ones(40), size=(20, 100)))
     assert explained_items(few).tolist() == list(range(7))
-    assert len(explained_items(many)) == MOST and explained_items(many)[-1] == 999
-    assert len(explained_items(costly)) == FEWEST
+    assert len(explained_items(many)) == MOST_EXPLAINED and explained_items(many)[-1] == 999
+    assert len(explained_items(costly)) == FEWEST_EXPLAINED

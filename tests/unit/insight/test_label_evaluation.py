@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import consilience as cs
-from consilience.aggregators.consensus.label_free_fit import N_SAMPLED
+from consilience.aggregators.consensus.label_free_fit import SAMPLE_ITEMS
 from consilience.insight.label_evaluation import LabelEvaluation
 from consilience.metrics.scores import Estimate
 
@@ -64,10 +64,10 @@ def test_labels_of_chance_buy_nothing(confused, rng):
 
 
 def test_the_order_of_items_does_not_matter(confused, rng):
-    """Of more than `N_SAMPLED` items, a sample says how many answers labels may turn, and that depends on the order."""
-    p, truth = confused[0].take(range(N_SAMPLED)), confused[1][:N_SAMPLED]
+    """Of more items than `SAMPLE_ITEMS`, a sample says how many answers labels may turn; it depends on the order."""
+    p, truth = confused[0].take(range(SAMPLE_ITEMS)), confused[1][:SAMPLE_ITEMS]
     labels = first(truth, 60)
-    other = rng.permutation(N_SAMPLED)
+    other = rng.permutation(SAMPLE_ITEMS)
     one = cs.value_of_labels(p, labels, n_folds=3)
     two = cs.value_of_labels(p.take(other).with_items(p.axes.items), labels[other], n_folds=3)
     for name in ("before", "half", "after"):

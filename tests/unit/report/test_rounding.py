@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from consilience.report.selection import LONGEST_NAME, rounded, text
+from consilience.report.selection import LONGEST_TEXT, rounded, text
 
 
 @pytest.mark.parametrize(
@@ -26,7 +26,7 @@ def test_zero_has_no_sign():
 
 
 def test_long_names_are_cut_to_the_longest_that_is_shown():
-    assert text("x" * LONGEST_NAME) == "x" * LONGEST_NAME
-    cut = text("x" * (LONGEST_NAME + 1))
-    assert len(cut) == LONGEST_NAME and cut.endswith("x…")
+    assert text("x" * LONGEST_TEXT) == "x" * LONGEST_TEXT
+    cut = text("x" * (LONGEST_TEXT + 1))
+    assert len(cut) == LONGEST_TEXT and cut.endswith("x…")
     assert text(7) == "7"

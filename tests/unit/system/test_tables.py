@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from consilience.system.tables import MOST_ROWS, Table
+from consilience.system.tables import MOST_PRINTED, Table
 
 TABLE = Table({"name": ["a", "b"], "n": [1, 2], "x": [0.5, 0.25]})
 
@@ -39,8 +39,8 @@ def test_numbers_are_aligned_to_the_right_and_missing_ones_are_blank():
 
 
 def test_long_tables_print_their_first_rows():
-    assert repr(Table({"n": list(range(MOST_ROWS + 10))})).endswith(f"{MOST_ROWS - 1}\n… and 10 more rows")
-    assert "more rows" not in repr(Table({"n": list(range(MOST_ROWS))}))
+    assert repr(Table({"n": list(range(MOST_PRINTED + 10))})).endswith(f"{MOST_PRINTED - 1}\n… and 10 more rows")
+    assert "more rows" not in repr(Table({"n": list(range(MOST_PRINTED))}))
 
 
 def test_html_is_escaped():

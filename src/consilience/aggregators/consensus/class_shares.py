@@ -37,8 +37,8 @@ EVEN = "even"
 ROUNDED = 0.01
 """How far from 1 the sum of the shares may be: people round."""
 
-RIDGE, TOLERANCE, COUNT_TOLERANCE, EVEN_WORTH = 10.0, 0.1, 20.0, 100.0
-"""The tolerance of shares counted on m items is TOLERANCE + COUNT_TOLERANCE / m; "even" is worth EVEN_WORTH items.
+RIDGE, SHARE_TOLERANCE, COUNT_TOLERANCE, EVEN_WORTH = 10.0, 0.1, 20.0, 100.0
+"""The tolerance of shares counted on m items is SHARE_TOLERANCE + COUNT_TOLERANCE / m; "even" is worth EVEN_WORTH items.
 `python -m benchmarks.quality.shares` compares them with others."""
 
 UNMET_COUNT = 0.5
@@ -99,7 +99,7 @@ class ClassShares:
     @property
     def tolerance(self) -> float:
         """How far the answers may stay from the shares."""
-        return TOLERANCE + COUNT_TOLERANCE / self.n_counted
+        return SHARE_TOLERANCE + COUNT_TOLERANCE / self.n_counted
 
     def check_labels(self, known: Array, classes: Sequence[Any]) -> None:
         """Raise or warn where known labels (positions of classes, or soft rows) contradict the shares."""

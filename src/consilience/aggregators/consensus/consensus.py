@@ -41,8 +41,8 @@ from consilience.answering.declaration import (
     BY_MEMBER_FLAGS,
     CLASS_PRIOR,
     COARSE,
+    LEARNED_ROUNDING,
     STATISTICS,
-    SUM_ROUNDING,
     VOTE_STATISTICS,
     Learned,
     Number,
@@ -62,7 +62,9 @@ if TYPE_CHECKING:
     from consilience.maths.em import Statistics
     from consilience.system.arrays import Array, FloatArray
 
-AGREEMENT = Record(Agreement, {"products": "gg", "counts": "gg", "confidences": "m", "answers": "m", "totals": "mk"})
+AGREEMENT_RECORD = Record(
+    Agreement, {"products": "gg", "counts": "gg", "confidences": "m", "answers": "m", "totals": "mk"}
+)
 
 
 @final
@@ -145,17 +147,17 @@ class Consensus(AbstractIterative):
     command: ClassVar[str] = "consensus"
     shrinks_rates: ClassVar[bool] = True  # confusion matrices, by as much however many items there are
     learned: ClassVar[Learned] = {
-        "agreement_": AGREEMENT,
-        "vote_agreement_": AGREEMENT,
-        "member_weights_": Shape("m", is_positive=True, sums_to_one=SUM_ROUNDING),
+        "agreement_": AGREEMENT_RECORD,
+        "vote_agreement_": AGREEMENT_RECORD,
+        "member_weights_": Shape("m", is_positive=True, sums_to_one=LEARNED_ROUNDING),
         "member_credibility_": Shape("m", is_positive=True, most=1),
-        "confusion_": Shape("mkk", is_positive=True, sums_to_one=SUM_ROUNDING),
+        "confusion_": Shape("mkk", is_positive=True, sums_to_one=LEARNED_ROUNDING),
         "statistics_": STATISTICS,
         "survey_": Record(Survey, {"by_class": "sk", "totals": "t"}),
         "gives_votes_": BY_MEMBER_FLAGS,
         "vote_statistics_": VOTE_STATISTICS,
         "stated_": Record(
-            ClassShares, {"shares": Shape("k", sums_to_one=SUM_ROUNDING), "n_counted": Number()}, is_optional=True
+            ClassShares, {"shares": Shape("k", sums_to_one=LEARNED_ROUNDING), "n_counted": Number()}, is_optional=True
         ),
         "reweighting_": Record(
             Reweighting,

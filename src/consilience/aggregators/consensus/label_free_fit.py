@@ -193,10 +193,10 @@ TRANSLATIONS = 4
 COMBINATIONS = 6
 """The passes of Bayesian classifier combination; with ten times as many, its answers are hardly better."""
 
-MANY_CLASSES = 10
+PRIOR_CLASSES = 10
 """With more classes than this, the prior counts of wrong answers sum to no more than with so many."""
 
-SAMPLED_NUMBERS, SAMPLED_ITEMS = 2**15, 2000
+REESTIMATED_NUMBERS, REESTIMATED_ITEMS = 2**15, 2000
 """How frequent classes are is re-estimated from the averages of all items, or of so many."""
 
 REESTIMATIONS = 30
@@ -298,13 +298,13 @@ def _combined(votes: AbstractReader, average: Statistics) -> Statistics:
 
 def combination_of(n_classes: int) -> VariationalModel:
     """Bayesian classifier combination, whose prior stays weak with many classes."""
-    wrong = min(1.0, MANY_CLASSES / n_classes)
+    wrong = min(1.0, PRIOR_CLASSES / n_classes)
     return VariationalModel(np.ones(n_classes), wrong + np.eye(n_classes), None)
 
 
 def _reestimated(experts: Experts, predictions: AbstractPredictions) -> FloatArray:
     """How frequent classes are, for averages that are calibrated where classes are even (Saerens et al. 2002)."""
-    most = max(SAMPLED_ITEMS, SAMPLED_NUMBERS // predictions.n_classes)
+    most = max(REESTIMATED_ITEMS, REESTIMATED_NUMBERS // predictions.n_classes)
     reader, everybody = Reader(predictions.sampled(most)), np.ones(predictions.n_members)
     parts = [experts.softened(chunk.features(), everybody) for chunk in reader.chunks]
     averages = np.concatenate([total / behind for total, behind in parts]).astype(np.float64)
@@ -363,7 +363,7 @@ def _are_hard(agreement: Agreement) -> npt.NDArray[np.bool_]:
 MOST_CORRECTED = 20_000
 """Above so many members × classes no correction is learned: it would have more numbers than labels can determine."""
 
-N_SAMPLED, MOST_SAMPLED = 250, 2**20
+SAMPLE_ITEMS, SAMPLE_NUMBERS = 250, 2**20
 """So many items are sampled; fewer, if they would be more numbers than this."""
 
 
@@ -395,7 +395,7 @@ def sample_of(predictions: AbstractPredictions) -> Sample | None:
 
 
 def _n_sampled(n_members: int, n_classes: int) -> int:
-    return min(N_SAMPLED, MOST_SAMPLED // (n_members * n_classes))
+    return min(SAMPLE_ITEMS, SAMPLE_NUMBERS // (n_members * n_classes))
 
 
 def latest(before: Sample | None, new: Sample | None) -> Sample | None:

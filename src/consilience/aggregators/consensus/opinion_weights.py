@@ -30,7 +30,7 @@ LEAST_RESIDUAL = 0.02
 the scale from 0, chance, to 1."""
 
 MOST_STEPS, SETTLED = 60, 1e-12
-"""Skills are found in so many steps at most, and in fewer if none of them changes by more than this any more."""
+"""The most steps in which skills are found; fewer are made once no skill changes by more than the second number."""
 
 LEAST_SHARE = 0.02
 """Of an equal weight, what nobody's falls below: the weakest may be the only one to answer an item."""
@@ -39,11 +39,11 @@ LEAST_SHARE = 0.02
 def pool_weights(probabilities: Agreement, votes: Agreement) -> FloatArray:
     """The weights (members,) of an average, summing to 1, from the agreement in probabilities and in votes.
 
-    Whoever is about as good as the second best has a full weight, others have less in proportion to their skill, and
-    copies share one weight. That is deliberately coarse: members who err together look skilled, and a finer use of
+    Members who are about as good as the second best have a full weight, others have less in proportion to their skill,
+    and copies share one weight. That is deliberately coarse: members who err together look skilled, and a finer use of
     skill, such as the weights of least squares, would believe them more than the better member who errs alone. Skill is
-    of votes: probabilities flatter the overconfident, and undervalue whoever is right and modest. Of members who have
-    not answered yet nothing is known; they get an equal share.
+    of votes: probabilities flatter the overconfident, and undervalue members who are right and modest. Members who
+    have not answered yet get an equal share.
     """
     is_heard = np.diag(votes.counts) > 0
     weights = np.full(len(is_heard), 1 / max(is_heard.sum(), 1))
@@ -82,15 +82,16 @@ def skills(votes: Agreement, sameness: FloatArray) -> FloatArray:
     """How often beyond chance each member's vote is right, if members erred independently.
 
     Then members m and n agree beyond chance as often as α_m α_n: off its diagonal the table of agreement has rank one.
-    Pairs who err together agree more than that, so what is above the model counts by its absolute residual, what is
-    below by its square. Copies say little of each other and count once as judges. Where little is known, a member is as
-    good as the median member is borne out by its best partner.
+    Pairs who err together agree more than that. So agreement above the model counts by its absolute residual, and
+    agreement below it by its square. Copies tell little of each other, and judge others as one. Where little is known
+    of a member, its skill is drawn to a usual one: the median, over members, of the skill that the agreement with the
+    best partner suggests.
     """
     table, met = votes.beyond_chance(), votes.counts
     met_enough = np.where(np.eye(len(table)), 0, met / (met + FEW_ITEMS))
     trust = (1 - COPY_DISCOUNT * sameness) * met_enough / sameness.sum(axis=1)
-    borne_out = np.sqrt(np.maximum(table * met_enough, 0).max(axis=1))[np.diag(met) > 0]  # nobody silent bears witness
-    usual = np.clip(np.median(borne_out), 0.05, 1) if len(borne_out) else 1.0
+    suggested = np.sqrt(np.maximum(table * met_enough, 0).max(axis=1))[np.diag(met) > 0]  # of members who answered
+    usual = np.clip(np.median(suggested), 0.05, 1) if len(suggested) else 1.0
     noise = LEAST_RESIDUAL + 0.5 / np.sqrt(np.maximum(met, 1))
     found = np.ones(len(table))
     for _ in range(MOST_STEPS):  # of reweighted least squares
@@ -149,8 +150,8 @@ def credibility(
 def _shown_errors(votes: Agreement, weights: FloatArray, sameness: FloatArray) -> float:
     """How often members err at least, if errors are independent; zero where too little is known to tell.
 
-    They agree beyond chance by the square of their skill then. Copies bear no witness, and what chance may have done
-    to the agreement seen is taken to speak for them.
+    Their agreement beyond chance is then the square of their skill. Copies are left out. A standard error is
+    added to the agreement seen, so that little data shows no errors.
     """
     pairs = np.outer(weights, weights) * (1 - sameness)
     met = (pairs * votes.counts).sum()

@@ -80,7 +80,7 @@ MOST_POWER = 4.0
 
 
 class AccuracyEstimate(NamedTuple):
-    """An accuracy, and the interval that holds the true one in nine of ten panels; NaN of who has not voted."""
+    """An accuracy, and the interval that holds the true one in nine of ten panels; NaN for members without a vote."""
 
     value: float
     low: float
@@ -110,7 +110,7 @@ class Estimates:
 class Voters(NamedTuple):
     """What is known of the members, and then of whole answers, without labels."""
 
-    believed: FloatArray  # (voters,): the mean posterior of what each says; NaN of who has not voted
+    believed: FloatArray  # (voters,): the mean posterior of what each says; NaN without a vote
     features: FloatArray  # (voters, features): what the error depends on
     independent: FloatArray  # (voters,): the accuracy if members erred independently; NaN where that is not known
     posterior: FloatArray  # (items, classes)
@@ -123,7 +123,7 @@ def estimate_accuracies(
     """How often each member is right on these items, and each of some whole answers (items,).
 
     The model is fitted to the items, or has at least seen others like them; what labels have taught it is not used.
-    Where true classes are known (items,), -1 where not, whoever has `LEAST_LABELS` labelled votes is measured.
+    Where true classes are known (items,), -1 where not, those with `LEAST_LABELS` labelled votes are measured.
     """
     return named_estimates(voters_of(data, model, answers), answers, known)
 

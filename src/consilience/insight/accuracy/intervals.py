@@ -84,7 +84,7 @@ class Intervals:
 
 
 def bases(believed: FloatArray, independent: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Where intervals start from: the lower and the higher belief (voters,); NaN of who has not voted."""
+    """Where intervals start from: the lower and the higher belief (voters,); NaN without a vote."""
     other = np.where(np.isnan(independent), believed, independent)
     return np.minimum(believed, other), np.maximum(believed, other)
 

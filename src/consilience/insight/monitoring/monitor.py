@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 FIRST_WINDOWS = 5
 """So many windows are the reference where none is given."""
 
-LEAST_RATE, MOST_RATE = 1e-4, 0.5
+RAREST_ALARMS, MOST_ALARMS = 1e-4, 0.5
 """False alarms rarer than this would take too long to test for; more frequent ones are no alarms."""
 
 
@@ -137,7 +137,7 @@ def monitor(
     """
     if isinstance(labels, int):
         raise TypeError(f"monitor takes labels second, and the window by name: monitor(stream, window={labels})")
-    check_number("false_alarms", false_alarms, least=LEAST_RATE, most=MOST_RATE)
+    check_number("false_alarms", false_alarms, least=RAREST_ALARMS, most=MOST_ALARMS)
     windows = windows_of(stream, window, labels)
     first = next(windows, None)
     if first is None:
@@ -216,7 +216,7 @@ def _member_table(names: list[Any], seen: list[Seen], members: list[Any]) -> Tab
 FALSE_ALARMS = 0.01
 """The rate of the test."""
 
-MOST_LISTED = 10
+MOST_MEASURED = 10
 
 
 @final
@@ -255,7 +255,7 @@ class Since:
         lines.append(f"class shares: {self._doubt(SHARES)}")
         if self.measured is not None:
             rows = [row for row in self.measured.rows() if row["measured"]]
-            shown = [*rows[:MOST_LISTED], rows[-1]] if len(rows) > MOST_LISTED + 1 else rows
+            shown = [*rows[:MOST_MEASURED], rows[-1]] if len(rows) > MOST_MEASURED + 1 else rows
             texts = [f"{row['member']} {row['accuracy']:.0%}" for row in shown if np.isfinite(row["accuracy"])]
             if texts:
                 more = f", and {len(rows) - len(shown)} more" if len(shown) < len(rows) else ""

@@ -163,7 +163,7 @@ class ItemNumbers:
         return ItemNumbers(self.values[items], self.kinds, self.names)
 
     def mean(self, kind: str) -> FloatArray:
-        """The means over the items of all numbers of a kind; NaN of who has none."""
+        """The means over the items of all numbers of a kind; NaN where there are none."""
         values = self.values[:, self.kinds == kind]
         n_values = (~np.isnan(values)).sum(axis=0)
         return np.asarray(np.where(n_values > 0, np.nansum(values, axis=0) / np.maximum(n_values, 1), np.nan))

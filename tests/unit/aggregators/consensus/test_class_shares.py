@@ -14,7 +14,7 @@ from consilience.aggregators.consensus.class_shares import (
     MANY,
     MOST_WEIGHT,
     RIDGE,
-    TOLERANCE,
+    SHARE_TOLERANCE,
     ClassShares,
     Reweighting,
     matched,
@@ -50,7 +50,9 @@ def test_weights_undo_a_wrong_prior(rng):
     answers, truth = answers_of(rng, 20_000)
     found = matched(answers, KNOWN).log_weights
     expected = np.log(SHARES)
-    np.testing.assert_allclose(found - found.mean(), expected - expected.mean(), atol=0.35)  # `TOLERANCE` holds back
+    np.testing.assert_allclose(
+        found - found.mean(), expected - expected.mean(), atol=0.35
+    )  # `SHARE_TOLERANCE` holds back
     before, after = (cs.metrics.nll(rows, truth) for rows in (answers, weighted(answers, found)))
     assert after < before
 
@@ -67,7 +69,7 @@ def test_the_weights_minimize_what_is_said(rng):
 
     def loss(log_weights):
         total = sum(np.log(row @ np.exp(log_weights)) for row in answers)
-        total += 50 * (TOLERANCE / 2 * SHARES @ log_weights**2 - SHARES @ log_weights)
+        total += 50 * (SHARE_TOLERANCE / 2 * SHARES @ log_weights**2 - SHARES @ log_weights)
         return total + RIDGE / 2 * np.sum(log_weights**2)
 
     expected = minimize(loss, np.zeros(3), tol=1e-12).x
