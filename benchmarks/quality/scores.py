@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from consilience.metrics import ood
-from consilience.metrics.inputs import read_posterior_and_labels
+from consilience.metrics.posteriors import read_posterior_and_labels
 from consilience.metrics.scores import ItemScores
 
 METRICS = ("accuracy", "nll", "brier", "ece debiased", "auroc")

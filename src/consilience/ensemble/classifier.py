@@ -17,7 +17,7 @@ from consilience.aggregators.average import Average
 from consilience.aggregators.base import AbstractAggregator
 from consilience.aggregators.consensus.consensus import Consensus
 from consilience.aggregators.pooling import AbstractPool
-from consilience.ensemble.members import (
+from consilience.ensemble.sklearn_members import (
     DROPPED,
     all_classes,
     answers_of,

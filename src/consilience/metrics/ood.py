@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 import numpy as np
 
 from consilience.data.reading import check_number
-from consilience.metrics.inputs import read_posterior
+from consilience.metrics.posteriors import read_posterior
 from consilience.system.arrays import plain_numpy
 from consilience.system.errors import InvalidPredictions
 

@@ -10,7 +10,7 @@ import numpy as np
 from consilience.data.axes import Axis
 from consilience.data.order import check_order, ratings_of
 from consilience.data.reading import check_number
-from consilience.metrics.inputs import read_known, read_posterior
+from consilience.metrics.posteriors import read_known, read_posterior
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

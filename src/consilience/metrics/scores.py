@@ -15,7 +15,7 @@ import numpy as np
 from scipy.special import ndtri
 
 from consilience.data.reading import check_number
-from consilience.metrics.inputs import class_names, read_known, read_posterior_and_labels
+from consilience.metrics.posteriors import class_names, read_known, read_posterior_and_labels
 from consilience.metrics.ratings import RatingScores, ratings
 from consilience.system.tables import Table
 

@@ -38,7 +38,7 @@ ROUNDED = 0.01
 """How far from 1 the sum of the shares may be: people round."""
 
 RIDGE, SHARE_TOLERANCE, COUNT_TOLERANCE, EVEN_WORTH = 10.0, 0.1, 20.0, 100.0
-"""The tolerance of shares counted on m items is SHARE_TOLERANCE + COUNT_TOLERANCE / m; "even" is worth EVEN_WORTH items.
+"""The tolerance of shares counted on m items is the second number + the third / m; "even" is worth the last, in items.
 `python -m benchmarks.quality.shares` compares them with others."""
 
 UNMET_COUNT = 0.5

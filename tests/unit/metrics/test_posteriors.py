@@ -4,7 +4,7 @@ import pytest
 import torch
 
 import consilience as cs
-from consilience.metrics.inputs import read_posterior, read_posterior_and_labels
+from consilience.metrics.posteriors import read_posterior, read_posterior_and_labels
 
 POSTERIOR = np.array([[0.5, 0.5], [0.25, 0.75], [1.0, 0.0]])
 

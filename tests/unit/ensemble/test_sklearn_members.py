@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from consilience.ensemble.members import (
+from consilience.ensemble.sklearn_members import (
     all_classes,
     answers_of,
     are_pairs,
