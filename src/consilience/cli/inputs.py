@@ -169,6 +169,8 @@ def fitted(
     return aggregator
 
 
+# ---- methods by name ------------------------------------------------------------------------------------
+
 DEFAULT = "consensus"
 
 
@@ -206,6 +208,8 @@ def _parsed(value: str) -> Any:
         raise ValueError(f'--option must have a schedule like {{"0": 0.001}}, by iteration; got {value!r}')
     return {int(key): number for key, number in parsed.items()}
 
+
+# ---- class shares ---------------------------------------------------------------------------------------
 
 FORM = (
     "--class-shares must be even; like cat=.2,dog=.8 or, as counted, cat=20,dog=80; like .2,.8 in the order of the "

@@ -277,6 +277,8 @@ def _between(estimate: Estimate) -> str:
     return f"{estimate.value:.2f} ({estimate.low:.2f} to {estimate.high:.2f})"
 
 
+# ---- pairs of members -----------------------------------------------------------------------------------
+
 MOST_COMPARED = 500
 """Pairs are compared among the members with the most answers, at most this many of them."""
 

@@ -392,6 +392,8 @@ class _Pairs(NamedTuple):
         return np.where((self.same == self.common) & (self.common >= ENOUGH_COMMON), 1.0, correlation)
 
 
+# ---- confusions -----------------------------------------------------------------------------------------
+
 ENOUGH_LABELS = 20
 """With so many labels for each class, confusions are counted on labelled items alone."""
 

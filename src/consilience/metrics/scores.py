@@ -226,6 +226,8 @@ def paired_difference(first: npt.NDArray[np.bool_], second: npt.NDArray[np.bool_
 
 Strategy: TypeAlias = Literal["uniform", "quantile"]
 
+# ---- calibration ----------------------------------------------------------------------------------------
+
 GAP_ROUNDING = 1e-14
 """The rounding error of a sum of gaps, for each item in it."""
 

@@ -152,6 +152,8 @@ def hash_of(content: str) -> str:
     return f"'sha256-{b64encode(sha256(content.encode()).digest()).decode()}'"
 
 
+# ---- what the page shows --------------------------------------------------------------------------------
+
 FINGERPRINT = 12
 """How many hexadecimal digits of the checksum are shown."""
 

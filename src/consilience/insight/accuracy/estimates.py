@@ -214,6 +214,8 @@ def _labels_by_member(data: Predictions) -> list[tuple[IntArray, IntArray]]:
     return [(hard.items[order[start:stop]], hard.labels[order[start:stop]]) for start, stop in itertools.pairwise(ends)]
 
 
+# ---- what is counted of each voter ----------------------------------------------------------------------
+
 SUMS = (
     *("votes", "believed", "averaged", "translated", "combined"),  # of what it says, by the posterior and by experts
     "multiplied",  # … by the product of the probabilities

@@ -213,6 +213,8 @@ def _member_table(names: list[Any], seen: list[Seen], members: list[Any]) -> Tab
     )
 
 
+# ---- one panel and a reference --------------------------------------------------------------------------
+
 FALSE_ALARMS = 0.01
 """The rate of the test."""
 

@@ -138,6 +138,8 @@ def estimate_columns(found: list[AccuracyEstimate]) -> dict[str, list[Any]]:
     }
 
 
+# ---- numbers of each item -------------------------------------------------------------------------------
+
 AGREEMENT, SHARES, CONFIDENCE = KINDS = ("agreement", "class shares", "confidence")
 
 MOST_APART = 32
