@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol, final
+from typing import TYPE_CHECKING, Any, TypeAlias, final
 
 import numpy as np
 
@@ -20,6 +20,8 @@ from consilience.system.errors import InvalidPredictions
 from consilience.system.tables import Table
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from consilience.aggregators.base import AbstractAggregator
     from consilience.data.answers import HardAnswers
     from consilience.system.arrays import FloatArray, IntArray
@@ -136,10 +138,10 @@ def prevalence(
     assert answers is not None  # noqa: S101 - hardened predictions are hard
     raters, source = _raters(analysis, answers, posterior, labels, confusion)
     everything = np.ones(data.n_items)
-    counts, rates = raters.told(everything, None)
+    counts, rates = raters(everything, None)
     _check_classes_differ(rates, data.classes)
     rng = np.random.default_rng(seed)
-    drawn = [solved(*raters.told(rng.standard_exponential(data.n_items), rng)) for _ in range(n_bootstrap)]
+    drawn = [solved(*raters(rng.standard_exponential(data.n_items), rng)) for _ in range(n_bootstrap)]
     shares = solved(counts, rates)
     ends = (
         np.quantile(drawn, [(1 - level) / 2, (1 + level) / 2], axis=0) if drawn else np.full((2, len(shares)), np.nan)
@@ -166,53 +168,39 @@ def solved(counts: FloatArray, rates: FloatArray) -> FloatArray:
     return np.asarray(found / found.sum())
 
 
-class _Raters(Protocol):
-    """Those who say how frequent classes are, and how they err."""
-
-    def told(self, weights: FloatArray, rng: np.random.Generator | None) -> tuple[FloatArray, FloatArray]:
-        """How often each says each class, with these weights of items, and its rates (raters, true, said).
-
-        With a generator, what is measured of the rates is drawn anew.
-        """
+Raters: TypeAlias = "Callable[[FloatArray, np.random.Generator | None], tuple[FloatArray, FloatArray]]"
+"""How often each rater says each class, given weights of items, and its rates (raters, true, said). With a generator,
+what is measured of the rates is drawn anew."""
 
 
-@final
-@dataclass(frozen=True, eq=False)
-class _Members:
-    """The members' votes, with confusion matrices that are known."""
+def _members(answers: HardAnswers, confusion: FloatArray) -> Raters:
+    """The members' votes, with confusion matrices (members, true, said) that are known as rates or as counts."""
+    n_members, n_classes, _ = confusion.shape
+    cells, is_counted = answers.members * n_classes + answers.labels, confusion.sum(axis=2).max() > 1 + 1e-6
 
-    answers: HardAnswers
-    confusion: FloatArray  # (members, true, said), rates or counts
+    def told(weights: FloatArray, rng: np.random.Generator | None) -> tuple[FloatArray, FloatArray]:
+        counts = np.bincount(cells, weights=weights[answers.items], minlength=n_members * n_classes)
+        table = confusion if rng is None or not is_counted else rng.gamma(confusion + 1e-9)
+        return counts.reshape(n_members, n_classes).astype(np.float64), table / table.sum(axis=2, keepdims=True)
 
-    def told(self, weights: FloatArray, rng: np.random.Generator | None) -> tuple[FloatArray, FloatArray]:
-        n_members, n_classes, _ = self.confusion.shape
-        cells = self.answers.members * n_classes + self.answers.labels
-        counts = np.bincount(cells, weights=weights[self.answers.items], minlength=n_members * n_classes)
-        table, totals = self.confusion, self.confusion.sum(axis=2, keepdims=True)
-        if rng is not None and totals.max() > 1 + 1e-6:
-            table = rng.gamma(table + 1e-9)
-            totals = table.sum(axis=2, keepdims=True)
-        return counts.reshape(n_members, n_classes).astype(np.float64), table / totals
+    return told
 
 
-@final
-@dataclass(frozen=True, eq=False)
-class _Posterior:
-    """The aggregator's posterior as a single rater, whose errors are measured on labelled items."""
+def _posterior(posterior: FloatArray, truth: IntArray) -> Raters:
+    """The posterior (items, classes) as a single rater, whose errors are measured on items whose truth is not -1."""
+    n_classes, is_known = posterior.shape[1], truth >= 0
 
-    posterior: FloatArray  # (items, classes)
-    truth: IntArray  # (items,), -1 where unknown
-
-    def told(self, weights: FloatArray, _: np.random.Generator | None) -> tuple[FloatArray, FloatArray]:
-        n_classes, is_known = self.posterior.shape[1], self.truth >= 0
+    def told(weights: FloatArray, _: np.random.Generator | None) -> tuple[FloatArray, FloatArray]:
         sums = np.zeros((n_classes, n_classes))
-        np.add.at(sums, self.truth[is_known], weights[is_known, None] * self.posterior[is_known])
-        return (weights @ self.posterior)[None], (sums / sums.sum(axis=1, keepdims=True))[None]
+        np.add.at(sums, truth[is_known], weights[is_known, None] * posterior[is_known])
+        return (weights @ posterior)[None], (sums / sums.sum(axis=1, keepdims=True))[None]
+
+    return told
 
 
 def _raters(
     analysis: Analysis, answers: HardAnswers, posterior: FloatArray, labels: Any, confusion: Any
-) -> tuple[_Raters, str]:
+) -> tuple[Raters, str]:
     """Who is asked, and in words how it is known how they err."""
     data, method = analysis.predictions, analysis.method
     if labels is not None:
@@ -224,9 +212,9 @@ def _raters(
                 f"there is none of {some([data.classes[k] for k in missing])}"
             )
         source = f"errors of {type(method).__name__} as measured on {np.count_nonzero(truth >= 0)} labelled items"
-        return _Posterior(posterior, truth), source
+        return _posterior(posterior, truth), source
     if confusion is not None:
-        return _Members(answers, _read(confusion, data)), "errors of the members as the confusion matrices given say"
+        return _members(answers, _read(confusion, data)), "errors of the members as the confusion matrices given say"
     rates = _estimated(method)
     if rates is None:
         raise ValueError(
@@ -237,7 +225,7 @@ def _raters(
     source = f"errors of the members as {name} estimates them on {where}"
     if analysis.is_fitted_here:
         source += ": this tells no more than its mean posterior"
-    return _Members(answers, rates), source
+    return _members(answers, rates), source
 
 
 def _estimated(method: AbstractAggregator) -> FloatArray | None:
