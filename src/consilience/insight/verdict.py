@@ -13,6 +13,7 @@ import numpy as np
 
 from consilience.aggregators.consensus.class_shares import EVEN
 from consilience.aggregators.consensus.consensus import Consensus, rule_given
+from consilience.data.answers import is_largest
 from consilience.insight.accuracy.estimates import LEAST_LABELS
 from consilience.metrics.scores import METRICS, paired_difference, score
 from consilience.system.arrays import sample, take, to_numpy
@@ -121,17 +122,13 @@ DIFFERENCE_LEVEL = 0.9
 AVERAGE = "the plain average"
 
 
-EQUAL_WITHIN = 1e-9
-"""Probabilities that differ by less are equal."""
-
-
 def is_tie(rows: FloatArray, chosen: IntArray) -> npt.NDArray[np.bool_]:
     """Where no class is more probable than the chosen one (items,), so that another answer is only one of several.
 
     >>> is_tie(np.array([[0.5, 0.5], [0.6, 0.4]]), np.array([1, 1])).tolist()
     [True, False]
     """
-    return np.asarray(rows[np.arange(len(rows)), chosen] >= rows.max(axis=1) - EQUAL_WITHIN)
+    return np.asarray(is_largest(rows)[np.arange(len(rows)), chosen])
 
 
 class Change(NamedTuple):

@@ -13,7 +13,7 @@ from consilience.aggregators.bayesian_combination import VariationalModel
 from consilience.aggregators.consensus.learned.experts import Experts, Reading, entropy
 from consilience.aggregators.consensus.opinion_weights import SURE, Standing
 from consilience.aggregators.consensus.traits import PanelSums
-from consilience.data.answers import TIE
+from consilience.data.answers import is_largest
 from consilience.maths.em import NEARLY_ONE, Scores, State
 from consilience.maths.rates import leaning
 from consilience.passes.reader import Reader, open_reader
@@ -177,8 +177,8 @@ def weighted_by(rows: npt.NDArray[np.floating], weights: npt.NDArray[np.floating
 
 def first_choices(rows: npt.NDArray[np.floating]) -> npt.NDArray[np.floating]:
     """1 at the largest of each row and 0 elsewhere; equally large ones share the 1."""
-    is_largest = rows >= (1 - TIE) * rows.max(axis=1, keepdims=True)
-    return np.asarray(is_largest / is_largest.sum(axis=1, keepdims=True))
+    is_top = is_largest(rows)
+    return np.asarray(is_top / is_top.sum(axis=1, keepdims=True))
 
 
 EVIDENCE = 2.5
