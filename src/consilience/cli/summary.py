@@ -84,10 +84,10 @@ def gained(analysis: Analysis) -> dict[str, Any]:
     return {"labels": {"sentence": found.sentence(), **parts}}
 
 
-def _reliable(confusion: FloatArray, classes: list[Any], n_classes: int = 2) -> str:
-    """The classes that a member recognizes best, and how often."""
+def _reliable(confusion: FloatArray, classes: list[Any]) -> str:
+    """The two classes that a member recognizes best, and how often."""
     rates = np.nan_to_num(np.diagonal(confusion), nan=-1.0)
-    best = [k for k in np.argsort(-rates, kind="stable")[:n_classes] if rates[k] >= 0]
+    best = [k for k in np.argsort(-rates, kind="stable")[:2] if rates[k] >= 0]
     return ", ".join(f"{classes[k]} {rates[k]:.0%}" for k in best)
 
 

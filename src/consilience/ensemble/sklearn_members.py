@@ -49,11 +49,6 @@ def named_members(estimators: Any) -> list[tuple[str, Any]]:
     return list(zip(names, estimators, strict=True))
 
 
-def gives_probabilities(member: Any) -> bool:
-    """Whether a member answers by probabilities; the others answer by labels."""
-    return hasattr(member, "predict_proba")
-
-
 def has_own_classes(member: Any) -> bool:
     """Whether a member keeps the classes of an earlier fit: it is, or holds, a frozen classifier or fitted members.
 
@@ -77,7 +72,7 @@ def answers_of(member: Any, X: Any, classes: npt.NDArray[Any], numbered: npt.NDA
     def named(labels: Any) -> npt.NDArray[Any]:
         return np.asarray(labels) if numbered is None else numbered[np.asarray(labels)]
 
-    if not gives_probabilities(member):
+    if not hasattr(member, "predict_proba"):  # it answers by labels
         return positions_among(classes, named(member.predict(X)))
     rows = np.asarray(member.predict_proba(X))
     own = positions_among(classes, named(member.classes_))

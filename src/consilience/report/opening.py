@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import groupby
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -59,7 +60,9 @@ class Opening:
             "unsure": int(((self.judged.consensus.confidence < UNSURE_BELOW) & ~self.analysis.is_given).sum()),
             "unsure_below": UNSURE_BELOW,
             "answered": int((~self.analysis.is_given).sum()),
-            "warnings": [_warning(list(alike)) for _, alike in groupby(self.analysis.diagnosis.warned, _advice)],
+            "warnings": [
+                _warning(list(alike)) for _, alike in groupby(self.analysis.diagnosis.warned, attrgetter("advice"))
+            ],
             "gain": self._gain(),
             "hint": self._hint(),
         }
@@ -130,10 +133,6 @@ class Opening:
             "difference": None if found is None else rounded(found.gain["accuracy"]),
             "outlook": None if found is None else found.outlook(),
         }
-
-
-def _advice(warned: Warned) -> str:
-    return warned.advice
 
 
 def _warning(alike: list[Warned]) -> dict[str, Any]:
