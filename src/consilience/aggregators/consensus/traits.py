@@ -1,4 +1,4 @@
-"""What is known of the panel, its classes and its members, from sums over items alone: see `features`."""
+"""What is known of the panel, its classes and its members, from sums over items alone: see `learned.experts`."""
 
 from __future__ import annotations
 
