@@ -56,7 +56,14 @@ FEW = 3
 WIDTH, HEIGHT, N_COLUMNS = 7.0, 1.75, 3
 """Of a page and of a row of panels, in inches; panels in a row. The legend stands where the next panel would."""
 
-PRINT = {"font.size": 7.5, "axes.titlesize": 8, "axes.linewidth": 0.6, "lines.markersize": 3.5, "legend.fontsize": 7.5}
+PRINT = {
+    "font.size": 7.5,
+    "axes.titlesize": 8,
+    "axes.linewidth": 0.6,
+    "lines.markersize": 3.5,
+    "legend.fontsize": 7.5,
+    "svg.hashsalt": "paper",  # the same rows make the same file
+}
 
 
 def draw(

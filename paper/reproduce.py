@@ -14,7 +14,7 @@ from paper.errors import CannotReproduce
 from paper.figure_titles import title_of
 from paper.figures import PANELS, draw
 from paper.members import check_members, member_path, missing_members, train_members
-from paper.results import write_rows
+from paper.results import read_rows, write_rows
 from paper.shifts import Condition, why_missing
 from paper.tables import latex, markdown
 from paper.tasks import TASKS
@@ -51,14 +51,14 @@ def reproduce(
     if name not in EXPERIMENTS:
         raise CannotReproduce(f"the experiment must be one of {', '.join(EXPERIMENTS)}; got {name!r}")
     experiment = EXPERIMENTS[name]
-    run = Run(store, _tasks_of(experiment, tasks), with_laplace, progress or Progress())
+    run = Run(store, _tasks_of(experiment, tasks), with_laplace and experiment.has_pe, progress or Progress())
     cells = _prepare(experiment, run)
     _train(run, jobs)
     rows = list(run.rows(name, cells))
     run.progress.begin("writing tables and figures")
     out_dir.mkdir(parents=True, exist_ok=True)
     also = experiment.also_write(run, out_dir)
-    tables = _write_tables(name, rows, out_dir, run.notes) if rows else []
+    tables = _write_tables(name, rows, out_dir) if rows else []
     return [*tables, *_draw_figures(experiment, rows, out_dir), *also], run.notes
 
 
@@ -67,7 +67,7 @@ def rewrite(name: str, rows: list[Row], out_dir: Path) -> list[Path]:
     if name not in EXPERIMENTS:
         raise CannotReproduce(f"the experiment must be one of {', '.join(EXPERIMENTS)}; got {name!r}")
     out_dir.mkdir(parents=True, exist_ok=True)
-    return [*_write_tables(name, rows, out_dir, []), *_draw_figures(EXPERIMENTS[name], rows, out_dir)]
+    return [*_write_tables(name, rows, out_dir), *_draw_figures(EXPERIMENTS[name], rows, out_dir)]
 
 
 def _tasks_of(experiment: Experiment, wanted: Sequence[str] | None) -> tuple[str, ...]:
@@ -75,6 +75,8 @@ def _tasks_of(experiment: Experiment, wanted: Sequence[str] | None) -> tuple[str
         return experiment.tasks
     known = (*experiment.tasks, *experiment.on_request)
     unknown = [task for task in wanted if task not in known]
+    if not known:
+        raise CannotReproduce(f"{experiment.name} has no tasks; leave out --tasks")
     if unknown or not wanted:
         raise CannotReproduce(f"tasks of {experiment.name} are {', '.join(known)}; got {', '.join(unknown) or 'none'}")
     return tuple(task for task in known if task in wanted)
@@ -101,10 +103,18 @@ def _prepare(experiment: Experiment, run: Run) -> list[Cell]:
 
 
 def _check_libraries(run: Run) -> None:
-    """Raise where a library is missing that is needed only after hours of work."""
-    extra("matplotlib", name="paper", use="figures")
+    """Raise where libraries are missing that are needed only after hours of work."""
+    needed = {"matplotlib": "drawing figures"}
     if any(run.has_laplace(task) for task in run.tasks):
-        extra("laplace", name="paper", use="PE, which --no-laplace leaves out,")
+        needed["laplace"] = "PE, which --no-laplace leaves out,"
+    missing = []
+    for library, use in needed.items():
+        try:
+            extra(library, name="paper", use=use)
+        except ImportError as error:
+            missing.append(str(error))
+    if missing:
+        raise ImportError("; ".join(missing))
 
 
 def _why_absent(run: Run, task: str) -> str | None:
@@ -167,10 +177,11 @@ def _train(run: Run, jobs: int | None) -> None:
             )
 
 
-def _write_tables(name: str, rows: list[Row], out_dir: Path, notes: list[str]) -> list[Path]:
+def _write_tables(name: str, rows: list[Row], out_dir: Path) -> list[Path]:
     paths = [out_dir / f"{name}{suffix}" for suffix in (".csv", ".md", ".tex")]
     write_rows(paths[0], rows)
-    for path, text in zip(paths[1:], (markdown(name, rows, notes), latex(name, rows)), strict=True):
+    kept = read_rows(paths[0])  # rounded and in order, so that --from writes the same tables
+    for path, text in zip(paths[1:], (markdown(name, kept), latex(name, kept)), strict=True):
         with whole_file(path) as file:
             file.write(text.encode())
     return paths

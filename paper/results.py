@@ -52,7 +52,6 @@ class Summary(NamedTuple):
 
 
 HIGHER_IS_BETTER = {"accuracy", "auroc", "auroc entropy", "alone right", "alone right, no member"}
-ZERO_IS_BEST = {"ece debiased"}
 
 
 def write_rows(path: Path, rows: Iterable[Row]) -> None:
@@ -102,8 +101,6 @@ def best_of(metric: str, values: Sequence[float], digits: int = 3) -> list[bool]
 
 def goodness(metric: str, value: float) -> float:
     """The value of a metric, transformed so that more is better."""
-    if metric in ZERO_IS_BEST:
-        return -abs(value)
     return value if metric in HIGHER_IS_BETTER else -value
 
 

@@ -53,7 +53,8 @@ LEGEND = {
     "nll": "NLL takes probabilities of at least 1e-12, so an answer that gives the truth none costs 27.6; DS, as "
     "crowd-kit leaves it, gives at least 1e-10 to classes that somebody names, and costs at most 23.0 there.",
     "ece 300 floor": "A floor is the mean calibration error that the same confidences would have if they were "
-    "perfectly calibrated: noise in the bins. The debiased error is 0 then, on average.",
+    "perfectly calibrated: noise in the bins. The debiased error is 0 then, on average, so it may be negative: it is "
+    "compared with its sign, and less is better.",
 }
 """What a reader has to know of a metric."""
 
@@ -114,11 +115,10 @@ def _rank(method: str) -> tuple[bool, int, str, float]:
     return method.endswith(OF_PAPER), place, name, -float(weight or 0)
 
 
-def markdown(name: str, rows: Sequence[Row], notes: Sequence[str] = ()) -> str:
+def markdown(name: str, rows: Sequence[Row]) -> str:
     """All tables as Markdown."""
     scales = {row.task: row.scale for row in rows}
-    lines = [f"# {name}", "", *(f"- {task}: {scale}." for task, scale in scales.items())]
-    lines += [*(f"- {note}" for note in notes), ""]
+    lines = [f"# {name}", "", *(f"- {task}: {scale}." for task, scale in scales.items()), ""]
     lines += ["Mean ± standard deviation over ensembles; the best of a column is bold.", ""]
     measured = {row.metric for row in rows}
     lines += [line for metric, text in LEGEND.items() if metric in measured for line in (text, "")]

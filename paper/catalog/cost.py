@@ -32,15 +32,16 @@ def cells(run: Run) -> Iterator[Cell]:
     """Every method on the clean test images, for the first ensemble."""
     for task in run.tasks:
         where = Where(Condition(task), run.ensembles(task)[0])
-        for method in aggregators(TASKS[task].preset):
-            yield Cell(where, f"{_name(where)}/{method}", partial(_of_aggregator, run, where, method))
+        work = {method: partial(_of_aggregator, run, where, method) for method in aggregators(TASKS[task].preset)}
         if run.has_laplace(task):
-            yield Cell(where, f"{_name(where)}/PE", partial(_of_laplace, run, where))
-        run.note(f"Seconds on {_device()}; one measurement each.")
+            work["PE"] = partial(_of_laplace, run, where)
+        for method, compute in work.items():
+            yield Cell(where, f"{_name(where)}/{method}", compute, machine=_machine())
 
 
-def _device() -> str:
-    return f"a CPU with threads: {torch.get_num_threads()}" if device().type == "cpu" else "a GPU"
+def _machine() -> str:
+    where = f"a CPU with threads: {torch.get_num_threads()}" if device().type == "cpu" else "a GPU"
+    return f"seconds measured once on {where}"
 
 
 def _name(where: Where) -> str:

@@ -60,6 +60,7 @@ class Cell(NamedTuple):
     name: str  # of the file that keeps it
     compute: Callable[[], Scores]
     of: Published | None = None  # where it comes from, if not from members that are trained here
+    machine: str = ""  # what rows say of it, where that matters
 
 
 @dataclass(frozen=True)
@@ -129,7 +130,7 @@ class Run:
             of = cell.of or Published(self.store.source(condition, seeds), self.store.described(condition))
             found = self.store.cell(condition.task, cell.name, of.source, cell.compute)
             self.progress.finish()
-            yield from _rows(experiment, cell.where, found, of.scale)
+            yield from _rows(experiment, cell.where, found, ", ".join(filter(None, (of.scale, cell.machine))))
 
 
 def _rows(experiment: str, where: Where, found: Scores, scale: str) -> Iterator[Row]:
@@ -175,6 +176,7 @@ class Experiment:
     tasks: tuple[str, ...]
     cells: Callable[[Run], Iterator[Cell]]
     on_request: tuple[str, ...] = ()  # tasks that take part only where they are named
+    has_pe: bool = True  # whether probabilistic ensembling takes part, which approximates each network
     axis: str = "severity"  # of its figures, but for rotations
     log_axis: bool = False
     as_drawn: Callable[[list[Row]], list[Row]] = _as_they_are  # the rows of its figures

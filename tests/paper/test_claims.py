@@ -220,6 +220,49 @@ def test_sizes_of_ensembles(words):
     assert [cell.strip() for cell in row.strip("|").split("|")][2:] == [joined(numbers) for numbers in SIZES[words]()]
 
 
+def by_size(metric, task, sizes, methods):
+    """The mean of each method, for each size of ensemble."""
+    return [
+        {
+            name: sum(found) / len(found)
+            for name in methods
+            if (found := values("ensemble-size", name, metric, task=of_task(task), size=of_size(size)))
+        }
+        for size in sizes
+    ]
+
+
+def test_what_larger_ensembles_change_in_the_order():
+    page = (RESULTS / "paper" / "by-section.md").read_text(encoding="utf-8")
+    steady, labels = ["Consensus", "PE", "SDS (ours)", "SDS (paper)", "EA"], ["DS", "BCC"]
+    for few, many in (by_size(NLL, "mnist", ["3", "10"], steady), by_size(NLL, "cifar10-resnet20", "35", steady)):
+        assert sorted(few, key=few.get) == sorted(many, key=many.get)
+    few, many = by_size(ACCURACY, "mnist", ["3", "10"], steady + labels)
+    assert max(few[name] for name in labels) < min(few[name] for name in steady)
+    assert min(many[name] for name in labels) > max(many[name] for name in steady)
+    stated = [text_of(means[name], 3, signed=False) for means in (few, many) for name in labels]
+    assert "({0} both) to the most accurate with ten ({2} and {3};".format(*stated) in page and stated[0] == stated[1]
+    few, many = by_size(ACCURACY, "cifar10-resnet20", "35", ["EA", "PE", "SDS (ours)", *labels])
+    assert all(few[name] >= many[name] for name in ("EA", "PE", "SDS (ours)"))
+    assert all(few[name] < few["SDS (ours)"] and many[name] > many["SDS (ours)"] for name in labels)
+
+
+def lost_by_pe(metric, angle):
+    """In how many of the three ensembles PE is no better than the best of the other baselines."""
+    of_each = [
+        gaps("mnist-rotation", "PE", metric, name, severity=of_size(angle)) for name in ("DS", "BCC", "EA", "MV")
+    ]
+    return sum(round(min(found), 9) <= 0.0005 for found in zip(*of_each, strict=True))
+
+
+@pytest.mark.parametrize("metric", THREE)
+def test_where_probabilistic_ensembling_is_best_calibrated(metric):
+    angles = {row["severity"] for row in rows_of("mnist-rotation")}
+    lost = {float(angle): lost_by_pe(metric, angle) for angle in angles}
+    assert sum(lost.values()) == 6
+    assert {angle: n for angle, n in lost.items() if n and angle >= 30} == ({180: 2} if metric == NLL else {})
+
+
 # ---- what the appendix says of the readings -----------------------------------------------------------------
 
 

@@ -77,6 +77,7 @@ def test_tables_of_an_earlier_run_are_written_anew(run, tmp_path):
             ["clean", "--tasks", "nope"],
             "tasks of clean are mnist, cifar10, cifar100, imagenet, cifar10-resnet20, cifar10-published; got nope",
         ),
+        (["printed", "--tasks", "mnist"], "printed has no tasks; leave out --tasks"),
         (["clean", "--device", "nowhere"], "device must be one that torch has here, like cpu or cuda:0; got 'nowhere'"),
         (["clean", "--weights", "folder"], "weights must be TASK=FOLDER; got 'folder'"),
     ],

@@ -74,6 +74,16 @@ def test_missing_libraries_are_told_before_training(store, tmp_path, monkeypatch
     assert not (tmp_path / "work").exists()
 
 
+def test_all_missing_libraries_are_told_at_once_and_only_those_that_are_needed(store, tmp_path, monkeypatch):
+    for library in ("matplotlib", "laplace"):
+        monkeypatch.setitem(sys.modules, library, None)
+    with pytest.raises(ImportError, match=r"drawing figures needs matplotlib, .*; PE, .*, needs laplace"):
+        run("clean", store, tmp_path, tasks=["mnist"], with_laplace=True)
+    with pytest.raises(ImportError) as raised:  # it compares Soft Dawid-Skene with averaging alone
+        run("online", store, tmp_path, tasks=["mnist"], with_laplace=True)
+    assert "laplace" not in str(raised.value)
+
+
 @pytest.mark.parametrize("task", ["mnist", "cifar10-published"])
 def test_every_reading_is_scored(store, tmp_path, monkeypatch, task):
     monkeypatch.setattr(readings, "ANGLES", (90,))

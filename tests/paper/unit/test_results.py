@@ -10,12 +10,12 @@ from paper.results import best_of, paper_summaries
 from paper.tallies import cells_of_summaries, tally
 
 
-def test_the_best_debiased_error_is_the_one_closest_to_0():
-    assert best_of("ece debiased", [-0.02, 0.003, 0.01]) == [False, True, False]
+def test_what_is_best():
+    assert best_of("ece debiased", [-0.02, 0.003, 0.01]) == [True, False, False]  # with its sign: |value| has a floor
     assert best_of("ece 15", [0.02, 0.003, 0.01]) == [False, True, False]
     assert best_of("accuracy", [0.9, 0.8, float("nan")]) == [True, False, False]
     cells = {(0,): {"EA": 0.003, "SDS": -0.02}}
-    assert tally(cells, "ece debiased", "SDS", ["EA"])[:3] == (0, 0, 1)
+    assert tally(cells, "ece debiased", "SDS", ["EA"])[:3] == (1, 0, 0)
 
 
 def test_the_papers_numbers_are_there():
