@@ -2,7 +2,7 @@
 
 import nox
 
-PYTHONS = ["3.11", "3.12", "3.13"]
+PYTHONS = ["3.11", "3.12", "3.13", "3.14"]
 QUICK = ["tests/golden", "tests/unit/answering", "tests/unit/data", "tests/unit/files", "tests/unit/maths"]
 
 nox.options.default_venv_backend = "uv|virtualenv"

@@ -50,7 +50,11 @@ def run(what: str, where: str, *words: str | Path, folder: Path = ROOT) -> str |
     return done.stdout if done.returncode == 0 else None
 
 
-ENVIRONMENT = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"} | {"OMP_NUM_THREADS": "1"}
+PYENV = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv")) / "versions"
+ENVIRONMENT = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"} | {
+    "OMP_NUM_THREADS": "1",
+    "PATH": os.pathsep.join([os.environ["PATH"], *map(str, PYENV.glob("*/bin"))]),  # behind its shims, which hide them
+}
 TOOLS = Path(sys.executable).parent
 UV = TOOLS / "uv"
 
@@ -75,7 +79,10 @@ def built(folder: Path) -> Path | None:
 def environment(folder: Path, version: str) -> Path | None:
     """The interpreter of an empty environment; None where this Python is not there."""
     done = subprocess.run(
-        (UV, "venv", "--quiet", "--no-python-downloads", "--python", version, folder), capture_output=True, check=False
+        (UV, "venv", "--quiet", "--no-python-downloads", "--python", version, folder),
+        env=ENVIRONMENT,
+        capture_output=True,
+        check=False,
     )
     if done.returncode:
         return None
@@ -118,7 +125,7 @@ def main() -> int:
         wheel = built(folder / "dist")
         if wheel is None:
             return 1
-        run("uvx consilience --help", "", UV, "tool", "run", "--from", wheel, "consilience", "--help", folder=folder)
+        run("uvx consilience demo", "", UV, "tool", "run", "--from", wheel, "consilience", "demo", folder=folder)
         found = []
         for version in PYTHONS:
             python = environment(folder / version, version)
@@ -127,8 +134,10 @@ def main() -> int:
             elif run("install", version, UV, "pip", "install", "--quiet", "--python", python, wheel) is not None:
                 found.append(version)
                 try_readme(python, version, folder / f"readme-{version}")
-        for version, resolution in ((found[0], "lowest-direct"), (found[-1], "highest")) if found else ():
-            try_versions(wheel, version, resolution, folder / resolution)
+        for version in found:
+            try_versions(wheel, version, "highest", folder / f"highest-{version}")
+        if found:
+            try_versions(wheel, found[0], "lowest-direct", folder / "lowest")
     print("\n| check | Python | result |\n|---|---|---|")
     for row in rows:
         print(f"| {' | '.join(row)} |")
