@@ -63,3 +63,25 @@ def test_an_aggregator_that_is_none_is_not_loaded(tmp_path):
         np.savez(file, header=np.frombuffer(json.dumps(header).encode(), dtype=np.uint8))
     with pytest.raises(cs.InvalidPredictions, match=r"holds 'os.system'; expected one of"):
         cs.load(tmp_path / "f")
+
+
+@pytest.mark.parametrize(
+    ("network", "message"),
+    [
+        (1, "its network has the checksum 1, and that of this version [0-9]+, so that answers would change; fit it"),
+        (None, "it lacks 'network_', which an earlier version did not keep; fit it again"),
+    ],
+)
+def test_a_consensus_of_other_weights_is_refused(tmp_path, network, message):
+    """It would load and answer otherwise: the file holds what its network reads, not the network."""
+    path = tmp_path / "f.npz"
+    cs.Consensus().fit(ARRAY).save(path)
+    with np.load(path) as archive:
+        contents = dict(archive)
+    header = json.loads(contents["header"].tobytes())
+    del header["learned"]["network_"]
+    header["learned"] |= {} if network is None else {"network_": network}
+    contents["header"] = np.frombuffer(json.dumps(header).encode(), dtype=np.uint8)
+    np.savez(path, **contents)
+    with pytest.raises(cs.InvalidPredictions, match=f"this version of consilience saves: {message}"):
+        cs.load(path)

@@ -75,4 +75,4 @@ def load(path: str | os.PathLike[str]) -> AbstractAggregator:
             return known[name].from_saved(parameters, learned)
         except (TypeError, ValueError) as error:  # parameters that it does not have, or that make no sense
             reason = str(error)
-    raise InvalidPredictions(f"{os.fspath(path)} is not a file that consilience saved: {reason}")
+    raise InvalidPredictions(f"{os.fspath(path)} is not a file that this version of consilience saves: {reason}")

@@ -124,6 +124,7 @@ class Consensus(AbstractIterative):
     correction_ : what labels corrected; None where there were none
     labelled_ : what members said of the labelled items, which corrections are learned from
     sample_ : what members said of some other items, on which is seen how many answers a correction turns
+    network_ : the checksum of the weights; a file that was saved with others is refused
 
     Examples
     --------
@@ -131,6 +132,7 @@ class Consensus(AbstractIterative):
     [0, 1]
     """
 
+    network_: int
     member_weights_: FloatArray
     member_credibility_: FloatArray
     agreement_: Agreement
@@ -149,6 +151,7 @@ class Consensus(AbstractIterative):
     learned: ClassVar[Learned] = {
         "agreement_": AGREEMENT_RECORD,
         "vote_agreement_": AGREEMENT_RECORD,
+        "network_": Number(most=2**32),  # the checksum of its weights
         "member_weights_": Shape("m", is_positive=True, sums_to_one=LEARNED_ROUNDING),
         "member_credibility_": Shape("m", is_positive=True, most=1),
         "confusion_": Shape("mkk", is_positive=True, sums_to_one=LEARNED_ROUNDING),
@@ -322,6 +325,7 @@ class Consensus(AbstractIterative):
     ) -> None:
         """Keep all of it: at the end, so that nothing is half-learned where a fit is interrupted."""
         sums, translated = fit.sums, fit.translated
+        self.network_ = self._network().checksum()
         self.agreement_, self.vote_agreement_, self.member_weights_, self.member_credibility_ = sums.standing
         self.confusion_ = translated.parameters
         self.survey_, self.gives_votes_, self.vote_statistics_ = sums.survey, sums.is_hard, sums.combined
@@ -391,7 +395,15 @@ class Consensus(AbstractIterative):
         return super()._saved_parameters() | {"class_shares": saved_shares(self.class_shares, self.classes_)}
 
     def _check_learned(self) -> None:
-        """Raise where nobody has answered, so that there is nothing to weigh, or where parts do not go together."""
+        """Raise where nobody has answered, so that there is nothing to weigh, or where parts do not go together.
+
+        Other weights would give other answers: what they read was measured as it was when they were trained.
+        """
+        if self.weights is None and self.network_ != (expected := network.shipped().checksum()):
+            raise InvalidPredictions(
+                f"its network has the checksum {self.network_}, and that of this version {expected}, so that answers "
+                "would change; fit it again"
+            )
         read_shares(self.class_shares, self.classes_)
         if not self.statistics_.answer_counts.any():
             raise InvalidPredictions("'statistics_' must be of at least one answer")

@@ -17,6 +17,7 @@ from dataclasses import dataclass, fields
 from functools import cache
 from importlib.resources import as_file, files
 from typing import TYPE_CHECKING, Any, NamedTuple, final
+from zlib import crc32
 
 import numpy as np
 
@@ -92,6 +93,13 @@ class Network:
     member_bias: FloatArray  # (networks, hidden)
     member_last: FloatArray  # (networks, hidden, 2): the powers of a member's logarithms and of its vote
     member_last_bias: FloatArray  # (networks, 2)
+
+    def checksum(self) -> int:
+        """What tells these weights from others."""
+        found = 0
+        for field in fields(self):
+            found = crc32(np.ascontiguousarray(getattr(self, field.name), dtype="<f4").tobytes(), found)
+        return found
 
     def _panel(self, traits: Traits) -> FloatArray:
         """The panel's traits within the range of training, standardized (panel features,)."""
