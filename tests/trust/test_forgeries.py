@@ -24,7 +24,9 @@ def test_a_changed_table_is_refused_by_name(tmp_path, name, how):
     cs.Consensus().fit(panel(rng)).save(tmp_path / "model.npz")
     (contents,) = (found for what, found in forged(tmp_path / "model.npz", rng) if what == f"{name}: {how}")
     np.savez(tmp_path / "forged.npz", **contents)
-    with pytest.raises(InvalidPredictions, match=f"forged.npz is not a file that this version of consilience saves: '{name}' "):
+    with pytest.raises(
+        InvalidPredictions, match=f"forged.npz is not a file that this version of consilience saves: '{name}' "
+    ):
         cs.load(tmp_path / "forged.npz")
 
 

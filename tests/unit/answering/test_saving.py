@@ -117,7 +117,9 @@ def test_what_a_header_cannot_say_is_refused_in_plain_words(tmp_path):
         contents = dict(archive)
     header = json.loads(contents.pop("header").tobytes())
     write_header(path, header | {"parameters": {"surprise": 5}}, **contents)
-    with pytest.raises(cs.InvalidPredictions, match="this version of consilience saves: Average has no parameter 'surprise'"):
+    with pytest.raises(
+        cs.InvalidPredictions, match="this version of consilience saves: Average has no parameter 'surprise'"
+    ):
         cs.load(path)
     text = json.dumps(header).replace('"version": 1', f'"version": {"9" * 5000}')
     np.savez(path, header=np.frombuffer(text.encode(), dtype=np.uint8), **contents)
