@@ -37,6 +37,9 @@ WRONG, EXCESS, BLIND, GAIN = 0.25, 0.1, 0.1, 0.2
 """What makes a warning right: such a share of wrong answers, claims above accuracies, kappa with the truth, and gain by
 other names."""
 
+CERTAIN = ("labels contradict", "not settled", "loss by fusing")
+"""Warnings that follow from labels or from the fit itself, so that nothing has to be measured."""
+
 About = set[tuple[int, ...]]
 Rng = np.random.Generator
 
