@@ -1,8 +1,6 @@
 """How often warnings are right is known of every warning that is a guess."""
 
-import numpy as np
 
-import consilience as cs
 from benchmarks.quality.alarms import CERTAIN, evidence_of, generated, true_of
 from consilience.insight.warnings import WARNINGS
 
