@@ -1,6 +1,5 @@
 """How often warnings are right is known of every warning that is a guess."""
 
-
 from benchmarks.quality.alarms import CERTAIN, evidence_of, generated, true_of
 from consilience.insight.warnings import WARNINGS
 
