@@ -73,6 +73,12 @@ def built(folder: Path) -> Path | None:
     held = [line.split()[0] for line in names.splitlines()[1:]]
     is_right = "consilience/py.typed" in held and not any(FORBIDDEN.search(name) for name in held)
     rows.append(("py.typed, and only the package", "", "passed" if is_right else "FAILED"))
+    said = {f"its name: {wheel.name.split('-')[1]}"} | {
+        f"{name}: {re.search(pattern, (ROOT / name).read_text(encoding='utf-8'), re.MULTILINE)[1]}"
+        for name, pattern in (("CITATION.cff", r"^version: (.*)$"), ("CHANGELOG.md", r"^## (.*)$"))
+    }
+    are_one = len({text.split(": ")[1] for text in said}) == 1
+    rows.append(("one version", "", "passed" if are_one else f"FAILED: {', '.join(sorted(said))}"))
     return wheel
 
 

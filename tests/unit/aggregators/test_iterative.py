@@ -29,20 +29,26 @@ def test_class_priors_that_are_none(prior, message):
         read_class_prior(prior, 3)
 
 
+OF_THE_LOOP = [
+    ({"max_iter": 0}, "max_iter must be an integer of at least 1; got 0"),
+    ({"max_iter": 2.5}, "max_iter must be an integer of at least 1; got 2.5"),
+    ({"tol": -1}, "tol must be a number of at least 0; got -1"),
+    ({"forgetting": 1.5}, "forgetting must be a number from 0 to 1; got 1.5"),
+    ({"chunk_size": 0}, "chunk_size must be an integer of at least 1; got 0"),
+]
+KINDS = (cs.DawidSkene, cs.BayesianClassifierCombination, cs.SoftDawidSkene, cs.Consensus)
+
+
 @pytest.mark.parametrize(
-    ("options", "message"),
+    ("kind", "options", "message"),
     [
-        ({"max_iter": 0}, "max_iter must be an integer of at least 1; got 0"),
-        ({"max_iter": 2.5}, "max_iter must be an integer of at least 1; got 2.5"),
-        ({"tol": -1}, "tol must be a number of at least 0; got -1"),
-        ({"forgetting": 1.5}, "forgetting must be a number from 0 to 1; got 1.5"),
-        ({"chunk_size": 0}, "chunk_size must be an integer of at least 1; got 0"),
+        (kind, options, message)
+        for kind in KINDS
+        for options, message in OF_THE_LOOP
+        if options.keys() <= kind().get_params().keys()  # Consensus makes a fixed number of passes
     ],
 )
-@pytest.mark.parametrize("kind", [cs.DawidSkene, cs.BayesianClassifierCombination, cs.SoftDawidSkene, cs.Consensus])
 def test_arguments_of_the_loop(kind, options, message):
-    if not options.keys() <= kind().get_params().keys():
-        pytest.skip("it has a fixed number of passes")
     with pytest.raises(ValueError, match=message):
         kind(**options).fit(np.full((2, 3, 2), 0.5))
 
