@@ -20,6 +20,8 @@ PYTHONS = ("3.11", "3.12", "3.13", "3.14")
 QUICK = (
     "tests/golden",
     "tests/unit/answering/test_saving.py",
+    "tests/unit/data",
+    "tests/unit/files",
     "tests/unit/maths",
     "tests/interfaces/test_persistence.py",
 )
