@@ -91,6 +91,23 @@ def test_probabilities_that_lost_something_are_no_votes(read, damage):
         read(damage(tidy()))
 
 
+@pytest.mark.parametrize(
+    "scale",
+    [
+        lambda shares: (100 * shares).round(1),
+        lambda shares: (100 * shares).round(1).astype(str) + "%",
+        np.log,
+        lambda shares: (10 * shares).round().astype(int),
+    ],
+    ids=["per cent", "per cent signs", "logarithms", "counts"],
+)
+def test_numbers_of_another_scale_that_lost_a_row_are_no_votes(read, scale):
+    frame = tidy().assign(prob=scale(tidy()["prob"] + 1e-9)).drop(index=[5])
+    with refused(r"most have several in 'label'.*leave \['prob'\] out of the table if the labels are votes"):
+        read(frame)
+    assert not read(frame.drop(columns="prob")).is_soft.any()
+
+
 def test_an_unlabelled_row_gives_its_probability_to_nobody(read):
     frame = tidy()
     frame.loc[4, "label"] = None
@@ -147,7 +164,19 @@ def test_the_truth_is_left_out(read, name):
 
 
 @pytest.mark.parametrize(
-    "name", ["actual", "correct", "final_label", "majority", "expert", "consensus", "key", "verified"]
+    "name",
+    [
+        "actual",
+        "correct",
+        "final_label",
+        "majority",
+        "expert",
+        "consensus",
+        "key",
+        "verified",
+        "labels",
+        "adjudication",
+    ],
 )
 def test_what_may_be_the_truth_is_asked_for(read, name):
     frame = wide(**{name: ["cat", "dog", "owl"] * 4})
@@ -196,6 +225,33 @@ def test_lists_of_several_labels_are_refused(tmp_path):
                 door()
 
 
+def test_records_that_are_written_as_text_are_refused(read):
+    for text in ("{'choice': '%s'}", '{"choice": "%s"}', "('%s', 1)"):
+        with refused("must hold one label for each answer; it holds lists or records"):
+            read(votes().assign(label=lambda frame, text=text: [text % label for label in frame["label"]]))
+
+
+def test_some_lists_of_one_label_are_that_label(read):
+    some = votes()
+    some["label"] = [f"['{label}']" if place % 3 else label for place, label in enumerate(some["label"])]
+    assert read(some).classes == CLASSES
+
+
+def test_scores_from_the_best_to_the_worst_have_no_classes(tmp_path):
+    rows = [{"id": item, "scores": sorted(SHARES[i, 0].tolist())[::-1]} for i, item in enumerate(ITEMS)]
+    for door in (
+        lambda **told: cs.read_predictions(records(tmp_path, rows), **told),
+        lambda **told: frame_of(rows, told),
+    ):
+        with refused("'scores' all fall from the first to the last.*say classes="):
+            door()
+        assert door(classes=CLASSES).classes == CLASSES
+
+
+def frame_of(rows, told):
+    return cs.Predictions.from_frame(rows, **told)
+
+
 def test_scores_are_matched_with_the_labels_beside_them(tmp_path):
     """What a zero-shot pipeline leaves: labels from the best to the worst, and their scores."""
     rows = []
@@ -212,8 +268,9 @@ def test_scores_are_matched_with_the_labels_beside_them(tmp_path):
 def test_marks_of_a_tool_are_no_labels(read):
     marked = votes()
     marked["label"] = [f"[{'PASS' if place % 2 else 'FAIL'}] {label}" for place, label in enumerate(marked["label"])]
-    with refused("a tool's mark"):
-        read(marked)
+    for frame in (marked, marked.assign(label=[*marked["label"][:9], *votes()["label"][9:]])):
+        with refused("a tool's mark"):
+            read(frame)
 
 
 # ---- 6: who judges ----------------------------------------------------------------------------------------------
@@ -333,6 +390,13 @@ def test_independent_labels_are_several_panels(read):
     np.testing.assert_allclose(panel.to_array()[0, :, 1], shares[:, 0], atol=1e-12)
 
 
+def test_independent_labels_in_an_array(tmp_path):
+    np.save(tmp_path / "net.npy", RNG.random((12, 4)))
+    with refused("may be several labels.*positive='NAME'") as caught:
+        cs.read_predictions(tmp_path / "net.npy")
+    assert "normalize" not in str(caught.value)
+
+
 # ---- 10: what ended in an error of Python, and one class's probability ------------------------------------------
 
 
@@ -359,9 +423,10 @@ def test_zeros_and_ones_are_labels_of_one_class(read):
 
 
 def test_a_sigmoid_in_an_array(tmp_path):
-    np.save(tmp_path / "net.npy", SHARES[:, 0, 0])
-    with refused("positive='NAME'"):
-        cs.read_predictions(tmp_path / "net.npy")
+    for shares in (SHARES[:, 0, :1], SHARES[:, 0, 0]):
+        np.save(tmp_path / "net.npy", shares)
+        with refused("positive='NAME'"):
+            cs.read_predictions(tmp_path / "net.npy")
     panel = cs.read_predictions(tmp_path / "net.npy", positive="yes")
     assert (panel.members, panel.classes) == (["net"], ["not yes", "yes"])
     np.testing.assert_allclose(panel.to_array()[0, :, 1], SHARES[:, 0, 0])
@@ -370,3 +435,28 @@ def test_a_sigmoid_in_an_array(tmp_path):
 def test_lists_in_the_cells_of_a_frame():
     frame = wide().assign(tags=[["a", "b"]] * 12)
     assert cs.Predictions.from_frame(frame).members == WORKERS
+
+
+# ---- columns without a name --------------------------------------------------------------------------------------
+
+
+def test_what_a_column_without_a_name_is_read_as_is_said(tmp_path):
+    """Such a column named the items, or was left out, without a word."""
+    wide().rename(columns={"id": ""}).to_csv(tmp_path / "names.csv", index=False)
+    assert "items in the column without a name" in read_predictions([str(tmp_path / "names.csv")]).found[0]
+    votes().assign(**{"": range(100, 136)}).to_csv(tmp_path / "left.csv", index=False)
+    assert "; the column without a name is not read" in read_predictions([str(tmp_path / "left.csv")]).found[0]
+    votes().to_csv(tmp_path / "counts.csv")
+    assert "without a name" not in read_predictions([str(tmp_path / "counts.csv")]).found[0]
+
+
+def test_a_member_without_a_name(read):
+    """It was taken for an index, and left out."""
+    with refused("a column without a name must be an index; '' holds"):
+        read(wide(**{"": ["cat", "dog", "owl"] * 4}))
+
+
+def test_an_index_that_is_left_of_other_rows_names_no_items():
+    """The index of a frame from which rows were taken named as many items as there were answers."""
+    with refused("needs a column of items"):
+        cs.Predictions.from_frame(votes().drop(columns="task").iloc[::2])

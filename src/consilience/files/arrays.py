@@ -11,7 +11,7 @@ from consilience.data.axes import some
 from consilience.data.names import sorted_names, text_of
 from consilience.data.predictions import Predictions
 from consilience.data.tables.frames import check_names, check_repeated
-from consilience.data.tables.numbers import Scale, as_probabilities, check_orientation, named_scale, scale_of
+from consilience.data.tables.numbers import Numbers, Scale, as_probabilities, check_orientation, named_scale, scale_of
 from consilience.data.tables.vocabulary import ITEM, LABEL, MEMBER, TRUTH, column_named, role_of
 from consilience.files.contents import AXIS_NAMES, Arrays, Contents
 from consilience.system.errors import InvalidPredictions, Say
@@ -124,7 +124,7 @@ def _one_class(view: _View) -> Read | None:
     positive, arrays = view.told.positive, view.of((1, 2), "f")
     flat = {name: np.ravel(a) for name, a in arrays.items() if a.size and a.shape[1:] in ((), (1,))}
     shares = {name: a for name, a in flat.items() if np.fmin.reduce(a) >= 0 and np.fmax.reduce(a) <= 1}  # or missing
-    has_others = positive is None and any(array.ndim > 1 for array in view.arrays.values())
+    has_others = positive is None and any(array.shape[1:] not in ((), (1,)) for array in view.arrays.values())
     if not shares or view.scale == "labels" or has_others:
         return None
     if positive is None:
@@ -158,6 +158,7 @@ def _matrices(view: _View) -> Read | None:
         scale = _scale(matrix, name, told)
         if told is None and scale in (None, "counts"):
             _check_no_labels(matrix)
+            _check_not_independent(matrix)
             scale = None
         scales.append(scale)
         rows.append(as_probabilities(matrix, scale, place))
@@ -256,6 +257,17 @@ def _check_no_labels(matrix: Any) -> None:
         raise InvalidPredictions(
             "whole numbers with gaps may be labels (members, items), NaN where missing: add :labels to the file's name "
             "if they are"
+        )
+
+
+def _check_not_independent(matrix: Any) -> None:
+    """Raise if numbers are from 0 to 1, and their sums differ from row to row, as those of several labels do."""
+    numbers = Numbers(np.asarray(matrix, dtype=np.float64))
+    if numbers.share_of_probabilities() < 0.5 and numbers.are_independent():
+        raise InvalidPredictions(
+            "probabilities must sum to 1 over classes; numbers from 0 to 1 that do not may be several labels, or what "
+            "several members say of one class: write a file for each column, and name the class with ",
+            Say("positive", "NAME"),
         )
 
 

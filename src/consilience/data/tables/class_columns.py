@@ -25,6 +25,9 @@ if TYPE_CHECKING:
     from consilience.system.arrays import FloatArray, IntArray
 
 
+SEVERAL = 1.5
+"""If each item and member have so many different labels, these are no votes."""
+
 MOST, MOST_SAMPLED, FEWEST_SAMPLED, MOST_SUMS = 0.5, 100_000, 50, 100_000_000
 """Columns are classes if so many rows sum to 1. At most so many cells are looked at, but at least so many rows, and at
 most so many sums are made of them."""
@@ -135,13 +138,14 @@ def shares_by_row(columns: Columns, roles: Roles, *, normalize: bool) -> Column 
     """The column of probabilities in a table with a row for each item, member and class; None if it holds votes.
 
     Pairs of item and member that repeat with different labels, beside a column of fractions, are probabilities or
-    nothing: votes would be made of a table that lost a row.
+    nothing: votes would be made of a table that lost a row. So are most pairs beside other numbers, such as logits.
     """
     item, member, label = roles
     assert label is not None  # noqa: S101 - the table has labels
     others = columns.others(*roles)
     fractions = [own for own in others if own.are_shares]
-    if not fractions and len(set(label.counts.tolist())) > 1:  # pairs take long to count
+    numbers = [own for own in others if own.varies and own.numbers is not None]
+    if not numbers and len(set(label.counts.tolist())) > 1:  # pairs take long to count
         return None
     pairs, n_pairs = columns.keys(item, member)
     if not n_pairs < columns.n_rows == columns.n_pairs(*roles):
@@ -150,10 +154,16 @@ def shares_by_row(columns: Columns, roles: Roles, *, normalize: bool) -> Column 
     is_whole = columns.n_rows == n_pairs * len(label.given)
     if fractions:
         return (fitting or _rescaled(roles, fractions, pairs, is_allowed=normalize and is_whole))[0]
-    if is_whole and n_pairs > 1:
+    if n_pairs > 1 and (is_whole or (numbers and columns.n_rows > SEVERAL * n_pairs)):
+        many = (
+            f"each of them has every label in {label.name!r} once"
+            if is_whole
+            else f"most have several in {label.name!r}"
+        )
         raise InvalidPredictions(
-            f"a table must have one label for each item and member; each of them has every label in {label.name!r} "
-            f"once, and none of {some(names_of(others))} has the probabilities of these, which sum to 1"
+            f"a table must have one label for each item and member; {many}, and none of {some(names_of(others))} has "
+            "the probabilities of these, which sum to 1"
+            f"{f': leave {some(names_of(numbers))} out of the table if the labels are votes' if numbers else ''}"
         )
     return None
 

@@ -173,6 +173,9 @@ def _notation(texts: list[str], *, all_points: bool) -> Notation:
 MARK = re.compile(r"\[(PASS|FAIL|ERROR)[^\]]*\]\s*\S")
 """What a tool puts before an answer to say what it thinks of it."""
 
+BRACKETS, NESTED = ("[]", "()", "{}"), (list, tuple, dict, set)
+"""What is around a list or a record that is written as text, and what it is then."""
+
 
 def pooled_labels(columns: Sequence[Column], classes: Sequence[Any] | None) -> tuple[IntArray, list[Any]]:
     """The labels (columns, rows) as places among the classes, which columns share, -1 for none, and the classes."""
@@ -202,25 +205,27 @@ def _answers(column: Column, classes: Sequence[Any] | None) -> Coded:
     column.check_is_flat()
     coded = column.answers(classes)
     texts = [value for value in coded.values if isinstance(value, str)]
-    if texts and all(map(MARK.match, texts)):
+    if (marked := next(filter(MARK.match, texts), None)) is not None:
         raise InvalidPredictions(
-            f"column {column.name!r} must hold labels alone; {texts[0][:40]!r} has a tool's mark before it"
+            f"column {column.name!r} must hold labels alone; {marked[:40]!r} has a tool's mark before it"
         )
-    if texts and all(text.startswith("[") and text.endswith("]") for text in texts):
+    if any(text[0] + text[-1] in BRACKETS for text in set(texts).difference(("",), classes or ())):
         coded = Coded(coded.codes, [_unwrapped(value, column.name) for value in coded.values])
     check_spellings(coded.values, column.name)
     return coded
 
 
 def _unwrapped(text: Any, column: Any) -> Any:
-    """The label in a list of one, written as text; raises if there are more."""
+    """The label in a list of one that is written as text; other text as it is. Raises for more, and for records."""
     try:
         held = ast.literal_eval(text)
     except (ValueError, SyntaxError, MemoryError, RecursionError):
         return text
-    if not isinstance(held, list) or len(held) != 1 or isinstance(held[0], list | dict | tuple | set):
+    if not isinstance(held, NESTED):
+        return text
+    if not isinstance(held, list | tuple) or len(held) != 1 or isinstance(held[0], NESTED):
         raise InvalidPredictions(
-            f"column {column!r} must hold one label for each answer; it holds lists, such as {text[:60]}"
+            f"column {column!r} must hold one label for each answer; it holds lists or records, such as {text[:60]}"
         )
     return held[0]
 

@@ -157,8 +157,8 @@ def _is_long(columns: Columns, told: Told, member: Column, *, is_nameless: bool)
 
 
 def _first_named(columns: Columns, names: list[Column], members: list[Column]) -> Column:
-    """The first column that is called as items are, else an index of names."""
-    named = names or [own for own in _index(columns) if own not in members]
+    """The first column that is called as items are, else an index of names that repeat."""
+    named = names or [own for own in _index(columns) if own not in members and own.repeats]
     if not named:
         raise without_items(columns, members)
     return named[0]
@@ -212,8 +212,8 @@ def without_items(columns: Columns, members: list[Column]) -> InvalidPredictions
 
 def without_members(columns: Columns, item: Any) -> InvalidPredictions:
     """Items are named again and again, and no column of members is found."""
-    others = [own for own in columns.flat if own is not item]
-    guesses = [own for own in others if own.repeats and not own.has_fractions and own.varies]
+    others, labels = [own for own in columns.flat if own is not item], columns.called("label")
+    guesses = [own for own in others if own.repeats and not own.has_fractions and own.varies and own not in labels]
     return InvalidPredictions(
         f"column {item.name!r} names items more than once, so each row is one answer, and a column must say whose; "
         f"none of {some(names_of(others))} has a usual name: name it{options('member', *guesses, before=', as ')}"

@@ -59,19 +59,25 @@ def read_columns(columns: Columns, told: Told, scale: Scale | None = None, *, is
     # --logits is said of all files, among them tables of whole numbers that are labels.
     is_of_numbers = is_of_file or told.normalize
     view = _View(_without_index(flattened(columns)).joined(told.item), told, scale, is_of_numbers=is_of_numbers)
-    return next(found for layout in LAYOUTS if (found := layout(view)) is not None)
+    found = next(found for layout in LAYOUTS if (found := layout(view)) is not None)
+    is_dropped = any(own.name not in view.columns and not own.counts_rows for own in columns.all if own.is_unnamed)
+    return found._replace(words=f"{found.words}; the column without a name is not read") if is_dropped else found
 
 
 def _without_index(columns: Columns) -> Columns:
     """Drop an unnamed index if another column names the items, or if it only numbers the answers of a long table.
 
-    An index without a name is never a class or a member. It names the items, or nothing.
+    An index without a name is never a class or a member. It names the items, or nothing. A wide table may have lost the
+    name of a member whose column of text repeats.
     """
     roles = {own.role for own in columns.all}
     has_members = "member" in roles or columns.usual(MEMBER) is not None
     dropped = []
     for index in [own for own in columns.all if own.is_unnamed]:
-        if columns.usual(ITEM) is not None or (index.counts_rows and (has_members or "item" in roles)):
+        is_text = index.numbers is None and not has_members
+        if (columns.usual(ITEM) is not None and not is_text) or (
+            index.counts_rows and (has_members or "item" in roles)
+        ):
             dropped.append(index.name)
         elif not has_members and (index.repeats or index.first_missing is not None):
             raise InvalidPredictions(
@@ -162,7 +168,9 @@ class _View:
         """What was read, with the first rows of the columns under their roles, and the columns that were not read."""
         item, member, _ = self.roles
         if member is not None and item is not None:
-            words = f"items in {item.name!r}, members in {member.name!r}, {words}"
+            words = f"items in {_called(item)}, members in {member.name!r}, {words}"
+        elif item is not None and item.is_unnamed and not item.counts_rows:
+            words = f"items in {_called(item)}, {words}"
         own = {"item": [] if item is None else [item], "member": [] if member is None else [member]} | columns
         shown = [(role, column) for role, found in own.items() for column in found]
         example = {f"{role}: {column.name or '(no name)'}": self._first(column) for role, column in shown[:MOST_SHOWN]}
@@ -177,6 +185,10 @@ class _View:
             return [_short("" if value is None else str(value)) for value in column.rows(N_EXAMPLES)]
         rows = self.lists[column.name].values[:N_EXAMPLES].tolist()
         return [_short(", ".join(f"{value:.3g}" for value in row)) for row in rows]
+
+
+def _called(column: Column) -> str:
+    return "the column without a name" if column.is_unnamed else repr(column.name)
 
 
 def _short(text: str) -> str:

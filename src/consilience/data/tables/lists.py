@@ -11,8 +11,15 @@ from consilience.data.axes import some
 from consilience.data.names import is_missing, sorted_names, text_of
 from consilience.data.tables.coding import is_number
 from consilience.data.tables.columns import Column, Columns
-from consilience.data.tables.numbers import Scale, as_probabilities, check_orientation, named_scale, scale_of
-from consilience.system.errors import InvalidPredictions
+from consilience.data.tables.numbers import (
+    ENOUGH_ROWS,
+    Scale,
+    as_probabilities,
+    check_orientation,
+    named_scale,
+    scale_of,
+)
+from consilience.system.errors import InvalidPredictions, Say
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -157,12 +164,25 @@ def as_one_scale(lists: dict[Any, Rows], told: Scale | None, classes: Sequence[s
     """The same columns as probabilities of the same classes."""
     made = {name: _as_probabilities(str(name), rows, told) for name, rows in lists.items()}
     first = next(iter(made.values()))
+    if first.classes is None and classes is None:
+        _check_not_ranked(lists)
     for name, rows in made.items():
         if rows.values.shape[1] != first.values.shape[1] or rows.classes != first.classes:
             raise InvalidPredictions(f"columns of lists must have the same classes; those of {name!r} are others")
     if first.classes is None and classes is not None and len(classes) == first.values.shape[1]:
         return {name: Rows(rows.values, list(classes)) for name, rows in made.items()}
     return made
+
+
+def _check_not_ranked(lists: dict[Any, Rows]) -> None:
+    """Raise if all rows fall from their first number to their last: their places are ranks, and not classes."""
+    for name, rows in lists.items():
+        given = rows.values[~np.isnan(rows.values).all(axis=1)]
+        if len(given) >= ENOUGH_ROWS and (np.diff(given, axis=1) <= 0).all() and (given != given[0]).any():
+            raise InvalidPredictions(
+                f"lists must hold a number for each class, in one order; those of {name!r} all fall from the first to "
+                f"the last, as scores of the best class to the worst do: say {Say('classes')} if the places are classes"
+            )
 
 
 def _as_probabilities(name: str, rows: Rows, told: Scale | None) -> Rows:

@@ -59,7 +59,9 @@ LAST_WORDS: dict[Role, frozenset[str]] = {
 TRUE = _words("gold golden gt truth groundtruth true target expected reference adjudicated hint goldstandard")
 """A column with one of these words in its name holds true labels."""
 
-PERHAPS_TRUE = _words("actual correct final majority expert consensus key verified y aggregated agreed resolved")
+PERHAPS_TRUE = _words(
+    "actual correct final majority expert consensus key verified y aggregated agreed resolved adjudication labels"
+)
 """A column all of whose words are these, or mean a label, may hold true labels, or be a member called so."""
 
 BESIDE_TRUE = _words("y test val dev ground correct standard result")
