@@ -808,9 +808,11 @@ def stacked(parts: Sequence[Predictions], items: Sequence[Any]) -> Predictions:
 
 def of_answers(items: IntArray, members: IntArray, answers: Any, axes: Axes, *, partial: bool) -> Predictions:
     """Predictions of a list of answers by position: labels (answers,), -1 where missing, or rows (answers, classes)."""
-    if answers.ndim == 1:
-        return _checked((), _sorted_answers(items, members, answers, axes), axes, partial=partial)
     order = _by_item_and_member(items, members, axes)
+    if answers.ndim == 1:
+        order = order if answers.min(initial=0) >= 0 else order[answers[order] != -1]
+        hard = HardAnswers(*(part[order].astype(np.intp, copy=False) for part in (items, members, answers)))
+        return _checked((), hard, axes, partial=partial)
     order = order[np.argsort(members[order], kind="stable")]
     bounds = np.searchsorted(members[order], np.arange(axes.members.size + 1))
     everything = np.arange(axes.items.size)
@@ -823,41 +825,18 @@ def of_answers(items: IntArray, members: IntArray, answers: Any, axes: Axes, *, 
     return _checked(soft, None, axes, partial=partial)
 
 
-def _sorted_answers(items: IntArray, members: IntArray, labels: IntArray, axes: Axes) -> HardAnswers:
-    """The labels that are not missing, by item and then by member. Few arrays are made: there may be many answers."""
-    keys, n_answers = _keys(items, members, axes), max(len(items), 1)
-    if keys is None:
-        order = _by_item_and_member(items, members, axes)
-        order = order[labels[order] != -1]
-        return HardAnswers(*(part[order].astype(np.intp, copy=False) for part in (items, members, labels)))
-    given = labels[keys % n_answers].astype(np.intp)
-    keys //= n_answers
-    if len(given) and given.min() < 0:
-        keys, given = keys[given != -1], given[given != -1]
-    answering = keys % axes.members.size
-    keys //= axes.members.size
-    return HardAnswers(keys.astype(np.intp, copy=False), answering.astype(np.intp, copy=False), given)
-
-
 def _by_item_and_member(items: IntArray, members: IntArray, axes: Axes) -> IntArray:
     """The order of answers by item, then by member, then as they came."""
-    keys = _keys(items, members, axes)
-    return np.lexsort((members, items)) if keys is None else keys % max(len(items), 1)
-
-
-def _keys(items: IntArray, members: IntArray, axes: Axes) -> IntArray | None:
-    """Item, member and place of each answer as one number, sorted: faster than two arrays. None if it is too large."""
-    n_answers = len(items)
+    n_answers = max(len(items), 1)
     if axes.items.size * axes.members.size * n_answers >= 2**62:
-        return None
-    keys = items.astype(np.int64)
+        return np.lexsort((members, items))
+    keys = items.astype(np.int64)  # item, member and place as one number: faster than two arrays, and few are made
     keys *= axes.members.size
     keys += members
-    is_sorted = (keys[1:] >= keys[:-1]).all()
     keys *= n_answers
-    keys += np.arange(n_answers, dtype=np.min_scalar_type(n_answers))
-    if not is_sorted:
-        keys.sort()
+    keys += np.arange(len(items), dtype=np.min_scalar_type(n_answers))
+    keys.sort()
+    keys %= n_answers
     return keys
 
 

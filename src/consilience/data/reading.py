@@ -31,7 +31,7 @@ from consilience.system.errors import Either, InvalidPredictions, Say
 from consilience.system.untrusted import UNREADABLE, read_npy
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable
 
     from consilience.data.axes import Axes
     from consilience.data.tables.coding import Coded
@@ -350,7 +350,12 @@ def validated(soft: tuple[SoftMember, ...], hard: HardAnswers | None, axes: Axes
 def _check_rows(member: SoftMember, soft: tuple[SoftMember, ...], axes: Axes) -> bool:
     """Whether no row is missing; raises where a row is neither probabilities nor missing."""
     is_complete = True
-    for start, rows, suspects in _suspect_rows(member):
+    for start, part in parts_of(member.rows):
+        suspects = np.flatnonzero(~to_numpy(are_probabilities(part)))
+        if not len(suspects):
+            continue
+        rows = to_numpy(part)[suspects]
+        rows = rows.astype(np.result_type(rows, np.float32))
         is_empty = np.isnan(rows).all(axis=1)
         is_complete = is_complete and not is_empty.any()
         if not is_empty.all():
@@ -360,15 +365,6 @@ def _check_rows(member: SoftMember, soft: tuple[SoftMember, ...], axes: Axes) ->
             where = f"{axes.items.describe(item)} of {axes.members.describe(member.position)}"
             _refuse_row(rows[first], where, int((~is_empty).sum()) - 1, soft)
     return is_complete
-
-
-def _suspect_rows(member: SoftMember) -> Iterator[tuple[int, np.ndarray[Any, Any], np.ndarray[Any, Any]]]:
-    """The rows that are not probabilities, part by part: where the part starts, the rows, and their places in it."""
-    for start, part in parts_of(member.rows):
-        suspects = np.flatnonzero(~to_numpy(are_probabilities(part)))
-        if len(suspects):
-            rows = to_numpy(part)[suspects]
-            yield start, rows.astype(np.result_type(rows, np.float32)), suspects
 
 
 def _refuse_row(row: np.ndarray[Any, Any], where: str, n_more: int, soft: tuple[SoftMember, ...]) -> NoReturn:

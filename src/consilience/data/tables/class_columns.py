@@ -16,8 +16,6 @@ from consilience.system.errors import InvalidPredictions, Say
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    import numpy.typing as npt
-
     from consilience.data.tables.columns import Column, Columns
     from consilience.data.tables.numbers import Numbers, Scale
     from consilience.data.tables.roles import Roles
@@ -33,64 +31,62 @@ MOST, MOST_SAMPLED, FEWEST_SAMPLED, MOST_SUMS = 0.5, 100_000, 50, 100_000_000
 most so many sums are made of them."""
 
 
-class _Found(NamedTuple):
-    """What was found of the runs that start at each column (columns,); 0 where no run sums to 1 in most rows."""
+class _Run(NamedTuple):
+    """Columns of which most rows sum to 1. The largest is the best."""
 
-    shares: FloatArray  # of rows that sum to 1, in the best of these runs
-    stops: IntArray  # where the best ends, the longest of equally good ones
-    first_stops: IntArray  # where the shortest ends
+    share: float  # of rows
+    size: int
+    start: int
+
+    def of(self, columns: Sequence[Column]) -> list[Column]:
+        """Its columns."""
+        return list(columns[self.start : self.start + self.size])
 
 
-def runs_of_probabilities(numbers: Numbers) -> list[slice]:
+def runs_of_probabilities(numbers: Numbers) -> list[_Run]:
     """The run of columns in which the most rows sum to 1, the longest of several, then those that may be meant as well.
 
     These are runs of the same length that are as good, and runs without a column of the first. Whole numbers may be
     labels, and do not count.
     """
-    n_columns = numbers.values.shape[1]
     if not (numbers.has_point or numbers.has_fractions()):
         return []
-    if numbers.sum_to_one():
-        return [slice(0, n_columns)]
-    found = _found(numbers)
-    starts = np.flatnonzero(found.shares)
-    if not len(starts):
+    if numbers.share_of_probabilities() == 1:
+        return [_Run(1.0, numbers.values.shape[1], 0)]
+    runs = _runs(numbers)
+    if not runs:
         return []
-    sizes, is_best = found.stops - np.arange(n_columns), found.shares == found.shares.max()
-    best = np.flatnonzero(is_best & (sizes == sizes[is_best].max()))
-    first, last = best[0], found.stops[best[0]]
-    others = [slice(start, found.stops[start]) for start in (*best[1:], *starts[starts >= last])]
-    before = [slice(start, found.first_stops[start]) for start in starts if found.first_stops[start] <= first]
-    return [slice(first, last), *others, *before]
+    best = max(runs, key=lambda run: (run.share, run.size, -run.start))
+    alike = [run for run in runs if run[:2] == best[:2] and run != best]
+    apart = [run for run in runs if run.start >= best.start + best.size or run.start + run.size <= best.start]
+    return [best, *alike, *sorted(apart, reverse=True)]
 
 
-def _found(numbers: Numbers) -> _Found:
-    """The runs from each start, shortest first: those that end where most rows may sum to 1 are looked at."""
-    values = _sampled(numbers)
-    n_columns = values.shape[1]
+def _runs(numbers: Numbers) -> list[_Run]:
+    """All runs of which most rows sum to 1. Ends where most rows may do so are looked at."""
+    n_columns = numbers.values.shape[1]
+    n_rows = max(FEWEST_SAMPLED, MOST_SAMPLED // n_columns)
+    values = numbers.values[:: max(1, len(numbers.values) // n_rows)]
     sums, n_given, n_fractions = _cumulated(values, has_point=numbers.has_point)
-    stops, lasts = _possible_stops(sums, np.isnan(values))
-    found = _Found(np.zeros(n_columns), np.zeros(n_columns, np.intp), np.zeros(n_columns, np.intp))
-    starts, n_sums = np.arange(n_columns), 0
-    while len(starts := starts[stops[starts] <= lasts[starts]]):
-        ends = stops[starts]
-        far = np.abs(sums[ends] - sums[starts] - 1)
-        n_ones = np.count_nonzero(far <= _tolerance(ends - starts)[:, None], axis=1)
-        shares = n_ones / np.count_nonzero(n_given[ends] > n_given[starts], axis=1)
-        is_run = (shares > MOST) & (n_fractions[ends] > n_fractions[starts])
-        _remember(found, starts[is_run], ends[is_run], shares[is_run])
-        stops[starts] += 1
-        if (n_sums := n_sums + far.size) > MOST_SUMS:
+    slack, runs, n_sums = _tolerance(np.array(n_columns)), [], 0
+    low, high = (
+        np.array([np.searchsorted(own, own[:-1] + 1 + far, side) for own in sums.T])
+        for far, side in ((-slack, "left"), (slack, "right"))
+    )
+    for start in range(n_columns - 1):
+        is_given = ~np.isnan(values[:, start])
+        begin, end = (np.bincount(own[is_given, start], minlength=n_columns + 2) for own in (low, high))
+        stops = np.flatnonzero(np.cumsum(begin - end)[: n_columns + 1] > MOST * is_given.sum())
+        stops = stops[(stops > start + 1) & (n_fractions[stops] > n_fractions[start])]
+        is_one = np.abs(sums[stops] - sums[start] - 1) <= _tolerance(stops - start)[:, None]
+        shares = is_one.sum(axis=1) / (n_given[stops] > n_given[start]).sum(axis=1)
+        runs += [_Run(own, n, start) for own, n in zip(shares.tolist(), (stops - start).tolist(), strict=True)]
+        if (n_sums := n_sums + is_one.size) > MOST_SUMS:
             raise InvalidPredictions(
                 f"{n_columns:,} columns of numbers are too many to find out which of them are classes: name the "
                 f"classes with {Say('classes')}, or add :labels to the file's name if the numbers are labels"
             )
-    return found
-
-
-def _sampled(numbers: Numbers) -> FloatArray:
-    n_rows = max(FEWEST_SAMPLED, MOST_SAMPLED // numbers.values.shape[1])
-    return numbers.values[:: max(1, len(numbers.values) // n_rows)]
+    return [run for run in runs if run.share > MOST]
 
 
 def _cumulated(values: FloatArray, *, has_point: bool) -> tuple[FloatArray, IntArray, IntArray]:
@@ -104,29 +100,6 @@ def _cumulated(values: FloatArray, *, has_point: bool) -> tuple[FloatArray, IntA
     parts = (cells.T, ~np.isnan(values).T, is_fraction)
     sums, n_given, n_fractions = (np.cumsum(np.concatenate([part[:1] * 0, part]), axis=0) for part in parts)
     return sums, n_given, n_fractions
-
-
-def _possible_stops(sums: FloatArray, is_missing: npt.NDArray[np.bool_]) -> tuple[IntArray, IntArray]:
-    """The first and the last end (columns,) of a run from each start where most rows that begin there may sum to 1."""
-    n_columns = len(sums) - 1
-    slack = _tolerance(np.array(n_columns))
-    low, high = np.empty((n_columns, sums.shape[1]), np.intp), np.empty((n_columns, sums.shape[1]), np.intp)
-    for row, own in enumerate(sums.T):
-        low[:, row] = np.searchsorted(own, own[:-1] + 1 - slack, "left")
-        high[:, row] = np.searchsorted(own, own[:-1] + 1 + slack, "right") - 1
-    low[is_missing.T], high[is_missing.T] = n_columns + 1, 0
-    enough = (MOST * np.count_nonzero(~is_missing, axis=0)).astype(np.intp)  # one more than so many rows
-    places = np.minimum(enough, sums.shape[1] - 1)[:, None]
-    first, last = (np.take_along_axis(np.sort(ends, axis=1), places, axis=1)[:, 0] for ends in (low, -high))
-    return np.maximum(first, np.arange(n_columns) + 2), -last
-
-
-def _remember(found: _Found, starts: IntArray, stops: IntArray, shares: FloatArray) -> None:
-    """Note runs that sum to 1 in most rows. The runs from one start come in the order of their lengths."""
-    is_first, is_better = found.shares[starts] == 0, shares >= found.shares[starts]
-    found.first_stops[starts[is_first]] = stops[is_first]
-    found.stops[starts[is_better]] = stops[is_better]
-    found.shares[starts[is_better]] = shares[is_better]
 
 
 def _tolerance(n_classes: IntArray) -> FloatArray:
@@ -286,7 +259,7 @@ def run_of_probabilities(columns: Sequence[Column]) -> list[Column] | None:
 
 def _longest_run(columns: Sequence[Column]) -> list[Column] | None:
     numbers = numbers_in(columns, least=2)
-    runs = [] if numbers is None else [list(columns[run]) for run in runs_of_probabilities(numbers)]
+    runs = [] if numbers is None else [run.of(columns) for run in runs_of_probabilities(numbers)]
     if len(runs) > 1:
         one, other = (some(names_of(run)) for run in runs[:2])
         raise InvalidPredictions(

@@ -10,7 +10,7 @@ from consilience.data.tables.numbers import Numbers
 
 def found(values, *, has_point=False):
     numbers = Numbers(np.asarray(values, dtype=float), has_point=has_point)
-    return [(run.start, run.stop) for run in runs_of_probabilities(numbers)]
+    return [(run.start, run.start + run.size) for run in runs_of_probabilities(numbers)]
 
 
 def every_run(values):
