@@ -811,8 +811,9 @@ def of_answers(items: IntArray, members: IntArray, answers: Any, axes: Axes, *, 
     order = _by_item_and_member(items, members, axes)
     if answers.ndim == 1:
         order = order if answers.min(initial=0) >= 0 else order[answers[order] != -1]
-        hard = HardAnswers(*(part[order].astype(np.intp, copy=False) for part in (items, members, answers)))
-        return _checked((), hard, axes, partial=partial)
+        items, members = (part[order].astype(np.intp, copy=False) for part in (items, members))
+        order[:] = answers[order]  # in place: there may be many answers
+        return _checked((), HardAnswers(items, members, order), axes, partial=partial)
     order = order[np.argsort(members[order], kind="stable")]
     bounds = np.searchsorted(members[order], np.arange(axes.members.size + 1))
     everything = np.arange(axes.items.size)

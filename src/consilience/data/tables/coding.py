@@ -22,7 +22,7 @@ from consilience.data.names import (
 from consilience.system.errors import InvalidPredictions, polars
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     import numpy.typing as npt
 
@@ -118,11 +118,11 @@ class Coder:
         return Coded(self._codes[: self._size], self._values)
 
 
-def coded_text(series: Any) -> Coded:
-    """Of a polars series of text or categories."""
+def coded_text(size: int, part: Callable[[int, int], Any]) -> Coded:
+    """Of so much text or so many categories; `part` gives those from a place on, and at most so many, as polars has it."""
     coder = Coder()
-    for start in range(0, len(series), ROWS_AT_ONCE):
-        coder.add(series[start : start + ROWS_AT_ONCE])
+    for start in range(0, size, ROWS_AT_ONCE):
+        coder.add(part(start, ROWS_AT_ONCE))
     return coder.coded()
 
 

@@ -173,22 +173,28 @@ def of_polars(name: Any, series: Any, name_of: Callable[[Any], Any] = lambda val
         )
     if kind in (pl.Categorical, pl.Enum, pl.String):
         parse = (lambda: parsed_text(series)) if kind == pl.String else None
-        return Column(name, size, lambda: coded_text(series), parse=parse, name_of=name_of)
+        return Column(name, size, lambda: coded_text(size, series.slice), parse=parse, name_of=name_of)
     return Column.of_list(name, series.to_list(), name_of)
 
 
 def _of_pandas(name: Any, series: Any) -> Column:
     import pandas as pd  # noqa: PLC0415 - it is there, since this is its series
 
+    def part(start: int, size: int) -> Any:
+        return polars().from_pandas(series.iloc[start : start + size])
+
     def code() -> Coded:
+        if is_text and kind.storage == "pyarrow":  # which `factorize` would copy
+            return coded_text(len(series), part)
         codes, values = pd.factorize(series, use_na_sentinel=True)
         return Coded(codes.astype(np.int32), list(values.tolist() if hasattr(values, "tolist") else values))
 
     kind, test = series.dtype, pd.api.types
+    is_text = isinstance(kind, pd.StringDtype)
     if test.is_numeric_dtype(kind) and not test.is_bool_dtype(kind) and not test.is_complex_dtype(kind):
         numbers = series.to_numpy(dtype=np.float64, na_value=np.nan)
         return Column(name, len(series), code, numbers=numbers, is_float=test.is_float_dtype(kind))
-    if kind.kind == "O" and test.infer_dtype(series, skipna=True) not in ("string", "empty"):
+    if kind.kind == "O" and not is_text and test.infer_dtype(series, skipna=True) not in ("string", "empty"):
         return Column.of_list(name, series.tolist())
     return Column(name, len(series), code)
 
@@ -210,7 +216,8 @@ def _levels_as_columns(frame: Any) -> Any:
 def index_names(frame: Any) -> list[Any] | None:
     """The names in a pandas index that does not only count the rows."""
     index = getattr(frame, "index", None)
-    if index is None or callable(index):
+    is_range = (getattr(index, "start", None), getattr(index, "step", None)) == (0, 1)
+    if index is None or callable(index) or is_range:
         return None
     names = list(index)
     return None if names == list(range(len(names))) else names
