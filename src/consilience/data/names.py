@@ -173,19 +173,11 @@ def check_minus_one(names: Iterable[Any]) -> None:
     if "-1" in texts and len(others) > 1 and all(WHOLE.fullmatch(text) and not text.startswith("-") for text in others):
         listed = sorted(others, key=_order)
         shown = ", ".join(listed[:8]) + (", …" if len(listed) > 8 else "")
-        if len(listed) > MOST_OFFERED:
-            raise InvalidPredictions(
-                f"labels must say what -1 is; beside {shown} it may be no answer or a class: name all classes with ",
-                Say("classes"),
-                ", with -1 among them if it is one",
-            )
-        raise InvalidPredictions(
-            f"labels must say what -1 is; beside {shown} it may be no answer or a class: say ",
-            Say("classes", tuple(listed)),
-            " if it is none, ",
-            Say("classes", ("-1", *listed)),
-            " if it is one",
-        )
+        advice = f"name all classes with {Say('classes')}, with -1 among them if it is one"
+        if len(listed) <= MOST_OFFERED:
+            given, more = Say("classes", tuple(listed)), Say("classes", ("-1", *listed))
+            advice = f"say {given} if it is none, {more} if it is one"
+        raise InvalidPredictions(f"labels must say what -1 is; beside {shown} it may be no answer or a class: {advice}")
 
 
 def _order(text: str) -> tuple[bool, float, str]:

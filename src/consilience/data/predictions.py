@@ -808,13 +808,13 @@ def stacked(parts: Sequence[Predictions], items: Sequence[Any]) -> Predictions:
 
 def of_answers(items: IntArray, members: IntArray, answers: Any, axes: Axes, *, partial: bool) -> Predictions:
     """Predictions of a list of answers by position: labels (answers,), -1 where missing, or rows (answers, classes)."""
-    order = _by_item_and_member(items, members, axes)
     if answers.ndim == 1:
+        order = np.lexsort((members, items))
         order = order if answers.min(initial=0) >= 0 else order[answers[order] != -1]
         items, members = (part[order].astype(np.intp, copy=False) for part in (items, members))
         order[:] = answers[order]  # in place: there may be many answers
         return _checked((), HardAnswers(items, members, order), axes, partial=partial)
-    order = order[np.argsort(members[order], kind="stable")]
+    order = np.lexsort((items, members))
     bounds = np.searchsorted(members[order], np.arange(axes.members.size + 1))
     everything = np.arange(axes.items.size)
     soft = []
@@ -824,21 +824,6 @@ def of_answers(items: IntArray, members: IntArray, answers: Any, axes: Axes, *, 
         rows = answers[order[first:last]]
         soft.append(SoftMember(position, rows, None if is_dense else answered, is_complete=False))
     return _checked(soft, None, axes, partial=partial)
-
-
-def _by_item_and_member(items: IntArray, members: IntArray, axes: Axes) -> IntArray:
-    """The order of answers by item, then by member, then as they came."""
-    n_answers = max(len(items), 1)
-    if axes.items.size * axes.members.size * n_answers >= 2**62:
-        return np.lexsort((members, items))
-    keys = items.astype(np.int64)  # item, member and place as one number: faster than two arrays, and few are made
-    keys *= axes.members.size
-    keys += members
-    keys *= n_answers
-    keys += np.arange(len(items), dtype=np.min_scalar_type(n_answers))
-    keys.sort()
-    keys %= n_answers
-    return keys
 
 
 def _checked(soft: Iterable[SoftMember], hard: HardAnswers | None, axes: Axes, *, partial: bool) -> Predictions:

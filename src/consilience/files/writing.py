@@ -95,7 +95,7 @@ def without_answers(contents: Contents) -> Contents:
     if table is not None and (answers := _answers_in(table)):
         others = table.without(answers)
         numbers = numbers_in([others[name] for name in list(others)[1:]]) if len(others) > 2 else None
-        if numbers is not None and numbers.meaning() == "probabilities" and numbers.sum_to_one():
+        if numbers is not None and numbers.meaning() == "probabilities" and numbers.share_of_probabilities() == 1:
             return contents._replace(table=others)
     return contents
 

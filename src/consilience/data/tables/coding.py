@@ -119,7 +119,7 @@ class Coder:
 
 
 def coded_text(size: int, part: Callable[[int, int], Any]) -> Coded:
-    """Of so much text or so many categories; `part` gives those from a place on, and at most so many, as polars has it."""
+    """Of text or categories; `part` gives a polars series of those from a place on, and at most so many."""
     coder = Coder()
     for start in range(0, size, ROWS_AT_ONCE):
         coder.add(part(start, ROWS_AT_ONCE))

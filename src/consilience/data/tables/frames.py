@@ -18,7 +18,10 @@ from consilience.system.errors import InvalidPredictions, Say, polars
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    import numpy.typing as npt
+
     from consilience.data.predictions import Predictions
+    from consilience.system.arrays import IntArray
 
 
 MANY_CLASSES, ANSWERS_PER_CLASS = 20, 10
@@ -47,24 +50,28 @@ def check_labels(predictions: Predictions, columns: Sequence[Column]) -> None:
 
 def check_repeated(predictions: Predictions, name: Any) -> None:
     """Raise if there are so many labels, or so few given twice, that they are more likely numbers or free text."""
-    hard, where = predictions.hard, f"column {name!r}"
-    assert hard is not None  # noqa: S101 - labels are hard
-    n_answers, n_classes = len(hard.labels), predictions.n_classes
+    (is_said, n_given), where, n_classes = _said(predictions), f"column {name!r}", predictions.n_classes
+    n_answers = int(n_given.sum())
     if n_classes > max(MANY_CLASSES, n_answers / ANSWERS_PER_CLASS):
         raise InvalidPredictions(
             f"labels must be classes that members give again and again; got {n_classes:,} different ones in "
             f"{n_answers:,} answers: {where} may hold numbers or free text{ADVICE}"
         )
-    n_given = np.bincount(hard.members, minlength=predictions.n_members)
-    is_said = np.zeros((predictions.n_members, n_classes), dtype=bool)
-    is_said[hard.members, hard.labels] = True
-    n_different = is_said.sum(axis=1)
     is_busy = n_given >= MANY_ANSWERS
-    if is_busy.any() and (n_different == n_given)[is_busy].all():
+    if is_busy.any() and (is_said.sum(axis=1) == n_given)[is_busy].all():
         raise InvalidPredictions(
             f"labels must be classes that members give again and again; nobody gives one twice, so {where} may "
             f"hold numbers or free text{ADVICE}"
         )
+
+
+def _said(predictions: Predictions) -> tuple[npt.NDArray[np.bool_], IntArray]:
+    """Which labels each member gives (members, classes), and how many in all (members,)."""
+    hard = predictions.hard
+    assert hard is not None  # noqa: S101 - labels are hard
+    is_said = np.zeros((predictions.n_members, predictions.n_classes), dtype=bool)
+    is_said[hard.members, hard.labels] = True
+    return is_said, np.bincount(hard.members, minlength=predictions.n_members)
 
 
 def check_names(column: Any, values: Sequence[Any]) -> None:
@@ -84,15 +91,10 @@ def check_names(column: Any, values: Sequence[Any]) -> None:
 
 def check_shared_labels(predictions: Predictions) -> None:
     """Raise if the labels of some member are never given by any other: its column may hold something else."""
-    hard = predictions.hard
-    if hard is None or predictions.n_members < 2:
-        return
-    is_said = np.zeros((predictions.n_members, predictions.n_classes), dtype=bool)
-    is_said[hard.members, hard.labels] = True
-    is_alone = ~(is_said & (is_said.sum(axis=0) > 1)).any(axis=1)
-    n_given = np.bincount(hard.members, minlength=predictions.n_members)
-    if (is_alone & (n_given >= MANY_ANSWERS)).any():
-        names = [predictions.members[place] for place in np.flatnonzero(is_alone & (n_given >= MANY_ANSWERS))]
+    is_said, n_given = _said(predictions)
+    is_alone = ~(is_said & (is_said.sum(axis=0) > 1)).any(axis=1) & (n_given >= MANY_ANSWERS)
+    if is_alone.any() and predictions.n_members > 1:
+        names = [predictions.members[place] for place in np.flatnonzero(is_alone)]
         raise InvalidPredictions(
             f"columns of labels must have labels in common; {some(names)} share none with the others: say which "
             f"column is which with {Say('item')}, {Say('member')} and {Say('label')}, or list the members of a wide "

@@ -141,7 +141,7 @@ class Numbers(NamedTuple):
 
     def are_probabilities(self) -> bool:
         """Whether rows sum to 1. If all numbers are whole they may be labels, and do not count."""
-        return self.has_fractions() and self.sum_to_one()
+        return self.has_fractions() and self.share_of_probabilities() == 1
 
     def are_classes(self, most: float) -> bool:
         """Whether most rows sum to 1, or all to 100."""
@@ -159,10 +159,6 @@ class Numbers(NamedTuple):
     def has_fractions(self) -> bool:
         """Whether some number is not whole."""
         return has_fractions(self.values)
-
-    def sum_to_one(self) -> bool:
-        """Whether all rows that are not missing are probabilities."""
-        return self.share_of_probabilities() == 1
 
     def share_of_probabilities(self) -> float:
         """Which share of the rows that are not missing are probabilities; 0 if all are missing."""
