@@ -91,6 +91,13 @@ def test_probabilities_that_lost_something_are_no_votes(read, damage):
         read(damage(tidy()))
 
 
+def test_rounded_probabilities_are_rescaled_if_told(read):
+    rounded = tidy().assign(prob=tidy()["prob"].round(1))
+    np.testing.assert_allclose(read(rounded, normalize=True).to_array(), SHARES.transpose(1, 0, 2), atol=0.15)
+    with refused("must sum to 1"):
+        read(rounded.drop(index=[5]), normalize=True)
+
+
 @pytest.mark.parametrize(
     "scale",
     [
@@ -414,6 +421,15 @@ def test_a_probability_of_one_class_in_a_long_table(read):
     panel = read(frame, positive="cat")
     assert panel.members == WORKERS
     np.testing.assert_allclose(panel.to_array()[:, :, 1], SHARES[:, :, 0].T, atol=1e-12)
+
+
+def test_the_column_of_one_class_among_several(read):
+    frame = pd.DataFrame({"id": ITEMS, "toxic": SHARES[:, 0, 0], "spam": SHARES[:, 0, 1] / 2})
+    with refused(r"\['toxic', 'spam'\] may: call it so, or name it with label="):
+        read(frame, positive="bad")
+    np.testing.assert_allclose(read(frame, positive="bad", label="toxic").to_array()[0, :, 1], SHARES[:, 0, 0])
+    with refused("must be from 0 to 1; column 'toxic' holds others"):
+        read(frame.assign(toxic=7.5), positive="toxic")
 
 
 def test_zeros_and_ones_are_labels_of_one_class(read):

@@ -50,7 +50,7 @@ def test_one_array_is_not_both_predictions_and_labels(tmp_path):
         labels_of(path, predictions, [path], Told())
 
 
-@pytest.mark.parametrize("column", ["labels", "category"])
+@pytest.mark.parametrize("column", ["sentiment", "category"])
 def test_one_column_is_not_both_a_member_and_the_labels(run, tmp_path, column):
     """That member was always right, and so was the fused answer."""
     rows = "".join(f"q{i},{'ab'[i % 2]},{'ab'[i % 3 == 0]},{'ab'[i % 5 == 0]},{'ab'[i % 2]}\n" for i in range(30))
