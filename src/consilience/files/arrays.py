@@ -10,6 +10,7 @@ import numpy as np
 from consilience.data.axes import some
 from consilience.data.names import sorted_names, text_of
 from consilience.data.predictions import Predictions
+from consilience.data.tables.columns import Column
 from consilience.data.tables.frames import check_names, check_repeated
 from consilience.data.tables.numbers import Numbers, Scale, as_probabilities, check_orientation, named_scale, scale_of
 from consilience.data.tables.vocabulary import ITEM, LABEL, MEMBER, TRUTH, column_named, role_of
@@ -192,7 +193,7 @@ def _of_names(rows: Any, name: str, names: dict[str, Any]) -> Predictions:
     rows = rows.astype(object)
     rows[np.isin(rows, ("", "-1"))] = None
     made = Predictions.from_labels(rows, **({"classes": sorted_names(set(said) - {"", "-1"})} | names))
-    check_names(name, said)
+    check_names(Column.of_list(name, said))
     check_repeated(made, name)
     return made
 

@@ -44,18 +44,10 @@ def read_predictions(
         or .db; text may be packed, as in votes.csv.gz. `FILE:KEY` picks an array, a sheet or a table. `FILE:logits`,
         `:percent`, `:probabilities`, `:counts` or `:labels` says what its numbers are, and `:items-first` or
         `:members-first` how its axes stand.
-    item, member, label
-        Names of columns, as in `Predictions.from_frame`.
-    classes
-        The columns of classes in tables, all that labels may be, and the names of the classes of arrays.
-    ordered
-        The classes are ratings: in the order of their numbers, or in that of `classes`.
+    item, member, label, classes, ordered, positive, normalize
+        As in `Predictions.from_frame`; `classes` also names the classes of arrays.
     items
         The names of the items, for files that do not name theirs.
-    positive
-        The class whose probability alone the files give.
-    normalize
-        Divide each row of numbers by its sum.
     logits
         The numbers of all files are logits or log-probabilities.
     format

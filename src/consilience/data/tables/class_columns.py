@@ -312,7 +312,8 @@ def _check_clear(numbers: Numbers, meaning: str, columns: Sequence[Column]) -> N
         raise InvalidPredictions(
             f"probabilities must sum to 1 over classes; those of {some(names)} are from 0 to 1 and do not, so they may "
             "be several independent labels, which are several panels: read one, with "
-            f"{' or '.join(str(Say('positive', str(name))) for name in names[:MOST_LISTED])}"
+            f"{' or '.join(str(Say('positive', str(name))) for name in names[:MOST_LISTED])}; or what several members "
+            "say of one class: give each a table of its own"
         )
     if meaning == "logits":
         check_orientation(*rows.shape)

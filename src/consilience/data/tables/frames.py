@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from consilience.data.axes import some
-from consilience.data.names import WRITTEN_NUMBER
+from consilience.data.names import is_whole
 from consilience.data.tables.coding import Coded, coded_array, coded_text, parsed_text
 from consilience.data.tables.columns import Column, Columns
 from consilience.data.tables.lists import are_scored
@@ -39,7 +39,7 @@ ADVICE = f". Name the column with {Say('label')} to read it so all the same"
 def check_labels(predictions: Predictions, columns: Sequence[Column]) -> None:
     """Raise if labels were read, from these columns, that are more likely numbers or free text."""
     for column in columns:
-        check_names(column.name, column.given)
+        check_names(column)
         if column.has_fractions and not column.repeats and column.size > 1:
             raise InvalidPredictions(
                 f"labels must be names or whole numbers; column {column.name!r} holds {column.given[0]} and others "
@@ -74,18 +74,13 @@ def _said(predictions: Predictions) -> tuple[npt.NDArray[np.bool_], IntArray]:
     return is_said, np.bincount(hard.members, minlength=predictions.n_members)
 
 
-def check_names(column: Any, values: Sequence[Any]) -> None:
+def check_names(column: Column) -> None:
     """Raise if all values of a column are shares: per cent, or numbers from 0 to 1 that are not all whole."""
-    texts = list(map(str, values))
-    if not texts or not all(map(WRITTEN_NUMBER.fullmatch, texts)):
-        return
-    numbers = {text: float(text.rstrip(" %").replace(",", ".")) for text in texts}
-    fractions = {text for text, number in numbers.items() if "%" in text or number % 1}
-    if any("%" in text for text in texts) or (fractions and all(0 <= number <= 1 for number in numbers.values())):
-        first = next(value for value in values if str(value) in fractions)
+    if column.are_shares or column.notation.percent is not None:
+        first = next(value for value in map(str, column.given) if not is_whole(value))
         raise InvalidPredictions(
-            f"labels must be names or whole numbers; column {column!r} holds {first}: if these are the probabilities "
-            f"of one class, say {Say('positive', 'NAME')}{ADVICE}"
+            f"labels must be names or whole numbers; column {column.name!r} holds {first}: if these are the "
+            f"probabilities of one class, say {Say('positive', 'NAME')}{ADVICE}"
         )
 
 
