@@ -5,7 +5,6 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar, final
 
 import numpy as np
@@ -717,19 +716,25 @@ def _of_member_tables(
     own_items = None if items is None else listed("item", items)
     parts = []
     for place, table in enumerate(tables):
-        read = read_member(table, place if names is None else names[place], wanted, normalize=normalize)
+        name = place if names is None else names[place]
+        rows, row_items, classes = read_member(table, name, wanted, normalize=normalize)
         parts.append(
             Predictions(
-                [read.values],
-                members=None if names is None else [names[place]],
-                items=own_items if read.items is None else read.items,
-                classes=wanted if read.classes is None else read.classes,
+                [rows],
+                members=None if names is None else [name],
+                items=own_items if row_items is None else row_items,
+                classes=wanted if classes is None else classes,
                 normalize=normalize,
                 partial=True,
             )
         )
     together = _side_by_side(parts)
-    return together if own_items is None else _in_order(together, own_items)
+    if own_items is None:
+        return together
+    own, wanted_items = together.axes.items, Axis("item", together.n_items, own_items)
+    if own.positions_on(wanted_items) is not None:  # it raises unless they are the same names
+        together = together.take([own.position_of(name) for name in own_items])
+    return together.with_items(wanted_items)
 
 
 def _counts_in(columns: Columns, name: Any, found: Understood) -> FloatArray | None:
@@ -745,14 +750,6 @@ def _counts_in(columns: Columns, name: Any, found: Understood) -> FloatArray | N
     counts = np.empty(axis.size)
     counts[places] = numbers
     return read_counts(counts, axis.size)
-
-
-def _in_order(predictions: Predictions, items: Sequence[Any]) -> Predictions:
-    """The same answers with their items in the order of these names; raises unless they are the same names."""
-    own, wanted = predictions.axes.items, Axis("item", predictions.n_items, items)
-    if own.positions_on(wanted) is not None:
-        predictions = predictions.take([own.position_of(name) for name in items])
-    return predictions.with_items(wanted)
 
 
 def _side_by_side(predictions: Sequence[Predictions]) -> Predictions:
@@ -808,30 +805,23 @@ def stacked(parts: Sequence[Predictions], items: Sequence[Any]) -> Predictions:
 
 def of_answers(items: IntArray, members: IntArray, answers: Any, axes: Axes, *, partial: bool) -> Predictions:
     """Predictions of a list of answers by position: labels (answers,), -1 where missing, or rows (answers, classes)."""
+    soft, hard = list[SoftMember](), None
     if answers.ndim == 1:
         order = np.lexsort((members, items))
         order = order if answers.min(initial=0) >= 0 else order[answers[order] != -1]
         items, members = (part[order].astype(np.intp, copy=False) for part in (items, members))
         order[:] = answers[order]  # in place: there may be many answers
-        return _checked((), HardAnswers(items, members, order), axes, partial=partial)
-    order = np.lexsort((items, members))
-    bounds = np.searchsorted(members[order], np.arange(axes.members.size + 1))
-    everything = np.arange(axes.items.size)
-    soft = []
-    for position, (first, last) in enumerate(pairwise(bounds)):
-        answered = items[order[first:last]]
-        is_dense = np.array_equal(answered, everything)
-        rows = answers[order[first:last]]
-        soft.append(SoftMember(position, rows, None if is_dense else answered, is_complete=False))
-    return _checked(soft, None, axes, partial=partial)
-
-
-def _checked(soft: Iterable[SoftMember], hard: HardAnswers | None, axes: Axes, *, partial: bool) -> Predictions:
-    """Predictions made of new parts."""
-    predictions = _assembled(validated(tuple(soft), hard, axes), hard, axes)
+        hard = HardAnswers(items, members, order)
+    else:
+        order, everything = np.lexsort((items, members)), np.arange(axes.items.size)
+        ends = np.searchsorted(members[order], np.arange(1, axes.members.size))
+        for position, own in enumerate(np.split(order, ends)):
+            answered = None if np.array_equal(items[own], everything) else items[own]
+            soft.append(SoftMember(position, answers[own], answered, is_complete=False))
+    made = _assembled(validated(tuple(soft), hard, axes), hard, axes)
     if not partial:
-        predictions.check_every_item_is_answered()
-    return predictions
+        made.check_every_item_is_answered()
+    return made
 
 
 def _on_axes(

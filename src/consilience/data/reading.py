@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from consilience.data.axes import Axes
-    from consilience.data.tables.coding import Coded
 
 SUM_TOLERANCE, HALF_TOLERANCE, ROUNDING, MOST_ROUNDING = 1e-3, 1e-2, 0.5e-4, 0.05
 """How far from 1 a row of probabilities may sum, and how far in half precision; or by ROUNDING for each class, if that
@@ -181,24 +180,17 @@ def places_among(
     is_whole_number = isinstance(values, np.ndarray) and values.dtype.kind in "iu"
     if is_whole_number and not axis.is_named and ((values >= -1) & (values < axis.size)).all():
         return np.asarray(values, dtype=np.intp)
-    coded = _coded(values, refusal)
+    try:
+        coded = coded_array(values) if isinstance(values, np.ndarray) else coded_list(values)
+    except TypeError:  # a list, say, names nothing
+        row = next(row for row, value in enumerate(values) if isinstance(value, list | tuple | dict | set))
+        raise InvalidPredictions(refusal(values[row], row)) from None
     places = [axis.find(value) for value in coded.values]
     for code, (value, place) in enumerate(zip(coded.values, places, strict=True)):
         if place is None and not is_absent(value):
             raise InvalidPredictions(refusal(value, int(np.argmax(coded.codes == code))))
     table = np.array([-1 if place is None else place for place in (*places, None)], dtype=np.intp)
     return np.asarray(table[coded.codes])
-
-
-def _coded(values: Any, refusal: Callable[[Any, int], str]) -> Coded:
-    """Which value stands in each row; raises for one that names nothing, such as a list."""
-    if isinstance(values, np.ndarray):
-        return coded_array(values)
-    try:
-        return coded_list(values)
-    except TypeError:
-        row = next(row for row, value in enumerate(values) if isinstance(value, list | tuple | dict | set))
-        raise InvalidPredictions(refusal(values[row], row)) from None
 
 
 def _without_gaps(labels: Any) -> Any:

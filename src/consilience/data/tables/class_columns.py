@@ -232,9 +232,12 @@ def wanted_classes(columns: Columns, names: Sequence[Column]) -> list[Column]:
 
 
 def numbers_of_classes(columns: Sequence[Column]) -> Numbers | None:
-    """The numbers of columns of which most rows sum to 1, None if there are none."""
+    """The numbers of columns of which most rows sum to 1, or all to 100; None if they do not."""
     numbers = numbers_in(columns, least=2)
-    return numbers if numbers is not None and numbers.are_classes(MOST) else None
+    if numbers is None:
+        return None
+    is_share = (numbers.has_fractions() or numbers.has_point) and numbers.share_of_probabilities() >= MOST
+    return numbers if is_share or numbers.meaning() == "per cent" else None
 
 
 def classes_of_rows(columns: Sequence[Column], *, are_numbers: bool) -> list[Column] | None:

@@ -67,15 +67,12 @@ def _counting(columns: Columns, *, are_truths: bool) -> Column | None:
 def usual_items(columns: Columns, *, are_truths: bool) -> list[Column]:
     """The columns that are called as items are, the surest first. An item may have several true labels."""
     found = columns.called("item") if are_truths else _called(columns)
-    named = [own for own in found if (not own.is_count if are_truths else _names_rows(own))]
+    fitting = [own for own in found if not own.repeats and (own.is_complete or own.is_exact("item"))]
+    named = [own for own in found if not own.is_count] if are_truths else fitting
     check_one_id(named)
     usual = [own for own in named if own.is_exact("item")]
     index = [own for own in _index(columns) if not own.repeats]
     return list(dict.fromkeys((*usual, *index, *named, *_index(columns))))
-
-
-def _names_rows(column: Column) -> bool:
-    return not column.repeats and (column.is_complete or column.is_exact("item"))
 
 
 def unusual(columns: Columns) -> list[Column]:

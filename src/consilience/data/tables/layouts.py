@@ -448,14 +448,10 @@ def _label_columns(view: _View, columns: list[Column]) -> list[Column]:
     plain = [own for own in kept if not own.is_free]
     if len(plain) < 2:
         return kept
-    for own in filter(_may_be_left_out, kept):
-        _check_left_out(own, plain, is_strict=view.told.strict)
+    for own in kept:
+        if own.is_free and own.role in (None, "member") and not own.is_measure:  # it may hold answers all the same
+            _check_left_out(own, plain, is_strict=view.told.strict)
     return plain
-
-
-def _may_be_left_out(column: Column) -> bool:
-    """Whether a column of free text may hold answers all the same."""
-    return column.is_free and column.role in (None, "member") and not column.is_measure
 
 
 def _check_no_truth(columns: list[Column], kept: list[Column]) -> None:

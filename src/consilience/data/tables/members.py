@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from consilience.data.axes import some
 from consilience.data.tables.frames import columns_of, is_frame
@@ -17,27 +17,22 @@ if TYPE_CHECKING:
     from consilience.system.arrays import Array
 
 
-class MemberTable(NamedTuple):
-    """One member's rows (items, classes), with names where it has any."""
-
-    values: Array
-    items: list[Any] | None
-    classes: list[Any] | None
+MemberTable: TypeAlias = "tuple[Array, list[Any] | None, list[Any] | None]"
 
 
 def read_member(part: Any, name: Any, classes: Sequence[Any] | None, *, normalize: bool) -> MemberTable:
-    """One member's probabilities: of an array as they are, of a frame or a list of scores with their names."""
+    """One member's rows, of an array as they are, and the names of items and classes that frames and scores have."""
     if is_frame(part):
         return _read_frame(part, name, classes, normalize=normalize)
     if not are_scored(part):
-        return MemberTable(part, None, None)
+        return part, None, None
     if isinstance(part[0], Mapping):
         raise InvalidPredictions(
             f"member {name!r} must have a score for every class; it has only the best one: run the pipeline with "
             "top_k=None, or give the labels to from_labels"
         )
     scores = read_rows(part, str(name))
-    return MemberTable(scores.values, None, scores.classes)
+    return scores.values, None, scores.classes
 
 
 def _read_frame(frame: Any, name: Any, classes: Sequence[Any] | None, *, normalize: bool) -> MemberTable:
@@ -60,7 +55,7 @@ def _read_frame(frame: Any, name: Any, classes: Sequence[Any] | None, *, normali
             f"{expected}; beside {some(made.classes)} it has numbers in {some(names_of(left_out))}: name the classes "
             "with classes="
         )
-    return MemberTable(made.soft[0].rows, _items(found, name), made.classes)
+    return made.soft[0].rows, _items(found, name), made.classes
 
 
 def _unread(found: Understood) -> list[Column]:

@@ -143,11 +143,6 @@ class Numbers(NamedTuple):
         """Whether rows sum to 1. If all numbers are whole they may be labels, and do not count."""
         return self.has_fractions() and self.share_of_probabilities() == 1
 
-    def are_classes(self, most: float) -> bool:
-        """Whether most rows sum to 1, or all to 100."""
-        is_share = self.has_fractions() or self.has_point
-        return (is_share and self.share_of_probabilities() >= most) or self.meaning() == "per cent"
-
     def are_independent(self) -> bool:
         """Whether these are shares whose sums differ from row to row, as those of several labels do."""
         rows = self.given
