@@ -62,6 +62,9 @@ LONG_PASS, LEAST_PART = 2**24, 2048
 items: handing over less costs more than it saves."""
 
 
+AT_ONCE = 2**18
+"""So many answers are put in order at once."""
+
 MOST_REPEATED = 10_000_000
 """Up to so many items are written out that were given as counts."""
 
@@ -809,9 +812,9 @@ def of_answers(items: IntArray, members: IntArray, answers: Any, axes: Axes, *, 
     if answers.ndim == 1:
         order = np.lexsort((members, items))
         order = order if answers.min(initial=0) >= 0 else order[answers[order] != -1]
-        items, members = (part[order].astype(np.intp, copy=False) for part in (items, members))
-        order[:] = answers[order]  # in place: there may be many answers
-        hard = HardAnswers(items, members, order)
+        # Little else is made: there may be many answers. The labels take the place of their order.
+        hard = HardAnswers(*(_gathered(part, order, np.empty_like(order)) for part in (items, members)), order)
+        _gathered(answers, order, order)
     else:
         order, everything = np.lexsort((items, members)), np.arange(axes.items.size)
         ends = np.searchsorted(members[order], np.arange(1, axes.members.size))
@@ -822,6 +825,14 @@ def of_answers(items: IntArray, members: IntArray, answers: Any, axes: Axes, *, 
     if not partial:
         made.check_every_item_is_answered()
     return made
+
+
+def _gathered(values: IntArray, order: IntArray, into: IntArray) -> IntArray:
+    """The values in this order."""
+    for start in range(0, len(order), AT_ONCE):
+        part = slice(start, start + AT_ONCE)
+        into[part] = values[order[part]]
+    return into
 
 
 def _on_axes(

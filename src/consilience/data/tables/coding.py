@@ -142,14 +142,19 @@ def parsed_text(series: Any) -> tuple[FloatArray, Notation] | None:
 
 def parsed_values(coded: Coded) -> tuple[FloatArray, Notation] | None:
     """Numbers from the different values, and how they are written; None if some are none, or written in two ways."""
+    if not all(map(_is_written_number, coded.values)):
+        return None
     given = {place: value for place, value in enumerate(coded.values) if not is_absent(value)}
     texts = [value.strip() for value in given.values() if isinstance(value, str)]
-    others = [value for value in given.values() if not isinstance(value, str)]
-    if not all(map(NUMBER.fullmatch, texts)) or not all(map(is_number, others)):
-        return None
     numbers = np.full(len(coded.values) + 1, np.nan)
     numbers[list(given)] = [float(str(value).strip(" %").replace(",", ".")) for value in given.values()]
     return numbers[coded.codes], _notation(texts, all_points=bool(given) and all("." in str(v) for v in given.values()))
+
+
+def _is_written_number(value: Any) -> bool:
+    if isinstance(value, str):
+        return value in ABSENT or NUMBER.fullmatch(value.strip()) is not None
+    return is_number(value)
 
 
 def is_absent(value: Any) -> bool:
@@ -182,7 +187,7 @@ def pooled_labels(columns: Sequence[Column], classes: Sequence[Any] | None) -> t
     coded = [_answers(column, classes) for column in columns]
     names = _classes([value for own in coded for value in own.values]) if classes is None else listed("class", classes)
     axis = Axis("class", len(names), names)
-    places = np.empty((len(columns), columns[0].size), dtype=np.int16 if len(names) < 2**15 else np.int32)
+    places = np.empty((len(columns), columns[0].size), dtype=np.min_scalar_type(-len(names) - 1))
     for row, (own, column) in enumerate(zip(coded, columns, strict=True)):
         found = [axis.find(value) for value in own.values]
         unknown = [value for value, place in zip(own.values, found, strict=True) if place is None]

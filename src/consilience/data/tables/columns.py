@@ -128,7 +128,7 @@ class Column:
         if names == self.names:
             return self.coded.codes, names
         places = {text: place for place, text in enumerate(texts_of(names))}
-        table = np.array([places[text] for text in texts_of(self.names)], dtype=np.int32)
+        table = np.array([places[text] for text in texts_of(self.names)], dtype=self.coded.codes.dtype)
         return table[self.coded.codes], names
 
     # ---- answers ----------------------------------------------------------------------------------------------
