@@ -91,6 +91,11 @@ def test_probabilities_that_lost_something_are_no_votes(read, damage):
         read(damage(tidy()))
 
 
+def test_several_labels_of_one_item_beside_ids_are_votes(read):
+    several = tidy().drop(columns="prob").drop(index=[5]).assign(annotation_id=range(900, 1007))
+    assert not read(several).is_soft.any()
+
+
 def test_rounded_probabilities_are_rescaled_if_told(read):
     rounded = tidy().assign(prob=tidy()["prob"].round(1))
     np.testing.assert_allclose(read(rounded, normalize=True).to_array(), SHARES.transpose(1, 0, 2), atol=0.15)
@@ -242,6 +247,16 @@ def test_some_lists_of_one_label_are_that_label(read):
     some = votes()
     some["label"] = [f"['{label}']" if place % 3 else label for place, label in enumerate(some["label"])]
     assert read(some).classes == CLASSES
+
+
+def test_answers_that_are_intervals_are_labels(read):
+    answers = votes().replace({"label": {"cat": "[0, 1]", "dog": "(3, 4)"}})
+    assert read(answers).classes == ["(3, 4)", "[0, 1]", "owl"]
+    quoted = votes().replace({"label": {"cat": "['cat', 'dog']"}})
+    with refused("must hold one label for each answer"):
+        read(quoted)
+    told = ["['cat', 'dog']", "dog", "owl"]
+    assert read(quoted, classes=told).classes == told
 
 
 def test_scores_from_the_best_to_the_worst_have_no_classes(tmp_path):

@@ -118,6 +118,7 @@ def shares_by_row(columns: Columns, roles: Roles, *, normalize: bool) -> Column 
     others = columns.others(*roles)
     fractions = [own for own in others if own.are_shares]
     numbers = [own for own in others if own.varies and own.numbers is not None]
+    numbers = [own for own in numbers if not (own.has_plain_numbers and own.are_names)]  # ids of answers
     if not numbers and len(set(label.counts.tolist())) > 1:  # pairs take long to count
         return None
     pairs, n_pairs = columns.keys(item, member)

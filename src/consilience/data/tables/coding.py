@@ -178,8 +178,8 @@ def _notation(texts: list[str], *, all_points: bool) -> Notation:
 MARK = re.compile(r"\[(PASS|FAIL|ERROR)[^\]]*\]\s*\S")
 """What a tool puts before an answer to say what it thinks of it."""
 
-BRACKETS, NESTED = ("[]", "()", "{}"), (list, tuple, dict, set)
-"""What is around a list or a record that is written as text, and what it is then."""
+NESTED_TEXT, NESTED = re.compile(r"""[\[({]\s*['"]"""), (list, tuple, dict, set)
+"""How a list or a record of text begins that is written as text. An answer may be [0, 1] or (3, 4)."""
 
 
 def pooled_labels(columns: Sequence[Column], classes: Sequence[Any] | None) -> tuple[IntArray, list[Any]]:
@@ -214,8 +214,12 @@ def _answers(column: Column, classes: Sequence[Any] | None) -> Coded:
         raise InvalidPredictions(
             f"column {column.name!r} must hold labels alone; {marked[:40]!r} has a tool's mark before it"
         )
-    if any(text[0] + text[-1] in BRACKETS for text in set(texts).difference(("",), classes or ())):
-        coded = Coded(coded.codes, [_unwrapped(value, column.name) for value in coded.values])
+    told = set(map(text_of, classes or ()))
+    others = [text for text in texts if text not in told]
+    are_lists = bool(others) and all(text.startswith("[") and text.endswith("]") for text in others)
+    if are_lists or any(map(NESTED_TEXT.match, others)):
+        names = [value if text_of(value) in told else _unwrapped(value, column.name) for value in coded.values]
+        coded = Coded(coded.codes, names)
     check_spellings(coded.values, column.name)
     return coded
 
