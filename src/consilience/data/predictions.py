@@ -812,9 +812,8 @@ def of_answers(items: IntArray, members: IntArray, answers: Any, axes: Axes, *, 
     if answers.ndim == 1:
         order = np.lexsort((members, items))
         order = order if answers.min(initial=0) >= 0 else order[answers[order] != -1]
-        # Little else is made: there may be many answers. The labels take the place of their order.
-        hard = HardAnswers(*(_gathered(part, order, np.empty_like(order)) for part in (items, members)), order)
-        _gathered(answers, order, order)
+        items, members = (_gathered(part, order, np.empty_like(order)) for part in (items, members))
+        hard = HardAnswers(items, members, _gathered(answers, order, order))  # little is made: there may be many
     else:
         order, everything = np.lexsort((items, members)), np.arange(axes.items.size)
         ends = np.searchsorted(members[order], np.arange(1, axes.members.size))

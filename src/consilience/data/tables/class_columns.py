@@ -68,11 +68,9 @@ def _runs(numbers: Numbers) -> list[_Run]:
     n_rows = max(FEWEST_SAMPLED, MOST_SAMPLED // n_columns)
     values = numbers.values[:: max(1, len(numbers.values) // n_rows)]
     sums, n_given, n_fractions = _cumulated(values, has_point=numbers.has_point)
-    slack, runs, n_sums = _tolerance(np.array(n_columns)), [], 0
-    low, high = (
-        np.array([np.searchsorted(own, own[:-1] + 1 + far, side) for own in sums.T])
-        for far, side in ((-slack, "left"), (slack, "right"))
-    )
+    slack, runs, n_sums = _tolerance(np.array(n_columns)), list[_Run](), 0
+    low = np.array([np.searchsorted(own, own[:-1] + 1 - slack, "left") for own in sums.T])
+    high = np.array([np.searchsorted(own, own[:-1] + 1 + slack, "right") for own in sums.T])
     for start in range(n_columns - 1):
         is_given = ~np.isnan(values[:, start])
         begin, end = (np.bincount(own[is_given, start], minlength=n_columns + 2) for own in (low, high))
