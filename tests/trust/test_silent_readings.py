@@ -447,6 +447,17 @@ def test_the_column_of_one_class_among_several(read):
         read(frame.assign(toxic=7.5), positive="toxic")
 
 
+def test_what_several_members_say_of_one_class(read):
+    frame = pd.DataFrame({"id": ITEMS} | dict(zip(WORKERS, SHARES[..., 0].T, strict=True)))
+    with refused("say member='ann,bob,cyd' and positive='NAME'"):
+        read(frame)
+    with refused("list members, as in member='ann,bob,cyd'"):
+        read(frame, positive="cat")
+    panel = read(frame, positive="cat", member="ann,bob,cyd")
+    assert (panel.members, panel.items, panel.classes) == (WORKERS, ITEMS, ["not cat", "cat"])
+    np.testing.assert_allclose(panel.to_array()[:, :, 1], SHARES[..., 0].T, atol=1e-12)
+
+
 def test_zeros_and_ones_are_labels_of_one_class(read):
     frame = votes().drop(columns="label").assign(toxic=[0, 1, 1] * 12, insult=[1, 0, 0] * 12)
     panel = read(frame, positive="toxic")

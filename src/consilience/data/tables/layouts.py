@@ -205,37 +205,44 @@ def _used(places: Any, names: list[Any]) -> tuple[Any, list[Any]]:
 
 
 def one_class(view: _View) -> Understood | None:
-    """The probability of one class, in a column that is called like it, or in the only column of numbers."""
+    """The probability of one class: in a column called like it, in the only one of numbers, or by each member."""
     positive = view.told.positive
     if positive is None:
         return None
-    column = _column_of_class(view, positive)
-    numbers = _shares_of_class(column, positive)
+    columns = _columns_of_class(view, positive)
+    numbers, names = [_shares_of_class(own, positive) for own in columns], names_of(columns)
     others = [name for name in view.told.classes or () if name != positive]
     classes = [others[0] if len(others) == 1 else f"not {positive}", positive]
-    roles = roles_of(view.columns.without([column.name]), view.told._replace(label=None, classes=None))
-    view.roles = roles._replace(label=None)
-    given: Any = np.stack([1 - numbers, numbers], axis=1)
-    are_labels = not (numbers % 1 > 0).any()
-    if view.is_long and are_labels:
-        given = np.where(np.isnan(numbers), -1, np.nan_to_num(numbers)).astype(np.intp)
-    made = view.answers(given, classes) if view.is_long else view.rows([given], classes)
-    words = f"the {'label' if are_labels else 'probability'} {positive!r} in {column.name!r}"
-    return view.understood(made, words, label=[column])
+    told = view.told._replace(label=None, classes=None, member=None if len(columns) > 1 else view.told.member)
+    view.roles = roles_of(view.columns.without(names), told)._replace(label=None)
+    given: list[Any] = [np.stack([1 - own, own], axis=1) for own in numbers]
+    are_labels = not any((own % 1 > 0).any() for own in numbers)
+    if view.is_long:
+        labels = np.where(np.isnan(numbers[0]), -1, np.nan_to_num(numbers[0])).astype(np.intp)
+        made = view.answers(labels if are_labels else given[0], classes)
+    else:
+        made = view.rows(given, classes, names)
+    words = f"the {'label' if are_labels else 'probability'} {positive!r} in {some(names)}"
+    return view.understood(made, words, **{"label" if len(columns) == 1 else "member": columns})
 
 
-def _column_of_class(view: _View, positive: str) -> Column:
+def _columns_of_class(view: _View, positive: str) -> list[Column]:
+    """The column of the class, or those of the members that the user lists."""
+    listed = [] if view.told.member in view.columns else (view.told.member or "").split(",")
+    if len(listed) > 1:
+        return [view.columns.told(name.strip()) for name in listed]
     if positive in view.columns:
-        return view.columns[positive]
+        return [view.columns[positive]]
     if view.told.label is not None:
-        return view.columns.told(view.told.label)
+        return [view.columns.told(view.told.label)]
     shares = [own for own in view.columns.flat if own.are_shares and not own.is_measure and own.name != view.told.item]
     if len(shares) != 1:
+        members = f", or list members, as in {say_members(shares)}" if shares else ""
         raise InvalidPredictions(
             f"one column must hold the probability of {positive!r}; {some(names_of(shares)) if shares else 'none'} "
-            f"may: call it so, or name it with {Say('label')}"
+            f"may: call it so, or name it with {Say('label')}{members}"
         )
-    return shares[0]
+    return shares
 
 
 def _shares_of_class(column: Column, positive: str) -> FloatArray:
