@@ -488,6 +488,8 @@ def test_what_a_column_without_a_name_is_read_as_is_said(tmp_path):
     assert "items in the column without a name" in read_predictions([str(tmp_path / "names.csv")]).found[0]
     votes().assign(**{"": range(100, 136)}).to_csv(tmp_path / "left.csv", index=False)
     assert "; the column without a name is not read" in read_predictions([str(tmp_path / "left.csv")]).found[0]
+    wide(**{"": [f"p{place}" for place in range(12)]}).to_csv(tmp_path / "left.csv", index=False)
+    assert "; the column without a name is not read" in read_predictions([str(tmp_path / "left.csv")]).found[0]
     votes().to_csv(tmp_path / "counts.csv")
     assert "without a name" not in read_predictions([str(tmp_path / "counts.csv")]).found[0]
 

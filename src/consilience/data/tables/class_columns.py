@@ -114,30 +114,35 @@ def shares_by_row(columns: Columns, roles: Roles, *, normalize: bool) -> Column 
     item, member, label = roles
     assert label is not None  # noqa: S101 - the table has labels
     others = columns.others(*roles)
-    fractions = [own for own in others if own.are_shares]
-    numbers = [own for own in others if own.varies and own.numbers is not None]
-    numbers = [own for own in numbers if not (own.has_plain_numbers and own.are_names)]  # ids of answers
+    fractions, numbers = ([own for own in others if own.are_shares], [own for own in others if own.may_be_amounts])
     if not numbers and len(set(label.counts.tolist())) > 1:  # pairs take long to count
         return None
     pairs, n_pairs = columns.keys(item, member)
     if not n_pairs < columns.n_rows == columns.n_pairs(*roles):
         return None
+    if not fractions:
+        _check_are_votes(columns, label, others, numbers, n_pairs)
+        return None
+    is_allowed = normalize and columns.n_rows == n_pairs * len(label.given)
     fitting = [own for own in fractions if _adds_up_to_one(own, pairs)]
+    return (fitting or _rescaled(roles, fractions, pairs, is_allowed=is_allowed))[0]
+
+
+def _check_are_votes(
+    columns: Columns, label: Column, others: list[Column], numbers: list[Column], n_pairs: int
+) -> None:
+    """Raise if most items and members have several labels beside numbers, or all have every label."""
     is_whole = columns.n_rows == n_pairs * len(label.given)
-    if fractions:
-        return (fitting or _rescaled(roles, fractions, pairs, is_allowed=normalize and is_whole))[0]
-    if n_pairs > 1 and (is_whole or (numbers and columns.n_rows > SEVERAL * n_pairs)):
-        many = (
-            f"each of them has every label in {label.name!r} once"
-            if is_whole
-            else f"most have several in {label.name!r}"
-        )
-        raise InvalidPredictions(
-            f"a table must have one label for each item and member; {many}, and none of {some(names_of(others))} has "
-            "the probabilities of these, which sum to 1"
-            f"{f': leave {some(names_of(numbers))} out of the table if the labels are votes' if numbers else ''}"
-        )
-    return None
+    if n_pairs < 2 or not (is_whole or (numbers and columns.n_rows > SEVERAL * n_pairs)):
+        return
+    many = (
+        f"each of them has every label in {label.name!r} once" if is_whole else f"most have several in {label.name!r}"
+    )
+    advice = f": leave {some(names_of(numbers))} out of the table if the labels are votes" if numbers else ""
+    raise InvalidPredictions(
+        f"a table must have one label for each item and member; {many}, and none of {some(names_of(others))} has the "
+        f"probabilities of these, which sum to 1{advice}"
+    )
 
 
 def _adds_up_to_one(column: Column, pairs: IntArray) -> bool:

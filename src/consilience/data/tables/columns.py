@@ -110,6 +110,11 @@ class Column:
         is_missing = self.coded.codes < 0
         return int(np.argmax(is_missing)) if is_missing.any() else None
 
+    @property
+    def tells_rows_apart(self) -> bool:
+        """Whether each row has a value of its own."""
+        return not self.repeats and self.first_missing is None
+
     def check_is_flat(self) -> None:
         """Raise if cells hold lists or records, which are no names."""
         for row, value in enumerate(self.cells or ()):
@@ -207,6 +212,11 @@ class Column:
     def has_fractions(self) -> bool:
         """Whether these are numbers, and not all whole."""
         return self.has_plain_numbers and has_fractions(self.numbers)
+
+    @property
+    def may_be_amounts(self) -> bool:
+        """Whether these are several numbers, and do not only number the rows."""
+        return self.varies and self.numbers is not None and not (self.has_plain_numbers and self.are_names)
 
     @cached_property
     def are_shares(self) -> bool:

@@ -26,7 +26,7 @@ from consilience.data.tables.items import may_name_items
 from consilience.data.tables.lists import as_one_scale, check_no_lists, flattened, lists_of_predictions, rows_in
 from consilience.data.tables.roles import Roles, check_no_members, roles_of
 from consilience.data.tables.told import names_of, say_members
-from consilience.data.tables.vocabulary import ITEM, MEMBER, is_id, may_be_truth
+from consilience.data.tables.vocabulary import ITEM, is_id, may_be_truth
 from consilience.system.errors import InvalidPredictions, Say
 from consilience.system.tables import Table
 
@@ -71,18 +71,16 @@ def _without_index(columns: Columns) -> Columns:
     name of a member whose column of text repeats.
     """
     roles = {own.role for own in columns.all}
-    has_members = "member" in roles or columns.usual(MEMBER) is not None
     dropped = []
     for index in [own for own in columns.all if own.is_unnamed]:
-        is_text = index.numbers is None and not has_members
-        if (columns.usual(ITEM) is not None and not is_text) or (
-            index.counts_rows and (has_members or "item" in roles)
-        ):
-            dropped.append(index.name)
-        elif not has_members and (index.repeats or index.first_missing is not None):
+        is_extra = columns.usual(ITEM) is not None or (index.counts_rows and not roles.isdisjoint(("item", "member")))
+        is_index = "member" in roles or index.tells_rows_apart
+        if not is_index and (index.numbers is None or not is_extra):
             raise InvalidPredictions(
                 f"a column without a name must be an index; {index.name!r} holds {some(index.rows())}"
             )
+        if is_extra:
+            dropped.append(index.name)
     return columns.without(dropped)
 
 
@@ -167,10 +165,6 @@ class _View:
     def understood(self, made: Predictions, words: str, **columns: Sequence[Column]) -> Understood:
         """What was read, with the first rows of the columns under their roles, and the columns that were not read."""
         item, member, _ = self.roles
-        if member is not None and item is not None:
-            words = f"items in {_called(item)}, members in {member.name!r}, {words}"
-        elif item is not None and item.is_unnamed and not item.counts_rows:
-            words = f"items in {_called(item)}, {words}"
         own = {"item": [] if item is None else [item], "member": [] if member is None else [member]} | columns
         shown = [(role, column) for role, found in own.items() for column in found]
         example = {f"{role}: {column.name or '(no name)'}": self._first(column) for role, column in shown[:MOST_SHOWN]}
@@ -178,17 +172,22 @@ class _View:
         unread = [column.name for column in self.columns.all if column not in read and not column.is_unnamed]
         left_out = f"; not read: {some(unread)}" if unread else ""
         roles = {role: [column.name for column in found] for role, found in own.items() if found}
-        return Understood(made, f"{words}{left_out}", Table(example), self.columns.kept(unread), item, roles)
+        return Understood(
+            made, f"{self._said_of_roles()}{words}{left_out}", Table(example), self.columns.kept(unread), item, roles
+        )
+
+    def _said_of_roles(self) -> str:
+        item, member, _ = self.roles
+        if item is None or (member is None and (item.counts_rows or not item.is_unnamed)):
+            return ""
+        called = "the column without a name" if item.is_unnamed else repr(item.name)
+        return f"items in {called}, {'' if member is None else f'members in {member.name!r}, '}"
 
     def _first(self, column: Column) -> list[str]:
         if column.name not in self.lists:
             return [_short("" if value is None else str(value)) for value in column.rows(N_EXAMPLES)]
         rows = self.lists[column.name].values[:N_EXAMPLES].tolist()
         return [_short(", ".join(f"{value:.3g}" for value in row)) for row in rows]
-
-
-def _called(column: Column) -> str:
-    return "the column without a name" if column.is_unnamed else repr(column.name)
 
 
 def _short(text: str) -> str:
@@ -455,10 +454,14 @@ def _label_columns(view: _View, columns: list[Column]) -> list[Column]:
     plain = [own for own in kept if not own.is_free]
     if len(plain) < 2:
         return kept
-    for own in kept:
-        if own.is_free and own.role in (None, "member") and not own.is_measure:  # it may hold answers all the same
-            _check_left_out(own, plain, is_strict=view.told.strict)
+    for own in filter(_may_be_left_out, kept):
+        _check_left_out(own, plain, is_strict=view.told.strict)
     return plain
+
+
+def _may_be_left_out(column: Column) -> bool:
+    """Whether a column of free text may hold answers all the same."""
+    return column.is_free and column.role in (None, "member") and not column.is_measure
 
 
 def _check_no_truth(columns: list[Column], kept: list[Column]) -> None:

@@ -104,15 +104,18 @@ def flattened(columns: Columns) -> Columns:
     """Lists of one label as that label, and lists of labels beside lists of their scores as scores by label."""
     texts = [own for own in columns.all if _are_lists(own.cells, lambda value: isinstance(value, str))]
     several = [own for own in texts if max(size or 0 for size in _sizes(own)) > 1]
-    made = {own: own for own in columns.all}
-    for own in [own for own in texts if own not in several]:
-        made[own] = Column.of_list(own.name, [(cell or [None])[0] for cell in own.cells or ()], own.name_of)
+    made = {own: own for own in columns.all} | {own: _alone(own) for own in texts}
+    made |= {own: own for own in several}
     for own in [own for own in columns.all if _are_lists(own.cells, is_number)]:
         beside = [other for other in several if _sizes(other) == _sizes(own)]
         if len(beside) == 1:
             made[own] = _scored(beside[0], own)
             made.pop(beside[0], None)
     return Columns({own.name: own for own in made.values()}, stem=columns.stem)
+
+
+def _alone(column: Column) -> Column:
+    return Column.of_list(column.name, [(cell or [None])[0] for cell in column.cells or ()], column.name_of)
 
 
 def _are_lists(cells: Sequence[Any] | None, is_kind: Callable[[Any], bool]) -> bool:
