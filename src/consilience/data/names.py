@@ -47,7 +47,10 @@ def text_of(name: Any) -> str:
 
 def texts_of(names: list[Any]) -> list[str]:
     """The texts that names are told by; the names themselves where these are texts already."""
-    is_plain = set(map(type, names)) <= {str} and not any(name[-2:] == ".0" for name in names)
+    kinds = set(map(type, names))
+    if kinds <= {int}:
+        return list(map(str, names))
+    is_plain = kinds <= {str} and not any(name[-2:] == ".0" for name in names)
     return names if is_plain else [text_of(name) for name in names]
 
 
@@ -94,13 +97,12 @@ def in_order_of_appearance(names: Iterable[Any]) -> list[Any]:
     (['q9', 'q10'], [0, 1, 2])
     """
     appeared = list(names)
-    chosen: dict[str, Any] = {}
-    for text, name in zip(texts_of(appeared), appeared, strict=True):
-        chosen.setdefault(text, name)
-    if len(chosen) < len(appeared) or {type(name) for name in chosen.values()} - {str, int}:
+    chosen = dict(zip(texts_of(appeared), appeared, strict=True))
+    kinds = set(map(type, appeared))
+    if len(chosen) < len(appeared) or kinds - {str, int}:
         one_of_each = {text_of(name): name for name in sorted_names(appeared)}  # one spelling, and one kind
         chosen = {text: one_of_each[text] for text in chosen}
-    elif len({type(name) for name in chosen.values()}) > 1:
+    elif len(kinds) > 1:
         chosen = {text: text for text in chosen}
     if "0" not in chosen:
         return list(chosen.values())
@@ -133,9 +135,9 @@ def look_alike(texts: Iterable[str]) -> tuple[str, str] | None:
     (True, None)
     """
     given = list(texts)
-    odd = [text for text in given if not text.isascii()]
-    if not odd:
+    if "".join(given).isascii():
         return None
+    odd = [text for text in given if not text.isascii()]
     seen = {text: text for text in given if text.isascii()}
     for text in odd:
         plain = unicodedata.normalize("NFC", text.translate(FULL_WIDTH))
@@ -154,13 +156,14 @@ def unwritable(names: Iterable[Any]) -> str | None:
 
 def check_spellings(names: Iterable[Any], column: Any) -> None:
     """Raise if one column spells a name in two ways: somebody who writes both "2" and "2.0" may mean two names."""
-    given = list(names)
-    if texts_of(given) is given:
+    written = [name for name in names if isinstance(name, str)]
+    texts = texts_of(written)
+    if texts is written:
         return
     spelled: dict[str, str] = {}
-    for name in given:
-        if isinstance(name, str) and spelled.setdefault(text_of(name), name) != name:
-            both = sorted([spelled[text_of(name)], name])
+    for text, name in zip(texts, written, strict=True):
+        if spelled.setdefault(text, name) != name:
+            both = sorted([spelled[text], name])
             raise InvalidPredictions(
                 f"column {column!r} must spell a name in one way; got {both[0][:60]!r} and {both[1][:60]!r}"
             )

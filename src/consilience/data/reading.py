@@ -312,7 +312,7 @@ def are_probabilities(rows: Array, *, is_half: bool | None = None) -> Array:
 def has_fractions(numbers: Array) -> bool:
     """Whether some number is not whole; infinite ones count as whole."""
     with np.errstate(invalid="ignore"):
-        return bool((numbers % 1 > 0).any())
+        return bool((numbers > namespace(numbers).floor(numbers)).any())
 
 
 def sum_tolerance(rows: Array, *, is_half: bool | None = None) -> float:

@@ -44,6 +44,9 @@ if TYPE_CHECKING:
 ADDED_AT_ONCE = 512
 """This many numbers are added one after the other, then the partial sums: a plain sum of a million would drift."""
 
+FEW_COLUMNS = 6
+"""Sparse products with so few columns take less time column by column."""
+
 Responsibilities: TypeAlias = Any
 """(classes, items): an array, or a SciPy sparse array where all but a few entries of each column vanish."""
 
@@ -75,7 +78,7 @@ class Layer:
     def of_labels(self, labels: sparse.csr_array) -> FloatArray:
         """The scores (items, classes) of labels (items, members × predicted)."""
         if self.hard_table is not None:
-            return np.asarray(labels @ self.hard_table)
+            return times(labels, self.hard_table)
         columns, places = np.unique(labels.indices, return_inverse=True)
         place, label = np.divmod(columns, len(self.scores.log_prior))
         members = self._hard[place]
@@ -195,12 +198,15 @@ class LabelFeatures:
             )
             return Sums(self.positions, table, np.asarray(counts, dtype=np.float64).reshape(n_members, -1))
         dense = to_numpy(responsibilities).astype(np.float64, copy=False)
-        table = np.asarray(self.transposed @ dense.T).T
+        table = times(self.transposed, dense.T).T
         return Sums(self.positions, table, table.reshape(-1, n_members, self.n_classes).sum(axis=2).T)
 
     def pool(self, member_weights: FloatArray) -> tuple[FloatArray, FloatArray]:
         """The weighted votes of each item (items, classes), and the weight behind them (items, 1)."""
-        votes = self._votes(member_weights).toarray()
+        if self.n_classes > FEW_COLUMNS:
+            votes = self._votes(member_weights).toarray()
+        else:
+            votes = times(self.matrix, np.kron(member_weights[self.positions][:, None], np.eye(self.n_classes)))
         return votes, votes.sum(axis=1, keepdims=True)
 
     def shares(self, member_weights: FloatArray) -> sparse.csr_array:
@@ -224,6 +230,13 @@ class LabelFeatures:
 
 
 Features: TypeAlias = DenseFeatures | AnsweredFeatures | LabelFeatures
+
+
+def times(matrix: sparse.csr_array, table: FloatArray) -> FloatArray:
+    """`matrix` @ `table`, laid out column by column where these are few."""
+    if table.shape[1] > FEW_COLUMNS:
+        return np.asarray(matrix @ table)
+    return np.stack([matrix @ column for column in np.ascontiguousarray(table.T)]).T
 
 
 def read_features(

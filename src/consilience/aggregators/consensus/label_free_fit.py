@@ -219,7 +219,8 @@ class LabelFreeFit(NamedTuple):
 def fit_panel(predictions: AbstractPredictions, chunk_size: int | None, show: Any = None) -> LabelFreeFit:
     """What is found of these items; `show(reader, passes)` gives a context in which progress is shown."""
     reader = open_reader(predictions, chunk_size=chunk_size)
-    votes = open_reader(predictions.votes(), chunk_size=chunk_size)
+    voted = predictions.votes()
+    votes = reader if voted is predictions else open_reader(voted, chunk_size=chunk_size)
     progress: AbstractContextManager[Any] = nullcontext() if show is None else show(reader, TRANSLATIONS + 1)
     with progress:
         standing = Standing.of(*_agreement(reader, votes))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from functools import cached_property
+from itertools import compress
 from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
@@ -16,6 +17,8 @@ from consilience.system.errors import InvalidPredictions
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+    import numpy.typing as npt
 
     from consilience.data.tables.vocabulary import Role
     from consilience.system.arrays import FloatArray, IntArray
@@ -158,14 +161,22 @@ class Column:
         return counts[1:]
 
     @cached_property
+    def _is_given(self) -> npt.NDArray[np.bool_]:
+        """Which of the different values are neither empty nor words for what is missing."""
+        values = self.coded.values
+        if ABSENT.isdisjoint(values):
+            return np.ones(len(values), dtype=bool)
+        return np.array([not is_absent(value) for value in values])
+
+    @cached_property
     def given(self) -> list[Any]:
         """The different values that are neither empty nor words for what is missing."""
-        return [value for value in self.coded.values if not is_absent(value)]
+        return list(compress(self.coded.values, self._is_given))
 
     @cached_property
     def n_given(self) -> int:
         """How many rows have such a value."""
-        return int(self.counts[[not is_absent(value) for value in self.coded.values]].sum())
+        return int(self.counts[self._is_given].sum())
 
     @property
     def n_unknown(self) -> int:

@@ -216,6 +216,8 @@ def index_names(frame: Any) -> list[Any] | None:
     is_range = (getattr(index, "start", None), getattr(index, "step", None)) == (0, 1)
     if index is None or callable(index) or is_range:
         return None
+    if getattr(index, "dtype", None) == np.int64 and np.array_equal(index, np.arange(len(index))):
+        return None
     names = list(index)
     return None if names == list(range(len(names))) else names
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, final
 import numpy as np
 from scipy import sparse
 
-from consilience.passes.kernels import LabelFeatures, votes_of
+from consilience.passes.kernels import LabelFeatures, times, votes_of
 from consilience.system.arrays import Array, FloatArray, namespace, to_numpy
 
 if TYPE_CHECKING:
@@ -278,7 +278,7 @@ class Reading:
             *(answers, n_answers),
             *experts.softened(features, experts.member_weights),
             _scores(features, self._translation),
-            np.asarray(votes.matrix @ self._of_votes, dtype=answers.dtype),
+            times(votes.matrix, self._of_votes).astype(answers.dtype, copy=False),
             *_pooled((votes,), everybody),
             self._evidence(features, votes).astype(answers.dtype, copy=False),
         )
@@ -306,7 +306,7 @@ class Reading:
         parts = []
         for of_logs, of_votes in powers.transpose(0, 2, 1):
             weighed = (votes.matrix.data * of_votes[member], votes.matrix.indices, votes.matrix.indptr)
-            by_vote = sparse.csr_array(weighed, shape=votes.matrix.shape) @ self._of_votes
+            by_vote = times(sparse.csr_array(weighed, shape=votes.matrix.shape), self._of_votes)
             parts.append(_pooled_logs(logs, of_logs) + by_vote)
         return np.concatenate(parts, axis=1)
 
