@@ -331,6 +331,86 @@ def test_items_without_an_answer_are_named_or_left_out(tmp_path):
     assert "all 600 items" in found.learned_from
 
 
+def listed(rows, members=MEMBERS):
+    """Lists of probabilities, with the rows of each member together."""
+    n_items = rows.shape[1]
+    items = [f"t{i:04d}" for i in range(n_items)]
+    return pl.DataFrame(
+        {
+            "item": items * len(members),
+            "judge": [name for name in members for _ in items],
+            "probabilities": rows.reshape(-1, 3).tolist(),
+        }
+    )
+
+
+@pytest.mark.parametrize("n_parts", [1, 4])
+def test_rows_of_one_member_may_stand_together(n_parts, tmp_path):
+    _, rows = panel(3000)
+    frame = listed(rows)
+    for place in range(n_parts):
+        (tmp_path / "lists").mkdir(exist_ok=True)
+        frame[place * 12_000 // n_parts :][: 12_000 // n_parts].write_parquet(tmp_path / f"lists/part-{place}.parquet")
+    found = fused([tmp_path / "lists"], tmp_path / "out", with_posterior=True)
+    assert (found.members, found.items, found.answers) == (MEMBERS, 3000, 12_000)
+    posterior = cs.DawidSkene().fit(rows).predict_proba(rows)
+    np.testing.assert_allclose(written(tmp_path / "out").select("0", "1", "2").to_numpy(), posterior, atol=1e-10)
+
+
+def test_classes_may_stand_in_another_order_in_each_data_set(tmp_path):
+    _, rows = panel()
+    for member in range(2):
+        frame = pl.DataFrame({"item": range(600), **{c: rows[member, :, k] for k, c in enumerate(CLASSES)}})
+        order = CLASSES if member == 0 else CLASSES[::-1]
+        in_parts(frame.select("item", *order), tmp_path / MEMBERS[member])
+    fused([tmp_path / name for name in MEMBERS[:2]], tmp_path / "out", cs.Average(), with_posterior=True)
+    np.testing.assert_allclose(written(tmp_path / "out").select(CLASSES).to_numpy(), rows[:2].mean(axis=0), atol=1e-12)
+
+
+@pytest.mark.parametrize("row", [3, 2500], ids=["among the first", "later"])
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [([1.7, -0.9, 0.2], "0.9|none"), ([0.5, 0.5, 0.5], "sum|none"), ([0.5, 0.5], "2, 3")],
+)
+def test_numbers_that_are_no_probabilities_are_named_or_skipped(row, wrong, said, tmp_path):
+    _, rows = panel(3000)
+    (tmp_path / "lists").mkdir()
+    for place in range(3):
+        frame = listed(rows[:, 1000 * place :][:, :1000]).with_columns(pl.col("item") + f" {place}")
+        if place == 1:
+            values = frame["probabilities"].to_list()
+            values[row] = wrong
+            frame = frame.with_columns(probabilities=pl.Series(values))
+        frame.write_parquet(tmp_path / f"lists/part-{place}.parquet")
+    with pytest.raises(
+        cs.InvalidPredictions, match=rf"part-1.parquet.*({said}).*--skip-bad leaves such partitions out"
+    ):
+        fused([tmp_path / "lists"], tmp_path / "out")
+    found = fused([tmp_path / "lists"], tmp_path / "out", skips=True)
+    assert (len(found.skipped), found.items, found.answers) == (1, 2000, 8000)
+
+
+def test_a_row_of_nan_is_a_missing_answer(tmp_path):
+    _, rows = panel()
+    rows[1, :20] = np.nan
+    rows[:, 7] = np.nan
+    frame = listed(rows)
+    lists = in_parts(frame, tmp_path / "lists")
+    check_refused(lists, tmp_path / "out", "nobody answers item 't0007'")
+    found = fused([lists], tmp_path / "out", skips=True)
+    assert (found.items, found.answers, found.left_out) == (599, 2400 - 19 - 4, 1)
+
+
+def test_a_file_that_may_not_grow_is_no_bad_partition(tmp_path, monkeypatch):
+    def fail(*_, **__):
+        raise pl.exceptions.ComputeError("underlying IO error: File too large (os error 27)")
+
+    votes = in_parts(long_votes(), tmp_path / "votes")
+    monkeypatch.setattr(pl.LazyFrame, "sink_parquet", fail)
+    with pytest.raises(OSError, match="no space is left on the disk to sort"):
+        fused([votes], tmp_path / "out", skips=True)
+
+
 def test_what_is_no_data_set_is_refused(tmp_path):
     (tmp_path / "empty").mkdir()
     check_refused(str(tmp_path / "empty"), tmp_path / "out", "empty", "none")

@@ -88,8 +88,10 @@ def _answers(meaning: Meaning, contents: Contents) -> list[pl.Expr]:
     if contents.label_values is not None:
         return [contents.label_values.place(column).alias("label")]
     if meaning.kind == "rows":
-        return [pl.col(name).cast(pl.Float64).alias(f"p{k}") for k, name in enumerate(meaning.answers)]
-    return [column.list.get(k, null_on_oob=True).alias(f"p{k}") for k in range(len(contents.classes))]
+        numbers = [pl.col(name) for name in meaning.answers]
+    else:
+        numbers = [column.list.get(k, null_on_oob=True) for k in range(len(contents.classes))]
+    return [number.cast(pl.Float64).fill_nan(None).alias(f"p{k}") for k, number in enumerate(numbers)]
 
 
 # ---- back from disk -----------------------------------------------------------------------------------------

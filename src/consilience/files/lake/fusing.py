@@ -23,7 +23,7 @@ from consilience.files.lake.buckets import (
     spool,
 )
 from consilience.files.lake.manifest import Places
-from consilience.files.lake.meaning import contents_of, facts_of, is_full, meaning_of
+from consilience.files.lake.meaning import contents_of, facts_of, is_full, may_skip, meaning_of
 from consilience.files.lake.partitions import data_set
 from consilience.passes.patterns import codes_of, votes_of_codes
 from consilience.system.arrays import position_of_largest, to_numpy
@@ -133,6 +133,7 @@ class Fusion:
     def _understand(self) -> None:
         self.progress.begin("looking at partitions")
         meanings = [meaning_of(data, self.told, self.scale, skips=self.skips) for data in self.data_sets]
+        meanings = [own.in_order_of(meanings[0]) for own in meanings]
         _check_fit_together(self.data_sets, meanings)
         facts = [self._facts(data, meaning) for data, meaning in zip(self.data_sets, meanings, strict=True)]
         self.contents = contents_of(self.data_sets, meanings, facts, self.told)
@@ -144,7 +145,7 @@ class Fusion:
         found: list[Facts] = []
         for partition in data.partitions:
             try:
-                found.append(facts_of(partition, meaning, found[0].schema if found else None))
+                found.append(facts_of(partition, meaning, self.scale, found[0] if found else None))
             except InvalidPredictions as error:
                 self._skip(partition, error)
         if not found:
@@ -153,7 +154,7 @@ class Fusion:
 
     def _skip(self, partition: Partition, error: InvalidPredictions) -> None:
         if not self.skips:
-            raise InvalidPredictions(f"{error}; --skip-bad leaves such partitions out") from error
+            raise may_skip(error) from error
         self.skipped[partition.path] = str(error)
 
     def _spool(self) -> None:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
 from consilience.data.axes import some
 from consilience.data.names import sorted_names, text_of
+from consilience.data.reading import MOST_ROUNDING, ROUNDING, SUM_TOLERANCE
 from consilience.data.tables.coding import pooled_labels
 from consilience.data.tables.columns import FEW, ROWS_PER_VALUE, Columns
 from consilience.data.tables.frames import of_polars
@@ -27,6 +29,12 @@ if TYPE_CHECKING:
 HEADS, HEAD_ROWS = 8, 2000
 """The first rows of so many partitions are looked at."""
 
+WHOLE_ITEMS = 200
+"""All rows of so many items are looked at too, where rows may be items: those of each member may stand together."""
+
+FULL = re.compile(r"No space left|os error (27|28|122)\b")
+"""How polars says that the disk is full: its errors have no number."""
+
 MOST_VALUES = 100_000
 """Labels with more different values than this are none."""
 
@@ -45,6 +53,13 @@ class Meaning(NamedTuple):
     def columns(self) -> list[str]:
         """All that is read."""
         return [self.item, *([] if self.member is None else [self.member]), *self.answers]
+
+    def in_order_of(self, other: Meaning) -> Meaning:
+        """The same with classes in the order of another meaning, if they are the same classes."""
+        if self.kind != "rows" or sorted(self.classes) != sorted(other.classes):
+            return self
+        columns = dict(zip(self.classes, self.answers, strict=True))
+        return self._replace(classes=other.classes, answers=tuple(columns[name] for name in other.classes))
 
     @property
     def has_member_columns(self) -> bool:
@@ -93,33 +108,71 @@ class Contents(NamedTuple):
 
 
 def meaning_of(data: DataSet, told: Told, scale: Any, *, skips: bool) -> Meaning:
-    """What the first rows tell of the columns."""
-    head = _head(data, skips=skips)
-    columns = Columns({name: of_polars(name, head[name], text_of) for name in head.columns}, stem=data.name)
+    """What some rows tell of the columns."""
+    import polars as pl  # noqa: PLC0415 - only tables need it
+
+    heads = _read(data, lambda lazy: lazy.head(HEAD_ROWS).collect(), skips=skips)
+    try:
+        meaning = _of_rows(heads, data, told, scale)
+    except InvalidPredictions:
+        heads = _without_refused(heads, told, scale, skips=skips)
+        meaning = _of_rows(heads, data, told, scale)
+    if meaning.member is not None:
+        return meaning
+    items = pl.concat([own[meaning.item] for own in heads.values()]).drop_nulls().unique(maintain_order=True)
+    some_items = pl.col(meaning.item).is_in(items.gather_every(-(-len(items) // WHOLE_ITEMS)).implode())
+    whole = _read(data, lambda lazy: lazy.filter(some_items).head(HEAD_ROWS).collect(), skips=True)
+    return _of_rows({path: own for path, own in whole.items() if path in heads}, data, told, scale)
+
+
+def _read(data: DataSet, read: Callable[[pl.LazyFrame], pl.DataFrame], *, skips: bool) -> dict[str, pl.DataFrame]:
+    """What is read of some partitions that have the same columns, by their paths."""
+    parts: dict[str, pl.DataFrame] = {}
+    for partition in data.partitions[:: max(1, len(data.partitions) // HEADS)][:HEADS]:
+        try:
+            parts[partition.path] = reading(partition, read)
+        except InvalidPredictions as error:
+            if not skips:
+                raise may_skip(error) from error
+    if not parts:
+        raise InvalidPredictions(f"{data.source} has no partition that can be read")
+    schema = next(iter(parts.values())).schema
+    return {path: own for path, own in parts.items() if own.schema == schema}
+
+
+def _of_rows(parts: dict[str, pl.DataFrame], of: DataSet, told: Told, scale: Any) -> Meaning:
+    """What rows of some partitions tell; raises if they tell nothing."""
+    import polars as pl  # noqa: PLC0415 - only tables need it
+
+    rows = pl.concat(parts.values()).unique(maintain_order=True)  # a partition may be there twice: noticed later
+    columns = Columns({name: of_polars(name, rows[name], text_of) for name in rows.columns}, stem=of.name)
     if not len(columns) or not columns.n_rows:
-        raise InvalidPredictions(f"{data.source} must have rows of answers; it has none")
+        raise InvalidPredictions(f"{of.source} must have rows of answers; it has none")
     try:
         understood = read_columns(columns, told, scale)
         return _meaning(understood.roles, understood.words, scale)
     except InvalidPredictions as error:
-        raise error.within(data.source) from None
+        raise error.within(of.source) from None
 
 
-def _head(data: DataSet, *, skips: bool) -> pl.DataFrame:
-    """The first rows of some partitions that have the same columns."""
-    import polars as pl  # noqa: PLC0415 - only tables need it
-
-    heads: list[pl.DataFrame] = []
-    for partition in data.partitions[:: max(1, len(data.partitions) // HEADS)][:HEADS]:
+def _without_refused(parts: dict[str, pl.DataFrame], told: Told, scale: Any, *, skips: bool) -> dict[str, pl.DataFrame]:
+    """The partitions that are not refused alone, if there are some; raises of the first other unless it `skips`."""
+    good: dict[str, pl.DataFrame] = {}
+    refused: list[InvalidPredictions] = []
+    for path, own in parts.items():
         try:
-            heads.append(reading(partition, lambda lazy: lazy.head(HEAD_ROWS).collect()))
+            _of_rows({path: own}, DataSet(path, []), told, scale)
+            good[path] = own
         except InvalidPredictions as error:
-            if not skips:
-                raise InvalidPredictions(f"{error}; --skip-bad leaves such partitions out") from error
-    if not heads:
-        raise InvalidPredictions(f"{data.source} has no partition that can be read")
-    alike = [own for own in heads if own.schema == heads[0].schema]
-    return pl.concat(alike).unique(maintain_order=True)  # a partition may be there twice, which is noticed later
+            refused.append(error)
+    if good and refused and not skips:
+        raise may_skip(refused[0])
+    return good or parts
+
+
+def may_skip(error: InvalidPredictions) -> InvalidPredictions:
+    """The same, with how to leave the partition out."""
+    return InvalidPredictions(*error.parts, "; --skip-bad leaves such partitions out")
 
 
 def _meaning(roles: Mapping[str, Sequence[Any]], words: str, scale: str | None) -> Meaning:
@@ -172,34 +225,63 @@ def reading(partition: Partition, read: Callable[[Any], Any]) -> Any:
 
 
 def is_full(error: BaseException) -> bool:
-    """Whether the disk is full."""
-    return getattr(error, "errno", None) in (27, 28, 122) or "No space left" in str(error)
+    """Whether the disk is full, or a file or a user may take no more of it."""
+    return getattr(error, "errno", None) in (27, 28, 122) or FULL.search(str(error)) is not None
 
 
-def facts_of(partition: Partition, meaning: Meaning, schema: dict[str, Any] | None) -> Facts:
+def facts_of(partition: Partition, meaning: Meaning, scale: Any, first: Facts | None) -> Facts:
     """The different values of a partition; raises if its columns are not those of the first one, if that is known."""
-    found: Facts = reading(partition, lambda lazy: _facts(lazy, partition.path, meaning, schema))
+    found: Facts = reading(partition, lambda lazy: _facts(lazy, partition.path, meaning, scale, first))
     return found
 
 
-def _facts(lazy: pl.LazyFrame, path: str, meaning: Meaning, schema: dict[str, Any] | None) -> Facts:
+def _facts(lazy: pl.LazyFrame, path: str, meaning: Meaning, scale: Any, first: Facts | None) -> Facts:
     import polars as pl  # noqa: PLC0415 - only tables need it
 
     every = lazy.collect_schema()
     own = {name: every.get(name) for name in meaning.columns}
-    _check_schema(own, schema or own, path)
+    _check_schema(own, own if first is None else first.schema, path)
     named = [name for name in (meaning.item, meaning.member) if name is not None]
     asked = {"n_rows": pl.len(), **{f"empty {name}": pl.col(name).null_count() for name in named}}
     if meaning.member is not None:
         asked["members"] = pl.col(meaning.member).unique().implode()
     asked |= _values_asked(meaning)
+    if meaning.kind != "labels" and scale is None:
+        asked["wrong"] = pl.col(meaning.item).filter(_is_wrong(meaning)).first()
     found = lazy.select(**asked).collect(engine="streaming")
     if empty := [name for name in named if found[f"empty {name}"][0]]:
         raise InvalidPredictions(f"{path}: column {empty[0]!r} must have no missing values; some rows are empty")
     together = _pooled([found[name][0] for name in found.columns if name.startswith("values ")])
     members = found["members"][0] if "members" in found.columns else None
-    labels, widths = (together, None) if meaning.kind == "labels" else (None, together)
-    return Facts(found["n_rows"][0], members, labels, [*widths] if widths is not None else [], own)
+    if meaning.kind == "labels":
+        return Facts(found["n_rows"][0], members, together, [], own)
+    widths = [] if together is None else together.to_list()
+    wanted = first.widths if first is not None and first.widths else widths[:1]
+    if set(widths) - set(wanted):
+        raise InvalidPredictions(f"{path} must have lists of {wanted[0]} numbers, as others; it has {some(widths)}")
+    if "wrong" in found.columns and (wrong := found["wrong"][0]) is not None:
+        raise InvalidPredictions(
+            f"{path} must have probabilities, from 0 to 1 and with a sum of 1; those of item {wrong!r} are none. Add "
+            "--logits if they are logits, --normalize if they are counts"
+        )
+    return Facts(found["n_rows"][0], members, None, widths, own)
+
+
+def _is_wrong(meaning: Meaning) -> pl.Expr:
+    """Whether a row has numbers that are no probabilities; missing ones, null or NaN, are not wrong."""
+    import polars as pl  # noqa: PLC0415 - only tables need it
+
+    if meaning.kind == "rows":
+        numbers = [pl.col(name).cast(pl.Float64).fill_nan(None) for name in meaning.answers]
+        return _is_off(pl.min_horizontal(numbers), pl.sum_horizontal(numbers), pl.lit(len(numbers)))
+    rows = [pl.col(name).cast(pl.List(pl.Float64)).list for name in meaning.answers]
+    return pl.any_horizontal([_is_off(row.min(), row.sum(), row.len()) for row in rows])
+
+
+def _is_off(least: pl.Expr, total: pl.Expr, n_classes: pl.Expr) -> pl.Expr:
+    """Whether numbers with this minimum and sum are no probabilities; without a minimum they are missing."""
+    tolerance = (n_classes * ROUNDING).clip(SUM_TOLERANCE, MOST_ROUNDING)
+    return least.is_not_nan() & ((least < 0) | ((total - 1).abs() > tolerance))
 
 
 def _values_asked(meaning: Meaning) -> dict[str, pl.Expr]:
