@@ -67,7 +67,8 @@ def _cut(stream: Any, window: int, labels: Any) -> Iterator[Window]:
 
 def _batches(stream: Any, labels: Any) -> Iterator[Window]:
     """Batches as they come; labels come along, one entry for each batch."""
-    is_panel = isinstance(stream, Predictions | Mapping | str | PathLike) or is_array(stream)
+    is_frame = hasattr(stream, "columns")
+    is_panel = is_frame or isinstance(stream, Predictions | Mapping | str | PathLike) or is_array(stream)
     if is_panel or not isinstance(stream, Iterable):
         raise ValueError(
             "without a window, the stream must be an iterable of batches, and one panel needs window=, the number of "
