@@ -56,6 +56,17 @@ def test_bfloat16_of_numpy(array):
     np.testing.assert_allclose(found, cs.Average().fit(array).posterior_, atol=0.01)
 
 
+def test_rows_that_bfloat16_has_rounded_are_divided_by_their_sum():
+    rows = np.random.default_rng(0).dirichlet(np.full(5, 0.3), size=(4, 400))
+    narrow = rows.astype(pytest.importorskip("ml_dtypes").bfloat16)
+    assert abs(narrow.astype(float).sum(axis=2) - 1).max() > 2e-3
+    fitted = cs.Average().fit(narrow)
+    np.testing.assert_allclose(fitted.posterior_, rows.mean(axis=0), atol=5e-3)
+    np.testing.assert_allclose(fitted.posterior_.sum(axis=1), 1, atol=1e-6)
+    with pytest.raises(cs.InvalidPredictions, match="sums to"):
+        cs.Average().fit(narrow * narrow.dtype.type(1.1))
+
+
 @pytest.mark.parametrize("shards", [None, (2, 100, 4)])
 def test_zarr_is_unpacked_chunk_by_chunk(array, tmp_path, shards):
     zarr = pytest.importorskip("zarr")

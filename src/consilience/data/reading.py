@@ -33,6 +33,8 @@ from consilience.system.untrusted import UNREADABLE, read_npy
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
+    import numpy.typing as npt
+
     from consilience.data.axes import Axes
 
 SUM_TOLERANCE, HALF_TOLERANCE, ROUNDING, MOST_ROUNDING = 1e-3, 1e-2, 0.5e-4, 0.05
@@ -109,7 +111,7 @@ def floats(values: Any) -> Array:
     array = values if is_array(values) else _of_lists(values)
     array = array.detach() if hasattr(array, "requires_grad") else array
     if isinstance(array, np.ndarray) and is_bfloat16(array):
-        return array.astype(np.float32)
+        return _widened(array)
     xp, kind = namespace(array), array.dtype
     is_number = kind.kind in "fiub" if isinstance(array, np.ndarray) else not xp.isdtype(kind, "complex floating")
     if not is_number:
@@ -118,6 +120,15 @@ def floats(values: Any) -> Array:
         return array
     with np.errstate(over="ignore", invalid="ignore"):  # extended precision may overflow; what is infinite is refused
         return xp.astype(array, xp.float64)
+
+
+def _widened(array: npt.NDArray[Any]) -> npt.NDArray[np.float32]:
+    """The numbers in single precision; rows that only rounding keeps from a sum of 1 are divided by it."""
+    wide = array.astype(np.float32)
+    if wide.ndim and wide.shape[-1]:
+        is_rounded = are_probabilities(wide, is_half=True)[..., None]
+        wide /= np.where(is_rounded, wide.sum(axis=-1, keepdims=True), 1)
+    return wide
 
 
 def _of_lists(values: Any) -> Array:
