@@ -224,7 +224,10 @@ def listed(kind: str, names: Iterable[Any]) -> list[Any]:
     if is_unordered or isinstance(names, str) or not hasattr(names, "__iter__"):
         got = f"a {type(names).__name__}" if is_unordered else repr(names)
         raise InvalidPredictions(f"{PLURAL[kind]} must be a list of names, in the order of the axis; got {got}")
-    return [name.item() if isinstance(name, np.generic) else name for name in names]
+    given = list(names)
+    if set(map(type, given)) <= {str, int}:
+        return given
+    return [name.item() if isinstance(name, np.generic) else name for name in given]
 
 
 def array_of_names(names: Sequence[Any]) -> npt.NDArray[Any]:

@@ -156,7 +156,8 @@ def unwritable(names: Iterable[Any]) -> str | None:
 
 def check_spellings(names: Iterable[Any], column: Any) -> None:
     """Raise if one column spells a name in two ways: somebody who writes both "2" and "2.0" may mean two names."""
-    written = [name for name in names if isinstance(name, str)]
+    given = list(names)
+    written = [name for name in given if isinstance(name, str)] if set(map(type, given)) - {int} else []
     texts = texts_of(written)
     if texts is written:
         return

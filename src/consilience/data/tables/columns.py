@@ -100,7 +100,7 @@ class Column:
     @cached_property
     def names(self) -> list[Any]:
         """Each different value as a name."""
-        return [self.name_of(value) for value in self.coded.values]
+        return list(map(self.name_of, self.coded.values))
 
     def rows(self, n_rows: int | None = None) -> list[Any]:
         """The name in each row, or in the first ones; None where there is none."""
