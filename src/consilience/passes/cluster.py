@@ -40,8 +40,9 @@ Result = TypeVar("Result")
 ADDED_AT_ONCE = 8
 """So many statistics are added up by one task."""
 
-BYTES_AT_ONCE = 2**27
-"""The blocks that one task visits have up to so many bytes together, or there is one of them."""
+BYTES_AT_ONCE, MOST_TASKS = 2**27, 8
+"""The blocks that one task visits have up to so many bytes together, or there is one of them. They have more where a
+thread of a worker would have more tasks than this: the scheduler takes milliseconds for each."""
 
 N_ATTEMPTS = 4
 """How often something is tried when workers are lost before the fit gives up."""
@@ -429,7 +430,8 @@ def _together(client: Any, owners: list[str | None], n_bytes: IntArray) -> list[
     n_threads, groups = client.nthreads(), []
     for worker in dict.fromkeys(owners):
         places = [place for place, owner in enumerate(owners) if owner == worker]
-        most = min(BYTES_AT_ONCE, -(-int(n_bytes[places].sum()) // n_threads.get(worker, 1)))
+        of_thread = -(-int(n_bytes[places].sum()) // n_threads.get(worker, 1))
+        most = min(max(BYTES_AT_ONCE, -(-of_thread // MOST_TASKS)), of_thread)
         held = np.cumsum(n_bytes[places])
         groups += [
             [place for place, number in zip(places, (held - 1) // most, strict=True) if number == own]

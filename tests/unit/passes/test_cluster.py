@@ -100,6 +100,12 @@ def test_small_blocks_of_a_worker_are_visited_together(client, n_bytes, groups):
     assert cluster._together(client, owners, np.full(5, n_bytes)) == groups
 
 
+def test_a_worker_with_much_data_has_few_tasks(client):
+    groups = cluster._together(client, ["a"] * 1000, np.full(1000, 2**26))
+    assert len(groups) == cluster.MOST_TASKS
+    assert sorted(place for group in groups for place in group) == list(range(1000))
+
+
 def test_several_threads_of_a_worker_have_work(client, monkeypatch):
     monkeypatch.setattr(client, "nthreads", lambda: {"a": 2})
     assert cluster._together(client, ["a"] * 5, np.full(5, 10)) == [[0, 1], [2, 3, 4]]
