@@ -67,7 +67,9 @@ def cost_of(name: str, data: Any) -> Cost:
         return Cost(each, 0.0, max(0.0, few - each * n_half))
     (few_4, few_8), (all_4, all_8) = ([fit_seconds(name, own, n) for n in (4, 8)] for own in halves)
     visit = (all_8 - all_4 - few_8 + few_4) / 4 / n_half
-    return Cost((all_4 - few_4) / n_half - 4 * visit, visit, max(0.0, (all_8 - all_4) / 4 - visit * 2 * n_half))
+    return Cost(
+        max(0.0, (all_4 - few_4) / n_half - 4 * visit), visit, max(0.0, (all_8 - all_4) / 4 - visit * 2 * n_half)
+    )
 
 
 def task_seconds() -> float:
@@ -109,7 +111,12 @@ def main() -> None:
                 "network": rounds * table * (1 + cluster.ADDED_AT_ONCE) * levels / LINK,
                 "scheduler": rounds * CORES * most_tasks * task,
             }
-            cells = [f"{n_items * of_item / CORES / 1e9:.3g}", f"{1e6 * own.once:.3g}", f"{1e6 * own.visit:.3g}", rounds]
+            cells = [
+                f"{n_items * of_item / CORES / 1e9:.3g}",
+                f"{1e6 * own.once:.3g}",
+                f"{1e6 * own.visit:.3g}",
+                rounds,
+            ]
             cells += [f"{value:,.0f}" for value in taken.values()]
             cells += [f"{sum(taken.values()) * CORES / 3600 * DOLLARS:,.0f}", max(taken, key=taken.__getitem__)]
             print(f"| {name} | {' | '.join(map(str, cells))} |", flush=True)
