@@ -78,24 +78,26 @@ class AbstractPool(AbstractAggregator):
             vars(self).pop(name, None)
         if isinstance(predictions, Predictions):
             self._uncounted = Uncounted(predictions, known, rule, posterior)
-        else:  # on a cluster, which may be gone when somebody asks
-            self._learn(open_reader(predictions.ballots()).statistics(posterior))
-        return Outcome(posterior, None)
+            return Outcome(posterior, None)
+        # On a cluster, which may be gone when somebody asks.
+        return self._learn(posterior, open_reader(predictions.ballots()).statistics(posterior))
 
     def _partial_fit(self, predictions: AbstractPredictions, known: IntArray | None) -> Outcome:
         posterior = clamp(self._rule(predictions.n_members).posterior(predictions), known)
-        self._learn(self.statistics_ + open_reader(predictions.ballots()).statistics(posterior))
-        return Outcome(posterior, None)
+        counted = open_reader(predictions.ballots()).statistics(posterior)
+        return self._learn(posterior, self.statistics_ + counted)
 
-    def _learn(self, statistics: Statistics) -> None:
-        self._uncounted, self.statistics_ = None, statistics
+    def _learn(self, posterior: Array, statistics: Statistics) -> Outcome:
+        self._uncounted = None
         self.class_prior_ = statistics.class_counts / statistics.class_counts.sum()
         self.confusion_ = smoothed_rates(statistics.sums, 0)
+        return Outcome(posterior, statistics)
 
     def _count(self) -> None:
         """Count what is not counted yet."""
         if self._uncounted is not None:
-            self._learn(self._uncounted.statistics())
+            self.statistics_ = self._uncounted.statistics()
+            self._learn(self._uncounted.posterior, self.statistics_)
 
     def _steady_start(self) -> None:
         self._count()  # the arrays of a batch may be used again for the next one
