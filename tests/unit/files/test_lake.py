@@ -357,6 +357,14 @@ def test_rows_of_one_member_may_stand_together(n_parts, tmp_path):
     np.testing.assert_allclose(written(tmp_path / "out").select("0", "1", "2").to_numpy(), posterior, atol=1e-10)
 
 
+def test_lists_may_be_of_a_fixed_length(tmp_path):
+    frame = listed(panel()[1])
+    fused([in_parts(frame, tmp_path / "lists")], tmp_path / "out")
+    fixed = frame.with_columns(pl.col("probabilities").list.to_array(3))
+    fused([in_parts(fixed, tmp_path / "arrays")], tmp_path / "again")
+    assert written(tmp_path / "again").equals(written(tmp_path / "out"))
+
+
 def test_classes_may_stand_in_another_order_in_each_data_set(tmp_path):
     _, rows = panel()
     for member in range(2):

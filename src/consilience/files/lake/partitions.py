@@ -107,9 +107,12 @@ def _stamped(path: str) -> Partition:
 
 
 def scan(partition: Partition) -> pl.LazyFrame:
-    """A partition, not read yet."""
+    """A partition, not read yet, whose lists of one length are lists as others."""
+    import polars as pl  # noqa: PLC0415 - only tables need it
+
     lazy: pl.LazyFrame = SCANS[Path(partition.path).suffix.lower()](partition.path)
-    return lazy
+    fixed = [name for name, kind in lazy.collect_schema().items() if isinstance(kind, pl.Array)]
+    return lazy.with_columns(pl.col(fixed).arr.to_list()) if fixed else lazy
 
 
 def _scan_parquet(path: str, **options: Any) -> Any:
