@@ -62,7 +62,7 @@ def has_clash(panel, *headers):
 
 def like_missing(panel):
     """The classes, to be told where a frame has one whose name stands for a missing answer; else None."""
-    return panel.classes if panel.is_hard.all() and {"", *UNKNOWN} & set(panel.classes) else None
+    return panel.classes if panel.is_hard.any() and {"", *UNKNOWN} & set(panel.classes) else None
 
 
 def _frame(panel, make):

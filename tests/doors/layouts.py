@@ -237,4 +237,5 @@ def can_be_written(name, panel):
     taken = {"item"} if name.endswith("each") else {"item", "member", "label", "task", "worker"}
     names = {*panel.items, *panel.members, *panel.classes}
     is_guarded = name == "long as pandas" and any(_cell(name) != name for name in names)
-    return not taken & set(headers) and not is_guarded
+    is_twice = ".db" in name and len({header.lower() for header in headers}) < len(headers)  # in SQLite's eyes
+    return not taken & set(headers) and not is_guarded and not is_twice

@@ -143,6 +143,7 @@ def _panel(shape, sorts, kind, missing, seed):
     is_known = rng.random(n_items) < 0.5
     is_known[:2] = True
     names = [NAMES[sort].draw(size, rng) for sort, size in zip(sorts, shape, strict=True)]
-    may_be_refused = any(NAMES[sort].may_be_refused for sort in sorts)
+    # An array with as many members as items may stand either way.
+    may_be_refused = n_members == n_items or any(NAMES[sort].may_be_refused for sort in sorts)
     made = Panel(*names, answers, is_hard, truth, is_known, may_be_refused, sorts, seed)
     return made.shuffled(1)

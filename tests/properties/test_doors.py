@@ -10,9 +10,10 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import consilience as cs
+from consilience.data.tables.told import Told
 from consilience.files import read_predictions
 
-from doors.entrances import ENTRANCES, takes
+from doors.entrances import ENTRANCES, like_missing, takes
 from doors.layouts import LAYOUTS, can_be_written
 from doors.panels import AXES, cases, panels
 from doors.uses import METHODS, fitted, named_answer, posterior
@@ -62,7 +63,13 @@ def test_files(name, kind, data, method, tmp_path_factory):
     assume(can_be_written(name, panel))
     folder = tmp_path_factory.mktemp("files")
     layout = LAYOUTS[name]
-    check(panel, method, lambda shown: read_predictions(layout.write(shown, folder)).predictions, layout.named)
+    is_text = name.endswith((".csv", ".tsv"))  # where an apostrophe guards names that stand for missing answers
+    told = Told(classes=None if is_text or like_missing(panel) is None else tuple(panel.classes))
+
+    def read(shown):
+        return read_predictions(layout.write(shown, folder), told=told).predictions
+
+    check(panel, method, read, layout.named)
 
 
 @cases

@@ -42,7 +42,7 @@ def test_the_table_is_written(tmp_path, monkeypatch, capsys):
         '{"panels": {"rare-0": ["tables", "as it is"], "rare-1": ["tables", "as it is"]}}', encoding="utf-8"
     )
     monkeypatch.setattr(class_shares, "RIDGE", class_shares.RIDGE)  # the command changes them
-    for name in ("TOLERANCE", "COUNT_TOLERANCE", "EVEN_WORTH"):
+    for name in ("SHARE_TOLERANCE", "COUNT_TOLERANCE", "EVEN_WORTH"):
         monkeypatch.setattr(class_shares, name, getattr(class_shares, name))
     monkeypatch.setattr(sys, "argv", ["shares", "--work-dir", str(tmp_path), "-o", str(tmp_path / "shares.txt")])
     shares.main()

@@ -1,4 +1,4 @@
-"""A gate for pipelines: bounds on scores, which pass or fail."""
+"""The gate of `evaluate --fail-under`: bounds on scores, which pass or fail."""
 
 from __future__ import annotations
 

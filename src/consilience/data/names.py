@@ -45,6 +45,15 @@ def text_of(name: Any) -> str:
     return text[:-2] if text.endswith(".0") and FLOAT_OF_WHOLE.fullmatch(text) else text
 
 
+def as_written(value: Any) -> str:
+    """A value of a file as a name: a number becomes its text; text stays, so that two spellings of a name are noticed.
+
+    >>> as_written(1.0), as_written("1.0")
+    ('1', '1.0')
+    """
+    return value if isinstance(value, str) else text_of(value)
+
+
 def texts_of(names: list[Any]) -> list[str]:
     """The texts that names are told by; the names themselves where these are texts already."""
     kinds = set(map(type, names))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from consilience.data.axes import some
-from consilience.data.names import sorted_names, text_of
+from consilience.data.names import as_written, sorted_names
 from consilience.data.predictions import Predictions
 from consilience.data.tables.columns import Column
 from consilience.data.tables.frames import check_names, check_repeated
@@ -244,7 +244,7 @@ def _counts(array: Any) -> bool:
 def axis_names(arrays: Arrays) -> dict[str, Any]:
     """The names that an archive gives the axes."""
     flat = {name: arrays[name] for name in AXIS_NAMES if name in arrays and arrays[name].ndim == 1}
-    return {name: [text_of(value) for value in array.tolist()] for name, array in flat.items()}
+    return {name: [as_written(value) for value in array.tolist()] for name, array in flat.items()}
 
 
 # ---- refusals -----------------------------------------------------------------------------------------------

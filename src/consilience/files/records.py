@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from consilience.data.axes import some
-from consilience.data.names import text_of
+from consilience.data.names import as_written, text_of
 from consilience.data.tables.columns import Column, Columns
 from consilience.data.tables.lists import are_scored, is_row
 from consilience.files.delimited import MOST_COLUMNS
@@ -42,7 +42,7 @@ def columns_of_json(given: Any, path: Path) -> Columns:
         raise unknown_form(given).within(path)
     columns = _columns([_flat(record) for record in records], path)
     return Columns(
-        {name: Column.of_list(name, values, text_of) for name, values in columns.items()}, stem=stem_of(path)
+        {name: Column.of_list(name, values, as_written) for name, values in columns.items()}, stem=stem_of(path)
     )
 
 

@@ -8,7 +8,7 @@ from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
 from consilience.data.axes import some
-from consilience.data.names import text_of
+from consilience.data.names import as_written
 from consilience.data.tables.columns import Column, Columns
 from consilience.data.tables.frames import of_polars
 from consilience.files import delimited
@@ -37,7 +37,7 @@ def read_parquet(path: Path) -> Columns:
         if isinstance(error, MemoryError):
             raise
         raise InvalidPredictions(f"{path} must be a Parquet table of text and numbers; {reason_of(error)}") from error
-    return Columns({name: of_polars(name, table[name], _name) for name in table.columns}, stem=path.stem)
+    return Columns({name: of_polars(name, table[name], as_written) for name in table.columns}, stem=path.stem)
 
 
 def _check(lazy: Any, pl: Any, n_bytes: int) -> None:
@@ -51,10 +51,6 @@ def _check(lazy: Any, pl: Any, n_bytes: int) -> None:
     n_cells, most = lazy.select(pl.len()).collect().item() * len(schema), max(MOST_CELLS, CELLS_PER_BYTE * n_bytes)
     if n_cells > most:
         raise ValueError(f"it claims {n_cells:,} cells, and at most {most:,} are read of its size")
-
-
-def _name(value: Any) -> str:
-    return value if isinstance(value, str) else text_of(value)
 
 
 TABLES = "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite%' AND sql LIKE 'CREATE TABLE%'"
@@ -72,7 +68,7 @@ def read_sheet(path: Path, key: str | None) -> Columns:
     except (ValueError, zipfile.BadZipFile, pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
         raise InvalidPredictions(f"{path} must be an Excel workbook; {reason_of(error)}") from error
     table = sheets[_picked([name for name, own in sheets.items() if own.width], key, path)]
-    return Columns({name: of_polars(name, table[name], text_of) for name in table.columns}, stem=path.stem)
+    return Columns({name: of_polars(name, table[name], as_written) for name in table.columns}, stem=path.stem)
 
 
 def read_database(path: Path, key: str | None) -> Columns:
@@ -87,7 +83,7 @@ def read_database(path: Path, key: str | None) -> Columns:
     except sqlite3.Error as error:
         raise InvalidPredictions(f"{path} must be a SQLite database; {reason_of(error)}") from error
     columns = dict(zip(names, map(list, zip(*rows, strict=True)), strict=True)) if rows else {own: [] for own in names}
-    return Columns({own: Column.of_list(own, held, text_of) for own, held in columns.items()}, stem=path.stem)
+    return Columns({own: Column.of_list(own, held, as_written) for own, held in columns.items()}, stem=path.stem)
 
 
 def _picked(names: Sequence[str], key: str | None, path: Path) -> str:

@@ -229,7 +229,12 @@ def _index(frame: Any, columns: dict[Any, Column]) -> dict[Any, Column]:
     name = frame.index.name
     if not isinstance(name, str) or name in columns or role_of(name) not in ("item", "member", "label"):
         name = UNNAMED[0]
-    return {} if name in columns else {name: Column.of_list(name, names)}
+    if name in columns:
+        raise InvalidPredictions(
+            f"a frame must have a name for each column; one is called {name!r}, and so would the index be, which holds "
+            f"{some(names)}"
+        )
+    return {name: Column.of_list(name, names)}
 
 
 def _of_data_set(data: Any) -> Columns:

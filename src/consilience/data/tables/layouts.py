@@ -68,20 +68,26 @@ def _without_index(columns: Columns) -> Columns:
     """Drop an unnamed index if another column names the items, or if it only numbers the answers of a long table.
 
     An index without a name is never a class or a member. It names the items, or nothing. A wide table may have lost the
-    name of a member whose column of text repeats.
+    name of a member whose column repeats, and holds text or what another column holds too.
     """
     roles = {own.role for own in columns.all}
     dropped = []
     for index in [own for own in columns.all if own.is_unnamed]:
         is_extra = columns.usual(ITEM) is not None or (index.counts_rows and not roles.isdisjoint(("item", "member")))
         is_index = "member" in roles or index.tells_rows_apart
-        if not is_index and (index.numbers is None or not is_extra):
+        is_counted = index.numbers is not None and is_extra and not _says_what_another_says(index, columns)
+        if not is_index and not is_counted:
             raise InvalidPredictions(
                 f"a column without a name must be an index; {index.name!r} holds {some(index.rows())}"
             )
         if is_extra:
             dropped.append(index.name)
     return columns.without(dropped)
+
+
+def _says_what_another_says(index: Column, columns: Columns) -> bool:
+    values = set(index.coded.values)
+    return any(own is not index and own.repeats and values <= set(own.coded.values) for own in columns.flat)
 
 
 @final

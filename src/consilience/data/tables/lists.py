@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from consilience.data.axes import some
-from consilience.data.names import is_missing, sorted_names, text_of
+from consilience.data.names import as_written, is_missing, sorted_names
 from consilience.data.tables.coding import is_number
 from consilience.data.tables.columns import Column, Columns
 from consilience.data.tables.numbers import (
@@ -66,7 +66,7 @@ def read_rows(values: Sequence[Any], name: str) -> Rows:
 
 
 def _by_class(rows: list[Mapping[str, float] | None], name: str) -> Rows:
-    classes = [text_of(label) for label in sorted_names({label for row in rows if row is not None for label in row})]
+    classes = [as_written(label) for label in sorted_names({label for row in rows if row is not None for label in row})]
     short = next((row for row in rows if row is not None and len(row) < len(classes)), None)
     if short is not None:
         raise InvalidPredictions(
@@ -79,9 +79,9 @@ def _by_class(rows: list[Mapping[str, float] | None], name: str) -> Rows:
 
 def _scores(value: Any, name: str) -> dict[str, float]:
     if isinstance(value, Mapping) and not _is_scored(value):
-        return {text_of(label): float(score) for label, score in value.items()}
+        return {as_written(label): float(score) for label, score in value.items()}
     entries = [value] if isinstance(value, Mapping) else list(value)
-    scores = {text_of(entry["label"]): float(entry["score"]) for entry in entries}
+    scores = {as_written(entry["label"]): float(entry["score"]) for entry in entries}
     if len(scores) < len(entries):
         raise InvalidPredictions(f"{name!r} must score each class once; got {some([e['label'] for e in entries])}")
     return scores

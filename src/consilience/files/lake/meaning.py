@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 import numpy as np
 
 from consilience.data.axes import some
-from consilience.data.names import sorted_names, text_of
+from consilience.data.names import as_written, sorted_names
 from consilience.data.reading import MOST_ROUNDING, ROUNDING, SUM_TOLERANCE
 from consilience.data.tables.coding import pooled_labels
 from consilience.data.tables.columns import FEW, ROWS_PER_VALUE, Columns
@@ -145,7 +145,7 @@ def _of_rows(parts: dict[str, pl.DataFrame], of: DataSet, told: Told, scale: Any
     import polars as pl  # noqa: PLC0415 - only tables need it
 
     rows = pl.concat(parts.values()).unique(maintain_order=True)  # a partition may be there twice: noticed later
-    columns = Columns({name: of_polars(name, rows[name], text_of) for name in rows.columns}, stem=of.name)
+    columns = Columns({name: of_polars(name, rows[name], as_written) for name in rows.columns}, stem=of.name)
     if not len(columns) or not columns.n_rows:
         raise InvalidPredictions(f"{of.source} must have rows of answers; it has none")
     try:
@@ -184,7 +184,7 @@ def _meaning(roles: Mapping[str, Sequence[Any]], words: str, scale: str | None) 
     if "numbers" in roles:
         return Meaning(item, member, tuple(roles["numbers"]), "lists", (), words)
     if "class" in roles:
-        return Meaning(item, member, tuple(roles["class"]), "rows", tuple(map(text_of, roles["class"])), words)
+        return Meaning(item, member, tuple(roles["class"]), "rows", tuple(map(as_written, roles["class"])), words)
     answers = roles["label"] if "label" in roles else roles["member"]
     return Meaning(item, member, tuple(answers), "labels", (), words)
 
@@ -236,26 +236,40 @@ def facts_of(partition: Partition, meaning: Meaning, scale: Any, first: Facts | 
 
 
 def _facts(lazy: pl.LazyFrame, path: str, meaning: Meaning, scale: Any, first: Facts | None) -> Facts:
-    import polars as pl  # noqa: PLC0415 - only tables need it
-
     every = lazy.collect_schema()
     own = {name: every.get(name) for name in meaning.columns}
     _check_schema(own, own if first is None else first.schema, path)
-    named = [name for name in (meaning.item, meaning.member) if name is not None]
-    asked = {"n_rows": pl.len(), **{f"empty {name}": pl.col(name).null_count() for name in named}}
-    if meaning.member is not None:
-        asked["members"] = pl.col(meaning.member).unique().implode()
-    asked |= _values_asked(meaning)
-    if meaning.kind != "labels" and scale is None:
-        asked["wrong"] = pl.col(meaning.item).filter(_is_wrong(meaning)).first()
-    found = lazy.select(**asked).collect(engine="streaming")
-    if empty := [name for name in named if found[f"empty {name}"][0]]:
+    found = lazy.select(**_asked(meaning, scale)).collect(engine="streaming")
+    if empty := [name for name in _named(meaning) if found[f"empty {name}"][0]]:
         raise InvalidPredictions(f"{path}: column {empty[0]!r} must have no missing values; some rows are empty")
     together = _pooled([found[name][0] for name in found.columns if name.startswith("values ")])
     members = found["members"][0] if "members" in found.columns else None
     if meaning.kind == "labels":
         return Facts(found["n_rows"][0], members, together, [], own)
     widths = [] if together is None else together.to_list()
+    _check_rows(found, widths, first, path)
+    return Facts(found["n_rows"][0], members, None, widths, own)
+
+
+def _named(meaning: Meaning) -> list[str]:
+    """The columns that name items and members."""
+    return [name for name in (meaning.item, meaning.member) if name is not None]
+
+
+def _asked(meaning: Meaning, scale: Any) -> dict[str, pl.Expr]:
+    """What is asked of a partition in one pass."""
+    import polars as pl  # noqa: PLC0415 - only tables need it
+
+    asked = {"n_rows": pl.len(), **{f"empty {name}": pl.col(name).null_count() for name in _named(meaning)}}
+    if meaning.member is not None:
+        asked["members"] = pl.col(meaning.member).unique().implode()
+    if meaning.kind != "labels" and scale is None:
+        asked["wrong"] = pl.col(meaning.item).filter(_is_wrong(meaning)).first()
+    return asked | _values_asked(meaning)
+
+
+def _check_rows(found: pl.DataFrame, widths: list[int], first: Facts | None, path: str) -> None:
+    """Raise where lists are of several lengths, or where numbers are no probabilities."""
     wanted = first.widths if first is not None and first.widths else widths[:1]
     if set(widths) - set(wanted):
         raise InvalidPredictions(f"{path} must have lists of {wanted[0]} numbers, as others; it has {some(widths)}")
@@ -264,7 +278,6 @@ def _facts(lazy: pl.LazyFrame, path: str, meaning: Meaning, scale: Any, first: F
             f"{path} must have probabilities, from 0 to 1 and with a sum of 1; those of item {wrong!r} are none. Add "
             "--logits if they are logits, --normalize if they are counts"
         )
-    return Facts(found["n_rows"][0], members, None, widths, own)
 
 
 def _is_wrong(meaning: Meaning) -> pl.Expr:
@@ -318,22 +331,22 @@ def contents_of(data_sets: list[DataSet], meanings: list[Meaning], facts: list[l
             f"labels must be classes that members give again and again; there are {len(labels):,} different ones, such "
             f"as {some(labels[:3].to_list())}"
         )
-    (places,), classes = pooled_labels([of_polars(meanings[0].answers[0], labels, text_of)], told.classes)
-    return Contents(meanings, members, list(map(text_of, classes)), member_values, Values(labels, places), n_rows)
+    (places,), classes = pooled_labels([of_polars(meanings[0].answers[0], labels, as_written)], told.classes)
+    return Contents(meanings, members, list(map(as_written, classes)), member_values, Values(labels, places), n_rows)
 
 
 def _members(data_sets: list[DataSet], meanings: list[Meaning], every: list[Facts]) -> tuple[list[str], Values | None]:
     first = meanings[0]
     if first.member is None:
-        names = list(map(text_of, first.answers)) if first.has_member_columns else [own.name for own in data_sets]
+        names = list(map(as_written, first.answers)) if first.has_member_columns else [own.name for own in data_sets]
         if len(set(names)) < len(names):
             raise InvalidPredictions(f"the data sets of members must be called differently; got {some(names)}")
         return names, None
     values = _pooled([own.members for own in every])
     if values is None:
         raise InvalidPredictions(f"column {first.member!r} must name members; there are none")
-    places, names = of_polars(first.member, values, text_of).places(sorted_names)
-    return list(map(text_of, names)), Values(values, np.asarray(places, dtype=np.intp))
+    places, names = of_polars(first.member, values, as_written).places(sorted_names)
+    return list(map(as_written, names)), Values(values, np.asarray(places, dtype=np.intp))
 
 
 def _pooled(parts: list[pl.Series | None]) -> pl.Series | None:

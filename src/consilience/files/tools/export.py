@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, final
 import numpy as np
 
 from consilience.data.axes import Axes, Axis, short, some
-from consilience.data.names import in_order_of_appearance, is_missing, sorted_names, text_of
+from consilience.data.names import as_written, in_order_of_appearance, is_missing, sorted_names
 from consilience.data.predictions import Predictions, of_answers
 from consilience.data.tables.columns import FEW, ROWS_PER_VALUE
 from consilience.system.errors import InvalidPredictions, Say
@@ -225,7 +225,7 @@ def name_of(value: Any) -> str:
         return "true" if value else "false"
     if not isinstance(value, str | int | float):
         raise InvalidPredictions(f"a name must be text or a number; got {short(value)}")
-    return text_of(value)
+    return as_written(value)
 
 
 def _short(value: Any) -> str:
