@@ -119,7 +119,7 @@ def main() -> None:
             ]
             cells += [f"{value:,.0f}" for value in taken.values()]
             cells += [f"{sum(taken.values()) * CORES / 3600 * DOLLARS:,.0f}", max(taken, key=taken.__getitem__)]
-            print(f"| {name} | {' | '.join(cells)} |", flush=True)
+            print(f"| {name} | {' | '.join(map(str, cells))} |", flush=True)
         print()
 
 

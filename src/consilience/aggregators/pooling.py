@@ -78,26 +78,24 @@ class AbstractPool(AbstractAggregator):
             vars(self).pop(name, None)
         if isinstance(predictions, Predictions):
             self._uncounted = Uncounted(predictions, known, rule, posterior)
-            return Outcome(posterior, None)
-        # On a cluster, which may be gone when somebody asks.
-        return self._learn(posterior, open_reader(predictions.ballots()).statistics(posterior))
+        else:  # on a cluster, which may be gone when somebody asks
+            self._learn(open_reader(predictions.ballots()).statistics(posterior))
+        return Outcome(posterior, None)
 
     def _partial_fit(self, predictions: AbstractPredictions, known: IntArray | None) -> Outcome:
         posterior = clamp(self._rule(predictions.n_members).posterior(predictions), known)
-        counted = open_reader(predictions.ballots()).statistics(posterior)
-        return self._learn(posterior, self.statistics_ + counted)
+        self._learn(self.statistics_ + open_reader(predictions.ballots()).statistics(posterior))
+        return Outcome(posterior, None)
 
-    def _learn(self, posterior: Array, statistics: Statistics) -> Outcome:
-        self._uncounted = None
+    def _learn(self, statistics: Statistics) -> None:
+        self._uncounted, self.statistics_ = None, statistics
         self.class_prior_ = statistics.class_counts / statistics.class_counts.sum()
         self.confusion_ = smoothed_rates(statistics.sums, 0)
-        return Outcome(posterior, statistics)
 
     def _count(self) -> None:
         """Count what is not counted yet."""
         if self._uncounted is not None:
-            self.statistics_ = self._uncounted.statistics()
-            self._learn(self._uncounted.posterior, self.statistics_)
+            self._learn(self._uncounted.statistics())
 
     def _steady_start(self) -> None:
         self._count()  # the arrays of a batch may be used again for the next one
