@@ -55,18 +55,17 @@ def votes(n_members: int, n_items: int, n_classes: int, right: float = 0.7) -> A
 
 
 def average() -> Row:
-    """`Average` beside `np.average`, which checks nothing; confusion matrices are counted when they are asked for."""
+    """`Average` beside `np.average`, which checks nothing and counts no confusion matrices."""
     row = {}
     for n_members, n_items, n_classes in ((5, 100_000, 10), (5, 10_000, 100)):
         array = panel(n_members, n_items, n_classes)
         data = cs.Predictions(array)
         fitted = cs.Average().fit(data)
-        theirs, answered, fit, checked, counted = seconds(
+        theirs, answered, fit, checked = seconds(
             lambda array=array: np.average(array, axis=0),
             lambda data=data, fitted=fitted: fitted.predict_proba(data),
             lambda data=data: cs.Average().fit(data).posterior_,
             lambda array=array: cs.Average().fit(array).posterior_,
-            lambda data=data: cs.Average().fit(data).confusion_,
             repeats=7,
         )
         size = f"{n_members} x {n_items} x {n_classes}"
@@ -74,15 +73,14 @@ def average() -> Row:
             f"{size}, predict_proba, times np.average": answered / theirs,
             f"{size}, fit": fit / theirs,
             f"{size}, fit with checks": checked / theirs,
-            f"{size}, fit with confusion matrices": counted / theirs,
         }
     return row
 
 
 def consensus_votes() -> Row:
-    """`Consensus` beside `Average` with its confusion matrices, on the votes of 200 members."""
+    """`Consensus` beside `Average` on the votes of 200 members."""
     data = cs.Predictions.from_labels(votes(200, 5_000, 5))
-    pooled, fused = seconds(lambda: cs.Average().fit(data).confusion_, lambda: cs.Consensus().fit(data), repeats=3)
+    pooled, fused = seconds(lambda: cs.Average().fit(data), lambda: cs.Consensus().fit(data), repeats=3)
     return {"times Average": fused / pooled, "seconds": fused}
 
 

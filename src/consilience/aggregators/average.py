@@ -22,8 +22,6 @@ FLOOR = 1e-10
 class Average(AbstractPool):
     """The mean of the members' probabilities.
 
-    Confusion matrices are counted when they are first asked for, from the arrays that were given to `fit`.
-
     Parameters
     ----------
     kind

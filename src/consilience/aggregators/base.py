@@ -46,7 +46,7 @@ class Outcome(NamedTuple):
     """The result of a fit or of one more batch, without the attributes that the method sets itself."""
 
     posterior: LazyPosterior | Array  # (items, classes)
-    statistics: Statistics | None  # all that was learned from; None where it is counted when somebody asks for it
+    statistics: Statistics  # all that was learned from
     history: Sequence[float] = ()  # the objective after each iteration
     converged: bool = True
 
@@ -315,8 +315,7 @@ class AbstractAggregator(Parametrized, ABC):
         """Take over what came of a fit or a batch."""
         posterior = outcome.posterior
         self._posterior = posterior if isinstance(posterior, LazyPosterior) else LazyPosterior.of(posterior)
-        if outcome.statistics is not None:
-            self.statistics_ = outcome.statistics
+        self.statistics_ = outcome.statistics
         self.history_, self.n_iter_ = list(outcome.history), len(outcome.history)
         self.converged_ = outcome.converged
 

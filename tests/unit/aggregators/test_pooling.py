@@ -1,9 +1,6 @@
 """What is counted under a posterior that needs no fit."""
 
-import copy
-
 import numpy as np
-import pytest
 
 import consilience as cs
 
@@ -48,28 +45,8 @@ def test_a_class_that_nobody_votes_for_has_a_uniform_row():
     np.testing.assert_allclose(fitted.confusion_[:, :2], np.eye(3)[None, :2].repeat(2, axis=0))
 
 
-def test_counts_wait_until_somebody_asks():
-    fitted = cs.Average().fit(ARRAY)
-    assert "confusion_" not in vars(fitted)
-    copied = copy.deepcopy(fitted)
-    np.testing.assert_array_equal(copied.confusion_, cs.Average().fit(ARRAY).confusion_)
-    assert fitted.fit(ARRAY[:, :5]).confusion_.tolist() != copied.confusion_.tolist()
-
-
-def test_counts_of_arrays_that_have_changed_since_are_refused():
-    array = ARRAY.copy()
-    fitted = cs.Average().fit(array)
-    array[:, 0] = array[:, 0, ::-1]
-    with pytest.raises(RuntimeError, match="have changed since: fit again"):
-        _ = fitted.confusion_
-
-
 def test_a_stream_may_use_one_array_again_and_again():
     batch = ARRAY[:, :20].copy()
     streamed = cs.Average().partial_fit(batch)
     batch[:] = ARRAY[:, 20:]
     np.testing.assert_allclose(streamed.partial_fit(batch).confusion_, cs.Average().fit(ARRAY).confusion_, rtol=1e-10)
-
-
-def test_nothing_is_counted_without_a_fit():
-    assert not hasattr(cs.Average(), "confusion_")
