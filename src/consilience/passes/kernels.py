@@ -232,7 +232,7 @@ class LabelFeatures:
 Features: TypeAlias = DenseFeatures | AnsweredFeatures | LabelFeatures
 
 
-def times(matrix: sparse.csr_array, table: FloatArray) -> FloatArray:
+def times(matrix: sparse.csr_array, table: npt.NDArray[np.floating]) -> npt.NDArray[Any]:
     """`matrix` @ `table`, laid out column by column where these are few."""
     if table.shape[1] > FEW_COLUMNS:
         return np.asarray(matrix @ table)
