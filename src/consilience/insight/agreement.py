@@ -131,7 +131,7 @@ def agreement(predictions: Any) -> PanelAgreement:
 
 def agreement_of(answers: HardAnswers, data: Predictions, pairs: PairCounts, compared: Any) -> PanelAgreement:
     """The agreement of these labels; `pairs` has been counted of the members `compared`."""
-    answers = last_answers(answers)
+    answers = main_answers(answers)
     items = _Items.of(answers, data.n_items, data.n_classes)
     return PanelAgreement(
         alpha=_krippendorff(items),
@@ -289,12 +289,17 @@ def most_active(answers: HardAnswers, n_members: int) -> IntArray:
     return np.sort(np.argsort(-counts, kind="stable")[:MOST_COMPARED])
 
 
-def last_answers(answers: HardAnswers) -> HardAnswers:
-    """The same, with the last answer alone where a member answered an item several times."""
-    items, members = answers.items, answers.members
+def main_answers(answers: HardAnswers) -> HardAnswers:
+    """The same with one answer of a member to an item: what it says most often, of equally frequent ones the last."""
+    items, members, labels = answers.items, answers.members, answers.labels
     is_last = np.ones(len(items), dtype=bool)
     is_last[:-1] = (items[1:] != items[:-1]) | (members[1:] != members[:-1])  # they are sorted by item, then by member
-    return HardAnswers(items[is_last], members[is_last], answers.labels[is_last])
+    if is_last.all():
+        return answers
+    group = np.cumsum(is_last) - is_last
+    _, kind, counts = np.unique(group * (labels.max() + 1) + labels, return_inverse=True, return_counts=True)
+    chosen = np.lexsort((counts[kind], group))[is_last]  # it is stable, and groups keep their places
+    return HardAnswers(items[chosen], members[chosen], labels[chosen])
 
 
 class PairCounts(NamedTuple):
@@ -307,10 +312,10 @@ class PairCounts(NamedTuple):
 
     @classmethod
     def of(cls, answers: HardAnswers, compared: IntArray, n_items: int, n_classes: int) -> PairCounts:
-        """Count the answers of the members compared, the last one where a member answered an item several times."""
+        """Count the answers of the members compared, the main one where a member answered an item several times."""
         place = np.full(max(answers.members.max(initial=0), compared.max(initial=0)) + 1, -1)
         place[compared] = np.arange(len(compared))
-        last = last_answers(answers)
+        last = main_answers(answers)
         is_in = place[last.members] >= 0
         items, members, labels = last.items[is_in], place[last.members[is_in]], last.labels[is_in]
         ones, n_members = np.ones(len(items)), len(compared)
@@ -361,12 +366,12 @@ class Coverage(NamedTuple):
 
 def answered_shares(answers: HardAnswers, n_members: int, n_items: int) -> FloatArray:
     """The share of the items that each member answers (members,), once or several times."""
-    return np.bincount(last_answers(answers).members, minlength=n_members) / n_items
+    return np.bincount(main_answers(answers).members, minlength=n_members) / n_items
 
 
 def coverage_of(answers: HardAnswers, n_members: int, n_items: int) -> Coverage:
-    """Count the last answer of each member to each item."""
-    last = last_answers(answers)
+    """Count the main answer of each member to each item."""
+    last = main_answers(answers)
     n_answers = np.bincount(last.items, minlength=n_items)
     n_classes = int(last.labels.max(initial=0)) + 1
     kinds = np.unique(last.items * n_classes + last.labels)

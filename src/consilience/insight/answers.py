@@ -10,7 +10,7 @@ import numpy as np
 from consilience.data.predictions import Predictions  # noqa: TC001 - the example uses it
 from consilience.data.reading import check_number
 from consilience.data.tables.vocabulary import RATED
-from consilience.insight.agreement import last_answers
+from consilience.insight.agreement import main_answers
 from consilience.insight.analysis import Analysis
 from consilience.insight.arguments import all_items, by_predictions, given_or_consensus
 from consilience.insight.suggestion import LEAST_RIVAL
@@ -49,7 +49,7 @@ def answers(
 
     The first that holds is given. Items of hard tasks are mostly unsure: `review_share` bounds how many are named. A
     member votes for its most probable class, and for none where several are equally
-    probable; of several answers to an item its last one counts.
+    probable; of several answers to an item the most frequent one counts, of equally frequent ones the last.
 
     Of ordered classes there are also `expected_rating`, `median_rating`, and `low_rating` and `high_rating`, between
     which the rating is with a probability of 0.9 (`metrics.expected_rating`).
@@ -90,8 +90,8 @@ def answers_under(analysis: Analysis, rows: FloatArray, review_share: float = 1)
     said, votes = data.harden().hard, data.votes().hard
     assert said is not None  # noqa: S101 - labels are hard
     assert votes is not None  # noqa: S101
-    n_answers = np.bincount(last_answers(said).items, minlength=data.n_items)
-    votes = last_answers(votes)
+    n_answers = np.bincount(main_answers(said).items, minlength=data.n_items)
+    votes = main_answers(votes)
     is_same = votes.labels == chosen[votes.items]
     n_same = np.bincount(votes.items[is_same], minlength=data.n_items)
     n_other = _most_votes_for_another(votes, chosen, data)

@@ -296,3 +296,17 @@ def test_all_the_same_rating_tells_nothing():
     found = ordinal([[1, 1], [1, 1]], 3)
     assert np.isnan(found.value)
     assert "as ratings" in cs.agreement(cs.Predictions.from_labels([[0, 2], [1, 2]], 3, ordered=True)).sentence()
+
+
+def test_of_several_answers_to_an_item_the_most_frequent_one_counts():
+    said = [(0, 0, "a"), (0, 0, "b"), (0, 0, "a"), (0, 1, "a"), (1, 0, "a"), (1, 0, "b"), (1, 1, "b")]
+    for order in (said, said[1:3] + said[:1] + said[3:]):
+        items, members, labels = zip(*order, strict=True)
+        found = cs.agreement(cs.Predictions.from_answers(items, members, labels, classes=["a", "b"]))
+        assert found.observed == 1  # of b and a, equally frequent, the last
+
+
+def test_the_order_of_repeats_changes_nothing_but_ties():
+    table = cs.answers(cs.Predictions.from_answers([0] * 6, [0, 0, 0, 1, 1, 1], list("aabaab"), classes=["a", "b"]))
+    again = cs.answers(cs.Predictions.from_answers([0] * 6, [0, 0, 0, 1, 1, 1], list("baabaa"), classes=["a", "b"]))
+    assert table["agreement"] == again["agreement"] == [1.0] and table["review"] == again["review"]
