@@ -16,7 +16,7 @@ from consilience.answering.rule import AbstractRule, Names
 from consilience.data.alignment import check_sizes
 from consilience.data.axes import array_of_names
 from consilience.data.labels import known_labels, on_classes
-from consilience.data.predictions import check_items_are_single
+from consilience.data.predictions import check_items_are_single, warn_of_turned_axes
 from consilience.maths.em import UNSETTLED
 from consilience.passes.lazy_posterior import LazyPosterior
 from consilience.passes.patterns import patterns_of
@@ -105,6 +105,7 @@ class AbstractAggregator(Parametrized, ABC):
         Series or a frame by items' names. `Consensus` takes probabilities (items, classes) too.
         """
         data = read_anywhere(predictions)
+        warn_of_turned_axes(data)
         self._check_memory(data.n_members, data.n_classes)
         check_items_are_single(data, labels)
         known = None if labels is None else self._known(data.placed(labels), data.axes)

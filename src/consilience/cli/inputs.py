@@ -6,6 +6,7 @@ import json
 import os
 import warnings
 from collections import Counter
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from consilience.aggregators import load
@@ -25,7 +26,7 @@ from consilience.maths.em import UNSETTLED
 from consilience.system.errors import InvalidPredictions
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
     from pathlib import Path
 
     from consilience.aggregators.base import AbstractAggregator
@@ -42,7 +43,7 @@ def predictions_of(
     The classes are those of the saved `model`, if it has names for them: labels of one day need not have all of them.
     """
     told = with_classes_of(model, told)
-    with screen.waiting("reading"):
+    with _remarked(), screen.waiting("reading"):
         source = read_predictions(files, logits=logits, told=told)
     if not quiet:
         screen.print_found(source.found, source.examples)
@@ -160,13 +161,20 @@ def fitted(
         if "class_shares" not in aggregator.get_params():
             raise ValueError(f"--class-shares go with --method consensus; got {method!r}")
         aggregator.set_params(class_shares=class_shares)
+    with _remarked():
+        aggregator.fit(predictions, known)
+    return aggregator
+
+
+@contextmanager
+def _remarked() -> Iterator[None]:
+    """Print warnings as remarks, each once: the message alone, without the line of code."""
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always", UserWarning)
         warnings.filterwarnings("ignore", UNSETTLED)  # the summary reports it
-        aggregator.fit(predictions, known)
-    for warning in told:  # the message alone, without the line of code
-        screen.print_remark(on_command_line(str(warning.message)))
-    return aggregator
+        yield
+    for message in dict.fromkeys(str(warning.message) for warning in told):
+        screen.print_remark(on_command_line(message))
 
 
 # ---- methods by name ------------------------------------------------------------------------------------

@@ -68,6 +68,9 @@ AT_ONCE = 2**18
 MOST_REPEATED = 10_000_000
 """Up to so many items are written out that were given as counts."""
 
+PANEL_OF_MANY, TOO_MANY = 20, 2
+"""A fit to more members than these, and than twice the items, is warned of, unless they have names."""
+
 FAR_TOO_MANY = 100
 """An array with more members than this many per item is refused, unless its axes are named: they may be turned."""
 
@@ -258,7 +261,7 @@ class Predictions(AbstractPredictions):
         """Predictions from hard labels (members, items), -1 where missing; `counts` as in `Predictions`.
 
         Labels are positions of classes; or their names, where `classes` names them and labels are text or some class
-        is called by a whole number.
+        is called by a whole number. If no label is 0 and it is not said how many classes there are, you are warned.
 
         >>> Predictions.from_labels([[0, 1, 1], [0, -1, 2]], n_classes=3)
         Predictions(2 members × 3 items × 3 classes, hard labels)
@@ -272,6 +275,11 @@ class Predictions(AbstractPredictions):
             raise InvalidPredictions(f"labels must be (members, items); got {table.ndim} dimensions")
         size = number_of_classes(n_classes, names, table)
         axes = _axes((table.shape[0], members), (table.shape[1], items), (size, names), ordered=ordered)
+        if n_classes is None and names is None and not (table == 0).any():
+            warn(
+                "labels are positions of classes, which count from 0, and none of these is 0: if yours count from 1, "
+                "subtract 1 or name the classes"
+            )
         member, item = np.nonzero(table != -1)
         made = of_answers(item, member, table[member, item], axes, partial=partial)
         made.counts = read_counts(counts, made.n_items)
@@ -632,6 +640,17 @@ def as_predictions(predictions: Any) -> Predictions:
         return Predictions(predictions)
     predictions.check_every_item_is_answered()
     return predictions
+
+
+def warn_of_turned_axes(predictions: AbstractPredictions) -> None:
+    """Warn where an array without names has so many members that they may be its items."""
+    axes = predictions.axes
+    is_named = axes.members.is_named or axes.items.is_named
+    if not is_named and axes.members.size > max(PANEL_OF_MANY, TOO_MANY * axes.items.size):
+        warn(
+            f"got {axes.members.size:,} members on {axes.items.size:,} items: arrays are (members, items, classes), so "
+            "swap the first two axes if yours has items first; name the members if they are so many"
+        )
 
 
 def as_single_items(predictions: Any) -> Predictions:

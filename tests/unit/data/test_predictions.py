@@ -264,3 +264,18 @@ def test_items_are_renamed_by_a_list():
     for names, message in (("xy", "list of names"), (["x"], "each of the 2 items; got 1"), (["x", "x"], "distinct")):
         with pytest.raises(cs.InvalidPredictions, match=message):
             predictions.with_items(names)
+
+
+def test_labels_that_seem_to_count_from_one_are_warned_of():
+    with pytest.warns(UserWarning, match="count from 0, and none of these is 0"):
+        cs.Predictions.from_labels([[1, 2], [2, 2]])
+    cs.Predictions.from_labels([[1, 2], [2, 2]], n_classes=3)
+    cs.Predictions.from_labels([[1, 2], [2, 2]], classes=[1, 2])
+
+
+def test_a_fit_to_items_in_the_place_of_members_is_warned_of():
+    rows = np.random.default_rng(0).dirichlet([1, 1], size=(40, 4))
+    with pytest.warns(UserWarning, match="40 members on 4 items: arrays are"):
+        cs.Average().fit(rows)
+    cs.Average().fit(cs.Predictions(rows, members=range(40)))
+    cs.Average().fit(rows.swapaxes(0, 1))
