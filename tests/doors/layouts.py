@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from consilience.data.names import UNKNOWN, is_whole
+from consilience.data.tables.vocabulary import UNNAMED
 from consilience.files.writing import with_quote
 
 from doors.entrances import long_columns, long_rows, numbers
@@ -236,6 +237,8 @@ def can_be_written(name, panel):
     headers = panel.members if is_of_labels and name.startswith("wide") else [] if is_of_labels else panel.classes
     taken = {"item"} if name.endswith("each") else {"item", "member", "label", "task", "worker"}
     names = {*panel.items, *panel.members, *panel.classes}
+    if not name.startswith(("long", "mixed")) and ".csv" not in name:
+        taken |= {*UNNAMED, "index"}  # only CSV guards them, by an apostrophe
     is_guarded = name == "long as pandas" and any(_cell(name) != name for name in names)
     is_twice = ".db" in name and len({header.lower() for header in headers}) < len(headers)  # in SQLite's eyes
     return not taken & set(headers) and not is_guarded and not is_twice

@@ -14,7 +14,7 @@ from consilience.data.names import text_of
 
 from trust.sentences import LONGEST
 
-TOLERANCE = 1e-12
+TOLERANCE = 1e-11
 PACKAGE = str(Path(consilience.__file__).parent)
 
 

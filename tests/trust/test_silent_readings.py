@@ -504,3 +504,34 @@ def test_an_index_that_is_left_of_other_rows_names_no_items():
     """The index of a frame from which rows were taken named as many items as there were answers."""
     with refused("needs a column of items"):
         cs.Predictions.from_frame(votes().drop(columns="task").iloc[::2])
+
+
+def test_a_class_without_a_name(read):
+    """Its probabilities were taken for an index."""
+    rows = pd.DataFrame(SHARES[:, 0], columns=["cat", "dog", ""]).assign(task=ITEMS, worker="ann")
+    with refused("a column without a name must be an index; '' holds"):
+        read(rows)
+
+
+@pytest.mark.parametrize("other", ["index", ""])
+def test_an_index_beside_a_class_that_is_called_like_one(other):
+    """The index was lost, so that frames in several orders were matched by row."""
+    frame = pd.DataFrame(SHARES[:, 0, :2] / SHARES[:, 0, :2].sum(axis=1, keepdims=True), ITEMS, ["cat", other])
+    with refused("without a name|a name for each column"):
+        cs.Predictions({"ann": frame, "bob": frame.iloc[::-1]})
+
+
+def test_a_member_without_a_name_who_says_numbers(read):
+    """It was taken for an index, and left out."""
+    said = {own: [0, 1, 1, 0] * 3 for own in ("ann", "bob")} | {"": [0, 1, 0, 1] * 3}
+    with refused("a column without a name must be an index; '' holds"):
+        read(pd.DataFrame({"id": ITEMS} | said))
+
+
+def test_two_spellings_of_an_item_in_json(tmp_path):
+    """2 and 2.0 were one item in JSON, where CSV refused them."""
+    lines = [{"task": item, "worker": own, "label": "cat"} for item in ("2", "2.0", "x") for own in ("ann", "bob")]
+    lines[-1]["label"] = "dog"
+    (tmp_path / "votes.jsonl").write_text("\n".join(map(json.dumps, lines)))
+    with refused("'task' must spell a name in one way; got '2' and '2.0'"):
+        read_predictions([str(tmp_path / "votes.jsonl")])

@@ -20,7 +20,7 @@ from consilience.data.names import in_order_of_appearance, sorted_names
 from consilience.data.predictions import Predictions, of_answers
 from consilience.data.tables import class_columns as numeric
 from consilience.data.tables.class_columns import shares_by_row, spread
-from consilience.data.tables.coding import pooled_labels, unknown_cells
+from consilience.data.tables.coding import is_absent, pooled_labels, unknown_cells
 from consilience.data.tables.frames import check_labels, check_members, check_shared_labels
 from consilience.data.tables.items import may_name_items
 from consilience.data.tables.lists import as_one_scale, check_no_lists, flattened, lists_of_predictions, rows_in
@@ -61,6 +61,10 @@ def read_columns(columns: Columns, told: Told, scale: Scale | None = None, *, is
     view = _View(_without_index(flattened(columns)).joined(told.item), told, scale, is_of_numbers=is_of_numbers)
     found = next(found for layout in LAYOUTS if (found := layout(view)) is not None)
     is_dropped = any(own.name not in view.columns and not own.counts_rows for own in columns.all if own.is_unnamed)
+    if is_dropped and found.items is None:
+        raise InvalidPredictions(
+            "a column without a name, or the index, may name the items, and no other column of this table does: name it"
+        )
     return found._replace(words=f"{found.words}; the column without a name is not read") if is_dropped else found
 
 
@@ -74,9 +78,8 @@ def _without_index(columns: Columns) -> Columns:
     dropped = []
     for index in [own for own in columns.all if own.is_unnamed]:
         is_extra = columns.usual(ITEM) is not None or (index.counts_rows and not roles.isdisjoint(("item", "member")))
-        is_index = "member" in roles or index.tells_rows_apart
-        is_counted = index.numbers is not None and is_extra and not _says_what_another_says(index, columns)
-        if not is_index and not is_counted:
+        is_index = index.tells_rows_apart or "member" in roles or (is_extra and _may_count(index, columns))
+        if index.are_measured or not is_index:
             raise InvalidPredictions(
                 f"a column without a name must be an index; {index.name!r} holds {some(index.rows())}"
             )
@@ -85,9 +88,12 @@ def _without_index(columns: Columns) -> Columns:
     return columns.without(dropped)
 
 
-def _says_what_another_says(index: Column, columns: Columns) -> bool:
+def _may_count(index: Column, columns: Columns) -> bool:
+    """Whether it holds whole numbers, which no column of labels holds too."""
+    if index.numbers is None or index.has_fractions or not np.isfinite(index.numbers).any():
+        return False
     values = set(index.coded.values)
-    return any(own is not index and own.repeats and values <= set(own.coded.values) for own in columns.flat)
+    return not any(own is not index and own.repeats and values <= set(own.coded.values) for own in columns.flat)
 
 
 @final
@@ -323,7 +329,8 @@ def long_labels_and_rows(view: _View) -> Understood | None:
     numbers = numeric.numbers_of(classes) if view.told_classes else numeric.numbers_of_classes(classes)
     if numbers is None:
         return None
-    (labels,), names = pooled_labels([label], None)
+    called = names_of(classes)  # NA may be one of them
+    (labels,), names = pooled_labels([label], called if any(map(is_absent, called)) else None)
     is_soft = ~np.isnan(numbers.values).all(axis=1) & ((labels < 0) | (told.label is None))
     is_hard = (labels >= 0) & ~is_soft
     if not is_soft.any():
