@@ -68,8 +68,8 @@ AT_ONCE = 2**18
 MOST_REPEATED = 10_000_000
 """Up to so many items are written out that were given as counts."""
 
-PANEL_OF_MANY, TOO_MANY = 20, 2
-"""A fit to more members than these, and than twice the items, is warned of, unless they have names."""
+PANEL_OF_MANY, TOO_MANY = 20, 8
+"""A fit to more members than these, and than so many per item, is warned of, unless they have names."""
 
 FAR_TOO_MANY = 100
 """An array with more members than this many per item is refused, unless its axes are named: they may be turned."""
