@@ -1,6 +1,6 @@
 """A fitted aggregator as an ONNX graph: the rule with its numbers, for any runtime, without this library.
 
-Nothing is written twice: what a rule does to tensors (`rule.Form`) is done here to `Traced` arrays, which note it down.
+Nothing is written twice: what a rule does to tensors (`RuleForm`) is done here to `Traced` arrays, which note it down.
 """
 
 from __future__ import annotations
