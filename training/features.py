@@ -26,12 +26,12 @@ AVERAGE_SHARE, STATED = CLASS_TRAITS.index("share in average"), CLASS_TRAITS.ind
 class Features(NamedTuple):
     """Of a panel. Shares are stated by nobody yet: the traits for that are 0."""
 
-    pair: np.ndarray  # (items, candidates, len(PAIR))
-    item: np.ndarray  # (items, len(ITEM))
+    pair: np.ndarray  # (items, candidates, len(PAIR_FEATURES))
+    item: np.ndarray  # (items, len(ITEM_FEATURES))
     candidates: np.ndarray  # (items, candidates): the classes looked at, in ascending order
     classes: np.ndarray  # (classes, len(CLASS_TRAITS))
-    panel: np.ndarray  # (len(PANEL),)
-    members: np.ndarray  # (members, len(MEMBER))
+    panel: np.ndarray  # (len(PANEL_TRAITS),)
+    members: np.ndarray  # (members, len(MEMBER_TRAITS))
     own: np.ndarray  # (answers, candidates): soft logarithms of what members say, item by item
     said: np.ndarray  # (answers, candidates): log-likelihoods of their votes
     answer_item: np.ndarray  # (answers,)

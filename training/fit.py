@@ -56,7 +56,7 @@ class Batch(NamedTuple):
     true: Tensor  # (items,): the row of the true class
     panel: Tensor  # (items,): the number of its panel
     panels: Tensor  # (panels, len(PANEL_TRAITS))
-    members: Tensor  # (members, len(MEMBER)): of all panels
+    members: Tensor  # (members, len(MEMBER_TRAITS)): of all panels
     member_panel: Tensor  # (members,): the number of its panel
     evidence: Tensor  # (entries, 2): own logarithm and log-likelihood of the vote, for each answer and candidate
     entry_row: Tensor  # (entries,)

@@ -82,10 +82,24 @@ def test_names_of_the_version_before_warn(name):
 )
 def test_an_aggregator_in_the_wrong_place_is_named(verb):
     rows, method = [[[0.9, 0.1], [0.2, 0.8]]], cs.Average()
-    second = "item" if verb == "explain" else "labels"
-    for given, place in (((method, rows), "predictions"), ((method, rows, 3), "predictions"), ((rows, method), second)):
-        with pytest.raises(TypeError, match=rf"{verb}\(predictions.*aggregator=.*got Average in the place of.*{place}"):
-            getattr(cs, verb)(*given)
+    second, option = "item" if verb == "explain" else "labels", "aggregators" if verb == "compare" else "aggregator"
+    for given, named, place in (
+        ((method, rows), {}, "predictions"),
+        ((method, rows, 3), {}, "predictions"),
+        ((rows, method), {}, second),
+        ((), {second: method, "predictions": rows}, second),
+    ):
+        with pytest.raises(TypeError, match=rf"{verb}\(predictions.*{option}=.*got Average in the place of.*{place}"):
+            getattr(cs, verb)(*given, **named)
+
+
+def test_the_path_of_a_report_comes_first(tmp_path):
+    rows, method = [[[0.9, 0.1], [0.2, 0.8]]], cs.Average()
+    sentence = r"write_report takes .*: write_report\(path, predictions, …, aggregator=…\); got Average .* predictions"
+    for given, named in (((tmp_path / "r.html", method), {}), ((tmp_path / "r.html",), {"predictions": method})):
+        with pytest.raises(TypeError, match=sentence):
+            cs.write_report(*given, **named)
+    assert cs.write_report(tmp_path / "r.html", rows, aggregator=method).exists()
 
 
 def test_numbers_in_the_place_of_labels_are_named():

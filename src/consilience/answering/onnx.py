@@ -1,6 +1,6 @@
 """A fitted aggregator as an ONNX graph: the rule with its numbers, for any runtime, without this library.
 
-Nothing is written twice: what a rule does to tensors (`rule.Form`) is done here to `Traced` arrays, which note it down.
+Nothing is written twice: what a rule does to tensors (`RuleForm`) is done here to `Traced` arrays, which note it down.
 """
 
 from __future__ import annotations
@@ -196,12 +196,13 @@ class Traced:
             return self.apply(operator, np.array([axis]), shape=shape, keepdims=int(keepdims))
         return self.apply(operator, shape=shape, axes=[axis], keepdims=int(keepdims))
 
-    def sorted(self, count: int, *, largest: bool) -> SimpleNamespace:
-        """The so many largest or smallest of each row in order, and their places, as torch's `topk` has them."""
+    def sorted(self, count: int, axis: int, *, largest: bool) -> SimpleNamespace:
+        """The so many largest or smallest along an axis in order, and their places, as torch's `topk` has them."""
+        axis %= len(self.shape)
         names = [f"{part}_{len(self.graph.nodes)}" for part in ("values", "indices")]
         inputs = [self.name, self.graph.keep(np.array([count]))]
-        self.graph.add("TopK", inputs, names, axis=1, largest=int(largest))
-        shape, dtypes = (self.shape[0], count), (self.dtype, INTEGER)
+        self.graph.add("TopK", inputs, names, axis=axis, largest=int(largest))
+        shape, dtypes = (*self.shape[:axis], count, *self.shape[axis + 1 :]), (self.dtype, INTEGER)
         parts = (Traced(self.graph, name, shape, dtype) for name, dtype in zip(names, dtypes, strict=True))
         return SimpleNamespace(**dict(zip(("values", "indices"), parts, strict=True)))
 
@@ -301,9 +302,9 @@ vars(TRACED).update(
     permute_dims=_permuted,
     reshape=_reshaped,
     scatter=lambda array, axis, places, values: array.apply("ScatterElements", places, values, axis=axis),
-    sort=lambda array, axis: array.sorted(array.shape[axis], largest=False).values,
+    sort=lambda array, axis: array.sorted(array.shape[axis], axis, largest=False).values,
     stack=_stacked,
-    topk=lambda array, count, dim: array.sorted(count, largest=dim == 1),
+    topk=lambda array, count, dim: array.sorted(count, dim, largest=True),
     where=lambda is_first, first, second: second.apply("Where", is_first, first, place=2),
     zeros_like=lambda array: array * 0.0,
 )

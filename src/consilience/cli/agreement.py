@@ -5,7 +5,7 @@ import numpy as np
 from consilience.cli import screen
 from consilience.cli.inputs import predictions_of
 from consilience.cli.options import Files, Json, Logits, with_layout
-from consilience.cli.summary import MOST_COUPLES, coefficients
+from consilience.cli.summary import MOST_PAIRS, coefficients
 from consilience.data.tables.told import Told
 from consilience.insight.agreement import PanelAgreement, agreement
 from consilience.system.tables import Table
@@ -26,12 +26,12 @@ def command(files: Files, *, logits: Logits = False, json: Json = False, told: T
         return
     screen.print_text(f"{found!r}\n{found.sentence()}")
     screen.print_table(members, "Each member with the others, beyond chance")
-    pairs = _pairs(found, most=MOST_COUPLES)
+    pairs = _pairs(found, most=MOST_PAIRS)
     if len(pairs):
         screen.print_table(pairs, "Pairs, Cohen's kappa")
-    if len(pairs) == 2 * MOST_COUPLES:
+    if len(pairs) == 2 * MOST_PAIRS:
         screen.print_note(
-            f"The {MOST_COUPLES} pairs that agree least, and the {MOST_COUPLES} that agree most; --json has all."
+            f"The {MOST_PAIRS} pairs that agree least, and the {MOST_PAIRS} that agree most; --json has all."
         )
 
 

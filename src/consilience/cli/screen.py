@@ -34,8 +34,8 @@ CONTROL = re.compile("[\\x00-\\x1f\\x7f-\\x9f\\u200e\\u200f\\u202a-\\u202e\\u206
 NARROW, WIDEST = 60, 10_000
 """Below so many columns tables are not made to fit; and no table is wider than that."""
 
-PAIRS = 3
-"""How many pairs that agree least, and most, are shown."""
+PRINTED_PAIRS = 3
+"""Of the pairs that a summary lists, so many that agree least, and most, are printed."""
 
 ALL_MEMBERS_UP_TO, FIRST_ROWS, LAST_ROWS = 20, 10, 5
 """Up to the first number of members, all are listed; of more, so many of the best and so many of the worst."""
@@ -218,9 +218,9 @@ def print_summary(summary: dict[str, Any]) -> None:
     for sentence in summary["verdict"]:
         out.print(escape(sentence))
     _print_members(summary)
-    least = summary["disagreement"][:PAIRS]
+    least = summary["disagreement"][:PRINTED_PAIRS]
     _print_pairs("Least", least)
-    _print_pairs("Most", [pair for pair in summary["alike"][:PAIRS] if pair not in least])
+    _print_pairs("Most", [pair for pair in summary["alike"][:PRINTED_PAIRS] if pair not in least])
     _print_changed(summary["changed"])
     if "scores" in summary:
         _print_scores(summary["scores"])

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from consilience.insight.explanation import Explanation
     from consilience.system.arrays import FloatArray
 
-MOST_CHANGED, MOST_COUPLES = 10, 5
-"""How many changed items and pairs of members are listed."""
+MOST_CHANGED, MOST_PAIRS = 10, 5
+"""How many changed items are listed, and how many pairs of members that agree least, and most."""
 
 
 def summarize(analysis: Analysis, posterior: FloatArray) -> dict[str, Any]:
@@ -52,8 +52,8 @@ def summarize(analysis: Analysis, posterior: FloatArray) -> dict[str, Any]:
             }
             for name, found in diagnosis.answers.items()
         },
-        "disagreement": pairs[:MOST_COUPLES],
-        "alike": pairs[::-1][:MOST_COUPLES],
+        "disagreement": pairs[:MOST_PAIRS],
+        "alike": pairs[::-1][:MOST_PAIRS],
         "confusions counted": diagnosis.counts_labels,
         "known labels": int(analysis.is_given.sum()),
         "repeated": _repeated(predictions),
@@ -121,8 +121,8 @@ def _pairs(agreement: FloatArray, kappa: FloatArray, members: list[Any]) -> list
     first, second = np.triu_indices(len(kappa), 1)
     order = np.argsort(kappa[first, second], kind="stable")
     order = order[~np.isnan(kappa[first, second][order])]
-    if len(order) > 2 * MOST_COUPLES:
-        order = np.concatenate([order[:MOST_COUPLES], order[-MOST_COUPLES:]])
+    if len(order) > 2 * MOST_PAIRS:
+        order = np.concatenate([order[:MOST_PAIRS], order[-MOST_PAIRS:]])
     return [
         {
             "members": [str(members[first[p]]), str(members[second[p]])],

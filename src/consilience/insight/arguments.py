@@ -46,16 +46,18 @@ def given_or_consensus(aggregator: AbstractAggregator | None, class_shares: Any 
 
 def by_predictions(verb: Callable[Arguments, Returned]) -> Callable[Arguments, Returned]:
     """Let a verb say so where it gets the aggregator in the place of something else, as in earlier versions."""
+    parameters = signature(verb).parameters
+    its_name = "aggregator" if "aggregator" in parameters else "aggregators"
+    needed = ", ".join(name for name, parameter in parameters.items() if parameter.default is parameter.empty)
 
     @wraps(verb)
     def checked(*args: Arguments.args, **options: Arguments.kwargs) -> Returned:
-        for place, value in enumerate(args):
+        others = [item for item in options.items() if item[0] != its_name]
+        for name, value in [*zip(parameters, args, strict=False), *others]:
             if isinstance(value, AbstractAggregator):
-                names = signature(verb).parameters
-                needed = ", ".join(name for name, parameter in names.items() if parameter.default is parameter.empty)
                 raise TypeError(
-                    f"{verb.__name__} takes the predictions first, and the aggregator by its name: {verb.__name__}"
-                    f"({needed}, …, aggregator=…); got {type(value).__name__} in the place of the {[*names][place]}"
+                    f"{verb.__name__} takes the {its_name} by name: {verb.__name__}({needed}, …, {its_name}=…); "
+                    f"got {type(value).__name__} in the place of the {name}"
                 )
         return verb(*args, **options)
 

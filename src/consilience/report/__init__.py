@@ -4,5 +4,4 @@
 `stream` draws what `monitor` found. The room may import from every other but `files`, `plots` and `cli`.
 """
 
-from consilience.report import stream as stream  # it adds `Monitoring.to_html`
 from consilience.report.page import write_report as write_report

@@ -4,21 +4,18 @@ from __future__ import annotations
 
 from html import escape
 from importlib.resources import files
-from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from consilience.insight.monitoring.monitor import Monitoring
 from consilience.insight.monitoring.windows import MOST_APART
 from consilience.report.page import hash_of
-from consilience.system.atomic import whole_file
 from consilience.system.tables import Table
 
 if TYPE_CHECKING:
-    import os
     from collections.abc import Iterator, Sequence
 
+    from consilience.insight.monitoring.monitor import Monitoring
 
 WIDTH, HEIGHT = 720, 220
 LEFT, RIGHT, TOP, BOTTOM = 44, 10, 12, 30
@@ -208,13 +205,3 @@ def _members(found: Monitoring) -> str:
 def _section(title: str, caption: str, content: str) -> str:
     note = f"<p>{caption}</p>" if caption else ""
     return f"<section><h2>{title}</h2>{note}{content}</section>"
-
-
-def write_stream(found: Monitoring, path: str | os.PathLike[str]) -> Path:
-    """Write one page to look at, which fetches nothing, and return its path."""
-    with whole_file(path) as file:
-        file.write(page(found).encode("utf-8", errors="replace"))
-    return Path(path)
-
-
-Monitoring.svg, Monitoring.to_html = figure, write_stream  # added here, since `insight` may not import from this room

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import consilience as cs
-from consilience.aggregators import registry
+from consilience.aggregators import checks, registry
 from consilience.aggregators.checks import CHECKS, check_aggregator
 from consilience.aggregators.pooling import AbstractPool
 from consilience.answering.linear import LinearRule
@@ -112,6 +112,11 @@ def test_checks_that_do_not_apply_are_not_said_to_have_run(method, skipped):
     names = {check.__name__.removeprefix("check_") for check in CHECKS}
     ran = check_aggregator(method)
     assert names - set(ran) == skipped and len(ran) == len(set(ran))
+
+
+def test_no_check_is_forgotten():
+    own = {function for name, function in vars(checks).items() if name.startswith("check_")}
+    assert {*CHECKS} == own - {check_aggregator, checks.check_is_aggregator} and len(CHECKS) == len({*CHECKS})
 
 
 def test_every_property_is_said():

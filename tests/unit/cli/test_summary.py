@@ -7,7 +7,7 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 
 import consilience as cs
-from consilience.cli.summary import MOST_CHANGED, MOST_COUPLES, _pairs, _reliable, _repeated, _tipped, summarize
+from consilience.cli.summary import MOST_CHANGED, MOST_PAIRS, _pairs, _reliable, _repeated, _tipped, summarize
 from consilience.insight.analysis import Analysis
 
 from simulate import softmax_members
@@ -107,7 +107,7 @@ def test_pairs_that_agree_least_beyond_chance_come_first_and_strangers_are_left_
     first, second = _pairs(agreement, kappa, ["a", "b", "c"])
     assert first == {"members": ["a", "b"], "agreement": 0.9, "kappa": 0.1}
     assert second == {"members": ["a", "c"], "agreement": 0.4, "kappa": 0.2}
-    assert len(_pairs(*np.full((2, 9, 9), 0.5), list("abcdefghi"))) == 2 * MOST_COUPLES
+    assert len(_pairs(*np.full((2, 9, 9), 0.5), list("abcdefghi"))) == 2 * MOST_PAIRS
 
 
 def test_the_most_alike_pairs_are_listed_too(analysis):

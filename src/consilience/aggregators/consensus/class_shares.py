@@ -38,8 +38,8 @@ ROUNDED = 0.01
 """How far from 1 the sum of the shares may be: people round."""
 
 RIDGE, SHARE_TOLERANCE, COUNT_TOLERANCE, EVEN_WORTH = 10.0, 0.1, 20.0, 100.0
-"""The tolerance of shares counted on m items is the second number + the third / m; "even" is worth the last, in items.
-`python -m benchmarks.quality.shares` compares them with others."""
+"""The tolerance of shares counted on m items is `SHARE_TOLERANCE` + `COUNT_TOLERANCE` / m; "even" counts as if it had
+been counted on `EVEN_WORTH` items. `python -m benchmarks.quality.shares` compares these numbers with others."""
 
 UNMET_COUNT = 0.5
 """Added to the count of each class: one that was not met among 20 items is not impossible."""

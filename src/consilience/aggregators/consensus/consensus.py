@@ -124,7 +124,7 @@ class Consensus(AbstractIterative):
     correction_ : what labels corrected; None where there were none
     labelled_ : what members said of the labelled items, which corrections are learned from
     sample_ : what members said of some other items, on which is seen how many answers a correction turns
-    network_ : the checksum of the weights; a file that was saved with others is refused
+    network_checksum_ : of the weights that the fit used; with other weights nothing is answered
 
     Examples
     --------
@@ -132,7 +132,7 @@ class Consensus(AbstractIterative):
     [0, 1]
     """
 
-    network_: int
+    network_checksum_: int
     member_weights_: FloatArray
     member_credibility_: FloatArray
     agreement_: Agreement
@@ -151,7 +151,7 @@ class Consensus(AbstractIterative):
     learned: ClassVar[Learned] = {
         "agreement_": AGREEMENT_RECORD,
         "vote_agreement_": AGREEMENT_RECORD,
-        "network_": Number(most=2**32),  # the checksum of its weights
+        "network_checksum_": Number(most=2**32),
         "member_weights_": Shape("m", is_positive=True, sums_to_one=LEARNED_ROUNDING),
         "member_credibility_": Shape("m", is_positive=True, most=1),
         "confusion_": Shape("mkk", is_positive=True, sums_to_one=LEARNED_ROUNDING),
@@ -213,25 +213,26 @@ class Consensus(AbstractIterative):
     # ---- fitting ------------------------------------------------------------------------------------------
 
     def _fit(self, predictions: AbstractPredictions, known: Array | None) -> Outcome:
-        self._network()  # weights that are missing are noticed before the work, and so are wrong shares
+        weights = self._network()  # weights that are missing are noticed before the work, and so are wrong shares
         shares = self._shares(predictions, known)
         fit = fit_panel(predictions, self.chunk_size, self._progress)
-        plain, reweighting = self._told(fit, predictions, shares)
+        plain, reweighting = self._told(fit, weights, predictions, shares)
         sample = sample_of(predictions)
         labelled = self._labelled(predictions, known)
         rule = self._taught(plain, labelled, sample, predictions.classes)
         posterior = rule.lazy_posterior(predictions, known, self.label_noise or 0.0)
         self._learn(fit, rule, labelled, sample)
+        self.network_checksum_ = weights.checksum()
         self.stated_, self.reweighting_ = shares, reweighting
         self._kept_rule(self._made_of(), lambda: plain)
         return Outcome(posterior, fit.translated.statistics, fit.history, converged=True)
 
     def _partial_fit(self, predictions: AbstractPredictions, known: Array | None) -> Outcome:
-        shares = self._shares(predictions, known)
+        weights, shares = self._network_of_fit(), self._shares(predictions, known)
         before_batch = self._label_free_fit()
         fit = fit_batch(before_batch, predictions, self.forgetting, self.chunk_size, ordered=self.ordered_)
         before = None if self.reweighting_ is None else self.forgetting * self.reweighting_
-        plain, reweighting = self._told(fit, predictions, shares, before)
+        plain, reweighting = self._told(fit, weights, predictions, shares, before)
         labelled = self._more_labelled(self.forgetting, self._labelled(predictions, known, are_new=True))
         sample = latest(self.sample_, sample_of(predictions))
         # Corrections take a moment to learn, so that batches without labels leave them as they are.
@@ -268,12 +269,13 @@ class Consensus(AbstractIterative):
     def _told(
         self,
         fit: LabelFreeFit,
+        weights: network.Network,
         predictions: AbstractPredictions,
         shares: ClassShares | None,
         before: Reweighting | None = None,
     ) -> tuple[LearnedRule, Reweighting | None]:
         """The rule without what labels taught, and how class shares reweight its answers."""
-        rule = self._rule(fit, shares)
+        rule = self._rule(fit, weights, shares)
         if shares is None:
             return rule, None
         reweighting = reweighted(rule, predictions, shares, before)
@@ -325,7 +327,6 @@ class Consensus(AbstractIterative):
     ) -> None:
         """Keep all of it: at the end, so that nothing is half-learned where a fit is interrupted."""
         sums, translated = fit.sums, fit.translated
-        self.network_ = self._network().checksum()
         self.agreement_, self.vote_agreement_, self.member_weights_, self.member_credibility_ = sums.standing
         self.confusion_ = translated.parameters
         self.survey_, self.gives_votes_, self.vote_statistics_ = sums.survey, sums.is_hard, sums.combined
@@ -352,18 +353,20 @@ class Consensus(AbstractIterative):
     def _plain_rule(self) -> LearnedRule:
         """The rule without what labels taught."""
         self._check_is_fitted()
-        return self._kept_rule(
-            self._made_of(), lambda: _weighted(self._rule(self._label_free_fit(), self.stated_), self.reweighting_)
-        )
+        return self._kept_rule(self._made_of(), self._new_rule)
+
+    def _new_rule(self) -> LearnedRule:
+        rule = self._rule(self._label_free_fit(), self._network_of_fit(), self.stated_)
+        return _weighted(rule, self.reweighting_)
 
     def _made_of(self) -> tuple[Any, ...]:
         """What the rule without labels follows from."""
         learned = (self.survey_, self.confusion_, self.vote_statistics_, self.stated_, self.reweighting_)
         return (*learned, self.weights, self.chunk_size)
 
-    def _rule(self, fit: LabelFreeFit, stated: ClassShares | None) -> LearnedRule:
+    def _rule(self, fit: LabelFreeFit, weights: network.Network, stated: ClassShares | None) -> LearnedRule:
         """Of one member or one item nothing can be learned: the answer is the average."""
-        traits, weights = traits_of(fit.sums, stated), self._network()
+        traits = traits_of(fit.sums, stated)
         n_heard = np.count_nonzero(fit.translated.statistics.answer_counts.sum(axis=1))
         is_alone = n_heard == 1 or fit.sums.survey.totals[0] < 2
         is_known = not is_alone and all(np.isfinite(part).all() for part in traits)
@@ -371,6 +374,20 @@ class Consensus(AbstractIterative):
 
     def _network(self) -> network.Network:
         return network.shipped() if self.weights is None else network.read(self.weights)
+
+    def _network_of_fit(self) -> network.Network:
+        """The network that the fit used; raises where the weights have changed: they would give other answers."""
+        found = self._network()
+        if (checksum := found.checksum()) != self.network_checksum_:
+            where, other_way = "that come with this version", ""
+            if self.weights is not None:
+                where = f"in {os.fspath(self.weights)!r}"
+                other_way = ", or give the weights of the fit by set_params(weights=…)"
+            raise InvalidPredictions(
+                f"the weights {where} are not those of the fit (their checksum is {checksum}, and was "
+                f"{self.network_checksum_}), so that answers would change: fit again{other_way}"
+            )
+        return found
 
     def _with_correction(self, rule: LearnedRule) -> AbstractRule:
         return rule if self.correction_ is None else CorrectedRule(rule, self.correction_)
@@ -397,13 +414,10 @@ class Consensus(AbstractIterative):
     def _check_learned(self) -> None:
         """Raise where nobody has answered, so that there is nothing to weigh, or where parts do not go together.
 
-        Other weights would give other answers: what they read was measured as it was when they were trained.
+        A file of weights may have moved, and is looked at when it is used.
         """
-        if self.weights is None and self.network_ != (expected := network.shipped().checksum()):
-            raise InvalidPredictions(
-                f"its network has the checksum {self.network_}, and that of this version {expected}, so that answers "
-                "would change; fit it again"
-            )
+        if self.weights is None:
+            self._network_of_fit()
         read_shares(self.class_shares, self.classes_)
         if not self.statistics_.answer_counts.any():
             raise InvalidPredictions("'statistics_' must be of at least one answer")
@@ -452,4 +466,5 @@ def rule_given(model: Consensus, predictions: AbstractPredictions, class_shares:
 
     What was learned stays as it is.
     """
-    return model._told(model._label_free_fit(), predictions, read_shares(class_shares, model.classes_))[0]
+    fit, weights = model._label_free_fit(), model._network_of_fit()
+    return model._told(fit, weights, predictions, read_shares(class_shares, model.classes_))[0]

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from importlib import import_module
 from itertools import chain, islice
 from numbers import Integral
-from typing import TYPE_CHECKING, Any, ClassVar, final
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
@@ -25,12 +27,12 @@ from consilience.insight.monitoring.windows import (
     windows_of,
 )
 from consilience.insight.warnings import FALLEN, Warned
+from consilience.system.atomic import whole_file
 from consilience.system.errors import InvalidPredictions
 from consilience.system.tables import Table
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
+    import os
 
     from consilience.data.predictions import Predictions
     from consilience.insight.accuracy.estimates import AccuracyEstimate
@@ -76,8 +78,6 @@ class Monitoring:
     alarms: list[str]
     false_alarms: float
     silent: list[str]
-    svg: ClassVar[Callable[..., str]]  # the accuracy over time as an SVG element: `report.stream` adds it
-    to_html: ClassVar[Callable[..., Path]]  # one page to look at: likewise
 
     def __repr__(self) -> str:
         """The windows, and the alarms."""
@@ -91,6 +91,20 @@ class Monitoring:
         )
         alarms = [f"! {alarm}" for alarm in self.alarms] or [calm]
         return [*(f"! {sentence}" for sentence in self.silent), *alarms]
+
+    def svg(self) -> str:
+        """The accuracy of the fused answer over time, with its band and the alarms, as an SVG element."""
+        return str(_drawing().figure(self))
+
+    def to_html(self, path: str | os.PathLike[str]) -> Path:
+        """Write one page to look at, which fetches nothing, and return its path."""
+        with whole_file(path) as file:
+            file.write(_drawing().page(self).encode("utf-8", errors="replace"))
+        return Path(path)
+
+
+def _drawing() -> Any:
+    return import_module("consilience.report.stream")  # by name: a room does not import one below it
 
 
 def monitor(

@@ -405,12 +405,38 @@ def test_a_kept_rule_is_never_that_of_an_earlier_batch(rng):
         np.testing.assert_array_equal(streamed.predict_proba(batch), streamed.posterior_)
 
 
-def test_a_kept_rule_follows_changed_parameters(rng, tmp_path):
-    array = rng.dirichlet([1, 1, 1], size=(3, 40))
+@pytest.fixture
+def own_weights(tmp_path):
+    """A file of weights, a copy of it, and a file of other weights."""
     shipped = network.shipped()
-    np.savez(tmp_path / "other.npz", **network.contents(replace(shipped, mixture=0 * shipped.mixture)))
-    fitted, other = cs.Consensus().fit(array), cs.Consensus(weights=tmp_path / "other.npz").fit(array)
-    fitted.predict_proba(array)
-    fitted.set_params(weights=tmp_path / "other.npz")
-    np.testing.assert_array_equal(fitted.predict_proba(array), other.posterior_)
+    own = network.contents(replace(shipped, mixture=0.5 * shipped.mixture))
+    paths = [tmp_path / name for name in ("own.npz", "copy.npz", "other.npz")]
+    for path, contents in zip(paths, (own, own, network.contents(shipped)), strict=True):
+        np.savez(path, **contents)
+    return paths
+
+
+def test_a_kept_rule_follows_changed_parameters(rng, own_weights):
+    array, (own, copy, other) = rng.dirichlet([1, 1, 1], size=(3, 40)), own_weights
+    fitted = cs.Consensus(weights=own).fit(array)
+    np.testing.assert_array_equal(fitted.set_params(weights=copy).predict_proba(array), fitted.posterior_)
+    with pytest.raises(
+        cs.InvalidPredictions, match=r"the weights in '.*other.npz' are not those of the fit .*: fit again, or give"
+    ):
+        fitted.set_params(weights=other).predict_proba(array)
+    with pytest.raises(cs.InvalidPredictions, match="the weights that come with this version are not those of the fit"):
+        fitted.set_params(weights=None).partial_fit(array)
     assert "_kept" not in fitted.__getstate__()
+    assert fitted.fit(array).network_checksum_ == network.shipped().checksum()
+
+
+def test_a_file_of_weights_may_move_but_not_change(rng, own_weights, tmp_path):
+    array, (own, copy, other) = rng.dirichlet([1, 1, 1], size=(3, 40)), own_weights
+    posterior = cs.Consensus(weights=own).fit(array).posterior_
+    cs.Consensus(weights=own).fit(array).save(tmp_path / "model.npz")
+    np.testing.assert_array_equal(cs.load(tmp_path / "model.npz").predict_proba(array), posterior)
+    other.replace(own)
+    model = cs.load(tmp_path / "model.npz")
+    with pytest.raises(cs.InvalidPredictions, match="not those of the fit"):
+        model.predict_proba(array)
+    np.testing.assert_array_equal(model.set_params(weights=copy).predict_proba(array), posterior)

@@ -1,3 +1,7 @@
+import pickle
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
@@ -91,6 +95,17 @@ def test_the_page_needs_nothing_and_escapes_names(rng, tmp_path):
     assert "<script" not in text and "&lt;script&gt;" in text and "http://" not in text and "https://" not in text
     assert "default-src 'none'" in text and text.count("<polygon") == 1 + 3
     assert "no alarm" in text or "Next:" in text
+
+
+def test_a_pickled_one_is_drawn_in_another_process(rng, tmp_path):
+    p, _ = stream(rng, n_items=200)
+    found = cs.monitor(p, window=50, reference=1)
+    (tmp_path / "found").write_bytes(pickle.dumps(found))
+    code = "import pickle, sys; found = pickle.load(sys.stdin.buffer); found.to_html('page.html'); print(found.svg())"
+    with (tmp_path / "found").open("rb") as file:
+        done = subprocess.run([sys.executable, "-c", code], stdin=file, cwd=tmp_path, capture_output=True, check=True)
+    assert done.stdout.decode().strip() == found.svg()
+    assert found.svg() in (tmp_path / "page.html").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize(

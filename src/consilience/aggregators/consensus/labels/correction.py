@@ -40,8 +40,8 @@ SURPRISE = 0.02
 """The share of labels that are taken to be random, so that one unexpected label does not decide."""
 
 NOISES, RIGHT_LABELS = (0.0, 0.05, 0.1, 0.2, 0.35), 20.0
-"""Shares of wrong labels that are tried where none is given. Labels are believed as if so many right ones had been seen
-before: without a reason to doubt them, they are right."""
+"""Shares of wrong labels that are tried where none is given. Labels are believed as if `RIGHT_LABELS` right ones had
+been seen before: without a reason to doubt them, they are right."""
 
 PRECISION, GRADIENT = 1e-9, 1e-6
 """Where the regression stops, by its loss or slopes: the order of labels, by which sums are rounded, must not show."""
