@@ -167,7 +167,7 @@ def test_torch(rng, dtype):
 
 def test_hundreds_of_members(rng):
     labels = rng.integers(3, size=(400, 30))
-    people = cs.Predictions.from_labels(labels, 3)
+    people = cs.Predictions.from_labels(labels, 3, members=range(400))
     e = cs.explain(people, 0, aggregator=cs.Consensus().fit(people))
     assert e.log_odds == pytest.approx(e.prior + e.by_member.sum(), abs=EXACT)
 
