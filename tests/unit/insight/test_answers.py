@@ -127,6 +127,16 @@ def test_a_share_names_the_least_sure_items_alone(rng):
         cs.answers(p, review_share=2)
 
 
+@pytest.mark.parametrize(
+    ("share", "n_items", "expected"),
+    [(0.07, 100, 7), (0.29, 100, 29), (0.1, 300, 30), (0.25, 10, 2), (0.01, 10, 0), (1, 10, 10), (0, 10, 0)],
+)
+def test_no_more_than_a_share_of_the_items_is_named(share, n_items, expected):
+    """All items are contested. For floats 0.07 * 100 is a little more than 7, and 0.29 * 100 a little less than 29."""
+    p = cs.Predictions.from_labels([[0] * n_items, [1] * n_items])
+    assert sum(reason != "" for reason in cs.answers(p, review_share=share)["review"]) == expected
+
+
 def test_the_command_line_says_how_many_items_to_review(run, rng, tmp_path):
     p, _ = panel(rng)
     np.savez(tmp_path / "p.npz", probabilities=p.to_array())
