@@ -126,9 +126,20 @@ def test_csv_of_doccano_is_of_one_annotator(tmp_path):
     expected = {("0", "ann", "pos"), ("1", "ann", "C#"), ("0", "bob", "neg"), ("1", "bob", "pos"), ("2", "bob", "neg")}
     assert found(ann, bob) == expected
     with pytest.raises(cs.InvalidPredictions, match="'cy' gives 2 to item '0', .*no classification"):
-        found(doccano_csv(tmp_path, "cy.csv", ["neg#pos", "neg"]))
+        found(doccano_csv(tmp_path, "cy.csv", ["neg#pos", "neg", "pos"]))
     with pytest.raises(cs.InvalidPredictions, match="everybody's answers together"):
         found(doccano_csv(tmp_path, "all.csv", ["neg", "pos"]))
+
+
+def test_a_label_of_doccano_may_contain_what_joins_several(tmp_path):
+    """`issue` is the label of a row, and 3 of none. A file of JSON Lines has lists, which leave no doubt."""
+    source = read_predictions([doccano_csv(tmp_path, "ann.csv", ["C#", "issue#3", "issue", "issue#3"])])
+    assert [label for _, _, label in sorted(answers_in(source.predictions))] == ["C#", "issue#3", "issue", "issue#3"]
+    assert "'issue#3' was read as one label; JSONL" in source.remarks[0]
+    rows = [{"id": k, "text": "t", "label": [said], "Comments": []} for k, said in enumerate(["a#b", "a", "b"])]
+    source = read_predictions([write(tmp_path, "bob.jsonl", rows)])
+    assert [label for _, _, label in sorted(answers_in(source.predictions))] == ["a#b", "a", "b"]
+    assert not source.remarks
 
 
 def test_a_table_of_several_people_is_not_one_of_doccano(tmp_path):
