@@ -13,7 +13,7 @@ from sklearn.base import clone
 import consilience as cs
 from consilience.data.tables.told import Told
 from consilience.files import lake
-from consilience.files.lake import buckets, fusing
+from consilience.files.lake import buckets, fusing, meaning
 
 MEMBERS, CLASSES = ["ann", "bob", "cyd", "dan"], ["cat", "dog", "fox"]
 
@@ -355,6 +355,33 @@ def test_rows_of_one_member_may_stand_together(n_parts, tmp_path):
     assert (found.members, found.items, found.answers) == (MEMBERS, 3000, 12_000)
     posterior = cs.DawidSkene().fit(rows).predict_proba(rows)
     np.testing.assert_allclose(written(tmp_path / "out").select("0", "1", "2").to_numpy(), posterior, atol=1e-10)
+
+
+@pytest.mark.parametrize("n_lost", [1, 2])
+@pytest.mark.parametrize("other", [[], ["note"]], ids=["same columns", "other columns"])
+def test_a_partition_that_is_lost_while_it_is_looked_at_is_named_or_skipped(n_lost, other, tmp_path, monkeypatch):
+    """The first rows tell what the columns mean. The second look finds fewer partitions, or none with these."""
+
+    def two_parts():
+        folder = in_parts(wide_votes(), tmp_path / "wide", 2)
+        last = pl.read_parquet(f"{folder}/part-1.parquet").with_columns(pl.lit("x").alias(name) for name in other)
+        last.write_parquet(f"{folder}/part-1.parquet")
+        return folder
+
+    votes = two_parts()
+    read = meaning._read
+
+    def read_and_lose(*given, **options):
+        found = read(*given, **options)
+        for place in range(n_lost):
+            (tmp_path / f"wide/part-{place}.parquet").unlink(missing_ok=True)
+        return found
+
+    monkeypatch.setattr(meaning, "_read", read_and_lose)
+    check_refused(votes, tmp_path / "out", "part-0.parquet cannot be read", "--skip-bad")
+    if n_lost == 1:
+        found = fused([two_parts()], tmp_path / "out", skips=True)
+        assert (len(found.skipped), found.items) == (1, 300)
 
 
 def test_lists_may_be_of_a_fixed_length(tmp_path):

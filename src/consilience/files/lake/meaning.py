@@ -121,8 +121,12 @@ def meaning_of(data: DataSet, told: Told, scale: Any, *, skips: bool) -> Meaning
         return meaning
     items = pl.concat([own[meaning.item] for own in heads.values()]).drop_nulls().unique(maintain_order=True)
     some_items = pl.col(meaning.item).is_in(items.gather_every(-(-len(items) // WHOLE_ITEMS)).implode())
-    whole = _read(data, lambda lazy: lazy.filter(some_items).head(HEAD_ROWS).collect(), skips=True)
-    return _of_rows({path: own for path, own in whole.items() if path in heads}, data, told, scale)
+    same = data._replace(partitions=[own for own in data.partitions if own.path in heads])
+    try:
+        whole = _read(same, lambda lazy: lazy.filter(some_items).head(HEAD_ROWS).collect(), skips=True)
+    except InvalidPredictions:  # none can be read any more: each is read again later, and is named or left out then
+        return meaning
+    return _of_rows(whole, data, told, scale)
 
 
 def _read(data: DataSet, read: Callable[[pl.LazyFrame], pl.DataFrame], *, skips: bool) -> dict[str, pl.DataFrame]:
