@@ -238,6 +238,45 @@ def test_rows_of_label_studio_may_have_several_controls(saved):
         found(path)
 
 
+AGREED = ["Pos", "Pos", "Neg", "Neg", "Pos", "Pos"]
+ALL_AGREED = {(str(k // 2), str(k % 2), said) for k, said in enumerate(AGREED)}
+
+
+def without(rows, *names):
+    return [{name: own for name, own in row.items() if name not in names} for row in rows]
+
+
+def test_a_control_of_label_studio_on_which_all_agree_is_read_if_it_is_the_only_one(saved):
+    assert found(saved(without(rows_of_label_studio(mood=AGREED), "text", "site"))) == ALL_AGREED
+
+
+def test_a_control_of_label_studio_on_which_all_agree_may_be_what_tasks_show(saved):
+    """The site is the same in all rows of a task too, and so is a text, of which there are few here."""
+    path = saved(rows_of_label_studio(mood=AGREED))
+    with pytest.raises(cs.InvalidPredictions) as error:
+        found(path)
+    assert all(f"question='{name}'" in str(error.value) for name in ("mood", "site", "text"))
+    assert found(path, question="mood") == ALL_AGREED
+
+
+def test_a_control_of_label_studio_on_which_all_agree_may_stand_beside_another(saved):
+    stars = [[{"rating": 1 + k % 5}] for k in range(6)]
+    path = saved(without(rows_of_label_studio(mood=AGREED, stars=stars), "text", "site"))
+    assert found(path, question="mood") == ALL_AGREED
+    source = read_predictions([path])
+    assert {label for _, _, label in answers_in(source.predictions)} == {"1", "2", "3", "4", "5"}
+    assert "['mood'] may be the question too, though the same in all rows" in source.remarks[0]
+
+
+def test_what_tasks_show_is_no_control_beside_one_of_free_text_or_spans(saved):
+    for said in (lambda row: f"{row}: a remark", lambda _: [{"start": 0, "end": 3, "text": "tex", "labels": ["PER"]}]):
+        rows = without(rows_of_label_studio() * 4, "text")
+        path = saved([own | {"id": row // 2, "said": said(row)} for row, own in enumerate(rows)])
+        with pytest.raises(cs.InvalidPredictions, match="'said'.* is no classification.*question='site'"):
+            found(path)
+        assert {label for _, _, label in found(path, question="site")} == {"app", "web"}
+
+
 def test_rows_of_label_studio_with_several_choices_are_refused(saved):
     with pytest.raises(cs.InvalidPredictions, match="gives 2 to item .?0.?, .*no classification"):
         found(saved(rows_of_label_studio(mood=[{"choices": ["Pos", "Neg"]}, *MOODS[1:]])))

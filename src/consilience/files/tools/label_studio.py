@@ -9,8 +9,10 @@ import json
 from collections import Counter, defaultdict
 from typing import Any
 
+from consilience.data.axes import short, some
 from consilience.data.names import is_missing
 from consilience.files.tools.export import Export, Given, Reader, asked, is_free, name_of, no_classification, one_label
+from consilience.system.errors import InvalidPredictions, Say
 
 VALUES = {"choices": "choices", "rating": "rating", "pairwise": "selected", "number": "number"}
 """The controls whose results are classes, and where these are in a result's value."""
@@ -73,11 +75,15 @@ def _read_rows(given: Given) -> Export:
     """JSON-MIN or CSV, from which cancelled annotations are left out by the tool."""
     names = dict.fromkeys(name for record in given.data for name in record if name not in ("id", *OF_ROW))
     labels = {name: [_labels(record.get(name)) for record in given.data] for name in names}
-    export = Export(asked(given, _columns_of_classes(labels, [record["id"] for record in given.data])))
-    for record, said in zip(given.data, labels[export.question or ""], strict=True):
+    chosen, others = _question(given, labels, [record["id"] for record in given.data])
+    export = Export(chosen)
+    for record, said in zip(given.data, labels[chosen], strict=True):
         export.rows.append(name_of(record["id"]))
         export.add(record["id"], record["annotator"], one_label(said, record["id"], record["annotator"]))
     export.note = "JSON-MIN and CSV do not say what is ground truth; JSON does"
+    if others:
+        note = f"{some(others)} may be the question too, though the same in all rows of each task"
+        export.note = f"{note}; {export.note}"
     return export
 
 
@@ -94,26 +100,50 @@ def _labels(value: Any) -> list[Any]:
     return value if isinstance(value, list) else [] if is_missing(value) or value == "" else [value]
 
 
-def _columns_of_classes(labels: dict[str, list[list[Any]]], items: list[Any]) -> list[str]:
-    """The columns of controls: of few values, and not the same in all rows of an item, as what a task shows is."""
-    has_repeats = len(set(items)) < len(items)
-    found = [name for name, rows in labels.items() if _are_classes(rows) and (not has_repeats or _varies(rows, items))]
-    if not found:
+def _question(given: Given, labels: dict[str, list[list[Any]]], items: list[Any]) -> tuple[str, list[str]]:
+    """The column that is read, and the columns of classes that were taken for what tasks show.
+
+    What a task shows is the same in all its rows; so is a control on which everybody agrees.
+    """
+    possible = [name for name, rows in labels.items() if _are_classes(rows)]
+    if not possible:
         no_classification(f"no classes in the columns {', '.join(labels)}")
-    return found
+    controls = [name for name in possible if _varies(labels[name], items)]
+    others = [name for name in possible if name not in controls]
+    if given.question is None and len(controls) == 1:
+        return controls[0], others
+    if given.question is None and len(possible) == 1 and len(set(items)) < len(items):
+        _check_no_other_control(possible[0], labels, items)
+    return asked(given, [*controls, *others]), []
+
+
+def _check_no_other_control(question: str, labels: dict[str, list[list[Any]]], items: list[Any]) -> None:
+    """Raise if another column is a control, of no classes: the only column of classes may be what tasks show then."""
+    others = [name for name, rows in labels.items() if name != question]
+    controls = [name for name in others if not _are_names(labels[name]) or _varies(labels[name], items)]
+    if controls:
+        raise InvalidPredictions(
+            f"answers must be classes; {some(controls)} {'is' if len(controls) == 1 else 'are'} no classification, and "
+            f"{short(question)} is the same in all rows of each task, as what tasks show: if it is the question, say ",
+            Say("question", question),
+        )
 
 
 def _are_classes(rows: list[list[Any]]) -> bool:
     flat = [label for row in rows for label in row]
-    are_names = all(isinstance(label, str | int | float) for label in flat)
-    return bool(flat) and are_names and not is_free(Counter(map(name_of, flat)))
+    return bool(flat) and _are_names(rows) and not is_free(Counter(map(name_of, flat)))
+
+
+def _are_names(rows: list[list[Any]]) -> bool:
+    """Whether labels are texts or numbers, and no regions."""
+    return all(isinstance(label, str | int | float) for row in rows for label in row)
 
 
 def _varies(rows: list[list[Any]], items: list[Any]) -> bool:
     """Whether a column has different values for one item."""
     by_item = defaultdict(set)
     for item, row in zip(items, rows, strict=True):
-        by_item[item].add(tuple(row))
+        by_item[item].add(str(row))  # a region is no key
     return any(len(values) > 1 for values in by_item.values())
 
 
