@@ -71,16 +71,23 @@ def test_questions_of_two_subjects_in_helm_are_told_apart(tmp_path):
     """stanford-crfm/helm, scenarios/scenario.py: with_instance_ids; the questions of each run are id0, id1, …"""
 
     def run(model, subject, said):
-        references = [{"output": {"text": text}, "tags": []} for text in ("yes", "no")]
+        references = [{"output": {"text": text}, "tags": ["correct"] * (text == "no")} for text in ("yes", "no")]
         instance = {"id": "id0", "input": {"text": f"{subject}?"}, "references": references}
         result = {"success": True, "completions": [{"text": f" {said}"}]}
         state = {"instance": instance, "output_mapping": {"A": "yes", "B": "no"}, "result": result}
         return {"adapter_spec": {"model": model, "method": "multiple_choice_joint"}, "request_states": [state]}
 
     runs = [("a", "law", "A"), ("a", "history", "B"), ("b", "law", "B")]
-    panel = cs.read_predictions([write(tmp_path, f"{k}/scenario_state.json", run(*own)) for k, own in enumerate(runs)])
+    paths = [write(tmp_path, f"{k}/scenario_state.json", run(*own)) for k, own in enumerate(runs)]
+    panel = cs.read_predictions(paths)
     assert panel.n_items == 2 and all(item.startswith("id0-") for item in panel.items)
     assert sorted((member, label) for _, member, label in answers_in(panel)) == [("a", "no"), ("a", "yes"), ("b", "no")]
+    law = answers_in(cs.read_predictions(paths[0]))[0][0]
+    known = read_labels(paths[0]).labels
+    assert (list(known.items), list(known.labels)) == ([law], ["no"]) and law in panel.items
+    cs.DawidSkene().fit(panel, known)
+    with pytest.raises(cs.InvalidPredictions, match=f"one of the 2 items .*{law}.*; got 'id0'"):
+        cs.DawidSkene().fit(panel, {"id0": "no"})
 
 
 # ---- what does not count -----------------------------------------------------------------------------------------
