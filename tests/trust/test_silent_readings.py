@@ -535,3 +535,10 @@ def test_two_spellings_of_an_item_in_json(tmp_path):
     (tmp_path / "votes.jsonl").write_text("\n".join(map(json.dumps, lines)))
     with refused("'task' must spell a name in one way; got '2' and '2.0'"):
         read_predictions([str(tmp_path / "votes.jsonl")])
+
+
+def test_a_turned_array_of_probabilities_is_called_so(tmp_path):
+    np.save(tmp_path / "ann.npy", SHARES[:, 0].T)
+    np.save(tmp_path / "bob.npy", SHARES[:, 1].T)
+    with refused("must be .items, classes.; here columns sum to 1 instead of rows: turn it"):
+        read_predictions([str(tmp_path / "ann.npy"), str(tmp_path / "bob.npy")])

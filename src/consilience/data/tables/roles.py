@@ -87,10 +87,11 @@ class _Decision:
             finer = [own for own in plain if self.columns.n_pairs(item, member, judged[0], own) > n_apart]
             finer = [item, *judged, *finer]
             joined = [finer[: place + 1] for place in range(len(finer))]
+            usual = [*joined[1:], joined[0]]  # the plain item is answered several times: possible, and hardly meant
             raise InvalidPredictions(
                 f"one item must have one answer of a member; {member.name!r} answers {item.name!r} once for each "
-                f"{judged[0].name!r}: say {options('item', *joined)}, or {Say('member', judged[0].name)} and "
-                f"{item.name!r} if those are the members"
+                f"{judged[0].name!r}: say {options('item', *usual)}; if those who are judged are the members, say "
+                f"{Say('member', judged[0].name)} as well as {Say('item', item.name)}"
             )
 
     # ---- labels -----------------------------------------------------------------------------------------------
