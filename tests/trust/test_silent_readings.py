@@ -540,5 +540,5 @@ def test_two_spellings_of_an_item_in_json(tmp_path):
 def test_a_turned_array_of_probabilities_is_called_so(tmp_path):
     np.save(tmp_path / "ann.npy", SHARES[:, 0].T)
     np.save(tmp_path / "bob.npy", SHARES[:, 1].T)
-    with refused("must be .items, classes.; here columns sum to 1 instead of rows: turn it"):
+    with refused("must be .items, classes.; here columns sum to 1, not rows: turn it"):
         read_predictions([str(tmp_path / "ann.npy"), str(tmp_path / "bob.npy")])

@@ -266,7 +266,7 @@ def _check_not_independent(matrix: Any) -> None:
     numbers = Numbers(np.asarray(matrix, dtype=np.float64))
     if numbers.share_of_probabilities() < 0.5 and numbers.are_independent():
         if Numbers(numbers.values.T).share_of_probabilities() > 0.5:
-            raise InvalidPredictions("an array must be (items, classes); here columns sum to 1 instead of rows: turn it")
+            raise InvalidPredictions("an array must be (items, classes); here columns sum to 1, not rows: turn it")
         raise InvalidPredictions(
             "probabilities must sum to 1 over classes; numbers from 0 to 1 that do not may be several labels, or what "
             "several members say of one class: write a file for each column, and name the class with ",
