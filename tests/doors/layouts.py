@@ -237,8 +237,8 @@ def can_be_written(name, panel):
     headers = panel.members if is_of_labels and name.startswith("wide") else [] if is_of_labels else panel.classes
     taken = {"item"} if name.endswith("each") else {"item", "member", "label", "task", "worker"}
     names = {*panel.items, *panel.members, *panel.classes}
-    if not name.startswith(("long", "mixed")) and ".csv" not in name:
-        taken |= {*UNNAMED, "index"}  # only CSV guards them, by an apostrophe
+    if name.startswith("wide"):
+        taken |= {*UNNAMED, "index"}  # a column of numbers that is called so is left out, and said to be
     is_guarded = name == "long as pandas" and any(_cell(name) != name for name in names)
     is_twice = ".db" in name and len({header.lower() for header in headers}) < len(headers)  # in SQLite's eyes
     return not taken & set(headers) and not is_guarded and not is_twice
