@@ -360,7 +360,7 @@ def test_many_classes(rng, n_classes):
 
 
 def test_more_members_than_are_compared(rng):
-    array, _ = softmax_members(rng, rng.uniform(0.5, 3, size=MOST_MEMBERS + 1), n_items=20, n_classes=3)
+    array, _ = softmax_members(rng, rng.uniform(0.5, 3, size=MOST_MEMBERS + 1), n_items=80, n_classes=3)
     silent = np.full_like(array[:1], np.nan)
     assert_same(fused(np.concatenate([array, silent])), fused(array))
     np.testing.assert_allclose(fused(array).sum(axis=1), 1, atol=1e-9)

@@ -107,7 +107,7 @@ def test_confusion_says_what_it_needs(fitted, data):
         cs.plots.plot_confusion(cs.SoftDawidSkene())
     with pytest.raises(ValueError, match="room for 1 to 24 members; got 0"):
         cs.plots.plot_confusion(fitted, [])
-    many = cs.Average().fit(np.full((25, 2, 2), 0.5))
+    many = cs.Average().fit(np.full((25, 4, 2), 0.5))
     with pytest.raises(ValueError, match="room for 1 to 24 members; got 25: name some"):
         cs.plots.plot_confusion(many)
 

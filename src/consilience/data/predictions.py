@@ -68,6 +68,11 @@ AT_ONCE = 2**18
 MOST_REPEATED = 10_000_000
 """Up to so many items are written out that were given as counts."""
 
+NO_ZERO = (
+    "labels are positions of classes, which count from 0, and none of these is 0: if yours count from 1, subtract 1 or "
+    "name the classes"
+)
+
 PANEL_OF_MANY, TOO_MANY = 20, 8
 """A fit to more members than these, and than so many per item, is warned of, unless they have names."""
 
@@ -275,11 +280,8 @@ class Predictions(AbstractPredictions):
             raise InvalidPredictions(f"labels must be (members, items); got {table.ndim} dimensions")
         size = number_of_classes(n_classes, names, table)
         axes = _axes((table.shape[0], members), (table.shape[1], items), (size, names), ordered=ordered)
-        if n_classes is None and names is None and not (table == 0).any():
-            warn(
-                "labels are positions of classes, which count from 0, and none of these is 0: if yours count from 1, "
-                "subtract 1 or name the classes"
-            )
+        if n_classes is None and names is None and not partial and not (table == 0).any():
+            warn(NO_ZERO)
         member, item = np.nonzero(table != -1)
         made = of_answers(item, member, table[member, item], axes, partial=partial)
         made.counts = read_counts(counts, made.n_items)
@@ -686,6 +688,9 @@ def doubts(predictions: Predictions) -> list[str]:
     if predictions.n_members == 1:
         name = predictions.members[0]
         found.append(f"there is one member in all, {name!r}: nothing is fused, and nobody can say how good it is")
+    are_positions = not predictions.soft and not predictions.axes.classes.is_named
+    if are_positions and predictions.hard is not None and predictions.hard.labels.all() and predictions.n_items:
+        found.append(NO_ZERO)
     for kind, names in (("classes", predictions.classes), ("members", predictions.members)):
         found += [
             f"the {kind} {some(group)} differ only in case, spaces around them or zeros in front, and count as "

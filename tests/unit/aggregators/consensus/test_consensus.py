@@ -131,7 +131,7 @@ def test_a_class_that_nobody_found_possible_may_come_later(array):
 
 @pytest.mark.parametrize("n_members", [3, MOST_MEMBERS + 1])
 def test_all_that_was_learned_comes_back(rng, n_members, tmp_path):
-    array, _ = softmax_members(rng, rng.uniform(0.5, 3, size=n_members), 20, 3)
+    array, _ = softmax_members(rng, rng.uniform(0.5, 3, size=n_members), 80, 3)
     fitted = cs.Consensus(forgetting=0.9).fit(array)
     fitted.save(tmp_path / "model")
     loaded = cs.load(tmp_path / "model")
