@@ -15,6 +15,7 @@ import warnings
 from typing import Any
 
 import numpy as np
+from sklearn.base import clone
 
 import consilience as cs
 
@@ -94,7 +95,7 @@ def main() -> None:
                     client.run(count_bytes)
                     before = client.run(cpu_seconds)
                     began, own = time.perf_counter(), time.process_time()
-                    model = METHODS[name].unfitted_copy().fit(blocks)
+                    model = clone(METHODS[name]).fit(blocks)
                     wait(model.posterior_.persist())
                     wall, own = time.perf_counter() - began, time.process_time() - own
                     after = client.run(cpu_seconds)

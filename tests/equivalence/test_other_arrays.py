@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 
 import consilience as cs
 
@@ -36,7 +37,7 @@ def jnp(request):
 
 @pytest.mark.parametrize("method", METHODS, ids=repr)
 def test_jax(method, array, jnp):
-    fitted, theirs = method.unfitted_copy().fit(array), method.unfitted_copy().fit(jnp.asarray(array))
+    fitted, theirs = clone(method).fit(array), clone(method).fit(jnp.asarray(array))
     assert isinstance(theirs.posterior_, jnp.ndarray) and theirs.posterior_.dtype == np.float32
     np.testing.assert_allclose(theirs.posterior_, fitted.posterior_, atol=2e-6)
     new = array[:, :9]

@@ -9,7 +9,6 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 
 import consilience as cs
-from consilience.aggregators.parameters import Parametrized
 
 from simulate import softmax_members
 
@@ -159,17 +158,6 @@ def test_wrong_parameters_are_named():
         ValueError, match=r"DawidSkene has no parameter 'smothing'; it has \['chunk_size', .*'smoothing'"
     ):
         cs.DawidSkene().set_params(smothing=1)
-
-
-def test_nested_parameters():
-    class Around(Parametrized):
-        def __init__(self, *, inner=None):
-            self.inner = inner
-
-    around = Around(inner=cs.DawidSkene()).set_params(inner__smoothing=2)
-    assert around.get_params()["inner__smoothing"] == 2 and "inner__smoothing" not in around.get_params(deep=False)
-    copied = around.unfitted_copy()
-    assert repr(copied) == "Around(inner=DawidSkene(smoothing=2))" and copied.inner is not around.inner
 
 
 def test_a_long_repr_is_cut():

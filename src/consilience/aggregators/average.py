@@ -43,7 +43,7 @@ class Average(AbstractPool):
         self.kind = kind
         self.weights = weights
 
-    def variants(self) -> dict[str, Average]:
+    def _variants(self) -> dict[str, Average]:
         """The arithmetic and the geometric mean."""
         return {"Average": self, "Average (geometric)": Average(kind="geometric", weights=self.weights)}
 

@@ -1,14 +1,17 @@
 """What every aggregator has in common: the scikit-learn-like face."""
 
+# ruff: noqa: B027 - a hook that does nothing is one that a method need not provide
+
 from __future__ import annotations
 
 import warnings
 from abc import ABC, abstractmethod
+from copy import deepcopy
+from inspect import signature
 from operator import is_
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self, TypeVar, overload
 
 from consilience.aggregators import learned_frames, registry
-from consilience.aggregators.parameters import Parametrized
 from consilience.answering import saving
 from consilience.answering.declaration import ALWAYS, CLASS_PRIOR, OPTIONAL, STATISTICS, Learned, nested
 from consilience.answering.onnx import write_onnx
@@ -41,6 +44,9 @@ Rule = TypeVar("Rule", bound=AbstractRule)
 SMALL_RULE = 2**26
 """Rules of up to so many numbers, half a gigabyte, are kept between calls."""
 
+LONGEST_REPR = 700
+"""Longer representations are cut in the middle."""
+
 
 class Outcome(NamedTuple):
     """The result of a fit or of one more batch, without the attributes that the method sets itself."""
@@ -51,7 +57,7 @@ class Outcome(NamedTuple):
     converged: bool = True
 
 
-class AbstractAggregator(Parametrized, ABC):
+class AbstractAggregator(ABC):
     """Fuses the predictions of several members into one posterior per item.
 
     Attributes
@@ -148,11 +154,6 @@ class AbstractAggregator(Parametrized, ABC):
         return float((chosen[is_known] == known[is_known]).mean())
 
     @property
-    def is_taught(self) -> bool:
-        """Whether labels taught the method, so that they do not measure it; of a loaded file only Consensus knows."""
-        return self._has_seen_labels or getattr(self, "correction_", None) is not None
-
-    @property
     def posterior_(self) -> Array:
         """The posterior (items, classes) of the items fitted."""
         return self._lazy_posterior().to_array()
@@ -203,7 +204,7 @@ class AbstractAggregator(Parametrized, ABC):
     def save(self, path: str | os.PathLike[str], *, posterior: bool = True) -> None:
         """Write all that was learned to one file without pickle; `posterior=False` leaves the items out."""
         self._check_is_fitted()
-        names = [*ALWAYS[:3], *self.declared(), "members_", *(["items_"] if posterior else []), "classes_"]
+        names = [*ALWAYS[:3], *self._declared(), "members_", *(["items_"] if posterior else []), "classes_"]
         names += ["ordered_"] if self.ordered_ else []
         if undeclared := {name for name in vars(self) if name.endswith("_")} - {*names, *OPTIONAL}:
             raise TypeError(
@@ -238,10 +239,10 @@ class AbstractAggregator(Parametrized, ABC):
         write_onnx(self.rule(), names, path, logits=logits)
 
     @classmethod
-    def from_saved(cls, parameters: dict[str, Any], learned: dict[str, Any]) -> Self:
+    def _from_saved(cls, parameters: dict[str, Any], learned: dict[str, Any]) -> Self:
         """An aggregator with the parameters and learned values of a saved one."""
         self = cls(**parameters)
-        values = nested(learned, cls.declared())
+        values = nested(learned, cls._declared())
         if "posterior_" in values:
             self._posterior = LazyPosterior.of(values.pop("posterior_"))
         self.__dict__.update(values)
@@ -250,14 +251,48 @@ class AbstractAggregator(Parametrized, ABC):
         return self
 
     @classmethod
-    def renamed(cls, parameters: dict[str, Any]) -> dict[str, Any]:
+    def _renamed(cls, parameters: dict[str, Any]) -> dict[str, Any]:
         """The arguments of a saved file by the names that they have now."""
         return parameters
 
     @classmethod
-    def declared(cls) -> Learned:
+    def _declared(cls) -> Learned:
         """What the method learns, with what every method learns."""
         return {**cls.learned, **{name: kind for name, kind in EVERY_METHOD.items() if name not in cls.learned}}
+
+    # ---- the constructor's arguments, by the conventions of scikit-learn, whose base class takes long to load -----
+
+    @classmethod
+    def _get_param_names(cls) -> list[str]:
+        return sorted(signature(cls).parameters)
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """The parameters by name; none of them has parameters of its own."""
+        del deep
+        return {name: getattr(self, name) for name in self._get_param_names()}
+
+    def set_params(self, **parameters: Any) -> Self:
+        """Set parameters by name."""
+        known = self._get_param_names()
+        for name, value in parameters.items():
+            if name not in known:
+                raise ValueError(f"{type(self).__name__} has no parameter {name!r}; it has {known}")
+            setattr(self, name, value)
+        return self
+
+    def __repr__(self) -> str:
+        """The call that makes such an object, with the arguments that differ from their defaults."""
+        values = {name: repr(value) for name, value in self.get_params().items()}
+        defaults = {name: repr(argument.default) for name, argument in signature(type(self)).parameters.items()}
+        changed = (f"{name}={value}" for name, value in values.items() if value != defaults[name])
+        text, half = f"{type(self).__name__}({', '.join(changed)})", LONGEST_REPR // 2
+        return text if len(text) <= LONGEST_REPR else f"{text[:half]}...{text[-half:]}"
+
+    def __sklearn_tags__(self) -> Any:
+        """What scikit-learn asks of estimators in pipelines."""
+        from sklearn.base import BaseEstimator  # noqa: PLC0415 - only scikit-learn asks
+
+        return BaseEstimator.__sklearn_tags__(self)
 
     # ---- what a method provides ---------------------------------------------------------------------------
 
@@ -273,7 +308,7 @@ class AbstractAggregator(Parametrized, ABC):
     def rule(self) -> AbstractRule:
         """How any items are answered, from what was learned; raises where nothing was."""
 
-    def variants(self) -> dict[str, Self]:
+    def _variants(self) -> dict[str, Self]:
         """The settings that a comparison tries, by the names of its rows."""
         return {type(self).__name__: self}
 
@@ -398,8 +433,18 @@ def check_is_aggregator(value: Any, name: str = "aggregator") -> None:
         raise ValueError(f"{name} must be one of consilience's, such as Consensus(); got {got}")  # noqa: TRY004 - as for other arguments
 
 
+def is_taught(fitted: AbstractAggregator) -> bool:
+    """Whether labels taught it, so that they do not measure it; of a loaded file only Consensus knows."""
+    return fitted._has_seen_labels or getattr(fitted, "correction_", None) is not None  # noqa: SLF001 - of this module
+
+
+def unfitted_copy(method: Method) -> Method:
+    """A new object with copies of the parameters and nothing learned, as `sklearn.base.clone` makes it."""
+    return type(method)(**deepcopy(method.get_params()))
+
+
 def fitted_copy(aggregator: Method, predictions: AbstractPredictions, labels: Any = None) -> Method:
     """A fitted copy of an aggregator, without a warning where it did not converge."""
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", UNSETTLED)
-        return aggregator.unfitted_copy().fit(predictions, labels)
+        return unfitted_copy(aggregator).fit(predictions, labels)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from consilience.aggregators.base import AbstractAggregator, check_is_aggregator, fitted_copy
+from consilience.aggregators.base import AbstractAggregator, check_is_aggregator, fitted_copy, unfitted_copy
 from consilience.aggregators.registry import load
 from consilience.data.predictions import Predictions
 from consilience.system.arrays import to_numpy
@@ -37,7 +37,7 @@ def check_aggregator(aggregator: AbstractAggregator, *, seed: int = 0) -> list[s
     ran = []
     for check in CHECKS:
         try:
-            check(aggregator.unfitted_copy(), np.random.default_rng(seed))
+            check(unfitted_copy(aggregator), np.random.default_rng(seed))
         except AssertionError as error:
             error.add_note(f"{type(aggregator).__name__} must have this property: {check.__doc__}")
             raise
@@ -152,10 +152,10 @@ def check_known_labels(aggregator: AbstractAggregator, rng: np.random.Generator)
     """Known labels are kept; -1 everywhere is the same as none."""
     array = _simulate(rng)
     labels = np.full(array.shape[1], -1)
-    nothing = aggregator.unfitted_copy().fit(array, labels)
-    _assert_same(nothing.posterior_, aggregator.unfitted_copy().fit(array).posterior_)
+    nothing = unfitted_copy(aggregator).fit(array, labels)
+    _assert_same(nothing.posterior_, unfitted_copy(aggregator).fit(array).posterior_)
     labels[:3] = [2, 0, 1]
-    posterior = to_numpy(aggregator.unfitted_copy().fit(array, labels).posterior_)
+    posterior = to_numpy(unfitted_copy(aggregator).fit(array, labels).posterior_)
     np.testing.assert_array_equal(posterior[:3], np.eye(3)[[2, 0, 1]])
 
 
@@ -177,7 +177,7 @@ def check_objective_never_falls(aggregator: AbstractAggregator, rng: np.random.G
     array = _simulate(rng, missing=0.1)
     labels = np.where(rng.random(array.shape[1]) < 0.1, rng.integers(3, size=array.shape[1]), -1)
     for known in (None, labels):
-        history = aggregator.unfitted_copy().set_params(tol=None, max_iter=30).fit(array, known).history_
+        history = unfitted_copy(aggregator).set_params(tol=None, max_iter=30).fit(array, known).history_
         _ensure(np.diff(history).min() >= -1e-9 * np.abs(history).max(), "the objective falls")
 
 
@@ -188,7 +188,7 @@ def check_chunks(aggregator: AbstractAggregator, rng: np.random.Generator) -> No
     predictions = Predictions(_simulate(rng, missing=0.1))
     whole = fitted_copy(aggregator, predictions)
     for size in (1, 7):
-        parts = fitted_copy(aggregator.unfitted_copy().set_params(chunk_size=size), predictions)
+        parts = fitted_copy(unfitted_copy(aggregator).set_params(chunk_size=size), predictions)
         _assert_same(whole.posterior_, parts.posterior_)
         _assert_same(whole.predict_proba(predictions), parts.predict_proba(predictions))
 
@@ -196,8 +196,8 @@ def check_chunks(aggregator: AbstractAggregator, rng: np.random.Generator) -> No
 def check_stream(aggregator: AbstractAggregator, rng: np.random.Generator) -> None:
     """`partial_fit` starts like `fit`, takes any number of batches, and counts their items."""
     array = _simulate(rng)
-    streamed = aggregator.unfitted_copy().partial_fit(array)
-    _assert_same(streamed.posterior_, aggregator.unfitted_copy().fit(array).posterior_)
+    streamed = unfitted_copy(aggregator).partial_fit(array)
+    _assert_same(streamed.posterior_, unfitted_copy(aggregator).fit(array).posterior_)
     for size in (1, 5):
         batch = _simulate(rng, n_items=size)
         streamed.partial_fit(batch)
@@ -209,7 +209,7 @@ def check_order_of_members_in_a_stream(aggregator: AbstractAggregator, rng: np.r
     """A batch may name the members in another order than the first batch did."""
     names = ["a", "b", "c", "d"]
     batches = [Predictions(_simulate(rng), members=names) for _ in range(3)]
-    first, second = aggregator.unfitted_copy(), aggregator.unfitted_copy()
+    first, second = unfitted_copy(aggregator), unfitted_copy(aggregator)
     for place, batch in enumerate(batches):
         order = np.roll(np.arange(4), place)
         first.partial_fit(batch)

@@ -3,6 +3,8 @@
 Every subclass of `AbstractAggregator` enters by being defined, yours too. So a new method is one file.
 """
 
+# ruff: noqa: SLF001 - names without an underscore are offered to users
+
 from __future__ import annotations
 
 import inspect
@@ -14,7 +16,10 @@ from consilience.answering.declaration import reason_to_refuse
 from consilience.system.errors import InvalidPredictions
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from consilience.aggregators.base import AbstractAggregator
+    from consilience.data.predictions import Predictions
 
 _DEFINED: dict[str, type[AbstractAggregator]] = {}
 
@@ -45,6 +50,12 @@ def commands() -> dict[str, type[AbstractAggregator]]:
     return {command: kind for command, kind in own if command is not None}
 
 
+def variants(methods: Iterable[AbstractAggregator], predictions: Predictions) -> dict[str, AbstractAggregator]:
+    """The settings of these methods that a comparison tries, by the names of its rows, if they can answer."""
+    named = (pair for method in methods for pair in method._variants().items())
+    return {name: method for name, method in named if method.applies_to(predictions)}
+
+
 def load(path: str | os.PathLike[str]) -> AbstractAggregator:
     """The aggregator that `save` wrote to a file.
 
@@ -66,13 +77,13 @@ def load(path: str | os.PathLike[str]) -> AbstractAggregator:
             f"{os.fspath(path)} holds {name!r}; expected one of {list(known)}. "
             "A class of your own must be defined before its file is loaded"
         )
-    parameters = known[name].renamed(parameters)
-    reason = reason_to_refuse(name, known[name].declared(), learned)
-    if unknown := parameters.keys() - set(known[name]._get_param_names()):  # noqa: SLF001 - scikit-learn has no other
+    parameters = known[name]._renamed(parameters)
+    reason = reason_to_refuse(name, known[name]._declared(), learned)
+    if unknown := parameters.keys() - set(known[name]._get_param_names()):
         reason = f"{name} has no parameter {min(unknown)!r}"
     if reason is None:
         try:
-            return known[name].from_saved(parameters, learned)
+            return known[name]._from_saved(parameters, learned)
         except (TypeError, ValueError) as error:  # parameters that it does not have, or that make no sense
             reason = str(error)
     raise InvalidPredictions(f"{os.fspath(path)} is not a file that this version of consilience saves: {reason}")

@@ -212,7 +212,7 @@ class SoftDawidSkene(AbstractLatent):
         return method.rule().posterior(aligned)
 
     @classmethod
-    def renamed(cls, parameters: dict[str, Any]) -> dict[str, Any]:
+    def _renamed(cls, parameters: dict[str, Any]) -> dict[str, Any]:
         """The arguments of a saved file: earlier versions had `guard_silent_classes`, and took the first of a tie."""
         if "guard_silent_classes" not in parameters:
             return parameters

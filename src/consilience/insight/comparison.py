@@ -11,7 +11,7 @@ import numpy as np
 
 from consilience.aggregators import Average, Consensus
 from consilience.aggregators.base import AbstractAggregator, check_is_aggregator
-from consilience.aggregators.registry import commands
+from consilience.aggregators.registry import commands, variants
 from consilience.data.labels import known_labels, known_truths, which_known
 from consilience.insight.accuracy.estimates import COVERAGE, Estimates, estimate_accuracies
 from consilience.insight.arguments import by_predictions, given_or_consensus, look_at
@@ -210,8 +210,7 @@ def _with_interval(scores: dict[str, float], n_items: int) -> dict[str, float]:
 def default_aggregators(predictions: Predictions, class_shares: Any = None) -> dict[str, AbstractAggregator]:
     """Every method that applies, by name; `Consensus` knows the class shares."""
     kinds = (kind() if kind is not Consensus else Consensus(class_shares=class_shares) for kind in commands().values())
-    variants = (named for kind in kinds for named in kind.variants().items())
-    return {name: method for name, method in variants if method.applies_to(predictions)}
+    return variants(kinds, predictions)
 
 
 def _converged(fitted: AbstractAggregator) -> str:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, final
 import numpy as np
 from scipy import sparse
 
-from consilience.aggregators.base import AbstractAggregator, fitted_copy
+from consilience.aggregators.base import AbstractAggregator, fitted_copy, is_taught
 from consilience.aggregators.consensus.consensus import Consensus, doubts_labels
 from consilience.data.labels import known_labels
 from consilience.insight.accuracy.estimates import FUSED_ANSWER, AccuracyEstimate, Estimates, named_estimates, voters_of
@@ -200,12 +200,12 @@ def diagnosis_under(
     """
     believer = method if isinstance(method, Consensus) else fitted_copy(Consensus(class_shares=class_shares), data)
     answers = {FUSED_ANSWER: position_of_largest(posterior), "average": position_of_largest(average)}
-    is_taught = is_given is None and method.is_taught
-    unseen = np.full(data.n_items, -1) if is_taught or known is None else known.copy()
+    saw_labels = is_given is None and is_taught(method)
+    unseen = np.full(data.n_items, -1) if saw_labels or known is None else known.copy()
     if is_given is not None:
         unseen[is_given] = -1
     change = Change.of(answers[FUSED_ANSWER], to_numpy(average), unseen, is_given)
-    is_plain = believer is method and not method.is_taught  # what labels taught is not to estimate accuracies
+    is_plain = believer is method and not is_taught(method)  # what labels taught is not to estimate accuracies
     voters = voters_of(data, believer, answers, posterior if is_plain else None)
     estimates = named_estimates(voters, answers, known, {FUSED_ANSWER: unseen})
     if tested is not None and not estimates.answers[FUSED_ANSWER].is_measured:
