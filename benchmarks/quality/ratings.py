@@ -18,6 +18,7 @@ import numpy as np
 
 import consilience as cs
 from consilience.aggregators.bayesian_combination import VariationalModel
+from consilience.data.predictions import renamed
 from consilience.maths.rates import leaning
 from consilience.metrics.ratings import score_ratings
 from consilience.metrics.scores import score
@@ -80,7 +81,7 @@ def panels(shared: Path) -> Iterator[Panel]:
 
 def plain(predictions: cs.Predictions) -> cs.Predictions:
     """The same answers, the classes without an order."""
-    return predictions.with_classes(type(predictions.axes.classes)("class", predictions.n_classes))
+    return renamed(predictions, classes=type(predictions.axes.classes)("class", predictions.n_classes))
 
 
 def scores(method: str, predictions: cs.Predictions, truth: np.ndarray) -> np.ndarray:

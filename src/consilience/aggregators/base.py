@@ -19,7 +19,7 @@ from consilience.answering.rule import AbstractRule, Names
 from consilience.data.alignment import check_sizes
 from consilience.data.axes import array_of_names
 from consilience.data.labels import known_labels, on_classes
-from consilience.data.predictions import check_items_are_single, warn_of_turned_axes
+from consilience.data.predictions import check_items_are_single, placed, warn_of_turned_axes
 from consilience.maths.em import UNSETTLED
 from consilience.passes.lazy_posterior import LazyPosterior
 from consilience.passes.patterns import patterns_of
@@ -114,7 +114,7 @@ class AbstractAggregator(ABC):
         warn_of_turned_axes(data)
         self._check_memory(data.n_members, data.n_classes)
         check_items_are_single(data, labels)
-        known = None if labels is None else self._known(data.placed(labels), data.axes)
+        known = None if labels is None else self._known(placed(data, labels), data.axes)
         self._check_parameters(data.n_members, data.n_classes)
         self._check_order(data.axes)
         self._accept(_by_pattern(self._fit, data, known))
@@ -379,7 +379,7 @@ class AbstractAggregator(ABC):
         if labels is None:
             return aligned, None
         axes = given.axes if given.axes.classes.is_named else aligned.axes
-        return aligned, on_classes((read or self._known)(given.placed(labels), axes), axes, self.classes_)
+        return aligned, on_classes((read or self._known)(placed(given, labels), axes), axes, self.classes_)
 
     def _kept_rule(self, made_of: tuple[Any, ...], make: Callable[[], Rule]) -> Rule:
         """The rule that follows from these parts. It is made once, since many ask for one item at a time."""

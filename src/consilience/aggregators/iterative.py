@@ -10,6 +10,7 @@ import numpy as np
 
 from consilience.aggregators.base import AbstractAggregator, Outcome
 from consilience.answering.linear import LinearRule
+from consilience.data.predictions import example_of, n_counted
 from consilience.data.reading import check_number
 from consilience.maths.em import Model, Scores, State, Statistics, em
 from consilience.maths.rates import Silence, heard, keeps_silent
@@ -161,8 +162,8 @@ class AbstractLabelEM(AbstractLatent):
         is_alone = (start.statistics.answer_counts.sum(axis=1) > 0).sum() == 1
         max_iter, tol = (1, None) if is_alone else (self.max_iter, self.tol)
         with self._progress(reader, max_iter):
-            fit = em(step, start, max_iter=max_iter, tol=tol, n_items=predictions.n_counted)
-        posterior = reader.scored_posterior(fit.state.parameters.scores(model), predictions.example())
+            fit = em(step, start, max_iter=max_iter, tol=tol, n_items=n_counted(predictions))
+        posterior = reader.scored_posterior(fit.state.parameters.scores(model), example_of(predictions))
         self._learn(model, fit.state.parameters)
         return Outcome(posterior, fit.state.statistics, fit.history, fit.converged)
 
@@ -173,7 +174,7 @@ class AbstractLabelEM(AbstractLatent):
         batch = reader.expectation(remembers=False)(before.scores(model))
         statistics = self.forgetting * self.statistics_ + batch
         objective = batch.log_evidence + before.log_prior(model)
-        posterior = reader.scored_posterior(before.scores(model), predictions.example())
+        posterior = reader.scored_posterior(before.scores(model), example_of(predictions))
         self._learn(model, Fitted.to(statistics, model, minds_silence=self._minds_silence(statistics, predictions)))
         return Outcome(posterior, statistics, [objective], converged=False)
 

@@ -26,6 +26,7 @@ from consilience.answering.declaration import (
     Shape,
 )
 from consilience.answering.linear import LinearRule
+from consilience.data.predictions import n_counted
 from consilience.data.reading import check_number
 from consilience.maths.adamw import Moments
 from consilience.maths.em import State, em
@@ -257,7 +258,7 @@ class SoftDawidSkene(AbstractLatent):
                 State(start, reader.average_statistics(averages)),
                 max_iter=self.max_iter,
                 tol=self.tol,
-                n_items=predictions.n_counted,
+                n_items=n_counted(predictions),
             )
         self.weight_ = 1 - float(np.prod([1 - self._averaging_at(i) for i in range(len(fit.history))]))
         self._learn(model, fit.state, minds_silence=minds_silence)

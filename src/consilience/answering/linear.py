@@ -9,6 +9,7 @@ import numpy as np
 from scipy.special import log_softmax
 
 from consilience.answering.rule import AbstractExplained, AbstractRule, Evidence, RuleForm, side_by_side
+from consilience.data.predictions import example_of
 from consilience.passes.kernels import summarize
 from consilience.passes.reader import ReadChunk, Reader
 from consilience.passes.responsibilities import dense, pool, posterior_rows
@@ -138,7 +139,7 @@ class LinearRule(AbstractRule):
 
     def answer(self, reader: Reader) -> Callable[[ReadChunk], Array]:
         """A function from each chunk to its posterior (items, classes)."""
-        answers, example = reader.predictions, reader.predictions.example()
+        answers, example = reader.predictions, example_of(reader.predictions)
         scored = reader
         if self.log_floor is not None:
             scored = Reader(answers, log_floor=self.log_floor, chunk_size=self.chunk_size)

@@ -7,6 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from consilience.data.answers import is_largest
+from consilience.data.predictions import answered_by, example_of
 from consilience.passes.patterns import patterns_of
 from consilience.passes.reader import ReadChunk, Reader
 from consilience.passes.responsibilities import dense, settled
@@ -121,7 +122,7 @@ class AbstractRule(ABC):
         self, predictions: AbstractPredictions, known: Array | None = None, noise: float = 0.0
     ) -> LazyPosterior:
         """The posterior given what is known of some items (see `settled`)."""
-        return predictions.answer(partial(_lazy_posterior, self, noise), known)
+        return answered_by(predictions, partial(_lazy_posterior, self, noise), known)
 
     @abstractmethod
     def answer(self, reader: Reader) -> Callable[[ReadChunk], Array]:
@@ -157,4 +158,4 @@ def _lazy_posterior(rule: AbstractRule, noise: float, block: Predictions, known:
         found = answer(chunk)
         return found if known is None else settled(dense(found), known[chunk.items], noise)
 
-    return reader.lazy_posterior(answered, block.example())
+    return reader.lazy_posterior(answered, example_of(block))

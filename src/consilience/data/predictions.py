@@ -1,11 +1,14 @@
 """`Predictions`: what the members said, validated once, with named axes."""
 
+# ruff: noqa: SLF001 - functions of this module look inside; they are no methods, so that they are not offered to users
+
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar, final
+from functools import singledispatch
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar, cast, final
 
 import numpy as np
 import numpy.typing as npt
@@ -25,7 +28,6 @@ from consilience.data.order import check_order, in_order
 from consilience.data.reading import (
     axis_of_positions,
     check_answers,
-    check_every_item_is_answered,
     check_number,
     floats,
     integers,
@@ -37,7 +39,7 @@ from consilience.data.reading import (
     softmax,
     validated,
 )
-from consilience.data.tables.frames import are_member_tables, check_members, columns_of, shared_index
+from consilience.data.tables.frames import columns_of, is_member_table, shared_index
 from consilience.data.tables.told import Told
 from consilience.system.arrays import (
     Array,
@@ -50,7 +52,7 @@ from consilience.system.arrays import (
     to_numpy,
     working_dtype,
 )
-from consilience.system.errors import InvalidPredictions, warn
+from consilience.system.errors import Either, InvalidPredictions, warn
 from consilience.system.machine import n_threads
 
 if TYPE_CHECKING:
@@ -76,8 +78,9 @@ NO_ZERO = (
 PANEL_OF_MANY, TOO_MANY = 20, 8
 """A fit to more members than these, and than so many per item, is warned of, unless they have names."""
 
-FAR_TOO_MANY = 100
-"""An array with more members than this many per item is refused, unless its axes are named: they may be turned."""
+MANY_MEMBERS, MEMBERS_PER_ITEM, FAR_TOO_MANY = 30, 10, 100
+"""More members than the first number, and than the second per item, are items. In an array, whose axes may be turned
+unless they are named, it takes more than the third per item."""
 
 
 @final
@@ -97,6 +100,10 @@ Result = TypeVar("Result")
 class AbstractPredictions(HasAxes, ABC):
     """What each member says of each item, wherever that lies: on this machine, or on a cluster (`passes.cluster`)."""
 
+    soft: tuple[SoftMember, ...] = ()  # none on a cluster, where nothing lies here
+    counts: FloatArray | None = None  # (items,): how often each counts; None, once
+    _places: IntArray | None = None  # of items that `counted` has grouped: which of these each of them is
+
     @property
     @abstractmethod
     def is_soft(self) -> npt.NDArray[np.bool_]:
@@ -111,29 +118,8 @@ class AbstractPredictions(HasAxes, ABC):
         """Whether some member answered some item more than once."""
 
     @abstractmethod
-    def example(self) -> Array:
-        """An empty array of the library, device and precision that item-sized results are given in."""
-
-    @abstractmethod
     def take(self, items: Any) -> Predictions:
         """The items at these positions, on this machine."""
-
-    @property
-    def n_counted(self) -> float:
-        """How many items there are, each as often as it counts."""
-        return self.n_items
-
-    def placed(self, labels: Any) -> Any:
-        """Labels as the items' axis can match them."""
-        return labels
-
-    def place_of(self, item: Any) -> int:
-        """The position of an item, given its name; raises where there is none."""
-        return self.axes.items.position_of(item)
-
-    def sampled(self, most: int) -> Predictions:
-        """All items, or so many at random and always the same, on this machine; each counts once."""
-        return self.take(sample(self.n_items, most))
 
     @abstractmethod
     def harden(self) -> Self:
@@ -150,14 +136,6 @@ class AbstractPredictions(HasAxes, ABC):
     @abstractmethod
     def aligned(self, members: Sequence[Any], classes: Sequence[Any]) -> Self:
         """The same answers on the axes of an earlier fit."""
-
-    @abstractmethod
-    def answer(self, rule: Callable[[Predictions, Any], Result], known: Any = None) -> Result:
-        """What a rule answers, given what is `known` of the items: applied where the items lie."""
-
-    @abstractmethod
-    def total(self, find: Callable[[Predictions], Result]) -> Result:
-        """The sum of what a function finds in some items at a time, where they lie."""
 
 
 @final
@@ -194,11 +172,8 @@ class Predictions(AbstractPredictions):
     ['vit', 'resnet']
     """
 
-    soft: tuple[SoftMember, ...]
     hard: HardAnswers | None
     from_models: ClassVar[Callable[..., Predictions]]  # of torch members: `ensemble.torch_members` adds it
-    counts: FloatArray | None = None  # (items,): how often each counts; None, once
-    places: IntArray | None = None  # of items that `passes.patterns` has grouped: which of these each of them is
     both_orders: bool = False  # a member who answers an item twice saw its first two classes in both orders
     _has_answers = False  # whether it was checked that each item has one: a look at all of them
 
@@ -215,10 +190,10 @@ class Predictions(AbstractPredictions):
         counts: Any = None,
     ) -> None:
         members, parts = _named_parts(probabilities, members)
-        if are_member_tables(parts):
+        if isinstance(parts, list | tuple) and any(map(is_member_table, parts)):
             wanted = None if classes is None else listed("class", classes)
             made = _of_member_tables(parts, members, items, wanted, normalize=normalize)
-            made = made.in_order(wanted) if ordered else made
+            made = as_ratings(made, wanted) if ordered else made
             self.axes, self.soft, self.hard = made.axes, made.soft, made.hard
         else:
             matrices = member_matrices(parts)
@@ -232,7 +207,7 @@ class Predictions(AbstractPredictions):
             _check_order_of_axes(self, "members, items, classes")
         self.counts = read_counts(counts, self.n_items)
         if not partial:
-            self.check_every_item_is_answered()
+            check_every_item_is_answered(self)
 
     # ---- other ways in ------------------------------------------------------------------------------------
 
@@ -244,7 +219,7 @@ class Predictions(AbstractPredictions):
         [[[0.5, 0.5]]]
         """
         names["members"], parts = _named_parts(logits, names.get("members"))
-        if are_member_tables(parts):
+        if isinstance(parts, list | tuple) and any(map(is_member_table, parts)):
             raise InvalidPredictions(
                 "logits must be arrays (items, classes); got frames or scores with names: give their values"
             )
@@ -403,9 +378,9 @@ class Predictions(AbstractPredictions):
         made.counts = None if counts is None else _counts_in(columns, counts, found)
         if names is not None and positive is None and made.classes != list(names):
             made = made.aligned(made.members, names)
-        made = made.in_order(names) if ordered else made
+        made = as_ratings(made, names) if ordered else made
         if not partial:
-            made.check_every_item_is_answered()
+            check_every_item_is_answered(made)
             warn_of_doubts(made)
         return made
 
@@ -424,7 +399,7 @@ class Predictions(AbstractPredictions):
         if any(part.counts is not None for part in predictions):
             raise InvalidPredictions("parts must have single items to be put side by side; some have counts of items")
         together = _side_by_side(predictions)
-        together.check_every_item_is_answered()
+        check_every_item_is_answered(together)
         return together
 
     # ---- what they are ------------------------------------------------------------------------------------
@@ -459,18 +434,8 @@ class Predictions(AbstractPredictions):
         """Sizes, and how much of it is hard labels."""
         n_hard = self.n_members - len(self.soft)
         kind = "" if n_hard == 0 else ", hard labels" if not self.soft else f", {n_hard} of them hard labels"
-        counted = "" if self.counts is None else f", counted {self.n_counted:,.12g} times"
+        counted = "" if self.counts is None else f", counted {n_counted(self):,.12g} times"
         return f"Predictions({self.n_members} members × {self.n_items} items × {self.n_classes} classes{kind}{counted})"
-
-    def example(self) -> Array:
-        """An empty array of the library, device and precision that item-sized results are given in."""
-        if not self.soft:
-            return np.empty(0)
-        rows = next(
-            (member.rows for member in self.soft if namespace(member.rows).finfo(member.rows.dtype).bits == 64),
-            self.soft[0].rows,
-        )
-        return like(np.empty(0), rows, dtype=working_dtype(rows))
 
     def to_array(self) -> FloatArray:
         """All of it as one NumPy array (members, items, classes): labels one-hot, missing NaN.
@@ -488,27 +453,6 @@ class Predictions(AbstractPredictions):
             np.add.at(count, (self.hard.members, self.hard.items), 1)
         with np.errstate(invalid="ignore"):
             return total / count[:, :, None]
-
-    @property
-    def n_counted(self) -> float:
-        """How many items there are, each as often as it counts."""
-        return self.n_items if self.counts is None else float(self.counts.sum())
-
-    def sampled(self, most: int) -> Predictions:
-        """All items, or so many at random and always the same; each counts once."""
-        if self.counts is None:
-            return self.take(sample(self.n_items, most))
-        drawn = sample(round(self.n_counted), most)
-        places = np.searchsorted(np.cumsum(self.counts), drawn + 0.5) if self.places is None else self.places[drawn]
-        some = self.take(places)
-        some.counts = None
-        return some
-
-    def check_every_item_is_answered(self) -> None:
-        """Raise where nobody answers an item, which predictions made with `partial=True` may leave open."""
-        if not self._has_answers:
-            check_every_item_is_answered(self.soft, self.hard, self.axes)
-            self._has_answers = True
 
     # ---- parts of them ------------------------------------------------------------------------------------
 
@@ -556,17 +500,6 @@ class Predictions(AbstractPredictions):
         axes = self.axes._replace(items=Axis("item", len(positions), names, by_name=own.by_name))
         return _assembled(soft, hard, axes, None if self.counts is None else self.counts[positions])
 
-    def apart(self) -> Predictions:
-        """The answers to a single item as several items: one for each member who answered, in the members' order."""
-        soft_members, hard_members = self.answering()
-        places = {member: place for place, member in enumerate(sorted(soft_members + hard_members))}
-        soft = [member.moved_to(places[member.position]) for member in self.soft if member.position in places]
-        hard = self.hard
-        if hard is not None:
-            items = np.array([places[member] for member in hard.members.tolist()], dtype=np.intp)
-            hard = HardAnswers(items, hard.members, hard.labels)
-        return _assembled(soft, hard, self.axes._replace(items=Axis("item", len(places))))
-
     def harden(self) -> Predictions:
         """The same answers as labels: each member's most probable class, the lowest index winning a tie."""
         return self._as_labels(SoftMember.harden)
@@ -593,31 +526,8 @@ class Predictions(AbstractPredictions):
     def _with(self, soft: Iterable[SoftMember], hard: HardAnswers | None, axes: Axes) -> Predictions:
         """Other answers to the same items, which count as often."""
         made = _assembled(soft, hard, axes, self.counts)
-        made.places = self.places
+        made._places = self._places
         return made
-
-    def answer(self, rule: Callable[[Predictions, Any], Result], known: Any = None) -> Result:
-        """What a rule answers, given what is `known` of the items."""
-        return rule(self, known)
-
-    def total(self, find: Callable[[Predictions], Result]) -> Result:
-        """What a function finds in all of them."""
-        return find(self)
-
-    def with_items(self, items: Axis | Iterable[Any]) -> Predictions:
-        """The same answers to items of other names."""
-        axis = items if isinstance(items, Axis) else Axis("item", self.n_items, items)
-        return self._with(self.soft, self.hard, self.axes._replace(items=axis))
-
-    def with_classes(self, classes: Axis) -> Predictions:
-        """The same answers with other names of classes. Labels may be among more classes than were said."""
-        return self._with(self.soft, self.hard, self.axes._replace(classes=classes))
-
-    def in_order(self, classes: Sequence[Any] | None = None) -> Predictions:
-        """The same answers with classes that are ratings: in this order, or in that of their numbers."""
-        ordered = in_order(self.axes.classes, classes)
-        moved_there = self.aligned(self.members, ordered.names) if ordered.is_named else self
-        return moved_there.with_classes(ordered)
 
     def aligned(self, members: Sequence[Any], classes: Sequence[Any]) -> Predictions:
         """The same answers on the axes of an earlier fit: members matched by name, absent ones missing."""
@@ -630,17 +540,133 @@ class Predictions(AbstractPredictions):
         source = self
         if not self.axes.classes.is_named:
             check_size("class", self.n_classes, target.size)
-            source = self.with_classes(target)
+            source = renamed(self, classes=target)
         soft, hard = _on_axes(source, positions, self.axes.items, target)
         axes = Axes(Axis("member", len(members), list(members)), self.axes.items, target)
         return self._with(soft, hard[0] if hard else None, axes)
+
+
+# ---- what other rooms ask of predictions, and users do not ------------------------------------------------
+
+
+@singledispatch
+def answered_by(
+    predictions: AbstractPredictions, rule: Callable[[Predictions, Any], Result], known: Any = None
+) -> Result:
+    """What a rule answers, given what is `known` of the items: applied where the items lie."""
+    return rule(cast("Predictions", predictions), known)
+
+
+@singledispatch
+def total_of(predictions: AbstractPredictions, find: Callable[[Predictions], Result]) -> Result:
+    """The sum of what a function finds in some items at a time, where they lie."""
+    return find(cast("Predictions", predictions))
+
+
+@singledispatch
+def placed(predictions: AbstractPredictions, labels: Any) -> Any:
+    """Labels as the axis of the items can match them."""
+    del predictions
+    return labels
+
+
+def place_of(predictions: AbstractPredictions, item: Any) -> int:
+    """The position of an item, given its name; raises where there is none."""
+    labels = placed(predictions, {item: None})
+    return predictions.axes.items.position_of(item if isinstance(labels, Mapping) else labels.items[0])
+
+
+def example_of(predictions: AbstractPredictions) -> Array:
+    """An empty array of the library, device and precision that item-sized results are given in."""
+    if not predictions.soft:
+        return np.empty(0)
+    every = [member.rows for member in predictions.soft]
+    rows = next((rows for rows in every if namespace(rows).finfo(rows.dtype).bits == 64), every[0])
+    return like(np.empty(0), rows, dtype=working_dtype(rows))
+
+
+def n_counted(predictions: AbstractPredictions) -> float:
+    """How many items there are, each as often as it counts."""
+    return predictions.n_items if predictions.counts is None else float(predictions.counts.sum())
+
+
+def counted(predictions: Predictions, counts: FloatArray | None, places: IntArray | None = None) -> Predictions:
+    """The same answers to items that count so often; `places` say which of these each single item is."""
+    made = _assembled(predictions.soft, predictions.hard, predictions.axes, counts)
+    made._places = places
+    return made
+
+
+def sampled(predictions: AbstractPredictions, most: int) -> Predictions:
+    """All items, or so many at random and always the same, on this machine; each counts once."""
+    drawn = sample(round(n_counted(predictions)), most)
+    if predictions.counts is None:
+        return predictions.take(drawn)
+    places = predictions._places
+    drawn = np.searchsorted(np.cumsum(predictions.counts), drawn + 0.5) if places is None else places[drawn]
+    return counted(predictions.take(drawn), None)
+
+
+def check_every_item_is_answered(predictions: Predictions) -> None:
+    """Raise where nobody answers an item, which predictions made with `partial=True` may leave open."""
+    soft, hard = predictions.soft, predictions.hard
+    if predictions._has_answers or any(member.is_complete and member.items is None for member in soft):
+        return
+    is_answered = np.zeros(predictions.n_items, dtype=bool)
+    for member in soft:
+        is_answered[member.answered()] = True
+    if hard is not None:
+        is_answered[hard.items] = True
+    if not is_answered.all():
+        n_others = int((~is_answered).sum()) - 1
+        raise InvalidPredictions(
+            "each item needs an answer of at least one member; "
+            f"{predictions.axes.items.describe(int(np.argmin(is_answered)))} has none"
+            f"{f', nor have {n_others} others' if n_others else ''}. ",
+            Either(
+                "Use partial=True for predictions that concatenate puts beside others",
+                "Leave such items out of all files",
+            ),
+        )
+    predictions._has_answers = True
+
+
+def apart(predictions: Predictions) -> Predictions:
+    """The answers to a single item as several items: one for each member who answered, in the members' order."""
+    soft_members, hard_members = predictions.answering()
+    places = {member: place for place, member in enumerate(sorted(soft_members + hard_members))}
+    soft = [member.moved_to(places[member.position]) for member in predictions.soft if member.position in places]
+    hard = predictions.hard
+    if hard is not None:
+        items = np.array([places[member] for member in hard.members.tolist()], dtype=np.intp)
+        hard = HardAnswers(items, hard.members, hard.labels)
+    return _assembled(soft, hard, predictions.axes._replace(items=Axis("item", len(places))))
+
+
+def renamed(
+    predictions: Predictions, *, items: Axis | Iterable[Any] | None = None, classes: Axis | None = None
+) -> Predictions:
+    """The same answers with other names of items or classes. Labels may be among more classes than were said."""
+    axes = predictions.axes
+    if items is not None:
+        axes = axes._replace(items=items if isinstance(items, Axis) else Axis("item", axes.items.size, items))
+    axes = axes if classes is None else axes._replace(classes=classes)
+    return predictions._with(predictions.soft, predictions.hard, axes)
+
+
+def as_ratings(predictions: Predictions, classes: Sequence[Any] | None = None) -> Predictions:
+    """The same answers with classes that are ratings: in this order, or in that of their numbers."""
+    ordered = in_order(predictions.axes.classes, classes)
+    if ordered.is_named:
+        predictions = predictions.aligned(predictions.members, ordered.names)
+    return renamed(predictions, classes=ordered)
 
 
 def as_predictions(predictions: Any) -> Predictions:
     """Predictions as they are, or made from whatever `Predictions` takes; every item has an answer."""
     if not isinstance(predictions, Predictions):
         return Predictions(predictions)
-    predictions.check_every_item_is_answered()
+    check_every_item_is_answered(predictions)
     return predictions
 
 
@@ -655,15 +681,25 @@ def warn_of_turned_axes(predictions: AbstractPredictions) -> None:
         )
 
 
+def check_members(predictions: Predictions, order: str, per_item: int = MEMBERS_PER_ITEM) -> None:
+    """Raise if members outnumber items by far; `order` says where members and items are expected."""
+    n_members, n_items = predictions.n_members, predictions.n_items
+    if n_members > max(MANY_MEMBERS, per_item * n_items):
+        raise InvalidPredictions(
+            f"got {n_members:,} members on {n_items:,} items, so rows and columns may be the wrong way round: {order}. "
+            "A long table (item, member, label) says for certain who is who"
+        )
+
+
 def as_single_items(predictions: Any) -> Predictions:
     """The same, each item as often as it counts: for what looks at one item after the other."""
     data = as_predictions(predictions)
     if data.counts is None:
         return data
-    if data.n_counted > MOST_REPEATED or (data.counts != np.rint(data.counts)).any():
+    if n_counted(data) > MOST_REPEATED or (data.counts != np.rint(data.counts)).any():
         raise InvalidPredictions(
             f"items must be given one by one here, or have whole counts of up to {MOST_REPEATED:,} items in all; "
-            f"got counts of {data.n_counted:,.12g}: take a sample"
+            f"got counts of {n_counted(data):,.12g}: take a sample"
         )
     single = data.take(np.repeat(np.arange(data.n_items), data.counts.astype(np.intp)))
     single.counts = None
@@ -672,7 +708,7 @@ def as_single_items(predictions: Any) -> Predictions:
 
 def check_items_are_single(predictions: AbstractPredictions, labels: Any) -> None:
     """Raise where labels are given of items that count more than once: these may have several labels."""
-    if labels is not None and getattr(predictions, "counts", None) is not None:
+    if labels is not None and predictions.counts is not None:
         raise InvalidPredictions("labels are of single items; these predictions have counts of items")
 
 
@@ -761,7 +797,7 @@ def _of_member_tables(
     own, wanted_items = together.axes.items, Axis("item", together.n_items, own_items)
     if own.positions_on(wanted_items) is not None:  # it raises unless they are the same names
         together = together.take([own.position_of(name) for name in own_items])
-    return together.with_items(wanted_items)
+    return renamed(together, items=wanted_items)
 
 
 def _counts_in(columns: Columns, name: Any, found: Understood) -> FloatArray | None:
@@ -846,7 +882,7 @@ def of_answers(items: IntArray, members: IntArray, answers: Any, axes: Axes, *, 
             soft.append(SoftMember(position, answers[own], answered, is_complete=False))
     made = _assembled(validated(tuple(soft), hard, axes), hard, axes)
     if not partial:
-        made.check_every_item_is_answered()
+        check_every_item_is_answered(made)
     return made
 
 

@@ -413,28 +413,6 @@ def _check_answers(hard: HardAnswers, axes: Axes) -> None:
         )
 
 
-def check_every_item_is_answered(soft: tuple[SoftMember, ...], hard: HardAnswers | None, axes: Axes) -> None:
-    """Raise where nobody answers an item."""
-    if any(member.is_complete and member.items is None for member in soft):
-        return
-    is_answered = np.zeros(axes.items.size, dtype=bool)
-    for member in soft:
-        is_answered[member.answered()] = True
-    if hard is not None:
-        is_answered[hard.items] = True
-    if not is_answered.all():
-        n_others = int((~is_answered).sum()) - 1
-        raise InvalidPredictions(
-            "each item needs an answer of at least one member; "
-            f"{axes.items.describe(int(np.argmin(is_answered)))} has none"
-            f"{f', nor have {n_others} others' if n_others else ''}. ",
-            Either(
-                "Use partial=True for predictions that concatenate puts beside others",
-                "Leave such items out of all files",
-            ),
-        )
-
-
 def check_number(name: str, value: Any, *, least: float = 0.0, most: float = np.inf, integer: bool = False) -> None:
     """Raise where the value is not a number of the range (ends included).
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from consilience.data.axes import Axis, short, some
 from consilience.data.labels import NamedLabels
 from consilience.data.names import is_unknown, text_of, unwritable
-from consilience.data.predictions import Predictions
+from consilience.data.predictions import Predictions, as_ratings, check_every_item_is_answered, renamed
 from consilience.data.tables.items import item_of_rows, may_name_items
 from consilience.data.tables.layouts import Understood, read_columns
 from consilience.data.tables.told import Told
@@ -124,7 +124,7 @@ def _recognised(contents: Contents, source: str, told: Told, *, logits: bool, is
             # The items of a posterior may come from a table, whose order nobody chose.
             if "posterior" in arrays:
                 made = read.predictions
-                read = read._replace(predictions=made.with_items(made.axes.items.matched_by_name()))
+                read = read._replace(predictions=renamed(made, items=made.axes.items.matched_by_name()))
     return read._replace(predictions=_with_names(read.predictions, told, source))
 
 
@@ -132,11 +132,11 @@ def _with_names(made: Predictions, told: Told, source: str) -> Predictions:
     """Name the items and classes of a file that does not, as the user says."""
     if told.items is not None and not made.axes.items.is_named:
         _check_number_of_names("items", made.n_items, len(told.items), source)
-        made = made.with_items(told.items)
+        made = renamed(made, items=told.items)
     if told.classes is not None and not made.axes.classes.is_named:
         least = made.n_classes if made.soft else max(made.n_classes, len(told.classes))  # labels may be of some alone
         _check_number_of_names("classes", least, len(told.classes), source)
-        made = made.with_classes(Axis("class", len(told.classes), told.classes))
+        made = renamed(made, classes=Axis("class", len(told.classes), told.classes))
     return made
 
 
@@ -162,8 +162,8 @@ def _joined(parts: list[_Part], told: Told, sources: Sequence[str]) -> Predictio
             panel = Predictions.concatenate(_with_all_classes([part.read.predictions for part in parts]))
         if told.classes is not None and panel.classes != list(told.classes) and told.positive is None:
             panel = panel.aligned(panel.members, told.classes)
-        panel = panel.in_order(told.classes) if told.ordered else panel
-        panel.check_every_item_is_answered()
+        panel = as_ratings(panel, told.classes) if told.ordered else panel
+        check_every_item_is_answered(panel)
     return panel
 
 
@@ -243,7 +243,7 @@ def _with_all_classes(parts: list[Predictions]) -> list[Predictions]:
     """Give labels without class names as many classes as the other parts: a member may never use the last class."""
     n_classes = max((part.n_classes for part in parts if not part.axes.classes.is_named), default=0)
     return [
-        part if part.soft or part.axes.classes.is_named else part.with_classes(Axis("class", n_classes))
+        part if part.soft or part.axes.classes.is_named else renamed(part, classes=Axis("class", n_classes))
         for part in parts
     ]
 
@@ -324,8 +324,8 @@ def read_posterior(source: str, *, told: Told | None = None) -> Posterior:
     if made.n_members != 1:
         raise InvalidPredictions(f"a posterior is (items, classes); {source} holds {made.n_members} members")
     with within(source):
-        made = made.in_order(told.classes) if told is not None and told.ordered else made
-        made.check_every_item_is_answered()
+        made = as_ratings(made, told.classes) if told is not None and told.ordered else made
+        check_every_item_is_answered(made)
     return Posterior(made, known_in(contents, made.n_items))
 
 

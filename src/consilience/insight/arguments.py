@@ -15,7 +15,7 @@ from consilience.aggregators.base import AbstractAggregator, check_is_aggregator
 from consilience.aggregators.consensus.consensus import Consensus
 from consilience.data.axes import array_of_names
 from consilience.data.labels import known_truths, which_known
-from consilience.data.predictions import Predictions, as_single_items
+from consilience.data.predictions import Predictions, as_single_items, placed
 from consilience.passes.reader import lies_on_cluster, read_anywhere
 from consilience.system.arrays import sample, to_numpy
 from consilience.system.errors import InvalidPredictions, warn
@@ -89,7 +89,7 @@ class Looked(NamedTuple):
         if self.places is None or labels is None:
             return labels
         axes = self.everything.axes
-        truths = known_truths(self.everything.placed(labels), axes)
+        truths = known_truths(placed(self.everything, labels), axes)
         if truths is None:
             return None
         own = truths[self.places]
@@ -109,7 +109,7 @@ def look_at(predictions: Any, *labels: Any) -> Looked:
     if everything.n_items <= most:
         here = everything.take(slice(None))
         return Looked(here, here, None)
-    placed = (known_truths(everything.placed(own), everything.axes) for own in labels)
+    placed = (known_truths(placed(everything, own), everything.axes) for own in labels)
     known = [truths for truths in placed if truths is not None]
     labelled = np.unique(np.concatenate([np.empty(0, np.intp), *(np.flatnonzero(which_known(own)) for own in known)]))
     places = np.union1d(sample(everything.n_items, most), labelled[sample(len(labelled), most)])

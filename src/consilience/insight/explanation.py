@@ -9,6 +9,7 @@ import numpy as np
 
 from consilience.aggregators.base import fitted_copy
 from consilience.data.axes import some
+from consilience.data.predictions import place_of
 from consilience.insight.arguments import by_predictions, given_or_consensus
 from consilience.maths.shapley import MOST_COALITIONS
 from consilience.passes.reader import read_anywhere
@@ -123,7 +124,7 @@ def explain(
     everything = read_anywhere(predictions)
     if not hasattr(method, "members_"):
         method = fitted_copy(method, everything)
-    place = everything.place_of(item)
+    place = place_of(everything, item)
     one = method.aligned(everything.take(slice(place, place + 1)))  # a slice does not count all items
     explained = method.rule().explained(one)
     log_posterior = explained.log_posterior

@@ -12,6 +12,7 @@ from consilience.aggregators.consensus.consensus import rule_taught
 from consilience.aggregators.consensus.label_free_fit import MOST_CORRECTED
 from consilience.data.axes import Axis
 from consilience.data.labels import known_truths, which_known
+from consilience.data.predictions import renamed
 from consilience.data.reading import check_number
 from consilience.insight.arguments import by_predictions, look_at
 from consilience.metrics.scores import METRICS, Estimate, ItemScores, paired_difference
@@ -130,7 +131,7 @@ def value_of_labels(
     rng = np.random.default_rng(seed)
     fold = rng.permutation(len(items)) % min(n_folds, len(items))
     is_first_half = rng.permutation(len(items)) % 2 == 0
-    labelled = _Labelled(model, data.take(items).with_items(Axis("item", len(items))), targets)
+    labelled = _Labelled(model, renamed(data.take(items), items=Axis("item", len(items))), targets)
     rule_taught(model, labelled.items, labelled.labels(np.arange(len(items))))  # warns of labels that contradict
     answers = (
         to_numpy(model.predict_proba(labelled.items)),

@@ -20,7 +20,14 @@ import numpy as np
 
 from consilience.data.axes import Axes, Axis, short
 from consilience.data.labels import NamedLabels
-from consilience.data.predictions import AbstractPredictions, Predictions, stacked
+from consilience.data.predictions import (
+    AbstractPredictions,
+    Predictions,
+    answered_by,
+    placed,
+    stacked,
+    total_of,
+)
 from consilience.maths.em import Scores
 from consilience.passes.lazy_posterior import LazyPosterior
 from consilience.passes.reader import AbstractExpectation, AbstractReader, Expectation, Reader, open_reader
@@ -147,25 +154,6 @@ class ClusterPredictions(AbstractPredictions):
         """The items' names, not as a list, which would grow with the number of items. Those of an array count them."""
         return RemoteNames(self) if self.are_votes else range(self.n_items)
 
-    def placed(self, labels: Any) -> Any:
-        """Labels by the positions of items, whose names lie on the workers."""
-        if not self.are_votes or labels is None:
-            return labels
-        named = labels.to_dict() if hasattr(labels, "to_dict") and hasattr(labels, "index") else labels
-        if not isinstance(named, Mapping):
-            raise InvalidPredictions(
-                "labels must name their items, as a mapping or a Series: votes in a Dask frame come in no order"
-            )
-        names = list(named)
-        found: dict[int, int] = {}  # which name each position has
-        for own, start in zip(
-            results(self.each(_places, self.blocks, [names] * len(self.blocks))), self.starts, strict=False
-        ):
-            found |= {int(start) + place: name for name, place in own}
-        if missing := set(range(len(names))) - set(found.values()):
-            raise InvalidPredictions(f"each item must have votes on the cluster; {short(names[min(missing)])} has none")
-        return NamedLabels(list(found), [named[names[place]] for place in found.values()])
-
     def each(self, work: Callable[..., Any], *lists: Sequence[Any]) -> list[Any]:
         """Do some work for each block, given its entries of these lists; where the block lies, if that lives."""
         return [
@@ -186,10 +174,6 @@ class ClusterPredictions(AbstractPredictions):
             for group in self.groups
         ]
         return cast("Result", _persistently(lambda: tree_sum(self.client, sums)))
-
-    def place_of(self, item: Any) -> int:
-        """The position of an item, whose name lies on the workers if it has one."""
-        return int(self.placed({item: None}).items[0]) if self.are_votes else self.axes.items.position_of(item)
 
     @property
     def is_soft(self) -> np.ndarray[Any, np.dtype[np.bool_]]:
@@ -251,21 +235,45 @@ class ClusterPredictions(AbstractPredictions):
         found = stacked(parts, names)
         return found if np.array_equal(order, np.arange(len(order))) else found.take(np.argsort(order))
 
-    def example(self) -> Array:
-        """Item-sized results are Dask arrays of NumPy's."""
-        return np.empty(0)
 
-    @_told_plainly()
-    def answer(self, rule: Callable[[Predictions, Any], Result], known: Any = None) -> Result:
-        """The posterior that a rule gives each block, left on the workers."""
-        sent = _kept(self.client, rule)
-        rows = self.each(_answered, [sent] * len(self.blocks), self.blocks, self.parts_of(known))
-        return cast("Result", _remote_posterior(rows, self))
+@placed.register(ClusterPredictions)
+def _(predictions: ClusterPredictions, labels: Any) -> Any:
+    """Labels by the positions of items, whose names lie on the workers."""
+    if not predictions.are_votes or labels is None:
+        return labels
+    named = labels.to_dict() if hasattr(labels, "to_dict") and hasattr(labels, "index") else labels
+    if not isinstance(named, Mapping):
+        raise InvalidPredictions(
+            "labels must name their items, as a mapping or a Series: votes in a Dask frame come in no order"
+        )
+    names = list(named)
+    found: dict[int, int] = {}  # which name each position has
+    for own, start in zip(
+        results(predictions.each(_places, predictions.blocks, [names] * len(predictions.blocks))),
+        predictions.starts,
+        strict=False,
+    ):
+        found |= {int(start) + place: name for name, place in own}
+    if missing := set(range(len(names))) - set(found.values()):
+        raise InvalidPredictions(f"each item must have votes on the cluster; {short(names[min(missing)])} has none")
+    return NamedLabels(list(found), [named[names[place]] for place in found.values()])
 
-    @_told_plainly()
-    def total(self, find: Callable[[Predictions], Result]) -> Result:
-        """What a function finds in each block, added up on the workers."""
-        return cast("Result", self.added_up(_kept(self.client, find), self.blocks))
+
+@answered_by.register(ClusterPredictions)
+@_told_plainly()
+def _(predictions: ClusterPredictions, rule: Callable[[Predictions, Any], Result], known: Any = None) -> Result:
+    """The posterior that a rule gives each block, left on the workers."""
+    sent = _kept(predictions.client, rule)
+    blocks = predictions.blocks
+    rows = predictions.each(_answered, [sent] * len(blocks), blocks, predictions.parts_of(known))
+    return cast("Result", _remote_posterior(rows, predictions))
+
+
+@total_of.register(ClusterPredictions)
+@_told_plainly()
+def _(predictions: ClusterPredictions, find: Callable[[Predictions], Result]) -> Result:
+    """What a function finds in each block, added up on the workers."""
+    return cast("Result", predictions.added_up(_kept(predictions.client, find), predictions.blocks))
 
 
 @final

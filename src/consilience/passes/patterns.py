@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from consilience.data.axes import Axis
-from consilience.data.predictions import Predictions
+from consilience.data.predictions import Predictions, counted, renamed
 from consilience.passes.lazy_posterior import LazyPosterior
 from consilience.passes.reader import DENSE_NUMBERS
 from consilience.system.arrays import sample
@@ -71,9 +71,8 @@ def patterns_of(predictions: Any) -> Patterns | None:
     first, places, counts = _distinct(codes, (predictions.n_classes + 1) ** predictions.n_members)
     if len(first) > MOST_DISTINCT * len(codes):
         return None
-    distinct = predictions.take(first).with_items(Axis("item", len(first)))
-    distinct.counts, distinct.places = counts.astype(np.float64), places
-    return Patterns(distinct, places)
+    distinct = renamed(predictions.take(first), items=Axis("item", len(first)))
+    return Patterns(counted(distinct, counts.astype(np.float64), places), places)
 
 
 def codes_of(predictions: Predictions) -> IntArray | None:

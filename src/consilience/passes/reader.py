@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, final
 
 import numpy as np
 
-from consilience.data.predictions import AbstractPredictions, Predictions, as_predictions
+from consilience.data.predictions import AbstractPredictions, Predictions, as_predictions, example_of
 from consilience.passes.agreement import Agreement, agreement_of
 from consilience.passes.kernels import Accumulator, Layer, log_evidence, read_features, summarize
 from consilience.passes.lazy_posterior import LazyPosterior
@@ -188,7 +188,7 @@ class Reader(AbstractReader):
 
     def __post_init__(self) -> None:
         data = self.predictions
-        self._example = data.example()
+        self._example = example_of(data)
         n_numbers = sum(member.rows.shape[0] for member in data.soft) * data.n_classes
         hard_positions = (
             np.empty(0, dtype=np.intp) if data.hard is None else np.flatnonzero(np.bincount(data.hard.members))
@@ -265,7 +265,7 @@ class Reader(AbstractReader):
         weights = np.ones(self.predictions.n_members) if member_weights is None else member_weights
 
         def visit(chunk: ReadChunk) -> ChunkStatistics:
-            average = pooled(averages.chunks[chunk.place], weights, averages.predictions.example())
+            average = pooled(averages.chunks[chunk.place], weights, example_of(averages.predictions))
             return summarize(chunk.features(), average, chunk.counts)
 
         return self.total(visit)
@@ -374,7 +374,7 @@ class Expectation(AbstractExpectation):
 
     def _expect_with(self, layer: Layer) -> Callable[[ReadChunk, tuple[Features, ...]], Expected]:
         """How a pass with this layer finds the responsibilities of a chunk."""
-        example = self.reader.predictions.example()
+        example = example_of(self.reader.predictions)
         if self._screen is None:
             return lambda chunk, features: expected_from(log_joint(features, chunk.known, layer, example), chunk.counts)
         screened = self._screen.next_pass(layer, self.reader.chunks[0].features)
@@ -383,7 +383,7 @@ class Expectation(AbstractExpectation):
     def posterior(self, averages: Reader) -> LazyPosterior:
         """The posterior after these passes; `averages` reads the same items and gives the average of their answers."""
         weights = np.ones(averages.predictions.n_members)
-        example = averages.predictions.example()
+        example = example_of(averages.predictions)
 
         def rows(chunk: ReadChunk) -> Array:
             average = self.kept * pool(chunk, weights, example)
@@ -404,9 +404,9 @@ class Expectation(AbstractExpectation):
     def _zeros(self, chunk: ReadChunk) -> Responsibilities:
         """Zeros to add to, where a posterior of all items is small enough to be kept as it is."""
         data = self.reader.predictions
-        if data.n_items * data.n_classes > DENSE_NUMBERS or not is_numpy(data.example()):
+        if data.n_items * data.n_classes > DENSE_NUMBERS or not is_numpy(example_of(data)):
             return None
-        return np.zeros((data.n_classes, chunk.n_items), dtype=data.example().dtype)
+        return np.zeros((data.n_classes, chunk.n_items), dtype=example_of(data).dtype)
 
 
 def _write(part: Array, rows: FloatArray) -> None:

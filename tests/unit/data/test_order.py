@@ -7,6 +7,7 @@ import pytest
 import consilience as cs
 from consilience.data.axes import Axis
 from consilience.data.order import look_like_ratings, ratings_of
+from consilience.data.predictions import apart
 
 FRAME = pd.DataFrame({"item": ["a", "a", "b", "b"], "member": ["x", "y"] * 2, "label": [10, 2, 9, 10]})
 ROWS = np.array([[[0.2, 0.5, 0.3]], [[0.1, 0.1, 0.8]]])
@@ -44,7 +45,7 @@ def test_member_frames_are_ordered_by_their_columns_numbers():
 
 def test_the_order_is_kept():
     p = cs.Predictions(ROWS, classes=[1, 2, 3], members=["x", "y"], ordered=True)
-    kept = [p.take([0]), p.harden(), p.votes(), p.ballots(), p.aligned(["y", "x"], [1, 2, 3]), p.apart()]
+    kept = [p.take([0]), p.harden(), p.votes(), p.ballots(), p.aligned(["y", "x"], [1, 2, 3]), apart(p)]
     assert all(part.ordered for part in kept)
 
 

@@ -4,6 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import consilience as cs
+from consilience.data.predictions import apart, renamed
 
 GOOD = np.array([[[0.9, 0.1], [0.2, 0.8], [0.5, 0.5]], [[0.6, 0.4], [0.3, 0.7], [1.0, 0.0]]])
 
@@ -60,11 +61,11 @@ def test_apart_every_member_who_answered_has_an_item_of_its_own():
     soft = cs.Predictions([[[0.7, 0.3]], [[np.nan] * 2], [[0.4, 0.6]]])
     expected = np.full((3, 2, 2), np.nan)
     expected[0, 0], expected[2, 1] = [0.7, 0.3], [0.4, 0.6]
-    np.testing.assert_array_equal(soft.apart().to_array(), expected)
-    mixed = cs.Predictions.concatenate([soft, cs.Predictions.from_labels([[-1], [1]], 2)]).apart()
+    np.testing.assert_array_equal(apart(soft).to_array(), expected)
+    mixed = apart(cs.Predictions.concatenate([soft, cs.Predictions.from_labels([[-1], [1]], 2)]))
     assert mixed.to_array().shape == (5, 3, 2)
     np.testing.assert_array_equal(mixed.to_array()[4], [[np.nan] * 2, [np.nan] * 2, [0, 1]])
-    twice = cs.Predictions.from_answers([0, 0, 0], [0, 1, 1], probabilities=[[0.7, 0.3], [1, 0], [0, 1]]).apart()
+    twice = apart(cs.Predictions.from_answers([0, 0, 0], [0, 1, 1], probabilities=[[0.7, 0.3], [1, 0], [0, 1]]))
     np.testing.assert_array_equal(twice.to_array()[1], [[np.nan] * 2, [0.5, 0.5]])
 
 
@@ -259,11 +260,11 @@ def test_any_probabilities_go_in_and_come_out(seed, n_members, n_items, n_classe
 
 
 def test_items_are_renamed_by_a_list():
-    predictions = cs.Predictions([[[0.9, 0.1], [0.2, 0.8]]]).with_items(["x", "y"])
+    predictions = renamed(cs.Predictions([[[0.9, 0.1], [0.2, 0.8]]]), items=["x", "y"])
     assert predictions.items == ["x", "y"]
     for names, message in (("xy", "list of names"), (["x"], "each of the 2 items; got 1"), (["x", "x"], "distinct")):
         with pytest.raises(cs.InvalidPredictions, match=message):
-            predictions.with_items(names)
+            renamed(predictions, items=names)
 
 
 def test_labels_that_seem_to_count_from_one_are_warned_of():

@@ -16,7 +16,6 @@ from consilience.data.reading import (
     are_probabilities,
     axis_of_positions,
     check_answers,
-    check_every_item_is_answered,
     check_number,
     floats,
     integers,
@@ -329,13 +328,14 @@ def test_a_wrong_label_is_named():
 
 
 def test_every_item_needs_an_answer():
-    some = SoftMember(0, BLOCK[0][:2], np.array([0, 1]), is_complete=True)
-    hard = HardAnswers(np.array([2]), np.array([1]), np.array([0]))
-    check_every_item_is_answered((some,), hard, AXES)
+    names, rows = ["x", "y", "z"], np.array(BLOCK[0])
+    soft = cs.Predictions.from_answers([0, 1], [0, 0], probabilities=rows[:2], items=names, partial=True)
+    hard = cs.Predictions.from_answers([2], [0], [0], n_classes=2, items=names, partial=True)
+    assert cs.Predictions.concatenate([soft, hard]).n_items == 3
     with pytest.raises(cs.InvalidPredictions, match="^each item needs .*; item 'z' has none. Use partial=True"):
-        check_every_item_is_answered((some,), None, AXES)
+        cs.Predictions.concatenate([soft])
     with pytest.raises(cs.InvalidPredictions, match="item 'x' has none, nor have 1 others"):
-        check_every_item_is_answered((), hard, AXES)
+        cs.Predictions.concatenate([hard])
 
 
 @pytest.mark.parametrize("value", [0, 1, 0.5, np.float32(1), np.int64(0)])

@@ -5,6 +5,7 @@ import pytest
 
 import consilience as cs
 from consilience.aggregators.consensus.label_free_fit import SAMPLE_ITEMS
+from consilience.data.predictions import renamed
 from consilience.insight.label_evaluation import LabelEvaluation
 from consilience.metrics.scores import Estimate
 
@@ -69,7 +70,7 @@ def test_the_order_of_items_does_not_matter(confused, rng):
     labels = first(truth, 60)
     other = rng.permutation(SAMPLE_ITEMS)
     one = cs.value_of_labels(p, labels, n_folds=3)
-    two = cs.value_of_labels(p.take(other).with_items(p.axes.items), labels[other], n_folds=3)
+    two = cs.value_of_labels(renamed(p.take(other), items=p.axes.items), labels[other], n_folds=3)
     for name in ("before", "half", "after"):
         assert getattr(one, name) == pytest.approx(getattr(two, name))
     assert one.gain["nll"] == pytest.approx(two.gain["nll"]) and one.sentence() == two.sentence()

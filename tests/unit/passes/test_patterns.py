@@ -153,7 +153,6 @@ def test_counts_stay_with_their_items():
     for made in (data.votes(), data.ballots(), data.harden(), data.aligned(["b", "a"], [0, 1])):
         assert made.counts.tolist() == [3, 1, 2]
     assert "counted 6 times" in repr(data)
-    assert data.n_counted == 6
 
 
 @pytest.mark.parametrize("counts", [[1, 2], [1, 0, 1], [1, -1, 2], [1, np.nan, 1], "abc", [[1, 1, 1]], [0.1, 0.1, 0.1]])

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from scipy import sparse, special
 
 import consilience as cs
+from consilience.data.predictions import example_of
 from consilience.passes.reader import Reader
 from consilience.passes.responsibilities import (
     SPARSE_FROM,
@@ -191,5 +192,5 @@ def test_the_mean_of_complete_rows_is_that_of_their_features(weights, kind):
     (straight,), (read,) = (Reader(cs.Predictions(rows), known=known).chunks for _ in range(2))
     read.features()
     assert read.has_features and not straight.has_features
-    example = cs.Predictions(rows).example()
+    example = example_of(cs.Predictions(rows))
     np.testing.assert_array_equal(pool(straight, weights, example), pool(read, weights, example))

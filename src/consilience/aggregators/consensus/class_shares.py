@@ -21,6 +21,7 @@ import numpy as np
 from scipy.special import chdtrc, log_softmax, rel_entr
 
 from consilience.data.axes import Axis, short, some
+from consilience.data.predictions import sampled
 from consilience.system.arrays import plain_numpy, to_numpy
 from consilience.system.errors import warn
 
@@ -232,7 +233,7 @@ def reweighted(
     What earlier items have told is kept, as far as these are too few to outweigh it.
     """
     most = max(1, MOST_WEIGHED // predictions.n_classes)
-    answers = to_numpy(rule.posterior(predictions.sampled(most))).astype(np.float64)
+    answers = to_numpy(rule.posterior(sampled(predictions, most))).astype(np.float64)
     return matched(answers, given, before)
 
 

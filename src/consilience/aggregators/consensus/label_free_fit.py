@@ -14,6 +14,7 @@ from consilience.aggregators.consensus.learned.experts import Experts, Reading, 
 from consilience.aggregators.consensus.opinion_weights import SURE, Standing
 from consilience.aggregators.consensus.traits import PanelSums
 from consilience.data.answers import is_largest
+from consilience.data.predictions import sampled, total_of
 from consilience.maths.em import NEARLY_ONE, Scores, State
 from consilience.maths.rates import leaning
 from consilience.passes.reader import Reader, open_reader
@@ -230,7 +231,7 @@ def fit_panel(predictions: AbstractPredictions, chunk_size: int | None, show: An
     known = _known(standing, translated, combined)
     experts = _experts(known, translated)
     frequency = _reestimated(experts, predictions)
-    surveyed = predictions.total(partial(survey, experts, frequency, chunk_size))
+    surveyed = total_of(predictions, partial(survey, experts, frequency, chunk_size))
     return LabelFreeFit(known._replace(survey=surveyed), translated, history)
 
 
@@ -257,7 +258,7 @@ def fit_batch(
     combined = forgetting * old.combined + votes.expectation(remembers=False)(experts.combination)
     known = _known(standing, translated, combined)
     frequency = _frequency(old.survey.of_class("re-estimated"), old.survey.totals[0])
-    surveyed = predictions.total(partial(survey, _experts(known, translated), frequency, chunk_size))
+    surveyed = total_of(predictions, partial(survey, _experts(known, translated), frequency, chunk_size))
     return LabelFreeFit(known._replace(survey=forgetting * old.survey + surveyed), translated, [expected.log_evidence])
 
 
@@ -306,7 +307,7 @@ def combination_of(n_classes: int) -> VariationalModel:
 def _reestimated(experts: Experts, predictions: AbstractPredictions) -> FloatArray:
     """How frequent classes are, for averages that are calibrated where classes are even (Saerens et al. 2002)."""
     most = max(REESTIMATED_ITEMS, REESTIMATED_NUMBERS // predictions.n_classes)
-    reader, everybody = Reader(predictions.sampled(most)), np.ones(predictions.n_members)
+    reader, everybody = Reader(sampled(predictions, most)), np.ones(predictions.n_members)
     parts = [experts.softened(chunk.features(), everybody) for chunk in reader.chunks]
     averages = np.concatenate([total / behind for total, behind in parts]).astype(np.float64)
     n_items, n_classes = averages.shape
@@ -392,7 +393,7 @@ def sample_of(predictions: AbstractPredictions) -> Sample | None:
     if not can_be_corrected(predictions):
         return None
     n_sampled = _n_sampled(predictions.n_members, predictions.n_classes)
-    return Sample(rows_said(predictions.sampled(n_sampled)).astype(np.float32))
+    return Sample(rows_said(sampled(predictions, n_sampled)).astype(np.float32))
 
 
 def _n_sampled(n_members: int, n_classes: int) -> int:

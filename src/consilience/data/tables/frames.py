@@ -30,9 +30,6 @@ MANY_CLASSES, ANSWERS_PER_CLASS = 20, 10
 MANY_ANSWERS = 10
 """If nobody who gives so many answers ever gives one twice, they are no labels."""
 
-MANY_MEMBERS, MEMBERS_PER_ITEM = 30, 10
-"""More members than the first number, and than this many per item, are items."""
-
 ADVICE = f". Name the column with {Say('label')} to read it so all the same"
 
 
@@ -94,16 +91,6 @@ def check_shared_labels(predictions: Predictions) -> None:
             f"columns of labels must have labels in common; {some(names)} share none with the others: say which "
             f"column is which with {Say('item')}, {Say('member')} and {Say('label')}, or list the members of a wide "
             f"table, such as {Say('member', 'ann,bob')}"
-        )
-
-
-def check_members(predictions: Predictions, order: str, per_item: int = MEMBERS_PER_ITEM) -> None:
-    """Raise if members outnumber items by far; `order` says where members and items are expected."""
-    n_members, n_items = predictions.n_members, predictions.n_items
-    if n_members > max(MANY_MEMBERS, per_item * n_items):
-        raise InvalidPredictions(
-            f"got {n_members:,} members on {n_items:,} items, so rows and columns may be the wrong way round: {order}. "
-            "A long table (item, member, label) says for certain who is who"
         )
 
 
@@ -246,9 +233,9 @@ def _of_data_set(data: Any) -> Columns:
     return Columns({name: Column.of_list(name, values) for name, values in columns.items()})
 
 
-def are_member_tables(parts: Any) -> bool:
-    """Whether some member is a data frame, or a list of scores by class."""
-    return isinstance(parts, list | tuple) and any(is_frame(part) or are_scored(part) for part in parts)
+def is_member_table(part: Any) -> bool:
+    """Whether a member is a data frame, or a list of scores by class."""
+    return is_frame(part) or are_scored(part)
 
 
 def shared_index(labels: Any) -> list[Any] | None:

@@ -17,11 +17,11 @@ import numpy as np
 
 from consilience.data.axes import Axes, Axis, some
 from consilience.data.names import in_order_of_appearance, sorted_names
-from consilience.data.predictions import Predictions, of_answers
+from consilience.data.predictions import Predictions, check_members, of_answers, renamed
 from consilience.data.tables import class_columns as numeric
 from consilience.data.tables.class_columns import shares_by_row, spread
 from consilience.data.tables.coding import is_absent, pooled_labels, unknown_cells
-from consilience.data.tables.frames import check_labels, check_members, check_shared_labels
+from consilience.data.tables.frames import check_labels, check_shared_labels
 from consilience.data.tables.items import may_name_items
 from consilience.data.tables.lists import as_one_scale, check_no_lists, flattened, lists_of_predictions, rows_in
 from consilience.data.tables.roles import Roles, check_no_members, roles_of
@@ -172,7 +172,7 @@ class _View:
         """Probabilities of a wide table: of one member, or of those with names."""
         members = self.members(list(names), is_one=len(values) == 1)
         made = Predictions(values, members=members, items=self.items(), classes=classes, partial=True)
-        return made.with_items(made.axes.items.matched_by_name())
+        return renamed(made, items=made.axes.items.matched_by_name())
 
     def understood(self, made: Predictions, words: str, **columns: Sequence[Column]) -> Understood:
         """What was read, with the first rows of the columns under their roles, and the columns that were not read."""

@@ -11,6 +11,7 @@ from scipy.special import expit, log_softmax, logsumexp
 
 from consilience.answering.linear import item_features
 from consilience.answering.rule import AbstractExplained, AbstractRule, Evidence, RuleForm, side_by_side
+from consilience.data.predictions import example_of
 from consilience.maths.em import Scores
 from consilience.passes.reader import ReadChunk, Reader
 from consilience.passes.responsibilities import as_rows, dense, log_joint, softmax
@@ -82,7 +83,7 @@ class CorrectedRule(AbstractRule):
 
     def answer(self, reader: Reader) -> Callable[[ReadChunk], Array]:
         """A function from each chunk to its corrected posterior (items, classes)."""
-        correction, example = self.correction, reader.predictions.example()
+        correction, example = self.correction, example_of(reader.predictions)
         before = self.rule.answer(reader)
         logs = Reader(reader.predictions, log_floor=LOG_FLOOR, chunk_size=reader.chunk_size)
         layer = logs.layer(correction.scores(reader.predictions))

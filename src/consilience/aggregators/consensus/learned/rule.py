@@ -25,6 +25,7 @@ from consilience.aggregators.consensus.learned.network import HIDDEN_AT_ONCE, Ne
 from consilience.answering.linear import by_answer
 from consilience.answering.rule import AbstractExplained, AbstractRule, Evidence, RuleForm, side_by_side
 from consilience.data.answers import is_largest
+from consilience.data.predictions import apart, example_of
 from consilience.maths.shapley import shapley_values
 from consilience.passes.reader import Reader
 from consilience.system.arrays import Array, FloatArray, like_array, to_numpy
@@ -86,7 +87,7 @@ class LearnedRule(AbstractRule):
     def answer(self, reader: Reader) -> Callable[[ReadChunk], Array]:
         """A function from each chunk to its posterior (items, classes)."""
         reading = Reading(self.weighed, reader)
-        example = reader.predictions.example()
+        example = example_of(reader.predictions)
         prepared = self.prepared
 
         def weighed(chunk: ReadChunk) -> Array:
@@ -221,7 +222,7 @@ class ExplainedLearned(AbstractExplained):
         self._members = np.flatnonzero(~np.isnan(said[:, 0]))
         self._first_choices = said[self._members].argmax(axis=1)
         self._shape = said.shape
-        reader = Reader(one.apart(), chunk_size=len(self._members))  # whose items are the members
+        reader = Reader(apart(one), chunk_size=len(self._members))  # whose items are the members
         self._sums = Reading(self.rule.weighed, reader).sums(reader.chunks[0])
 
     def evidence(self, first: int, second: int) -> Evidence:
