@@ -41,7 +41,7 @@ def test_a_large_posterior_is_computed_when_it_is_asked_for(method, labels, arra
     expected = clone(method).fit(array, labels).posterior_
     monkeypatch.setattr("consilience.passes.reader.DENSE_NUMBERS", 0)
     fitted = clone(method).set_params(chunk_size=40).fit(array, labels)
-    assert not fitted._posterior.is_computed
+    assert fitted._posterior._values is None
     pieces = list(fitted.posterior_chunks())
     assert [(start, stop) for start, stop, _ in pieces] == [(0, 40), (40, 80), (80, 120), (120, 150)]
     np.testing.assert_allclose(np.concatenate([rows for _, _, rows in pieces]), expected, atol=1e-11)

@@ -21,9 +21,8 @@ from consilience.data.axes import array_of_names
 from consilience.data.labels import known_labels, on_classes
 from consilience.data.predictions import check_items_are_single, placed, warn_of_turned_axes
 from consilience.maths.em import UNSETTLED
-from consilience.passes.lazy_posterior import LazyPosterior
-from consilience.passes.patterns import patterns_of
-from consilience.passes.reader import read_anywhere
+from consilience.passes.reader import patterns_of, read_anywhere
+from consilience.passes.responsibilities import LazyPosterior
 from consilience.system.arrays import Array, FloatArray, position_of_largest
 from consilience.system.errors import InvalidPredictions, extra
 from consilience.system.machine import check_fits

@@ -7,9 +7,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from consilience.data.answers import is_largest
-from consilience.data.predictions import answered_by, example_of
-from consilience.passes.patterns import patterns_of
-from consilience.passes.reader import ReadChunk, Reader
+from consilience.data.predictions import Predictions, answered_by, example_of
+from consilience.passes.reader import ReadChunk, Reader, patterns_of
 from consilience.passes.responsibilities import dense, settled
 
 if TYPE_CHECKING:
@@ -18,8 +17,8 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-    from consilience.data.predictions import AbstractPredictions, Predictions
-    from consilience.passes.lazy_posterior import LazyPosterior
+    from consilience.data.predictions import AbstractPredictions
+    from consilience.passes.responsibilities import LazyPosterior
     from consilience.system.arrays import Array, FloatArray
 
 
@@ -122,7 +121,20 @@ class AbstractRule(ABC):
         self, predictions: AbstractPredictions, known: Array | None = None, noise: float = 0.0
     ) -> LazyPosterior:
         """The posterior given what is known of some items (see `settled`)."""
-        return answered_by(predictions, partial(_lazy_posterior, self, noise), known)
+        if not isinstance(predictions, Predictions):
+            return answered_by(predictions, partial(self.lazy_posterior, noise=noise), known)
+        patterns = None if known is not None else patterns_of(predictions)
+        if patterns is not None:
+            return patterns.posterior(self.lazy_posterior(patterns.predictions))
+        reader = Reader(predictions.ballots() if self.is_label.all() else predictions, chunk_size=self.chunk_size)
+        answer, example = self.answer(reader), example_of(predictions)
+        if known is None:
+            return reader.lazy_posterior(answer, example)
+
+        def given(chunk: ReadChunk) -> Array:
+            return settled(dense(answer(chunk)), known[chunk.items], noise)
+
+        return reader.lazy_posterior(given, example)
 
     @abstractmethod
     def answer(self, reader: Reader) -> Callable[[ReadChunk], Array]:
@@ -145,17 +157,3 @@ class AbstractRule(ABC):
     @abstractmethod
     def form(self) -> RuleForm:
         """The rule for torch and ONNX: its numbers, and how they answer."""
-
-
-def _lazy_posterior(rule: AbstractRule, noise: float, block: Predictions, known: Any) -> LazyPosterior:
-    patterns = None if known is not None else patterns_of(block)
-    if patterns is not None:
-        return patterns.posterior(_lazy_posterior(rule, noise, patterns.predictions, None))
-    reader = Reader(block.ballots() if rule.is_label.all() else block, chunk_size=rule.chunk_size)
-    answer = rule.answer(reader)
-
-    def answered(chunk: ReadChunk) -> Array:
-        found = answer(chunk)
-        return found if known is None else settled(dense(found), known[chunk.items], noise)
-
-    return reader.lazy_posterior(answered, example_of(block))

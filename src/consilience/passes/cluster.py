@@ -29,9 +29,9 @@ from consilience.data.predictions import (
     total_of,
 )
 from consilience.maths.em import Scores
-from consilience.passes.lazy_posterior import LazyPosterior
 from consilience.passes.reader import AbstractExpectation, AbstractReader, Expectation, Reader, open_reader
 from consilience.passes.remote_votes import read_votes
+from consilience.passes.responsibilities import LazyPosterior
 from consilience.system.arrays import Array, FloatArray, IntArray, to_numpy
 from consilience.system.errors import InvalidPredictions
 from consilience.system.untrusted import reason_of

@@ -1,8 +1,8 @@
-"""Responsibilities of some items: the softmax of their scores, without the entries that vanish."""
+"""Responsibilities of some items: the softmax of their scores, without the entries that vanish; and the posterior."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, final
 
 import numpy as np
 from scipy import sparse
@@ -22,6 +22,8 @@ from consilience.system.arrays import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
     from consilience.passes.kernels import Features, Layer, Responsibilities
     from consilience.passes.reader import ReadChunk
 
@@ -231,3 +233,50 @@ def _plain_pool(chunk: ReadChunk, member_weights: FloatArray, example: Array) ->
 
 def _are_like(rows: Array, example: Array) -> bool:
     return is_numpy(rows) and is_numpy(example) and bool(rows.dtype == example.dtype)
+
+
+# ---- the items of a fit -----------------------------------------------------------------------------------
+
+
+Chunks: TypeAlias = "Iterator[tuple[int, int, Array]]"
+"""First item, item after the last, and their rows."""
+
+
+@final
+class LazyPosterior:
+    """A posterior (items, classes). Until it is computed it holds on to the arrays that were fitted.
+
+    A remote one lies on a cluster. It is an array there, and `chunks` brings it here block by block.
+    """
+
+    def __init__(
+        self, compute: Callable[[], Array], chunks: Callable[[], Chunks], *, is_large: bool, is_remote: bool = False
+    ) -> None:
+        self._compute: Callable[[], Array] | None = compute if is_large else None
+        self._chunks: Callable[[], Chunks] | None = chunks if is_large or is_remote else None
+        self._is_remote = is_remote
+        self._values: Array | None = None if is_large else compute()
+
+    @classmethod
+    def of(cls, values: Array) -> LazyPosterior:
+        """One that is known already."""
+        return cls(lambda: values, lambda: iter(()), is_large=False)
+
+    def to_array(self) -> Array:
+        """All of it."""
+        if self._compute is not None:
+            self._values, self._compute = self._compute(), None
+            if not self._is_remote:
+                self._chunks = None  # and with it the arrays that were fitted
+        return self._values
+
+    def chunks(self) -> Chunks:
+        """Some items at a time, so that a large posterior never has to be in memory."""
+        if self._chunks is not None:
+            yield from self._chunks()
+        else:
+            yield 0, len(self.to_array()), self.to_array()
+
+    def __getstate__(self) -> dict[str, Any]:
+        """A pickle or a deep copy holds the numbers, not how to compute them."""
+        return {"_values": self.to_array(), "_compute": None, "_chunks": None, "_is_remote": False}

@@ -8,7 +8,7 @@ import pytest
 from sklearn.base import clone
 
 import consilience as cs
-from consilience.passes import patterns
+from consilience.passes import reader as patterns
 from consilience.passes.reader import Reader
 
 METHODS = [
@@ -112,7 +112,7 @@ def test_a_large_posterior_is_written_out_when_asked_for(monkeypatch):
     monkeypatch.setattr(patterns, "DENSE_NUMBERS", 0)
     monkeypatch.setattr(patterns, "ROWS_AT_ONCE", 700)
     fitted = cs.DawidSkene().fit(cs.Predictions.from_labels(votes(), 3))
-    assert not fitted._lazy_posterior().is_computed
+    assert fitted._lazy_posterior()._values is None
     chunks = list(fitted.posterior_chunks())
     assert [chunk[:2] for chunk in chunks] == [(0, 700), (700, 1400), (1400, 2100), (2100, 2800), (2800, 3000)]
     np.testing.assert_array_equal(np.concatenate([rows for *_, rows in chunks]), fitted.posterior_)

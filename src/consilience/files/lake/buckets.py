@@ -12,7 +12,7 @@ from consilience.data.axes import Axes, Axis
 from consilience.data.predictions import Predictions, of_answers
 from consilience.data.tables.numbers import as_probabilities
 from consilience.files.lake.meaning import Contents, Meaning, reading
-from consilience.passes.patterns import MOST_CODES
+from consilience.passes.reader import MOST_CODES
 from consilience.system.errors import InvalidPredictions
 
 if TYPE_CHECKING:
@@ -98,7 +98,7 @@ def _answers(meaning: Meaning, contents: Contents) -> list[pl.Expr]:
 
 
 class CodedBucket(NamedTuple):
-    """The items of a bucket, and a number for the votes on each, as `passes.patterns` codes them."""
+    """The items of a bucket, and a number for the votes on each, as `codes_of` makes it."""
 
     items: pl.Series
     codes: IntArray

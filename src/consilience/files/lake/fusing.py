@@ -25,7 +25,7 @@ from consilience.files.lake.buckets import (
 from consilience.files.lake.manifest import Places
 from consilience.files.lake.meaning import contents_of, facts_of, is_full, may_skip, meaning_of
 from consilience.files.lake.partitions import data_set
-from consilience.passes.patterns import codes_of, votes_of_codes
+from consilience.passes.reader import codes_of, votes_of_codes
 from consilience.system.arrays import position_of_largest, to_numpy
 from consilience.system.atomic import whole_file
 from consilience.system.errors import InvalidPredictions
