@@ -109,8 +109,8 @@ def look_at(predictions: Any, *labels: Any) -> Looked:
     if everything.n_items <= most:
         here = everything.take(slice(None))
         return Looked(here, here, None)
-    placed = (known_truths(placed(everything, own), everything.axes) for own in labels)
-    known = [truths for truths in placed if truths is not None]
+    found = (known_truths(placed(everything, own), everything.axes) for own in labels)
+    known = [truths for truths in found if truths is not None]
     labelled = np.unique(np.concatenate([np.empty(0, np.intp), *(np.flatnonzero(which_known(own)) for own in known)]))
     places = np.union1d(sample(everything.n_items, most), labelled[sample(len(labelled), most)])
     warn(
