@@ -12,8 +12,8 @@ import numpy as np
 from scipy.special import log_softmax, softmax
 
 from consilience.aggregators import SoftDawidSkene
-from consilience.maths.adamw import EPSILON, FIRST_DECAY, SECOND_DECAY
 from consilience.maths.dirichlet import log_normalizer, mean_log
+from consilience.maths.em import EPSILON, FIRST_DECAY, SECOND_DECAY
 from paper.crowd_kit import LEAST, dawid_skene
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from time import monotonic, strftime
 from typing import TYPE_CHECKING
 
-from consilience.system.progress import Progress, show_progress
+from consilience.system.machine import Progress, show_progress
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

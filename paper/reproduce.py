@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from consilience.system.atomic import whole_file
 from consilience.system.errors import extra
-from consilience.system.progress import Progress
+from consilience.system.machine import Progress
 from paper.catalog import EXPERIMENTS
 from paper.catalog.run import SIZE, Run
 from paper.errors import CannotReproduce

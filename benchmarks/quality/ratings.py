@@ -19,7 +19,7 @@ import numpy as np
 import consilience as cs
 from consilience.aggregators.bayesian_combination import VariationalModel
 from consilience.data.predictions import renamed
-from consilience.maths.rates import leaning
+from consilience.maths.em import leaning
 from consilience.metrics.ratings import score_ratings
 from consilience.metrics.scores import score
 from consilience.system.arrays import to_numpy

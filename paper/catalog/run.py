@@ -7,7 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-from consilience.system.progress import Progress
+from consilience.system.machine import Progress
 from paper.downloads import fetch, is_here
 from paper.laplace import why_not
 from paper.results import Row

@@ -10,7 +10,7 @@ torch = pytest.importorskip("torch")
 pytest.importorskip("matplotlib")
 
 import consilience as cs
-from consilience.system.progress import Progress
+from consilience.system.machine import Progress
 from paper import catalog, tasks
 from paper import reproduce as reproducing
 from paper.algorithm_1 import Algorithm1

@@ -10,8 +10,7 @@ import numpy as np
 from consilience.aggregators.iterative import AbstractLabelEM, read_class_prior
 from consilience.answering.declaration import CLASS_PRIOR, CONFUSION, SILENCE, VOTE_STATISTICS, Learned, Record
 from consilience.data.reading import check_number
-from consilience.maths.em import Scores
-from consilience.maths.rates import log_rates, pseudo_answers, smoothed_rates
+from consilience.maths.em import Scores, log_rates, pseudo_answers, smoothed_rates
 
 if TYPE_CHECKING:
     from consilience.maths.em import Statistics

@@ -10,10 +10,8 @@ from typing import TYPE_CHECKING, Literal, final
 
 import numpy as np
 
-from consilience.maths.adamw import Moments, adamw_step
 from consilience.maths.dirichlet import log_normalizer, maximum_likelihood, mean_log
-from consilience.maths.em import Scores
-from consilience.maths.rates import log_rates, pseudo_answers, smoothed_rates
+from consilience.maths.em import Moments, Scores, adamw_step, log_rates, pseudo_answers, smoothed_rates
 from consilience.system.machine import in_order, n_threads
 
 if TYPE_CHECKING:

@@ -12,11 +12,10 @@ from consilience.aggregators.base import AbstractAggregator, Outcome
 from consilience.answering.linear import LinearRule
 from consilience.data.predictions import example_of, n_counted
 from consilience.data.reading import check_number
-from consilience.maths.em import Model, Scores, State, Statistics, em
-from consilience.maths.rates import Silence, heard, keeps_silent
+from consilience.maths.em import Model, Scores, Silence, State, Statistics, em, heard, keeps_silent
 from consilience.passes.reader import open_reader
 from consilience.system.errors import InvalidPredictions
-from consilience.system.progress import show_progress
+from consilience.system.machine import show_progress
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 from consilience.aggregators.base import AbstractAggregator, Outcome
 from consilience.answering.declaration import CLASS_PRIOR, CONFUSION, VOTE_STATISTICS
 from consilience.data.axes import Axes, Axis
-from consilience.maths.rates import smoothed_rates
+from consilience.maths.em import smoothed_rates
 from consilience.passes.reader import open_reader
 from consilience.passes.responsibilities import clamp
 

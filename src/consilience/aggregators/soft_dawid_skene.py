@@ -28,9 +28,7 @@ from consilience.answering.declaration import (
 from consilience.answering.linear import LinearRule
 from consilience.data.predictions import n_counted
 from consilience.data.reading import check_number
-from consilience.maths.adamw import Moments
-from consilience.maths.em import State, em
-from consilience.maths.rates import Silence, heard
+from consilience.maths.em import Moments, Silence, State, em, heard
 from consilience.passes.reader import open_reader
 from consilience.system.errors import InvalidPredictions
 

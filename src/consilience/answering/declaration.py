@@ -14,8 +14,7 @@ from typing import Any, TypeAlias, final
 import numpy as np
 
 from consilience.data.reading import sum_tolerance
-from consilience.maths.em import Statistics
-from consilience.maths.rates import Silence
+from consilience.maths.em import Silence, Statistics
 from consilience.system.arrays import is_array
 
 TOO_LARGE = 1e50

@@ -17,7 +17,7 @@ from consilience.insight.analysis import Analysis
 from consilience.insight.comparison import compare
 from consilience.system.arrays import to_numpy
 from consilience.system.atomic import check_writable
-from consilience.system.progress import Progress, show_progress
+from consilience.system.machine import Progress, show_progress
 from consilience.system.tables import Table
 
 REPORTED = 30

@@ -10,7 +10,7 @@ from consilience.cli.inputs import fitted, shares_of
 from consilience.cli.outputs import check_outputs
 from consilience.files.lake import Fusion, data_set_kind
 from consilience.files.writing import WRITERS
-from consilience.system.progress import show_progress
+from consilience.system.machine import show_progress
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -12,7 +12,7 @@ import numpy as np
 from consilience.data.predictions import Predictions
 from consilience.data.reading import are_probabilities, softmax
 from consilience.system.errors import InvalidPredictions, extra
-from consilience.system.progress import show_progress
+from consilience.system.machine import show_progress
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

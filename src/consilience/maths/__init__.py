@@ -1,4 +1,4 @@
-"""The mathematics that does not touch items: EM and its statistics, Dirichlet distributions, AdamW, rates, silence.
+"""The mathematics that does not touch items: EM and its statistics, Dirichlet distributions, rates, silence, AdamW.
 
 Arrays here are small, NumPy and double precision. It may import from `system`.
 """

@@ -5,7 +5,7 @@ import pytest
 
 import consilience as cs
 from consilience.aggregators.dawid_skene import CategoricalModel, Rates
-from consilience.maths.rates import leaning, pseudo_answers
+from consilience.maths.em import leaning, pseudo_answers
 
 from assertions import assert_never_falls
 

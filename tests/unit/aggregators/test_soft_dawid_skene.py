@@ -7,9 +7,8 @@ from scipy import stats
 import consilience as cs
 from consilience.aggregators.dirichlet_model import DirichletModel, Emissions, lend_to_silent_classes
 from consilience.answering import saving
-from consilience.maths.adamw import Moments
 from consilience.maths.dirichlet import log_normalizer
-from consilience.maths.em import Statistics
+from consilience.maths.em import Moments, Statistics
 from consilience.passes.reader import Reader
 
 import reference

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from consilience.answering.declaration import STATISTICS, Number, Record, Shape, nested, reason_to_refuse
-from consilience.maths.adamw import Moments
-from consilience.maths.em import Statistics
+from consilience.maths.em import Moments, Statistics
 
 N_MEMBERS, N_CLASSES, N_ITEMS = 3, 2, 4
 DECLARED = {

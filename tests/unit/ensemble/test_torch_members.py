@@ -322,7 +322,7 @@ def test_a_bar_only_on_long_work(x, capsys, monkeypatch):
     cs.Predictions.from_models([Net(0)], [x])
     assert capsys.readouterr().err == ""
     times = iter(range(0, 100, 2))
-    monkeypatch.setattr("consilience.system.progress.monotonic", lambda: next(times))
+    monkeypatch.setattr("consilience.system.machine.monotonic", lambda: next(times))
     cs.Predictions.from_models([Net(0)], iter([x, x]))
     assert "running models" in capsys.readouterr().err
     cs.Predictions.from_models([Net(0)], [x], verbose=False)

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from consilience.maths.adamw import Moments, adamw_step
+from consilience.maths.em import Moments, adamw_step
 
 torch = pytest.importorskip("torch")
 

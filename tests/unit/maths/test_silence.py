@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 import consilience as cs
-from consilience.maths.em import Scores, Statistics
-from consilience.maths.rates import PSEUDO_ITEMS, Silence, heard, keeps_silent
+from consilience.maths.em import PSEUDO_ITEMS, Scores, Silence, Statistics, heard, keeps_silent
 
 
 def functions(rng, n_items=600, n_classes=4, coverage=0.7, precision=0.9, silent=0.02):

@@ -4,8 +4,8 @@ from contextlib import suppress
 
 import pytest
 
-from consilience.system import progress as module
-from consilience.system.progress import Progress, show_progress
+from consilience.system import machine as module
+from consilience.system.machine import Progress, show_progress
 
 
 def test_reports_are_discarded_where_no_bar_is_shown(capsys):

@@ -15,8 +15,7 @@ from consilience.aggregators.consensus.opinion_weights import SURE, Standing
 from consilience.aggregators.consensus.traits import PanelSums
 from consilience.data.answers import is_largest
 from consilience.data.predictions import sampled, total_of
-from consilience.maths.em import NEARLY_ONE, Scores, State
-from consilience.maths.rates import leaning
+from consilience.maths.em import NEARLY_ONE, Scores, State, leaning
 from consilience.passes.reader import Reader, open_reader
 from consilience.system.errors import InvalidPredictions
 

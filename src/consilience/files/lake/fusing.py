@@ -29,7 +29,7 @@ from consilience.passes.reader import codes_of, votes_of_codes
 from consilience.system.arrays import position_of_largest, to_numpy
 from consilience.system.atomic import whole_file
 from consilience.system.errors import InvalidPredictions
-from consilience.system.progress import Progress
+from consilience.system.machine import Progress
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -18,7 +18,7 @@ import numpy as np
 from scipy.special import expit, logit
 
 from consilience.aggregators.consensus.learned.experts import PANEL_TRAITS, VOTE, entropy
-from consilience.answering.weights_file import damaged, read_weights, sealed
+from consilience.system.untrusted import damaged, read_weights, sealed
 
 if TYPE_CHECKING:
     import os

@@ -38,8 +38,8 @@ from consilience.aggregators.consensus.learned.experts import (
     pair_features,
     ranking,
 )
-from consilience.answering.weights_file import damaged, read_weights, sealed
 from consilience.system.arrays import Array, FloatArray, namespace
+from consilience.system.untrusted import damaged, read_weights, sealed
 
 if TYPE_CHECKING:
     import os

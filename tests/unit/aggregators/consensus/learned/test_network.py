@@ -17,7 +17,7 @@ from consilience.aggregators.consensus.learned.experts import (
     Opinions,
     Traits,
 )
-from consilience.answering import weights_file
+from consilience.system import untrusted
 
 from simulate import softmax_members
 
@@ -104,7 +104,7 @@ def written(path, **changes):
     arrays = network.contents(network.shipped())
     arrays.pop("checksum")
     arrays = {name: value for name, value in (arrays | changes).items() if value is not None}
-    np.savez(path, **arrays, checksum=np.array(weights_file._checksum(arrays)))
+    np.savez(path, **arrays, checksum=np.array(untrusted._checksum(arrays)))
     return path
 
 
