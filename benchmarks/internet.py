@@ -94,7 +94,7 @@ def main() -> None:
     print(f"A task of the scheduler takes {1e3 * task:.2f} ms, and a worker has {most_tasks} in a pass.\n")
     for (n_members, n_classes), n_items in CASES.items():
         table = 8 * n_members * n_classes**2
-        levels = math.ceil(math.log(CORES, cluster.ADDED_AT_ONCE))
+        levels = math.ceil(math.log(CORES, cluster.SUMS_AT_ONCE))
         print(
             f"{n_items:,} items x {n_members} members x {n_classes:,} classes; statistics of {table / 1e6:.3g} MB, so "
             f"that a pass sends {2 * table * CORES / 1e9:.3g} GB in all\n\n"
@@ -108,7 +108,7 @@ def main() -> None:
                 "read": n_items * of_item / CORES / STORE,
                 "work": n_items * (own.once + (n_passes or 0) * own.visit) / CORES,
                 "M steps": (n_passes or 1) * own.maximize,
-                "network": rounds * table * (1 + cluster.ADDED_AT_ONCE) * levels / LINK,
+                "network": rounds * table * (1 + cluster.SUMS_AT_ONCE) * levels / LINK,
                 "scheduler": rounds * CORES * most_tasks * task,
             }
             cells = [

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from consilience.system.arrays import FloatArray
 
-COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
+LINE_COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 """Okabe and Ito's, which people with any kind of colour vision tell apart, without those that white swallows."""
 
 MARKERS, DASHES = ("o", "s", "^", "D", "v", "P"), ("-", "--", "-.", ":")
@@ -281,9 +281,9 @@ def _looks(n_lines: int) -> list[dict[str, Any]]:
     """Colour, marker and dashes of so many lines."""
     return [
         {
-            "color": COLORS[place % len(COLORS)],
+            "color": LINE_COLORS[place % len(LINE_COLORS)],
             "marker": MARKERS[place % len(MARKERS)],
-            "linestyle": DASHES[place // len(COLORS) % len(DASHES)],
+            "linestyle": DASHES[place // len(LINE_COLORS) % len(DASHES)],
             "markersize": 4,
             "linewidth": 1.5,
             "clip_on": False,

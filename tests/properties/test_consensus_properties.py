@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 import consilience as cs
 from consilience.aggregators.consensus.learned.experts import MOST_CANDIDATES, VOTE
-from consilience.passes.agreement import MOST_MEMBERS
+from consilience.passes.pair_products import MOST_MEMBERS
 from consilience.passes.reader import Reader
 from consilience.system.arrays import to_numpy
 

@@ -10,7 +10,7 @@ from scipy.special import log_softmax
 
 from consilience.answering.rule import AbstractExplained, AbstractRule, Evidence, RuleForm, side_by_side
 from consilience.data.predictions import example_of
-from consilience.passes.kernels import summarize
+from consilience.passes.kernels import chunk_statistics
 from consilience.passes.reader import ReadChunk, Reader
 from consilience.passes.responsibilities import dense, pool, posterior_rows
 from consilience.system.arrays import Array, FloatArray, namespace
@@ -38,12 +38,12 @@ class ExplainedLinear(AbstractExplained):
     def __init__(self, rule: LinearRule, one: Predictions) -> None:
         self.rule = rule
         answers = one.ballots() if rule.is_label.all() else one
-        totals, n_answers = item_features(Reader(answers))
+        totals, n_answers = sums_of_item(Reader(answers))
         behind = (rule.member_weights * n_answers).sum()
         shares = rule.member_weights / (behind if behind > 0 else 1.0)  # of an undecided panel nobody has a share
         self._features, self._n_answers = totals, n_answers
         if rule.log_floor is not None:
-            self._features, self._n_answers = item_features(Reader(answers, log_floor=rule.log_floor))
+            self._features, self._n_answers = sums_of_item(Reader(answers, log_floor=rule.log_floor))
         self._pooled = shares[:, None] * (self._features if rule.averages_logs else totals)
         self._log_pure = self._log_posterior_of_scores()
         self.log_posterior = self._log_mixture()
@@ -88,12 +88,12 @@ class ExplainedLinear(AbstractExplained):
         return Evidence(prior, by_probability, normalizer)
 
 
-def item_features(reader: Reader) -> tuple[FloatArray, FloatArray]:
+def sums_of_item(reader: Reader) -> tuple[FloatArray, FloatArray]:
     """The summed features (members, classes) of the only item, and how often each member answered it."""
     data = reader.predictions
     totals, n_answers = np.zeros((data.n_members, data.n_classes)), np.zeros(data.n_members)
     only = np.ones((1, 1))  # the responsibility of a single class: its sums are the features themselves
-    for part in summarize(reader.chunks[0].features(), only).sums:
+    for part in chunk_statistics(reader.chunks[0].features(), only).sums:
         totals[part.positions] += part.table.reshape(len(part.positions), -1)
         n_answers[part.positions] += part.answer_counts[:, 0]
     return totals, n_answers

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
-from consilience.answering.rule import read_rows
+from consilience.answering.rule import given_rows
 from consilience.system.atomic import whole_file
 from consilience.system.errors import extra
 
@@ -55,7 +55,7 @@ def _draw(graph: Graph, rule: AbstractRule, shape: AxisSizes, *, logits: bool) -
     is_missing = given.apply("IsNaN", dtype=BOOL).cast(graph.dtype).reduced("ReduceMax", 2, keepdims=True)
     given = TRACED.where(is_missing.cast(BOOL), 0.0, given)
     is_label = graph.constant(rule.is_label[:, None, None])
-    rows = read_rows(TRACED, given, 1.0 - is_missing, is_label, have_votes=rule.have_votes, logits=logits)
+    rows = given_rows(TRACED, given, 1.0 - is_missing, is_label, have_votes=rule.have_votes, logits=logits)
     form = rule.form()
     posterior = form.answer({name: graph.constant(values) for name, values in form.numbers.items()}, rows)
     is_silent = is_missing.reduced("ReduceMin", 0).cast(BOOL)

@@ -52,7 +52,7 @@ class GivenRows(NamedTuple):
     is_answer: Array  # (members, batch, 1): also without the answers that are no vote
 
 
-def read_rows(
+def given_rows(
     xp: Any, given: Array, is_answer: Array, is_label: Array, *, have_votes: tuple[bool, bool], logits: bool
 ) -> GivenRows:
     """What was given, zero where missing; `have_votes` says whether some members give votes, and all do."""

@@ -8,7 +8,7 @@ import torch
 from array_api_compat import torch as xp
 from torch import nn
 
-from consilience.answering.rule import read_rows
+from consilience.answering.rule import given_rows
 
 if TYPE_CHECKING:
     from consilience.answering.rule import AbstractRule, Names
@@ -54,7 +54,7 @@ class Fusion(nn.Module):  # type: ignore[misc]  # torch is not followed by the t
             given = predictions.to(dtype)
             is_missing = given.isnan().any(dim=2, keepdim=True)
             filled, is_answer = given.masked_fill(is_missing, 0), (~is_missing).to(dtype)
-            rows = read_rows(xp, filled, is_answer, self.is_label, have_votes=self._have_votes, logits=self.logits)
+            rows = given_rows(xp, filled, is_answer, self.is_label, have_votes=self._have_votes, logits=self.logits)
             # Buffers may be narrower than what is computed in.
             posterior = self._answer({name: number.to(dtype) for name, number in numbers.items()}, rows)
             is_silent = is_missing.all(dim=0)

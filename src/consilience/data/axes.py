@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from consilience.system.arrays import IntArray
 
 PLURAL = {"member": "members", "item": "items", "class": "classes"}
-LONGEST = 40
+LONGEST_NAME = 40
 """How many characters of a name a message shows."""
 
 COUNT = re.compile("0|[1-9][0-9]{0,15}")
@@ -69,7 +69,7 @@ class Axis:
             if n_different < self.size:
                 raise InvalidPredictions(f"{plural} must have distinct names; got {_repeated(names, keys)}")
         if (alike := look_alike(self._positions)) is not None:
-            one, two = (ascii(text)[:LONGEST] for text in alike)
+            one, two = (ascii(text)[:LONGEST_NAME] for text in alike)
             raise InvalidPredictions(f"{plural} must have names that differ to the eye; {one} and {two} look the same")
 
     @property
@@ -252,4 +252,4 @@ def some(names: Sequence[Any]) -> str:
 def short(name: Any) -> str:
     """A name for a message, cut where it is very long."""
     text = repr(name)
-    return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
+    return text if len(text) <= LONGEST_NAME else f"{text[: LONGEST_NAME - 1]}…"

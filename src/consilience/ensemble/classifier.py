@@ -27,7 +27,7 @@ from consilience.ensemble.sklearn_members import (
     in_one_spelling,
     items_of,
     named_members,
-    side_by_side,
+    put_together,
 )
 from consilience.system.arrays import plain_numpy
 
@@ -256,7 +256,7 @@ class EnsembleClassifier(ClassifierMixin, TransformerMixin, MetaEstimatorMixin, 
         ]
         # Named, so that they are not taken for items of the same number that are asked about later.
         items = items_of(X) or [f"row {row} of fit" for row in range(len(numbers))]
-        return side_by_side([lesson.name for lesson in lessons], answers, self.classes_, items)
+        return put_together([lesson.name for lesson in lessons], answers, self.classes_, items)
 
     def _route(self, members: list[tuple[str, Any]], fit_params: dict[str, Any]) -> dict[str, Any]:
         """What each member's `fit` gets beside X and y."""
@@ -286,7 +286,7 @@ class EnsembleClassifier(ClassifierMixin, TransformerMixin, MetaEstimatorMixin, 
             answers_of(member, X, self.classes_, numbered)
             for member, numbered in zip(self.estimators_, self._numbered, strict=True)
         ]
-        return side_by_side(self._kept_names(), answers, self.classes_, items_of(X))
+        return put_together(self._kept_names(), answers, self.classes_, items_of(X))
 
     def predict_proba(self, X: Any) -> Any:
         """The posterior (items, classes) of each row, by what was learned; nothing more is learned."""

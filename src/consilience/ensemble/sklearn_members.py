@@ -129,7 +129,7 @@ def items_of(X: Any) -> list[Any] | None:
     return list(index) if index is not None and index.is_unique else None
 
 
-def side_by_side(
+def put_together(
     names: Iterable[str], answers: Iterable[Array], classes: npt.NDArray[Any], items: list[Any] | None = None
 ) -> Predictions:
     """The members' answers as predictions: rows of probabilities, or positions of labels."""

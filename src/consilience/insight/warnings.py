@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from consilience.data.predictions import Predictions
     from consilience.insight.accuracy.estimates import AccuracyEstimate, Estimates
     from consilience.insight.verdict import Change
-    from consilience.passes.agreement import Agreement
+    from consilience.passes.pair_products import Agreement
     from consilience.system.arrays import FloatArray, IntArray
 
 

@@ -139,7 +139,7 @@ LARGEST = 1e6
 DIGITS_LOST = 0.005
 """A difference smaller than this fraction of the numbers subtracted has lost more than two digits."""
 
-ROUNDING = 4e-15
+STEP_ROUNDING = 4e-15
 """A step may lower the likelihood by this fraction: close to its maximum such changes are rounding."""
 
 
@@ -196,7 +196,7 @@ def maximum_likelihood(
         for _ in range(40):
             trial = np.clip(concentration + size[:, None] * step, concentration / 10, LARGEST)
             trial_value = _mean_log_likelihood(trial, mean_log_rows)
-            is_worse = ~(trial_value >= value - ROUNDING * np.abs(value))  # and where it is NaN
+            is_worse = ~(trial_value >= value - STEP_ROUNDING * np.abs(value))  # and where it is NaN
             if not is_worse.any():
                 break
             size = np.where(is_worse, size / 2, size)

@@ -216,7 +216,7 @@ HALF = 0.5
 LEAST = 1e-9
 """No rate is closer to 0 or 1."""
 
-ENOUGH_ANSWERS, FEW_CLASSES, COMPLETE = 20, 1 / 3, 0.8
+ENOUGH_ANSWERS, FEW_NAMED, COMPLETE = 20, 1 / 3, 0.8
 """A member with so many answers, to less than `COMPLETE` of the items, keeps silent about other classes if beside its
 first class it names no more than a third of those that as many answers of anybody would name."""
 
@@ -266,7 +266,7 @@ def keeps_silent(statistics: Statistics) -> bool:
     n_answers, shares = said.sum(axis=1), said.sum(axis=0) / max(said.sum(), LEAST)
     anybodys = (1 - (1 - shares)[None, :] ** n_answers[:, None]).sum(axis=1)  # classes among so many answers
     anybodys = np.minimum(anybodys, _n_classes_named(shares[None, :]))
-    names_few = _n_classes_named(said) - 1 <= FEW_CLASSES * (anybodys - 1)
+    names_few = _n_classes_named(said) - 1 <= FEW_NAMED * (anybodys - 1)
     is_judged = n_answers >= ENOUGH_ANSWERS
     is_silent = is_judged & names_few & _has_gaps(_answered_share(statistics))
     return bool(n_answers[is_silent].sum() > n_answers[is_judged].sum() / 2)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 MOST_EXACT = 12
 """With more players, orders are sampled: the number of coalitions doubles with each player."""
 
-MOST_PAIRS, LEAST_PAIRS = 256, 4
+MOST_ORDERS, LEAST_ORDERS = 256, 4
 """How many pairs of orders are sampled, each of an order and its reverse, whose errors partly cancel."""
 
 MOST_COALITIONS = 2**13
@@ -46,7 +46,7 @@ def shapley_values(value: Value, n_players: int, nothing: float, everything: flo
         return np.array([everything - nothing])
     if n_players <= MOST_EXACT:
         return exact_values(value, n_players, nothing, everything)
-    n_pairs = max(LEAST_PAIRS, min(MOST_PAIRS, MOST_COALITIONS // (2 * n_players)))
+    n_pairs = max(LEAST_ORDERS, min(MOST_ORDERS, MOST_COALITIONS // (2 * n_players)))
     return sampled_values(value, _orders(n_players, n_pairs), nothing, everything)
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 import numpy as np
 
 from consilience.data.reading import check_number
-from consilience.metrics.posteriors import read_posterior
+from consilience.metrics.posteriors import checked_posterior
 from consilience.system.arrays import plain_numpy
 from consilience.system.errors import InvalidPredictions
 
@@ -27,7 +27,7 @@ def uncertainty(posterior: Any, *, score: Score = "max_probability") -> FloatArr
     >>> uncertainty([[0.9, 0.1], [0.5, 0.5]]).round(3).tolist()
     [0.1, 0.5]
     """
-    values = read_posterior(posterior)
+    values = checked_posterior(posterior)
     if score == "max_probability":
         return np.asarray(1 - values.max(axis=1))
     if score == "entropy":

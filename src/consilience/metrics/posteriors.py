@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from consilience.system.arrays import FloatArray, IntArray
 
 
-def read_posterior(posterior: Any, name: str = "posterior") -> FloatArray:
+def checked_posterior(posterior: Any, name: str = "posterior") -> FloatArray:
     """A posterior as float64 (items, classes), rows summing to 1."""
     values = _numbers(posterior, name)
     # The posterior of half-precision predictions comes in single precision, but its rows sum to 1 no better.
@@ -49,13 +49,13 @@ def read_known(posterior: Any, labels: Any, classes: Sequence[Any] | None = None
     if known is None:
         raise InvalidPredictions("labels must be known for at least one item; all are -1")
     is_known = which_known(known)
-    return read_posterior(rows[np.flatnonzero(is_known)]), known[is_known]
+    return checked_posterior(rows[np.flatnonzero(is_known)]), known[is_known]
 
 
 def read_posterior_and_labels(posterior: Any, labels: Any) -> tuple[FloatArray, IntArray]:
     """Both, where the label of every item is known."""
     rows, axes = _with_axes(posterior)
-    values, known = read_posterior(rows), known_labels(_given(labels, axes), axes)
+    values, known = checked_posterior(rows), known_labels(_given(labels, axes), axes)
     is_unknown = np.ones(len(values), dtype=bool) if known is None else known < 0
     if known is None or is_unknown.any():
         raise InvalidPredictions(

@@ -10,7 +10,7 @@ import numpy as np
 from consilience.data.axes import Axis
 from consilience.data.order import check_order, ratings_of
 from consilience.data.reading import check_number
-from consilience.metrics.posteriors import read_known, read_posterior
+from consilience.metrics.posteriors import checked_posterior, read_known
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 RATINGS = ("mae", "mae of median", "rps", "quadratic kappa")
 """Their names wherever scores are listed."""
 
-ROUNDING = 1e-9
+SHARE_ROUNDING = 1e-9
 """Shares of the probability that differ by less are equal."""
 
 
@@ -45,7 +45,7 @@ def expected_rating(posterior: Any, classes: Sequence[Any] | None = None, *, lev
     Rating(expected=array([2.7]), median=array([3.]), low=array([2.]), high=array([3.]))
     """
     check_number("level", level, most=1)
-    rows = read_posterior(posterior)
+    rows = checked_posterior(posterior)
     values, tail = ratings(rows.shape[1], classes), (1 - level) / 2
     low, median, high = (values[places] for places in _quantiles(rows, (tail, 0.5, 1 - tail)))
     return Rating(rows @ values / rows.sum(axis=1), median, low, high)
@@ -55,7 +55,7 @@ def _quantiles(rows: FloatArray, shares: Sequence[float]) -> list[IntArray]:
     """The places of the classes where these shares of the probability are reached (items,), the shares rising."""
     reached = np.cumsum(rows, axis=1) / rows.sum(axis=1, keepdims=True)
     # A probability of exactly a share is a sum, whose rounding must not decide: the interval is the narrower one.
-    return [(reached < share + (ROUNDING if share < 0.5 else -ROUNDING)).sum(axis=1) for share in shares]
+    return [(reached < share + (SHARE_ROUNDING if share < 0.5 else -SHARE_ROUNDING)).sum(axis=1) for share in shares]
 
 
 def ratings(n_classes: int, classes: Sequence[Any] | None) -> FloatArray:

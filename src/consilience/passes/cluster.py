@@ -40,11 +40,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from consilience.maths.em import Statistics
-    from consilience.passes.agreement import Agreement
+    from consilience.passes.pair_products import Agreement
 
 Result = TypeVar("Result")
 
-ADDED_AT_ONCE = 8
+SUMS_AT_ONCE = 8
 """So many statistics are added up by one task."""
 
 BYTES_AT_ONCE, MOST_TASKS = 2**27, 8
@@ -421,7 +421,7 @@ class ClusterExpectation(AbstractExpectation):
 def tree_sum(client: Any, parts: list[Any]) -> Any:
     """The sum of statistics on the workers: a few are added there, then a few of these sums; one comes back."""
     while len(parts) > 1:
-        some = [parts[place : place + ADDED_AT_ONCE] for place in range(0, len(parts), ADDED_AT_ONCE)]
+        some = [parts[place : place + SUMS_AT_ONCE] for place in range(0, len(parts), SUMS_AT_ONCE)]
         parts = [client.submit(_sum, own, pure=False) if len(own) > 1 else own[0] for own in some]
     (total,) = results(parts)
     return total

@@ -434,7 +434,7 @@ class Accumulator:
         return Statistics(self.n_items, self.class_counts, self.answer_counts, self.sums, self.log_evidence)
 
 
-def summarize(
+def chunk_statistics(
     features: tuple[Features, ...], responsibilities: Responsibilities, counts: FloatArray | None = None
 ) -> ChunkStatistics:
     """The statistics of a chunk given its responsibilities (classes, items), without its evidence.

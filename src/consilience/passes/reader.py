@@ -26,8 +26,8 @@ from consilience.data.predictions import (
     example_of,
     renamed,
 )
-from consilience.passes.agreement import Agreement, agreement_of
-from consilience.passes.kernels import Accumulator, Layer, log_evidence, read_features, summarize
+from consilience.passes.kernels import Accumulator, Layer, chunk_statistics, log_evidence, read_features
+from consilience.passes.pair_products import Agreement, chunk_agreement
 from consilience.passes.responsibilities import (
     SPARSE_FROM,
     LazyPosterior,
@@ -38,8 +38,8 @@ from consilience.passes.responsibilities import (
     expected_from,
     log_joint,
     pool,
-    pooled,
     posterior_rows,
+    sparse_pool,
 )
 from consilience.passes.screening import Screen
 from consilience.system.arrays import (
@@ -278,7 +278,7 @@ class Reader(AbstractReader):
 
         def visit(chunk: ReadChunk) -> ChunkStatistics:
             rows = responsibilities[chunk.items, :]
-            return summarize(chunk.features(), namespace(rows).matrix_transpose(rows), chunk.counts)
+            return chunk_statistics(chunk.features(), namespace(rows).matrix_transpose(rows), chunk.counts)
 
         return self.total(visit)
 
@@ -287,8 +287,8 @@ class Reader(AbstractReader):
         weights = np.ones(self.predictions.n_members) if member_weights is None else member_weights
 
         def visit(chunk: ReadChunk) -> ChunkStatistics:
-            average = pooled(averages.chunks[chunk.place], weights, example_of(averages.predictions))
-            return summarize(chunk.features(), average, chunk.counts)
+            average = sparse_pool(averages.chunks[chunk.place], weights, example_of(averages.predictions))
+            return chunk_statistics(chunk.features(), average, chunk.counts)
 
         return self.total(visit)
 
@@ -296,7 +296,7 @@ class Reader(AbstractReader):
         """How much members agree with each other on these items."""
         n_members, n_classes = self.predictions.n_members, self.predictions.n_classes
         return self.added_up(
-            lambda chunk: agreement_of(chunk.features(), n_members, chunk.n_items, n_classes, chunk.counts)
+            lambda chunk: chunk_agreement(chunk.features(), n_members, chunk.n_items, n_classes, chunk.counts)
         )
 
     def added_up(self, visit: Callable[[ReadChunk], Sum]) -> Sum:
@@ -385,7 +385,7 @@ class Expectation(AbstractExpectation):
             if self._remembers:
                 rest = self._zeros(chunk) if self.rests[chunk.place] is None else self.rests[chunk.place]
                 self.rests[chunk.place] = blended(rest, expected.values, averaging)
-            statistics = summarize(features, expected.values, chunk.counts)
+            statistics = chunk_statistics(features, expected.values, chunk.counts)
             evidence = expected.log_evidence
             if evidence is None:
                 evidence = log_evidence(statistics, expected.values, layer, chunk.counts)
@@ -454,7 +454,7 @@ MOST_TABLED = 2**22
 MOST_CODES = 2**62
 """Votes with more possible patterns have no number."""
 
-ROWS_AT_ONCE = 2**18
+ANSWERED_AT_ONCE = 2**18
 """So many items at a time are given their answers."""
 
 
@@ -470,8 +470,8 @@ class Patterns(NamedTuple):
         n_items = len(self.places)
 
         def chunks() -> Iterator[tuple[int, int, Array]]:
-            for start in range(0, n_items, ROWS_AT_ONCE):
-                stop = min(start + ROWS_AT_ONCE, n_items)
+            for start in range(0, n_items, ANSWERED_AT_ONCE):
+                stop = min(start + ANSWERED_AT_ONCE, n_items)
                 yield start, stop, rows[self.places[start:stop]]
 
         is_large = n_items * rows.shape[1] > DENSE_NUMBERS

@@ -19,11 +19,11 @@ if TYPE_CHECKING:
     from consilience.data.predictions import Predictions
     from consilience.data.tables.columns import Column
 
-HEAD_ROWS = 2000
+FIRST_ROWS = 2000
 """The columns are recognised by so many rows."""
 
 
-class Values(NamedTuple):
+class ColumnValues(NamedTuple):
     """The names that a column holds, and the place of each of its values among them."""
 
     column: Any
@@ -39,8 +39,8 @@ class VoteColumns(NamedTuple):
     """The columns of a table with a row for each vote."""
 
     item: Any
-    members: Values
-    labels: Values
+    members: ColumnValues
+    labels: ColumnValues
 
     def block(self, part: Any) -> Predictions:
         """The votes in a part of the table that has all votes on its items."""
@@ -64,7 +64,7 @@ def read_votes(frame: Any) -> tuple[Any, VoteColumns]:
     index = frame.index.name
     is_sorted = index is not None and frame.known_divisions
     frame = frame if index is None else frame.reset_index()
-    head = frame.head(HEAD_ROWS, npartitions=-1)
+    head = frame.head(FIRST_ROWS, npartitions=-1)
     if not len(head):
         raise InvalidPredictions("a frame of votes must have rows; got none")
     roles = read_columns(columns_of(head.reset_index(drop=True)), Told()).roles
@@ -83,8 +83,8 @@ def read_votes(frame: Any) -> tuple[Any, VoteColumns]:
     votes = frame[[item, member, label]]
     columns = VoteColumns(
         item,
-        Values(member, members, dict(zip(member_values, np.asarray(places).tolist(), strict=True))),
-        Values(label, classes, dict(zip(label_values, found.tolist(), strict=True))),
+        ColumnValues(member, members, dict(zip(member_values, np.asarray(places).tolist(), strict=True))),
+        ColumnValues(label, classes, dict(zip(label_values, found.tolist(), strict=True))),
     )
     return votes if is_sorted and index == item else votes.shuffle(on=item), columns
 

@@ -44,7 +44,7 @@ def expected_from(scores: Array, counts: FloatArray | None = None) -> Expected:
         expected = sparse_softmax(scores, counts)
         if expected is not None:
             return expected
-    return softmax(scores, counts)
+    return dense_softmax(scores, counts)
 
 
 def clamp(probabilities: Array, known: IntArray | None) -> Array:
@@ -118,7 +118,7 @@ def log_joint(features: tuple[Features, ...], known: IntArray | None, layer: Lay
     return xp.where(like(is_out, total, dtype=xp.bool), like(np.full((1, 1), -np.inf), total), total)
 
 
-def softmax(scores: Array, counts: FloatArray | None = None) -> Expected:
+def dense_softmax(scores: Array, counts: FloatArray | None = None) -> Expected:
     """The softmax of the scores (classes, items), which are overwritten."""
     xp = namespace(scores)
     shift = xp.max(scores, axis=0, keepdims=True)
@@ -177,11 +177,11 @@ def posterior_rows(chunk: ReadChunk, layer: Layer, example: Array) -> Array:
     scores = log_joint(chunk.features(), chunk.known, layer, example)
     # In single precision entries of 1e-8 would be left out, which users may need; in double precision 1e-19.
     is_double = is_numpy(scores) and scores.dtype == np.float64
-    values = (expected_from(scores) if is_double else softmax(scores)).values
+    values = (expected_from(scores) if is_double else dense_softmax(scores)).values
     return values.T if is_sparse(values) else as_rows(values, example)
 
 
-def pooled(chunk: ReadChunk, member_weights: FloatArray, example: Array) -> Responsibilities:
+def sparse_pool(chunk: ReadChunk, member_weights: FloatArray, example: Array) -> Responsibilities:
     """The same as `pool` (classes, items), sparse where that pays: shares of votes among a thousand classes."""
     features = chunk.features()
     votes = features[0]

@@ -11,7 +11,7 @@ from consilience.ensemble.sklearn_members import (
     are_pairs,
     named_members,
     positions_among,
-    side_by_side,
+    put_together,
 )
 
 CLASSES = np.array(["ant", "bee", "cat"])
@@ -83,7 +83,7 @@ def test_classes_of_all_members():
 
 
 def test_answers_of_both_kinds_stand_side_by_side():
-    together = side_by_side(["a", "b"], [np.array([[0.2, 0.8, 0], [1, 0, 0]]), np.array([2, 1])], CLASSES)
+    together = put_together(["a", "b"], [np.array([[0.2, 0.8, 0], [1, 0, 0]]), np.array([2, 1])], CLASSES)
     assert (together.members, together.classes) == (["a", "b"], ["ant", "bee", "cat"])
     assert together.is_soft.tolist() == [True, False]
     np.testing.assert_array_equal(together.to_array()[1], np.eye(3)[[2, 1]])

@@ -4,7 +4,7 @@ import pytest
 import torch
 
 import consilience as cs
-from consilience.metrics.posteriors import read_posterior, read_posterior_and_labels
+from consilience.metrics.posteriors import checked_posterior, read_posterior_and_labels
 
 POSTERIOR = np.array([[0.5, 0.5], [0.25, 0.75], [1.0, 0.0]])
 
@@ -18,16 +18,16 @@ def test_arrays_of_any_library(make):
 
 
 def test_doubles_are_not_copied_and_one_hot_rows_may_be_integers():
-    assert read_posterior(POSTERIOR) is POSTERIOR
-    assert read_posterior(np.eye(2, dtype=int)).tolist() == [[1, 0], [0, 1]]
+    assert checked_posterior(POSTERIOR) is POSTERIOR
+    assert checked_posterior(np.eye(2, dtype=int)).tolist() == [[1, 0], [0, 1]]
 
 
 def test_the_posterior_of_predictions_in_half_precision():
     """It comes in single precision, but its rows sum to 1 no better."""
     posterior = np.float32([[0.5, 0.502], [0.25, 0.745]])
-    assert read_posterior(posterior).shape == (2, 2)
+    assert checked_posterior(posterior).shape == (2, 2)
     with pytest.raises(cs.InvalidPredictions, match=r"item 0 .* sums to 1.02"):
-        read_posterior(posterior + np.float32(0.009))
+        checked_posterior(posterior + np.float32(0.009))
 
 
 @pytest.mark.parametrize(
@@ -46,7 +46,7 @@ def test_the_posterior_of_predictions_in_half_precision():
 )
 def test_wrong_posteriors(posterior, message):
     with pytest.raises(cs.InvalidPredictions, match=message):
-        read_posterior(posterior, "belief")
+        checked_posterior(posterior, "belief")
 
 
 @pytest.mark.parametrize(

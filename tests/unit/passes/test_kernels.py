@@ -20,9 +20,9 @@ from consilience.passes.kernels import (
     LabelFeatures,
     Layer,
     _sums_over_items,
+    chunk_statistics,
     log_evidence,
     read_features,
-    summarize,
 )
 from consilience.system.arrays import to_numpy
 
@@ -113,7 +113,7 @@ def test_statistics_are_the_loops(make, form, log_floor):
     features, answers, _ = read(make, log_floor)
     rows = responsibilities_of()
     total = Accumulator(N_MEMBERS, N_CLASSES)
-    total.add(summarize(features, form(rows.T)))
+    total.add(chunk_statistics(features, form(rows.T)))
     statistics = total.statistics()
     counts = np.zeros((N_MEMBERS, N_CLASSES))
     for m, i, _ in answers:
@@ -200,7 +200,7 @@ def test_chunks_add_up():
             soft = tuple(member.between(start, stop) for member in chunk.soft)
             piece = Chunk(start, stop, soft, chunk.hard.between(start, stop))
             features = read_features(piece, N_CLASSES, hard_positions, np.empty(0), log_floor=None)
-            total.add(summarize(features, rows[start:stop].T)._replace(log_evidence=float(stop - start)))
+            total.add(chunk_statistics(features, rows[start:stop].T)._replace(log_evidence=float(stop - start)))
     assert whole.log_evidence == parts.log_evidence == N_ITEMS
     for name in ("n_items", "class_counts", "answer_counts", "sums"):
         np.testing.assert_allclose(getattr(parts.statistics(), name), getattr(whole.statistics(), name), rtol=1e-12)
@@ -218,7 +218,7 @@ def test_more_members_than_classes_are_added_at_once_with_the_same_result(order)
         log_floor=None,
     )
     posterior, total = rng.dirichlet(np.ones(2), size=7), Accumulator(5, 2)
-    total.add(summarize(features, posterior.T))
+    total.add(chunk_statistics(features, posterior.T))
     np.testing.assert_allclose(total.sums, reference.confusion_counts(reference.answers_of(rows), posterior, 5))
 
 
@@ -247,7 +247,7 @@ def test_the_evidence_follows_from_the_statistics():
     layer = Layer(scores_of(), np.empty(0), np.array([0, 1, 2]), np.empty(0, np.intp))
     joint = features[0].score(layer) + layer.scores.log_prior[:, None]
     posterior = sparse.csr_array(np.exp(joint) / np.exp(joint).sum(axis=0))
-    found = log_evidence(summarize(features, posterior), posterior, layer)
+    found = log_evidence(chunk_statistics(features, posterior), posterior, layer)
     assert found == pytest.approx(sum(np.log(sum(np.exp(joint[k, i]) for k in range(3))) for i in range(N_ITEMS)))
 
 

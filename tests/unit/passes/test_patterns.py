@@ -110,7 +110,7 @@ def test_lists_of_probabilities_agree_as_often_as_they_count():
 
 def test_a_large_posterior_is_written_out_when_asked_for(monkeypatch):
     monkeypatch.setattr(patterns, "DENSE_NUMBERS", 0)
-    monkeypatch.setattr(patterns, "ROWS_AT_ONCE", 700)
+    monkeypatch.setattr(patterns, "ANSWERED_AT_ONCE", 700)
     fitted = cs.DawidSkene().fit(cs.Predictions.from_labels(votes(), 3))
     assert fitted._lazy_posterior()._values is None
     chunks = list(fitted.posterior_chunks())

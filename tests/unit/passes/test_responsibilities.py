@@ -17,11 +17,11 @@ from consilience.passes.responsibilities import (
     blended,
     clamp,
     dense,
+    dense_softmax,
     expected_from,
     pool,
-    pooled,
     settled,
-    softmax,
+    sparse_pool,
     sparse_softmax,
     sparse_where_it_pays,
 )
@@ -38,13 +38,13 @@ ROWS = np.array([[0.2, 0.8], [0.5, 0.5], [0.7, 0.3]])
 @every_library
 def test_softmax_is_scipys(make):
     scores = np.random.default_rng(0).normal(scale=400, size=(5, 30))
-    found = softmax(make(scores.copy()))
+    found = dense_softmax(make(scores.copy()))
     np.testing.assert_allclose(to_numpy(found.values), special.softmax(scores, axis=0), atol=1e-15)
     assert found.log_evidence == pytest.approx(special.logsumexp(scores, axis=0).sum(), rel=1e-13)
 
 
 def test_a_class_that_is_ruled_out_has_no_responsibility():
-    found = softmax(np.array([[-np.inf, 0.0], [3.0, 0.0]]))
+    found = dense_softmax(np.array([[-np.inf, 0.0], [3.0, 0.0]]))
     assert found.values.tolist() == [[0, 0.5], [1, 0.5]]
     assert found.log_evidence == pytest.approx(3 + np.log(2))
 
@@ -55,7 +55,7 @@ def test_what_is_left_out_is_below_rounding(seed, dtype, by_item):
     scores = rng.normal(size=(80, 12)).astype(dtype)
     scores[rng.integers(80, size=12), np.arange(12)] += rng.uniform(50, 300, size=12)
     given_ = np.asfortranarray(scores) if by_item else scores
-    found, full = sparse_softmax(given_), softmax(scores.copy())
+    found, full = sparse_softmax(given_), dense_softmax(scores.copy())
     assert found.values.format == "csr" and found.values.dtype == dtype and found.values.nnz < 0.1 * scores.size
     np.testing.assert_allclose(found.values.toarray(), full.values, atol=np.finfo(dtype).eps)
     np.testing.assert_allclose(found.values.sum(axis=0), 1, rtol=4 * np.finfo(dtype).eps)
@@ -179,7 +179,7 @@ def test_pools_of_votes_are_weighted_means(known, n_classes):
     weights = np.array([1.0, 2.0, 0.5])
     expected = clamp(np.einsum("m,mij->ij", weights, array) / weights.sum(), known)
     np.testing.assert_allclose(pool(chunk, weights, np.empty(0)), expected, atol=1e-15)
-    found = pooled(chunk, weights, np.empty(0))
+    found = sparse_pool(chunk, weights, np.empty(0))
     assert sparse.issparse(found) == (n_classes == SPARSE_FROM)
     np.testing.assert_allclose(dense(found).T, expected, atol=1e-15)
 

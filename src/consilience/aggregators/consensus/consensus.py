@@ -52,7 +52,7 @@ from consilience.answering.declaration import (
 from consilience.data.labels import known_truths, which_known
 from consilience.data.reading import check_number
 from consilience.maths.em import State
-from consilience.passes.agreement import Agreement
+from consilience.passes.pair_products import Agreement
 from consilience.system.errors import InvalidPredictions, warn
 
 if TYPE_CHECKING:

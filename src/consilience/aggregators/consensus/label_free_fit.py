@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from consilience.aggregators.consensus.learned.experts import Opinions
     from consilience.data.predictions import AbstractPredictions, Predictions
     from consilience.maths.em import Statistics
-    from consilience.passes.agreement import Agreement
+    from consilience.passes.pair_products import Agreement
     from consilience.passes.reader import AbstractReader
     from consilience.system.arrays import FloatArray
 

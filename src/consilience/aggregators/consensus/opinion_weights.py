@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 if TYPE_CHECKING:
-    from consilience.passes.agreement import Agreement
+    from consilience.passes.pair_products import Agreement
     from consilience.system.arrays import FloatArray
 
 

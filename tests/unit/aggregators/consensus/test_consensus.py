@@ -7,7 +7,7 @@ import pytest
 
 import consilience as cs
 from consilience.aggregators.consensus.learned import network
-from consilience.passes.agreement import MOST_MEMBERS
+from consilience.passes.pair_products import MOST_MEMBERS
 from consilience.passes.reader import Reader
 
 from simulate import softmax_members

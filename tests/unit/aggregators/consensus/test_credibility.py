@@ -5,7 +5,7 @@ import pytest
 
 import consilience as cs
 from consilience.aggregators.consensus.opinion_weights import LEAST_CREDIBILITY, credibility
-from consilience.passes.agreement import Agreement
+from consilience.passes.pair_products import Agreement
 
 from simulate import softmax_members
 

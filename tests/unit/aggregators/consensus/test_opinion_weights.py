@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 import consilience as cs
 from consilience.aggregators.consensus.opinion_weights import LEAST_SHARE, copies, pool_weights, skills
-from consilience.passes.agreement import MOST_MEMBERS
+from consilience.passes.pair_products import MOST_MEMBERS
 from consilience.passes.reader import Reader
 
 from simulate import softmax_members
@@ -159,7 +159,7 @@ def test_two_members_weigh_the_same(rng):
 
 def test_many_members_are_not_compared(rng, monkeypatch):
     array, truth = softmax_members(rng, rng.uniform(0.5, 3, size=MOST_MEMBERS + 1), 100, 3)
-    monkeypatch.setattr("consilience.passes.agreement._compare", lambda *_: pytest.fail("they were compared"))
+    monkeypatch.setattr("consilience.passes.pair_products._compare", lambda *_: pytest.fail("they were compared"))
     fitted = cs.Consensus().fit(array)
     np.testing.assert_array_equal(fitted.member_weights_, 1 / len(array))
     assert (fitted.posterior_.argmax(axis=1) == truth).mean() > 0.95

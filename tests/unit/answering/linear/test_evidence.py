@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import consilience as cs
-from consilience.answering.linear import LinearRule, _logarithmic_mean, item_features
+from consilience.answering.linear import LinearRule, _logarithmic_mean, sums_of_item
 from consilience.maths.em import Scores
 from consilience.passes.reader import Reader
 
@@ -62,7 +62,7 @@ def test_a_member_who_did_not_answer_is_not_evidence():
 
 def test_several_answers_of_a_member_are_summed():
     one = cs.Predictions.from_answers([0, 0, 0], [0, 0, 1], probabilities=[[0.5, 0.5], [0.25, 0.75], [1, 0]])
-    totals, n_answers = item_features(Reader(one))
+    totals, n_answers = sums_of_item(Reader(one))
     np.testing.assert_allclose(totals, [[0.75, 1.25], [1, 0]])
     assert n_answers.tolist() == [2, 1]
 

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, final
 import numpy as np
 from scipy.special import expit, log_softmax, logsumexp
 
-from consilience.answering.linear import item_features
+from consilience.answering.linear import sums_of_item
 from consilience.answering.rule import AbstractExplained, AbstractRule, Evidence, RuleForm, side_by_side
 from consilience.data.predictions import example_of
 from consilience.maths.em import Scores
 from consilience.passes.reader import ReadChunk, Reader
-from consilience.passes.responsibilities import as_rows, dense, log_joint, softmax
+from consilience.passes.responsibilities import as_rows, dense, dense_softmax, log_joint
 from consilience.system.arrays import Array, like, namespace
 
 if TYPE_CHECKING:
@@ -93,7 +93,7 @@ class CorrectedRule(AbstractRule):
             xp = namespace(answers)
             scores = log_joint(logs.chunks[chunk.place].features(), None, layer, example)
             floored = xp.log(xp.maximum(answers, like(np.array(ANSWER_FLOOR), answers)))
-            return as_rows(softmax(scores + correction.sharpness * xp.matrix_transpose(floored)).values, example)
+            return as_rows(dense_softmax(scores + correction.sharpness * xp.matrix_transpose(floored)).values, example)
 
         return corrected
 
@@ -140,7 +140,7 @@ class ExplainedCorrection(AbstractExplained):
     def __init__(self, before: AbstractExplained, correction: Correction, one: Predictions) -> None:
         self._before, self._sharpness = before, correction.sharpness
         self._scores = correction.scores(one)
-        self._logs, _ = item_features(Reader(one, log_floor=LOG_FLOOR))
+        self._logs, _ = sums_of_item(Reader(one, log_floor=LOG_FLOOR))
         sharpened = correction.sharpness * np.maximum(before.log_posterior, np.log(ANSWER_FLOOR))
         taught = self._scores.log_prior + (self._scores.weights * self._logs[:, None, :]).sum(axis=(0, 2))
         self.log_posterior = np.asarray(log_softmax(sharpened + taught))

@@ -21,7 +21,7 @@ MOST_MEMBERS = 512
 DENSE_FASTER = 64
 """How many products a dense matrix product makes in the time of one in a sparse matrix product, about."""
 
-NUMBERS_AT_ONCE = 2**20
+TABLED_AT_ONCE = 2**20
 """Labels are compared as a dense table of so many numbers at a time."""
 
 SPREAD = 0.01
@@ -136,7 +136,7 @@ class Laid(NamedTuple):
     n_answers: Any  # (members, items)
 
 
-def agreement_of(
+def chunk_agreement(
     features: tuple[Features, ...], n_members: int, n_items: int, n_classes: int, counts: FloatArray | None = None
 ) -> Agreement:
     """The agreement of the members on the items of a chunk, which count so often each."""
@@ -242,7 +242,7 @@ def _dense_products(first: sparse.csc_array, second: sparse.csc_array) -> FloatA
     """`first` @ `second`.T, some columns at a time. Single precision is exact for sums of up to 2²⁴ ones."""
     total = np.zeros((first.shape[0], second.shape[0]))
     dtype: Any = np.float32 if (first.data == 1).all() and (second.data == 1).all() else np.float64
-    step = max(1, NUMBERS_AT_ONCE // max(total.shape))
+    step = max(1, TABLED_AT_ONCE // max(total.shape))
     for start in range(0, first.shape[1], step):
         one = first[:, start : start + step].toarray().astype(dtype)
         other = one if second is first else second[:, start : start + step].toarray().astype(dtype)

@@ -6,8 +6,8 @@ import pytest
 import torch
 
 import consilience as cs
-from consilience.passes import agreement
-from consilience.passes.agreement import SPREAD, Agreement, agreement_of
+from consilience.passes import pair_products
+from consilience.passes.pair_products import SPREAD, Agreement, chunk_agreement
 from consilience.passes.reader import Reader
 
 import reference
@@ -18,7 +18,7 @@ FIELDS = ("products", "counts", "confidences", "answers", "totals")
 
 def of(predictions):
     (chunk,) = Reader(predictions).chunks
-    return agreement_of(chunk.features(), predictions.n_members, chunk.n_items, predictions.n_classes)
+    return chunk_agreement(chunk.features(), predictions.n_members, chunk.n_items, predictions.n_classes)
 
 
 def assert_is(found, answers, n_members):
@@ -137,8 +137,8 @@ def test_dense_products_of_labels_are_the_sparse_ones(monkeypatch, is_repeated):
     predictions = cs.Predictions.from_answers(item, member, rng.integers(3, size=len(item)), n_classes=3)
     found = []
     for faster in (0, np.inf):
-        monkeypatch.setattr(agreement, "DENSE_FASTER", faster)
-        monkeypatch.setattr(agreement, "NUMBERS_AT_ONCE", 64)  # several blocks
+        monkeypatch.setattr(pair_products, "DENSE_FASTER", faster)
+        monkeypatch.setattr(pair_products, "TABLED_AT_ONCE", 64)  # several blocks
         found.append(of(predictions))
     for field in FIELDS:
         np.testing.assert_array_equal(*(getattr(each, field) for each in found))
