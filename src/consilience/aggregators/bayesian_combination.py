@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, final
 import numpy as np
 from scipy.special import digamma, gammaln
 
-from consilience.aggregators.iterative import AbstractLabelEM, read_class_prior
+from consilience.aggregators.base import read_class_prior
+from consilience.aggregators.dawid_skene import AbstractLabelEM
 from consilience.answering.declaration import CLASS_PRIOR, CONFUSION, SILENCE, VOTE_STATISTICS, Learned, Record, Shape
 from consilience.data.reading import check_number
 from consilience.maths.dirichlet import kullback_leibler, mean_log

@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, final
 
 import numpy as np
 
-from consilience.aggregators.base import Outcome
+from consilience.aggregators.base import AbstractLatent, Outcome, read_class_prior
 from consilience.aggregators.dirichlet_model import DirichletModel, Emissions, Start
-from consilience.aggregators.iterative import AbstractLatent, read_class_prior
 from consilience.answering.declaration import (
     BY_MEMBER_FLAGS,
     LEARNED_ROUNDING,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self, final
 
 import numpy as np
 
-from consilience.aggregators.base import Outcome
+from consilience.aggregators.base import AbstractIterative, Outcome
 from consilience.aggregators.consensus.class_shares import (
     MOST_WEIGHT,
     ClassShares,
@@ -36,7 +36,6 @@ from consilience.aggregators.consensus.learned import network
 from consilience.aggregators.consensus.learned.rule import LearnedRule
 from consilience.aggregators.consensus.opinion_weights import Standing
 from consilience.aggregators.consensus.traits import PanelSums, traits_of
-from consilience.aggregators.iterative import AbstractIterative
 from consilience.answering.declaration import (
     BY_MEMBER_FLAGS,
     CLASS_PRIOR,
