@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, final
 
 import numpy as np
@@ -19,6 +20,7 @@ FLOOR = 1e-10
 
 
 @final
+@dataclass(kw_only=True, repr=False, eq=False)
 class Average(AbstractPool):
     """The mean of the members' probabilities.
 
@@ -37,11 +39,10 @@ class Average(AbstractPool):
     [[0.7, 0.3]]
     """
 
-    command: ClassVar[str] = "average"
+    kind: Literal["arithmetic", "geometric"] = "arithmetic"
+    weights: Any = None
 
-    def __init__(self, *, kind: Literal["arithmetic", "geometric"] = "arithmetic", weights: Any = None) -> None:
-        self.kind = kind
-        self.weights = weights
+    command: ClassVar[str] = "average"
 
     def _variants(self) -> dict[str, Average]:
         """The arithmetic and the geometric mean."""

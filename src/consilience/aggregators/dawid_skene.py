@@ -181,6 +181,7 @@ class AbstractLabelEM(AbstractLatent):
 
 
 @final
+@dataclass(kw_only=True, repr=False, eq=False)
 class DawidSkene(AbstractLabelEM):
     """Dawid-Skene: EM on hard labels, in log space.
 
@@ -222,6 +223,15 @@ class DawidSkene(AbstractLabelEM):
     [0]
     """
 
+    smoothing: float = 0.01
+    class_prior: Any = None
+    missing: Literal["auto", "ignored", "informative"] = "auto"
+    max_iter: int = 100
+    tol: float | None = 1e-6
+    forgetting: float = 1.0
+    chunk_size: int | None = None
+    verbose: bool = False
+
     command: ClassVar[str] = "dawid-skene"
     learned: ClassVar[Learned] = {
         "parameters_": Record(Rates, {"class_prior": CLASS_PRIOR, "confusion": CONFUSION}),
@@ -230,27 +240,6 @@ class DawidSkene(AbstractLabelEM):
         "class_prior_": CLASS_PRIOR,
         "confusion_": CONFUSION,
     }
-
-    def __init__(
-        self,
-        *,
-        smoothing: float = 0.01,
-        class_prior: Any = None,
-        missing: Literal["auto", "ignored", "informative"] = "auto",
-        max_iter: int = 100,
-        tol: float | None = 1e-6,
-        forgetting: float = 1.0,
-        chunk_size: int | None = None,
-        verbose: bool = False,
-    ) -> None:
-        self.smoothing = smoothing
-        self.class_prior = class_prior
-        self.missing = missing
-        self.max_iter = max_iter
-        self.tol = tol
-        self.forgetting = forgetting
-        self.chunk_size = chunk_size
-        self.verbose = verbose
 
     def _check_parameters(self, n_members: int, n_classes: int) -> None:
         del n_members

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from copy import copy
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, final
 
 import numpy as np
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
 
 
 @final
+@dataclass(kw_only=True, repr=False, eq=False)
 class SoftDawidSkene(AbstractLatent):
     """Soft Dawid-Skene: EM with Dirichlet emissions, started from the average and kept near it.
 
@@ -119,11 +121,26 @@ class SoftDawidSkene(AbstractLatent):
     [0, 1]
     """
 
-    is_soft_: npt.NDArray[np.bool_]
-    weight_: float
-    table_: FloatArray
-    log_normalizers_: FloatArray
-    moments_: Moments
+    averaging: float | Mapping[int, float] = 1e-3
+    max_iter: int = 100
+    optimizer_steps: int = 5
+    learning_rate: float = 1e-4
+    weight_decay: float = 1e-4
+    optimizer_moments: Literal["kept", "anew"] = "kept"
+    init_smoothing: float | Literal["auto"] = "auto"
+    init_rows: Literal["rates", "counts"] = "rates"
+    init_iterations: int = 0
+    init_ties: Literal["split", "first"] = "split"
+    silent_classes: Literal["average", "flat", "floor"] = "average"
+    floor: float = 1e-10
+    tol: float | None = None
+    class_prior: Any = None
+    missing: Literal["auto", "ignored", "informative"] = "auto"
+    solver: Literal["adamw", "exact"] = "adamw"
+    smoothing: float = 0.01
+    forgetting: float = 1.0
+    chunk_size: int | None = None
+    verbose: bool = False
 
     command: ClassVar[str] = "soft-dawid-skene"
     learned: ClassVar[Learned] = {
@@ -136,51 +153,6 @@ class SoftDawidSkene(AbstractLatent):
         "table_": "mkk",
         "log_normalizers_": Shape("mk", is_signed=True),
     }
-
-    def __init__(
-        self,
-        *,
-        averaging: float | Mapping[int, float] = 1e-3,
-        max_iter: int = 100,
-        optimizer_steps: int = 5,
-        learning_rate: float = 1e-4,
-        weight_decay: float = 1e-4,
-        optimizer_moments: Literal["kept", "anew"] = "kept",
-        init_smoothing: float | Literal["auto"] = "auto",
-        init_rows: Literal["rates", "counts"] = "rates",
-        init_iterations: int = 0,
-        init_ties: Literal["split", "first"] = "split",
-        silent_classes: Literal["average", "flat", "floor"] = "average",
-        floor: float = 1e-10,
-        tol: float | None = None,
-        class_prior: Any = None,
-        missing: Literal["auto", "ignored", "informative"] = "auto",
-        solver: Literal["adamw", "exact"] = "adamw",
-        smoothing: float = 0.01,
-        forgetting: float = 1.0,
-        chunk_size: int | None = None,
-        verbose: bool = False,
-    ) -> None:
-        self.averaging = averaging
-        self.max_iter = max_iter
-        self.optimizer_steps = optimizer_steps
-        self.learning_rate = learning_rate
-        self.weight_decay = weight_decay
-        self.optimizer_moments = optimizer_moments
-        self.init_smoothing = init_smoothing
-        self.init_rows = init_rows
-        self.init_iterations = init_iterations
-        self.init_ties = init_ties
-        self.silent_classes = silent_classes
-        self.floor = floor
-        self.tol = tol
-        self.class_prior = class_prior
-        self.missing = missing
-        self.solver = solver
-        self.smoothing = smoothing
-        self.forgetting = forgetting
-        self.chunk_size = chunk_size
-        self.verbose = verbose
 
     @classmethod
     def paper(
