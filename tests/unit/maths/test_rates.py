@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from consilience.aggregators.dirichlet_model import lend_to_silent_classes
+from consilience.aggregators.soft_dawid_skene import lend_to_silent_classes
 from consilience.maths.em import Statistics
 from consilience.maths.rates import log_rates, pseudo_answers, smoothed_rates
 
