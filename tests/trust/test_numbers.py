@@ -7,7 +7,7 @@ import pytest
 from threadpoolctl import threadpool_limits
 
 import consilience as cs
-from consilience.aggregators import dirichlet_model
+from consilience.aggregators import soft_dawid_skene
 from consilience.data import predictions
 from consilience.passes import reader
 from consilience.passes.reader import Reader
@@ -89,7 +89,7 @@ METHODS = [
 
 
 def fitted_on(method, array, n_threads, monkeypatch):
-    for module in (predictions, reader, dirichlet_model):
+    for module in (predictions, reader, soft_dawid_skene):
         monkeypatch.setattr(module, "n_threads", lambda: n_threads)
     with threadpool_limits(n_threads):
         fitted = type(method)(**method.get_params()).fit(array)

@@ -1,4 +1,4 @@
-"""The methods, one file each, what they share (`base`, `iterative`, `pooling`), and their registry.
+"""The methods, one file each, what they share (`base`), and their registry.
 
 A new method is a file here and a line below; `consensus/` is large, and so a folder. The room may import from `system`,
 `data`, `maths`, `passes` and `answering`.

@@ -1,24 +1,70 @@
-"""Averaging: what everyone uses, because it never fails badly."""
+"""Averaging, what everyone uses, because it never fails badly; and the base of all methods that only pool."""
 
 from __future__ import annotations
 
+from abc import abstractmethod
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, final
 
 import numpy as np
 
-from consilience.aggregators.pooling import AbstractPool
+from consilience.aggregators.base import AbstractAggregator, Outcome
+from consilience.answering.declaration import CLASS_PRIOR, CONFUSION, VOTE_STATISTICS, Learned
 from consilience.answering.linear import LinearRule
+from consilience.data.axes import Axes, Axis
+from consilience.maths.em import smoothed_rates
+from consilience.passes.reader import open_reader
+from consilience.passes.responsibilities import clamp
 
 if TYPE_CHECKING:
-    from consilience.data.axes import Axes
-    from consilience.data.predictions import Predictions
-    from consilience.system.arrays import FloatArray
+    from consilience.data.predictions import AbstractPredictions, Predictions
+    from consilience.maths.em import Statistics
+    from consilience.system.arrays import Array, FloatArray, IntArray
+
+
+class AbstractPool(AbstractAggregator):
+    """A posterior that needs no fit; class prior and confusion matrices are counted under it."""
+
+    learned: ClassVar[Learned] = {"statistics_": VOTE_STATISTICS, "class_prior_": CLASS_PRIOR, "confusion_": CONFUSION}
+    _matrices_at_once: ClassVar[int] = 3
+
+    @abstractmethod
+    def _rule(self, n_members: int) -> LinearRule:
+        """How items are answered that have so many members."""
+
+    def rule(self) -> LinearRule:
+        """How any items are answered."""
+        self._check_is_fitted()
+        members, classes = self.members_, self.classes_
+        axes = Axes(Axis("member", len(members), members), Axis("item", 0), Axis("class", len(classes), classes))
+        self._check_order(axes)  # weights may have been set since the fit
+        return self._rule(len(members))
+
+    def _fit(self, predictions: AbstractPredictions, known: IntArray | None) -> Outcome:
+        posterior, statistics = self._counted(predictions, known)
+        return self._learn(posterior, statistics)
+
+    def _partial_fit(self, predictions: AbstractPredictions, known: IntArray | None) -> Outcome:
+        posterior, statistics = self._counted(predictions, known)
+        return self._learn(posterior, self.statistics_ + statistics)
+
+    def _counted(self, predictions: AbstractPredictions, known: IntArray | None) -> tuple[Array, Statistics]:
+        """The posterior, and how often each member calls class k class j under it."""
+        posterior = clamp(self._rule(predictions.n_members).posterior(predictions), known)
+        return posterior, open_reader(predictions.ballots()).statistics(posterior)
+
+    def _learn(self, posterior: Array, statistics: Statistics) -> Outcome:
+        self.class_prior_ = statistics.class_counts / statistics.class_counts.sum()
+        self.confusion_ = smoothed_rates(statistics.sums, 0)
+        return Outcome(posterior, statistics)
+
 
 FLOOR = 1e-10
 """What a probability of zero counts as in the geometric mean, where it would forbid a class for ever."""
 
 
 @final
+@dataclass(kw_only=True, repr=False, eq=False)
 class Average(AbstractPool):
     """The mean of the members' probabilities.
 
@@ -37,11 +83,10 @@ class Average(AbstractPool):
     [[0.7, 0.3]]
     """
 
-    command: ClassVar[str] = "average"
+    kind: Literal["arithmetic", "geometric"] = "arithmetic"
+    weights: Any = None
 
-    def __init__(self, *, kind: Literal["arithmetic", "geometric"] = "arithmetic", weights: Any = None) -> None:
-        self.kind = kind
-        self.weights = weights
+    command: ClassVar[str] = "average"
 
     def _variants(self) -> dict[str, Average]:
         """The arithmetic and the geometric mean."""

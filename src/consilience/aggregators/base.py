@@ -1,4 +1,4 @@
-"""What every aggregator has in common: the scikit-learn-like face."""
+"""What aggregators have in common: the scikit-learn-like face of all, and the arguments of those that iterate."""
 
 # ruff: noqa: B027 - a hook that does nothing is one that a method need not provide
 
@@ -6,10 +6,13 @@ from __future__ import annotations
 
 import warnings
 from abc import ABC, abstractmethod
+from contextlib import contextmanager
 from copy import deepcopy
 from inspect import signature
 from operator import is_
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self, TypeVar, overload
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Self, TypeVar, overload
+
+import numpy as np
 
 from consilience.aggregators import learned_frames, registry
 from consilience.answering import saving
@@ -20,12 +23,13 @@ from consilience.data.alignment import check_sizes
 from consilience.data.axes import array_of_names
 from consilience.data.labels import known_labels, on_classes
 from consilience.data.predictions import check_items_are_single, placed, warn_of_turned_axes
-from consilience.maths.em import UNSETTLED
+from consilience.data.reading import check_number
+from consilience.maths.em import UNSETTLED, Silence, keeps_silent
 from consilience.passes.reader import patterns_of, read_anywhere
 from consilience.passes.responsibilities import LazyPosterior
 from consilience.system.arrays import Array, FloatArray, position_of_largest
 from consilience.system.errors import InvalidPredictions, extra
-from consilience.system.machine import check_fits
+from consilience.system.machine import check_fits, show_progress
 
 if TYPE_CHECKING:
     import os
@@ -37,6 +41,7 @@ if TYPE_CHECKING:
     from consilience.data.axes import Axes
     from consilience.data.predictions import AbstractPredictions, Predictions
     from consilience.maths.em import Statistics
+    from consilience.passes.reader import AbstractReader
 
 Rule = TypeVar("Rule", bound=AbstractRule)
 
@@ -447,3 +452,79 @@ def fitted_copy(aggregator: Method, predictions: AbstractPredictions, labels: An
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", UNSETTLED)
         return unfitted_copy(aggregator).fit(predictions, labels)
+
+
+class AbstractIterative(AbstractAggregator):
+    """EM or something like it: passes over the items until the objective settles."""
+
+    max_iter: int
+    tol: float | None
+    forgetting: float
+    chunk_size: int | None
+    verbose: bool
+
+    @contextmanager
+    def _progress(self, reader: AbstractReader, n_passes: int) -> Iterator[None]:
+        """Show how many chunks of so many passes are done, where the user wants to see it."""
+        n_chunks = n_passes * len(reader.chunks)
+        with show_progress(type(self).__name__, n_chunks, is_shown=self.verbose) as progress:
+            reader.on_chunk = progress.finish
+            yield
+
+    def _check_loop(self) -> None:
+        """Raise where an argument that all these methods share makes no sense."""
+        check_number("max_iter", self.max_iter, least=1, integer=True)
+        if self.tol is not None:
+            check_number("tol", self.tol)
+        check_number("forgetting", self.forgetting, most=1)
+        if self.chunk_size is not None:
+            check_number("chunk_size", self.chunk_size, least=1, integer=True)
+
+
+class AbstractLatent(AbstractIterative):
+    """A model of how members err, given a truth that is not seen; who keeps silent may tell something too."""
+
+    class_prior: Any
+    missing: Literal["auto", "ignored", "informative"]
+    silence_: Silence | None = None
+
+    def _check_loop(self) -> None:
+        """Raise where an argument that all these methods share makes no sense."""
+        super()._check_loop()
+        if self.missing not in ("auto", "ignored", "informative"):
+            raise ValueError(f"missing must be 'auto', 'ignored' or 'informative'; got {self.missing!r}")
+
+    def _check_order(self, axes: Axes) -> None:
+        axes.classes.check_order(self.class_prior, "class_prior")
+
+    def _minds_silence(self, votes: Statistics, predictions: AbstractPredictions) -> bool:
+        """Whether it counts who does not answer, by the statistics of the votes."""
+        if self.missing == "ignored" or (self.missing == "auto" and not keeps_silent(votes)):
+            return False
+        has_repeats = predictions.has_repeats()
+        if has_repeats and self.missing == "informative":
+            raise InvalidPredictions("missing='informative' needs one answer of each member to an item; got more")
+        return not has_repeats
+
+
+def read_class_prior(class_prior: Any, n_classes: int) -> FloatArray | None:
+    """A fixed class prior as an array; None where it is to be estimated."""
+    if class_prior is None:
+        return None
+    if isinstance(class_prior, str):
+        if class_prior != "uniform":
+            raise ValueError(f"class_prior must be None, 'uniform' or one probability per class; got {class_prior!r}")
+        return np.full(n_classes, 1 / n_classes)
+    try:
+        prior = np.asarray(class_prior, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ValueError(
+            f"class_prior must be None, 'uniform' or one probability per class; got {class_prior!r}"
+        ) from None
+    if prior.shape != (n_classes,):
+        raise ValueError(f"class_prior must have one entry for each of {n_classes} classes; got {prior.shape}")
+    if not (prior > 0).all() or abs(prior.sum() - 1) > 1e-6:
+        raise ValueError(
+            f"class_prior must be positive and sum to 1; it sums to {prior.sum():.6g} from {prior.min():.6g} up"
+        )
+    return prior

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, final
 import numpy as np
 from scipy.special import digamma, gammaln
 
-from consilience.aggregators.iterative import AbstractLabelEM, read_class_prior
+from consilience.aggregators.base import read_class_prior
+from consilience.aggregators.dawid_skene import AbstractLabelEM
 from consilience.answering.declaration import CLASS_PRIOR, CONFUSION, SILENCE, VOTE_STATISTICS, Learned, Record, Shape
 from consilience.data.reading import check_number
 from consilience.maths.dirichlet import kullback_leibler, mean_log
@@ -81,6 +82,7 @@ class VariationalModel:
 
 
 @final
+@dataclass(kw_only=True, repr=False, eq=False)
 class BayesianClassifierCombination(AbstractLabelEM):
     """Variational Bayesian classifier combination (IBCC), on hard labels.
 
@@ -104,6 +106,17 @@ class BayesianClassifierCombination(AbstractLabelEM):
     [0, 0, 1]
     """
 
+    diagonal_prior: float = 2
+    off_diagonal_prior: float = 1
+    class_prior_count: float = 1
+    class_prior: Any = None
+    missing: Literal["auto", "ignored", "informative"] = "auto"
+    max_iter: int = 200
+    tol: float | None = 1e-6
+    forgetting: float = 1.0
+    chunk_size: int | None = None
+    verbose: bool = False
+
     command: ClassVar[str] = "bcc"
     learned: ClassVar[Learned] = {
         "parameters_": Record(
@@ -114,31 +127,6 @@ class BayesianClassifierCombination(AbstractLabelEM):
         "class_prior_": CLASS_PRIOR,
         "confusion_": CONFUSION,
     }
-
-    def __init__(
-        self,
-        *,
-        diagonal_prior: float = 2,
-        off_diagonal_prior: float = 1,
-        class_prior_count: float = 1,
-        class_prior: Any = None,
-        missing: Literal["auto", "ignored", "informative"] = "auto",
-        max_iter: int = 200,
-        tol: float | None = 1e-6,
-        forgetting: float = 1.0,
-        chunk_size: int | None = None,
-        verbose: bool = False,
-    ) -> None:
-        self.diagonal_prior = diagonal_prior
-        self.off_diagonal_prior = off_diagonal_prior
-        self.class_prior_count = class_prior_count
-        self.class_prior = class_prior
-        self.missing = missing
-        self.max_iter = max_iter
-        self.tol = tol
-        self.forgetting = forgetting
-        self.chunk_size = chunk_size
-        self.verbose = verbose
 
     def _check_parameters(self, n_members: int, n_classes: int) -> None:
         del n_members

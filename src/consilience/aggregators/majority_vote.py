@@ -6,7 +6,7 @@ from typing import ClassVar, final
 
 import numpy as np
 
-from consilience.aggregators.pooling import AbstractPool
+from consilience.aggregators.average import AbstractPool
 from consilience.answering.linear import LinearRule
 
 

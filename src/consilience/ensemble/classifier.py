@@ -13,10 +13,9 @@ from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, proces
 from sklearn.utils.metaestimators import _BaseComposition, _safe_split
 from sklearn.utils.validation import _check_feature_names_in, _check_method_params, check_is_fitted
 
-from consilience.aggregators.average import Average
+from consilience.aggregators.average import AbstractPool, Average
 from consilience.aggregators.base import AbstractAggregator
 from consilience.aggregators.consensus.consensus import Consensus
-from consilience.aggregators.pooling import AbstractPool
 from consilience.ensemble.sklearn_members import (
     DROPPED,
     all_classes,

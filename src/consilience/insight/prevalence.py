@@ -9,7 +9,7 @@ import numpy as np
 
 from consilience.aggregators.consensus.consensus import Consensus
 from consilience.aggregators.consensus.label_free_fit import combination_of
-from consilience.aggregators.iterative import AbstractLabelEM
+from consilience.aggregators.dawid_skene import AbstractLabelEM
 from consilience.data.axes import some
 from consilience.data.predictions import Predictions  # noqa: TC001 - the example uses it
 from consilience.data.reading import check_number

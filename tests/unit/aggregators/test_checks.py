@@ -11,8 +11,8 @@ import pytest
 
 import consilience as cs
 from consilience.aggregators import checks, registry
+from consilience.aggregators.average import AbstractPool
 from consilience.aggregators.checks import CHECKS, check_aggregator
-from consilience.aggregators.pooling import AbstractPool
 from consilience.answering.linear import LinearRule
 
 

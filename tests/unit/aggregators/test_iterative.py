@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import consilience as cs
-from consilience.aggregators.iterative import read_class_prior
+from consilience.aggregators.base import read_class_prior
 
 
 def test_class_priors_that_are_fixed():

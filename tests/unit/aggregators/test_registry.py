@@ -6,7 +6,7 @@ from numpy.testing import assert_array_equal
 
 import consilience as cs
 from consilience.aggregators import registry
-from consilience.aggregators.pooling import AbstractPool
+from consilience.aggregators.average import AbstractPool
 from consilience.answering.declaration import STATISTICS
 from consilience.answering.linear import LinearRule
 from consilience.cli.inputs import make_method

@@ -5,7 +5,7 @@ import pytest
 from scipy import stats
 
 import consilience as cs
-from consilience.aggregators.dirichlet_model import DirichletModel, Emissions, lend_to_silent_classes
+from consilience.aggregators.soft_dawid_skene import DirichletModel, Emissions, lend_to_silent_classes
 from consilience.answering import saving
 from consilience.maths.dirichlet import log_normalizer
 from consilience.maths.em import Moments, Statistics
@@ -245,7 +245,7 @@ def test_members_beside_each_other_are_fitted_as_alone(rng, monkeypatch):
     """Rows do not depend on each other, however many are treated at once."""
     array, _ = softmax_members(rng, [2, 1, 1], n_items=30, n_classes=3)
     whole = cs.SoftDawidSkene(max_iter=3, averaging=0.2).fit(array).table_
-    monkeypatch.setattr("consilience.aggregators.dirichlet_model.ROW_NUMBERS", 6)
+    monkeypatch.setattr("consilience.aggregators.soft_dawid_skene.ROW_NUMBERS", 6)
     np.testing.assert_array_equal(cs.SoftDawidSkene(max_iter=3, averaging=0.2).fit(array).table_, whole)
 
 
@@ -260,7 +260,7 @@ def test_members_beside_each_other_are_fitted_as_alone(rng, monkeypatch):
     ],
 )
 def test_soft_rows_are_treated_once_and_hard_ones_never(monkeypatch, is_soft, at_once, parts):
-    monkeypatch.setattr("consilience.aggregators.dirichlet_model.ROW_NUMBERS", 3 * at_once)
+    monkeypatch.setattr("consilience.aggregators.soft_dawid_skene.ROW_NUMBERS", 3 * at_once)
     assert [(part.start, part.stop) for part in dirichlet_model(is_soft)._soft_parts(3)] == parts
 
 

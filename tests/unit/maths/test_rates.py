@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from consilience.aggregators.dirichlet_model import lend_to_silent_classes
+from consilience.aggregators.soft_dawid_skene import lend_to_silent_classes
 from consilience.maths.em import Statistics, log_rates, pseudo_answers, smoothed_rates
 
 COUNTS = np.array([[[6.0, 2.0, 0.0], [0.0, 0.0, 0.0], [1.0, 1.0, 2.0]]])

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Self, final
 
 import numpy as np
 
-from consilience.aggregators.base import Outcome
+from consilience.aggregators.base import AbstractIterative, Outcome
 from consilience.aggregators.consensus.class_shares import (
     MOST_WEIGHT,
     ClassShares,
@@ -36,7 +36,6 @@ from consilience.aggregators.consensus.learned import network
 from consilience.aggregators.consensus.learned.rule import LearnedRule
 from consilience.aggregators.consensus.opinion_weights import Standing
 from consilience.aggregators.consensus.traits import PanelSums, traits_of
-from consilience.aggregators.iterative import AbstractIterative
 from consilience.answering.declaration import (
     BY_MEMBER_FLAGS,
     CLASS_PRIOR,
@@ -59,8 +58,7 @@ if TYPE_CHECKING:
     from consilience.answering.rule import AbstractRule
     from consilience.data.axes import Axes
     from consilience.data.predictions import AbstractPredictions
-    from consilience.maths.em import Statistics
-    from consilience.system.arrays import Array, FloatArray
+    from consilience.system.arrays import Array
 
 AGREEMENT_RECORD = Record(
     Agreement, {"products": "gg", "counts": "gg", "confidences": "m", "answers": "m", "totals": "mk"}
@@ -68,6 +66,7 @@ AGREEMENT_RECORD = Record(
 
 
 @final
+@dataclass(kw_only=True, repr=False, eq=False)
 class Consensus(AbstractIterative):
     """The recommended label-free method: a small network, trained on many panels, weighs four ways to fuse answers.
 
@@ -132,19 +131,12 @@ class Consensus(AbstractIterative):
     [0, 1]
     """
 
-    network_checksum_: int
-    member_weights_: FloatArray
-    member_credibility_: FloatArray
-    agreement_: Agreement
-    vote_agreement_: Agreement
-    survey_: Survey
-    gives_votes_: Any
-    vote_statistics_: Statistics
-    stated_: ClassShares | None
-    reweighting_: Reweighting | None
-    correction_: Correction | None
-    labelled_: LabelledItems | None
-    sample_: Sample | None
+    class_shares: Any = None
+    label_noise: float | None = None
+    weights: str | os.PathLike[str] | None = None
+    forgetting: float = 1.0
+    chunk_size: int | None = None
+    verbose: bool = False
 
     command: ClassVar[str] = "consensus"
     shrinks_rates: ClassVar[bool] = True  # confusion matrices, by as much however many items there are
@@ -192,23 +184,6 @@ class Consensus(AbstractIterative):
         ),
         "class_prior_": CLASS_PRIOR,
     }
-
-    def __init__(
-        self,
-        *,
-        class_shares: Any = None,
-        label_noise: float | None = None,
-        weights: str | os.PathLike[str] | None = None,
-        forgetting: float = 1.0,
-        chunk_size: int | None = None,
-        verbose: bool = False,
-    ) -> None:
-        self.class_shares = class_shares
-        self.label_noise = label_noise
-        self.weights = weights
-        self.forgetting = forgetting
-        self.chunk_size = chunk_size
-        self.verbose = verbose
 
     # ---- fitting ------------------------------------------------------------------------------------------
 
@@ -330,7 +305,8 @@ class Consensus(AbstractIterative):
         self.agreement_, self.vote_agreement_, self.member_weights_, self.member_credibility_ = sums.standing
         self.confusion_ = translated.parameters
         self.survey_, self.gives_votes_, self.vote_statistics_ = sums.survey, sums.is_hard, sums.combined
-        self.correction_, self.labelled_, self.sample_ = _correction_of(rule), labelled, sample
+        self.correction_, self.labelled_ = _correction_of(rule), labelled
+        self.sample_: Sample | None = sample
         self.class_prior_ = translated.statistics.class_counts / translated.statistics.class_counts.sum()
 
     def _label_free_fit(self) -> LabelFreeFit:
