@@ -13,7 +13,7 @@ from consilience.data.predictions import Predictions
 from consilience.data.tables.columns import Column
 from consilience.data.tables.frames import check_names, check_repeated
 from consilience.data.tables.numbers import Numbers, Scale, as_probabilities, check_orientation, named_scale, scale_of
-from consilience.data.tables.vocabulary import ITEM, LABEL, MEMBER, TRUTH, column_named, role_of
+from consilience.data.tables.told import ITEM, LABEL, MEMBER, TRUTH, column_named, role_of
 from consilience.files.contents import AXIS_NAMES, Arrays, Contents
 from consilience.system.errors import InvalidPredictions, Say
 

@@ -9,8 +9,7 @@ import numpy as np
 from consilience.data.axes import some
 from consilience.data.reading import MOST_ROUNDING, ROUNDING, SUM_TOLERANCE, sum_tolerance
 from consilience.data.tables.numbers import Numbers, as_probabilities, check_one_notation, check_orientation, numbers_in
-from consilience.data.tables.told import MOST_LISTED, names_of, say_members
-from consilience.data.tables.vocabulary import ITEM, MEMBER, UNNAMED
+from consilience.data.tables.told import ITEM, MEMBER, MOST_LISTED, UNNAMED, names_of, say_members
 from consilience.system.errors import InvalidPredictions, Say
 
 if TYPE_CHECKING:

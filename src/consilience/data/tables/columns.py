@@ -11,8 +11,8 @@ import numpy as np
 
 from consilience.data.names import UNKNOWN, check_spellings, is_missing, text_of, texts_of
 from consilience.data.reading import has_fractions
-from consilience.data.tables import vocabulary
 from consilience.data.tables.coding import ABSENT, Coded, Notation, coded_list, is_absent, parsed_values
+from consilience.data.tables.told import UNNAMED, called, column_named, is_exact, is_measure, role_of
 from consilience.system.errors import InvalidPredictions
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    from consilience.data.tables.vocabulary import Role
+    from consilience.data.tables.told import Role
     from consilience.system.arrays import FloatArray, IntArray
 
 ID = re.compile(r"(?![-+]?[0-9]*[.,][0-9]*$)\S{1,100}")
@@ -71,21 +71,21 @@ class Column:
     @cached_property
     def role(self) -> Role | None:
         """The role that the name suggests."""
-        return vocabulary.role_of(str(self.name))
+        return role_of(str(self.name))
 
     @property
     def is_unnamed(self) -> bool:
         """Whether this is an index of pandas without a name."""
-        return self.name in vocabulary.UNNAMED
+        return self.name in UNNAMED
 
     @property
     def is_measure(self) -> bool:
         """Whether the name says that the numbers describe items, and are nobody's answers."""
-        return vocabulary.is_measure(str(self.name))
+        return is_measure(str(self.name))
 
     def is_exact(self, role: Role) -> bool:
         """Whether this is one of the usual names of a role."""
-        return vocabulary.is_exact(self.name, role)
+        return is_exact(self.name, role)
 
     # ---- names ------------------------------------------------------------------------------------------------
 
@@ -332,15 +332,15 @@ class Columns:
 
     def called(self, role: Role) -> list[Column]:
         """The columns of names and numbers whose names suggest a role: usual names first, then those ending in `id`."""
-        return [self[name] for name in vocabulary.called([column.name for column in self.flat], role)]
+        return [self[name] for name in called([column.name for column in self.flat], role)]
 
     def told(self, name: Any) -> Column:
         """The column that the user names."""
-        return self[vocabulary.column_named(list(self), name)]
+        return self[column_named(list(self), name)]
 
     def usual(self, names: Sequence[str]) -> Column | None:
         """The column of names and numbers with the first of some usual names."""
-        found = vocabulary.column_named([own.name for own in self.flat if isinstance(own.name, str)], None, names)
+        found = column_named([own.name for own in self.flat if isinstance(own.name, str)], None, names)
         return None if found is None else self[found]
 
     def n_pairs(self, *columns: Column | None) -> int:

@@ -19,8 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from consilience.data.axes import short, some
 from consilience.data.names import is_whole
-from consilience.data.tables.told import names_of, options, unclear
-from consilience.data.tables.vocabulary import ITEM, LABEL, TRUTH, is_id
+from consilience.data.tables.told import ITEM, LABEL, TRUTH, is_id, names_of, options, unclear
 from consilience.system.errors import InvalidPredictions
 
 if TYPE_CHECKING:
@@ -28,8 +27,7 @@ if TYPE_CHECKING:
 
     from consilience.data.axes import Axis
     from consilience.data.tables.columns import Column, Columns
-    from consilience.data.tables.told import Told
-    from consilience.data.tables.vocabulary import Role
+    from consilience.data.tables.told import Role, Told
 
 NEARLY_ALL = 0.9
 """A column of items must tell a member's rows apart at least this well, compared with the column that does it best."""

@@ -25,8 +25,7 @@ from consilience.data.tables.frames import check_labels, check_shared_labels
 from consilience.data.tables.items import may_name_items
 from consilience.data.tables.lists import as_one_scale, check_no_lists, flattened, lists_of_predictions, rows_in
 from consilience.data.tables.roles import Roles, check_no_members, roles_of
-from consilience.data.tables.told import names_of, say_members
-from consilience.data.tables.vocabulary import ITEM, is_id, may_be_truth
+from consilience.data.tables.told import ITEM, is_id, may_be_truth, names_of, say_members
 from consilience.system.errors import InvalidPredictions, Say
 from consilience.system.tables import Table
 

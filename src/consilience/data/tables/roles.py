@@ -10,15 +10,14 @@ from typing import TYPE_CHECKING, NamedTuple, final
 
 from consilience.data.axes import some
 from consilience.data.tables import items
-from consilience.data.tables.told import Told, names_of, options, say_members, unclear
-from consilience.data.tables.vocabulary import is_judged
+from consilience.data.tables.told import Told, is_judged, names_of, options, say_members, unclear
 from consilience.system.errors import InvalidPredictions, Say
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from consilience.data.tables.columns import Column, Columns
-    from consilience.data.tables.vocabulary import Role
+    from consilience.data.tables.told import Role
 
 
 class Roles(NamedTuple):

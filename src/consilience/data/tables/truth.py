@@ -12,8 +12,7 @@ from consilience.data.tables import items as rule
 from consilience.data.tables.class_columns import numbers_of
 from consilience.data.tables.frames import columns_of, index_names
 from consilience.data.tables.numbers import numbers_in
-from consilience.data.tables.told import names_of
-from consilience.data.tables.vocabulary import TRUTH
+from consilience.data.tables.told import TRUTH, names_of
 from consilience.system.errors import InvalidPredictions
 
 if TYPE_CHECKING:
