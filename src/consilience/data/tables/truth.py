@@ -8,10 +8,9 @@ import numpy as np
 
 from consilience.data.axes import some
 from consilience.data.reading import are_probabilities
-from consilience.data.tables import items as rule
-from consilience.data.tables.class_columns import numbers_of
+from consilience.data.tables import roles as rule
 from consilience.data.tables.frames import columns_of, index_names
-from consilience.data.tables.numbers import numbers_in
+from consilience.data.tables.numbers import numbers_in, numbers_of
 from consilience.data.tables.told import TRUTH, names_of
 from consilience.system.errors import InvalidPredictions
 
