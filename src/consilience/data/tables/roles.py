@@ -116,6 +116,23 @@ def label_of_truths(columns: Columns, item: Column | None = None) -> Column | No
     return next((own for own in (*only, usual_true, *true, usual, *said) if own is not None), None)
 
 
+def columns_of_labels(columns: Columns, told: Told) -> tuple[str | None, str]:
+    """The names of the column of items, if there is one, and of that of labels."""
+    item = item_of_rows(columns, told, are_truths=True)
+    label = label_of_truths(columns, item) if told.label is None else columns.told(told.label)
+    if label is None:
+        raise InvalidPredictions(f"it must have a column of labels, one of {some(TRUTH)}; it has {some(list(columns))}")
+    ids = [own for own in columns.all if own is not label and not own.is_unnamed and own.are_ids]
+    if item is None and ids:
+        raise may_name_items(ids)
+    if len(columns) == 1 and label.name in label.names:
+        raise InvalidPredictions(
+            f"a table of labels must have a header; its first line, {label.name!r}, is a label itself: "
+            "put a line such as label before it"
+        )
+    return None if item is None else item.name, label.name
+
+
 def may_name_items(ids: Sequence[Column]) -> InvalidPredictions:
     """A table would be matched by the places of its rows although columns may name its items."""
     return InvalidPredictions(
