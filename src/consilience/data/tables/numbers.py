@@ -12,11 +12,11 @@ from consilience.data.reading import (
     ROUNDING,
     SUM_TOLERANCE,
     are_probabilities,
-    has_fractions,
     normalized,
     softmax,
     sum_tolerance,
 )
+from consilience.data.tables.columns import has_fractions
 from consilience.data.tables.told import ITEM, MEMBER, MOST_LISTED, UNNAMED, names_of, say_members
 from consilience.system.errors import InvalidPredictions, Say
 
@@ -306,7 +306,9 @@ def shares_by_row(columns: Columns, roles: Roles, *, normalize: bool) -> Column 
     item, member, label = roles
     assert label is not None  # noqa: S101 - the table has labels
     others = columns.others(*roles)
-    fractions, numbers = ([own for own in others if own.are_shares], [own for own in others if own.may_be_amounts])
+    fractions, amounts = ([own for own in others if own.are_shares], [own for own in others if own.varies])
+    # Other numbers may be amounts, unless they only number the rows.
+    numbers = [own for own in amounts if own.numbers is not None and not (own.has_plain_numbers and own.are_names)]
     if not numbers and len(set(label.counts.tolist())) > 1:  # pairs take long to count
         return None
     pairs, n_pairs = columns.keys(item, member)

@@ -239,14 +239,9 @@ def is_exact(name: str, role: Role) -> bool:
     return rank(name, EXACT[role]) < len(EXACT[role])
 
 
-def column_named(names: Collection[str], wanted: str | None, usual: Sequence[str] = ()) -> str | None:
-    """The column the user named, or the one with the first of the usual names."""
-    if wanted is not None:
-        if wanted not in names:
-            held = ", ".join(map(repr, list(names)[:8])) + (", …" if len(names) > 8 else "")
-            raise InvalidPredictions(f"expected the column {wanted!r}; the table has [{held}]")
-        return wanted
-    by_name = {str(name).strip().lower(): name for name in reversed(list(names))}  # the first of two
+def first_named(names: Sequence[str], usual: Sequence[str]) -> str | None:
+    """The column with the first of the usual names."""
+    by_name = {name.strip().lower(): name for name in reversed(names)}  # the first of two
     by_name |= {name: name for name in names}  # an exact match comes before another case
     return next((by_name[name] for name in usual if name in by_name), None)
 
