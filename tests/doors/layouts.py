@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from consilience.data.names import UNKNOWN, is_whole
-from consilience.data.tables.vocabulary import UNNAMED
+from consilience.data.tables.told import UNNAMED
 from consilience.files.writing import with_quote
 
 from doors.entrances import long_columns, long_rows, numbers

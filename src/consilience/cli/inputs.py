@@ -19,7 +19,7 @@ from consilience.data.labels import NamedLabels, known_labels
 from consilience.data.names import UNKNOWN, is_missing, nearly_same, text_of
 from consilience.data.order import look_like_ratings
 from consilience.data.predictions import doubts
-from consilience.data.tables.vocabulary import role_of
+from consilience.data.tables.told import role_of
 from consilience.files import read_labels, read_predictions, split_source
 from consilience.files.contents import ARRAY_FORMATS, TABLE_FORMATS, read_contents
 from consilience.maths.em import UNSETTLED

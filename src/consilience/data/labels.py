@@ -11,8 +11,10 @@ import numpy as np
 from consilience.data.axes import Axis, index_of, short, some
 from consilience.data.names import is_unknown
 from consilience.data.reading import are_probabilities, places_among
-from consilience.data.tables.frames import is_frame
-from consilience.data.tables.truth import LabelFrame, on_axes, read_label_frame
+from consilience.data.tables.frames import columns_of, index_names, is_frame
+from consilience.data.tables.numbers import numbers_in, numbers_of
+from consilience.data.tables.roles import columns_naming, label_of_truths, unusual, usual_items
+from consilience.data.tables.told import names_of
 from consilience.system.arrays import FloatArray, IntArray, check_is_dense, is_array, plain_numpy, to_numpy
 from consilience.system.errors import Either, InvalidPredictions
 
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from consilience.data.axes import Axes
+    from consilience.data.tables.columns import Column, Columns
 
 
 class NamedLabels(NamedTuple):
@@ -83,7 +86,7 @@ def _named(labels: Any, items: Axis) -> NamedLabels:
     if isinstance(labels, Mapping):
         return NamedLabels(list(labels), list(labels.values()))
     if is_frame(labels):
-        found = _read_frame(labels, items)
+        found = read_label_frame(labels, items)
         if found.labels is None:
             raise InvalidPredictions(
                 f"labels must be certain here; got probabilities of {some(found.classes)}: give the column label alone"
@@ -116,22 +119,6 @@ def _listed(labels: Any, n_items: int) -> Any:
     return list(labels if method is None else getattr(labels, method)())
 
 
-def _read_frame(labels: Any, items: Axis) -> LabelFrame:
-    """A frame of labels, certain or not; raises where it is open which item a row belongs to."""
-    found = read_label_frame(labels, items)
-    if found.items is None:
-        check_order_is_known(items)
-    elif found.has_index:
-        _check_index(found.items, items)
-        if items.by_name and not items.is_counted and not found.is_index_named and _counts(found.items):
-            raise InvalidPredictions(
-                f"labels must name their items, {some(items.names)}; the index of the frame only counts its rows, and "
-                f"none of its columns {some(found.columns)} has a usual name for items: call one item, or make it the "
-                "index"
-            )
-    return found
-
-
 def check_order_is_known(items: Axis) -> None:
     """Raise where items come in an order that nobody chose, so that a list without names may be in another."""
     if items.by_name and not items.is_counted:
@@ -157,6 +144,90 @@ def _counts(index: Sequence[Any]) -> bool:
     return Axis("item", len(index)).is_same_as(index)
 
 
+# ---- frames of labels ---------------------------------------------------------------------------------------
+
+
+class LabelFrame(NamedTuple):
+    """The rows of a frame of labels: either `labels`, or `rows` of probabilities of the `classes`."""
+
+    items: Sequence[Any] | None  # None where rows are in the order of the items
+    labels: list[Any] | None
+    rows: FloatArray | None  # (rows, classes)
+    classes: list[Any]
+
+
+def read_label_frame(frame: Any, known: Axis) -> LabelFrame:
+    """Read a frame with a column of labels, such as `label` or `gold`, or with one of probabilities for each class.
+
+    Items are in a column of a usual name, such as `item` or `question_id`, or they are the index of a pandas frame, or
+    in the only column that holds names of the `known` items. Raises where it is open which item a row belongs to.
+    """
+    columns, index = columns_of(frame), getattr(frame, "index", None)
+    columns = columns if index is None else columns.kept(frame.columns)  # the index is one of them
+    is_index_named = getattr(index, "name", None) is not None
+    texts = columns.kept(name for name in columns if isinstance(name, str))
+    usual = next((columns[name] for name in ("item", "task") if name in columns), None)
+    has_usual = usual is not None or is_index_named
+    item = None if _sum_to_one(columns.all) else usual if has_usual else _item(frame, texts, known)
+    others = [own for own in columns.all if own is not item]
+    if not others:
+        raise InvalidPredictions(
+            "a frame of labels must have a column 'label', or a column of probabilities for each class; "
+            f"it has {some(list(columns))}"
+        )
+    items = item.rows() if item is not None else None if index is None else list(index)
+    if items is None:
+        check_order_is_known(known)
+    elif item is None:
+        _check_index(items, known)
+        if known.by_name and not known.is_counted and not is_index_named and _counts(items):
+            raise InvalidPredictions(
+                f"labels must name their items, {some(known.names)}; the index of the frame only counts its rows, and "
+                f"none of its columns {some(list(columns))} has a usual name for items: call one item, or make it the "
+                "index"
+            )
+    label = others[0] if len(others) == 1 else None if _sum_to_one(others) else label_of_truths(texts, item)
+    if label is None:  # the columns are classes, which may be called `true` and `false`
+        return LabelFrame(items, None, numbers_of(others).values, names_of(others))
+    return LabelFrame(items, label.rows(), None, [])
+
+
+def _item(frame: Any, columns: Columns, known: Axis) -> Column | None:
+    """The column of items that has no name like `item`; None if the index names them.
+
+    Raises if several may, and if a column has a name for each row, but not those of the items: the rows are then about
+    others, or in an unknown order.
+    """
+    index, found = index_names(frame), usual_items(columns, are_truths=True)
+    if found and (index is None or found[0].is_exact("item")):
+        return found[0]
+    naming = columns_naming(known, columns)
+    if index is None:
+        others = naming or unusual(columns)
+        if others and len(naming) != 1:
+            raise InvalidPredictions(
+                f"labels must name their items, {some(known.names)}, in one column; {some(names_of(others))} may be "
+                "meant: call that column item, or leave it out if the rows are in the order of the items"
+            )
+        return next(iter((*naming, *(own for own in columns.all if own.is_count))), None)
+    for own in naming if known.has_all(index) else ():
+        # The index, such as the numbers of rows that were kept, may name items, and a column others.
+        if list(map(known.find, own.rows())) != list(map(known.find, index)):
+            raise InvalidPredictions(
+                f"labels must name their items once; the index, {some(index)}, and the column {own.name!r} do: call "
+                "the column item, or leave it out"
+            )
+    return None  # an index of names says more than a column such as `text`
+
+
+def _sum_to_one(columns: Sequence[Column]) -> bool:
+    """Whether these columns are numbers, and all rows without a gap are probabilities."""
+    numbers = numbers_in(columns)
+    rows = np.empty((0, 1)) if numbers is None else numbers.values
+    rows = rows[~np.isnan(rows).any(axis=1)]
+    return bool(len(rows)) and bool(are_probabilities(rows, is_half=True).all())
+
+
 # ---- labels of either kind ----------------------------------------------------------------------------------
 
 
@@ -173,9 +244,7 @@ def known_rows(labels: Any, axes: Axes) -> FloatArray | None:
 
     A frame has a column for each class; a class without one has no probability.
     """
-    rows = (
-        on_axes(_read_frame(labels, axes.items), axes.items, axes.classes) if is_frame(labels) else _rows(labels, axes)
-    )
+    rows = _rows_of_frame(labels, axes) if is_frame(labels) else _rows(labels, axes)
     is_nothing = np.isnan(rows).all(axis=1)
     is_wrong = ~is_nothing & ~are_probabilities(rows, is_half=True)
     if is_wrong.any():
@@ -185,6 +254,25 @@ def known_rows(labels: Any, axes: Axes) -> FloatArray | None:
             f"{axes.items.describe(place)} has {rows[place].tolist()}"
         )
     return None if is_nothing.all() else np.asarray(rows / rows.sum(axis=1, keepdims=True))
+
+
+def _rows_of_frame(frame: Any, axes: Axes) -> FloatArray:
+    """The probabilities (items, classes): NaN for items that the frame does not have, 0 for classes that it lacks."""
+    _, items, classes = axes
+    found = read_label_frame(frame, items)
+    assert found.rows is not None  # noqa: S101 - only frames of probabilities are asked for
+    n_rows = len(found.rows)
+    if found.items is None and n_rows != items.size:
+        raise InvalidPredictions(f"soft labels must have one row for each of the {items.size} items; got {n_rows}")
+    places = list(range(n_rows)) if found.items is None else [items.position_of(name) for name in found.items]
+    if len(set(places)) < n_rows:
+        twice = next(place for row, place in enumerate(places) if place in places[:row])
+        raise InvalidPredictions(f"soft labels must give an item one row; {items.describe(twice)} has several")
+    columns = [classes.position_of(name) for name in found.classes]
+    rows = np.full((items.size, classes.size), np.nan)
+    rows[places] = np.where(np.isnan(found.rows).all(axis=1, keepdims=True), np.nan, 0.0)
+    rows[np.ix_(places, columns)] = found.rows
+    return rows
 
 
 def _rows(labels: Any, axes: Axes) -> FloatArray:

@@ -12,7 +12,7 @@ import numpy as np
 from consilience.data.answers import FEW_CLASSES, HardAnswers, SoftMember, is_packed, parts_of, unpacked
 from consilience.data.axes import PLURAL, Axis, listed, short, some
 from consilience.data.names import is_whole, text_of
-from consilience.data.tables.coding import coded_array, coded_list
+from consilience.data.tables.columns import coded_array, coded_list
 from consilience.system.arrays import (
     Array,
     FloatArray,
@@ -318,12 +318,6 @@ def are_probabilities(rows: Array, *, is_half: bool | None = None) -> Array:
     with np.errstate(over="ignore", invalid="ignore"):
         distance = xp.abs(xp.sum(wide, axis=-1) - 1)
         return (xp.min(wide, axis=-1) >= 0) & (distance <= sum_tolerance(rows, is_half=is_half))
-
-
-def has_fractions(numbers: Array) -> bool:
-    """Whether some number is not whole; infinite ones count as whole."""
-    with np.errstate(invalid="ignore"):
-        return bool((numbers > namespace(numbers).floor(numbers)).any())
 
 
 def sum_tolerance(rows: Array, *, is_half: bool | None = None) -> float:

@@ -13,7 +13,7 @@ from consilience.data.predictions import Predictions
 from consilience.data.tables.columns import Column
 from consilience.data.tables.frames import check_names, check_repeated
 from consilience.data.tables.numbers import Numbers, Scale, as_probabilities, check_orientation, named_scale, scale_of
-from consilience.data.tables.vocabulary import ITEM, LABEL, MEMBER, TRUTH, column_named, role_of
+from consilience.data.tables.told import ITEM, LABEL, MEMBER, TRUTH, first_named, role_of
 from consilience.files.contents import AXIS_NAMES, Arrays, Contents
 from consilience.system.errors import InvalidPredictions, Say
 
@@ -88,7 +88,7 @@ def from_arrays(contents: Contents, arrays: Arrays, *, told: Told, scale: Scale 
 def _answers(view: _View) -> Read | None:
     """The items, members and labels of a list of answers, if three arrays have such names."""
     flat = [name for name, array in view.arrays.items() if array.ndim == 1]
-    found = [column_named(flat, None, names) for names in (ITEM, MEMBER, LABEL)]
+    found = [first_named(flat, names) for names in (ITEM, MEMBER, LABEL)]
     if None in found:
         return None
     item, member, label = (view.arrays[name] for name in found if name is not None)

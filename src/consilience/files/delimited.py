@@ -12,9 +12,8 @@ import numpy as np
 from consilience.data.axes import some
 from consilience.data.names import NUMBER
 from consilience.data.reading import are_probabilities
-from consilience.data.tables.coding import NUMBER as WRITTEN_NUMBER
-from consilience.data.tables.coding import Coder
-from consilience.data.tables.columns import Column, Columns
+from consilience.data.tables.columns import NUMBER as WRITTEN_NUMBER
+from consilience.data.tables.columns import Coder, Column, Columns
 from consilience.data.tables.frames import of_polars
 from consilience.files.tools import told_apart
 from consilience.files.writing import without_quote

@@ -33,7 +33,8 @@ def read_parquet(path: Path) -> Columns:
     except (Exception, pl.exceptions.PanicException) as error:  # polars raises many kinds
         if isinstance(error, MemoryError):
             raise
-        raise InvalidPredictions(f"{path} must be a Parquet table of text and numbers; {reason_of(error)}") from error
+        reason = DAMAGED if isinstance(error, RecursionError) else reason_of(error)
+        raise InvalidPredictions(f"{path} must be a Parquet table of text and numbers; {reason}") from error
     return Columns(columns, stem=path.stem)
 
 
@@ -80,6 +81,9 @@ UNPACKED, PACKED, PAGE_KINDS, PAGE_CELLS = 2, 3, (5, 7, 8), 1
 
 DAMAGED = "its header is damaged"
 
+LONGEST = 63
+"""How many bits a whole number has before its last group."""
+
 TRUE, FALSE, BYTE, DOUBLE, TEXT, LIST, SET, MAP, RECORD, UUID = 1, 2, 3, 7, 8, 9, 10, 11, 12, 13
 
 
@@ -115,7 +119,9 @@ def _value(data: mmap.mmap, place: int, kind: int) -> tuple[Any, int]:
         size, place = _unsigned(data, place)
         return None, place + size
     if kind in {TRUE, FALSE, BYTE, DOUBLE, UUID}:
-        return None, place + {DOUBLE: 8, UUID: 16}.get(kind, 1)
+        end = place + {DOUBLE: 8, UUID: 16}.get(kind, 1)
+        _byte(data, end - 1)  # however many a list claims, they end with the file
+        return None, end
     if kind == MAP:
         raise ValueError(DAMAGED)  # Parquet has none
     return _whole(data, place)
@@ -131,6 +137,8 @@ def _unsigned(data: mmap.mmap, place: int) -> tuple[int, int]:
     """A whole number in groups of seven bits, and the place after it."""
     number = shift = 0
     while (part := _byte(data, place)) >= 128:
+        if shift > LONGEST:
+            raise ValueError(DAMAGED)
         number |= (part & 127) << shift
         shift, place = shift + 7, place + 1
     return number | part << shift, place + 1

@@ -10,11 +10,9 @@ from consilience.data.axes import Axis, short, some
 from consilience.data.labels import NamedLabels
 from consilience.data.names import is_unknown, text_of, unwritable
 from consilience.data.predictions import Predictions, as_ratings, check_every_item_is_answered, renamed
-from consilience.data.tables.items import item_of_rows, may_name_items
 from consilience.data.tables.layouts import Understood, read_columns
-from consilience.data.tables.told import Told
-from consilience.data.tables.truth import columns_of_labels
-from consilience.data.tables.vocabulary import ITEM, is_called_truth, role_of
+from consilience.data.tables.roles import columns_of_labels, item_of_rows, may_name_items
+from consilience.data.tables.told import ITEM, Told, is_called_truth, role_of
 from consilience.files.arrays import axis_names, from_arrays, items_in, labels_in
 from consilience.files.contents import Contents, read_contents
 from consilience.files.tools.export import pooled

@@ -14,7 +14,7 @@ import numpy as np
 
 from consilience.data.names import UNKNOWN, text_of
 from consilience.data.tables.numbers import numbers_in
-from consilience.data.tables.vocabulary import FUSED, RATED, UNNAMED
+from consilience.data.tables.told import FUSED, RATED, UNNAMED
 from consilience.system.arrays import to_numpy
 from consilience.system.atomic import check_writable, whole_file
 from consilience.system.errors import InvalidPredictions, extra

@@ -8,7 +8,7 @@ import numpy as np
 
 from consilience.data.predictions import Predictions  # noqa: TC001 - the example uses it
 from consilience.data.reading import check_number
-from consilience.data.tables.vocabulary import RATED
+from consilience.data.tables.told import RATED
 from consilience.insight.agreement import main_answers
 from consilience.insight.analysis import Analysis
 from consilience.insight.arguments import all_items, by_predictions, given_or_consensus

@@ -9,7 +9,7 @@ import numpy as np
 from consilience.data.axes import Axes, Axis
 from consilience.data.names import sorted_names
 from consilience.data.predictions import of_answers
-from consilience.data.tables.coding import pooled_labels
+from consilience.data.tables.columns import pooled_labels
 from consilience.data.tables.frames import columns_of
 from consilience.data.tables.layouts import read_columns
 from consilience.data.tables.told import Told

@@ -5,7 +5,7 @@ import csv
 import numpy as np
 import pytest
 
-from consilience.data.tables.coding import Coder
+from consilience.data.tables.columns import Coder
 from consilience.files import delimited
 
 

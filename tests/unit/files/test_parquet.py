@@ -5,7 +5,7 @@ import polars as pl
 import pytest
 
 from consilience import InvalidPredictions
-from consilience.files.parquet import read_parquet
+from consilience.files.parquet import BYTE, DOUBLE, FALSE, LIST, RECORD, TEXT, TRUE, UUID, read_parquet
 
 N_ROWS = 3000
 COLUMNS = {
@@ -62,4 +62,28 @@ def test_a_page_of_less_than_no_cells(byte, tmp_path):
     assert whole.count(page) == 1
     (tmp_path / "a.parquet").write_bytes(whole.replace(page, page[:2] + byte))
     with pytest.raises(InvalidPredictions, match="a.parquet .* it claims -[0-9]+ cells, and at most"):
+        read_parquet(tmp_path / "a.parquet")
+
+
+def with_header(path, header):
+    """A table of one column whose page begins with another header."""
+    pl.DataFrame({"share": COLUMNS["share"]}).write_parquet(path, compression="uncompressed")
+    whole = path.read_bytes()
+    assert len(header) < 8 * N_ROWS
+    path.write_bytes(whole[:4] + header + whole[4 + len(header) :])
+
+
+@pytest.mark.parametrize("kind", [TRUE, FALSE, BYTE, DOUBLE, UUID, TEXT, LIST, RECORD])
+def test_a_list_of_more_values_than_bytes(kind, tmp_path):
+    most = b"\xff" * 8 + b"\x0f"  # 2**60 - 1, in groups of seven bits
+    with_header(tmp_path / "a.parquet", bytes([0xF0 | LIST, 0xF0 | kind]) + most)
+    with pytest.raises(InvalidPredictions, match="a.parquet must be a Parquet table .*; its header is damaged"):
+        read_parquet(tmp_path / "a.parquet")
+
+
+@pytest.mark.parametrize("header", [bytes([0x10 | RECORD]) * 10**4, b"\x15" + b"\x80" * 10**4])
+def test_a_header_without_end(header, tmp_path):
+    """Records inside records, and a whole number that goes on and on."""
+    with_header(tmp_path / "a.parquet", header)
+    with pytest.raises(InvalidPredictions, match="a.parquet must be a Parquet table .*; its header is damaged"):
         read_parquet(tmp_path / "a.parquet")

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import consilience as cs
-from consilience.data.tables.vocabulary import FUSED
+from consilience.data.tables.told import FUSED
 from consilience.insight.answers import LEAD
 
 

@@ -2,26 +2,263 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from functools import cached_property
 from itertools import compress
-from typing import TYPE_CHECKING, Any, final
+from typing import TYPE_CHECKING, Any, NamedTuple, final
 
 import numpy as np
 
-from consilience.data.names import UNKNOWN, check_spellings, is_missing, text_of, texts_of
-from consilience.data.reading import has_fractions
-from consilience.data.tables import vocabulary
-from consilience.data.tables.coding import ABSENT, Coded, Notation, coded_list, is_absent, parsed_values
-from consilience.system.errors import InvalidPredictions
+from consilience.data.axes import Axis, listed, some
+from consilience.data.names import (
+    FLOAT_OF_WHOLE,
+    UNKNOWN,
+    WRITTEN_NUMBER,
+    check_minus_one,
+    check_spellings,
+    is_missing,
+    sorted_names,
+    text_of,
+    texts_of,
+)
+from consilience.data.tables.told import UNNAMED, called, first_named, is_exact, is_measure, role_of
+from consilience.system.errors import InvalidPredictions, polars
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     import numpy.typing as npt
 
-    from consilience.data.tables.vocabulary import Role
+    from consilience.data.tables.told import Role
     from consilience.system.arrays import FloatArray, IntArray
+
+
+NUMBER = re.compile(f"{WRITTEN_NUMBER.pattern}|[-+]?inf")
+PLAIN = r"^\s*[-+]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][-+]?[0-9]{1,3})?\s*$"
+THOUSANDS = re.compile(r"[-+]?[1-9][0-9]{0,2}(,[0-9]{3})+")
+FIRST, ROWS_AT_ONCE, COUNTED_AT_ONCE = 100, 2**16, 2**18
+"""So many cells are looked at before all are, so many are coded at once, and so many are counted."""
+
+ABSENT = frozenset({"", *UNKNOWN})
+"""Text that stands for a missing answer, unless a class is called so."""
+
+
+class Coded(NamedTuple):
+    """Which value stands in each row, -1 where there is none, and the different values in the order they appear."""
+
+    codes: npt.NDArray[np.integer[Any]]
+    values: list[Any]
+
+
+class Notation(NamedTuple):
+    """How the numbers of a column are written: an example of each way, None if there is none."""
+
+    comma: str | None = None
+    point: str | None = None
+    percent: str | None = None
+    plain: str | None = None  # without a percent sign, and not 0
+    all_points: bool = False
+    thousands: bool = False  # all commas may separate thousands
+
+
+def coded_list(values: Sequence[Any]) -> Coded:
+    """Of Python values. True and 1 are two values, though they are equal."""
+    places: dict[tuple[bool, Any], int] = {}
+    codes = np.empty(len(values), dtype=np.int32)
+    for row, value in enumerate(values):
+        key = (value.__class__ is bool, value)
+        place = places.get(key)
+        if place is None:
+            place = -1 if is_missing(value) else places.setdefault(key, len(places))
+        codes[row] = place
+    return Coded(codes, [value for _, value in places])
+
+
+def coded_array(array: npt.NDArray[Any], is_given: Any = None) -> Coded:
+    """Of an array of numbers or truth values; NaN is none, and so is what is not given."""
+    is_given = ~np.isnan(array) if is_given is None else is_given
+    values, first, codes = np.unique(array[is_given], return_index=True, return_inverse=True)
+    order = np.argsort(first)
+    full = np.full(len(array), -1, dtype=np.int32)
+    full[is_given] = np.argsort(order)[codes]
+    return Coded(full, values[order].tolist())
+
+
+class Coder:
+    """Codes text that comes in parts, each a polars series, so that no part is kept."""
+
+    def __init__(self) -> None:
+        pl = polars()
+        # As long as a series has these categories, polars numbers them on, each new one by the next number.
+        self._kept = pl.Series([], dtype=pl.Categorical(pl.Categories.random()))
+        self._places = np.full(1, -1, dtype=np.int32)  # of each category, from 1 on; 0 is none
+        self._codes, self._size, self._values = np.empty(0, dtype=np.int8), 0, list[str]()
+
+    def add(self, series: Any) -> None:
+        """Code another part."""
+        numbers = (series.cast(str).cast(self._kept.dtype).to_physical() + 1).fill_null(0).to_numpy()
+        n_known = len(self._places)
+        unknown = np.flatnonzero(numbers >= n_known)
+        new, first = np.unique(numbers[unknown], return_index=True)
+        order = np.argsort(first)
+        if len(new) and (new[0] != n_known or new[-1] != n_known + len(new) - 1):
+            raise AssertionError("polars numbers categories otherwise")
+        self._places = np.append(self._places, (np.argsort(order) + n_known - 1).astype(np.int32))
+        self._values += series.gather(unknown[first[order]]).cast(str).to_list()
+        self._append(self._places[numbers])
+
+    def _append(self, part: IntArray) -> None:
+        kind = next(kind for kind in (np.int8, np.int16, np.int32) if len(self._values) <= np.iinfo(kind).max)
+        start, self._size = self._size, self._size + len(part)
+        if self._codes.dtype != kind or len(self._codes) < self._size:
+            codes = self._codes[:start]
+            self._codes = np.empty(max(2 * start, self._size), dtype=kind)
+            self._codes[:start] = codes
+        self._codes[start : self._size] = part
+
+    def coded(self) -> Coded:
+        """All parts."""
+        return Coded(self._codes[: self._size], self._values)
+
+
+def coded_text(size: int, part: Callable[[int, int], Any]) -> Coded:
+    """Of text or categories; `part` gives a polars series of those from a place on, and at most so many."""
+    coder = Coder()
+    for start in range(0, size, ROWS_AT_ONCE):
+        coder.add(part(start, ROWS_AT_ONCE))
+    return coder.coded()
+
+
+def parsed_text(series: Any) -> tuple[FloatArray, Notation] | None:
+    """The numbers in a polars series of text; None unless all are written with digits and points."""
+    given = series.drop_nulls()
+    if not len(given) or not given.head(FIRST).str.contains(PLAIN).all() or not given.str.contains(PLAIN).all():
+        return None
+    numbers = series.str.strip_chars().cast(float, strict=False)
+    if numbers.null_count() > series.null_count():
+        return None
+    has_point = given.str.contains(".", literal=True)
+    point, plain = (next(iter(given.filter(own).head(1)), None) for own in (has_point, numbers.drop_nulls() != 0))
+    notation = Notation(point=point, plain=plain, all_points=bool(has_point.all()))
+    return numbers.fill_null(float("nan")).to_numpy(), notation
+
+
+def parsed_values(coded: Coded) -> tuple[FloatArray, Notation] | None:
+    """Numbers from the different values, and how they are written; None if some are none, or written in two ways."""
+    if not all(map(_is_written_number, coded.values)):
+        return None
+    given = {place: value for place, value in enumerate(coded.values) if not is_absent(value)}
+    texts = [value.strip() for value in given.values() if isinstance(value, str)]
+    numbers = np.full(len(coded.values) + 1, np.nan)
+    numbers[list(given)] = [float(str(value).strip(" %").replace(",", ".")) for value in given.values()]
+    return numbers[coded.codes], _notation(texts, all_points=bool(given) and all("." in str(v) for v in given.values()))
+
+
+def _is_written_number(value: Any) -> bool:
+    if isinstance(value, str):
+        return value in ABSENT or NUMBER.fullmatch(value.strip()) is not None
+    return is_number(value)
+
+
+def has_fractions(numbers: FloatArray) -> bool:
+    """Whether some number is not whole; infinite ones count as whole."""
+    with np.errstate(invalid="ignore"):
+        return bool((numbers > np.floor(numbers)).any())
+
+
+def is_absent(value: Any) -> bool:
+    """Whether a value is empty text, or a word for what is missing."""
+    return isinstance(value, str) and value in ABSENT
+
+
+def is_number(value: Any) -> bool:
+    """Whether a value is a number."""
+    return isinstance(value, int | float | np.number) and not isinstance(value, bool)
+
+
+def _notation(texts: list[str], *, all_points: bool) -> Notation:
+    commas, points, signs = ([text for text in texts if mark in text] for mark in ",.%")
+    plain = [text for text in texts if "%" not in text and text.strip("0.,")]
+    are_thousands = bool(commas) and all(map(THOUSANDS.fullmatch, commas))
+    comma, point, sign, other = (min(found, default=None) for found in (commas, points, signs, plain))
+    return Notation(comma, point, sign, other, all_points, are_thousands)
+
+
+MARK = re.compile(r"\[(PASS|FAIL|ERROR)[^\]]*\]\s*\S")
+"""What a tool puts before an answer to say what it thinks of it."""
+
+NESTED_TEXT, NESTED = re.compile(r"""[\[({]\s*['"]"""), (list, tuple, dict, set, np.ndarray)
+"""How a list or a record of text begins that is written as text. An answer may be [0, 1] or (3, 4)."""
+
+
+def pooled_labels(columns: Sequence[Column], classes: Sequence[Any] | None) -> tuple[IntArray, list[Any]]:
+    """The labels (columns, rows) as places among the classes, which columns share, -1 for none, and the classes."""
+    coded = [_answers(column, classes) for column in columns]
+    names = _classes([value for own in coded for value in own.values]) if classes is None else listed("class", classes)
+    axis = Axis("class", len(names), names)
+    places = np.empty((len(columns), columns[0].size), dtype=np.min_scalar_type(-len(names) - 1))
+    for row, (own, column) in enumerate(zip(coded, columns, strict=True)):
+        found = [axis.find(value) for value in own.values]
+        unknown = [value for value, place in zip(own.values, found, strict=True) if place is None]
+        if bad := [value for value in unknown if text_of(value) != "-1"]:
+            raise InvalidPredictions(f"column {column.name!r} must hold the classes {some(names)}; got {bad[0]!r}")
+        table = np.array([-1 if place is None else place for place in (*found, None)], dtype=places.dtype)
+        places[row] = table[own.codes]
+    return places, names
+
+
+def _classes(said: list[Any]) -> list[Any]:
+    """The classes that labels name. Whole numbers that a library wrote as 1.0, since others were missing, are 1."""
+    check_minus_one(said)
+    names = sorted_names(said)
+    are_floats = all(isinstance(name, str) and FLOAT_OF_WHOLE.fullmatch(name) for name in names)
+    return [text_of(name) for name in names] if are_floats else names
+
+
+def _answers(column: Column, classes: Sequence[Any] | None) -> Coded:
+    """Which answer stands in each row: empty text and words such as NA are none, unless a class is called so."""
+    column.check_is_flat()
+    told = set(map(text_of, classes or ()))
+    is_given = [not is_absent(value) or value in told for value in column.coded.values]
+    codes, names = column.coded.codes, list(compress(column.names, is_given))
+    if not all(is_given):
+        codes = np.append(np.where(is_given, np.cumsum(is_given) - 1, -1), -1)[codes]
+    texts = [value for value in names if isinstance(value, str)]
+    if (marked := next(filter(MARK.match, texts), None)) is not None:
+        raise InvalidPredictions(
+            f"column {column.name!r} must hold labels alone; {marked[:40]!r} has a tool's mark before it"
+        )
+    others = [text for text in texts if text not in told]
+    are_lists = bool(others) and all(text.startswith("[") and text.endswith("]") for text in others)
+    if are_lists or any(map(NESTED_TEXT.match, others)):
+        names = [value if text_of(value) in told else _unwrapped(value, column.name) for value in names]
+    check_spellings(names, column.name)
+    return Coded(codes, names)
+
+
+def _unwrapped(text: Any, column: Any) -> Any:
+    """The label in a list of one that is written as text; other text as it is. Raises for more, and for records."""
+    try:
+        held = ast.literal_eval(text)
+    except (ValueError, SyntaxError, MemoryError, RecursionError):
+        return text
+    if not isinstance(held, NESTED):
+        return text
+    if not isinstance(held, list | tuple) or len(held) != 1 or isinstance(held[0], NESTED):
+        raise InvalidPredictions(
+            f"column {column!r} must hold one label for each answer; it holds lists or records, such as {text[:60]}"
+        )
+    return held[0]
+
+
+def unknown_cells(columns: Sequence[Column]) -> str:
+    """How many cells are missing, by a word or empty, for a message."""
+    n_unknown = sum(int(own.counts[[value in UNKNOWN for value in own.coded.values]].sum()) for own in columns)
+    n_empty = sum(own.size - own.n_given for own in columns) - n_unknown
+    told = {"cells such as NA": n_unknown, "empty cells": n_empty}
+    return "".join(f"; {n:,} {what} are missing answers" for what, n in told.items() if n > 0)
+
 
 ID = re.compile(r"(?![-+]?[0-9]*[.,][0-9]*$)\S{1,100}")
 """What an id looks like: one word, and no fraction."""
@@ -29,11 +266,8 @@ ID = re.compile(r"(?![-+]?[0-9]*[.,][0-9]*$)\S{1,100}")
 MEASURED = re.compile(r"-.*|.*[.,][0-9]{4,}.*|.*[eE].*")
 """How a number is written that is no name, such as -1.5, 0.1234 or 1e-5; versions are called 1.5 or 1.10."""
 
-ROWS_AT_ONCE = 2**18
 FEW, ROWS_PER_VALUE = 20, 10
 """A column of labels has at most so many different values, or one for so many rows."""
-
-NESTED = (list, tuple, dict, set, np.ndarray)
 
 
 @final
@@ -57,6 +291,7 @@ class Column:
         name_of: Callable[[Any], Any] = lambda value: value,
     ) -> None:
         self.name, self.size, self.cells, self.name_of = name, size, cells, name_of
+        self.is_unnamed = name in UNNAMED  # an index of pandas
         self._code, self._numbers, self._is_float, self._parse = code, numbers, is_float, parse
 
     @classmethod
@@ -71,21 +306,16 @@ class Column:
     @cached_property
     def role(self) -> Role | None:
         """The role that the name suggests."""
-        return vocabulary.role_of(str(self.name))
-
-    @property
-    def is_unnamed(self) -> bool:
-        """Whether this is an index of pandas without a name."""
-        return self.name in vocabulary.UNNAMED
+        return role_of(str(self.name))
 
     @property
     def is_measure(self) -> bool:
         """Whether the name says that the numbers describe items, and are nobody's answers."""
-        return vocabulary.is_measure(str(self.name))
+        return is_measure(str(self.name))
 
     def is_exact(self, role: Role) -> bool:
         """Whether this is one of the usual names of a role."""
-        return vocabulary.is_exact(self.name, role)
+        return is_exact(self.name, role)
 
     # ---- names ------------------------------------------------------------------------------------------------
 
@@ -113,11 +343,6 @@ class Column:
         is_missing = self.coded.codes < 0
         return int(np.argmax(is_missing)) if is_missing.any() else None
 
-    @property
-    def tells_rows_apart(self) -> bool:
-        """Whether each row has a value of its own."""
-        return not self.repeats and self.first_missing is None
-
     def check_is_flat(self) -> None:
         """Raise if cells hold lists or records, which are no names."""
         for row, value in enumerate(self.cells or ()):
@@ -141,32 +366,19 @@ class Column:
 
     # ---- answers ----------------------------------------------------------------------------------------------
 
-    def answers(self, classes: Iterable[Any] | None = None) -> Coded:
-        """Which answer stands in each row: empty text and words such as NA are none, unless a class is called so."""
-        absent = ABSENT.difference(map(text_of, classes or ()))
-        is_given = [not (isinstance(value, str) and value in absent) for value in self.coded.values]
-        if all(is_given):
-            return Coded(self.coded.codes, self.names)
-        table = np.where(is_given, np.cumsum(is_given) - 1, -1)
-        kept = [name for name, is_kept in zip(self.names, is_given, strict=True) if is_kept]
-        return Coded(np.append(table, -1)[self.coded.codes], kept)
-
     @cached_property
     def counts(self) -> IntArray:
         """How many rows have each different value."""
         codes, n_values = self.coded.codes, len(self.coded.values)
         counts = np.zeros(n_values + 1, dtype=np.intp)
-        for start in range(0, len(codes), ROWS_AT_ONCE):  # `bincount` copies what it counts
-            counts += np.bincount(codes[start : start + ROWS_AT_ONCE] + 1, minlength=n_values + 1)
+        for start in range(0, len(codes), COUNTED_AT_ONCE):  # `bincount` copies what it counts
+            counts += np.bincount(codes[start : start + COUNTED_AT_ONCE] + 1, minlength=n_values + 1)
         return counts[1:]
 
     @cached_property
     def _is_given(self) -> npt.NDArray[np.bool_]:
         """Which of the different values are neither empty nor words for what is missing."""
-        values = self.coded.values
-        if ABSENT.isdisjoint(values):
-            return np.ones(len(values), dtype=bool)
-        return np.array([not is_absent(value) for value in values])
+        return np.array([not is_absent(value) for value in self.coded.values], dtype=bool)
 
     @cached_property
     def given(self) -> list[Any]:
@@ -177,11 +389,6 @@ class Column:
     def n_given(self) -> int:
         """How many rows have such a value."""
         return int(self.counts[self._is_given].sum())
-
-    @property
-    def n_unknown(self) -> int:
-        """How many cells are missing by a word such as NA."""
-        return int(self.counts[[isinstance(value, str) and value in UNKNOWN for value in self.coded.values]].sum())
 
     # ---- facts ------------------------------------------------------------------------------------------------
 
@@ -222,12 +429,7 @@ class Column:
     @cached_property
     def has_fractions(self) -> bool:
         """Whether these are numbers, and not all whole."""
-        return self.has_plain_numbers and has_fractions(self.numbers)
-
-    @property
-    def may_be_amounts(self) -> bool:
-        """Whether these are several numbers, and do not only number the rows."""
-        return self.varies and self.numbers is not None and not (self.has_plain_numbers and self.are_names)
+        return self.numbers is not None and self.has_plain_numbers and has_fractions(self.numbers)
 
     @cached_property
     def are_shares(self) -> bool:
@@ -293,14 +495,14 @@ class Columns:
     """Named columns of equal length. `stem` names a member whose file has no other name for it, or is None."""
 
     def __init__(self, columns: Mapping[Any, Column], *, stem: str | None = None) -> None:
-        self._columns, self.stem = dict(columns), stem
+        self._columns: dict[Any, Column] = dict(columns)
+        self.stem = stem
         self.all = list(self._columns.values())
         self.n_rows = self.all[0].size if self.all else 0
         self._keys: dict[frozenset[Any], tuple[IntArray, int]] = {}
 
     def __getitem__(self, name: Any) -> Column:
-        column: Column = self._columns[name]
-        return column
+        return self._columns[name]
 
     def __contains__(self, name: object) -> bool:
         return name in self._columns
@@ -332,15 +534,18 @@ class Columns:
 
     def called(self, role: Role) -> list[Column]:
         """The columns of names and numbers whose names suggest a role: usual names first, then those ending in `id`."""
-        return [self[name] for name in vocabulary.called([column.name for column in self.flat], role)]
+        return [self[name] for name in called([column.name for column in self.flat], role)]
 
     def told(self, name: Any) -> Column:
         """The column that the user names."""
-        return self[vocabulary.column_named(list(self), name)]
+        if name not in self:
+            held = ", ".join(map(repr, list(self)[:8])) + (", …" if len(self) > 8 else "")
+            raise InvalidPredictions(f"expected the column {name!r}; the table has [{held}]")
+        return self[name]
 
     def usual(self, names: Sequence[str]) -> Column | None:
         """The column of names and numbers with the first of some usual names."""
-        found = vocabulary.column_named([own.name for own in self.flat if isinstance(own.name, str)], None, names)
+        found = first_named([own.name for own in self.flat if isinstance(own.name, str)], names)
         return None if found is None else self[found]
 
     def n_pairs(self, *columns: Column | None) -> int:
@@ -350,13 +555,10 @@ class Columns:
     def keys(self, *columns: Column | None) -> tuple[IntArray, int]:
         """A number for each row, the same where these columns are, and how many different ones there are."""
         wanted = frozenset(columns)
-        if wanted not in self._keys:
-            self._keys[wanted] = self._keys_of([column for column in columns if column is not None])
-        return self._keys[wanted]
-
-    def _keys_of(self, columns: list[Column]) -> tuple[IntArray, int]:
+        if wanted in self._keys:
+            return self._keys[wanted]
         keys, n_keys = np.zeros(self.n_rows, dtype=np.int64), 1
-        for column in columns:
+        for column in filter(None, columns):
             keys *= len(column.coded.values) + 1
             keys += column.coded.codes
             keys += 1
@@ -366,7 +568,8 @@ class Columns:
                 n_keys = len(different)
         is_seen = np.zeros(n_keys, dtype=bool)
         is_seen[keys] = True
-        return (np.cumsum(is_seen) - 1)[keys], int(is_seen.sum())
+        self._keys[wanted] = (np.cumsum(is_seen) - 1)[keys], int(is_seen.sum())
+        return self._keys[wanted]
 
     def joined(self, item: Any) -> Columns:
         """With a column for items that the user joined of several, such as `question+model`."""

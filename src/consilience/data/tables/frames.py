@@ -9,10 +9,9 @@ import numpy as np
 
 from consilience.data.axes import some
 from consilience.data.names import is_whole
-from consilience.data.tables.coding import Coded, coded_array, coded_text, parsed_text
-from consilience.data.tables.columns import Column, Columns
+from consilience.data.tables.columns import Coded, Column, Columns, coded_array, coded_text, parsed_text
 from consilience.data.tables.lists import are_scored
-from consilience.data.tables.vocabulary import UNNAMED, role_of
+from consilience.data.tables.told import UNNAMED, role_of
 from consilience.system.errors import InvalidPredictions, Say, polars
 
 if TYPE_CHECKING:

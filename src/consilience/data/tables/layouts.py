@@ -18,15 +18,13 @@ import numpy as np
 from consilience.data.axes import Axes, Axis, some
 from consilience.data.names import in_order_of_appearance, sorted_names
 from consilience.data.predictions import Predictions, check_members, of_answers, renamed
-from consilience.data.tables import class_columns as numeric
-from consilience.data.tables.class_columns import shares_by_row, spread
-from consilience.data.tables.coding import is_absent, pooled_labels, unknown_cells
+from consilience.data.tables import numbers as numeric
+from consilience.data.tables.columns import is_absent, pooled_labels, unknown_cells
 from consilience.data.tables.frames import check_labels, check_shared_labels
-from consilience.data.tables.items import may_name_items
 from consilience.data.tables.lists import as_one_scale, check_no_lists, flattened, lists_of_predictions, rows_in
-from consilience.data.tables.roles import Roles, check_no_members, roles_of
-from consilience.data.tables.told import names_of, say_members
-from consilience.data.tables.vocabulary import ITEM, is_id, may_be_truth
+from consilience.data.tables.numbers import shares_by_row, spread
+from consilience.data.tables.roles import Roles, check_no_members, may_name_items, roles_of
+from consilience.data.tables.told import ITEM, is_id, may_be_truth, names_of, say_members
 from consilience.system.errors import InvalidPredictions, Say
 from consilience.system.tables import Table
 
@@ -78,7 +76,8 @@ def _without_index(columns: Columns) -> Columns:
     dropped = []
     for index in [own for own in columns.all if own.is_unnamed]:
         is_extra = columns.usual(ITEM) is not None or (index.counts_rows and not roles.isdisjoint(("item", "member")))
-        is_index = index.tells_rows_apart or "member" in roles or (is_extra and _may_count(index, columns))
+        is_apart = not index.repeats and index.first_missing is None
+        is_index = is_apart or "member" in roles or (is_extra and _may_count(index, columns))
         if index.are_measured or not is_index:
             raise InvalidPredictions(
                 f"a column without a name must be an index; {index.name!r} holds {some(index.rows())}"

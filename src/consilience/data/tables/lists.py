@@ -9,8 +9,7 @@ import numpy as np
 
 from consilience.data.axes import some
 from consilience.data.names import as_written, is_missing, sorted_names
-from consilience.data.tables.coding import is_number
-from consilience.data.tables.columns import Column, Columns
+from consilience.data.tables.columns import Column, Columns, is_number
 from consilience.data.tables.numbers import (
     ENOUGH_ROWS,
     Scale,

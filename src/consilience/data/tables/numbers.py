@@ -1,4 +1,4 @@
-"""Columns of numbers side by side: how they are written, and what they may mean."""
+"""Columns of numbers side by side: how they are written, what they may mean, and which of them are classes."""
 
 from __future__ import annotations
 
@@ -6,14 +6,27 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
-from consilience.data.reading import are_probabilities, has_fractions, normalized, softmax
-from consilience.system.errors import InvalidPredictions
+from consilience.data.axes import some
+from consilience.data.reading import (
+    MOST_ROUNDING,
+    ROUNDING,
+    SUM_TOLERANCE,
+    are_probabilities,
+    normalized,
+    softmax,
+    sum_tolerance,
+)
+from consilience.data.tables.columns import has_fractions
+from consilience.data.tables.told import ITEM, MEMBER, MOST_LISTED, UNNAMED, names_of, say_members
+from consilience.system.errors import InvalidPredictions, Say
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from consilience.data.tables.columns import Column
-    from consilience.system.arrays import FloatArray
+    from consilience.data.tables.columns import Column, Columns
+    from consilience.data.tables.roles import Roles
+    from consilience.data.tables.told import Told
+    from consilience.system.arrays import FloatArray, IntArray
 
 
 Scale: TypeAlias = Literal["probabilities", "per cent", "logits", "counts", "labels"]
@@ -198,3 +211,310 @@ def _mixture(columns: Sequence[Column]) -> tuple[str, str] | None:
         if one and other:
             return min(one), min(other)
     return None
+
+
+# ---- which columns are classes --------------------------------------------------------------------------------
+
+SEVERAL = 1.5
+"""If each item and member have so many different labels, these are no votes."""
+
+MOST_SAMPLED, FEWEST_SAMPLED, MOST_SUMS = 100_000, 50, 100_000_000
+"""Columns are classes if the share MOST of their rows sum to 1. At most so many cells are looked at, but at least so
+many rows, and at most so many sums are made of them."""
+
+
+class _Run(NamedTuple):
+    """Columns of which most rows sum to 1. The largest is the best."""
+
+    share: float  # of rows
+    size: int
+    start: int
+
+    def of(self, columns: Sequence[Column]) -> list[Column]:
+        """Its columns."""
+        return list(columns[self.start : self.start + self.size])
+
+
+def runs_of_probabilities(numbers: Numbers) -> list[_Run]:
+    """The run of columns in which the most rows sum to 1, the longest of several, then those that may be meant as well.
+
+    These are runs of the same length that are as good, and runs without a column of the first. Whole numbers may be
+    labels, and do not count.
+    """
+    if not (numbers.has_point or numbers.has_fractions()):
+        return []
+    if numbers.share_of_probabilities() == 1:
+        return [_Run(1.0, numbers.values.shape[1], 0)]
+    runs = _runs(numbers)
+    if not runs:
+        return []
+    best = max(runs, key=lambda run: (run.share, run.size, -run.start))
+    alike = [run for run in runs if run[:2] == best[:2] and run != best]
+    apart = [run for run in runs if run.start >= best.start + best.size or run.start + run.size <= best.start]
+    return [best, *alike, *sorted(apart, reverse=True)]
+
+
+def _runs(numbers: Numbers) -> list[_Run]:
+    """All runs of which most rows sum to 1. Ends where most rows may do so are looked at."""
+    n_columns = numbers.values.shape[1]
+    n_rows = max(FEWEST_SAMPLED, MOST_SAMPLED // n_columns)
+    values = numbers.values[:: max(1, len(numbers.values) // n_rows)]
+    sums, n_given, n_fractions = _cumulated(values, has_point=numbers.has_point)
+    slack, runs, n_sums = _tolerance(np.array(n_columns)), list[_Run](), 0
+    low = np.array([np.searchsorted(own, own[:-1] + 1 - slack, "left") for own in sums.T])
+    high = np.array([np.searchsorted(own, own[:-1] + 1 + slack, "right") for own in sums.T])
+    for start in range(n_columns - 1):
+        is_given = ~np.isnan(values[:, start])
+        begin, end = (np.bincount(own[is_given, start], minlength=n_columns + 2) for own in (low, high))
+        stops = np.flatnonzero(np.cumsum(begin - end)[: n_columns + 1] > MOST * is_given.sum())
+        stops = stops[(stops > start + 1) & (n_fractions[stops] > n_fractions[start])]
+        is_one = np.abs(sums[stops] - sums[start] - 1) <= _tolerance(stops - start)[:, None]
+        shares = is_one.sum(axis=1) / (n_given[stops] > n_given[start]).sum(axis=1)
+        runs += [_Run(own, n, start) for own, n in zip(shares.tolist(), (stops - start).tolist(), strict=True)]
+        if (n_sums := n_sums + is_one.size) > MOST_SUMS:
+            raise InvalidPredictions(
+                f"{n_columns:,} columns of numbers are too many to find out which of them are classes: name the "
+                f"classes with {Say('classes')}, or add :labels to the file's name if the numbers are labels"
+            )
+    return [run for run in runs if run.share > MOST]
+
+
+def _cumulated(values: FloatArray, *, has_point: bool) -> tuple[FloatArray, IntArray, IntArray]:
+    """The sums of each row up to each column (columns + 1, rows), how many numbers are given, how many have fractions.
+
+    A number that is no probability is counted as 2, so that no row with it sums to 1.
+    """
+    with np.errstate(invalid="ignore"):  # of infinite numbers
+        is_fraction = np.asarray((values % 1 > 0).any(axis=0) | has_point)
+    cells = np.where((values >= 0) & (values <= 2), values, 2.0)
+    parts = (cells.T, ~np.isnan(values).T, is_fraction)
+    sums, n_given, n_fractions = (np.cumsum(np.concatenate([part[:1] * 0, part]), axis=0) for part in parts)
+    return sums, n_given, n_fractions
+
+
+def _tolerance(n_classes: IntArray) -> FloatArray:
+    """How far from 1 rows of so many classes may sum."""
+    return np.asarray(np.maximum(SUM_TOLERANCE, np.minimum(ROUNDING * n_classes, MOST_ROUNDING)))
+
+
+def shares_by_row(columns: Columns, roles: Roles, *, normalize: bool) -> Column | None:
+    """The column of probabilities in a table with a row for each item, member and class; None if it holds votes.
+
+    Pairs of item and member that repeat with different labels, beside a column of fractions, are probabilities or
+    nothing: votes would be made of a table that lost a row. So are most pairs beside other numbers, such as logits.
+    """
+    item, member, label = roles
+    assert label is not None  # noqa: S101 - the table has labels
+    others = columns.others(*roles)
+    fractions, amounts = ([own for own in others if own.are_shares], [own for own in others if own.varies])
+    # Other numbers may be amounts, unless they only number the rows.
+    numbers = [own for own in amounts if own.numbers is not None and not (own.has_plain_numbers and own.are_names)]
+    if not numbers and len(set(label.counts.tolist())) > 1:  # pairs take long to count
+        return None
+    pairs, n_pairs = columns.keys(item, member)
+    if not n_pairs < columns.n_rows == columns.n_pairs(*roles):
+        return None
+    if not fractions:
+        _check_are_votes(columns, label, others, numbers, n_pairs)
+        return None
+    is_allowed = normalize and columns.n_rows == n_pairs * len(label.given)
+    fitting = [own for own in fractions if _adds_up_to_one(own, pairs)]
+    return (fitting or _rescaled(roles, fractions, pairs, is_allowed=is_allowed))[0]
+
+
+def _check_are_votes(
+    columns: Columns, label: Column, others: list[Column], numbers: list[Column], n_pairs: int
+) -> None:
+    """Raise if most items and members have several labels beside numbers, or all have every label."""
+    is_whole = columns.n_rows == n_pairs * len(label.given)
+    if n_pairs < 2 or not (is_whole or (numbers and columns.n_rows > SEVERAL * n_pairs)):
+        return
+    many = (
+        f"each of them has every label in {label.name!r} once" if is_whole else f"most have several in {label.name!r}"
+    )
+    advice = f": leave {some(names_of(numbers))} out of the table if the labels are votes" if numbers else ""
+    raise InvalidPredictions(
+        f"a table must have one label for each item and member; {many}, and none of {some(names_of(others))} has the "
+        f"probabilities of these, which sum to 1{advice}"
+    )
+
+
+def _adds_up_to_one(column: Column, pairs: IntArray) -> bool:
+    sums = np.bincount(pairs, weights=column.numbers)
+    return bool((np.abs(sums - 1) <= sum_tolerance(sums[:, None])).all())
+
+
+def _rescaled(roles: Roles, fractions: list[Column], pairs: IntArray, *, is_allowed: bool) -> list[Column]:
+    """The columns, if their numbers may be divided by their sums; raises if not."""
+    if is_allowed:
+        return fractions
+    sums = np.bincount(pairs, weights=np.nan_to_num(fractions[0].numbers))  # type: ignore[arg-type]
+    row = int(np.argmax(np.abs(sums[pairs] - 1)))
+    item, member = (own.names[own.coded.codes[row]] for own in roles[:2] if own is not None)
+    raise InvalidPredictions(
+        f"probabilities must sum to 1 over classes; {some(names_of(fractions))} stands beside several labels in "
+        f"{getattr(roles.label, 'name', None)!r} of one item and member, and sums to {sums[pairs[row]]:.6g} for item "
+        f"{item!r} of member {member!r}: complete its rows, or say {Say('normalize')} if each class has one, or leave "
+        f"{fractions[0].name!r} out of the table if the labels are votes"
+    )
+
+
+def spread(
+    columns: Columns, roles: Roles, labels: IntArray, shares: Column, n_classes: int, *, normalize: bool
+) -> tuple[IntArray, FloatArray]:
+    """Where each item and member occur first, and their rows of probabilities; a class without a row has none."""
+    if (labels < 0).any():
+        raise InvalidPredictions(
+            f"column {getattr(roles.label, 'name', None)!r} must name the class of each probability in "
+            f"{shares.name!r}; row {int(np.argmax(labels < 0))} names none"
+        )
+    pairs, n_pairs = columns.keys(roles.item, roles.member)
+    _, places = np.unique(pairs, return_index=True)
+    rows = np.zeros((n_pairs, n_classes))
+    rows[pairs, labels] = shares.numbers
+    return places, rows / rows.sum(axis=1, keepdims=True) if normalize else rows
+
+
+def _sum_to_one(columns: Sequence[Column]) -> bool:
+    numbers = numbers_in(columns, least=2)
+    return numbers is not None and numbers.are_probabilities()
+
+
+def rows_of_probabilities(columns: Columns) -> tuple[Column | None, list[Column]] | None:
+    """The column of items, if there is one, and the other columns, if these sum to 1 in each row; else None.
+
+    Those columns are classes, whatever their names: a class may be called `image`, `user` or `model`.
+    """
+    named = [column for column in columns.flat if column.role == "item"]
+    for item in dict.fromkeys((columns.usual((*ITEM, *UNNAMED)), *named, None)):
+        others = [column for column in columns.all if column is not item]
+        is_long = item is not None and item.repeats  # a long table, whose members may be called 0
+        if not is_long and _sum_to_one(others):
+            return item, others
+    return None
+
+
+def answers_of_probabilities(columns: Columns, told: Told) -> tuple[Column, Column] | None:
+    """The columns of items and members of a long table whose other columns sum to 1 in each row; None if it is none.
+
+    Those are classes, whatever they are called.
+    """
+    item, member = (
+        columns[name] if name in columns else columns.usual(usual)
+        for name, usual in ((told.item, ITEM), (told.member, MEMBER))
+    )
+    others = [column for column in columns.flat if column not in (item, member)]
+    return None if item is None or member is None or not _sum_to_one(others) else (item, member)
+
+
+def class_columns(columns: Sequence[Column]) -> list[Column]:
+    """The columns of numbers that are classes: all, or those whose names say nothing else, whichever sum to 1."""
+    numeric = [column for column in columns if column.numbers is not None]
+    if (found := run_of_probabilities(numeric)) is not None:
+        return found
+    # A column with a name for items, such as `image`, that holds measurements may be a class.
+    others = [own for own in numeric if own.role is None or (own.role == "item" and own.are_measured)]
+    return others if 1 < len(others) < len(numeric) else numeric
+
+
+def wanted_classes(columns: Columns, names: Sequence[Column]) -> list[Column]:
+    """The same; raises if there are none."""
+    found = class_columns(names)
+    if len(found) < 2:
+        offer = f", or {Say('positive', 'NAME')} if its numbers are the probability of one class" if found else ""
+        raise InvalidPredictions(
+            f"a table needs a column of labels, or one of numbers for each class; it has {some(list(columns))}: name "
+            f"it with {Say('label')} or {Say('classes')}{offer}"
+        )
+    return found
+
+
+def numbers_of_classes(columns: Sequence[Column]) -> Numbers | None:
+    """The numbers of columns of which most rows sum to 1, or all to 100; None if they do not."""
+    numbers = numbers_in(columns, least=2)
+    if numbers is None:
+        return None
+    is_share = (numbers.has_fractions() or numbers.has_point) and numbers.share_of_probabilities() >= MOST
+    return numbers if is_share or numbers.meaning() == "per cent" else None
+
+
+def classes_of_rows(columns: Sequence[Column], *, are_numbers: bool) -> list[Column] | None:
+    """The classes of a table with one row per item; None if its columns hold labels."""
+    check_one_notation(columns)
+    if (run := run_of_probabilities([column for column in columns if column.numbers is not None])) is not None:
+        return run
+    numbers = numbers_in(columns)
+    if numbers is not None and (are_numbers or numbers.meaning() not in ("labels", "logits")):
+        return list(columns)
+    classes = class_columns(columns)
+    numbers = numbers_in(classes, least=2)
+    is_scale = numbers is not None and (numbers.are_probabilities() or numbers.meaning() in ("logits", "per cent"))
+    return classes if is_scale else None
+
+
+def run_of_probabilities(columns: Sequence[Column]) -> list[Column] | None:
+    """The run of columns of which most rows sum to 1, such as those after a column of confidence; the longest."""
+    plain = [column for column in columns if not column.is_measure]
+    return _longest_run(plain) or (_longest_run(columns) if len(plain) < len(columns) else None)
+
+
+def _longest_run(columns: Sequence[Column]) -> list[Column] | None:
+    numbers = numbers_in(columns, least=2)
+    runs = [] if numbers is None else [run.of(columns) for run in runs_of_probabilities(numbers)]
+    if len(runs) > 1:
+        one, other = (some(names_of(run)) for run in runs[:2])
+        raise InvalidPredictions(
+            f"columns that sum to 1 are classes; {one} do, and {other} do: name the classes with {Say('classes')}, or "
+            "give each member a table of its own"
+        )
+    return runs[0] if runs else None
+
+
+def numbers_of(columns: Sequence[Column]) -> Numbers:
+    """The numbers of the columns of classes; raises if one holds others."""
+    check_one_notation(columns)
+    numbers = numbers_in(columns)
+    if numbers is None:
+        bad = next(column for column in columns if column.numbers is None)
+        held = next((value for value in bad.given if not isinstance(value, int | float)), "others")
+        raise InvalidPredictions(
+            f"column {bad.name!r} must hold probabilities, numbers for each item; it holds {str(held)[:40]!r}"
+        )
+    return numbers
+
+
+def as_shares(numbers: Numbers, columns: Sequence[Column], scale: Scale | None) -> tuple[FloatArray, str]:
+    """Numbers as probabilities, and what was understood of how they are written."""
+    rows, meaning = numbers.values, scale or numbers.meaning()
+    if scale is None:
+        _check_clear(numbers, meaning, columns)
+    rows = as_probabilities(rows, meaning if meaning in ("logits", "per cent", "counts") else None)
+    kind = meaning if meaning in ("logits", "counts") else "probabilities"
+    commas = ", with decimal commas" if numbers.has_comma else ""
+    return rows, f"{kind}{', in per cent' if meaning == 'per cent' else ''}{commas}"
+
+
+def _check_clear(numbers: Numbers, meaning: str, columns: Sequence[Column]) -> None:
+    """Raise if numbers may be something else than the probabilities of classes, and nobody says what they are."""
+    rows = numbers.values
+    if meaning == "counts":
+        raise InvalidPredictions(
+            f"numbers must be probabilities or labels; all rows sum to {rows[0].sum():g}, so they may be counts of "
+            f"votes: say {Say('normalize')} to divide them by their sum"
+        )
+    if meaning == "unclear":
+        raise InvalidPredictions(
+            f"rows of 0 with one 1 may be labels by several members or one member's probabilities; got {len(rows)} "
+            "such rows: add :labels or :probabilities to the file's name, or a point to each number (1.0) if they are "
+            "probabilities"
+        )
+    if numbers.share_of_probabilities() < MOST and numbers.are_independent():
+        names = names_of(columns)
+        raise InvalidPredictions(
+            f"probabilities must sum to 1 over classes; those of {some(names)} are from 0 to 1 and do not, so they may "
+            "be several independent labels, which are several panels: read one, with "
+            f"{' or '.join(str(Say('positive', str(name))) for name in names[:MOST_LISTED])}; or what several members "
+            f"say of one class: say {say_members(columns)} and {Say('positive', 'NAME')}"
+        )
+    if meaning == "logits":
+        check_orientation(*rows.shape)

@@ -10,7 +10,7 @@ from typing import IO, TYPE_CHECKING, Any
 import numpy as np
 
 from consilience.data.names import text_of
-from consilience.data.tables.vocabulary import FUSED
+from consilience.data.tables.told import FUSED
 from consilience.files.contents import read_contents, split_source, suffix_of
 from consilience.files.delimited import raw_rows
 from consilience.files.recognition import understood_table

@@ -11,7 +11,7 @@ import numpy as np
 
 from consilience.aggregators import load
 from consilience.data.predictions import of_answers
-from consilience.data.tables.vocabulary import FUSED
+from consilience.data.tables.told import FUSED
 from consilience.files.lake.buckets import (
     Bucket,
     CodedBucket,

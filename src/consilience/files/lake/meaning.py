@@ -10,8 +10,7 @@ import numpy as np
 from consilience.data.axes import some
 from consilience.data.names import as_written, sorted_names
 from consilience.data.reading import MOST_ROUNDING, ROUNDING, SUM_TOLERANCE
-from consilience.data.tables.coding import pooled_labels
-from consilience.data.tables.columns import FEW, ROWS_PER_VALUE, Columns
+from consilience.data.tables.columns import FEW, ROWS_PER_VALUE, Columns, pooled_labels
 from consilience.data.tables.frames import of_polars
 from consilience.data.tables.layouts import read_columns
 from consilience.files.lake.partitions import DataSet, Partition, scan

@@ -6,7 +6,7 @@ from typing import Any
 
 from consilience.data.axes import short
 from consilience.data.names import NUMBER, is_missing
-from consilience.data.tables.vocabulary import UNNAMED
+from consilience.data.tables.told import UNNAMED
 from consilience.files.tools.export import Export, Given, Reader, asked, no_classification
 
 SAMPLE = frozenset(

@@ -6,9 +6,8 @@ import polars as pl
 import pytest
 
 import consilience as cs
-from consilience.data.labels import known_labels, known_rows, known_truths
+from consilience.data.labels import known_labels, known_rows, known_truths, read_label_frame
 from consilience.data.tables.frames import is_frame
-from consilience.data.tables.truth import read_label_frame
 
 PREDICTIONS = cs.Predictions(
     np.random.default_rng(0).dirichlet(np.ones(3), size=(3, 4)), items=list("wxyz"), classes=["ant", "bee", "cat"]
@@ -117,8 +116,8 @@ def test_what_an_error_recommends_is_taken():
 
 
 def test_reading():
-    found = read_label_frame(pd.DataFrame({"a": [1.0], "b": [0.0]}), AXES.items)
-    assert found.has_index and found.labels is None and found.classes == ["a", "b"]
+    found = read_label_frame(pd.DataFrame({"a": [1.0], "b": [0.0]}, index=["x"]), AXES.items)
+    assert found.items == ["x"] and found.labels is None and found.classes == ["a", "b"]
 
 
 SHUFFLED = cs.Predictions.from_frame(

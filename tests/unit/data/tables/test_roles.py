@@ -6,8 +6,7 @@ import consilience as cs
 from consilience.data.tables.columns import Column, Columns
 from consilience.data.tables.roles import Roles
 from consilience.data.tables.roles import roles_of as roles_of_columns
-from consilience.data.tables.told import Told
-from consilience.data.tables.vocabulary import role_of
+from consilience.data.tables.told import Told, role_of
 
 QUESTIONS = [f"q{place}" for place in range(12) for _ in range(3)]
 JUDGES = ["gpt", "claude", "llama"] * 12

@@ -3,9 +3,8 @@ import pytest
 
 import consilience as cs
 from consilience.data.reading import are_probabilities
-from consilience.data.tables import class_columns as runs
-from consilience.data.tables.class_columns import MOST, runs_of_probabilities
-from consilience.data.tables.numbers import Numbers
+from consilience.data.tables import numbers as runs
+from consilience.data.tables.numbers import MOST, Numbers, runs_of_probabilities
 
 
 def found(values, *, has_point=False):

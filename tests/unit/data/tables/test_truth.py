@@ -3,8 +3,8 @@
 import pytest
 
 from consilience.data.tables.columns import Column, Columns
+from consilience.data.tables.roles import columns_of_labels
 from consilience.data.tables.told import Told
-from consilience.data.tables.truth import columns_of_labels
 from consilience.system.errors import InvalidPredictions
 
 
