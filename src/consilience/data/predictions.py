@@ -570,10 +570,10 @@ def placed(predictions: AbstractPredictions, labels: Any) -> Any:
     return labels
 
 
+@singledispatch
 def place_of(predictions: AbstractPredictions, item: Any) -> int:
     """The position of an item, given its name; raises where there is none."""
-    labels = placed(predictions, {item: None})
-    return predictions.axes.items.position_of(item if isinstance(labels, Mapping) else labels.items[0])
+    return predictions.axes.items.position_of(item)
 
 
 def example_of(predictions: AbstractPredictions) -> Array:

@@ -24,6 +24,7 @@ from consilience.data.predictions import (
     AbstractPredictions,
     Predictions,
     answered_by,
+    place_of,
     placed,
     stacked,
     total_of,
@@ -257,6 +258,15 @@ def _(predictions: ClusterPredictions, labels: Any) -> Any:
     if missing := set(range(len(names))) - set(found.values()):
         raise InvalidPredictions(f"each item must have votes on the cluster; {short(names[min(missing)])} has none")
     return NamedLabels(list(found), [named[names[place]] for place in found.values()])
+
+
+@place_of.register(ClusterPredictions)
+def _(predictions: ClusterPredictions, item: Any) -> int:
+    return (
+        int(placed(predictions, {item: None}).items[0])
+        if predictions.are_votes
+        else predictions.axes.items.position_of(item)
+    )
 
 
 @answered_by.register(ClusterPredictions)
