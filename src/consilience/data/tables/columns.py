@@ -151,7 +151,7 @@ def parsed_values(coded: Coded) -> tuple[FloatArray, Notation] | None:
     given = {place: value for place, value in enumerate(coded.values) if not is_absent(value)}
     texts = [value.strip() for value in given.values() if isinstance(value, str)]
     numbers = np.full(len(coded.values) + 1, np.nan)
-    numbers[list(given)] = [float(str(value).strip(" %").replace(",", ".")) for value in given.values()]
+    numbers[list(given)] = [float(str(value).strip().rstrip(" %").replace(",", ".")) for value in given.values()]
     return numbers[coded.codes], _notation(texts, all_points=bool(given) and all("." in str(v) for v in given.values()))
 
 
