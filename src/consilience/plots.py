@@ -6,7 +6,7 @@ it is drawn on, or makes its own; `figure.savefig("figure.svg")` needs no displa
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
@@ -15,16 +15,12 @@ from consilience.aggregators.base import AbstractAggregator
 from consilience.data.axes import some
 from consilience.insight.diagnostics import Diagnosis
 from consilience.metrics.scores import Strategy, reliability_curve
-from consilience.system.arrays import plain_numpy
+from consilience.system.arrays import FloatArray, plain_numpy
 from consilience.system.tables import Table
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-
-    from consilience.system.arrays import FloatArray
 
 LINE_COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 """Okabe and Ito's, which people with any kind of colour vision tell apart, without those that white swallows."""

@@ -6,22 +6,18 @@ Nothing is written twice: what a rule does to tensors (`RuleForm`) is done here 
 from __future__ import annotations
 
 import json
+import os
 import sys
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from types import ModuleType, SimpleNamespace
-from typing import TYPE_CHECKING, Any, final
+from typing import Any, final
 
 import numpy as np
 
-from consilience.answering.rule import given_rows
+from consilience.answering.rule import AbstractRule, Names, given_rows
 from consilience.system.atomic import whole_file
 from consilience.system.errors import extra
-
-if TYPE_CHECKING:
-    import os
-    from collections.abc import Callable, Sequence
-
-    from consilience.answering.rule import AbstractRule, Names
 
 OPSET, IR_VERSION = 17, 8
 """Versions of 2022, which runtimes of recent years can read."""

@@ -3,23 +3,18 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
 
 from consilience.data.answers import is_largest
-from consilience.data.predictions import Predictions, answered_by, example_of
+from consilience.data.predictions import AbstractPredictions, Predictions, answered_by, example_of
 from consilience.passes.reader import ReadChunk, Reader, patterns_of
-from consilience.passes.responsibilities import dense, settled
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    import numpy as np
-    import numpy.typing as npt
-
-    from consilience.data.predictions import AbstractPredictions
-    from consilience.passes.responsibilities import LazyPosterior
-    from consilience.system.arrays import Array, FloatArray
+from consilience.passes.responsibilities import LazyPosterior, dense, settled
+from consilience.system.arrays import Array, FloatArray
 
 
 class Names(NamedTuple):

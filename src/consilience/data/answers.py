@@ -8,19 +8,15 @@ so cost and memory grow with the answers alone and a range of items is a slice.
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
-from typing import TYPE_CHECKING, Any, NamedTuple, final
+from typing import Any, NamedTuple, final
 
 import numpy as np
 import numpy.typing as npt
 
 from consilience.system.arrays import Array, IntArray, is_numpy, namespace, position_of_largest, take, to_numpy
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    import numpy.typing as npt
 
 
 def is_packed(value: Any) -> bool:

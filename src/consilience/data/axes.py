@@ -3,22 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import KeysView, Mapping
+from collections.abc import Iterable, KeysView, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple, final
+from typing import Any, NamedTuple, final
 
 import numpy as np
+import numpy.typing as npt
 
 from consilience.data.names import is_missing, look_alike, text_of, texts_of
+from consilience.system.arrays import IntArray
 from consilience.system.errors import InvalidPredictions
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    import numpy.typing as npt
-
-    from consilience.system.arrays import IntArray
 
 PLURAL = {"member": "members", "item": "items", "class": "classes"}
 LONGEST_NAME = 40

@@ -39,6 +39,7 @@ from consilience.data.reading import (
     softmax,
     validated,
 )
+from consilience.data.tables.columns import Columns
 from consilience.data.tables.frames import columns_of, is_member_table, shared_index
 from consilience.data.tables.told import Told
 from consilience.system.arrays import (
@@ -56,7 +57,6 @@ from consilience.system.errors import Either, InvalidPredictions, warn
 from consilience.system.machine import n_threads
 
 if TYPE_CHECKING:
-    from consilience.data.tables.columns import Columns
     from consilience.data.tables.layouts import Understood
 
 LONG_PASS, LEAST_PART = 2**24, 2048

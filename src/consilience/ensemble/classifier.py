@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from copy import copy
-from typing import TYPE_CHECKING, Any, NamedTuple, Self, final
+from typing import Any, NamedTuple, Self, final
 
 import numpy as np
+import numpy.typing as npt
 from sklearn import get_config
 from sklearn.base import ClassifierMixin, MetaEstimatorMixin, TransformerMixin, clone, is_classifier
 from sklearn.utils import Bunch, get_tags, indexable
@@ -17,6 +19,7 @@ from consilience.aggregators.average import Average
 from consilience.aggregators.base import AbstractAggregator
 from consilience.aggregators.consensus.consensus import Consensus
 from consilience.aggregators.pooling import AbstractPool
+from consilience.data.predictions import Predictions
 from consilience.ensemble.sklearn_members import (
     DROPPED,
     all_classes,
@@ -29,15 +32,7 @@ from consilience.ensemble.sklearn_members import (
     named_members,
     put_together,
 )
-from consilience.system.arrays import plain_numpy
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    import numpy.typing as npt
-
-    from consilience.data.predictions import Predictions
-    from consilience.system.arrays import Array, IntArray
+from consilience.system.arrays import Array, IntArray, plain_numpy
 
 
 @final

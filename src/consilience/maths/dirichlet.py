@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from scipy import special
 from scipy.special import gammaln, zeta
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from consilience.system.arrays import FloatArray, IntArray
-
+from consilience.system.arrays import FloatArray, IntArray
 
 SMALL = 1 / 16
 """Up to here the polynomial is used."""

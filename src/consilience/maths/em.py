@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Protocol, TypeVar, final
+from typing import Any, Generic, NamedTuple, Protocol, TypeVar, final
 
 import numpy as np
+import numpy.typing as npt
 
+from consilience.system.arrays import FloatArray
 from consilience.system.errors import warn
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    import numpy.typing as npt
-
-    from consilience.system.arrays import FloatArray
-
 
 NEARLY_ONE = 0.9
 """At least so many items and answers are in any sum, also after rounding. Forgetting never touches the newest."""

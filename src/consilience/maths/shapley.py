@@ -6,19 +6,16 @@ who change nothing, and adds up over games.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from typing import TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 from scipy.special import comb
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
+from consilience.system.arrays import FloatArray
 
-    import numpy.typing as npt
-
-    from consilience.system.arrays import FloatArray
-
-    Value = Callable[[npt.NDArray[np.bool_]], FloatArray]
+Value: TypeAlias = Callable[[npt.NDArray[np.bool_]], FloatArray]
 
 MOST_EXACT = 12
 """With more players, orders are sampled: the number of coalitions doubles with each player."""

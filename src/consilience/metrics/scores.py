@@ -7,24 +7,20 @@ the means of empty bins are NaN.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, final
+from typing import Any, Literal, NamedTuple, TypeAlias, final
 
 import numpy as np
+import numpy.typing as npt
 from scipy.special import ndtri
 
 from consilience.data.reading import check_number
 from consilience.metrics.posteriors import class_names, read_known, read_posterior_and_labels
 from consilience.metrics.ratings import RatingScores, ratings
+from consilience.system.arrays import FloatArray, IntArray
 from consilience.system.tables import Table
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    import numpy.typing as npt
-
-    from consilience.system.arrays import FloatArray, IntArray
 
 
 def wilson(share: float, n_items: int, level: float = 0.95) -> tuple[float, float]:

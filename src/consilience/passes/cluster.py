@@ -9,12 +9,12 @@ A task takes some milliseconds, whatever it does. So small blocks of one worker 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial, reduce
 from operator import add
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast, final
+from typing import Any, NamedTuple, TypeVar, cast, final
 
 import numpy as np
 
@@ -28,19 +28,14 @@ from consilience.data.predictions import (
     stacked,
     total_of,
 )
-from consilience.maths.em import Scores
+from consilience.maths.em import Scores, Statistics
+from consilience.passes.pair_products import Agreement
 from consilience.passes.reader import AbstractExpectation, AbstractReader, Expectation, Reader, open_reader
 from consilience.passes.remote_votes import read_votes
 from consilience.passes.responsibilities import LazyPosterior
 from consilience.system.arrays import Array, FloatArray, IntArray, to_numpy
 from consilience.system.errors import InvalidPredictions
 from consilience.system.untrusted import reason_of
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from consilience.maths.em import Statistics
-    from consilience.passes.pair_products import Agreement
 
 Result = TypeVar("Result")
 

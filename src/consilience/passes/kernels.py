@@ -12,14 +12,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, final
+from typing import Any, NamedTuple, TypeAlias, final
 
 import numpy as np
+import numpy.typing as npt
 from scipy import sparse
 from scipy.special import xlogy
 
-from consilience.data.answers import largest_of
-from consilience.maths.em import Statistics
+from consilience.data.answers import HardAnswers, SoftMember, largest_of
+from consilience.data.predictions import Chunk
+from consilience.maths.em import Scores, Statistics
 from consilience.system.arrays import (
     Array,
     FloatArray,
@@ -33,13 +35,6 @@ from consilience.system.arrays import (
     to_numpy,
     working_dtype,
 )
-
-if TYPE_CHECKING:
-    import numpy.typing as npt
-
-    from consilience.data.answers import HardAnswers, SoftMember
-    from consilience.data.predictions import Chunk
-    from consilience.maths.em import Scores
 
 ADDED_AT_ONCE = 512
 """This many numbers are added one after the other, then the partial sums: a plain sum of a million would drift."""

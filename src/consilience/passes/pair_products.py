@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple, final
+from typing import Any, NamedTuple, final
 
 import numpy as np
 from scipy import sparse
 
 from consilience.passes.kernels import AnsweredFeatures, DenseFeatures, Features, LabelFeatures, weighed
-from consilience.system.arrays import FloatArray, double_sum, is_sparse, namespace, to_numpy
-
-if TYPE_CHECKING:
-    from consilience.system.arrays import Array, IntArray
-
+from consilience.system.arrays import Array, FloatArray, IntArray, double_sum, is_sparse, namespace, to_numpy
 
 MOST_MEMBERS = 512
 """Beyond so many members they are not compared: the table of pairs would be larger than what it could tell."""

@@ -9,27 +9,41 @@ classes most items have the votes of many others: five members and three classes
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from functools import partial, reduce, singledispatch
 from operator import add
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, final
+from typing import Any, NamedTuple, TypeVar, final
 
 import numpy as np
 
+from consilience.data.answers import HardAnswers
 from consilience.data.axes import Axis
 from consilience.data.predictions import (
     AbstractPredictions,
+    Chunk,
     Predictions,
     as_predictions,
     counted,
     example_of,
     renamed,
 )
-from consilience.passes.kernels import Accumulator, Layer, chunk_statistics, log_evidence, read_features
+from consilience.maths.em import Scores, Statistics
+from consilience.passes.kernels import (
+    Accumulator,
+    ChunkStatistics,
+    Features,
+    Layer,
+    Responsibilities,
+    chunk_statistics,
+    log_evidence,
+    read_features,
+)
 from consilience.passes.pair_products import Agreement, chunk_agreement
 from consilience.passes.responsibilities import (
     SPARSE_FROM,
+    Expected,
     LazyPosterior,
     as_rows,
     blended,
@@ -54,15 +68,6 @@ from consilience.system.arrays import (
     sample,
 )
 from consilience.system.machine import in_order, n_threads, one_thread_per_product
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
-    from consilience.data.answers import HardAnswers
-    from consilience.data.predictions import Chunk
-    from consilience.maths.em import Scores, Statistics
-    from consilience.passes.kernels import ChunkStatistics, Features, Responsibilities
-    from consilience.passes.responsibilities import Expected
 
 Sum = TypeVar("Sum")
 

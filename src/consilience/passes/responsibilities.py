@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, final
 
 import numpy as np
 from scipy import sparse
 
-from consilience.passes.kernels import LabelFeatures
+from consilience.passes.kernels import Features, LabelFeatures, Layer, Responsibilities
 from consilience.system.arrays import (
     Array,
     FloatArray,
@@ -22,9 +23,6 @@ from consilience.system.arrays import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from consilience.passes.kernels import Features, Layer, Responsibilities
     from consilience.passes.reader import ReadChunk
 
 SPARSE_FROM = 64

@@ -7,13 +7,10 @@ import os
 import re
 import secrets
 import time
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import IO, TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
-
+from typing import IO
 
 PART_NAME = re.compile(r"\.[0-9a-f]{16}\.part")
 """The name of a file that is being written."""

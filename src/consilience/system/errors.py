@@ -7,15 +7,12 @@ import re
 import shlex
 import sys
 import warnings
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, final
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
+from typing import Any, final
 
 _FIRST_USE: dict[str, int] = {}
 """The process in which polars was used first."""

@@ -6,6 +6,7 @@ import os
 import sys
 import threading
 from collections import deque
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from functools import cache
@@ -18,8 +19,6 @@ from threadpoolctl import ThreadpoolController
 from consilience.system.errors import InvalidPredictions
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
-
     from rich.progress import Progress as Bar  # Progress is a class of ours
 
 
