@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from consilience.maths.em import Statistics
-    from consilience.passes.reader import AbstractReader
+    from consilience.passes.reader import AnyReader
     from consilience.system.arrays import FloatArray
 
 
@@ -166,7 +166,7 @@ class Start:
     init_iterations: int
     silent_classes: Literal["average", "flat", "floor"]
 
-    def emissions(self, model: DirichletModel, votes: AbstractReader, counts: Statistics) -> Emissions:
+    def emissions(self, model: DirichletModel, votes: AnyReader, counts: Statistics) -> Emissions:
         """One M step of Dawid-Skene on the counts of votes, after some iterations of an E and an M step."""
         for _ in range(self.init_iterations):
             counts = votes.expectation(remembers=False)(self._label_scores(model, counts))

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from consilience.data.axes import Axes
     from consilience.data.predictions import AbstractPredictions
-    from consilience.passes.reader import AbstractReader
+    from consilience.passes.reader import AnyReader
     from consilience.system.arrays import FloatArray, IntArray
 
 
@@ -36,7 +36,7 @@ class AbstractIterative(AbstractAggregator):
     verbose: bool
 
     @contextmanager
-    def _progress(self, reader: AbstractReader, n_passes: int) -> Iterator[None]:
+    def _progress(self, reader: AnyReader, n_passes: int) -> Iterator[None]:
         """Show how many chunks of so many passes are done, where the user wants to see it."""
         n_chunks = n_passes * len(reader.chunks)
         with show_progress(type(self).__name__, n_chunks, is_shown=self.verbose) as progress:
@@ -206,5 +206,5 @@ class AbstractLabelEM(AbstractLatent):
         is_label = np.ones(n_members, dtype=bool)
         return LinearRule(np.ones(n_members), is_label, 1.0, scores, chunk_size=self.chunk_size)
 
-    def _reader(self, predictions: AbstractPredictions, known: IntArray | None) -> AbstractReader:
+    def _reader(self, predictions: AbstractPredictions, known: IntArray | None) -> AnyReader:
         return open_reader(predictions.ballots(), chunk_size=self.chunk_size, known=known)

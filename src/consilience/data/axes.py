@@ -159,47 +159,6 @@ class Axes(NamedTuple):
     classes: Axis
 
 
-class HasAxes:
-    """Gives the names along three axes, and their numbers."""
-
-    axes: Axes
-
-    @property
-    def members(self) -> list[Any]:
-        """The members' names."""
-        return self.axes.members.names
-
-    @property
-    def items(self) -> list[Any]:
-        """The items' names."""
-        return self.axes.items.names
-
-    @property
-    def classes(self) -> list[Any]:
-        """The classes' names."""
-        return self.axes.classes.names
-
-    @property
-    def ordered(self) -> bool:
-        """Whether the classes are ratings, each one step above the one before it."""
-        return self.axes.classes.ordered
-
-    @property
-    def n_members(self) -> int:
-        """How many members there are."""
-        return self.axes.members.size
-
-    @property
-    def n_items(self) -> int:
-        """How many items there are."""
-        return self.axes.items.size
-
-    @property
-    def n_classes(self) -> int:
-        """How many classes there are."""
-        return self.axes.classes.size
-
-
 def _repeated(names: list[Any], keys: list[Any]) -> str:
     """Two names that have the same key, for a message."""
     last = {key: place for place, key in enumerate(keys)}

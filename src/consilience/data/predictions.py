@@ -22,7 +22,7 @@ from consilience.data.alignment import (
     places_of_members,
 )
 from consilience.data.answers import NUMBERS_AT_ONCE, HardAnswers, SoftMember, merge_answers
-from consilience.data.axes import PLURAL, Axes, Axis, HasAxes, listed, short, some
+from consilience.data.axes import PLURAL, Axes, Axis, listed, short, some
 from consilience.data.names import nearly_same
 from consilience.data.order import check_order, in_order
 from consilience.data.reading import (
@@ -97,12 +97,48 @@ class Chunk:
 Result = TypeVar("Result")
 
 
-class AbstractPredictions(HasAxes, ABC):
+class AbstractPredictions(ABC):
     """What each member says of each item, wherever that lies: on this machine, or on a cluster (`passes.cluster`)."""
 
+    axes: Axes
     soft: tuple[SoftMember, ...] = ()  # none on a cluster, where nothing lies here
     counts: FloatArray | None = None  # (items,): how often each counts; None, once
     _places: IntArray | None = None  # of items that `counted` has grouped: which of these each of them is
+
+    @property
+    def members(self) -> list[Any]:
+        """The members' names."""
+        return self.axes.members.names
+
+    @property
+    def items(self) -> list[Any]:
+        """The items' names."""
+        return self.axes.items.names
+
+    @property
+    def classes(self) -> list[Any]:
+        """The classes' names."""
+        return self.axes.classes.names
+
+    @property
+    def ordered(self) -> bool:
+        """Whether the classes are ratings, each one step above the one before it."""
+        return self.axes.classes.ordered
+
+    @property
+    def n_members(self) -> int:
+        """How many members there are."""
+        return self.axes.members.size
+
+    @property
+    def n_items(self) -> int:
+        """How many items there are."""
+        return self.axes.items.size
+
+    @property
+    def n_classes(self) -> int:
+        """How many classes there are."""
+        return self.axes.classes.size
 
     @property
     @abstractmethod
@@ -547,14 +583,6 @@ class Predictions(AbstractPredictions):
 
 
 # ---- what other rooms ask of predictions, and users do not ------------------------------------------------
-
-
-@singledispatch
-def answered_by(
-    predictions: AbstractPredictions, rule: Callable[[Predictions, Any], Result], known: Any = None
-) -> Result:
-    """What a rule answers, given what is `known` of the items: applied where the items lie."""
-    return rule(cast("Predictions", predictions), known)
 
 
 @singledispatch

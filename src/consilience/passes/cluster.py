@@ -23,14 +23,13 @@ from consilience.data.labels import NamedLabels
 from consilience.data.predictions import (
     AbstractPredictions,
     Predictions,
-    answered_by,
     placed,
     stacked,
     total_of,
 )
 from consilience.maths.em import Scores, Statistics
 from consilience.passes.pair_products import Agreement
-from consilience.passes.reader import AbstractExpectation, AbstractReader, Expectation, Reader, open_reader
+from consilience.passes.reader import Expectation, Reader
 from consilience.passes.remote_votes import read_votes
 from consilience.passes.responsibilities import LazyPosterior
 from consilience.system.arrays import Array, FloatArray, IntArray, to_numpy
@@ -254,14 +253,13 @@ def _(predictions: ClusterPredictions, labels: Any) -> Any:
     return NamedLabels(list(found), [named[names[place]] for place in found.values()])
 
 
-@answered_by.register(ClusterPredictions)
 @_told_plainly()
-def _(predictions: ClusterPredictions, rule: Callable[[Predictions, Any], Result], known: Any = None) -> Result:
+def answered_by(predictions: Any, rule: Callable[[Predictions, Any], LazyPosterior], known: Any) -> LazyPosterior:
     """The posterior that a rule gives each block, left on the workers."""
     sent = _kept(predictions.client, rule)
     blocks = predictions.blocks
     rows = predictions.each(_answered, [sent] * len(blocks), blocks, predictions.parts_of(known))
-    return cast("Result", _remote_posterior(rows, predictions))
+    return _remote_posterior(rows, predictions)
 
 
 @total_of.register(ClusterPredictions)
@@ -301,7 +299,7 @@ def as_cluster_predictions(predictions: Any) -> ClusterPredictions:
 
 @final
 @dataclass(eq=False)
-class ClusterReader(AbstractReader):
+class ClusterReader:
     """Reads each block on the worker that has it; the statistics are added up there."""
 
     predictions: ClusterPredictions
@@ -323,7 +321,7 @@ class ClusterReader(AbstractReader):
         return self.predictions.added_up(Reader.statistics, self.chunks, rows)
 
     @_told_plainly()
-    def average_statistics(self, averages: ClusterReader, member_weights: FloatArray | None = None) -> Statistics:
+    def average_statistics(self, averages: Any, member_weights: FloatArray | None = None) -> Statistics:
         """The statistics of the (weighted) mean of the answers as another reader of the same items sees them."""
         find = partial(Reader.average_statistics, member_weights=member_weights)
         return self.predictions.added_up(find, self.chunks, averages.chunks)
@@ -345,19 +343,8 @@ class ClusterReader(AbstractReader):
         return _remote_posterior(rows, self.predictions)
 
 
-@open_reader.register(ClusterPredictions)
-def _(
-    predictions: ClusterPredictions,
-    *,
-    log_floor: float | None = None,
-    chunk_size: int | None = None,
-    known: IntArray | None = None,
-) -> ClusterReader:
-    return ClusterReader(predictions, log_floor=log_floor, chunk_size=chunk_size, known=known)
-
-
 @final
-class ClusterExpectation(AbstractExpectation):
+class ClusterExpectation:
     """Passes over all blocks; each block's share of the posterior stays on its worker.
 
     A worker that dies takes blocks and their shares with it. Dask computes the blocks anew; the shares are brought
@@ -404,7 +391,7 @@ class ClusterExpectation(AbstractExpectation):
                 self._advance(scores, averaging)
 
     @_told_plainly()
-    def posterior(self, averages: ClusterReader) -> LazyPosterior:
+    def posterior(self, averages: Any) -> LazyPosterior:
         """The posterior after these passes."""
         predictions, rows = self.reader.predictions, {}
         for group, state in zip(predictions.groups, self._states, strict=True):

@@ -8,13 +8,12 @@ classes most items have the votes of many others: five members and three classes
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
-from functools import partial, reduce, singledispatch
+from functools import partial, reduce
 from operator import add
-from typing import Any, NamedTuple, TypeVar, final
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar, final
 
 import numpy as np
 
@@ -69,6 +68,9 @@ from consilience.system.arrays import (
 )
 from consilience.system.machine import in_order, n_threads, one_thread_per_product
 
+if TYPE_CHECKING:
+    from consilience.passes.cluster import ClusterReader
+
 Sum = TypeVar("Sum")
 
 CACHED_NUMBERS = 2**23
@@ -99,63 +101,19 @@ def read_anywhere(predictions: Any) -> AbstractPredictions:
     return as_cluster_predictions(predictions)
 
 
-@singledispatch
+AnyReader: TypeAlias = "Reader | ClusterReader"
+"""Visits all items of some predictions; what its methods return does not depend on where they lie."""
+
+
 def open_reader(
-    predictions: AbstractPredictions,
-    *,
-    log_floor: float | None = None,
-    chunk_size: int | None = None,
-    known: IntArray | None = None,
-) -> AbstractReader:
+    predictions: Any, *, log_floor: float | None = None, chunk_size: int | None = None, known: IntArray | None = None
+) -> AnyReader:
     """A reader of the predictions, on the machines where they lie."""
-    del log_floor, chunk_size, known
-    raise TypeError(f"no reader is registered for {type(predictions).__name__}")
+    if isinstance(predictions, Predictions):
+        return Reader(predictions, log_floor, chunk_size, known)
+    from consilience.passes.cluster import ClusterReader  # noqa: PLC0415 - Dask is an extra
 
-
-class AbstractReader(ABC):
-    """Visits all items of some predictions; what it returns does not depend on where they lie."""
-
-    predictions: AbstractPredictions
-    chunks: Sequence[Any]
-    on_chunk: Callable[[], None]  # called after each chunk of a pass
-
-    @abstractmethod
-    def statistics(self, responsibilities: Array) -> Statistics:
-        """The statistics of given responsibilities (items, classes)."""
-
-    @abstractmethod
-    def average_statistics(self, averages: Any, member_weights: FloatArray | None = None) -> Statistics:
-        """The statistics of the (weighted) mean of the answers as another reader of the same items sees them."""
-
-    @abstractmethod
-    def agreement(self) -> Agreement:
-        """How much members agree with each other on these items."""
-
-    @abstractmethod
-    def expectation(self, *, remembers: bool) -> AbstractExpectation:
-        """Passes over these items."""
-
-    @abstractmethod
-    def scored_posterior(self, scores: Scores, example: Array) -> LazyPosterior:
-        """The softmax of the scores, in the library and precision of an example."""
-
-
-class AbstractExpectation(ABC):
-    """A sequence of E steps. Each returns statistics and keeps what the posterior needs of the responsibilities.
-
-    The posterior T ← (1 - α) T + α P starts as the average of the members. So it is always `kept` · average + rest, and
-    only the rest is stored, which takes few numbers per item when there are many classes.
-    """
-
-    kept: float
-
-    @abstractmethod
-    def __call__(self, scores: Scores, *, averaging: float = 1.0) -> Statistics:
-        """The statistics of the new responsibilities, which are averaged into the posterior."""
-
-    @abstractmethod
-    def posterior(self, averages: Any) -> LazyPosterior:
-        """The posterior after these passes; `averages` reads the same items and gives the average of their answers."""
+    return ClusterReader(predictions, log_floor, chunk_size, known)
 
 
 @final
@@ -203,14 +161,14 @@ class ReadChunk:
 
 @final
 @dataclass(eq=False)
-class Reader(AbstractReader):
+class Reader:
     """Reads predictions in memory or on disk, as probabilities or (with `log_floor`) as their logarithms."""
 
     predictions: Predictions
     log_floor: float | None = None
     chunk_size: int | None = None
     known: IntArray | None = None
-    on_chunk: Callable[[], None] = lambda: None
+    on_chunk: Callable[[], None] = lambda: None  # called after each chunk of a pass
     chunks: list[ReadChunk] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -287,7 +245,7 @@ class Reader(AbstractReader):
 
         return self.total(visit)
 
-    def average_statistics(self, averages: Reader, member_weights: FloatArray | None = None) -> Statistics:
+    def average_statistics(self, averages: Any, member_weights: FloatArray | None = None) -> Statistics:
         """The statistics of the (weighted) mean of the answers as another reader of the same items sees them."""
         weights = np.ones(self.predictions.n_members) if member_weights is None else member_weights
 
@@ -353,20 +311,13 @@ class Reader(AbstractReader):
         return LazyPosterior(partial(self.gather, rows, example), chunks, is_large=is_large)
 
 
-@open_reader.register(Predictions)
-def _(
-    predictions: Predictions,
-    *,
-    log_floor: float | None = None,
-    chunk_size: int | None = None,
-    known: IntArray | None = None,
-) -> Reader:
-    return Reader(predictions, log_floor=log_floor, chunk_size=chunk_size, known=known)
-
-
 @final
-class Expectation(AbstractExpectation):
-    """Passes over the items of one reader."""
+class Expectation:
+    """A sequence of E steps. Each returns statistics and keeps what the posterior needs of the responsibilities.
+
+    The posterior T ← (1 - α) T + α P starts as the average of the members. So it is always `kept` · average + rest, and
+    only the rest is stored, which takes few numbers per item when there are many classes.
+    """
 
     def __init__(self, reader: Reader, *, remembers: bool) -> None:
         self.reader = reader
@@ -407,7 +358,7 @@ class Expectation(AbstractExpectation):
         screened = self._screen.next_pass(layer, self.reader.chunks[0].features)
         return lambda chunk, features: screened.expect(chunk.place, features, chunk.known, chunk.counts)
 
-    def posterior(self, averages: Reader) -> LazyPosterior:
+    def posterior(self, averages: Any) -> LazyPosterior:
         """The posterior after these passes; `averages` reads the same items and gives the average of their answers."""
         weights = np.ones(averages.predictions.n_members)
         example = example_of(averages.predictions)
@@ -418,7 +369,8 @@ class Expectation(AbstractExpectation):
             # Clamped once more, because the weights of a clamped row sum to 1 only up to rounding.
             return clamp(average if rest is None else average + as_rows(rest, example), chunk.known)
 
-        return averages.lazy_posterior(rows, example)
+        found: LazyPosterior = averages.lazy_posterior(rows, example)
+        return found
 
     def copy(self) -> Expectation:
         """An independent copy, to continue from without changing this one."""
