@@ -11,9 +11,10 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from copy import copy
 from dataclasses import dataclass, field
 from functools import partial, reduce
-from operator import add
+from operator import add, attrgetter
 from typing import Any, NamedTuple, TypeVar, cast, final
 
 import numpy as np
@@ -111,7 +112,7 @@ class ClusterPredictions(AbstractPredictions):
     @_told_plainly()
     def _lay_out(self, blocks: Any) -> None:
         arrays = self._arrays(blocks)
-        shapes = results([self.client.submit(_shape, array) for array in arrays])
+        shapes = results([self.client.submit(lambda own: tuple(map(int, own.shape)), array) for array in arrays])
         is_empty = [shape[1:2] == (0,) for shape in shapes]
         if not all(is_empty):  # a filter may have emptied some blocks
             arrays, shapes = (
@@ -135,13 +136,11 @@ class ClusterPredictions(AbstractPredictions):
         whole = blocks.rechunk({0: -1, 2: -1})
         return list(self.client.compute(whole.to_delayed().ravel().tolist()))
 
-    @classmethod
-    def _like(cls, other: ClusterPredictions, blocks: list[Any]) -> ClusterPredictions:
-        self = cls.__new__(cls)
-        self.client, self.starts, self.axes, self.blocks = other.client, other.starts, other.axes, blocks
-        self.owners, self.groups, self.are_votes = other.owners, other.groups, other.are_votes
-        self._repeats = other._repeats
-        return self
+    def _with(self, work: Callable[[Predictions], Predictions]) -> ClusterPredictions:
+        """The same with other blocks, which some work makes of these."""
+        made = copy(self)
+        made.blocks = self.each(work, self.blocks)
+        return made
 
     @property
     def items(self) -> Any:
@@ -186,26 +185,24 @@ class ClusterPredictions(AbstractPredictions):
     @_told_plainly()
     def harden(self) -> ClusterPredictions:
         """The same answers as labels, on the workers."""
-        return ClusterPredictions._like(self, self.each(Predictions.harden, self.blocks))
+        return self._with(Predictions.harden)
 
     @_told_plainly()
     def votes(self) -> ClusterPredictions:
         """The same as labels, without undecided answers, on the workers."""
-        return ClusterPredictions._like(self, self.each(Predictions.votes, self.blocks))
+        return self._with(Predictions.votes)
 
     @_told_plainly()
     def ballots(self) -> ClusterPredictions:
         """The same as votes, undecided answers split, on the workers."""
-        return ClusterPredictions._like(self, self.each(Predictions.ballots, self.blocks))
+        return self._with(Predictions.ballots)
 
     def aligned(self, members: Sequence[Any], classes: Sequence[Any]) -> ClusterPredictions:
         """The same answers on the axes of a fit: of an array, as many members and classes; of votes, by their names."""
         if self.are_votes:
-            made = ClusterPredictions._like(
-                self, self.each(partial(_aligned, list(members), list(classes)), self.blocks)
-            )
-            names = Axis("member", len(members), list(members)), Axis("class", len(classes), list(classes))
-            made.axes = Axes(names[0], self.axes.items, names[1])
+            people, kinds = Axis("member", len(members), list(members)), Axis("class", len(classes), list(classes))
+            made = self._with(partial(Predictions.aligned, members=people.names, classes=kinds.names))
+            made.axes = Axes(people, self.axes.items, kinds)
             return made
         if (self.n_members, self.n_classes) != (len(members), len(classes)):
             raise InvalidPredictions(
@@ -221,7 +218,9 @@ class ClusterPredictions(AbstractPredictions):
         owners = np.searchsorted(self.starts, positions, side="right") - 1
         order = np.argsort(owners, kind="stable")
         rows = [  # one task for each block: one for each item would take a millisecond each
-            self.client.submit(_items, self.blocks[owner], (positions[owners == owner] - self.starts[owner]).tolist())
+            self.client.submit(
+                Predictions.take, self.blocks[owner], (positions[owners == owner] - self.starts[owner]).tolist()
+            )
             for owner in np.unique(owners)
         ]
         parts = _persistently(lambda: results(rows))
@@ -288,7 +287,7 @@ class RemoteNames(Sequence[Any]):
 
     def __iter__(self) -> Iterator[Any]:
         """All names, block by block."""
-        for names in self._predictions.each(_names, self._predictions.blocks):
+        for names in self._predictions.each(attrgetter("items"), self._predictions.blocks):
             yield from _persistently(partial(results, [names]))[0]
 
 
@@ -377,7 +376,7 @@ class ClusterExpectation:
         client = self.reader.predictions.client
         sent = _sent(client, scores)
         self._states = [client.submit(_advance, state, sent, averaging, pure=False) for state in self._states]
-        sums = [client.submit(_statistics_of, state, pure=False) for state in self._states]
+        sums = [client.submit(attrgetter("statistics"), state, pure=False) for state in self._states]
         total: Statistics = tree_sum(client, sums)
         for _ in self.reader.chunks:
             self.reader.on_chunk()
@@ -433,14 +432,6 @@ def _together(client: Any, owners: list[str | None], n_bytes: IntArray) -> list[
 # ---- what runs on the workers -----------------------------------------------------------------------------
 
 
-def _same(value: Result) -> Result:
-    return value
-
-
-def _shape(array: Array) -> tuple[int, ...]:
-    return tuple(int(size) for size in array.shape)
-
-
 def _validated(array: Array, start: int) -> Predictions:
     try:
         return Predictions(array)
@@ -462,14 +453,6 @@ def _facts(block: Predictions) -> _Facts:
     return _Facts(block.n_items, block.__sizeof__(), block.has_repeats())
 
 
-def _aligned(members: list[Any], classes: list[Any], block: Predictions) -> Predictions:
-    return block.aligned(members, classes)
-
-
-def _names(block: Predictions) -> list[Any]:
-    return block.items
-
-
 def _places(block: Predictions, names: list[Any]) -> list[tuple[int, int]]:
     """Which of these names are items of the block, and where."""
     found = ((number, block.axes.items.find(name)) for number, name in enumerate(names))
@@ -482,10 +465,6 @@ def _sum(parts: list[Any]) -> Any:
 
 def _sum_over(find: Callable[..., Any], *lists: list[Any]) -> Any:
     return reduce(add, map(find, *lists))
-
-
-def _items(block: Predictions, places: list[int]) -> Predictions:
-    return block.take(places)
 
 
 def _reader(log_floor: float | None, chunk_size: int | None, block: Predictions, known: IntArray | None) -> Reader:
@@ -507,10 +486,6 @@ def _expectations(readers: list[Reader], remembers: bool) -> _Pass:
 def _advance(before: _Pass, scores: Scores, averaging: float) -> _Pass:
     states = [state.copy() for state in before.states]  # a task may run twice, so it must not change what it is given
     return _Pass(states, _sum([state(scores, averaging=averaging) for state in states]))
-
-
-def _statistics_of(done: _Pass) -> Statistics | None:
-    return done.statistics
 
 
 def _averaged_rows(averages: Reader, done: _Pass, place: int) -> Array:
@@ -535,7 +510,7 @@ def _kept(client: Any, value: Any) -> Any:
     """A value for all workers as the result of a task, which Dask repeats where the worker that has it dies."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # that it is large
-        return client.submit(_same, value, pure=False)
+        return client.submit(lambda same: same, value, pure=False)
 
 
 def _sent(client: Any, value: Any) -> Any:
@@ -601,7 +576,9 @@ def _as_dask(futures: list[Any], predictions: ClusterPredictions) -> Any:
     import dask.array as da  # noqa: PLC0415 - Dask is an extra
     from dask import delayed  # noqa: PLC0415
 
-    (meta,) = _persistently(lambda: results([futures[0].client.submit(_dtype, futures[0])]))
+    (meta,) = _persistently(
+        lambda: results([futures[0].client.submit(lambda rows: to_numpy(rows[:0]).dtype, futures[0])])
+    )
     sizes = np.diff(predictions.starts).tolist()
     return da.concatenate(
         [
@@ -619,10 +596,6 @@ def _remote_posterior(futures: list[Any], predictions: ClusterPredictions) -> La
             yield int(first), int(last), _persistently(partial(results, [future]))[0]
 
     return LazyPosterior(lambda: rows, chunks, is_large=False, is_remote=True)
-
-
-def _dtype(rows: Array) -> Any:
-    return to_numpy(rows[:0]).dtype
 
 
 def _check_shapes(shapes: Sequence[tuple[int, ...]]) -> None:

@@ -282,7 +282,11 @@ class Reader:
                 return namespace(like_these).concat([like_array(dense(part), like_these) for part in parts], axis=0)
             result = np.zeros((self.predictions.n_items, self.predictions.n_classes), dtype=like_these.dtype)
             for chunk, part in zip(self.chunks, parts, strict=True):
-                _write(part, result[chunk.items])
+                if is_sparse(part):
+                    entries = part.tocoo()
+                    result[chunk.items][entries.row, entries.col] = entries.data
+                else:
+                    result[chunk.items] = part
             return result
 
     def pool(self, member_weights: FloatArray | None = None) -> Array:
@@ -386,15 +390,6 @@ class Expectation:
         if data.n_items * data.n_classes > DENSE_NUMBERS or not is_numpy(example_of(data)):
             return None
         return np.zeros((data.n_classes, chunk.n_items), dtype=example_of(data).dtype)
-
-
-def _write(part: Array, rows: FloatArray) -> None:
-    """Write rows that were computed to their place, which is zero so far."""
-    if is_sparse(part):
-        entries = part.tocoo()
-        rows[entries.row, entries.col] = entries.data
-    else:
-        rows[:] = part
 
 
 # ---- items with the same votes ----------------------------------------------------------------------------

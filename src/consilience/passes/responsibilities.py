@@ -219,7 +219,9 @@ def _plain_pool(chunk: ReadChunk, member_weights: FloatArray, example: Array) ->
     members = chunk.chunk.soft
     if chunk.log_floor is not None or chunk.has_features or chunk.chunk.hard is not None or not members:
         return None
-    if not all(own.is_complete and own.items is None and _are_like(own.rows, example) for own in members):
+    if not is_numpy(example) or not all(own.is_complete and own.items is None for own in members):
+        return None
+    if not all(is_numpy(own.rows) and own.rows.dtype == example.dtype for own in members):
         return None
     weights = [float(member_weights[own.position]) for own in members]
     total = weights[0] * members[0].rows
@@ -227,10 +229,6 @@ def _plain_pool(chunk: ReadChunk, member_weights: FloatArray, example: Array) ->
         total += own.rows if weight == 1 else weight * own.rows
     total /= sum(weights)
     return total
-
-
-def _are_like(rows: Array, example: Array) -> bool:
-    return is_numpy(rows) and is_numpy(example) and bool(rows.dtype == example.dtype)
 
 
 # ---- the items of a fit -----------------------------------------------------------------------------------
