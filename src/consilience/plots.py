@@ -31,11 +31,8 @@ MARKERS, DASHES = ("o", "s", "^", "D", "v", "P"), ("-", "--", "-.", ":")
 INK, PALE = "#404040", "#BFBFBF"
 """Text and frames; grids, and cells of which nothing is known."""
 
-MOST_HEAT_MAPS, MOST_ABREAST = 24, 4
-"""How many heat maps fit in a figure, and how many side by side."""
-
-MOST_NAMES, MOST_NUMBERS = 20, 12
-"""How many names an axis shows, and up to how many rows a heat map shows its numbers."""
+MOST_HEAT_MAPS, MOST_ABREAST = 24, 4  # how many heat maps fit in a figure, and how many side by side
+MOST_NAMES, MOST_NUMBERS = 20, 12  # how many names an axis shows, and up to how many rows a heat map shows its numbers
 
 
 def plot_confusion(

@@ -19,8 +19,7 @@ from consilience.passes.responsibilities import dense, pool, posterior_rows
 from consilience.system.arrays import Array, FloatArray, namespace
 from consilience.system.errors import InvalidPredictions
 
-LEAST_MIXED = 1e-300
-"""What a posterior of zero counts as under the logarithm."""
+LEAST_MIXED = 1e-300  # what a posterior of zero counts as under the logarithm
 
 
 @final

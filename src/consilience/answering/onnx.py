@@ -19,11 +19,8 @@ from consilience.answering.rule import AbstractRule, Names, given_rows
 from consilience.system.atomic import whole_file
 from consilience.system.errors import extra
 
-OPSET, IR_VERSION = 17, 8
-"""Versions of 2022, which runtimes of recent years can read."""
-
-MOST_BYTES = 2**31 - 2**20
-"""A file of protocol buffers has less than 2 GiB."""
+OPSET, IR_VERSION = 17, 8  # versions of 2022, which runtimes of recent years can read
+MOST_BYTES = 2**31 - 2**20  # a file of protocol buffers has less than 2 GiB
 
 BOOL, INTEGER = np.dtype(bool), np.dtype(np.int64)
 
@@ -86,8 +83,7 @@ def _model(graph: Graph, names: Names, *, logits: bool) -> Any:
     return model
 
 
-AxisSizes = tuple[int | None, ...]
-"""Sizes of axes; None is that of the batch."""
+AxisSizes = tuple[int | None, ...]  # sizes of axes; None is that of the batch
 
 
 @final

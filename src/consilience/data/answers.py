@@ -35,14 +35,9 @@ def unpacked(array: Any) -> npt.NDArray[Any]:
     return numbers
 
 
-FEW_CLASSES = 64
-"""With fewer classes than this, rows are read class by class."""
-
-NUMBERS_AT_ONCE = 3 * 2**20
-"""About how many numbers a temporary array may have."""
-
-TIE = 1e-6
-"""Probabilities that differ by less, as a share of the larger, are equally large."""
+FEW_CLASSES = 64  # with fewer classes than this, rows are read class by class
+NUMBERS_AT_ONCE = 3 * 2**20  # about how many numbers a temporary array may have
+TIE = 1e-6  # probabilities that differ by less, as a share of the larger, are equally large
 
 
 @final

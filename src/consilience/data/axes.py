@@ -16,8 +16,7 @@ from consilience.system.arrays import IntArray
 from consilience.system.errors import InvalidPredictions
 
 PLURAL = {"member": "members", "item": "items", "class": "classes"}
-LONGEST_NAME = 40
-"""How many characters of a name a message shows."""
+LONGEST_NAME = 40  # how many characters of a name a message shows
 
 COUNT = re.compile("0|[1-9][0-9]{0,15}")
 

@@ -64,11 +64,8 @@ LONG_PASS, LEAST_PART = 2**24, 2048
 items: handing over less costs more than it saves."""
 
 
-AT_ONCE = 2**18
-"""So many answers are put in order at once."""
-
-MOST_REPEATED = 10_000_000
-"""Up to so many items are written out that were given as counts."""
+AT_ONCE = 2**18  # so many answers are put in order at once
+MOST_REPEATED = 10_000_000  # up to so many items are written out that were given as counts
 
 NO_ZERO = (
     "labels are positions of classes, which count from 0, and none of these is 0: if yours count from 1, subtract 1 or "

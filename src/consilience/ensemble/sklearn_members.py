@@ -14,8 +14,7 @@ from consilience.data.axes import some
 from consilience.data.predictions import Predictions
 from consilience.system.arrays import Array, IntArray
 
-DROPPED = "drop"
-"""What stands in the place of a member that is left out, as in scikit-learn."""
+DROPPED = "drop"  # what stands in the place of a member that is left out, as in scikit-learn
 
 
 def are_pairs(estimators: Any) -> bool:

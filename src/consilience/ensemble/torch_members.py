@@ -19,8 +19,7 @@ Activation: TypeAlias = Literal["softmax", "sigmoid", "none"]
 TorchModel: TypeAlias = Callable[..., Any]  # a torch.nn.Module, or any function of a batch
 Outputs: TypeAlias = "npt.NDArray[np.float32]"
 
-LABELS = ("labels", "label")
-"""Entries of a batch that are the truth, which no member may see."""
+LABELS = ("labels", "label")  # entries of a batch that are the truth, which no member may see
 
 
 def from_models(

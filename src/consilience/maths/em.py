@@ -100,8 +100,7 @@ class State(NamedTuple):
 
 Found = TypeVar("Found")
 
-UNSETTLED = "the objective still changes by "
-"""How the warning of a loop that has not settled begins."""
+UNSETTLED = "the objective still changes by "  # how the warning of a loop that has not settled begins
 
 
 @final
@@ -198,11 +197,8 @@ def log_rates(rates: FloatArray) -> FloatArray:
 PSEUDO_ITEMS = 2.0
 """Items of each class that a member is taken to answer as often as all others, beside those that were seen."""
 
-HALF = 0.5
-"""And so many more that it answers, and that it does not: a single gap tells little."""
-
-LEAST = 1e-9
-"""No rate is closer to 0 or 1."""
+HALF = 0.5  # and so many more that it answers, and that it does not: a single gap tells little
+LEAST = 1e-9  # no rate is closer to 0 or 1
 
 ENOUGH_ANSWERS, FEW_NAMED, COMPLETE = 20, 1 / 3, 0.8
 """A member with so many answers, to less than `COMPLETE` of the items, keeps silent about other classes if beside its

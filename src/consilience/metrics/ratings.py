@@ -14,11 +14,8 @@ from consilience.data.reading import check_number
 from consilience.metrics.posteriors import checked_posterior, read_known
 from consilience.system.arrays import FloatArray, IntArray
 
-RATINGS = ("mae", "mae of median", "rps", "quadratic kappa")
-"""Their names wherever scores are listed."""
-
-SHARE_ROUNDING = 1e-9
-"""Shares of the probability that differ by less are equal."""
+RATINGS = ("mae", "mae of median", "rps", "quadratic kappa")  # their names wherever scores are listed
+SHARE_ROUNDING = 1e-9  # shares of the probability that differ by less are equal
 
 
 class Rating(NamedTuple):

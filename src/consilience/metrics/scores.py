@@ -41,11 +41,8 @@ def wilson(share: float, n_items: int, level: float = 0.95) -> tuple[float, floa
 METRICS = ("accuracy", "nll", "brier", "ece", "ece debiased")
 """Their names wherever scores are listed; ECE is the expected calibration error."""
 
-LEAST_SCORES = {"ece debiased": -np.inf, "quadratic kappa": -1.0}
-"""The least values of metrics that may be negative."""
-
-LEAST_PROBABILITY = 1e-12
-"""The floor under the logarithm of `nll`: one item costs at most 27.6 nats."""
+LEAST_SCORES = {"ece debiased": -np.inf, "quadratic kappa": -1.0}  # the least values of metrics that may be negative
+LEAST_PROBABILITY = 1e-12  # the floor under the logarithm of `nll`: one item costs at most 27.6 nats
 
 
 def accuracy(posterior: Any, labels: Any) -> float:
@@ -224,8 +221,7 @@ Strategy: TypeAlias = Literal["uniform", "quantile"]
 
 # ---- calibration ----------------------------------------------------------------------------------------
 
-GAP_ROUNDING = 1e-14
-"""The rounding error of a sum of gaps, for each item in it."""
+GAP_ROUNDING = 1e-14  # the rounding error of a sum of gaps, for each item in it
 
 
 class ReliabilityCurve(NamedTuple):

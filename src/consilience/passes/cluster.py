@@ -39,18 +39,14 @@ from consilience.system.untrusted import reason_of
 
 Result = TypeVar("Result")
 
-SUMS_AT_ONCE = 8
-"""So many statistics are added up by one task."""
+SUMS_AT_ONCE = 8  # so many statistics are added up by one task
 
 BYTES_AT_ONCE, MOST_TASKS = 2**27, 8
 """The blocks that one task visits have up to so many bytes together, or there is one of them. They have more where a
 thread of a worker would have more tasks than this: the scheduler takes milliseconds for each."""
 
-N_ATTEMPTS = 4
-"""How often something is tried when workers are lost before the fit gives up."""
-
-PATIENCE = 120.0
-"""After so many seconds without a result, it is asked whether the cluster has workers at all."""
+N_ATTEMPTS = 4  # how often something is tried when workers are lost before the fit gives up
+PATIENCE = 120.0  # after so many seconds without a result, it is asked whether the cluster has workers at all
 
 
 def _lost_data() -> tuple[type[BaseException], ...]:

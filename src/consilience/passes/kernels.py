@@ -39,8 +39,7 @@ from consilience.system.arrays import (
 ADDED_AT_ONCE = 512
 """This many numbers are added one after the other, then the partial sums: a plain sum of a million would drift."""
 
-FEW_COLUMNS = 6
-"""Sparse products with so few columns take less time column by column."""
+FEW_COLUMNS = 6  # sparse products with so few columns take less time column by column
 
 Responsibilities: TypeAlias = Any
 """(classes, items): an array, or a SciPy sparse array where all but a few entries of each column vanish."""

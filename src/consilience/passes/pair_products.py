@@ -15,11 +15,8 @@ from consilience.system.arrays import Array, FloatArray, IntArray, double_sum, i
 MOST_MEMBERS = 512
 """Beyond so many members they are not compared: the table of pairs would be larger than what it could tell."""
 
-DENSE_FASTER = 64
-"""How many products a dense matrix product makes in the time of one in a sparse matrix product, about."""
-
-TABLED_AT_ONCE = 2**20
-"""Labels are compared as a dense table of so many numbers at a time."""
+DENSE_FASTER = 64  # how many products a dense matrix product makes in the time of one in a sparse matrix product, about
+TABLED_AT_ONCE = 2**20  # labels are compared as a dense table of so many numbers at a time
 
 SPREAD = 0.01
 """The share of a member's answers that is taken to be even over the classes. Otherwise nobody could tell what two

@@ -76,14 +76,12 @@ Sum = TypeVar("Sum")
 CACHED_NUMBERS = 2**23
 """Features of up to this many numbers are kept from one pass to the next; larger ones are read anew."""
 
-LARGE_PRODUCT = 2**24
-"""From this many multiplications on, a product keeps several threads busy."""
+LARGE_PRODUCT = 2**24  # from this many multiplications on, a product keeps several threads busy
 
 FEW_LABELS = 4
 """Where there are so many times more columns of labels than labels, a table of the columns that occur is made."""
 
-DENSE_NUMBERS = 2**24
-"""A posterior of up to this many numbers is computed at once, from dense responsibilities."""
+DENSE_NUMBERS = 2**24  # a posterior of up to this many numbers is computed at once, from dense responsibilities
 
 
 def lies_on_cluster(predictions: Any) -> bool:
@@ -394,20 +392,11 @@ class Expectation:
 
 # ---- items with the same votes ----------------------------------------------------------------------------
 
-FEWEST_ITEMS, MOST_DISTINCT = 1000, 0.25
-"""It pays for at least so many items, of which at most this share are distinct."""
-
-FIRST_LOOK = 4096
-"""So many items are looked at first: of a crowd nearly all are distinct."""
-
-MOST_TABLED = 2**22
-"""Up to so many possible patterns are counted in a table; more are sorted."""
-
-MOST_CODES = 2**62
-"""Votes with more possible patterns have no number."""
-
-ANSWERED_AT_ONCE = 2**18
-"""So many items at a time are given their answers."""
+FEWEST_ITEMS, MOST_DISTINCT = 1000, 0.25  # it pays for at least so many items, of which at most this share are distinct
+FIRST_LOOK = 4096  # so many items are looked at first: of a crowd nearly all are distinct
+MOST_TABLED = 2**22  # up to so many possible patterns are counted in a table; more are sorted
+MOST_CODES = 2**62  # votes with more possible patterns have no number
+ANSWERED_AT_ONCE = 2**18  # so many items at a time are given their answers
 
 
 class Patterns(NamedTuple):

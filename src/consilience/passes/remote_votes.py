@@ -16,8 +16,7 @@ from consilience.data.tables.layouts import read_columns
 from consilience.data.tables.told import Told
 from consilience.system.errors import InvalidPredictions
 
-FIRST_ROWS = 2000
-"""The columns are recognised by so many rows."""
+FIRST_ROWS = 2000  # the columns are recognised by so many rows
 
 
 class ColumnValues(NamedTuple):

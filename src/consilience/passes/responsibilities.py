@@ -25,8 +25,7 @@ from consilience.system.arrays import (
 if TYPE_CHECKING:
     from consilience.passes.reader import ReadChunk
 
-SPARSE_FROM = 64
-"""From this many classes on, responsibilities that vanish are left out."""
+SPARSE_FROM = 64  # from this many classes on, responsibilities that vanish are left out
 
 
 class Expected(NamedTuple):
@@ -234,8 +233,7 @@ def _plain_pool(chunk: ReadChunk, member_weights: FloatArray, example: Array) ->
 # ---- the items of a fit -----------------------------------------------------------------------------------
 
 
-Chunks: TypeAlias = "Iterator[tuple[int, int, Array]]"
-"""First item, item after the last, and their rows."""
+Chunks: TypeAlias = "Iterator[tuple[int, int, Array]]"  # first item, item after the last, and their rows
 
 
 @final

@@ -14,8 +14,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, final
 
-_FIRST_USE: dict[str, int] = {}
-"""The process in which polars was used first."""
+_FIRST_USE: dict[str, int] = {}  # the process in which polars was used first
 
 
 def extra(library: str, *, name: str, use: str) -> Any:

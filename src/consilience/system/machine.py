@@ -22,8 +22,7 @@ if TYPE_CHECKING:
     from rich.progress import Progress as Bar  # Progress is a class of ours
 
 
-MOST_SHARE = 0.5
-"""The share of the machine's memory that one fit may take."""
+MOST_SHARE = 0.5  # the share of the machine's memory that one fit may take
 
 LIMITS = (Path("/sys/fs/cgroup/memory.max"), Path("/sys/fs/cgroup/memory/memory.limit_in_bytes"))
 """Where a container's own limit stands."""

@@ -8,8 +8,7 @@ from typing import Any, Literal, final
 
 import numpy as np
 
-MOST_PRINTED = 40
-"""How many rows are printed."""
+MOST_PRINTED = 40  # how many rows are printed
 
 
 @final

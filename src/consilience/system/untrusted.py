@@ -27,11 +27,8 @@ from consilience.system.errors import InvalidPredictions
 MOST_UNPACKED, MOST_EXPANSION = 2**30, 100
 """An archive may unpack to the larger of this many bytes and this many times its own size."""
 
-MOST_DIGITS = 300
-"""A longer whole number is larger than any float."""
-
-LONGEST_REASON = 200
-"""How many characters of a library's error message are shown; some quote half of the file."""
+MOST_DIGITS = 300  # a longer whole number is larger than any float
+LONGEST_REASON = 200  # how many characters of a library's error message are shown; some quote half of the file
 
 UNREADABLE = (
     ValueError,
