@@ -6,8 +6,8 @@ it is drawn on, or makes its own; `figure.savefig("figure.svg")` needs no displa
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -15,16 +15,12 @@ from consilience.aggregators.base import AbstractAggregator
 from consilience.data.axes import some
 from consilience.insight.diagnostics import Diagnosis
 from consilience.metrics.scores import Strategy, reliability_curve
-from consilience.system.arrays import plain_numpy
+from consilience.system.arrays import FloatArray, plain_numpy
 from consilience.system.tables import Table
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-
-    from consilience.system.arrays import FloatArray
 
 LINE_COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 """Okabe and Ito's, which people with any kind of colour vision tell apart, without those that white swallows."""
@@ -35,11 +31,8 @@ MARKERS, DASHES = ("o", "s", "^", "D", "v", "P"), ("-", "--", "-.", ":")
 INK, PALE = "#404040", "#BFBFBF"
 """Text and frames; grids, and cells of which nothing is known."""
 
-MOST_HEAT_MAPS, MOST_ABREAST = 24, 4
-"""How many heat maps fit in a figure, and how many side by side."""
-
-MOST_NAMES, MOST_NUMBERS = 20, 12
-"""How many names an axis shows, and up to how many rows a heat map shows its numbers."""
+MOST_HEAT_MAPS, MOST_ABREAST = 24, 4  # how many heat maps fit in a figure, and how many side by side
+MOST_NAMES, MOST_NUMBERS = 20, 12  # how many names an axis shows, and up to how many rows a heat map shows its numbers
 
 
 def plot_confusion(
@@ -54,15 +47,15 @@ def plot_confusion(
     fitted aggregator (its `confusion_`: what it computes with, not how often members are right), or tables (true,
     predicted) by name. `members` are names; all by default.
     """
-    shown = _confusion_of(source, members)
-    n_columns = min(len(shown.members), MOST_ABREAST)
-    n_rows = -(-len(shown.members) // n_columns)
+    names, classes, tables = _confusion_of(source, members)
+    n_columns = min(len(names), MOST_ABREAST)
+    n_rows = -(-len(names) // n_columns)
     figure = _new_figure(2.2 * n_columns + 1, 2.2 * n_rows + 0.6) if figure is None else figure
     grid = figure.subplots(n_rows, n_columns, squeeze=False).ravel()
-    for ax, name, table in zip(grid, shown.members, shown.tables, strict=False):
-        image = _heat_map(ax, table, shown.classes, shown.classes, lowest=0.0)
+    for ax, name, table in zip(grid, names, tables, strict=False):
+        image = _heat_map(ax, table, classes, classes, lowest=0.0)
         ax.set_title(name, fontsize="medium", color=INK, parse_math=False)
-    for ax in grid[len(shown.members) :]:
+    for ax in grid[len(names) :]:
         ax.set_axis_off()
     figure.supxlabel("predicted", fontsize="medium", color=INK)
     figure.supylabel("true", fontsize="medium", color=INK)
@@ -151,16 +144,10 @@ def plot_comparison(
 # ---- what is drawn ----------------------------------------------------------------------------------------
 
 
-class _Confusion(NamedTuple):
-    members: list[str]
-    classes: list[str]
-    tables: FloatArray  # (members, true, predicted)
-
-
 def _confusion_of(
     source: AbstractAggregator | Diagnosis | Mapping[Any, FloatArray], members: Iterable[Any] | None
-) -> _Confusion:
-    """The confusion matrices of the members asked for, with their names."""
+) -> tuple[list[str], list[str], FloatArray]:
+    """The members asked for, the classes, and the confusion matrices (members, true, predicted)."""
     if isinstance(source, Diagnosis):
         names, classes, tables = source.members["member"], source.classes, source.confusion
     elif isinstance(source, Mapping) and source:
@@ -178,7 +165,7 @@ def _confusion_of(
         raise ValueError(
             f"a figure has room for 1 to {MOST_HEAT_MAPS} members; got {len(wanted)}: name some in `members`"
         )
-    return _Confusion(wanted, [str(name) for name in classes], tables[[places[name] for name in wanted]])
+    return wanted, [str(name) for name in classes], tables[[places[name] for name in wanted]]
 
 
 def _square_tables(source: Mapping[Any, FloatArray]) -> FloatArray:

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from consilience.data.axes import Axes
     from consilience.data.predictions import AbstractPredictions, Predictions
     from consilience.maths.em import Statistics
-    from consilience.passes.reader import AbstractReader
+    from consilience.passes.reader import AnyReader
 
 Rule = TypeVar("Rule", bound=AbstractRule)
 
@@ -464,7 +464,7 @@ class AbstractIterative(AbstractAggregator):
     verbose: bool
 
     @contextmanager
-    def _progress(self, reader: AbstractReader, n_passes: int) -> Iterator[None]:
+    def _progress(self, reader: AnyReader, n_passes: int) -> Iterator[None]:
         """Show how many chunks of so many passes are done, where the user wants to see it."""
         n_chunks = n_passes * len(reader.chunks)
         with show_progress(type(self).__name__, n_chunks, is_shown=self.verbose) as progress:

@@ -29,7 +29,7 @@ from consilience.passes.reader import open_reader
 
 if TYPE_CHECKING:
     from consilience.data.predictions import AbstractPredictions
-    from consilience.passes.reader import AbstractReader
+    from consilience.passes.reader import AnyReader
     from consilience.system.arrays import FloatArray, IntArray
 
 
@@ -186,7 +186,7 @@ class AbstractLabelEM(AbstractLatent):
         is_label = np.ones(n_members, dtype=bool)
         return LinearRule(np.ones(n_members), is_label, 1.0, scores, chunk_size=self.chunk_size)
 
-    def _reader(self, predictions: AbstractPredictions, known: IntArray | None) -> AbstractReader:
+    def _reader(self, predictions: AbstractPredictions, known: IntArray | None) -> AnyReader:
         return open_reader(predictions.ballots(), chunk_size=self.chunk_size, known=known)
 
 

@@ -50,7 +50,7 @@ if TYPE_CHECKING:
 
     from consilience.data.predictions import AbstractPredictions
     from consilience.maths.em import Statistics
-    from consilience.passes.reader import AbstractReader
+    from consilience.passes.reader import AnyReader
     from consilience.system.arrays import Array, FloatArray, IntArray
 
 
@@ -507,9 +507,7 @@ class SoftDawidSkene(AbstractLatent):
 
     # ---- options ------------------------------------------------------------------------------------------
 
-    def _readers(
-        self, predictions: AbstractPredictions, known: IntArray | None
-    ) -> tuple[AbstractReader, AbstractReader]:
+    def _readers(self, predictions: AbstractPredictions, known: IntArray | None) -> tuple[AnyReader, AnyReader]:
         """Of logarithms, for the model, and of the probabilities as they are, for the average."""
         logarithms = open_reader(predictions, log_floor=self.floor, chunk_size=self.chunk_size, known=known)
         return logarithms, open_reader(predictions, chunk_size=self.chunk_size, known=known)

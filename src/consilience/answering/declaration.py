@@ -17,11 +17,8 @@ from consilience.data.reading import sum_tolerance
 from consilience.maths.em import Silence, Statistics
 from consilience.system.arrays import is_array
 
-TOO_LARGE = 1e50
-"""Numbers must be smaller, so that sums and products do not overflow. NaN fails this comparison too."""
-
-LEARNED_ROUNDING = 1e-6
-"""How far from 1 the sum of a row of learned probabilities may be."""
+TOO_LARGE = 1e50  # numbers must be smaller, so that sums and products do not overflow. NaN fails this comparison too
+LEARNED_ROUNDING = 1e-6  # how far from 1 the sum of a row of learned probabilities may be
 
 COARSE = 0.01
 """The same of rows that came from the user, perhaps in half precision; of many rounded classes `sum_tolerance`."""
@@ -89,8 +86,7 @@ VOTE_STATISTICS = replace(STATISTICS, may_be_silent=True)
 SILENCE = Record(Silence, {"answering": Shape("mk", most=1), "usual": Shape("m", most=1)}, is_optional=True)
 
 ITERATIONS: Learned = {"n_iter_": Number(), "converged_": Number(most=1)}
-LEAST_NAMES = {"members_": 1, "items_": 0, "classes_": 2}
-"""The least number of each."""
+LEAST_NAMES = {"members_": 1, "items_": 0, "classes_": 2}  # the least number of each
 
 ALWAYS = ("history_", *ITERATIONS, "members_", "classes_")
 OPTIONAL = ("items_", "posterior_", "ordered_")

@@ -2,33 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple, final
+from typing import Any, NamedTuple, final
 
 import numpy as np
+import numpy.typing as npt
 from scipy.special import log_softmax
 
-from consilience.answering.rule import AbstractExplained, AbstractRule, Evidence, RuleForm, side_by_side
-from consilience.data.predictions import example_of
+from consilience.answering.rule import AbstractExplained, AbstractRule, Evidence, GivenRows, RuleForm, side_by_side
+from consilience.data.predictions import Predictions, example_of
+from consilience.maths.em import Scores
 from consilience.passes.kernels import chunk_statistics
 from consilience.passes.reader import ReadChunk, Reader
 from consilience.passes.responsibilities import dense, pool, posterior_rows
 from consilience.system.arrays import Array, FloatArray, namespace
 from consilience.system.errors import InvalidPredictions
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    import numpy.typing as npt
-
-    from consilience.answering.rule import GivenRows
-    from consilience.data.predictions import Predictions
-    from consilience.maths.em import Scores
-    from consilience.system.arrays import FloatArray
-
-
-LEAST_MIXED = 1e-300
-"""What a posterior of zero counts as under the logarithm."""
+LEAST_MIXED = 1e-300  # what a posterior of zero counts as under the logarithm
 
 
 @final

@@ -6,28 +6,21 @@ Nothing is written twice: what a rule does to tensors (`RuleForm`) is done here 
 from __future__ import annotations
 
 import json
+import os
 import sys
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from types import ModuleType, SimpleNamespace
-from typing import TYPE_CHECKING, Any, final
+from typing import Any, final
 
 import numpy as np
 
-from consilience.answering.rule import given_rows
+from consilience.answering.rule import AbstractRule, Names, given_rows
 from consilience.system.atomic import whole_file
 from consilience.system.errors import extra
 
-if TYPE_CHECKING:
-    import os
-    from collections.abc import Callable, Sequence
-
-    from consilience.answering.rule import AbstractRule, Names
-
-OPSET, IR_VERSION = 17, 8
-"""Versions of 2022, which runtimes of recent years can read."""
-
-MOST_BYTES = 2**31 - 2**20
-"""A file of protocol buffers has less than 2 GiB."""
+OPSET, IR_VERSION = 17, 8  # versions of 2022, which runtimes of recent years can read
+MOST_BYTES = 2**31 - 2**20  # a file of protocol buffers has less than 2 GiB
 
 BOOL, INTEGER = np.dtype(bool), np.dtype(np.int64)
 
@@ -90,8 +83,7 @@ def _model(graph: Graph, names: Names, *, logits: bool) -> Any:
     return model
 
 
-AxisSizes = tuple[int | None, ...]
-"""Sizes of axes; None is that of the batch."""
+AxisSizes = tuple[int | None, ...]  # sizes of axes; None is that of the batch
 
 
 @final

@@ -3,23 +3,18 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
 
 from consilience.data.answers import is_largest
-from consilience.data.predictions import Predictions, answered_by, example_of
+from consilience.data.predictions import AbstractPredictions, Predictions, example_of
 from consilience.passes.reader import ReadChunk, Reader, patterns_of
-from consilience.passes.responsibilities import dense, settled
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    import numpy as np
-    import numpy.typing as npt
-
-    from consilience.data.predictions import AbstractPredictions
-    from consilience.passes.responsibilities import LazyPosterior
-    from consilience.system.arrays import Array, FloatArray
+from consilience.passes.responsibilities import LazyPosterior, dense, settled
+from consilience.system.arrays import Array, FloatArray
 
 
 class Names(NamedTuple):
@@ -122,6 +117,8 @@ class AbstractRule(ABC):
     ) -> LazyPosterior:
         """The posterior given what is known of some items (see `settled`)."""
         if not isinstance(predictions, Predictions):
+            from consilience.passes.cluster import answered_by  # noqa: PLC0415 - Dask is an extra
+
             return answered_by(predictions, partial(self.lazy_posterior, noise=noise), known)
         patterns = None if known is not None else patterns_of(predictions)
         if patterns is not None:

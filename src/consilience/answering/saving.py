@@ -28,14 +28,18 @@ def write(path: str | os.PathLike[str], name: str, parameters: dict[str, Any], l
     """Write an aggregator to a file, which appears whole or not at all."""
     arrays: dict[str, np.ndarray[Any, Any]] = {}
     plain: dict[str, Any] = {}
-    for names in (value for key, value in learned.items() if key in ("members_", "items_", "classes_")):
-        _check_names(names)
+    for own in (own for key in ("members_", "items_", "classes_") for own in learned.get(key, [])):
+        if not isinstance(own, str | int | float | None):
+            raise InvalidPredictions(f"names must be text or numbers to be saved; got {own!r}")
     for key, value in _flat(learned):
         if is_array(value):
             arrays[key] = to_numpy(value)
         else:
             plain[key] = value
-    options = {key: _mapping_to_json(value) for key, value in parameters.items()}
+    options = {  # a mapping as pairs, because JSON would turn its numbers into text
+        key: {"pairs": [list(pair) for pair in value.items()]} if isinstance(value, Mapping) else value
+        for key, value in parameters.items()
+    }
     header = {"format": FORMAT, "version": FORMAT_VERSION, "aggregator": name, "parameters": options, "learned": plain}
     text = json.dumps(header, default=_to_json)
     arrays["header"] = np.frombuffer(text.encode(), dtype=np.uint8)
@@ -98,17 +102,6 @@ def _to_json(value: Any) -> Any:
     raise InvalidPredictions(
         f"names and parameters must be text or numbers to be saved; got {value!r} ({type(value).__name__})"
     )
-
-
-def _check_names(names: list[Any]) -> None:
-    for name in names:
-        if not isinstance(name, str | int | float | None):
-            raise InvalidPredictions(f"names must be text or numbers to be saved; got {name!r}")
-
-
-def _mapping_to_json(value: Any) -> Any:
-    """A mapping as pairs, because JSON would turn its numbers into text."""
-    return {"pairs": [list(pair) for pair in value.items()]} if isinstance(value, Mapping) else value
 
 
 def _mapping_from_json(value: dict[str, Any]) -> dict[Any, Any]:

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, final
+from typing import Any, final
 
 import torch
 from array_api_compat import torch as xp
 from torch import nn
 
-from consilience.answering.rule import given_rows
-
-if TYPE_CHECKING:
-    from consilience.answering.rule import AbstractRule, Names
+from consilience.answering.rule import AbstractRule, Names, given_rows
 
 Tensor = Any  # torch is not followed by the type checker
 

@@ -8,19 +8,15 @@ so cost and memory grow with the answers alone and a range of items is a slice.
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
-from typing import TYPE_CHECKING, Any, NamedTuple, final
+from typing import Any, NamedTuple, final
 
 import numpy as np
 import numpy.typing as npt
 
 from consilience.system.arrays import Array, IntArray, is_numpy, namespace, position_of_largest, take, to_numpy
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    import numpy.typing as npt
 
 
 def is_packed(value: Any) -> bool:
@@ -39,14 +35,9 @@ def unpacked(array: Any) -> npt.NDArray[Any]:
     return numbers
 
 
-FEW_CLASSES = 64
-"""With fewer classes than this, rows are read class by class."""
-
-NUMBERS_AT_ONCE = 3 * 2**20
-"""About how many numbers a temporary array may have."""
-
-TIE = 1e-6
-"""Probabilities that differ by less, as a share of the larger, are equally large."""
+FEW_CLASSES = 64  # with fewer classes than this, rows are read class by class
+NUMBERS_AT_ONCE = 3 * 2**20  # about how many numbers a temporary array may have
+TIE = 1e-6  # probabilities that differ by less, as a share of the larger, are equally large
 
 
 @final
@@ -181,7 +172,7 @@ def merge_answers(parts: Sequence[HardAnswers]) -> HardAnswers:
         np.concatenate([getattr(part, name) for part in parts]).astype(np.intp)
         for name in ("items", "members", "labels")
     )
-    order = np.lexsort((members, items))
+    order = np.argsort(items * (members.max(initial=0) + 1) + members, kind="stable")  # quick, as parts are in order
     return HardAnswers(items[order], members[order], labels[order])
 
 

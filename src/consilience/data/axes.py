@@ -3,26 +3,20 @@
 from __future__ import annotations
 
 import re
-from collections.abc import KeysView, Mapping
+from collections.abc import Iterable, KeysView, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple, final
+from typing import Any, NamedTuple, final
 
 import numpy as np
+import numpy.typing as npt
 
 from consilience.data.names import is_missing, look_alike, text_of, texts_of
+from consilience.system.arrays import IntArray
 from consilience.system.errors import InvalidPredictions
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    import numpy.typing as npt
-
-    from consilience.system.arrays import IntArray
-
 PLURAL = {"member": "members", "item": "items", "class": "classes"}
-LONGEST_NAME = 40
-"""How many characters of a name a message shows."""
+LONGEST_NAME = 40  # how many characters of a name a message shows
 
 COUNT = re.compile("0|[1-9][0-9]{0,15}")
 
@@ -162,47 +156,6 @@ class Axes(NamedTuple):
     members: Axis
     items: Axis
     classes: Axis
-
-
-class HasAxes:
-    """Gives the names along three axes, and their numbers."""
-
-    axes: Axes
-
-    @property
-    def members(self) -> list[Any]:
-        """The members' names."""
-        return self.axes.members.names
-
-    @property
-    def items(self) -> list[Any]:
-        """The items' names."""
-        return self.axes.items.names
-
-    @property
-    def classes(self) -> list[Any]:
-        """The classes' names."""
-        return self.axes.classes.names
-
-    @property
-    def ordered(self) -> bool:
-        """Whether the classes are ratings, each one step above the one before it."""
-        return self.axes.classes.ordered
-
-    @property
-    def n_members(self) -> int:
-        """How many members there are."""
-        return self.axes.members.size
-
-    @property
-    def n_items(self) -> int:
-        """How many items there are."""
-        return self.axes.items.size
-
-    @property
-    def n_classes(self) -> int:
-        """How many classes there are."""
-        return self.axes.classes.size
 
 
 def _repeated(names: list[Any], keys: list[Any]) -> str:

@@ -22,7 +22,7 @@ from consilience.data.alignment import (
     places_of_members,
 )
 from consilience.data.answers import NUMBERS_AT_ONCE, HardAnswers, SoftMember, merge_answers
-from consilience.data.axes import PLURAL, Axes, Axis, HasAxes, listed, short, some
+from consilience.data.axes import PLURAL, Axes, Axis, listed, short, some
 from consilience.data.names import nearly_same
 from consilience.data.order import check_order, in_order
 from consilience.data.reading import (
@@ -39,6 +39,7 @@ from consilience.data.reading import (
     softmax,
     validated,
 )
+from consilience.data.tables.columns import Columns
 from consilience.data.tables.frames import columns_of, is_member_table, shared_index
 from consilience.data.tables.told import Told
 from consilience.system.arrays import (
@@ -56,7 +57,6 @@ from consilience.system.errors import Either, InvalidPredictions, warn
 from consilience.system.machine import n_threads
 
 if TYPE_CHECKING:
-    from consilience.data.tables.columns import Columns
     from consilience.data.tables.layouts import Understood
 
 LONG_PASS, LEAST_PART = 2**24, 2048
@@ -64,11 +64,8 @@ LONG_PASS, LEAST_PART = 2**24, 2048
 items: handing over less costs more than it saves."""
 
 
-AT_ONCE = 2**18
-"""So many answers are put in order at once."""
-
-MOST_REPEATED = 10_000_000
-"""Up to so many items are written out that were given as counts."""
+AT_ONCE = 2**18  # so many answers are put in order at once
+MOST_REPEATED = 10_000_000  # up to so many items are written out that were given as counts
 
 NO_ZERO = (
     "labels are positions of classes, which count from 0, and none of these is 0: if yours count from 1, subtract 1 or "
@@ -97,12 +94,48 @@ class Chunk:
 Result = TypeVar("Result")
 
 
-class AbstractPredictions(HasAxes, ABC):
+class AbstractPredictions(ABC):
     """What each member says of each item, wherever that lies: on this machine, or on a cluster (`passes.cluster`)."""
 
+    axes: Axes
     soft: tuple[SoftMember, ...] = ()  # none on a cluster, where nothing lies here
     counts: FloatArray | None = None  # (items,): how often each counts; None, once
     _places: IntArray | None = None  # of items that `counted` has grouped: which of these each of them is
+
+    @property
+    def members(self) -> list[Any]:
+        """The members' names."""
+        return self.axes.members.names
+
+    @property
+    def items(self) -> list[Any]:
+        """The items' names."""
+        return self.axes.items.names
+
+    @property
+    def classes(self) -> list[Any]:
+        """The classes' names."""
+        return self.axes.classes.names
+
+    @property
+    def ordered(self) -> bool:
+        """Whether the classes are ratings, each one step above the one before it."""
+        return self.axes.classes.ordered
+
+    @property
+    def n_members(self) -> int:
+        """How many members there are."""
+        return self.axes.members.size
+
+    @property
+    def n_items(self) -> int:
+        """How many items there are."""
+        return self.axes.items.size
+
+    @property
+    def n_classes(self) -> int:
+        """How many classes there are."""
+        return self.axes.classes.size
 
     @property
     @abstractmethod
@@ -547,14 +580,6 @@ class Predictions(AbstractPredictions):
 
 
 # ---- what other rooms ask of predictions, and users do not ------------------------------------------------
-
-
-@singledispatch
-def answered_by(
-    predictions: AbstractPredictions, rule: Callable[[Predictions, Any], Result], known: Any = None
-) -> Result:
-    """What a rule answers, given what is `known` of the items: applied where the items lie."""
-    return rule(cast("Predictions", predictions), known)
 
 
 @singledispatch

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from copy import copy
-from typing import TYPE_CHECKING, Any, NamedTuple, Self, final
+from typing import Any, NamedTuple, Self, final
 
 import numpy as np
+import numpy.typing as npt
 from sklearn import get_config
 from sklearn.base import ClassifierMixin, MetaEstimatorMixin, TransformerMixin, clone, is_classifier
 from sklearn.utils import Bunch, get_tags, indexable
@@ -16,6 +18,7 @@ from sklearn.utils.validation import _check_feature_names_in, _check_method_para
 from consilience.aggregators.average import AbstractPool, Average
 from consilience.aggregators.base import AbstractAggregator
 from consilience.aggregators.consensus.consensus import Consensus
+from consilience.data.predictions import Predictions
 from consilience.ensemble.sklearn_members import (
     DROPPED,
     all_classes,
@@ -28,15 +31,7 @@ from consilience.ensemble.sklearn_members import (
     named_members,
     put_together,
 )
-from consilience.system.arrays import plain_numpy
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    import numpy.typing as npt
-
-    from consilience.data.predictions import Predictions
-    from consilience.system.arrays import Array, IntArray
+from consilience.system.arrays import Array, IntArray, plain_numpy
 
 
 @final
@@ -145,17 +140,23 @@ class EnsembleClassifier(ClassifierMixin, TransformerMixin, MetaEstimatorMixin, 
         members = self._check_members()
         method = self._method()
         if self.prefit:
-            _check_no_member_is_fitted_with(fit_params)
+            if given := [name for name, value in fit_params.items() if value is not None]:
+                raise TypeError(f"fit takes no {', '.join(given)} with prefit=True, because no member is fitted")
             self._adopt(members)
             return self._teach(method, self.member_predictions(X), None if y is None else _in_order(y))
+        from sklearn.utils.parallel import Parallel, delayed  # noqa: PLC0415 - takes long, and only here
+
         numbers = self._encode(y)
         lessons = self._lessons(members, numbers, self._route(members, fit_params))
-        self._keep(members, self._fitted(lessons, X), [lesson.numbered for lesson in lessons])
+        fitted = Parallel(n_jobs=self.n_jobs)(delayed(lesson.fitted)(X) for lesson in lessons)
+        self._keep(members, fitted, [lesson.numbered for lesson in lessons])
         self._learn_classes()
         if isinstance(self.cv, int) and self.cv == 0:
             self.aggregator_, self._taught = None, None
             return self
-        labels = self.le_.classes_[numbers] if _are_alike(fit_params.get("sample_weight")) else None
+        weights = fit_params.get("sample_weight")
+        are_alike = weights is None or np.ptp(np.asarray(weights)) == 0
+        labels = self.le_.classes_[numbers] if are_alike else None
         if self.aggregator is None:
             method = Consensus(label_noise=0)  # members learned from y too, so nobody doubts it
         return self._teach(method, self._out_of_fold(lessons, X, numbers), labels)
@@ -230,12 +231,6 @@ class EnsembleClassifier(ClassifierMixin, TransformerMixin, MetaEstimatorMixin, 
             if numbered is None:
                 known[name] = classes_of(name, member)
         self.classes_ = self.le_.classes_ if len(known) == 1 else in_one_spelling(list(known), list(known.values()))
-
-    def _fitted(self, lessons: list[_Lesson], X: Any) -> list[Any]:
-        from sklearn.utils.parallel import Parallel, delayed  # noqa: PLC0415
-
-        fitted: list[Any] = Parallel(n_jobs=self.n_jobs)(delayed(lesson.fitted)(X) for lesson in lessons)
-        return fitted
 
     def _out_of_fold(self, lessons: list[_Lesson], X: Any, numbers: IntArray) -> Predictions:
         """What copies of the members, fitted on the other folds, say of each item."""
@@ -414,16 +409,6 @@ def _in_order(y: Any) -> npt.NDArray[Any]:
     """Labels in the order of the rows of X, as everywhere in scikit-learn, whatever index they have."""
     labels = plain_numpy(y, "y")
     return labels[:, 0] if labels.ndim == 2 and labels.shape[1] == 1 else labels
-
-
-def _are_alike(weights: Any) -> bool:
-    """Whether all items weigh the same."""
-    return weights is None or bool(np.ptp(np.asarray(weights)) == 0)
-
-
-def _check_no_member_is_fitted_with(fit_params: Mapping[str, Any]) -> None:
-    if given := [name for name, value in fit_params.items() if value is not None]:
-        raise TypeError(f"fit takes no {', '.join(given)} with prefit=True, because no member is fitted")
 
 
 class _Taught(NamedTuple):

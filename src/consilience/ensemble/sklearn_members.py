@@ -3,23 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Sequence
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 from sklearn.base import BaseEstimator, is_classifier
 
 from consilience.data.axes import some
 from consilience.data.predictions import Predictions
+from consilience.system.arrays import Array, IntArray
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    import numpy.typing as npt
-
-    from consilience.system.arrays import Array, IntArray
-
-DROPPED = "drop"
-"""What stands in the place of a member that is left out, as in scikit-learn."""
+DROPPED = "drop"  # what stands in the place of a member that is left out, as in scikit-learn
 
 
 def are_pairs(estimators: Any) -> bool:

@@ -3,28 +3,23 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 
 from consilience.data.predictions import Predictions
 from consilience.data.reading import are_probabilities, softmax
 from consilience.system.errors import InvalidPredictions, extra
 from consilience.system.machine import show_progress
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    import numpy.typing as npt
-
 Activation: TypeAlias = Literal["softmax", "sigmoid", "none"]
 TorchModel: TypeAlias = Callable[..., Any]  # a torch.nn.Module, or any function of a batch
 Outputs: TypeAlias = "npt.NDArray[np.float32]"
 
-LABELS = ("labels", "label")
-"""Entries of a batch that are the truth, which no member may see."""
+LABELS = ("labels", "label")  # entries of a batch that are the truth, which no member may see
 
 
 def from_models(

@@ -11,7 +11,7 @@ from scipy import sparse
 from scipy.special import stdtrit
 
 from consilience.data.answers import HardAnswers
-from consilience.data.predictions import Predictions  # noqa: TC001 - the example uses it
+from consilience.data.predictions import Predictions
 from consilience.insight.arguments import look_at
 from consilience.metrics.scores import Estimate
 from consilience.system.tables import Table

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from consilience.data.predictions import Predictions  # noqa: TC001 - the example uses it
+from consilience.data.predictions import Predictions
 from consilience.data.reading import check_number
 from consilience.data.tables.told import RATED
 from consilience.insight.agreement import main_answers

@@ -16,7 +16,7 @@ import numpy as np
 
 from consilience.data.answers import parts_of
 from consilience.data.labels import known_truths, which_known
-from consilience.data.predictions import Predictions  # noqa: TC001 - the example uses it
+from consilience.data.predictions import Predictions
 from consilience.data.reading import check_number
 from consilience.insight.analysis import Analysis
 from consilience.insight.arguments import by_predictions, given_or_consensus, look_at

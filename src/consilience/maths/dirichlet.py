@@ -2,30 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from scipy import special
 from scipy.special import gammaln, zeta
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
+from consilience.system.arrays import FloatArray, IntArray
 
-    from consilience.system.arrays import FloatArray, IntArray
-
-
-SMALL = 1 / 16
-"""Up to here the polynomial is used."""
-
-DEGREE = 8
-"""The least degree with the accuracy of SciPy's functions, 2e-16 of the result."""
-
-LEAST_NUMBERS = 2**12
-"""In a smaller array the many calls of NumPy take longer than SciPy's one."""
-
-MOST_BEYOND = 0.1
-"""If more than this share of the numbers is not small, all are left to SciPy."""
+SMALL = 1 / 16  # up to here the polynomial is used
+DEGREE = 8  # the least degree with the accuracy of SciPy's functions, 2e-16 of the result
+LEAST_NUMBERS = 2**12  # in a smaller array the many calls of NumPy take longer than SciPy's one
+MOST_BEYOND = 0.1  # if more than this share of the numbers is not small, all are left to SciPy
 
 
 def digamma(values: FloatArray) -> FloatArray:
@@ -69,11 +59,8 @@ BERNOULLI = (1 / 6, -1 / 30, 1 / 42, -1 / 30, 5 / 66, -691 / 2730)
 """B_2, B_4, …: for arguments from 10 on, the rest of the series is smaller than rounding."""
 
 FROM = 10.0
-LARGE_SUM = 1e4
-"""Up to this sum plain subtraction is right to 1e-11, and three times as fast."""
-
-FEW_DIGITS_LOST = 0.01
-"""If the rest of a sum is at least this fraction of it, subtraction finds it accurately enough."""
+LARGE_SUM = 1e4  # up to this sum plain subtraction is right to 1e-11, and three times as fast
+FEW_DIGITS_LOST = 0.01  # if the rest of a sum is at least this fraction of it, subtraction finds it accurately enough
 
 HALF_LOG_TAU = 0.5 * np.log(2 * np.pi)
 
@@ -133,11 +120,8 @@ def split_largest(rows: FloatArray) -> tuple[IntArray, FloatArray]:
     return largest, rest
 
 
-LARGEST = 1e6
-"""The largest concentration that is fitted: for a single row, or identical rows, the best one is infinite."""
-
-DIGITS_LOST = 0.005
-"""A difference smaller than this fraction of the numbers subtracted has lost more than two digits."""
+LARGEST = 1e6  # the largest concentration that is fitted: for a single row, or identical rows, the best one is infinite
+DIGITS_LOST = 0.005  # a difference smaller than this fraction of the numbers subtracted has lost more than two digits
 
 STEP_ROUNDING = 4e-15
 """A step may lower the likelihood by this fraction: close to its maximum such changes are rounding."""

@@ -2,28 +2,34 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Protocol, TypeVar, final
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+from typing import Any, Generic, NamedTuple, Protocol, Self, TypeVar, final
 
 import numpy as np
+import numpy.typing as npt
 
+from consilience.system.arrays import FloatArray
 from consilience.system.errors import warn
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    import numpy.typing as npt
-
-    from consilience.system.arrays import FloatArray
-
 
 NEARLY_ONE = 0.9
 """At least so many items and answers are in any sum, also after rounding. Forgetting never touches the newest."""
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class SumsOverItems:
+    """Numbers and arrays that are sums over items: those of two sets of items add up."""
+
+    def __add__(self, other: Self) -> Self:
+        return type(self)(*(getattr(self, own.name) + getattr(other, own.name) for own in fields(self)))
+
+    def __rmul__(self, factor: float) -> Self:
+        return type(self)(*(factor * getattr(self, own.name) for own in fields(self)))
+
+
 @final
 @dataclass(frozen=True, slots=True, eq=False)
-class Statistics:
+class Statistics(SumsOverItems):
     """Sums over items, linear in the responsibilities t.
 
     Because they are linear, the statistics of two sets of items add up, and averaging responsibilities is averaging
@@ -55,24 +61,6 @@ class Statistics:
         n_items = self.n_items + weight * (new.n_items - self.n_items)
         log_evidence = self.log_evidence + weight * (new.log_evidence - self.log_evidence)
         return Statistics(n_items, new.class_counts, new.answer_counts, new.sums, log_evidence)
-
-    def __add__(self, other: Statistics) -> Statistics:
-        return Statistics(
-            self.n_items + other.n_items,
-            self.class_counts + other.class_counts,
-            self.answer_counts + other.answer_counts,
-            self.sums + other.sums,
-            self.log_evidence + other.log_evidence,
-        )
-
-    def __rmul__(self, factor: float) -> Statistics:
-        return Statistics(
-            factor * self.n_items,
-            factor * self.class_counts,
-            factor * self.answer_counts,
-            factor * self.sums,
-            factor * self.log_evidence,
-        )
 
 
 def _average_in_place(old: FloatArray, new: FloatArray, weight: float) -> None:
@@ -112,8 +100,7 @@ class State(NamedTuple):
 
 Found = TypeVar("Found")
 
-UNSETTLED = "the objective still changes by "
-"""How the warning of a loop that has not settled begins."""
+UNSETTLED = "the objective still changes by "  # how the warning of a loop that has not settled begins
 
 
 @final
@@ -210,11 +197,8 @@ def log_rates(rates: FloatArray) -> FloatArray:
 PSEUDO_ITEMS = 2.0
 """Items of each class that a member is taken to answer as often as all others, beside those that were seen."""
 
-HALF = 0.5
-"""And so many more that it answers, and that it does not: a single gap tells little."""
-
-LEAST = 1e-9
-"""No rate is closer to 0 or 1."""
+HALF = 0.5  # and so many more that it answers, and that it does not: a single gap tells little
+LEAST = 1e-9  # no rate is closer to 0 or 1
 
 ENOUGH_ANSWERS, FEW_NAMED, COMPLETE = 20, 1 / 3, 0.8
 """A member with so many answers, to less than `COMPLETE` of the items, keeps silent about other classes if beside its

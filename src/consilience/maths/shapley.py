@@ -6,31 +6,24 @@ who change nothing, and adds up over games.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from typing import TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 from scipy.special import comb
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
+from consilience.system.arrays import FloatArray
 
-    import numpy.typing as npt
+Value: TypeAlias = Callable[[npt.NDArray[np.bool_]], FloatArray]
 
-    from consilience.system.arrays import FloatArray
-
-    Value = Callable[[npt.NDArray[np.bool_]], FloatArray]
-
-MOST_EXACT = 12
-"""With more players, orders are sampled: the number of coalitions doubles with each player."""
+MOST_EXACT = 12  # with more players, orders are sampled: the number of coalitions doubles with each player
 
 MOST_ORDERS, LEAST_ORDERS = 256, 4
 """How many pairs of orders are sampled, each of an order and its reverse, whose errors partly cancel."""
 
-MOST_COALITIONS = 2**13
-"""Fewer pairs are sampled where they would take more coalitions."""
-
-FLAGS_AT_ONCE = 2**22
-"""About how many flags of who is in a coalition are kept at a time."""
+MOST_COALITIONS = 2**13  # fewer pairs are sampled where they would take more coalitions
+FLAGS_AT_ONCE = 2**22  # about how many flags of who is in a coalition are kept at a time
 
 
 def shapley_values(value: Value, n_players: int, nothing: float, everything: float) -> FloatArray:

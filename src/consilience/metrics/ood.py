@@ -6,17 +6,14 @@ the foreign items: posteriors (items, classes), or any uncertainty scores (items
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
 from consilience.data.reading import check_number
 from consilience.metrics.posteriors import checked_posterior
-from consilience.system.arrays import plain_numpy
+from consilience.system.arrays import FloatArray, plain_numpy
 from consilience.system.errors import InvalidPredictions
-
-if TYPE_CHECKING:
-    from consilience.system.arrays import FloatArray
 
 Score: TypeAlias = Literal["max_probability", "entropy"]
 

@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from consilience.data.axes import Axes, Axis
 from consilience.data.labels import known_labels, known_truths, which_known
 from consilience.data.reading import are_probabilities
 from consilience.data.tables.frames import columns_of, is_frame
-from consilience.system.arrays import plain_numpy
+from consilience.system.arrays import FloatArray, IntArray, plain_numpy
 from consilience.system.errors import InvalidPredictions
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    import numpy.typing as npt
-
-    from consilience.system.arrays import FloatArray, IntArray
 
 
 def checked_posterior(posterior: Any, name: str = "posterior") -> FloatArray:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple, final
+from typing import Any, NamedTuple, final
 
 import numpy as np
 
@@ -11,17 +12,10 @@ from consilience.data.axes import Axis
 from consilience.data.order import check_order, ratings_of
 from consilience.data.reading import check_number
 from consilience.metrics.posteriors import checked_posterior, read_known
+from consilience.system.arrays import FloatArray, IntArray
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from consilience.system.arrays import FloatArray, IntArray
-
-RATINGS = ("mae", "mae of median", "rps", "quadratic kappa")
-"""Their names wherever scores are listed."""
-
-SHARE_ROUNDING = 1e-9
-"""Shares of the probability that differ by less are equal."""
+RATINGS = ("mae", "mae of median", "rps", "quadratic kappa")  # their names wherever scores are listed
+SHARE_ROUNDING = 1e-9  # shares of the probability that differ by less are equal
 
 
 class Rating(NamedTuple):

@@ -7,24 +7,20 @@ the means of empty bins are NaN.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, final
+from typing import Any, Literal, NamedTuple, TypeAlias, final
 
 import numpy as np
+import numpy.typing as npt
 from scipy.special import ndtri
 
 from consilience.data.reading import check_number
 from consilience.metrics.posteriors import class_names, read_known, read_posterior_and_labels
 from consilience.metrics.ratings import RatingScores, ratings
+from consilience.system.arrays import FloatArray, IntArray
 from consilience.system.tables import Table
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    import numpy.typing as npt
-
-    from consilience.system.arrays import FloatArray, IntArray
 
 
 def wilson(share: float, n_items: int, level: float = 0.95) -> tuple[float, float]:
@@ -45,11 +41,8 @@ def wilson(share: float, n_items: int, level: float = 0.95) -> tuple[float, floa
 METRICS = ("accuracy", "nll", "brier", "ece", "ece debiased")
 """Their names wherever scores are listed; ECE is the expected calibration error."""
 
-LEAST_SCORES = {"ece debiased": -np.inf, "quadratic kappa": -1.0}
-"""The least values of metrics that may be negative."""
-
-LEAST_PROBABILITY = 1e-12
-"""The floor under the logarithm of `nll`: one item costs at most 27.6 nats."""
+LEAST_SCORES = {"ece debiased": -np.inf, "quadratic kappa": -1.0}  # the least values of metrics that may be negative
+LEAST_PROBABILITY = 1e-12  # the floor under the logarithm of `nll`: one item costs at most 27.6 nats
 
 
 def accuracy(posterior: Any, labels: Any) -> float:
@@ -228,8 +221,7 @@ Strategy: TypeAlias = Literal["uniform", "quantile"]
 
 # ---- calibration ----------------------------------------------------------------------------------------
 
-GAP_ROUNDING = 1e-14
-"""The rounding error of a sum of gaps, for each item in it."""
+GAP_ROUNDING = 1e-14  # the rounding error of a sum of gaps, for each item in it
 
 
 class ReliabilityCurve(NamedTuple):

@@ -9,12 +9,13 @@ A task takes some milliseconds, whatever it does. So small blocks of one worker 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from copy import copy
 from dataclasses import dataclass, field
 from functools import partial, reduce
-from operator import add
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast, final
+from operator import add, attrgetter
+from typing import Any, NamedTuple, TypeVar, cast, final
 
 import numpy as np
 
@@ -23,40 +24,30 @@ from consilience.data.labels import NamedLabels
 from consilience.data.predictions import (
     AbstractPredictions,
     Predictions,
-    answered_by,
     place_of,
     placed,
     stacked,
     total_of,
 )
-from consilience.maths.em import Scores
-from consilience.passes.reader import AbstractExpectation, AbstractReader, Expectation, Reader, open_reader
+from consilience.maths.em import Scores, Statistics
+from consilience.passes.pair_products import Agreement
+from consilience.passes.reader import Expectation, Reader
 from consilience.passes.remote_votes import read_votes
 from consilience.passes.responsibilities import LazyPosterior
 from consilience.system.arrays import Array, FloatArray, IntArray, to_numpy
 from consilience.system.errors import InvalidPredictions
 from consilience.system.untrusted import reason_of
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from consilience.maths.em import Statistics
-    from consilience.passes.pair_products import Agreement
-
 Result = TypeVar("Result")
 
-SUMS_AT_ONCE = 8
-"""So many statistics are added up by one task."""
+SUMS_AT_ONCE = 8  # so many statistics are added up by one task
 
 BYTES_AT_ONCE, MOST_TASKS = 2**27, 8
 """The blocks that one task visits have up to so many bytes together, or there is one of them. They have more where a
 thread of a worker would have more tasks than this: the scheduler takes milliseconds for each."""
 
-N_ATTEMPTS = 4
-"""How often something is tried when workers are lost before the fit gives up."""
-
-PATIENCE = 120.0
-"""After so many seconds without a result, it is asked whether the cluster has workers at all."""
+N_ATTEMPTS = 4  # how often something is tried when workers are lost before the fit gives up
+PATIENCE = 120.0  # after so many seconds without a result, it is asked whether the cluster has workers at all
 
 
 def _lost_data() -> tuple[type[BaseException], ...]:
@@ -118,7 +109,7 @@ class ClusterPredictions(AbstractPredictions):
     @_told_plainly()
     def _lay_out(self, blocks: Any) -> None:
         arrays = self._arrays(blocks)
-        shapes = results([self.client.submit(_shape, array) for array in arrays])
+        shapes = results([self.client.submit(lambda own: tuple(map(int, own.shape)), array) for array in arrays])
         is_empty = [shape[1:2] == (0,) for shape in shapes]
         if not all(is_empty):  # a filter may have emptied some blocks
             arrays, shapes = (
@@ -142,13 +133,11 @@ class ClusterPredictions(AbstractPredictions):
         whole = blocks.rechunk({0: -1, 2: -1})
         return list(self.client.compute(whole.to_delayed().ravel().tolist()))
 
-    @classmethod
-    def _like(cls, other: ClusterPredictions, blocks: list[Any]) -> ClusterPredictions:
-        self = cls.__new__(cls)
-        self.client, self.starts, self.axes, self.blocks = other.client, other.starts, other.axes, blocks
-        self.owners, self.groups, self.are_votes = other.owners, other.groups, other.are_votes
-        self._repeats = other._repeats
-        return self
+    def _with(self, work: Callable[[Predictions], Predictions]) -> ClusterPredictions:
+        """The same with other blocks, which some work makes of these."""
+        made = copy(self)
+        made.blocks = self.each(work, self.blocks)
+        return made
 
     @property
     def items(self) -> Any:
@@ -193,26 +182,24 @@ class ClusterPredictions(AbstractPredictions):
     @_told_plainly()
     def harden(self) -> ClusterPredictions:
         """The same answers as labels, on the workers."""
-        return ClusterPredictions._like(self, self.each(Predictions.harden, self.blocks))
+        return self._with(Predictions.harden)
 
     @_told_plainly()
     def votes(self) -> ClusterPredictions:
         """The same as labels, without undecided answers, on the workers."""
-        return ClusterPredictions._like(self, self.each(Predictions.votes, self.blocks))
+        return self._with(Predictions.votes)
 
     @_told_plainly()
     def ballots(self) -> ClusterPredictions:
         """The same as votes, undecided answers split, on the workers."""
-        return ClusterPredictions._like(self, self.each(Predictions.ballots, self.blocks))
+        return self._with(Predictions.ballots)
 
     def aligned(self, members: Sequence[Any], classes: Sequence[Any]) -> ClusterPredictions:
         """The same answers on the axes of a fit: of an array, as many members and classes; of votes, by their names."""
         if self.are_votes:
-            made = ClusterPredictions._like(
-                self, self.each(partial(_aligned, list(members), list(classes)), self.blocks)
-            )
-            names = Axis("member", len(members), list(members)), Axis("class", len(classes), list(classes))
-            made.axes = Axes(names[0], self.axes.items, names[1])
+            people, kinds = Axis("member", len(members), list(members)), Axis("class", len(classes), list(classes))
+            made = self._with(partial(Predictions.aligned, members=people.names, classes=kinds.names))
+            made.axes = Axes(people, self.axes.items, kinds)
             return made
         if (self.n_members, self.n_classes) != (len(members), len(classes)):
             raise InvalidPredictions(
@@ -228,7 +215,9 @@ class ClusterPredictions(AbstractPredictions):
         owners = np.searchsorted(self.starts, positions, side="right") - 1
         order = np.argsort(owners, kind="stable")
         rows = [  # one task for each block: one for each item would take a millisecond each
-            self.client.submit(_items, self.blocks[owner], (positions[owners == owner] - self.starts[owner]).tolist())
+            self.client.submit(
+                Predictions.take, self.blocks[owner], (positions[owners == owner] - self.starts[owner]).tolist()
+            )
             for owner in np.unique(owners)
         ]
         parts = _persistently(lambda: results(rows))
@@ -262,21 +251,18 @@ def _(predictions: ClusterPredictions, labels: Any) -> Any:
 
 @place_of.register(ClusterPredictions)
 def _(predictions: ClusterPredictions, item: Any) -> int:
-    return (
-        int(placed(predictions, {item: None}).items[0])
-        if predictions.are_votes
-        else predictions.axes.items.position_of(item)
-    )
+    if predictions.are_votes:
+        return int(placed(predictions, {item: None}).items[0])
+    return predictions.axes.items.position_of(item)
 
 
-@answered_by.register(ClusterPredictions)
 @_told_plainly()
-def _(predictions: ClusterPredictions, rule: Callable[[Predictions, Any], Result], known: Any = None) -> Result:
+def answered_by(predictions: Any, rule: Callable[[Predictions, Any], LazyPosterior], known: Any) -> LazyPosterior:
     """The posterior that a rule gives each block, left on the workers."""
     sent = _kept(predictions.client, rule)
     blocks = predictions.blocks
     rows = predictions.each(_answered, [sent] * len(blocks), blocks, predictions.parts_of(known))
-    return cast("Result", _remote_posterior(rows, predictions))
+    return _remote_posterior(rows, predictions)
 
 
 @total_of.register(ClusterPredictions)
@@ -305,7 +291,7 @@ class RemoteNames(Sequence[Any]):
 
     def __iter__(self) -> Iterator[Any]:
         """All names, block by block."""
-        for names in self._predictions.each(_names, self._predictions.blocks):
+        for names in self._predictions.each(attrgetter("items"), self._predictions.blocks):
             yield from _persistently(partial(results, [names]))[0]
 
 
@@ -316,7 +302,7 @@ def as_cluster_predictions(predictions: Any) -> ClusterPredictions:
 
 @final
 @dataclass(eq=False)
-class ClusterReader(AbstractReader):
+class ClusterReader:
     """Reads each block on the worker that has it; the statistics are added up there."""
 
     predictions: ClusterPredictions
@@ -338,7 +324,7 @@ class ClusterReader(AbstractReader):
         return self.predictions.added_up(Reader.statistics, self.chunks, rows)
 
     @_told_plainly()
-    def average_statistics(self, averages: ClusterReader, member_weights: FloatArray | None = None) -> Statistics:
+    def average_statistics(self, averages: Any, member_weights: FloatArray | None = None) -> Statistics:
         """The statistics of the (weighted) mean of the answers as another reader of the same items sees them."""
         find = partial(Reader.average_statistics, member_weights=member_weights)
         return self.predictions.added_up(find, self.chunks, averages.chunks)
@@ -360,19 +346,8 @@ class ClusterReader(AbstractReader):
         return _remote_posterior(rows, self.predictions)
 
 
-@open_reader.register(ClusterPredictions)
-def _(
-    predictions: ClusterPredictions,
-    *,
-    log_floor: float | None = None,
-    chunk_size: int | None = None,
-    known: IntArray | None = None,
-) -> ClusterReader:
-    return ClusterReader(predictions, log_floor=log_floor, chunk_size=chunk_size, known=known)
-
-
 @final
-class ClusterExpectation(AbstractExpectation):
+class ClusterExpectation:
     """Passes over all blocks; each block's share of the posterior stays on its worker.
 
     A worker that dies takes blocks and their shares with it. Dask computes the blocks anew; the shares are brought
@@ -405,7 +380,7 @@ class ClusterExpectation(AbstractExpectation):
         client = self.reader.predictions.client
         sent = _sent(client, scores)
         self._states = [client.submit(_advance, state, sent, averaging, pure=False) for state in self._states]
-        sums = [client.submit(_statistics_of, state, pure=False) for state in self._states]
+        sums = [client.submit(attrgetter("statistics"), state, pure=False) for state in self._states]
         total: Statistics = tree_sum(client, sums)
         for _ in self.reader.chunks:
             self.reader.on_chunk()
@@ -419,7 +394,7 @@ class ClusterExpectation(AbstractExpectation):
                 self._advance(scores, averaging)
 
     @_told_plainly()
-    def posterior(self, averages: ClusterReader) -> LazyPosterior:
+    def posterior(self, averages: Any) -> LazyPosterior:
         """The posterior after these passes."""
         predictions, rows = self.reader.predictions, {}
         for group, state in zip(predictions.groups, self._states, strict=True):
@@ -461,14 +436,6 @@ def _together(client: Any, owners: list[str | None], n_bytes: IntArray) -> list[
 # ---- what runs on the workers -----------------------------------------------------------------------------
 
 
-def _same(value: Result) -> Result:
-    return value
-
-
-def _shape(array: Array) -> tuple[int, ...]:
-    return tuple(int(size) for size in array.shape)
-
-
 def _validated(array: Array, start: int) -> Predictions:
     try:
         return Predictions(array)
@@ -490,14 +457,6 @@ def _facts(block: Predictions) -> _Facts:
     return _Facts(block.n_items, block.__sizeof__(), block.has_repeats())
 
 
-def _aligned(members: list[Any], classes: list[Any], block: Predictions) -> Predictions:
-    return block.aligned(members, classes)
-
-
-def _names(block: Predictions) -> list[Any]:
-    return block.items
-
-
 def _places(block: Predictions, names: list[Any]) -> list[tuple[int, int]]:
     """Which of these names are items of the block, and where."""
     found = ((number, block.axes.items.find(name)) for number, name in enumerate(names))
@@ -510,10 +469,6 @@ def _sum(parts: list[Any]) -> Any:
 
 def _sum_over(find: Callable[..., Any], *lists: list[Any]) -> Any:
     return reduce(add, map(find, *lists))
-
-
-def _items(block: Predictions, places: list[int]) -> Predictions:
-    return block.take(places)
 
 
 def _reader(log_floor: float | None, chunk_size: int | None, block: Predictions, known: IntArray | None) -> Reader:
@@ -535,10 +490,6 @@ def _expectations(readers: list[Reader], remembers: bool) -> _Pass:
 def _advance(before: _Pass, scores: Scores, averaging: float) -> _Pass:
     states = [state.copy() for state in before.states]  # a task may run twice, so it must not change what it is given
     return _Pass(states, _sum([state(scores, averaging=averaging) for state in states]))
-
-
-def _statistics_of(done: _Pass) -> Statistics | None:
-    return done.statistics
 
 
 def _averaged_rows(averages: Reader, done: _Pass, place: int) -> Array:
@@ -563,7 +514,7 @@ def _kept(client: Any, value: Any) -> Any:
     """A value for all workers as the result of a task, which Dask repeats where the worker that has it dies."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # that it is large
-        return client.submit(_same, value, pure=False)
+        return client.submit(lambda same: same, value, pure=False)
 
 
 def _sent(client: Any, value: Any) -> Any:
@@ -629,7 +580,9 @@ def _as_dask(futures: list[Any], predictions: ClusterPredictions) -> Any:
     import dask.array as da  # noqa: PLC0415 - Dask is an extra
     from dask import delayed  # noqa: PLC0415
 
-    (meta,) = _persistently(lambda: results([futures[0].client.submit(_dtype, futures[0])]))
+    (meta,) = _persistently(
+        lambda: results([futures[0].client.submit(lambda rows: to_numpy(rows[:0]).dtype, futures[0])])
+    )
     sizes = np.diff(predictions.starts).tolist()
     return da.concatenate(
         [
@@ -647,10 +600,6 @@ def _remote_posterior(futures: list[Any], predictions: ClusterPredictions) -> La
             yield int(first), int(last), _persistently(partial(results, [future]))[0]
 
     return LazyPosterior(lambda: rows, chunks, is_large=False, is_remote=True)
-
-
-def _dtype(rows: Array) -> Any:
-    return to_numpy(rows[:0]).dtype
 
 
 def _check_shapes(shapes: Sequence[tuple[int, ...]]) -> None:

@@ -12,14 +12,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, final
+from typing import Any, NamedTuple, TypeAlias, final
 
 import numpy as np
+import numpy.typing as npt
 from scipy import sparse
 from scipy.special import xlogy
 
-from consilience.data.answers import largest_of
-from consilience.maths.em import Statistics
+from consilience.data.answers import HardAnswers, SoftMember, merge_answers
+from consilience.data.predictions import Chunk
+from consilience.maths.em import Scores, Statistics
 from consilience.system.arrays import (
     Array,
     FloatArray,
@@ -34,18 +36,10 @@ from consilience.system.arrays import (
     working_dtype,
 )
 
-if TYPE_CHECKING:
-    import numpy.typing as npt
-
-    from consilience.data.answers import HardAnswers, SoftMember
-    from consilience.data.predictions import Chunk
-    from consilience.maths.em import Scores
-
 ADDED_AT_ONCE = 512
 """This many numbers are added one after the other, then the partial sums: a plain sum of a million would drift."""
 
-FEW_COLUMNS = 6
-"""Sparse products with so few columns take less time column by column."""
+FEW_COLUMNS = 6  # sparse products with so few columns take less time column by column
 
 Responsibilities: TypeAlias = Any
 """(classes, items): an array, or a SciPy sparse array where all but a few entries of each column vanish."""
@@ -338,48 +332,10 @@ def _weighed(part: Features, counts: FloatArray) -> Features:
     return replace(part, values=part.values * by_item[:, None], is_answer=flags * by_item[None, :])
 
 
-def votes_of(features: tuple[Features, ...], n_items: int, n_members: int, n_classes: int) -> LabelFeatures:
+def votes_of(chunk: Chunk, n_members: int, n_classes: int) -> LabelFeatures:
     """The votes of all members on the items of a chunk: the most probable class of each answer that has one."""
-    if len(features) == 1 and isinstance(features[0], LabelFeatures) and len(features[0].positions) == n_members:
-        return features[0]
-    items: list[Any] = []
-    columns: list[Any] = []
-    weights: list[Any] = []
-    for part in features:
-        if isinstance(part, LabelFeatures):
-            entries = sparse.coo_array(part.matrix)
-            member, label = np.divmod(entries.col, n_classes)
-            items.append(entries.row)
-            columns.append(part.positions[member] * n_classes + label)
-            weights.append(entries.data)
-            continue
-        rows, answered, member = _rows_of(part, n_classes)
-        label, n_top, _ = largest_of(rows)
-        is_vote = n_top == 1 if n_classes > 1 else rows[:, 0] > 0  # in missing rows, which are zero, all are equal
-        items.append(answered[is_vote])
-        columns.append((member * n_classes + label)[is_vote])
-        weights.append(np.ones(int(is_vote.sum())))
-    item, column, weight = (np.concatenate(parts) for parts in (items, columns, weights))
-    if len(features) > 1:  # each part is in the order of the items
-        order = np.argsort(item, kind="stable")
-        item, column, weight = item[order], column[order], weight[order]
-    indptr = np.searchsorted(item, np.arange(n_items + 1))
-    matrix = sparse.csr_array((weight, column, indptr), shape=(n_items, n_members * n_classes))
-    return LabelFeatures(np.arange(n_members), n_classes, matrix)
-
-
-def _rows_of(
-    part: DenseFeatures | AnsweredFeatures, n_classes: int
-) -> tuple[npt.NDArray[np.floating], IntArray, IntArray]:
-    """The answers one below the other (answers, classes), and the item and member of each."""
-    if isinstance(part, DenseFeatures):
-        rows = to_numpy(part.values).reshape(-1, n_classes)
-        items, members = np.divmod(np.arange(len(rows)), len(part.positions))
-        return rows, items, part.positions[members]
-    entries = sparse.coo_array(part.incidence)
-    items = np.empty(len(part.values), dtype=np.intp)
-    items[entries.col] = entries.row
-    return to_numpy(part.values), items, np.full(len(items), part.position)
+    votes = [member.ballots().votes for member in chunk.soft] + ([] if chunk.hard is None else [chunk.hard])
+    return _label_features(merge_answers(votes), chunk.stop - chunk.start, n_classes, np.arange(n_members))
 
 
 # ---- statistics of a chunk, and their sum -----------------------------------------------------------------

@@ -3,26 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple, final
+from typing import Any, NamedTuple, final
 
 import numpy as np
 from scipy import sparse
 
+from consilience.maths.em import SumsOverItems
 from consilience.passes.kernels import AnsweredFeatures, DenseFeatures, Features, LabelFeatures, weighed
-from consilience.system.arrays import FloatArray, double_sum, is_sparse, namespace, to_numpy
-
-if TYPE_CHECKING:
-    from consilience.system.arrays import Array, IntArray
-
+from consilience.system.arrays import Array, FloatArray, IntArray, double_sum, is_sparse, namespace, to_numpy
 
 MOST_MEMBERS = 512
 """Beyond so many members they are not compared: the table of pairs would be larger than what it could tell."""
 
-DENSE_FASTER = 64
-"""How many products a dense matrix product makes in the time of one in a sparse matrix product, about."""
-
-TABLED_AT_ONCE = 2**20
-"""Labels are compared as a dense table of so many numbers at a time."""
+DENSE_FASTER = 64  # how many products a dense matrix product makes in the time of one in a sparse matrix product, about
+TABLED_AT_ONCE = 2**20  # labels are compared as a dense table of so many numbers at a time
 
 SPREAD = 0.01
 """The share of a member's answers that is taken to be even over the classes. Otherwise nobody could tell what two
@@ -35,7 +29,7 @@ SUM_ROUNDING = 1.11
 
 @final
 @dataclass(frozen=True, slots=True, eq=False)
-class Agreement:
+class Agreement(SumsOverItems):
     """The agreement of each pair of members: `products`[m, n] = Σ_i x_im · x_in, and the number of terms.
 
     The rows x are probabilities, or labels as one-hot rows: then a product is 1 if two labels are equal. The confidence
@@ -63,19 +57,6 @@ class Agreement:
         totals = self.totals.sum(axis=1)
         is_off = ((totals > SUM_ROUNDING * self.answers) | (SUM_ROUNDING * totals < self.answers)).any()
         return "must be of probabilities" if is_too_large or is_too_sure or is_off else None
-
-    def __add__(self, other: Agreement) -> Agreement:
-        return Agreement(
-            self.products + other.products,
-            self.counts + other.counts,
-            self.confidences + other.confidences,
-            self.answers + other.answers,
-            self.totals + other.totals,
-        )
-
-    def __rmul__(self, factor: float) -> Agreement:
-        parts = (self.products, self.counts, self.confidences, self.answers, self.totals)
-        return Agreement(*(factor * part for part in parts))
 
     def among(self, members: IntArray) -> Agreement:
         """The agreement of some members."""

@@ -8,28 +8,41 @@ classes most items have the votes of many others: five members and three classes
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
-from functools import partial, reduce, singledispatch
+from functools import partial, reduce
 from operator import add
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, final
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar, final
 
 import numpy as np
 
+from consilience.data.answers import HardAnswers
 from consilience.data.axes import Axis
 from consilience.data.predictions import (
     AbstractPredictions,
+    Chunk,
     Predictions,
     as_predictions,
     counted,
     example_of,
     renamed,
 )
-from consilience.passes.kernels import Accumulator, Layer, chunk_statistics, log_evidence, read_features
+from consilience.maths.em import Scores, Statistics
+from consilience.passes.kernels import (
+    Accumulator,
+    ChunkStatistics,
+    Features,
+    Layer,
+    Responsibilities,
+    chunk_statistics,
+    log_evidence,
+    read_features,
+)
 from consilience.passes.pair_products import Agreement, chunk_agreement
 from consilience.passes.responsibilities import (
     SPARSE_FROM,
+    Expected,
     LazyPosterior,
     as_rows,
     blended,
@@ -56,27 +69,19 @@ from consilience.system.arrays import (
 from consilience.system.machine import in_order, n_threads, one_thread_per_product
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
-    from consilience.data.answers import HardAnswers
-    from consilience.data.predictions import Chunk
-    from consilience.maths.em import Scores, Statistics
-    from consilience.passes.kernels import ChunkStatistics, Features, Responsibilities
-    from consilience.passes.responsibilities import Expected
+    from consilience.passes.cluster import ClusterReader
 
 Sum = TypeVar("Sum")
 
 CACHED_NUMBERS = 2**23
 """Features of up to this many numbers are kept from one pass to the next; larger ones are read anew."""
 
-LARGE_PRODUCT = 2**24
-"""From this many multiplications on, a product keeps several threads busy."""
+LARGE_PRODUCT = 2**24  # from this many multiplications on, a product keeps several threads busy
 
 FEW_LABELS = 4
 """Where there are so many times more columns of labels than labels, a table of the columns that occur is made."""
 
-DENSE_NUMBERS = 2**24
-"""A posterior of up to this many numbers is computed at once, from dense responsibilities."""
+DENSE_NUMBERS = 2**24  # a posterior of up to this many numbers is computed at once, from dense responsibilities
 
 
 def lies_on_cluster(predictions: Any) -> bool:
@@ -94,63 +99,19 @@ def read_anywhere(predictions: Any) -> AbstractPredictions:
     return as_cluster_predictions(predictions)
 
 
-@singledispatch
+AnyReader: TypeAlias = "Reader | ClusterReader"
+"""Visits all items of some predictions; what its methods return does not depend on where they lie."""
+
+
 def open_reader(
-    predictions: AbstractPredictions,
-    *,
-    log_floor: float | None = None,
-    chunk_size: int | None = None,
-    known: IntArray | None = None,
-) -> AbstractReader:
+    predictions: Any, *, log_floor: float | None = None, chunk_size: int | None = None, known: IntArray | None = None
+) -> AnyReader:
     """A reader of the predictions, on the machines where they lie."""
-    del log_floor, chunk_size, known
-    raise TypeError(f"no reader is registered for {type(predictions).__name__}")
+    if isinstance(predictions, Predictions):
+        return Reader(predictions, log_floor, chunk_size, known)
+    from consilience.passes.cluster import ClusterReader  # noqa: PLC0415 - Dask is an extra
 
-
-class AbstractReader(ABC):
-    """Visits all items of some predictions; what it returns does not depend on where they lie."""
-
-    predictions: AbstractPredictions
-    chunks: Sequence[Any]
-    on_chunk: Callable[[], None]  # called after each chunk of a pass
-
-    @abstractmethod
-    def statistics(self, responsibilities: Array) -> Statistics:
-        """The statistics of given responsibilities (items, classes)."""
-
-    @abstractmethod
-    def average_statistics(self, averages: Any, member_weights: FloatArray | None = None) -> Statistics:
-        """The statistics of the (weighted) mean of the answers as another reader of the same items sees them."""
-
-    @abstractmethod
-    def agreement(self) -> Agreement:
-        """How much members agree with each other on these items."""
-
-    @abstractmethod
-    def expectation(self, *, remembers: bool) -> AbstractExpectation:
-        """Passes over these items."""
-
-    @abstractmethod
-    def scored_posterior(self, scores: Scores, example: Array) -> LazyPosterior:
-        """The softmax of the scores, in the library and precision of an example."""
-
-
-class AbstractExpectation(ABC):
-    """A sequence of E steps. Each returns statistics and keeps what the posterior needs of the responsibilities.
-
-    The posterior T ← (1 - α) T + α P starts as the average of the members. So it is always `kept` · average + rest, and
-    only the rest is stored, which takes few numbers per item when there are many classes.
-    """
-
-    kept: float
-
-    @abstractmethod
-    def __call__(self, scores: Scores, *, averaging: float = 1.0) -> Statistics:
-        """The statistics of the new responsibilities, which are averaged into the posterior."""
-
-    @abstractmethod
-    def posterior(self, averages: Any) -> LazyPosterior:
-        """The posterior after these passes; `averages` reads the same items and gives the average of their answers."""
+    return ClusterReader(predictions, log_floor, chunk_size, known)
 
 
 @final
@@ -198,14 +159,14 @@ class ReadChunk:
 
 @final
 @dataclass(eq=False)
-class Reader(AbstractReader):
+class Reader:
     """Reads predictions in memory or on disk, as probabilities or (with `log_floor`) as their logarithms."""
 
     predictions: Predictions
     log_floor: float | None = None
     chunk_size: int | None = None
     known: IntArray | None = None
-    on_chunk: Callable[[], None] = lambda: None
+    on_chunk: Callable[[], None] = lambda: None  # called after each chunk of a pass
     chunks: list[ReadChunk] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -282,7 +243,7 @@ class Reader(AbstractReader):
 
         return self.total(visit)
 
-    def average_statistics(self, averages: Reader, member_weights: FloatArray | None = None) -> Statistics:
+    def average_statistics(self, averages: Any, member_weights: FloatArray | None = None) -> Statistics:
         """The statistics of the (weighted) mean of the answers as another reader of the same items sees them."""
         weights = np.ones(self.predictions.n_members) if member_weights is None else member_weights
 
@@ -319,7 +280,11 @@ class Reader(AbstractReader):
                 return namespace(like_these).concat([like_array(dense(part), like_these) for part in parts], axis=0)
             result = np.zeros((self.predictions.n_items, self.predictions.n_classes), dtype=like_these.dtype)
             for chunk, part in zip(self.chunks, parts, strict=True):
-                _write(part, result[chunk.items])
+                if is_sparse(part):
+                    entries = part.tocoo()
+                    result[chunk.items][entries.row, entries.col] = entries.data
+                else:
+                    result[chunk.items] = part
             return result
 
     def pool(self, member_weights: FloatArray | None = None) -> Array:
@@ -348,20 +313,13 @@ class Reader(AbstractReader):
         return LazyPosterior(partial(self.gather, rows, example), chunks, is_large=is_large)
 
 
-@open_reader.register(Predictions)
-def _(
-    predictions: Predictions,
-    *,
-    log_floor: float | None = None,
-    chunk_size: int | None = None,
-    known: IntArray | None = None,
-) -> Reader:
-    return Reader(predictions, log_floor=log_floor, chunk_size=chunk_size, known=known)
-
-
 @final
-class Expectation(AbstractExpectation):
-    """Passes over the items of one reader."""
+class Expectation:
+    """A sequence of E steps. Each returns statistics and keeps what the posterior needs of the responsibilities.
+
+    The posterior T ← (1 - α) T + α P starts as the average of the members. So it is always `kept` · average + rest, and
+    only the rest is stored, which takes few numbers per item when there are many classes.
+    """
 
     def __init__(self, reader: Reader, *, remembers: bool) -> None:
         self.reader = reader
@@ -402,7 +360,7 @@ class Expectation(AbstractExpectation):
         screened = self._screen.next_pass(layer, self.reader.chunks[0].features)
         return lambda chunk, features: screened.expect(chunk.place, features, chunk.known, chunk.counts)
 
-    def posterior(self, averages: Reader) -> LazyPosterior:
+    def posterior(self, averages: Any) -> LazyPosterior:
         """The posterior after these passes; `averages` reads the same items and gives the average of their answers."""
         weights = np.ones(averages.predictions.n_members)
         example = example_of(averages.predictions)
@@ -413,7 +371,8 @@ class Expectation(AbstractExpectation):
             # Clamped once more, because the weights of a clamped row sum to 1 only up to rounding.
             return clamp(average if rest is None else average + as_rows(rest, example), chunk.known)
 
-        return averages.lazy_posterior(rows, example)
+        found: LazyPosterior = averages.lazy_posterior(rows, example)
+        return found
 
     def copy(self) -> Expectation:
         """An independent copy, to continue from without changing this one."""
@@ -431,31 +390,13 @@ class Expectation(AbstractExpectation):
         return np.zeros((data.n_classes, chunk.n_items), dtype=example_of(data).dtype)
 
 
-def _write(part: Array, rows: FloatArray) -> None:
-    """Write rows that were computed to their place, which is zero so far."""
-    if is_sparse(part):
-        entries = part.tocoo()
-        rows[entries.row, entries.col] = entries.data
-    else:
-        rows[:] = part
-
-
 # ---- items with the same votes ----------------------------------------------------------------------------
 
-FEWEST_ITEMS, MOST_DISTINCT = 1000, 0.25
-"""It pays for at least so many items, of which at most this share are distinct."""
-
-FIRST_LOOK = 4096
-"""So many items are looked at first: of a crowd nearly all are distinct."""
-
-MOST_TABLED = 2**22
-"""Up to so many possible patterns are counted in a table; more are sorted."""
-
-MOST_CODES = 2**62
-"""Votes with more possible patterns have no number."""
-
-ANSWERED_AT_ONCE = 2**18
-"""So many items at a time are given their answers."""
+FEWEST_ITEMS, MOST_DISTINCT = 1000, 0.25  # it pays for at least so many items, of which at most this share are distinct
+FIRST_LOOK = 4096  # so many items are looked at first: of a crowd nearly all are distinct
+MOST_TABLED = 2**22  # up to so many possible patterns are counted in a table; more are sorted
+MOST_CODES = 2**62  # votes with more possible patterns have no number
+ANSWERED_AT_ONCE = 2**18  # so many items at a time are given their answers
 
 
 class Patterns(NamedTuple):

@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from consilience.data.axes import Axes, Axis
 from consilience.data.names import sorted_names
-from consilience.data.predictions import of_answers
-from consilience.data.tables.columns import pooled_labels
+from consilience.data.predictions import Predictions, of_answers
+from consilience.data.tables.columns import Column, pooled_labels
 from consilience.data.tables.frames import columns_of
 from consilience.data.tables.layouts import read_columns
 from consilience.data.tables.told import Told
 from consilience.system.errors import InvalidPredictions
 
-if TYPE_CHECKING:
-    from consilience.data.predictions import Predictions
-    from consilience.data.tables.columns import Column
-
-FIRST_ROWS = 2000
-"""The columns are recognised by so many rows."""
+FIRST_ROWS = 2000  # the columns are recognised by so many rows
 
 
 class ColumnValues(NamedTuple):

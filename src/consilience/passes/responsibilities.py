@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, final
 
 import numpy as np
 from scipy import sparse
 
-from consilience.passes.kernels import LabelFeatures
+from consilience.passes.kernels import Features, LabelFeatures, Layer, Responsibilities
 from consilience.system.arrays import (
     Array,
     FloatArray,
@@ -22,13 +23,9 @@ from consilience.system.arrays import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from consilience.passes.kernels import Features, Layer, Responsibilities
     from consilience.passes.reader import ReadChunk
 
-SPARSE_FROM = 64
-"""From this many classes on, responsibilities that vanish are left out."""
+SPARSE_FROM = 64  # from this many classes on, responsibilities that vanish are left out
 
 
 class Expected(NamedTuple):
@@ -221,7 +218,9 @@ def _plain_pool(chunk: ReadChunk, member_weights: FloatArray, example: Array) ->
     members = chunk.chunk.soft
     if chunk.log_floor is not None or chunk.has_features or chunk.chunk.hard is not None or not members:
         return None
-    if not all(own.is_complete and own.items is None and _are_like(own.rows, example) for own in members):
+    if not is_numpy(example) or not all(own.is_complete and own.items is None for own in members):
+        return None
+    if not all(is_numpy(own.rows) and own.rows.dtype == example.dtype for own in members):
         return None
     weights = [float(member_weights[own.position]) for own in members]
     total = weights[0] * members[0].rows
@@ -231,15 +230,10 @@ def _plain_pool(chunk: ReadChunk, member_weights: FloatArray, example: Array) ->
     return total
 
 
-def _are_like(rows: Array, example: Array) -> bool:
-    return is_numpy(rows) and is_numpy(example) and bool(rows.dtype == example.dtype)
-
-
 # ---- the items of a fit -----------------------------------------------------------------------------------
 
 
-Chunks: TypeAlias = "Iterator[tuple[int, int, Array]]"
-"""First item, item after the last, and their rows."""
+Chunks: TypeAlias = "Iterator[tuple[int, int, Array]]"  # first item, item after the last, and their rows
 
 
 @final

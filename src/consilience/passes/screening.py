@@ -10,23 +10,16 @@ is left out, and products are what a pass costs. Hamerly (2010) does this for k-
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple, final
+from collections.abc import Callable
+from typing import NamedTuple, final
 
 import numpy as np
+import numpy.typing as npt
 from scipy import sparse
 
-from consilience.passes.kernels import DenseFeatures
+from consilience.passes.kernels import DenseFeatures, Features, Layer
 from consilience.passes.responsibilities import Expected, expected_from, log_joint
-from consilience.system.arrays import is_sparse
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    import numpy.typing as npt
-
-    from consilience.passes.kernels import Features, Layer
-    from consilience.system.arrays import FloatArray, IntArray
-
+from consilience.system.arrays import FloatArray, IntArray, is_sparse
 
 CLASSES_AT_ONCE = 128
 """The weights of this many classes are compared at a time: all differences would take as much memory as the weights."""

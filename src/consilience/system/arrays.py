@@ -66,7 +66,8 @@ def plain_numpy(values: Any, name: str) -> npt.NDArray[Any]:
     except ValueError as error:
         raise InvalidPredictions(f"{name} must be an array; got ragged lists") from error
     if array.dtype == object and array.ndim == 0:
-        raise InvalidPredictions(f"{name} must be an array; got {_article(type(values).__name__)}")
+        got = type(values).__name__
+        raise InvalidPredictions(f"{name} must be an array; got {'an' if got[:1].lower() in 'aeiou' else 'a'} {got}")
     return array
 
 
@@ -99,10 +100,6 @@ def check_is_dense(values: Any, name: str) -> None:
         raise InvalidPredictions(f"{name} must be a dense array; got a sparse {type(values).__name__}: make it dense")
     if getattr(values, "is_meta", False):
         raise InvalidPredictions(f"{name} must be an array with values; got a tensor on the device 'meta'")
-
-
-def _article(noun: str) -> str:
-    return f"{'an' if noun[:1].lower() in 'aeiou' else 'a'} {noun}"
 
 
 def like(values: npt.NDArray[Any], example: Array, *, dtype: Any = None) -> Array:

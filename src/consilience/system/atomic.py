@@ -7,19 +7,13 @@ import os
 import re
 import secrets
 import time
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import IO, TYPE_CHECKING
+from typing import IO
 
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
-
-
-PART_NAME = re.compile(r"\.[0-9a-f]{16}\.part")
-"""The name of a file that is being written."""
-
-STALE = 24 * 3600
-"""Nobody writes to such a file any more that has not been written to for so many seconds."""
+PART_NAME = re.compile(r"\.[0-9a-f]{16}\.part")  # the name of a file that is being written
+STALE = 24 * 3600  # nobody writes to such a file any more that has not been written to for so many seconds
 
 
 def check_writable(path: str | os.PathLike[str], formats: Collection[str]) -> None:

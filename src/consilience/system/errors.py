@@ -7,18 +7,14 @@ import re
 import shlex
 import sys
 import warnings
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, final
+from typing import Any, final
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-
-_FIRST_USE: dict[str, int] = {}
-"""The process in which polars was used first."""
+_FIRST_USE: dict[str, int] = {}  # the process in which polars was used first
 
 
 def extra(library: str, *, name: str, use: str) -> Any:

@@ -6,6 +6,7 @@ import os
 import sys
 import threading
 from collections import deque
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from functools import cache
@@ -18,13 +19,10 @@ from threadpoolctl import ThreadpoolController
 from consilience.system.errors import InvalidPredictions
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
-
     from rich.progress import Progress as Bar  # Progress is a class of ours
 
 
-MOST_SHARE = 0.5
-"""The share of the machine's memory that one fit may take."""
+MOST_SHARE = 0.5  # the share of the machine's memory that one fit may take
 
 LIMITS = (Path("/sys/fs/cgroup/memory.max"), Path("/sys/fs/cgroup/memory/memory.limit_in_bytes"))
 """Where a container's own limit stands."""

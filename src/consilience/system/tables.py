@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from html import escape
-from typing import TYPE_CHECKING, Any, Literal, final
+from typing import Any, Literal, final
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-
-MOST_PRINTED = 40
-"""How many rows are printed."""
+MOST_PRINTED = 40  # how many rows are printed
 
 
 @final

@@ -7,34 +7,28 @@ import errno
 import gzip
 import hashlib
 import math
+import os
 import struct
 import tokenize
 import warnings
 import zipfile
 import zlib
 from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, Any
 
 import numpy as np
 
+from consilience.system.arrays import FloatArray
 from consilience.system.errors import InvalidPredictions
-
-if TYPE_CHECKING:
-    import os
-    from collections.abc import Callable, Mapping, Sequence
-
-    from consilience.system.arrays import FloatArray
 
 MOST_UNPACKED, MOST_EXPANSION = 2**30, 100
 """An archive may unpack to the larger of this many bytes and this many times its own size."""
 
-MOST_DIGITS = 300
-"""A longer whole number is larger than any float."""
-
-LONGEST_REASON = 200
-"""How many characters of a library's error message are shown; some quote half of the file."""
+MOST_DIGITS = 300  # a longer whole number is larger than any float
+LONGEST_REASON = 200  # how many characters of a library's error message are shown; some quote half of the file
 
 UNREADABLE = (
     ValueError,

@@ -217,8 +217,3 @@ def test_predictions_are_read_where_they_lie():
     assert isinstance(read_anywhere(draw()), cs.Predictions)
     found = open_reader(predictions, log_floor=1e-3, chunk_size=7)
     assert isinstance(found, Reader) and (found.log_floor, len(found.chunks)) == (1e-3, 5)
-
-
-def test_a_place_without_a_reader_is_named():
-    with pytest.raises(TypeError, match="^no reader is registered for ndarray$"):
-        open_reader(draw())

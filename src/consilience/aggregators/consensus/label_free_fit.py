@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from consilience.data.predictions import AbstractPredictions, Predictions
     from consilience.maths.em import Statistics
     from consilience.passes.pair_products import Agreement
-    from consilience.passes.reader import AbstractReader
+    from consilience.passes.reader import AnyReader
     from consilience.system.arrays import FloatArray
 
 
@@ -261,7 +261,7 @@ def fit_batch(
     return LabelFreeFit(known._replace(survey=forgetting * old.survey + surveyed), translated, [expected.log_evidence])
 
 
-def _agreement(reader: AbstractReader, votes: AbstractReader) -> tuple[Agreement, Agreement]:
+def _agreement(reader: AnyReader, votes: AnyReader) -> tuple[Agreement, Agreement]:
     """How much members agree in their answers, and in their votes, which may be the same."""
     agreement = reader.agreement()
     return agreement, agreement if votes.predictions is reader.predictions else votes.agreement()
@@ -274,7 +274,7 @@ def n_effective(weights: FloatArray, statistics: Statistics) -> float:
 
 
 def _translated(
-    reader: AbstractReader, standing: Standing, average: Statistics, *, ordered: bool
+    reader: AnyReader, standing: Standing, average: Statistics, *, ordered: bool
 ) -> tuple[State, list[float]]:
     """Confusion matrices, counted under the weighted average and then under what they make of it."""
     model, weight = _translation(standing, average, ordered=ordered), _weight(average.answer_counts)
@@ -288,7 +288,7 @@ def _translated(
     return state, history
 
 
-def _combined(votes: AbstractReader, average: Statistics) -> Statistics:
+def _combined(votes: AnyReader, average: Statistics) -> Statistics:
     """The statistics of the votes under Bayesian classifier combination, which starts from the weighted average."""
     model, expectation = combination_of(len(average.class_counts)), votes.expectation(remembers=False)
     statistics = average

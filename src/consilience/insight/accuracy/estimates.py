@@ -288,7 +288,7 @@ def tally(
 
 def _of_chunk(chunk: ReadChunk, beliefs: Beliefs, answers: Sequence[IntArray], n_members: int) -> VoterSums:
     n_classes, n_voters = chunk.n_classes, n_members + len(answers)
-    entries = sparse.coo_array(votes_of(chunk.features(), chunk.n_items, n_members, n_classes).matrix)
+    entries = sparse.coo_array(votes_of(chunk.chunk, n_members, n_classes).matrix)
     member, label = np.divmod(entries.col, n_classes)
     parts = [Votes(member, entries.row.astype(np.intp), label, is_counted=True)]
     every = np.arange(chunk.n_items)

@@ -272,7 +272,7 @@ class Reading:
         """What the experts add up over the answers to a chunk of the reader, in NumPy."""
         experts, features, n_members = self.experts, chunk.features(), len(self.experts.member_weights)
         everybody = np.ones(n_members)
-        votes = votes_of(features, chunk.n_items, n_members, chunk.n_classes)
+        votes = votes_of(chunk.chunk, n_members, chunk.n_classes)
         answers, n_answers = experts.softened(features, everybody)
         return ExpertSums(
             *(answers, n_answers),
