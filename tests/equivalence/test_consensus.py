@@ -25,7 +25,7 @@ from consilience.aggregators.consensus.learned.experts import (
     PANEL_TRAITS,
     Reading,
 )
-from consilience.aggregators.consensus.learned.rule import LearnedRule
+from consilience.aggregators.consensus.learned.network import LearnedRule
 from consilience.aggregators.consensus.opinion_weights import copies, skills
 from consilience.aggregators.consensus.traits import traits_of
 from consilience.passes.reader import Reader

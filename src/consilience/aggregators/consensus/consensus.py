@@ -33,7 +33,7 @@ from consilience.aggregators.consensus.label_free_fit import (
 from consilience.aggregators.consensus.labels.corrected import CorrectedRule, Correction
 from consilience.aggregators.consensus.labels.teaching import NAMELESS, LabelledItems, is_doubted, keys_of, taught
 from consilience.aggregators.consensus.learned import network
-from consilience.aggregators.consensus.learned.rule import LearnedRule
+from consilience.aggregators.consensus.learned.network import LearnedRule
 from consilience.aggregators.consensus.opinion_weights import Standing
 from consilience.aggregators.consensus.traits import PanelSums, traits_of
 from consilience.answering.declaration import (

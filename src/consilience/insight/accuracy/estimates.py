@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from consilience.aggregators.consensus.consensus import Consensus
     from consilience.aggregators.consensus.learned.experts import Opinions
-    from consilience.aggregators.consensus.learned.rule import LearnedRule
+    from consilience.aggregators.consensus.learned.network import LearnedRule
     from consilience.aggregators.consensus.opinion_weights import Standing
     from consilience.data.predictions import Predictions
     from consilience.insight.accuracy.intervals import Intervals

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from consilience.aggregators.consensus.label_free_fit import Sample
-    from consilience.aggregators.consensus.learned.rule import LearnedRule
+    from consilience.aggregators.consensus.learned.network import LearnedRule
     from consilience.answering.rule import AbstractRule
     from consilience.data.axes import Axis
     from consilience.system.arrays import FloatArray
