@@ -26,8 +26,7 @@ from consilience.aggregators.consensus.learned.experts import (
     Reading,
 )
 from consilience.aggregators.consensus.learned.network import LearnedRule
-from consilience.aggregators.consensus.opinion_weights import copies, skills
-from consilience.aggregators.consensus.traits import traits_of
+from consilience.aggregators.consensus.panel import copies, skills, traits_of
 from consilience.passes.reader import Reader
 from consilience.system.arrays import sample
 

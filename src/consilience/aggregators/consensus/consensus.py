@@ -34,8 +34,7 @@ from consilience.aggregators.consensus.labels.corrected import CorrectedRule, Co
 from consilience.aggregators.consensus.labels.teaching import NAMELESS, LabelledItems, is_doubted, keys_of, taught
 from consilience.aggregators.consensus.learned import network
 from consilience.aggregators.consensus.learned.network import LearnedRule
-from consilience.aggregators.consensus.opinion_weights import Standing
-from consilience.aggregators.consensus.traits import PanelSums, traits_of
+from consilience.aggregators.consensus.panel import PanelSums, Standing, traits_of
 from consilience.answering.declaration import (
     BY_MEMBER_FLAGS,
     CLASS_PRIOR,
@@ -71,7 +70,7 @@ class Consensus(AbstractIterative):
     """The recommended label-free method: a small network, trained on many panels, weighs four ways to fuse answers.
 
     1. **Experts** fuse the answers in different ways: the average; an average with weights that follow from how much
-       members agree (`opinion_weights`); a translation, which reads the answers through confusion matrices that
+       members agree (`panel.py`); a translation, which reads the answers through confusion matrices that
        are estimated from that average; and Bayesian classifier combination on the votes.
     2. **Traits** describe the panel, its classes and its members: sizes, agreement beyond chance and beyond what
        accuracy explains, how sure members are and how sure their agreement lets them be, how frequent each class is

@@ -11,8 +11,7 @@ import numpy as np
 
 from consilience.aggregators.bayesian_combination import VariationalModel
 from consilience.aggregators.consensus.learned.experts import Experts, Reading, entropy
-from consilience.aggregators.consensus.opinion_weights import SURE, Standing
-from consilience.aggregators.consensus.traits import PanelSums
+from consilience.aggregators.consensus.panel import SURE, PanelSums, Standing
 from consilience.data.answers import is_largest
 from consilience.data.predictions import sampled, total_of
 from consilience.maths.em import NEARLY_ONE, Scores, State

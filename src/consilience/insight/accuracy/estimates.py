@@ -12,7 +12,7 @@ from scipy.special import stdtrit
 
 from consilience.aggregators.consensus.consensus import panel_sums, plain_rule
 from consilience.aggregators.consensus.learned.experts import Reading
-from consilience.aggregators.consensus.opinion_weights import copies, skills
+from consilience.aggregators.consensus.panel import copies, skills
 from consilience.insight.accuracy import intervals
 from consilience.metrics.scores import wilson
 from consilience.passes.kernels import votes_of
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from consilience.aggregators.consensus.consensus import Consensus
     from consilience.aggregators.consensus.learned.experts import Opinions
     from consilience.aggregators.consensus.learned.network import LearnedRule
-    from consilience.aggregators.consensus.opinion_weights import Standing
+    from consilience.aggregators.consensus.panel import Standing
     from consilience.data.predictions import Predictions
     from consilience.insight.accuracy.intervals import Intervals
     from consilience.passes.reader import ReadChunk

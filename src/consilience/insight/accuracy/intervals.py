@@ -23,7 +23,7 @@ from consilience.answering.weights_file import damaged, read_weights, sealed
 if TYPE_CHECKING:
     import os
 
-    from consilience.aggregators.consensus.traits import PanelSums
+    from consilience.aggregators.consensus.panel import PanelSums
     from consilience.insight.accuracy.estimates import VoterSums
     from consilience.system.arrays import FloatArray
 
