@@ -18,20 +18,17 @@ from consilience.aggregators.consensus.class_shares import (
     saved_shares,
 )
 from consilience.aggregators.consensus.label_free_fit import (
-    MOST_CORRECTED,
     LabelFreeFit,
     Sample,
     Survey,
-    can_be_corrected,
     fit_batch,
     fit_panel,
     latest,
     n_effective,
-    rows_said,
     sample_of,
 )
-from consilience.aggregators.consensus.labels.corrected import CorrectedRule, Correction
-from consilience.aggregators.consensus.labels.teaching import NAMELESS, LabelledItems, is_doubted, keys_of, taught
+from consilience.aggregators.consensus.labels.corrected_rule import CorrectedRule, Correction
+from consilience.aggregators.consensus.labels.teaching import LabelledItems, is_doubted, labelled_items, taught
 from consilience.aggregators.consensus.learned import network
 from consilience.aggregators.consensus.learned.network import LearnedRule
 from consilience.aggregators.consensus.panel import PanelSums, Standing, traits_of
@@ -47,11 +44,11 @@ from consilience.answering.declaration import (
     Record,
     Shape,
 )
-from consilience.data.labels import known_truths, which_known
+from consilience.data.labels import known_truths
 from consilience.data.reading import check_number
 from consilience.maths.em import State
 from consilience.passes.agreement import Agreement
-from consilience.system.errors import InvalidPredictions, warn
+from consilience.system.errors import InvalidPredictions
 
 if TYPE_CHECKING:
     from consilience.answering.rule import AbstractRule
@@ -80,8 +77,8 @@ class Consensus(AbstractIterative):
        and never sees your labels. With one member or one item the answer is the average.
 
     Known labels also correct the answers to the other items, by member and class. The correction is shrunk towards
-    none, as strongly as cross-validation on the labelled items demands (`label_correction`), and limited to what so
-    many labels can justify, however wrong they are or badly chosen (`label_influence`). Labels are names of
+    none, as strongly as cross-validation on the labelled items demands (`labels/regression.py`), and limited to what so
+    many labels can justify, however wrong they are or badly chosen (`labels/teaching.py`). Labels are names of
     classes, or positions where classes have no names (-1 where unknown), or probabilities (items, classes) with rows of
     NaN where unknown. They change nothing else that is learned.
 
@@ -265,31 +262,8 @@ class Consensus(AbstractIterative):
     def _labelled(
         self, predictions: AbstractPredictions, known: Array | None, *, are_new: bool = False
     ) -> LabelledItems | None:
-        """The items of which something is known, as far as that can correct anything.
-
-        Those without names are new ones if they come in a stream, or are not as many as those of the fit.
-        """
-        if known is None:
-            return None
-        if not can_be_corrected(predictions):
-            warn(
-                f"labels only settle their own items where members × classes are over {MOST_CORRECTED:,}; "
-                f"got {predictions.n_members} × {predictions.n_classes}"
-            )
-            return None
-        items = np.flatnonzero(which_known(known))
-        is_soft = known.ndim == 2
-        targets = known[items] if is_soft else np.eye(predictions.n_classes)[known[items]]
-        noise = np.nan if self.label_noise is None else self.label_noise
-        said, axis = rows_said(predictions.take(items)), predictions.axes.items
-        is_nameless = are_new and not axis.is_named
-        return LabelledItems(
-            said,
-            targets,
-            noise=np.full(len(items), 0.0 if is_soft else noise),
-            weights=np.ones(len(items)),
-            keys=np.full(len(items), NAMELESS, dtype=np.int64) if is_nameless else keys_of(axis, items, said),
-        )
+        """The items of which something is known; those without names are new ones if they come in a stream."""
+        return None if known is None else labelled_items(predictions, known, self.label_noise, are_new=are_new)
 
     def _more_labelled(self, factor: float, new: LabelledItems | None) -> LabelledItems | None:
         if self.labelled_ is None or new is None:

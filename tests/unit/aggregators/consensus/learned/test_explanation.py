@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import consilience as cs
-from consilience.aggregators.consensus.labels.corrected import CorrectedRule
+from consilience.aggregators.consensus.labels.corrected_rule import CorrectedRule
 from consilience.aggregators.consensus.learned.experts import LOWEST_LOG, MOST_CANDIDATES, N_LOGS, PAIR_FEATURES
 from consilience.maths.shapley import MOST_EXACT, exact_values
 
