@@ -265,7 +265,7 @@ class AbstractAggregator(ABC):
     @classmethod
     def _declared(cls) -> Learned:
         """What the method learns, with what every method learns."""
-        return {**cls.learned, **{name: kind for name, kind in EVERY_METHOD.items() if name not in cls.learned}}
+        return {"statistics_": STATISTICS, "class_prior_": CLASS_PRIOR, **cls.learned}
 
     # ---- the constructor's arguments, by the conventions of scikit-learn, whose base class takes long to load -----
 
@@ -319,7 +319,7 @@ class AbstractAggregator(ABC):
         """The settings that a comparison tries, by the names of its rows."""
         return {type(self).__name__: self}
 
-    def applies_to(self, predictions: Predictions) -> bool:
+    def _applies_to(self, predictions: Predictions) -> bool:
         """Whether the method can answer these predictions."""
         del predictions
         return True
@@ -429,10 +429,6 @@ def _by_pattern(
     return outcome._replace(posterior=patterns.posterior(outcome.posterior))
 
 
-EVERY_METHOD: Learned = {"statistics_": STATISTICS, "class_prior_": CLASS_PRIOR}
-"""What every method learns."""
-
-
 def check_is_aggregator(value: Any, name: str = "aggregator") -> None:
     """Raise if the value is not an aggregator."""
     if not isinstance(value, AbstractAggregator):
@@ -460,8 +456,6 @@ def fitted_copy(aggregator: Method, predictions: AbstractPredictions, labels: An
 class AbstractIterative(AbstractAggregator):
     """EM or something like it: passes over the items until the objective settles."""
 
-    max_iter: int
-    tol: float | None
     forgetting: float
     chunk_size: int | None
     verbose: bool
@@ -476,9 +470,6 @@ class AbstractIterative(AbstractAggregator):
 
     def _check_loop(self) -> None:
         """Raise where an argument that all these methods share makes no sense."""
-        check_number("max_iter", self.max_iter, least=1, integer=True)
-        if self.tol is not None:
-            check_number("tol", self.tol)
         check_number("forgetting", self.forgetting, most=1)
         if self.chunk_size is not None:
             check_number("chunk_size", self.chunk_size, least=1, integer=True)
@@ -487,6 +478,8 @@ class AbstractIterative(AbstractAggregator):
 class AbstractLatent(AbstractIterative):
     """A model of how members err, given a truth that is not seen; who keeps silent may tell something too."""
 
+    max_iter: int
+    tol: float | None
     class_prior: Any
     missing: Literal["auto", "ignored", "informative"]
     silence_: Silence | None = None
@@ -494,6 +487,9 @@ class AbstractLatent(AbstractIterative):
     def _check_loop(self) -> None:
         """Raise where an argument that all these methods share makes no sense."""
         super()._check_loop()
+        check_number("max_iter", self.max_iter, least=1, integer=True)
+        if self.tol is not None:
+            check_number("tol", self.tol)
         if self.missing not in ("auto", "ignored", "informative"):
             raise ValueError(f"missing must be 'auto', 'ignored' or 'informative'; got {self.missing!r}")
 

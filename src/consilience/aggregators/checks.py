@@ -165,7 +165,7 @@ def check_statistics_add_up(aggregator: AbstractAggregator, rng: np.random.Gener
     first, second = _fit_both(aggregator, array, np.concatenate([array, array], axis=1))
     np.testing.assert_allclose(second.statistics_.n_items, 2 * first.statistics_.n_items)
     has_prior = hasattr(aggregator, "diagonal_prior") or (hasattr(aggregator, "smoothing") and aggregator.smoothing)
-    if getattr(aggregator, "shrinks_rates", False) or (has_prior and not hasattr(first, "concentration_")):
+    if getattr(aggregator, "_shrinks_rates", False) or (has_prior and not hasattr(first, "concentration_")):
         raise DoesNotApplyError  # a prior weighs less beside more items
     np.testing.assert_allclose(second.statistics_.sums, 2 * first.statistics_.sums, rtol=1e-6)
 

@@ -135,7 +135,7 @@ class Consensus(AbstractIterative):
     verbose: bool = False
 
     command: ClassVar[str] = "consensus"
-    shrinks_rates: ClassVar[bool] = True  # confusion matrices, by as much however many items there are
+    _shrinks_rates: ClassVar[bool] = True  # confusion matrices, by as much however many items there are
     learned: ClassVar[Learned] = {
         "agreement_": AGREEMENT_RECORD,
         "vote_agreement_": AGREEMENT_RECORD,
@@ -227,8 +227,8 @@ class Consensus(AbstractIterative):
         if known is not None:
             are_new = items.n_items != len(getattr(self, "items_", ()))
             labelled = self._more_labelled(1.0, self._labelled(items, known, are_new=are_new))
-            rule = self._taught(self._plain_rule(), labelled, self.sample_, self.classes_)
-            self.correction_, self.labelled_ = _correction_of(rule), labelled
+            rule = self._taught(plain_rule(self), labelled, self.sample_, self.classes_)
+            self.correction_, self.labelled_ = getattr(rule, "correction", None), labelled
         return self
 
     def _taught(
@@ -250,7 +250,7 @@ class Consensus(AbstractIterative):
         if shares is None:
             return rule, None
         reweighting = reweighted(rule, predictions, shares, before)
-        return _weighted(rule, reweighting), reweighting
+        return replace(rule, log_weights=reweighting.log_weights), reweighting
 
     def _shares(self, predictions: AbstractPredictions, known: Array | None) -> ClassShares | None:
         """The class shares that were given, if labels do not contradict them."""
@@ -278,7 +278,7 @@ class Consensus(AbstractIterative):
         self.agreement_, self.vote_agreement_, self.member_weights_, self.member_credibility_ = sums.standing
         self.confusion_ = translated.parameters
         self.survey_, self.gives_votes_, self.vote_statistics_ = sums.survey, sums.is_hard, sums.combined
-        self.correction_, self.labelled_ = _correction_of(rule), labelled
+        self.correction_, self.labelled_ = getattr(rule, "correction", None), labelled
         self.sample_: Sample | None = sample
         self.class_prior_ = translated.statistics.class_counts / translated.statistics.class_counts.sum()
 
@@ -297,16 +297,7 @@ class Consensus(AbstractIterative):
 
     def rule(self) -> AbstractRule:
         """The learned rule, and what labels taught."""
-        return self._with_correction(self._plain_rule())
-
-    def _plain_rule(self) -> LearnedRule:
-        """The rule without what labels taught."""
-        self._check_is_fitted()
-        return self._kept_rule(self._made_of(), self._new_rule)
-
-    def _new_rule(self) -> LearnedRule:
-        rule = self._rule(self._label_free_fit(), self._network_of_fit(), self.stated_)
-        return _weighted(rule, self.reweighting_)
+        return self._with_correction(plain_rule(self))
 
     def _made_of(self) -> tuple[Any, ...]:
         """What the rule without labels follows from."""
@@ -353,9 +344,7 @@ class Consensus(AbstractIterative):
             check_number("label_noise", self.label_noise, most=0.5)
         if self.weights is not None and not isinstance(self.weights, str | os.PathLike):
             raise ValueError(f"weights must be the path of a file of weights, or None; got {self.weights!r}")
-        check_number("forgetting", self.forgetting, most=1)
-        if self.chunk_size is not None:
-            check_number("chunk_size", self.chunk_size, least=1, integer=True)
+        self._check_loop()
 
     def _saved_parameters(self) -> dict[str, Any]:
         return super()._saved_parameters() | {"class_shares": saved_shares(self.class_shares, self.classes_)}
@@ -376,14 +365,6 @@ class Consensus(AbstractIterative):
             raise InvalidPredictions("'agreement_' and 'vote_agreement_' must both have pairs, or neither")
 
 
-def _weighted(rule: LearnedRule, reweighting: Reweighting | None) -> LearnedRule:
-    return rule if reweighting is None else replace(rule, log_weights=reweighting.log_weights)
-
-
-def _correction_of(rule: AbstractRule) -> Correction | None:
-    return rule.correction if isinstance(rule, CorrectedRule) else None
-
-
 # ---- what the other rooms ask of a fitted Consensus -------------------------------------------------------
 # ruff: noqa: SLF001 - these are of this module, and no methods, so that they are not offered to users
 
@@ -395,19 +376,25 @@ def panel_sums(model: Consensus) -> PanelSums:
 
 def plain_rule(model: Consensus) -> LearnedRule:
     """The rule without what labels taught."""
-    return model._plain_rule()
+
+    def new_rule() -> LearnedRule:
+        rule = model._rule(model._label_free_fit(), model._network_of_fit(), model.stated_)
+        return rule if model.reweighting_ is None else replace(rule, log_weights=model.reweighting_.log_weights)
+
+    model._check_is_fitted()
+    return model._kept_rule(model._made_of(), new_rule)
 
 
 def doubts_labels(model: Consensus) -> bool:
     """Whether the labels contradict sure answers: perhaps classes are swapped, or only mistakes were labelled."""
     known = model.labelled_
-    return bool(known and len(known.weights) and is_doubted(model._plain_rule(), known, model.sample_))
+    return bool(known and len(known.weights) and is_doubted(plain_rule(model), known, model.sample_))
 
 
 def rule_taught(model: Consensus, predictions: Any, labels: Any) -> AbstractRule:
     """How items are answered after learning from these labels alone; what was learned before stays as it is."""
     items, known = model._aligned_with(labels, predictions)
-    return model._taught(model._plain_rule(), model._labelled(items, known), model.sample_, model.classes_)
+    return model._taught(plain_rule(model), model._labelled(items, known), model.sample_, model.classes_)
 
 
 def rule_given(model: Consensus, predictions: AbstractPredictions, class_shares: Any) -> LearnedRule:
