@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Self, Type
 
 import numpy as np
 
-from consilience.aggregators import learned_frames, registry
+from consilience.aggregators import registry
+from consilience.aggregators.learned_frames import frame_of
 from consilience.answering import saving
 from consilience.answering.declaration import ALWAYS, CLASS_PRIOR, OPTIONAL, STATISTICS, Learned, nested
 from consilience.answering.onnx import write_onnx
@@ -29,7 +30,7 @@ from consilience.maths.rates import Silence, keeps_silent
 from consilience.passes.lazy_posterior import LazyPosterior
 from consilience.passes.patterns import patterns_of
 from consilience.passes.reader import read_anywhere
-from consilience.system.arrays import Array, FloatArray, position_of_largest
+from consilience.system.arrays import Array, FloatArray, position_of_largest, to_numpy
 from consilience.system.errors import InvalidPredictions, extra
 from consilience.system.machine import check_fits
 from consilience.system.progress import show_progress
@@ -180,7 +181,7 @@ class AbstractAggregator(ABC):
         In pandas the items are the index, as in crowd-kit's `probas_`; elsewhere the first column, `task`.
         """
         self._check_is_fitted()
-        return learned_frames.posterior_frame(self.posterior_, self.items_, self.classes_, library=library)
+        return frame_of(to_numpy(self.posterior_), {"task": self.items_}, self.classes_, "label", library)
 
     def confusion_frame(self, library: Library = "pandas", *, orientation: Orientation = "true_by_observed") -> Any:
         """The confusion matrices as a data frame, one below the other.
@@ -190,9 +191,13 @@ class AbstractAggregator(ABC):
         crowd-kit's `errors_`. In pandas the names are the index; elsewhere the first columns.
         """
         self._check_is_fitted()
-        return learned_frames.confusion_frame(
-            self.confusion_, self.members_, self.classes_, orientation=orientation, library=library
-        )
+        if orientation not in ("true_by_observed", "observed_by_true"):
+            raise ValueError(f"orientation must be 'true_by_observed' or 'observed_by_true'; got {orientation!r}")
+        row, column = ("true", "label") if orientation == "true_by_observed" else ("label", "true")
+        tables = self.confusion_ if row == "true" else np.swapaxes(self.confusion_, 1, 2)
+        n_members, n_classes = len(self.members_), len(self.classes_)
+        names = {"worker": [name for name in self.members_ for _ in range(n_classes)], row: self.classes_ * n_members}
+        return frame_of(tables.reshape(-1, n_classes), names, self.classes_, column, library)
 
     def partial_fit(self, predictions: Any, labels: Any = None) -> Self:
         """Learn from one more batch of a stream; `posterior_` is then that batch's."""

@@ -299,7 +299,7 @@ def read(path: str | os.PathLike[str]) -> Network:
     arrays = read_weights(path, NETWORK_VERSION, TRAINED_NAMES, _sizes)
     if (arrays["deviation"] <= 0).any() or (arrays["member_deviation"] <= 0).any():
         raise damaged(path)
-    return Network(**{field.name: arrays[field.name] for field in fields(Network)})
+    return Network(**arrays)
 
 
 def _sizes(first: tuple[int, ...]) -> dict[str, tuple[int, ...]]:
