@@ -252,7 +252,6 @@ class AbstractAggregator(ABC):
 
     @classmethod
     def _from_saved(cls, parameters: dict[str, Any], learned: dict[str, Any]) -> Self:
-        """An aggregator with the parameters and learned values of a saved one."""
         self = cls(**parameters)
         values = nested(learned, cls._declared())
         if "posterior_" in values:
@@ -301,7 +300,6 @@ class AbstractAggregator(ABC):
         return text if len(text) <= LONGEST_REPR else f"{text[:half]}...{text[-half:]}"
 
     def __sklearn_tags__(self) -> Any:
-        """What scikit-learn asks of estimators in pipelines."""
         from sklearn.base import BaseEstimator  # noqa: PLC0415 - only scikit-learn asks
 
         return BaseEstimator.__sklearn_tags__(self)
@@ -360,7 +358,6 @@ class AbstractAggregator(ABC):
     # ---- shared -------------------------------------------------------------------------------------------
 
     def _accept(self, outcome: Outcome) -> None:
-        """Take over what came of a fit or a batch."""
         posterior = outcome.posterior
         self._posterior = posterior if isinstance(posterior, LazyPosterior) else LazyPosterior.of(posterior)
         self.statistics_ = outcome.statistics
@@ -490,7 +487,6 @@ class AbstractLatent(AbstractIterative):
     silence_: Silence | None = None
 
     def _check_loop(self) -> None:
-        """Raise where an argument that all these methods share makes no sense."""
         super()._check_loop()
         check_number("max_iter", self.max_iter, least=1, integer=True)
         if self.tol is not None:

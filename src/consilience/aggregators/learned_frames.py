@@ -28,18 +28,12 @@ def frame_of(
         raise ValueError(f"library must be 'pandas', 'polars' or 'pyarrow'; got {library!r}")
     if find_spec(library) is None:
         raise ModuleNotFoundError(f"a frame of {library} needs {library}: pip install {library}", name=library)
-    return _indexed(values, names, classes, axis) if library == "pandas" else _flat(values, names, classes, library)
+    if library == "pandas":
+        import pandas as pd  # noqa: PLC0415 - only users of frames pay for it
 
-
-def _indexed(values: FloatArray, names: Mapping[str, Sequence[Any]], classes: Sequence[Any], axis: str) -> Any:
-    import pandas as pd  # noqa: PLC0415 - only users of frames pay for it
-
-    indexes = [pd.Index(list(values), name=name, tupleize_cols=False) for name, values in names.items()]
-    index = indexes[0] if len(indexes) == 1 else pd.MultiIndex.from_arrays(indexes)
-    return pd.DataFrame(values, index=index, columns=pd.Index(list(classes), name=axis, tupleize_cols=False))
-
-
-def _flat(values: FloatArray, names: Mapping[str, Sequence[Any]], classes: Sequence[Any], library: Library) -> Any:
+        indexes = [pd.Index(list(values), name=name, tupleize_cols=False) for name, values in names.items()]
+        index = indexes[0] if len(indexes) == 1 else pd.MultiIndex.from_arrays(indexes)
+        return pd.DataFrame(values, index=index, columns=pd.Index(list(classes), name=axis, tupleize_cols=False))
     import narwhals as nw  # noqa: PLC0415 - only users of frames pay for it
 
     columns = [*names, *map(str, classes)]

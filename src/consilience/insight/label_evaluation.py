@@ -81,7 +81,6 @@ class LabelEvaluation(NamedTuple):
         return "whether the second half of them helped is within chance, so more may bring little"
 
     def __repr__(self) -> str:
-        """The table, and what it means."""
         return f"{self.to_table()!r}\n{self.sentence()}"
 
 

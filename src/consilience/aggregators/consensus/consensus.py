@@ -234,7 +234,6 @@ class Consensus(AbstractIterative):
     def _taught(
         self, rule: LearnedRule, labelled: LabelledItems | None, sample: Sample | None, classes: list[Any]
     ) -> AbstractRule:
-        """The rule with what labels correct in it, if there are any."""
         return rule if labelled is None else taught(rule, labelled, sample, classes, is_vouched=self.label_noise == 0)
 
     def _told(
@@ -335,7 +334,6 @@ class Consensus(AbstractIterative):
     # ---- options ------------------------------------------------------------------------------------------
 
     def _known(self, labels: Any, axes: Axes) -> Any:
-        """Labels as positions of classes, soft ones as rows."""
         return known_truths(labels, axes)
 
     def _check_parameters(self, n_members: int, n_classes: int) -> None:

@@ -17,7 +17,6 @@ from consilience.data.predictions import sampled, total_of
 from consilience.maths.em import NEARLY_ONE, Scores, State
 from consilience.maths.rates import leaning
 from consilience.passes.reader import Reader, open_reader
-from consilience.system.errors import InvalidPredictions
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
@@ -101,16 +100,13 @@ class Survey:
     by_class: FloatArray  # (len(OF_CLASSES), classes)
     totals: FloatArray  # (len(OF_ITEMS),)
 
-    def __post_init__(self) -> None:
-        """Raise where a file holds other sums."""
+    def flaw(self) -> str | None:
+        """Why these are no sums over items, as a file may hold others; None where they are."""
         if len(self.by_class) != len(OF_CLASSES) or self.totals.shape != (len(OF_ITEMS),):
-            raise InvalidPredictions(
-                f"a survey must have {len(OF_CLASSES)} sums of each class and {len(OF_ITEMS)} of the panel; "
+            return (
+                f"must have {len(OF_CLASSES)} sums of each class and {len(OF_ITEMS)} of the panel; "
                 f"got {len(self.by_class)} and {self.totals.size}"
             )
-
-    def flaw(self) -> str | None:
-        """Why these are no sums over items; None where they are."""
         shares = ("average", "translation", "combination", "re-estimated")
         is_empty = min(self.totals[0], *(self.of_class(name).sum() for name in shares)) < NEARLY_ONE
         return "must be of at least one item" if is_empty else None

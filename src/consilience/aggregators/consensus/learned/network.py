@@ -303,7 +303,6 @@ def read(path: str | os.PathLike[str]) -> Network:
 
 
 def _sizes(first: tuple[int, ...]) -> dict[str, tuple[int, ...]]:
-    """The sizes that make a network, given that of its first table."""
     n_networks, _, n_hidden = (*first, 0, 0, 0)[:3]
     return {
         "first": (n_networks, len(FEATURE_NAMES), n_hidden),
@@ -435,7 +434,6 @@ def _tables(scores: Scores) -> tuple[FloatArray, FloatArray, FloatArray]:
 
 
 def _answer(numbers: Mapping[str, Array], rows: GivenRows) -> Array:
-    """The experts in torch and ONNX, and then the same network."""
     prepared = Prepared(*(numbers[f"network_{name}"] for name in Prepared._fields))
     return answer(prepared, _opinions(numbers, rows))
 
@@ -514,7 +512,7 @@ class ExplainedLearned(AbstractExplained):
 
     def experts(self, first: int, second: int) -> dict[str, float]:
         """What each expert alone says for the first class against the second, as the network sees it."""
-        opinions = self.rule.weighed.opinions(self._sums_of(np.ones((1, len(self._members)))))
+        opinions = self._opinions(np.ones((1, len(self._members))))
         logs = pair_features(opinions, None)[0, :, :N_LOGS]
         gaps = (logs[first] - logs[second]).tolist()
         return {name.removeprefix("log "): gap for name, gap in zip(PAIR_FEATURES[:N_LOGS], gaps, strict=True)}
@@ -525,11 +523,11 @@ class ExplainedLearned(AbstractExplained):
         result = np.empty(len(is_in))
         for start in range(0, len(is_in), step):
             some = slice(start, start + step)
-            opinions = self.rule.weighed.opinions(self._sums_of(is_in[some].astype(np.float64)))
+            opinions = self._opinions(is_in[some].astype(np.float64))
             logs = np.log(np.maximum(answer(prepared, opinions)[:, pair], LEAST_OF_SOME))
             result[some] = logs[:, 0] - logs[:, 1]
         return result
 
-    def _sums_of(self, is_in: FloatArray) -> ExpertSums:
-        """What the experts add up where some members answer."""
-        return ExpertSums(*(is_in @ part for part in self._sums))
+    def _opinions(self, is_in: FloatArray) -> Opinions:
+        """What the experts say where some members answer."""
+        return self.rule.weighed.opinions(ExpertSums(*(is_in @ part for part in self._sums)))
