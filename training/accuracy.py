@@ -29,7 +29,7 @@ from benchmarks.quality.panel import Panel
 from benchmarks.quality.prepare import fingerprint, prepare, sources_at
 from consilience.aggregators.consensus.consensus import plain_rule
 from consilience.aggregators.consensus.learned import network
-from consilience.insight.accuracy import intervals
+from consilience.insight.accuracy import estimates
 from consilience.insight.accuracy.estimates import voters_of
 from consilience.system.atomic import whole_file
 from training.crossfit import folds_of
@@ -73,7 +73,7 @@ def rows_of(panel: Panel) -> Rows | None:
     return Rows(found.features[some], found.believed[some], found.independent[some], truth[some], panel.family)
 
 
-def fit(rows: Sequence[Rows], coverage: float = COVERAGE) -> intervals.Intervals:
+def fit(rows: Sequence[Rows], coverage: float = COVERAGE) -> estimates.Intervals:
     """The two linear functions, and the least reach."""
     shares = weights(rows, Recipe(real=0.4))
     of_row = np.concatenate([np.full(len(one.truth), w / len(one.truth)) for one, w in zip(rows, shares, strict=True)])
@@ -81,11 +81,11 @@ def fit(rows: Sequence[Rows], coverage: float = COVERAGE) -> intervals.Intervals
     values = np.concatenate([one.features for one in rows])
     mean = of_row @ values / of_row.sum()
     deviation = np.sqrt(of_row @ (values - mean) ** 2 / of_row.sum()) + 1e-3
-    scaled = torch.tensor(np.clip((values - mean) / deviation, -intervals.MOST_STANDARD, intervals.MOST_STANDARD))
+    scaled = torch.tensor(np.clip((values - mean) / deviation, -estimates.MOST_STANDARD, estimates.MOST_STANDARD))
     believed, independent, accuracy = (
         np.concatenate([getattr(one, name) for one in rows]) for name in ("believed", "independent", "truth")
     )
-    lower, higher = (intervals.log_odds(base) for base in intervals.bases(believed, independent))
+    lower, higher = (estimates.log_odds(base) for base in estimates.bases(believed, independent))
     down, up, truth = torch.tensor(lower), torch.tensor(higher), torch.tensor(accuracy)
     table = torch.zeros(scaled.shape[1], 2, dtype=torch.float64, requires_grad=True)
     bias = torch.zeros(2, dtype=torch.float64, requires_grad=True)
@@ -100,10 +100,10 @@ def fit(rows: Sequence[Rows], coverage: float = COVERAGE) -> intervals.Intervals
         loss.backward()
         optimizer.step()
     least = (
-        _quantile(accuracy / np.maximum(believed, 1 - intervals.MOST_SURE), of_row, LEAST_DOWN),
-        _quantile(intervals.log_odds(accuracy) - higher, of_row, LEAST_UP),
+        _quantile(accuracy / np.maximum(believed, 1 - estimates.MOST_SURE), of_row, LEAST_DOWN),
+        _quantile(estimates.log_odds(accuracy) - higher, of_row, LEAST_UP),
     )
-    return intervals.Intervals(table.detach().numpy(), bias.detach().numpy(), mean, deviation, np.array(least))
+    return estimates.Intervals(table.detach().numpy(), bias.detach().numpy(), mean, deviation, np.array(least))
 
 
 def _pinball(error: torch.Tensor, quantile: float) -> torch.Tensor:
@@ -148,7 +148,7 @@ def main() -> None:
         path = options.work_dir / name
         path.parent.mkdir(parents=True, exist_ok=True)
         with whole_file(path) as file:
-            np.savez_compressed(file, **intervals.contents(found))
+            np.savez_compressed(file, **estimates.contents(found))
     print(f"Fitted to {sum(len(one.truth) for one in rows)} voters of {len(rows)} panels; see {options.work_dir.name}.")
 
 

@@ -16,7 +16,7 @@ from consilience.aggregators.consensus.learned.experts import (
     pair_features,
     soft_logs,
 )
-from consilience.aggregators.consensus.traits import traits_of
+from consilience.aggregators.consensus.panel import traits_of
 from consilience.passes.reader import Reader
 
 AVERAGE_SHARE, STATED = CLASS_TRAITS.index("share in average"), CLASS_TRAITS.index("stated share")

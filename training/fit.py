@@ -13,7 +13,7 @@ from torch import Tensor, nn
 
 from consilience.aggregators.consensus.class_shares import EVEN_WORTH, MANY, UNMET_COUNT, ClassShares
 from consilience.aggregators.consensus.learned.experts import PANEL_TRAITS
-from consilience.aggregators.consensus.traits import belief, stated_traits
+from consilience.aggregators.consensus.panel import belief, stated_traits
 from training.features import AVERAGE_SHARE, STATED, Features
 from training.loss import loss, ratios
 from training.network import AVERAGE, HIDDEN, Network

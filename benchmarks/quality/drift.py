@@ -24,8 +24,7 @@ import consilience as cs
 from benchmarks.quality.estimates import accuracies, fused, whole_answers
 from benchmarks.quality.families import side_of
 from benchmarks.quality.panel import AS_IT_IS, Panel, read, take
-from consilience.insight.accuracy.estimates import voters_of
-from consilience.insight.accuracy.intervals import log_odds
+from consilience.insight.accuracy.estimates import log_odds, voters_of
 from consilience.insight.monitoring.drift import drift
 from consilience.insight.monitoring.windows import numbers_of
 

@@ -37,8 +37,18 @@ from benchmarks.quality.methods import FOLDS, unseen
 from benchmarks.quality.panel import AS_IT_IS, Panel, read
 from benchmarks.quality.regimes import REGIMES, draw
 from consilience.aggregators.consensus.consensus import plain_rule
-from consilience.insight.accuracy import intervals
-from consilience.insight.accuracy.estimates import AccuracyEstimate, Voters, estimates_of, measured, voters_of
+from consilience.insight.accuracy.estimates import (
+    AccuracyEstimate,
+    Intervals,
+    Voters,
+    estimates_of,
+    measured,
+    shipped,
+    voters_of,
+)
+from consilience.insight.accuracy.estimates import (
+    read as read_intervals,
+)
 
 GOOD, N_LABELS, MOST_WORK = 0.7, 50, 2e7
 
@@ -193,10 +203,10 @@ def _with_labels(panel: Panel, found: Voters, truth: np.ndarray) -> Numbers:
     return {name: float(np.mean(values)) for name, values in means.items()} if ratios else {}
 
 
-def intervals_of(family: str) -> intervals.Intervals:
+def intervals_of(family: str) -> Intervals:
     """The intervals that were fitted without a tuning family, or those of the package."""
     path = unseen(family)
-    return intervals.shipped() if path is None else intervals.read(FOLDS / "accuracy" / path.name)
+    return shipped() if path is None else read_intervals(FOLDS / "accuracy" / path.name)
 
 
 def table(found: Iterable[Scored], rows_of: Callable[[Scored], Iterable[str]]) -> str:

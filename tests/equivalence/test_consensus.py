@@ -25,9 +25,8 @@ from consilience.aggregators.consensus.learned.experts import (
     PANEL_TRAITS,
     Reading,
 )
-from consilience.aggregators.consensus.learned.rule import LearnedRule
-from consilience.aggregators.consensus.opinion_weights import copies, skills
-from consilience.aggregators.consensus.traits import traits_of
+from consilience.aggregators.consensus.learned.network import LearnedRule
+from consilience.aggregators.consensus.panel import copies, skills, traits_of
 from consilience.passes.reader import Reader
 from consilience.system.arrays import sample
 

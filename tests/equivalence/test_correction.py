@@ -7,8 +7,8 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 
 import consilience as cs
-from consilience.aggregators.consensus.labels import correction as label_correction
-from consilience.aggregators.consensus.labels.correction import Lesson, learn_correction
+from consilience.aggregators.consensus.labels import regression
+from consilience.aggregators.consensus.labels.regression import Lesson, learn_correction
 from consilience.aggregators.consensus.labels.teaching import LabelledItems
 
 from simulate import softmax_members
@@ -81,7 +81,7 @@ def test_the_slopes_are_those_of_the_loss(rng):
         ridge += max(strength / 30, 1) * (solution.bias**2).sum()
         return ridge / 2 - (targets * np.log(0.7 * posterior + 0.1)).sum()
 
-    for strength, found in zip(label_correction.STRENGTHS, label_correction._regularized(lesson, 1.1), strict=True):
+    for strength, found in zip(regression.STRENGTHS, regression._regularized(lesson, 1.1), strict=True):
         least = loss(found, strength)
         for _ in range(20):
             moved = type(found)(*(part + 0.01 * rng.normal(size=part.shape) for part in found))
@@ -97,7 +97,7 @@ def test_each_ridge_is_scikit_learns(rng):
     """Without answers to start from it is logistic regression, the bias one more feature with a ridge of its own."""
     features, targets = rng.normal(size=(40, 6)), np.eye(3)[rng.integers(3, size=40)]
     lesson = lesson_of(np.zeros((40, 3)), np.zeros((40, 2, 3)), features, targets)
-    for strength, solution in zip(label_correction.STRENGTHS, label_correction._regularized(lesson, 1.0), strict=True):
+    for strength, solution in zip(regression.STRENGTHS, regression._regularized(lesson, 1.0), strict=True):
         found = np.vstack([solution.weights, solution.bias])
         scale = math.sqrt(strength / max(strength / 30, 1))
         with_bias = np.hstack([features, np.full((40, 1), scale)])
@@ -112,7 +112,7 @@ def test_members_are_weighed_as_by_scikit_learn(rng):
     logs, labels = rng.normal(size=(50, 3, 2)), rng.integers(2, size=50)
     logs -= logs.mean(axis=2, keepdims=True)
     lesson = lesson_of(np.zeros((50, 2)), logs, np.zeros((50, 1)), np.eye(2)[labels])
-    for strength, solution in zip(label_correction.STRENGTHS, label_correction._regularized(lesson, 1.0), strict=True):
+    for strength, solution in zip(regression.STRENGTHS, regression._regularized(lesson, 1.0), strict=True):
         # Two biases of ridge r, opposite to each other, are one difference of ridge r / 2.
         ridge, bias_ridge = strength / 10, max(strength / 30, 1) / 2
         scale = math.sqrt(ridge / bias_ridge)
@@ -126,11 +126,11 @@ def test_more_features_than_labels_change_nothing(rng):
     """Directions that the items do not span are left out; what is learned is the same."""
     features = rng.normal(size=(12, 30))
     targets, answers = np.eye(3)[rng.integers(3, size=12)], rng.dirichlet(np.ones(3), size=12)
-    reduced, directions = label_correction._reduced(features, 3)
+    reduced, directions = regression._reduced(features, 3)
     assert reduced.shape == (12, 12)
     logs = features.reshape(12, 10, 3)
     full, few = (
-        label_correction._regularized(lesson_of(np.log(answers), logs, values, targets), 1.2)
+        regression._regularized(lesson_of(np.log(answers), logs, values, targets), 1.2)
         for values in (features, reduced)
     )
     for one, other in zip(full, few, strict=True):
@@ -145,7 +145,7 @@ def test_a_weight_of_two_is_an_item_twice(case):
     lesson = lesson_of(np.zeros((N_LABELLED, N_CLASSES)), logs, logs.reshape(N_LABELLED, -1), targets)
     twice = Lesson(*(np.concatenate([part, part]) for part in lesson))
     heavy = lesson._replace(targets=2 * targets)
-    for one, other in zip(*(label_correction._regularized(part, 0.7) for part in (twice, heavy)), strict=True):
+    for one, other in zip(*(regression._regularized(part, 0.7) for part in (twice, heavy)), strict=True):
         for part, same in zip(one, other, strict=True):
             np.testing.assert_allclose(part, same, atol=5e-3)
 

@@ -254,7 +254,7 @@ def test_an_interrupted_fit_changes_nothing(rng, place, method, monkeypatch):
     owner = Reader if hasattr(Reader, place) else None
     with monkeypatch.context() as patch:
         if owner is None:
-            patch.setattr("consilience.aggregators.consensus.learned.rule.LearnedRule.lazy_posterior", interrupted)
+            patch.setattr("consilience.aggregators.consensus.learned.network.LearnedRule.lazy_posterior", interrupted)
         else:
             patch.setattr(Reader, place, interrupted)
         with pytest.raises(KeyboardInterrupt):

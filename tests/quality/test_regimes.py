@@ -9,7 +9,7 @@ import pytest
 import consilience as cs
 from benchmarks.quality.estimates import accuracies, by_regime, fused, scored, whole_answers
 from benchmarks.quality.regimes import ITEMS, MEMBERS, REGIMES, draw
-from consilience.insight.accuracy import intervals
+from consilience.insight.accuracy import estimates
 from consilience.insight.accuracy.estimates import estimate_accuracies, estimates_of, voters_of
 
 from simulate import softmax_members
@@ -42,7 +42,7 @@ def held(rows, weights):
 
 @pytest.mark.parametrize("regime", REGIMES)
 def test_the_interval_of_the_fused_answer_holds(found, regime):
-    share, width = held(found[regime], intervals.shipped())
+    share, width = held(found[regime], estimates.shipped())
     assert share >= LEAST and width < WIDEST
 
 
@@ -59,7 +59,7 @@ def test_modest_members_who_err_independently_tell_more_than_their_votes(rng):
 
 
 def test_without_the_least_reach_it_would_not(found):
-    narrow = replace(intervals.shipped(), least=np.array([1.0, 0.0]))
+    narrow = replace(estimates.shipped(), least=np.array([1.0, 0.0]))
     assert held(found["wrong together"], narrow)[0] < LEAST
 
 

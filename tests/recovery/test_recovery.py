@@ -5,7 +5,7 @@ import pytest
 from sklearn.base import clone
 
 import consilience as cs
-from consilience.aggregators.consensus.opinion_weights import skills
+from consilience.aggregators.consensus.panel import skills
 from consilience.passes.reader import Reader
 
 from assertions import assert_within_errors

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from consilience.insight.accuracy.intervals import INTERVAL_FEATURES
+from consilience.insight.accuracy.estimates import INTERVAL_FEATURES
 from training.accuracy import LEAST_DOWN, Rows, fit
 
 

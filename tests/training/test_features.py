@@ -19,7 +19,7 @@ from consilience.aggregators.consensus.learned.experts import (
     PAIR_FEATURES,
     PANEL_TRAITS,
 )
-from consilience.aggregators.consensus.traits import traits_of
+from consilience.aggregators.consensus.panel import traits_of
 from panels_of_quality import hard, soft
 from training.features import AVERAGE_SHARE, STATED, features_of
 

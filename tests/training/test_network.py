@@ -8,9 +8,8 @@ import consilience as cs
 from consilience.aggregators.consensus.class_shares import MANY, ClassShares
 from consilience.aggregators.consensus.label_free_fit import fit_panel
 from consilience.aggregators.consensus.learned.experts import FEATURE_NAMES, MEMBER_TRAITS, PANEL_TRAITS
-from consilience.aggregators.consensus.learned.network import contents, read
-from consilience.aggregators.consensus.learned.rule import LearnedRule
-from consilience.aggregators.consensus.traits import traits_of
+from consilience.aggregators.consensus.learned.network import LearnedRule, contents, read
+from consilience.aggregators.consensus.panel import traits_of
 from panels_of_quality import hard, soft
 from training.crossfit import answer
 from training.features import features_of

@@ -92,7 +92,7 @@ class Average(AbstractPool):
         """The arithmetic and the geometric mean."""
         return {"Average": self, "Average (geometric)": Average(kind="geometric", weights=self.weights)}
 
-    def applies_to(self, predictions: Predictions) -> bool:
+    def _applies_to(self, predictions: Predictions) -> bool:
         """Labels have no logarithms to average."""
         return self.kind == "arithmetic" or predictions.hard is None
 

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Self, Type
 
 import numpy as np
 
-from consilience.aggregators import learned_frames, registry
+from consilience.aggregators import registry
+from consilience.aggregators.learned_frames import frame_of
 from consilience.answering import saving
 from consilience.answering.declaration import ALWAYS, CLASS_PRIOR, OPTIONAL, STATISTICS, Learned, nested
 from consilience.answering.onnx import write_onnx
@@ -27,7 +28,7 @@ from consilience.data.reading import check_number
 from consilience.maths.em import UNSETTLED, Silence, keeps_silent
 from consilience.passes.reader import patterns_of, read_anywhere
 from consilience.passes.responsibilities import LazyPosterior
-from consilience.system.arrays import Array, FloatArray, position_of_largest
+from consilience.system.arrays import Array, FloatArray, position_of_largest, to_numpy
 from consilience.system.errors import InvalidPredictions, extra
 from consilience.system.machine import check_fits, show_progress
 
@@ -177,7 +178,7 @@ class AbstractAggregator(ABC):
         In pandas the items are the index, as in crowd-kit's `probas_`; elsewhere the first column, `task`.
         """
         self._check_is_fitted()
-        return learned_frames.posterior_frame(self.posterior_, self.items_, self.classes_, library=library)
+        return frame_of(to_numpy(self.posterior_), {"task": self.items_}, self.classes_, "label", library)
 
     def confusion_frame(self, library: Library = "pandas", *, orientation: Orientation = "true_by_observed") -> Any:
         """The confusion matrices as a data frame, one below the other.
@@ -187,9 +188,13 @@ class AbstractAggregator(ABC):
         crowd-kit's `errors_`. In pandas the names are the index; elsewhere the first columns.
         """
         self._check_is_fitted()
-        return learned_frames.confusion_frame(
-            self.confusion_, self.members_, self.classes_, orientation=orientation, library=library
-        )
+        if orientation not in ("true_by_observed", "observed_by_true"):
+            raise ValueError(f"orientation must be 'true_by_observed' or 'observed_by_true'; got {orientation!r}")
+        row, column = ("true", "label") if orientation == "true_by_observed" else ("label", "true")
+        tables = self.confusion_ if row == "true" else np.swapaxes(self.confusion_, 1, 2)
+        n_members, n_classes = len(self.members_), len(self.classes_)
+        names = {"worker": [name for name in self.members_ for _ in range(n_classes)], row: self.classes_ * n_members}
+        return frame_of(tables.reshape(-1, n_classes), names, self.classes_, column, library)
 
     def partial_fit(self, predictions: Any, labels: Any = None) -> Self:
         """Learn from one more batch of a stream; `posterior_` is then that batch's."""
@@ -244,7 +249,6 @@ class AbstractAggregator(ABC):
 
     @classmethod
     def _from_saved(cls, parameters: dict[str, Any], learned: dict[str, Any]) -> Self:
-        """An aggregator with the parameters and learned values of a saved one."""
         self = cls(**parameters)
         values = nested(learned, cls._declared())
         if "posterior_" in values:
@@ -262,7 +266,7 @@ class AbstractAggregator(ABC):
     @classmethod
     def _declared(cls) -> Learned:
         """What the method learns, with what every method learns."""
-        return {**cls.learned, **{name: kind for name, kind in EVERY_METHOD.items() if name not in cls.learned}}
+        return {"statistics_": STATISTICS, "class_prior_": CLASS_PRIOR, **cls.learned}
 
     # ---- the constructor's arguments, by the conventions of scikit-learn, whose base class takes long to load -----
 
@@ -293,7 +297,6 @@ class AbstractAggregator(ABC):
         return text if len(text) <= LONGEST_REPR else f"{text[:half]}...{text[-half:]}"
 
     def __sklearn_tags__(self) -> Any:
-        """What scikit-learn asks of estimators in pipelines."""
         from sklearn.base import BaseEstimator  # noqa: PLC0415 - only scikit-learn asks
 
         return BaseEstimator.__sklearn_tags__(self)
@@ -316,7 +319,7 @@ class AbstractAggregator(ABC):
         """The settings that a comparison tries, by the names of its rows."""
         return {type(self).__name__: self}
 
-    def applies_to(self, predictions: Predictions) -> bool:
+    def _applies_to(self, predictions: Predictions) -> bool:
         """Whether the method can answer these predictions."""
         del predictions
         return True
@@ -352,7 +355,6 @@ class AbstractAggregator(ABC):
     # ---- shared -------------------------------------------------------------------------------------------
 
     def _accept(self, outcome: Outcome) -> None:
-        """Take over what came of a fit or a batch."""
         posterior = outcome.posterior
         self._posterior = posterior if isinstance(posterior, LazyPosterior) else LazyPosterior.of(posterior)
         self.statistics_ = outcome.statistics
@@ -426,10 +428,6 @@ def _by_pattern(
     return outcome._replace(posterior=patterns.posterior(outcome.posterior))
 
 
-EVERY_METHOD: Learned = {"statistics_": STATISTICS, "class_prior_": CLASS_PRIOR}
-"""What every method learns."""
-
-
 def check_is_aggregator(value: Any, name: str = "aggregator") -> None:
     """Raise if the value is not an aggregator."""
     if not isinstance(value, AbstractAggregator):
@@ -457,8 +455,6 @@ def fitted_copy(aggregator: Method, predictions: AbstractPredictions, labels: An
 class AbstractIterative(AbstractAggregator):
     """EM or something like it: passes over the items until the objective settles."""
 
-    max_iter: int
-    tol: float | None
     forgetting: float
     chunk_size: int | None
     verbose: bool
@@ -473,9 +469,6 @@ class AbstractIterative(AbstractAggregator):
 
     def _check_loop(self) -> None:
         """Raise where an argument that all these methods share makes no sense."""
-        check_number("max_iter", self.max_iter, least=1, integer=True)
-        if self.tol is not None:
-            check_number("tol", self.tol)
         check_number("forgetting", self.forgetting, most=1)
         if self.chunk_size is not None:
             check_number("chunk_size", self.chunk_size, least=1, integer=True)
@@ -484,13 +477,17 @@ class AbstractIterative(AbstractAggregator):
 class AbstractLatent(AbstractIterative):
     """A model of how members err, given a truth that is not seen; who keeps silent may tell something too."""
 
+    max_iter: int
+    tol: float | None
     class_prior: Any
     missing: Literal["auto", "ignored", "informative"]
     silence_: Silence | None = None
 
     def _check_loop(self) -> None:
-        """Raise where an argument that all these methods share makes no sense."""
         super()._check_loop()
+        check_number("max_iter", self.max_iter, least=1, integer=True)
+        if self.tol is not None:
+            check_number("tol", self.tol)
         if self.missing not in ("auto", "ignored", "informative"):
             raise ValueError(f"missing must be 'auto', 'ignored' or 'informative'; got {self.missing!r}")
 

@@ -9,64 +9,31 @@ from __future__ import annotations
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-import numpy as np
-
 from consilience.data.names import text_of
-from consilience.system.arrays import to_numpy
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from consilience.system.arrays import Array, FloatArray
+    from consilience.system.arrays import FloatArray
 
 Library: TypeAlias = Literal["pandas", "polars", "pyarrow"]
 Orientation: TypeAlias = Literal["true_by_observed", "observed_by_true"]
 
 
-def posterior_frame(posterior: Array, items: Sequence[Any], classes: Sequence[Any], *, library: Library) -> Any:
-    """One row per item and one column per class."""
-    return _frame(to_numpy(posterior), {"task": items}, classes, "label", library)
-
-
-def confusion_frame(
-    confusion: FloatArray,
-    members: Sequence[Any],
-    classes: Sequence[Any],
-    *,
-    orientation: Orientation,
-    library: Library,
-) -> Any:
-    """One row per member and class, and one column per class, from confusion (members, true, observed)."""
-    if orientation not in ("true_by_observed", "observed_by_true"):
-        raise ValueError(f"orientation must be 'true_by_observed' or 'observed_by_true'; got {orientation!r}")
-    row, column = ("true", "label") if orientation == "true_by_observed" else ("label", "true")
-    tables = confusion if row == "true" else np.swapaxes(confusion, 1, 2)
-    names = {
-        "worker": [member for member in members for _ in classes],
-        row: [label for _ in members for label in classes],
-    }
-    return _frame(tables.reshape(-1, len(classes)), names, classes, column, library)
-
-
-def _frame(
+def frame_of(
     values: FloatArray, names: Mapping[str, Sequence[Any]], classes: Sequence[Any], axis: str, library: Library
 ) -> Any:
+    """Values with one column per class, along an axis of this name, and rows that these names tell apart."""
     if library not in ("pandas", "polars", "pyarrow"):
         raise ValueError(f"library must be 'pandas', 'polars' or 'pyarrow'; got {library!r}")
     if find_spec(library) is None:
         raise ModuleNotFoundError(f"a frame of {library} needs {library}: pip install {library}", name=library)
-    return _indexed(values, names, classes, axis) if library == "pandas" else _flat(values, names, classes, library)
+    if library == "pandas":
+        import pandas as pd  # noqa: PLC0415 - only users of frames pay for it
 
-
-def _indexed(values: FloatArray, names: Mapping[str, Sequence[Any]], classes: Sequence[Any], axis: str) -> Any:
-    import pandas as pd  # noqa: PLC0415 - only users of frames pay for it
-
-    indexes = [pd.Index(list(values), name=name, tupleize_cols=False) for name, values in names.items()]
-    index = indexes[0] if len(indexes) == 1 else pd.MultiIndex.from_arrays(indexes)
-    return pd.DataFrame(values, index=index, columns=pd.Index(list(classes), name=axis, tupleize_cols=False))
-
-
-def _flat(values: FloatArray, names: Mapping[str, Sequence[Any]], classes: Sequence[Any], library: Library) -> Any:
+        indexes = [pd.Index(list(values), name=name, tupleize_cols=False) for name, values in names.items()]
+        index = indexes[0] if len(indexes) == 1 else pd.MultiIndex.from_arrays(indexes)
+        return pd.DataFrame(values, index=index, columns=pd.Index(list(classes), name=axis, tupleize_cols=False))
     import narwhals as nw  # noqa: PLC0415 - only users of frames pay for it
 
     columns = [*names, *map(str, classes)]

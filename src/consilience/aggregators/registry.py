@@ -53,7 +53,7 @@ def commands() -> dict[str, type[AbstractAggregator]]:
 def variants(methods: Iterable[AbstractAggregator], predictions: Predictions) -> dict[str, AbstractAggregator]:
     """The settings of these methods that a comparison tries, by the names of its rows, if they can answer."""
     named = (pair for method in methods for pair in method._variants().items())
-    return {name: method for name, method in named if method.applies_to(predictions)}
+    return {name: method for name, method in named if method._applies_to(predictions)}
 
 
 def load(path: str | os.PathLike[str]) -> AbstractAggregator:

@@ -498,7 +498,6 @@ class SoftDawidSkene(AbstractLatent):
                     )
 
     def _check_learned(self) -> None:
-        """Raise where concentrations are not positive, or rates do not sum to 1."""
         concentrations, rates = self.table_[self.is_soft_], self.table_[~self.is_soft_]
         if (concentrations <= 0).any() or (np.abs(rates.sum(axis=-1) - 1) > LEARNED_ROUNDING).any():
             raise InvalidPredictions(

@@ -21,8 +21,9 @@ from consilience.system.errors import InvalidPredictions
 from consilience.system.tables import Table
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    import numpy.typing as npt
 
+    from consilience.answering.rule import AbstractRule
     from consilience.data.predictions import Predictions
     from consilience.system.arrays import FloatArray, IntArray
 
@@ -80,7 +81,6 @@ class LabelEvaluation(NamedTuple):
         return "whether the second half of them helped is within chance, so more may bring little"
 
     def __repr__(self) -> str:
-        """The table, and what it means."""
         return f"{self.to_table()!r}\n{self.sentence()}"
 
 
@@ -131,13 +131,29 @@ def value_of_labels(
     rng = np.random.default_rng(seed)
     fold = rng.permutation(len(items)) % min(n_folds, len(items))
     is_first_half = rng.permutation(len(items)) % 2 == 0
-    labelled = _Labelled(model, renamed(data.take(items), items=Axis("item", len(items))), targets)
-    rule_taught(model, labelled.items, labelled.labels(np.arange(len(items))))  # warns of labels that contradict
-    answers = (
-        to_numpy(model.predict_proba(labelled.items)),
-        labelled.cross_validated(fold, lambda left_out: (fold != left_out) & is_first_half),
-        labelled.cross_validated(fold, lambda left_out: fold != left_out),
-    )
+    labelled = renamed(data.take(items), items=Axis("item", len(items)))
+
+    def taught(seen: IntArray) -> AbstractRule:
+        """What answers after learning from some: from class names if all are certain, so that `label_noise` applies."""
+        rows = targets[seen]
+        is_sure = bool((rows.max(axis=1) == 1).all())
+        names = [model.classes_[k] for k in rows.argmax(axis=1)] if is_sure else rows
+        return rule_taught(model, labelled.take(seen), names)
+
+    def cross_validated(may_see: npt.NDArray[np.bool_]) -> FloatArray:
+        """The answers to each fold after learning from the items of the others that may be seen."""
+        answers = np.empty(targets.shape)
+        for left_out in range(fold.max() + 1):
+            seen, asked = np.flatnonzero((fold != left_out) & may_see), np.flatnonzero(fold == left_out)
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", UserWarning)  # all labels together are warned of
+                rule = taught(seen) if len(seen) else model.rule()
+            answers[asked] = to_numpy(rule.posterior(model.aligned(labelled.take(asked))))
+        return answers
+
+    taught(np.arange(len(items)))  # warns of labels that contradict
+    everything = np.ones(len(items), dtype=bool)
+    answers = to_numpy(model.predict_proba(labelled)), cross_validated(is_first_half), cross_validated(everything)
     scores = np.stack([ItemScores.of(rows, targets).values for rows in answers])  # (three, items, metrics)
     before, half, after = (dict(zip(METRICS[:3], row, strict=True)) for row in scores.mean(axis=1).tolist())
     weights = rng.multinomial(len(items), np.full(len(items), 1 / len(items)), size=N_BOOTSTRAP) / len(items)
@@ -170,34 +186,6 @@ def _order(labelled: Predictions, answers: FloatArray, targets: FloatArray) -> I
     said = labelled.to_array()
     contents = [np.ascontiguousarray(said[:, place]).tobytes() for place in range(len(targets))]
     return np.array(sorted(range(len(targets)), key=lambda place: (foretold[place], rows[place], contents[place])))
-
-
-class _Labelled(NamedTuple):
-    """A model fitted without labels, and the labelled items."""
-
-    model: Consensus
-    items: Predictions
-    targets: FloatArray  # (items, classes)
-
-    def cross_validated(self, fold: IntArray, seen: Callable[[int], Any]) -> FloatArray:
-        """Answer each fold after learning from the items that it may see."""
-        answers = np.empty(self.targets.shape)
-        for left_out in range(fold.max() + 1):
-            taught, asked = np.flatnonzero(seen(left_out)), np.flatnonzero(fold == left_out)
-            others = self.model.aligned(self.items.take(asked))
-            rule = self.model.rule()
-            if len(taught):
-                with warnings.catch_warnings():
-                    warnings.simplefilter("ignore", UserWarning)  # all labels together are warned of
-                    rule = rule_taught(self.model, self.items.take(taught), self.labels(taught))
-            answers[asked] = to_numpy(rule.posterior(others))
-        return answers
-
-    def labels(self, taught: IntArray) -> Any:
-        """Class names if all labels are certain, so that Consensus applies its `label_noise`; else rows."""
-        rows = self.targets[taught]
-        is_sure = bool((rows.max(axis=1) == 1).all())
-        return [self.model.classes_[k] for k in rows.argmax(axis=1)] if is_sure else rows
 
 
 def _difference(scores: FloatArray, weights: FloatArray) -> dict[str, Estimate]:

@@ -59,18 +59,11 @@ class Prevalence:
     def to_table(self) -> Table:
         """One row per class."""
         numbers = {"votes": self.votes, "mean posterior": self.posterior, "corrected": self.shares}
+        numbers |= {"low": self.low, "high": self.high}
         columns = {name: values.tolist() for name, values in numbers.items()}
-        return Table(
-            {
-                "class": [str(name) for name in self.classes],
-                **columns,
-                "low": self.low.tolist(),
-                "high": self.high.tolist(),
-            }
-        )
+        return Table({"class": list(map(str, self.classes)), **columns})
 
     def __repr__(self) -> str:
-        """The table, and where the knowledge about errors comes from."""
         return f"{self.to_table()!r}\n({self.source})"
 
 
@@ -127,7 +120,11 @@ def prevalence(
     ([0.75, 0.25], [0.929, 0.071])
     """
     method = given_or_consensus(aggregator)
-    _check_options(n_bootstrap, level, seed)
+    check_number("n_bootstrap", n_bootstrap, integer=True)
+    check_number("seed", seed, integer=True)
+    check_number("level", level, most=1)
+    if level in (0, 1):
+        raise ValueError(f"level must be between 0 and 1; got {level}")
     if labels is not None and confusion is not None:
         raise ValueError("either labels or confusion may tell how members err; got both")
     looked = look_at(predictions, labels)
@@ -253,11 +250,3 @@ def _check_classes_differ(rates: FloatArray, classes: list[Any]) -> None:
             "the shares of classes cannot be told from answers that do not depend on the class; "
             f"the confusion matrices do not tell the classes {some(classes)} apart"
         )
-
-
-def _check_options(n_bootstrap: int, level: float, seed: int) -> None:
-    check_number("n_bootstrap", n_bootstrap, integer=True)
-    check_number("seed", seed, integer=True)
-    check_number("level", level, most=1)
-    if level in (0, 1):
-        raise ValueError(f"level must be between 0 and 1; got {level}")

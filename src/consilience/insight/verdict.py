@@ -7,6 +7,7 @@ ranked by it. With labels the fused answer is compared with others on the same i
 from __future__ import annotations
 
 from dataclasses import dataclass
+from textwrap import fill
 from typing import TYPE_CHECKING, NamedTuple, final
 
 import numpy as np
@@ -120,6 +121,9 @@ DIFFERENCE_LEVEL = 0.9
 """How often an interval of a difference holds."""
 
 AVERAGE = "the plain average"
+
+WIDEST = 100
+"""No line of a representation is longer."""
 
 
 def is_tie(rows: FloatArray, chosen: IntArray) -> npt.NDArray[np.bool_]:
@@ -248,6 +252,10 @@ class Verdict:
         """The whole verdict."""
         return as_sentences([*self.standing(), self.changed(), *self.known(), self.advice()])
 
+    def __repr__(self) -> str:
+        """The whole verdict, a sentence a paragraph."""
+        return "\n".join(fill(sentence, WIDEST) for sentence in self.sentences())
+
     # ---- parts ------------------------------------------------------------------------------------------------
 
     def _exceptions(self) -> str:
@@ -356,6 +364,10 @@ class Hint(NamedTuple):
             f"If the classes are about equally frequent, say {say}: "
             f"{about}{self.n_changed:,} of {self.n_items:,} answers would change"
         )
+
+    def __repr__(self) -> str:
+        """The hint in words."""
+        return fill(self.sentence(), WIDEST)
 
 
 def hint_of(method: AbstractAggregator, predictions: Predictions, posterior: Array) -> Hint | None:

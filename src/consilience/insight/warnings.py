@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple, final
 import numpy as np
 from scipy import sparse
 
-from consilience.aggregators.consensus.opinion_weights import SURE
+from consilience.aggregators.consensus.panel import SURE
 from consilience.data.answers import HardAnswers
 from consilience.insight.accuracy.estimates import FUSED_ANSWER
 from consilience.passes.reader import Reader

@@ -28,6 +28,7 @@ def test_the_hint_counts_what_would_change(collapsed):
     assert hint == (n_changed, 400, True) and n_changed >= 4
     sentence = f'say class_shares="even": {n_changed} of 400 answers would change'
     assert sentence in hint.sentence() and sentence in repr(cs.diagnose(predictions))
+    assert repr(hint).replace("\n", " ") == hint.sentence() and max(map(len, repr(hint).splitlines())) <= 100
 
 
 def test_of_many_items_some_are_counted(collapsed, monkeypatch):

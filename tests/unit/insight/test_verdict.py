@@ -128,3 +128,10 @@ def test_the_best_of_many_is_seldom_claimed_to_be_better_by_chance(rng):
         (_, best) = rivals_of(fused, fused, voters, np.zeros(100, dtype=int))
         n_claims += best.is_told_apart
     assert n_claims <= 0.15 * 300
+
+
+def test_typed_at_a_prompt_it_reads_as_its_sentences_in_short_lines(panel):
+    predictions, truth = panel
+    for diagnosis in (cs.diagnose(predictions), cs.diagnose(predictions, truth)):
+        lines = repr(diagnosis.verdict).splitlines()
+        assert " ".join(lines) == " ".join(diagnosis.verdict.sentences()) and max(map(len, lines)) <= 100

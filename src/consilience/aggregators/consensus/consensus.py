@@ -18,24 +18,20 @@ from consilience.aggregators.consensus.class_shares import (
     saved_shares,
 )
 from consilience.aggregators.consensus.label_free_fit import (
-    MOST_CORRECTED,
     LabelFreeFit,
     Sample,
     Survey,
-    can_be_corrected,
     fit_batch,
     fit_panel,
     latest,
     n_effective,
-    rows_said,
     sample_of,
 )
-from consilience.aggregators.consensus.labels.corrected import CorrectedRule, Correction
-from consilience.aggregators.consensus.labels.teaching import NAMELESS, LabelledItems, is_doubted, keys_of, taught
+from consilience.aggregators.consensus.labels.corrected_rule import CorrectedRule, Correction
+from consilience.aggregators.consensus.labels.teaching import LabelledItems, is_doubted, labelled_items, taught
 from consilience.aggregators.consensus.learned import network
-from consilience.aggregators.consensus.learned.rule import LearnedRule
-from consilience.aggregators.consensus.opinion_weights import Standing
-from consilience.aggregators.consensus.traits import PanelSums, traits_of
+from consilience.aggregators.consensus.learned.network import LearnedRule
+from consilience.aggregators.consensus.panel import PanelSums, Standing, traits_of
 from consilience.answering.declaration import (
     BY_MEMBER_FLAGS,
     CLASS_PRIOR,
@@ -48,11 +44,11 @@ from consilience.answering.declaration import (
     Record,
     Shape,
 )
-from consilience.data.labels import known_truths, which_known
+from consilience.data.labels import known_truths
 from consilience.data.reading import check_number
 from consilience.maths.em import State
 from consilience.passes.pair_products import Agreement
-from consilience.system.errors import InvalidPredictions, warn
+from consilience.system.errors import InvalidPredictions
 
 if TYPE_CHECKING:
     from consilience.answering.rule import AbstractRule
@@ -71,7 +67,7 @@ class Consensus(AbstractIterative):
     """The recommended label-free method: a small network, trained on many panels, weighs four ways to fuse answers.
 
     1. **Experts** fuse the answers in different ways: the average; an average with weights that follow from how much
-       members agree (`opinion_weights`); a translation, which reads the answers through confusion matrices that
+       members agree (`panel.py`); a translation, which reads the answers through confusion matrices that
        are estimated from that average; and Bayesian classifier combination on the votes.
     2. **Traits** describe the panel, its classes and its members: sizes, agreement beyond chance and beyond what
        accuracy explains, how sure members are and how sure their agreement lets them be, how frequent each class is
@@ -81,8 +77,8 @@ class Consensus(AbstractIterative):
        and never sees your labels. With one member or one item the answer is the average.
 
     Known labels also correct the answers to the other items, by member and class. The correction is shrunk towards
-    none, as strongly as cross-validation on the labelled items demands (`label_correction`), and limited to what so
-    many labels can justify, however wrong they are or badly chosen (`label_influence`). Labels are names of
+    none, as strongly as cross-validation on the labelled items demands (`labels/regression.py`), and limited to what so
+    many labels can justify, however wrong they are or badly chosen (`labels/teaching.py`). Labels are names of
     classes, or positions where classes have no names (-1 where unknown), or probabilities (items, classes) with rows of
     NaN where unknown. They change nothing else that is learned.
 
@@ -139,7 +135,7 @@ class Consensus(AbstractIterative):
     verbose: bool = False
 
     command: ClassVar[str] = "consensus"
-    shrinks_rates: ClassVar[bool] = True  # confusion matrices, by as much however many items there are
+    _shrinks_rates: ClassVar[bool] = True  # confusion matrices, by as much however many items there are
     learned: ClassVar[Learned] = {
         "agreement_": AGREEMENT_RECORD,
         "vote_agreement_": AGREEMENT_RECORD,
@@ -231,14 +227,13 @@ class Consensus(AbstractIterative):
         if known is not None:
             are_new = items.n_items != len(getattr(self, "items_", ()))
             labelled = self._more_labelled(1.0, self._labelled(items, known, are_new=are_new))
-            rule = self._taught(self._plain_rule(), labelled, self.sample_, self.classes_)
-            self.correction_, self.labelled_ = _correction_of(rule), labelled
+            rule = self._taught(plain_rule(self), labelled, self.sample_, self.classes_)
+            self.correction_, self.labelled_ = getattr(rule, "correction", None), labelled
         return self
 
     def _taught(
         self, rule: LearnedRule, labelled: LabelledItems | None, sample: Sample | None, classes: list[Any]
     ) -> AbstractRule:
-        """The rule with what labels correct in it, if there are any."""
         return rule if labelled is None else taught(rule, labelled, sample, classes, is_vouched=self.label_noise == 0)
 
     def _told(
@@ -254,7 +249,7 @@ class Consensus(AbstractIterative):
         if shares is None:
             return rule, None
         reweighting = reweighted(rule, predictions, shares, before)
-        return _weighted(rule, reweighting), reweighting
+        return replace(rule, log_weights=reweighting.log_weights), reweighting
 
     def _shares(self, predictions: AbstractPredictions, known: Array | None) -> ClassShares | None:
         """The class shares that were given, if labels do not contradict them."""
@@ -266,31 +261,8 @@ class Consensus(AbstractIterative):
     def _labelled(
         self, predictions: AbstractPredictions, known: Array | None, *, are_new: bool = False
     ) -> LabelledItems | None:
-        """The items of which something is known, as far as that can correct anything.
-
-        Those without names are new ones if they come in a stream, or are not as many as those of the fit.
-        """
-        if known is None:
-            return None
-        if not can_be_corrected(predictions):
-            warn(
-                f"labels only settle their own items where members × classes are over {MOST_CORRECTED:,}; "
-                f"got {predictions.n_members} × {predictions.n_classes}"
-            )
-            return None
-        items = np.flatnonzero(which_known(known))
-        is_soft = known.ndim == 2
-        targets = known[items] if is_soft else np.eye(predictions.n_classes)[known[items]]
-        noise = np.nan if self.label_noise is None else self.label_noise
-        said, axis = rows_said(predictions.take(items)), predictions.axes.items
-        is_nameless = are_new and not axis.is_named
-        return LabelledItems(
-            said,
-            targets,
-            noise=np.full(len(items), 0.0 if is_soft else noise),
-            weights=np.ones(len(items)),
-            keys=np.full(len(items), NAMELESS, dtype=np.int64) if is_nameless else keys_of(axis, items, said),
-        )
+        """The items of which something is known; those without names are new ones if they come in a stream."""
+        return None if known is None else labelled_items(predictions, known, self.label_noise, are_new=are_new)
 
     def _more_labelled(self, factor: float, new: LabelledItems | None) -> LabelledItems | None:
         if self.labelled_ is None or new is None:
@@ -305,7 +277,7 @@ class Consensus(AbstractIterative):
         self.agreement_, self.vote_agreement_, self.member_weights_, self.member_credibility_ = sums.standing
         self.confusion_ = translated.parameters
         self.survey_, self.gives_votes_, self.vote_statistics_ = sums.survey, sums.is_hard, sums.combined
-        self.correction_, self.labelled_ = _correction_of(rule), labelled
+        self.correction_, self.labelled_ = getattr(rule, "correction", None), labelled
         self.sample_: Sample | None = sample
         self.class_prior_ = translated.statistics.class_counts / translated.statistics.class_counts.sum()
 
@@ -324,16 +296,7 @@ class Consensus(AbstractIterative):
 
     def rule(self) -> AbstractRule:
         """The learned rule, and what labels taught."""
-        return self._with_correction(self._plain_rule())
-
-    def _plain_rule(self) -> LearnedRule:
-        """The rule without what labels taught."""
-        self._check_is_fitted()
-        return self._kept_rule(self._made_of(), self._new_rule)
-
-    def _new_rule(self) -> LearnedRule:
-        rule = self._rule(self._label_free_fit(), self._network_of_fit(), self.stated_)
-        return _weighted(rule, self.reweighting_)
+        return self._with_correction(plain_rule(self))
 
     def _made_of(self) -> tuple[Any, ...]:
         """What the rule without labels follows from."""
@@ -371,7 +334,6 @@ class Consensus(AbstractIterative):
     # ---- options ------------------------------------------------------------------------------------------
 
     def _known(self, labels: Any, axes: Axes) -> Any:
-        """Labels as positions of classes, soft ones as rows."""
         return known_truths(labels, axes)
 
     def _check_parameters(self, n_members: int, n_classes: int) -> None:
@@ -380,9 +342,7 @@ class Consensus(AbstractIterative):
             check_number("label_noise", self.label_noise, most=0.5)
         if self.weights is not None and not isinstance(self.weights, str | os.PathLike):
             raise ValueError(f"weights must be the path of a file of weights, or None; got {self.weights!r}")
-        check_number("forgetting", self.forgetting, most=1)
-        if self.chunk_size is not None:
-            check_number("chunk_size", self.chunk_size, least=1, integer=True)
+        self._check_loop()
 
     def _saved_parameters(self) -> dict[str, Any]:
         return super()._saved_parameters() | {"class_shares": saved_shares(self.class_shares, self.classes_)}
@@ -403,14 +363,6 @@ class Consensus(AbstractIterative):
             raise InvalidPredictions("'agreement_' and 'vote_agreement_' must both have pairs, or neither")
 
 
-def _weighted(rule: LearnedRule, reweighting: Reweighting | None) -> LearnedRule:
-    return rule if reweighting is None else replace(rule, log_weights=reweighting.log_weights)
-
-
-def _correction_of(rule: AbstractRule) -> Correction | None:
-    return rule.correction if isinstance(rule, CorrectedRule) else None
-
-
 # ---- what the other rooms ask of a fitted Consensus -------------------------------------------------------
 # ruff: noqa: SLF001 - these are of this module, and no methods, so that they are not offered to users
 
@@ -422,19 +374,25 @@ def panel_sums(model: Consensus) -> PanelSums:
 
 def plain_rule(model: Consensus) -> LearnedRule:
     """The rule without what labels taught."""
-    return model._plain_rule()
+
+    def new_rule() -> LearnedRule:
+        rule = model._rule(model._label_free_fit(), model._network_of_fit(), model.stated_)
+        return rule if model.reweighting_ is None else replace(rule, log_weights=model.reweighting_.log_weights)
+
+    model._check_is_fitted()
+    return model._kept_rule(model._made_of(), new_rule)
 
 
 def doubts_labels(model: Consensus) -> bool:
     """Whether the labels contradict sure answers: perhaps classes are swapped, or only mistakes were labelled."""
     known = model.labelled_
-    return bool(known and len(known.weights) and is_doubted(model._plain_rule(), known, model.sample_))
+    return bool(known and len(known.weights) and is_doubted(plain_rule(model), known, model.sample_))
 
 
 def rule_taught(model: Consensus, predictions: Any, labels: Any) -> AbstractRule:
     """How items are answered after learning from these labels alone; what was learned before stays as it is."""
     items, known = model._aligned_with(labels, predictions)
-    return model._taught(model._plain_rule(), model._labelled(items, known), model.sample_, model.classes_)
+    return model._taught(plain_rule(model), model._labelled(items, known), model.sample_, model.classes_)
 
 
 def rule_given(model: Consensus, predictions: AbstractPredictions, class_shares: Any) -> LearnedRule:

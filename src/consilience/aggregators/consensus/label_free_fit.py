@@ -11,13 +11,11 @@ import numpy as np
 
 from consilience.aggregators.bayesian_combination import VariationalModel
 from consilience.aggregators.consensus.learned.experts import Experts, Reading, entropy
-from consilience.aggregators.consensus.opinion_weights import SURE, Standing
-from consilience.aggregators.consensus.traits import PanelSums
+from consilience.aggregators.consensus.panel import SURE, PanelSums, Standing
 from consilience.data.answers import is_largest
 from consilience.data.predictions import sampled, total_of
 from consilience.maths.em import NEARLY_ONE, Scores, State, leaning
 from consilience.passes.reader import Reader, open_reader
-from consilience.system.errors import InvalidPredictions
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
@@ -101,21 +99,13 @@ class Survey:
     by_class: FloatArray  # (len(OF_CLASSES), classes)
     totals: FloatArray  # (len(OF_ITEMS),)
 
-    @classmethod
-    def empty(cls, n_classes: int) -> Survey:
-        """The survey of no items."""
-        return cls(np.zeros((len(OF_CLASSES), n_classes)), np.zeros(len(OF_ITEMS)))
-
-    def __post_init__(self) -> None:
-        """Raise where a file holds other sums."""
+    def flaw(self) -> str | None:
+        """Why these are no sums over items, as a file may hold others; None where they are."""
         if len(self.by_class) != len(OF_CLASSES) or self.totals.shape != (len(OF_ITEMS),):
-            raise InvalidPredictions(
-                f"a survey must have {len(OF_CLASSES)} sums of each class and {len(OF_ITEMS)} of the panel; "
+            return (
+                f"must have {len(OF_CLASSES)} sums of each class and {len(OF_ITEMS)} of the panel; "
                 f"got {len(self.by_class)} and {self.totals.size}"
             )
-
-    def flaw(self) -> str | None:
-        """Why these are no sums over items; None where they are."""
         shares = ("average", "translation", "combination", "re-estimated")
         is_empty = min(self.totals[0], *(self.of_class(name).sum() for name in shares)) < NEARLY_ONE
         return "must be of at least one item" if is_empty else None
@@ -213,7 +203,7 @@ class LabelFreeFit(NamedTuple):
     @property
     def experts(self) -> Experts:
         """The experts, by these statistics."""
-        return _experts(self.sums, self.translated)
+        return _experts(self.sums.standing, self.sums.is_hard, self.sums.combined, self.translated)
 
 
 def fit_panel(predictions: AbstractPredictions, chunk_size: int | None, show: Any = None) -> LabelFreeFit:
@@ -227,11 +217,11 @@ def fit_panel(predictions: AbstractPredictions, chunk_size: int | None, show: An
         average = reader.average_statistics(reader, standing.weights)
         combined = _combined(votes, average)
         translated, history = _translated(reader, standing, average, ordered=predictions.ordered)
-    known = _known(standing, translated, combined)
-    experts = _experts(known, translated)
+    is_hard, effective = _are_hard(standing.agreement), n_effective(standing.weights, translated.statistics)
+    experts = _experts(standing, is_hard, combined, translated)
     frequency = _reestimated(experts, predictions)
     surveyed = total_of(predictions, partial(survey, experts, frequency, chunk_size))
-    return LabelFreeFit(known._replace(survey=surveyed), translated, history)
+    return LabelFreeFit(PanelSums(standing, surveyed, is_hard, effective, combined), translated, history)
 
 
 def fit_batch(
@@ -255,10 +245,12 @@ def fit_batch(
     statistics = forgetting * earlier + average.averaged_into(expected, _weight(n_answers))
     translated = State(_translation(standing, statistics, ordered=ordered).maximize(statistics), statistics)
     combined = forgetting * old.combined + votes.expectation(remembers=False)(experts.combination)
-    known = _known(standing, translated, combined)
+    is_hard, effective = _are_hard(standing.agreement), n_effective(standing.weights, statistics)
+    experts = _experts(standing, is_hard, combined, translated)
     frequency = _frequency(old.survey.of_class("re-estimated"), old.survey.totals[0])
-    surveyed = total_of(predictions, partial(survey, _experts(known, translated), frequency, chunk_size))
-    return LabelFreeFit(known._replace(survey=forgetting * old.survey + surveyed), translated, [expected.log_evidence])
+    surveyed = forgetting * old.survey + total_of(predictions, partial(survey, experts, frequency, chunk_size))
+    sums = PanelSums(standing, surveyed, is_hard, effective, combined)
+    return LabelFreeFit(sums, translated, [expected.log_evidence])
 
 
 def _agreement(reader: AnyReader, votes: AnyReader) -> tuple[Agreement, Agreement]:
@@ -321,23 +313,12 @@ def _frequency(counts: FloatArray, n_items: float) -> FloatArray:
     return (counts + 1) / (n_items + len(counts))
 
 
-def _known(standing: Standing, translated: State, combined: Statistics) -> PanelSums:
-    """What is known of the members before the survey of the items."""
-    return PanelSums(
-        standing=standing,
-        survey=Survey.empty(len(combined.class_counts)),
-        is_hard=_are_hard(standing.agreement),
-        n_effective=n_effective(standing.weights, translated.statistics),
-        combined=combined,
-    )
-
-
-def _experts(found: PanelSums, translated: State) -> Experts:
-    translation = _translation(found.standing, translated.statistics).scores(translated.parameters)
-    model = combination_of(len(found.combined.class_counts))
-    combination = model.scores(model.maximize(found.combined))
-    powers = np.empty((0, len(found.is_hard), 2))  # until a network gives some
-    return Experts(found.standing.weights, found.is_hard, translation, combination, powers)
+def _experts(standing: Standing, is_hard: npt.NDArray[np.bool_], combined: Statistics, translated: State) -> Experts:
+    translation = _translation(standing, translated.statistics).scores(translated.parameters)
+    model = combination_of(len(combined.class_counts))
+    combination = model.scores(model.maximize(combined))
+    powers = np.empty((0, len(is_hard), 2))  # until a network gives some
+    return Experts(standing.weights, is_hard, translation, combination, powers)
 
 
 def _translation(standing: Standing, statistics: Statistics, *, ordered: bool = False) -> TranslationModel:

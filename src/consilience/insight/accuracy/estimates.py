@@ -1,33 +1,40 @@
-"""One estimate for each member and for each whole answer, with an interval that means it."""
+"""How often each member and each fused answer is right: estimated without labels, or measured with some.
+
+The estimate is the mean probability that `Consensus` gives to what the member says. `tally` counts it in one pass, and
+what else its error depends on; `Intervals` say how far off it may be, as learned from panels whose truth was known;
+`measured` takes over where there are labels; `estimates_of` puts them together.
+"""
 
 from __future__ import annotations
 
 import itertools
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple, final
+from functools import cache
+from importlib.resources import as_file, files
+from typing import TYPE_CHECKING, Any, NamedTuple, final
 
 import numpy as np
 from scipy import sparse
-from scipy.special import stdtrit
+from scipy.special import expit, logit, stdtrit
 
 from consilience.aggregators.consensus.consensus import panel_sums, plain_rule
-from consilience.aggregators.consensus.learned.experts import Reading
-from consilience.aggregators.consensus.opinion_weights import copies, skills
-from consilience.insight.accuracy import intervals
+from consilience.aggregators.consensus.learned.experts import PANEL_TRAITS, VOTE, Reading, entropy
+from consilience.aggregators.consensus.panel import copies, skills
 from consilience.metrics.scores import wilson
 from consilience.passes.kernels import votes_of
 from consilience.passes.reader import Reader
 from consilience.system.arrays import to_numpy
+from consilience.system.untrusted import damaged, read_weights, sealed
 
 if TYPE_CHECKING:
+    import os
     from collections.abc import Collection, Mapping, Sequence
 
     from consilience.aggregators.consensus.consensus import Consensus
     from consilience.aggregators.consensus.learned.experts import Opinions
-    from consilience.aggregators.consensus.learned.rule import LearnedRule
-    from consilience.aggregators.consensus.opinion_weights import Standing
+    from consilience.aggregators.consensus.learned.network import LearnedRule
+    from consilience.aggregators.consensus.panel import PanelSums, Standing
     from consilience.data.predictions import Predictions
-    from consilience.insight.accuracy.intervals import Intervals
     from consilience.passes.reader import ReadChunk
     from consilience.system.arrays import Array, FloatArray, IntArray
 
@@ -136,7 +143,7 @@ def named_estimates(
     An answer that labels have taught fits these labels better than others. It is measured on labels that it has not
     seen: `unseen`, by name, (items,), -1 where unknown or seen.
     """
-    weights, n_members = intervals.shipped(), len(voters.votes) - len(answers)
+    weights, n_members = shipped(), len(voters.votes) - len(answers)
     found = estimates_of(voters, weights, known)
     of_answers = dict(zip(answers, found[n_members:], strict=True))
     for name, others in (unseen or {}).items():
@@ -157,7 +164,7 @@ def voters_of(
     counted = tally(data, rule, posterior, labels, powers=powers, chunk_size=model.chunk_size)
     by_experts = np.max([counted.mean(name) for name in INDEPENDENT], axis=0)[data.n_members :]
     independent = np.concatenate([alone, by_experts])
-    features = intervals.features_of(counted, found, rule.traits.panel, independent)
+    features = features_of(counted, found, rule.traits.panel, independent)
     votes = [*_labels_by_member(data), *((every, answer) for answer in labels)]
     return Voters(counted.mean("believed"), features, independent, posterior, votes)
 
@@ -196,7 +203,7 @@ def _powers(accuracy: FloatArray, confidence: FloatArray, n_classes: int) -> Flo
 
     A modest member tells more by its probabilities than it claims, and a boastful one less.
     """
-    odds = (intervals.log_odds(share) + np.log(max(n_classes - 1, 1)) for share in (accuracy, confidence))
+    odds = (log_odds(share) + np.log(max(n_classes - 1, 1)) for share in (accuracy, confidence))
     shown, claimed = (np.maximum(values, 0.1) for values in odds)
     return np.asarray(np.nan_to_num(np.minimum(shown / claimed, MOST_POWER), nan=1.0))
 
@@ -253,14 +260,6 @@ class Votes(NamedTuple):
     is_counted: bool  # among the votes of the panel, so that the others are one less
 
 
-class Beliefs(NamedTuple):
-    """What is believed of some items, (items, classes) each."""
-
-    opinions: Opinions
-    product: FloatArray
-    posterior: FloatArray
-
-
 def tally(
     predictions: Predictions,
     rule: LearnedRule,
@@ -274,40 +273,31 @@ def tally(
 
     The probabilities of each member are multiplied to a power (members,).
     """
-    reader = Reader(predictions, chunk_size=chunk_size)
+    n_members, n_classes = predictions.n_members, predictions.n_classes
+    n_voters, reader = n_members + len(answers), Reader(predictions, chunk_size=chunk_size)
     reading = Reading(rule.experts, reader)
 
     def visit(chunk: ReadChunk) -> VoterSums:
         rows = to_numpy(posterior[chunk.items, :]).astype(np.float64)
-        parts = [label[chunk.items] for label in answers]
-        beliefs = Beliefs(reading.opinions(chunk), np.exp(reading.product(chunk, powers)), rows)
-        return _of_chunk(chunk, beliefs, parts, predictions.n_members)
+        opinions, product = reading.opinions(chunk), np.exp(reading.product(chunk, powers))
+        entries = sparse.coo_array(votes_of(chunk.chunk, n_members, n_classes).matrix)
+        member, label = np.divmod(entries.col, n_classes)
+        parts = [Votes(member, entries.row.astype(np.intp), label, is_counted=True)]
+        every = np.arange(chunk.n_items)
+        for voter, answer in enumerate(answers, n_members):
+            parts.append(Votes(np.full(chunk.n_items, voter), every, answer[chunk.items], is_counted=False))
+        sums, said = np.zeros((n_voters, len(SUMS))), np.zeros(n_voters * n_classes)
+        for part in parts:
+            for place, values in enumerate(_of_votes(part, opinions, product, rows).values()):
+                sums[:, place] += np.bincount(part.voter, weights=values, minlength=n_voters)
+            said += np.bincount(part.voter * n_classes + part.label, minlength=len(said))
+        return VoterSums(sums, said.reshape(n_voters, n_classes))
 
     return reader.added_up(visit)
 
 
-def _of_chunk(chunk: ReadChunk, beliefs: Beliefs, answers: Sequence[IntArray], n_members: int) -> VoterSums:
-    n_classes, n_voters = chunk.n_classes, n_members + len(answers)
-    entries = sparse.coo_array(votes_of(chunk.chunk, n_members, n_classes).matrix)
-    member, label = np.divmod(entries.col, n_classes)
-    parts = [Votes(member, entries.row.astype(np.intp), label, is_counted=True)]
-    every = np.arange(chunk.n_items)
-    parts += [
-        Votes(np.full(chunk.n_items, n_members + place), every, answer, is_counted=False)
-        for place, answer in enumerate(answers)
-    ]
-    sums, said = np.zeros((n_voters, len(SUMS))), np.zeros((n_voters, n_classes))
-    for part in parts:
-        for place, values in enumerate(_of_votes(part, beliefs).values()):
-            sums[:, place] += np.bincount(part.voter, weights=values, minlength=n_voters)
-        cells = np.bincount(part.voter * n_classes + part.label, minlength=n_voters * n_classes)
-        said += cells.reshape(n_voters, n_classes)
-    return VoterSums(sums, said)
-
-
-def _of_votes(votes: Votes, beliefs: Beliefs) -> dict[str, FloatArray]:
+def _of_votes(votes: Votes, opinions: Opinions, product: FloatArray, posterior: FloatArray) -> dict[str, FloatArray]:
     """What is summed, of each vote, in the order of `SUMS`."""
-    opinions, posterior = beliefs.opinions, beliefs.posterior
     places = votes.item, votes.label
     n_others = opinions.n_votes[votes.item, 0].astype(np.float64) - votes.is_counted
     n_same = opinions.votes[places] * opinions.n_votes[votes.item, 0] - votes.is_counted
@@ -317,9 +307,127 @@ def _of_votes(votes: Votes, beliefs: Beliefs) -> dict[str, FloatArray]:
         "averaged": opinions.average[places].astype(np.float64),
         "translated": np.exp(opinions.translation[places].astype(np.float64)),
         "combined": np.exp(opinions.combination[places].astype(np.float64)),
-        "multiplied": beliefs.product[places],
+        "multiplied": product[places],
         "chosen": (posterior.argmax(axis=1)[votes.item] == votes.label).astype(np.float64),
         "top": posterior.max(axis=1)[votes.item],
         "shared": np.where(n_others > 0, np.clip(n_same / np.maximum(n_others, 1), 0, 1), 0.0),
         "met": (n_others > 0).astype(np.float64),
     }
+
+
+# ---- how far off an estimate may be ---------------------------------------------------------------------
+
+INTERVALS_VERSION, INTERVALS_FILE = 2, "weights.npz"
+
+MOST_STANDARD = 4.0
+"""Features are clamped to so many standard deviations: beyond, nothing was learned."""
+
+MOST_SURE = 0.99
+"""Log-odds are of probabilities no nearer to 1 or to 0."""
+
+NEVER = 0.02
+"""An interval that ends so near to 0 or 1 ends there: members who are never wrong on some items do exist."""
+
+MEANS = ("averaged", "translated", "combined", "chosen", "top", "shared")
+"""Means by vote; the log-odds of each are compared with those of the estimate."""
+
+OF_PANEL = (
+    *("agreement", "agreement beyond skill", "most agreement beyond skill", "raw agreement", "chance"),
+    *("log classes", "log members", "log items", "log answers an item", "mean confidence"),
+    *("claimed over shown errors", "translation against average", "evenness of average", "votes among members"),
+)
+"""Traits of the panel that the error depends on."""
+
+INTERVAL_FEATURES = (
+    *(f"{name} against believed" for name in (*MEANS, "confidence", "independent")),
+    *("log votes", "breadth", "largest share", "gives votes", "is no member"),
+    *(f"panel: {name}" for name in OF_PANEL),
+)
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class Intervals:
+    """How far off an estimate may be: two linear functions of standardized features, and the least that they reach.
+
+    The interval starts from two beliefs: that of `Consensus`, which has learned that members share errors, and what
+    independent errors would mean. From the higher one it reaches up and from the lower one down, on the scale of
+    log-odds, by what the functions say. But however much members agree, they may all be wrong together, or all be
+    better than believed, and no feature shows it: no interval is narrower than two constants allow. `training.accuracy`
+    in the project's repository fits all of it; the weights come with the package.
+    """
+
+    table: FloatArray  # (features, 2): down and up
+    bias: FloatArray  # (2,)
+    mean: FloatArray  # (features,)
+    deviation: FloatArray  # (features,)
+    least: FloatArray  # (2,): down, as a factor of what is believed; up, in log-odds of the higher belief
+
+    def around(
+        self, believed: FloatArray, features: FloatArray, independent: FloatArray
+    ) -> tuple[FloatArray, FloatArray]:
+        """The ends of the interval of each estimate (voters,), given the features (voters, features).
+
+        `independent` is the accuracy if members erred independently, NaN where that is not known.
+        """
+        scaled = np.clip((features - self.mean) / self.deviation, -MOST_STANDARD, MOST_STANDARD)
+        down, up = np.logaddexp(0, scaled @ self.table + self.bias).T
+        lower, higher = bases(believed, independent)
+        low = np.minimum(expit(log_odds(lower) - down), self.least[0] * believed)
+        high = np.maximum(expit(log_odds(higher) + np.maximum(up, self.least[1])), higher)
+        return np.where(low < NEVER, 0.0, low), np.where(high > 1 - NEVER, 1.0, high)
+
+
+def bases(believed: FloatArray, independent: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Where intervals start from: the lower and the higher belief (voters,); NaN without a vote."""
+    other = np.where(np.isnan(independent), believed, independent)
+    return np.minimum(believed, other), np.maximum(believed, other)
+
+
+def log_odds(shares: FloatArray) -> FloatArray:
+    """Log-odds of probabilities, bounded."""
+    return np.asarray(logit(np.clip(shares, 1 - MOST_SURE, MOST_SURE)))
+
+
+def features_of(tally: VoterSums, found: PanelSums, panel: FloatArray, independent: FloatArray) -> FloatArray:
+    """The features of each voter (voters, len(INTERVAL_FEATURES)), given the traits of the panel."""
+    n_members, n_voters, n_classes = len(found.is_hard), *tally.said.shape
+    believed = log_odds(tally.mean("believed"))
+    n_votes = tally.said.sum(axis=1)
+    shares = np.where(n_votes[:, None] > 0, tally.said / np.maximum(n_votes, 1)[:, None], 1 / n_classes)
+    confidence = tally.mean("averaged")  # how sure of itself: of whole answers, the average of what they say
+    stated = np.where(found.is_hard, VOTE + (1 - VOTE) / n_classes, found.standing.agreement.mean_confidence)
+    confidence[:n_members] = stated
+    means = [*(tally.mean(name) for name in MEANS), confidence, independent]
+    columns = [log_odds(mean) - believed for mean in means]
+    is_hard = np.concatenate([found.is_hard, np.zeros(n_voters - n_members)])
+    columns += [np.log(np.maximum(n_votes, 1)), entropy(shares), shares.max(axis=1), is_hard]
+    columns += [(np.arange(n_voters) >= n_members).astype(np.float64)]
+    columns += [np.full(n_voters, panel[PANEL_TRAITS.index(name)]) for name in OF_PANEL]
+    return np.nan_to_num(np.stack(columns, axis=1).astype(np.float64))
+
+
+@cache
+def shipped() -> Intervals:
+    """The weights that come with the package."""
+    with as_file(files("consilience.insight.accuracy") / INTERVALS_FILE) as path:
+        return read(path)
+
+
+def contents(intervals: Intervals) -> dict[str, Any]:
+    """What a file of weights holds."""
+    arrays = {name: np.asarray(getattr(intervals, name)) for name in _sizes(())}
+    return sealed(arrays, INTERVALS_VERSION, INTERVAL_FEATURES)
+
+
+def read(path: str | os.PathLike[str]) -> Intervals:
+    """The weights of a file; raises where they are missing, damaged or of another version."""
+    arrays = read_weights(path, INTERVALS_VERSION, INTERVAL_FEATURES, _sizes)
+    if (arrays["deviation"] <= 0).any():
+        raise damaged(path)
+    return Intervals(**arrays)
+
+
+def _sizes(_: tuple[int, ...]) -> dict[str, tuple[int, ...]]:
+    n = len(INTERVAL_FEATURES)
+    return {"table": (n, 2), "bias": (2,), "mean": (n,), "deviation": (n,), "least": (2,)}

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import consilience as cs
-from consilience.aggregators.consensus.opinion_weights import LEAST_CREDIBILITY, credibility
+from consilience.aggregators.consensus.panel import LEAST_CREDIBILITY, credibility
 from consilience.passes.pair_products import Agreement
 
 from simulate import softmax_members

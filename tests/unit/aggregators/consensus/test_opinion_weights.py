@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import consilience as cs
-from consilience.aggregators.consensus.opinion_weights import LEAST_SHARE, copies, pool_weights, skills
+from consilience.aggregators.consensus.panel import LEAST_SHARE, copies, pool_weights, skills
 from consilience.passes.pair_products import MOST_MEMBERS
 from consilience.passes.reader import Reader
 

@@ -3,7 +3,7 @@
 import numpy as np
 
 import consilience as cs
-from consilience.aggregators.consensus.opinion_weights import Standing, copies, credibility, pool_weights
+from consilience.aggregators.consensus.panel import Standing, copies, credibility, pool_weights
 from consilience.passes.pair_products import Agreement
 from consilience.passes.reader import Reader
 

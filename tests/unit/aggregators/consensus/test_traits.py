@@ -7,7 +7,7 @@ from hypothesis import given
 import consilience as cs
 from consilience.aggregators.consensus.label_free_fit import fit_panel
 from consilience.aggregators.consensus.learned.experts import CLASS_TRAITS, MEMBER_TRAITS, PANEL_TRAITS
-from consilience.aggregators.consensus.traits import traits_of
+from consilience.aggregators.consensus.panel import traits_of
 
 from generated_panels import generated, panels
 from simulate import softmax_members

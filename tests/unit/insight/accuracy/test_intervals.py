@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import consilience as cs
-from consilience.insight.accuracy import intervals
-from consilience.insight.accuracy.intervals import INTERVAL_FEATURES, Intervals
+from consilience.insight.accuracy import estimates
+from consilience.insight.accuracy.estimates import INTERVAL_FEATURES, Intervals
 
 N = len(INTERVAL_FEATURES)
 EVEN = Intervals(np.zeros((N, 2)), np.zeros(2), np.zeros(N), np.ones(N), np.array([1.0, 0.0]))
@@ -16,7 +16,7 @@ UNKNOWN = np.full(5, np.nan)
 
 def test_the_estimate_lies_within(rng):
     believed = np.array([0.0, 0.3, 0.9, 0.999, 1.0])
-    low, high = intervals.shipped().around(believed, 3 * rng.normal(size=(5, N)), UNKNOWN)
+    low, high = estimates.shipped().around(believed, 3 * rng.normal(size=(5, N)), UNKNOWN)
     assert (low <= believed).all() and (believed <= high).all()
     assert (low >= 0).all() and (high <= 1).all()
 
@@ -53,14 +53,14 @@ def test_weights_survive_a_file_and_damage_is_refused(tmp_path, rng):
     weights = Intervals(
         rng.normal(size=(N, 2)), rng.normal(size=2), rng.normal(size=N), rng.random(N) + 0.1, rng.random(2)
     )
-    np.savez(path, **intervals.contents(weights))
-    np.testing.assert_array_equal(intervals.read(path).table, weights.table)
-    np.savez(path, **{**intervals.contents(weights), "bias": np.zeros(2)})
+    np.savez(path, **estimates.contents(weights))
+    np.testing.assert_array_equal(estimates.read(path).table, weights.table)
+    np.savez(path, **{**estimates.contents(weights), "bias": np.zeros(2)})
     with pytest.raises(cs.InvalidPredictions, match=r"weights\.npz are damaged; train them again"):
-        intervals.read(path)
-    np.savez(path, **intervals.contents(replace(weights, deviation=np.zeros(N))))
+        estimates.read(path)
+    np.savez(path, **estimates.contents(replace(weights, deviation=np.zeros(N))))
     with pytest.raises(cs.InvalidPredictions, match="are damaged"):
-        intervals.read(path)
-    np.savez(path, **{**intervals.contents(weights), "version": np.array(99)})
+        estimates.read(path)
+    np.savez(path, **{**estimates.contents(weights), "version": np.array(99)})
     with pytest.raises(cs.InvalidPredictions, match="are of version 99; this consilience needs 2"):
-        intervals.read(path)
+        estimates.read(path)

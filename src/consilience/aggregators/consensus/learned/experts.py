@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, reduce
+from operator import add
 from typing import TYPE_CHECKING, Any, NamedTuple, final
 
 import numpy as np
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from consilience.maths.em import Scores
-    from consilience.passes.kernels import Features, Layer
+    from consilience.passes.kernels import Features
     from consilience.passes.reader import ReadChunk, Reader
 
 
@@ -277,7 +278,7 @@ class Reading:
         return ExpertSums(
             *(answers, n_answers),
             *experts.softened(features, experts.member_weights),
-            _scores(features, self._translation),
+            np.asarray(reduce(add, [to_numpy(part.score(self._translation)) for part in features]).T),
             times(votes.matrix, self._of_votes).astype(answers.dtype, copy=False),
             *_pooled((votes,), everybody),
             self._evidence(features, votes).astype(answers.dtype, copy=False),
@@ -340,12 +341,6 @@ def _pooled_logs(logs: tuple[Features, ...], weights: FloatArray) -> npt.NDArray
     return np.asarray(
         sum(of_vote * rows if isinstance(part, LabelFeatures) else rows for part, rows in zip(logs, parts, strict=True))
     )
-
-
-def _scores(features: tuple[Features, ...], layer: Layer) -> npt.NDArray[np.floating]:
-    """Linear scores without the prior (items, classes)."""
-    parts = [to_numpy(some.score(layer)) for some in features]
-    return np.asarray(sum(parts[1:], parts[0]).T)
 
 
 def _log_posterior(scores: npt.NDArray[np.floating], of: Scores) -> npt.NDArray[np.floating]:

@@ -4,14 +4,14 @@ import numpy as np
 import pytest
 
 import consilience as cs
-from consilience.aggregators.consensus.labels.corrected import (
-    Correction,
+from consilience.aggregators.consensus.labels.corrected_rule import Correction
+from consilience.aggregators.consensus.labels.teaching import (
+    LabelledItems,
     bounded,
     most_turned,
     trust_in,
     turning_points,
 )
-from consilience.aggregators.consensus.labels.teaching import LabelledItems
 
 from simulate import softmax_members
 

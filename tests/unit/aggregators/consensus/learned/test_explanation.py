@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import consilience as cs
-from consilience.aggregators.consensus.labels.corrected import CorrectedRule
+from consilience.aggregators.consensus.labels.corrected_rule import CorrectedRule
 from consilience.aggregators.consensus.learned.experts import LOWEST_LOG, MOST_CANDIDATES, N_LOGS, PAIR_FEATURES
 from consilience.maths.shapley import MOST_EXACT, exact_values
 
@@ -115,7 +115,7 @@ def test_the_prior_is_that_of_the_translated_answers(rng):
 def test_a_sample_of_orders_is_close(rng, monkeypatch):
     model, array = fitted(rng, MOST_EXACT + 1)
     sampled = cs.explain(array, 4, aggregator=model)
-    monkeypatch.setattr("consilience.aggregators.consensus.learned.rule.shapley_values", exact_values)
+    monkeypatch.setattr("consilience.aggregators.consensus.learned.network.shapley_values", exact_values)
     exact = cs.explain(array, 4, aggregator=model)
     spread = np.abs(exact.by_member).max()
     assert np.abs(sampled.by_member - exact.by_member).max() < 0.25 * spread  # about 0.1 in 512 orders

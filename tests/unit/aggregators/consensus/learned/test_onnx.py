@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import consilience as cs
-from consilience.aggregators.consensus.labels.corrected import CorrectedRule
+from consilience.aggregators.consensus.labels.corrected_rule import CorrectedRule
 from consilience.aggregators.consensus.learned.experts import MOST_CANDIDATES
 from exports import SINGLE, exported, logits_of, run_onnx
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import consilience as cs
-from consilience.aggregators.consensus.learned import rule as module
+from consilience.aggregators.consensus.learned import network as module
 
 from simulate import softmax_members
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import consilience as cs
-from consilience.aggregators.consensus.labels.corrected import (
+from consilience.aggregators.consensus.labels.corrected_rule import (
     ANSWER_FLOOR,
     LOG_FLOOR,
     CorrectedRule,

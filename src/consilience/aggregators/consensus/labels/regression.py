@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from scipy.special import softmax
 
-from consilience.aggregators.consensus.labels.corrected import ANSWER_FLOOR, LOG_FLOOR, Correction
+from consilience.aggregators.consensus.labels.corrected_rule import ANSWER_FLOOR, LOG_FLOOR, Correction
 from consilience.system.machine import one_thread_per_product
 
 if TYPE_CHECKING:

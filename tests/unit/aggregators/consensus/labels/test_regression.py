@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from consilience.aggregators.consensus.labels import correction as label_correction
-from consilience.aggregators.consensus.labels.correction import SURPRISE, learn_correction
+from consilience.aggregators.consensus.labels import regression
+from consilience.aggregators.consensus.labels.regression import SURPRISE, learn_correction
 from consilience.aggregators.consensus.labels.teaching import LabelledItems
 
 N_CLASSES = 4
@@ -22,8 +22,8 @@ def labelled(rng):
 def lesson_of(monkeypatch):
     """What the regression is given of labelled items and answers."""
     seen = []
-    real = label_correction._cross_validated
-    monkeypatch.setattr(label_correction, "_cross_validated", lambda lesson: seen.append(lesson) or real(lesson))
+    real = regression._cross_validated
+    monkeypatch.setattr(regression, "_cross_validated", lambda lesson: seen.append(lesson) or real(lesson))
 
     def learn(labelled, answers):
         learn_correction(labelled, answers)
@@ -63,15 +63,15 @@ def test_logarithms_are_centred_and_silence_is_none(labelled, lesson_of):
 def test_each_label_is_foretold_once_by_the_others(lesson, monkeypatch):
     """By the answers as they are, sharpened, and of each strength; never from a lesson that it was part of."""
     foretold, taught = [], []
-    real_surprise = label_correction._surprise
-    monkeypatch.setattr(label_correction, "_sharpness", lambda seen: taught.append(seen) or 1.0)
+    real_surprise = regression._surprise
+    monkeypatch.setattr(regression, "_sharpness", lambda seen: taught.append(seen) or 1.0)
     monkeypatch.setattr(
-        label_correction,
+        regression,
         "_surprise",
         lambda unseen, p: foretold.append((len(taught), unseen, p)) or real_surprise(unseen, p),
     )
-    losses = label_correction._cross_validated(lesson)
-    n_places = 2 + len(label_correction.STRENGTHS)
+    losses = regression._cross_validated(lesson)
+    n_places = 2 + len(regression.STRENGTHS)
     assert len(losses) == n_places and len(foretold) == n_places * len(taught)
     firsts = foretold[::n_places]
     rows = np.concatenate([unseen.log_answers for _, unseen, _ in firsts])
