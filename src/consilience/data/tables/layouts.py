@@ -24,7 +24,7 @@ from consilience.data.tables.frames import check_labels, check_shared_labels
 from consilience.data.tables.lists import as_one_scale, check_no_lists, flattened, lists_of_predictions, rows_in
 from consilience.data.tables.numbers import shares_by_row, spread
 from consilience.data.tables.roles import Roles, check_no_members, may_name_items, roles_of
-from consilience.data.tables.told import ITEM, is_id, may_be_truth, names_of, say_members
+from consilience.data.tables.told import ITEM, cut, is_id, may_be_truth, names_of, say_members
 from consilience.system.errors import InvalidPredictions, Say
 from consilience.system.tables import Table
 
@@ -102,6 +102,7 @@ class _View:
     def __init__(self, columns: Columns, told: Told, scale: Scale | None, *, is_of_numbers: bool) -> None:
         self.columns, self.told, self.scale, self.is_of_numbers = columns, told, scale, is_of_numbers
         self.row_base = 0 if columns.stem is None else 2
+        self.member = None if columns.stem is None else [columns.stem]  # of a table of one member
 
     @cached_property
     def lists(self) -> dict[Any, Rows]:
@@ -163,13 +164,9 @@ class _View:
             raise InvalidPredictions(f"column {item.name!r} must name every item; row {row + self.row_base} is empty")
         return None if item is None else item.rows()
 
-    def members(self, names: list[Any], *, is_one: bool) -> list[Any] | None:
-        """The members of a wide table: its columns, or one who is called like the file."""
-        return names if not is_one else None if self.columns.stem is None else [self.columns.stem]
-
     def rows(self, values: list[FloatArray], classes: Sequence[Any] | None, names: Sequence[Any] = ()) -> Predictions:
         """Probabilities of a wide table: of one member, or of those with names."""
-        members = self.members(list(names), is_one=len(values) == 1)
+        members = self.member if len(values) == 1 else names
         made = Predictions(values, members=members, items=self.items(), classes=classes, partial=True)
         return renamed(made, items=made.axes.items.matched_by_name())
 
@@ -196,13 +193,9 @@ class _View:
 
     def _first(self, column: Column) -> list[str]:
         if column.name not in self.lists:
-            return [_short("" if value is None else str(value)) for value in column.rows(N_EXAMPLES)]
+            return [cut("" if value is None else str(value), LONGEST) for value in column.rows(N_EXAMPLES)]
         rows = self.lists[column.name].values[:N_EXAMPLES].tolist()
-        return [_short(", ".join(f"{value:.3g}" for value in row)) for row in rows]
-
-
-def _short(text: str) -> str:
-    return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
+        return [cut(", ".join(f"{value:.3g}" for value in row), LONGEST) for row in rows]
 
 
 def _used(places: Any, names: list[Any]) -> tuple[Any, list[Any]]:
@@ -426,7 +419,7 @@ def wide_labels(view: _View) -> Understood:
 def _labels(view: _View, columns: list[Column], *, is_one: bool = False) -> Understood:
     """Hard labels: each column with the name of its member, items in the order of the table."""
     labels, classes = pooled_labels(columns, view.told.classes)
-    members, items = view.members(names_of(columns), is_one=is_one) or names_of(columns), view.items()
+    members, items = (view.member if is_one else None) or names_of(columns), view.items()
     place, row = np.nonzero(labels >= 0)
     axes = Axes(
         Axis("member", len(members), members),
@@ -466,14 +459,10 @@ def _label_columns(view: _View, columns: list[Column]) -> list[Column]:
     plain = [own for own in kept if not own.is_free]
     if len(plain) < 2:
         return kept
-    for own in filter(_may_be_left_out, kept):
-        _check_left_out(own, plain, is_strict=view.told.strict)
+    for own in kept:
+        if own.is_free and own.role in (None, "member") and not own.is_measure:
+            _check_left_out(own, plain, is_strict=view.told.strict)
     return plain
-
-
-def _may_be_left_out(column: Column) -> bool:
-    """Whether a column of free text may hold answers all the same."""
-    return column.is_free and column.role in (None, "member") and not column.is_measure
 
 
 def _check_no_truth(columns: list[Column], kept: list[Column]) -> None:

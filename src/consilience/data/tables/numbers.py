@@ -14,7 +14,6 @@ from consilience.data.reading import (
     are_probabilities,
     normalized,
     softmax,
-    sum_tolerance,
 )
 from consilience.data.tables.columns import has_fractions
 from consilience.data.tables.told import ITEM, MEMBER, MOST_LISTED, UNNAMED, names_of, say_members
@@ -85,13 +84,12 @@ def as_probabilities(matrix: Any, scale: Scale | None, member: int = 0) -> Any:
         return softmax(matrix if matrix.dtype.kind == "f" else matrix.astype(np.float64), member)
     if scale == "counts":
         return normalized(np.asarray(matrix, dtype=np.float64))
-    return from_per_cent(np.asarray(matrix, dtype=np.float64)) if scale == "per cent" else matrix
-
-
-def from_per_cent(rows: FloatArray) -> FloatArray:
-    """Per cent as probabilities. Rows that miss 100 by rounding are rescaled; others stay wrong, to be refused."""
+    if scale != "per cent":
+        return matrix
+    rows = np.asarray(matrix, dtype=np.float64)
     sums = rows.sum(axis=1, keepdims=True)
-    return np.asarray(rows / np.where(np.abs(sums - 100) <= MOST_ROUNDED, sums, 100))
+    # Rows that miss 100 by rounding are rescaled; others stay wrong, to be refused.
+    return rows / np.where(np.abs(sums - 100) <= MOST_ROUNDED, sums, 100)
 
 
 def check_orientation(n_items: int, n_classes: int) -> None:
@@ -230,10 +228,6 @@ class _Run(NamedTuple):
     size: int
     start: int
 
-    def of(self, columns: Sequence[Column]) -> list[Column]:
-        """Its columns."""
-        return list(columns[self.start : self.start + self.size])
-
 
 def runs_of_probabilities(numbers: Numbers) -> list[_Run]:
     """The run of columns in which the most rows sum to 1, the longest of several, then those that may be meant as well.
@@ -260,7 +254,8 @@ def _runs(numbers: Numbers) -> list[_Run]:
     n_rows = max(FEWEST_SAMPLED, MOST_SAMPLED // n_columns)
     values = numbers.values[:: max(1, len(numbers.values) // n_rows)]
     sums, n_given, n_fractions = _cumulated(values, has_point=numbers.has_point)
-    slack, runs, n_sums = _tolerance(np.array(n_columns)), list[_Run](), 0
+    tolerances = (ROUNDING * np.arange(n_columns + 1)).clip(SUM_TOLERANCE, MOST_ROUNDING)  # of so many classes
+    slack, runs, n_sums = tolerances[-1], list[_Run](), 0
     low = np.array([np.searchsorted(own, own[:-1] + 1 - slack, "left") for own in sums.T])
     high = np.array([np.searchsorted(own, own[:-1] + 1 + slack, "right") for own in sums.T])
     for start in range(n_columns - 1):
@@ -268,7 +263,7 @@ def _runs(numbers: Numbers) -> list[_Run]:
         begin, end = (np.bincount(own[is_given, start], minlength=n_columns + 2) for own in (low, high))
         stops = np.flatnonzero(np.cumsum(begin - end)[: n_columns + 1] > MOST * is_given.sum())
         stops = stops[(stops > start + 1) & (n_fractions[stops] > n_fractions[start])]
-        is_one = np.abs(sums[stops] - sums[start] - 1) <= _tolerance(stops - start)[:, None]
+        is_one = np.abs(sums[stops] - sums[start] - 1) <= tolerances[stops - start, None]
         shares = is_one.sum(axis=1) / (n_given[stops] > n_given[start]).sum(axis=1)
         runs += [_Run(own, n, start) for own, n in zip(shares.tolist(), (stops - start).tolist(), strict=True)]
         if (n_sums := n_sums + is_one.size) > MOST_SUMS:
@@ -292,11 +287,6 @@ def _cumulated(values: FloatArray, *, has_point: bool) -> tuple[FloatArray, IntA
     return sums, n_given, n_fractions
 
 
-def _tolerance(n_classes: IntArray) -> FloatArray:
-    """How far from 1 rows of so many classes may sum."""
-    return np.asarray(np.maximum(SUM_TOLERANCE, np.minimum(ROUNDING * n_classes, MOST_ROUNDING)))
-
-
 def shares_by_row(columns: Columns, roles: Roles, *, normalize: bool) -> Column | None:
     """The column of probabilities in a table with a row for each item, member and class; None if it holds votes.
 
@@ -317,9 +307,20 @@ def shares_by_row(columns: Columns, roles: Roles, *, normalize: bool) -> Column 
     if not fractions:
         _check_are_votes(columns, label, others, numbers, n_pairs)
         return None
-    is_allowed = normalize and columns.n_rows == n_pairs * len(label.given)
-    fitting = [own for own in fractions if _adds_up_to_one(own, pairs)]
-    return (fitting or _rescaled(roles, fractions, pairs, is_allowed=is_allowed))[0]
+    for own in fractions:
+        if (np.abs(np.bincount(pairs, weights=own.numbers) - 1) <= SUM_TOLERANCE).all():
+            return own
+    if normalize and columns.n_rows == n_pairs * len(label.given):
+        return fractions[0]
+    sums = np.bincount(pairs, weights=np.nan_to_num(fractions[0].numbers))  # type: ignore[arg-type]
+    row = int(np.argmax(np.abs(sums[pairs] - 1)))
+    item_name, member_name = (own.names[own.coded.codes[row]] for own in (item, member) if own is not None)
+    raise InvalidPredictions(
+        f"probabilities must sum to 1 over classes; {some(names_of(fractions))} stands beside several labels in "
+        f"{label.name!r} of one item and member, and sums to {sums[pairs[row]]:.6g} for item {item_name!r} of member "
+        f"{member_name!r}: complete its rows, or say {Say('normalize')} if each class has one, or leave "
+        f"{fractions[0].name!r} out of the table if the labels are votes"
+    )
 
 
 def _check_are_votes(
@@ -336,26 +337,6 @@ def _check_are_votes(
     raise InvalidPredictions(
         f"a table must have one label for each item and member; {many}, and none of {some(names_of(others))} has the "
         f"probabilities of these, which sum to 1{advice}"
-    )
-
-
-def _adds_up_to_one(column: Column, pairs: IntArray) -> bool:
-    sums = np.bincount(pairs, weights=column.numbers)
-    return bool((np.abs(sums - 1) <= sum_tolerance(sums[:, None])).all())
-
-
-def _rescaled(roles: Roles, fractions: list[Column], pairs: IntArray, *, is_allowed: bool) -> list[Column]:
-    """The columns, if their numbers may be divided by their sums; raises if not."""
-    if is_allowed:
-        return fractions
-    sums = np.bincount(pairs, weights=np.nan_to_num(fractions[0].numbers))  # type: ignore[arg-type]
-    row = int(np.argmax(np.abs(sums[pairs] - 1)))
-    item, member = (own.names[own.coded.codes[row]] for own in roles[:2] if own is not None)
-    raise InvalidPredictions(
-        f"probabilities must sum to 1 over classes; {some(names_of(fractions))} stands beside several labels in "
-        f"{getattr(roles.label, 'name', None)!r} of one item and member, and sums to {sums[pairs[row]]:.6g} for item "
-        f"{item!r} of member {member!r}: complete its rows, or say {Say('normalize')} if each class has one, or leave "
-        f"{fractions[0].name!r} out of the table if the labels are votes"
     )
 
 
@@ -460,7 +441,8 @@ def run_of_probabilities(columns: Sequence[Column]) -> list[Column] | None:
 
 def _longest_run(columns: Sequence[Column]) -> list[Column] | None:
     numbers = numbers_in(columns, least=2)
-    runs = [] if numbers is None else [run.of(columns) for run in runs_of_probabilities(numbers)]
+    found = [] if numbers is None else runs_of_probabilities(numbers)
+    runs = [list(columns[run.start : run.start + run.size]) for run in found]
     if len(runs) > 1:
         one, other = (some(names_of(run)) for run in runs[:2])
         raise InvalidPredictions(

@@ -63,7 +63,7 @@ def options(argument: str, *columns: Column | list[Column], before: str = "") ->
     """Columns, or columns to be joined, as what to say, with two values of each: none goes before another."""
     together = [own if isinstance(own, list) else [own] for own in columns[:MOST_LISTED]]
     said = [
-        f"{Say(argument, _cut('+'.join(map(str, names_of(own))), LONGEST_NAME))} ({_samples(own)})" for own in together
+        f"{Say(argument, cut('+'.join(map(str, names_of(own))), LONGEST_NAME))} ({_samples(own)})" for own in together
     ]
     return f"{before if said else ''}{' or '.join(said)}{' or another' if len(columns) > MOST_LISTED else ''}"
 
@@ -71,10 +71,11 @@ def options(argument: str, *columns: Column | list[Column], before: str = "") ->
 def _samples(columns: Sequence[Column]) -> str:
     given = [column.given for column in columns if column.given]
     values = dict.fromkeys("/".join(str(own[place % len(own)]) for own in given) for place in range(N_SAMPLES))
-    return ", ".join(_cut(value, LONGEST) for value in values)
+    return ", ".join(cut(value, LONGEST) for value in values)
 
 
-def _cut(text: str, most: int) -> str:
+def cut(text: str, most: int) -> str:
+    """Text of at most so many characters."""
     return text if len(text) <= most else f"{text[: most - 1]}…"
 
 
