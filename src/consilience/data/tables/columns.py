@@ -222,14 +222,14 @@ def _answers(column: Column, classes: Sequence[Any] | None) -> Coded:
     told = set(map(text_of, classes or ()))
     is_given = [not is_absent(value) or value in told for value in column.coded.values]
     codes, names = column.coded.codes, list(compress(column.names, is_given))
-    if not all(is_given):
+    if len(names) < len(is_given):
         codes = np.append(np.where(is_given, np.cumsum(is_given) - 1, -1), -1)[codes]
     texts = [value for value in names if isinstance(value, str)]
-    if (marked := next(filter(MARK.match, texts), None)) is not None:
+    if marked := next(filter(MARK.match, texts), ""):
         raise InvalidPredictions(
             f"column {column.name!r} must hold labels alone; {marked[:40]!r} has a tool's mark before it"
         )
-    others = [text for text in texts if text not in told]
+    others = set(texts) - told
     are_lists = bool(others) and all(text.startswith("[") and text.endswith("]") for text in others)
     if are_lists or any(map(NESTED_TEXT.match, others)):
         names = [value if text_of(value) in told else _unwrapped(value, column.name) for value in names]
@@ -431,6 +431,11 @@ class Column:
         """Whether these are numbers, and not all whole."""
         return self.numbers is not None and self.has_plain_numbers and has_fractions(self.numbers)
 
+    @property
+    def may_be_amounts(self) -> bool:
+        """Whether these are several numbers, and do not only number the rows."""
+        return self.varies and self.numbers is not None and not (self.has_plain_numbers and self.are_names)
+
     @cached_property
     def are_shares(self) -> bool:
         """Whether these are numbers from 0 to 1, not all whole."""
@@ -522,6 +527,11 @@ class Columns:
         """All others."""
         left_out = set(names)
         return self.kept(name for name in self if name not in left_out)
+
+    @property
+    def texts(self) -> Columns:
+        """Those whose names are text."""
+        return self.kept(name for name in self if isinstance(name, str))
 
     @property
     def flat(self) -> list[Column]:

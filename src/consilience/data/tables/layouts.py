@@ -460,8 +460,7 @@ def _label_columns(view: _View, columns: list[Column]) -> list[Column]:
     if len(plain) < 2:
         return kept
     for own in kept:
-        if own.is_free and own.role in (None, "member") and not own.is_measure:
-            _check_left_out(own, plain, is_strict=view.told.strict)
+        _check_left_out(own, plain, is_strict=view.told.strict)
     return plain
 
 
@@ -477,7 +476,9 @@ def _check_no_truth(columns: list[Column], kept: list[Column]) -> None:
 
 
 def _check_left_out(column: Column, plain: list[Column], *, is_strict: bool) -> None:
-    """Raise if a column of numbers or free text beside labels may hold answers."""
+    """Raise if a column of numbers or free text beside labels may hold answers all the same."""
+    if not column.is_free or column.role not in (None, "member") or column.is_measure:
+        return
     if column.are_shares:
         raise InvalidPredictions(
             f"columns of labels must hold labels; {column.name!r} holds numbers from 0 to 1, and may be a member's "

@@ -296,9 +296,7 @@ def shares_by_row(columns: Columns, roles: Roles, *, normalize: bool) -> Column 
     item, member, label = roles
     assert label is not None  # noqa: S101 - the table has labels
     others = columns.others(*roles)
-    fractions, amounts = ([own for own in others if own.are_shares], [own for own in others if own.varies])
-    # Other numbers may be amounts, unless they only number the rows.
-    numbers = [own for own in amounts if own.numbers is not None and not (own.has_plain_numbers and own.are_names)]
+    fractions, numbers = ([own for own in others if own.are_shares], [own for own in others if own.may_be_amounts])
     if not numbers and len(set(label.counts.tolist())) > 1:  # pairs take long to count
         return None
     pairs, n_pairs = columns.keys(item, member)
@@ -307,18 +305,23 @@ def shares_by_row(columns: Columns, roles: Roles, *, normalize: bool) -> Column 
     if not fractions:
         _check_are_votes(columns, label, others, numbers, n_pairs)
         return None
-    for own in fractions:
-        if (np.abs(np.bincount(pairs, weights=own.numbers) - 1) <= SUM_TOLERANCE).all():
-            return own
+    fitting = [own for own in fractions if (np.abs(np.bincount(pairs, own.numbers) - 1) <= SUM_TOLERANCE).all()]
+    return fitting[0] if fitting else _rescaled(columns, roles, fractions, normalize=normalize)
+
+
+def _rescaled(columns: Columns, roles: Roles, fractions: list[Column], *, normalize: bool) -> Column:
+    """The first column, if its numbers may be divided by their sums; raises if not."""
+    item, member, label = roles
+    assert item is not None and member is not None and label is not None  # noqa: S101, PT018 - the table has all three
+    pairs, n_pairs = columns.keys(item, member)
     if normalize and columns.n_rows == n_pairs * len(label.given):
         return fractions[0]
     sums = np.bincount(pairs, weights=np.nan_to_num(fractions[0].numbers))  # type: ignore[arg-type]
     row = int(np.argmax(np.abs(sums[pairs] - 1)))
-    item_name, member_name = (own.names[own.coded.codes[row]] for own in (item, member) if own is not None)
     raise InvalidPredictions(
         f"probabilities must sum to 1 over classes; {some(names_of(fractions))} stands beside several labels in "
-        f"{label.name!r} of one item and member, and sums to {sums[pairs[row]]:.6g} for item {item_name!r} of member "
-        f"{member_name!r}: complete its rows, or say {Say('normalize')} if each class has one, or leave "
+        f"{label.name!r} of one item and member, and sums to {sums[pairs[row]]:.6g} for item {item.rows()[row]!r} of "
+        f"member {member.rows()[row]!r}: complete its rows, or say {Say('normalize')} if each class has one, or leave "
         f"{fractions[0].name!r} out of the table if the labels are votes"
     )
 
