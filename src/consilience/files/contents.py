@@ -12,11 +12,10 @@ from consilience.data.axes import some
 from consilience.data.tables.numbers import SCALES, Scale
 from consilience.data.tables.told import Told
 from consilience.files.delimited import read_delimited
-from consilience.files.parquet import read_parquet
 from consilience.files.records import check_is_flat, columns_of_json, read_json, records_in
+from consilience.files.stored import read_database, read_parquet, read_sheet
 from consilience.files.tools import export_of, is_of_tool, reader_of_json, reader_of_table, records_of
 from consilience.files.tools.inspect_ai import unpacked
-from consilience.files.workbooks import read_database, read_sheet
 from consilience.system.errors import InvalidPredictions, extra, within
 from consilience.system.untrusted import (
     UNREADABLE,

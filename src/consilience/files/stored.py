@@ -1,23 +1,24 @@
-"""Read one table of a file that may hold several: a sheet of a workbook, or a table of a database."""
+"""Read tables that programs store: a sheet of a workbook, a table of a database, or a Parquet file."""
 
 from __future__ import annotations
 
+import mmap
 import sqlite3
 import zipfile
-import mmap
-from consilience.data.axes import (some)
-from consilience.data.names import (as_written)
-from consilience.data.tables.columns import (Column, Columns)
-from consilience.data.tables.frames import (of_polars)
-from consilience.files import (delimited)
-from consilience.system.errors import (InvalidPredictions, extra, polars)
-from consilience.system.untrusted import (check_unpacked, reason_of)
-from contextlib import (closing)
-from typing import (Any, TYPE_CHECKING)
+from contextlib import closing
+from typing import TYPE_CHECKING, Any
+
+from consilience.data.axes import some
+from consilience.data.names import as_written
+from consilience.data.tables.columns import Column, Columns
+from consilience.data.tables.frames import of_polars
+from consilience.files import delimited
+from consilience.system.errors import InvalidPredictions, extra, polars
+from consilience.system.untrusted import check_unpacked, reason_of
 
 if TYPE_CHECKING:
-    from collections.abc import (Sequence)
-    from pathlib import (Path)
+    from collections.abc import Sequence
+    from pathlib import Path
 
 
 TABLES = "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite%' AND sql LIKE 'CREATE TABLE%'"
@@ -92,8 +93,7 @@ def _check_schema(schema: Any, pl: Any) -> None:
     """Raise for too many columns, and for columns of records."""
     if len(schema) > delimited.MOST_COLUMNS:
         raise ValueError(f"it has {len(schema):,} columns, and at most {delimited.MOST_COLUMNS:,} are read")
-    records = [name for name, kind in schema.items() if isinstance(kind, pl.Struct)]
-    if records:
+    if records := [name for name, kind in schema.items() if isinstance(kind, pl.Struct)]:
         raise ValueError(f"the column {records[0]!r} holds records")
 
 
