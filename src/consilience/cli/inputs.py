@@ -14,10 +14,9 @@ from consilience.aggregators.consensus.class_shares import EVEN, read_shares
 from consilience.aggregators.registry import commands
 from consilience.cli import screen
 from consilience.cli.wording import on_command_line
-from consilience.data.axes import some
+from consilience.data.axes import look_like_ratings, some
 from consilience.data.labels import NamedLabels, known_labels
 from consilience.data.names import UNKNOWN, is_missing, nearly_same, text_of
-from consilience.data.order import look_like_ratings
 from consilience.data.predictions import doubts
 from consilience.data.tables.told import role_of
 from consilience.files import read_labels, read_sources, split_source

@@ -22,9 +22,8 @@ from consilience.data.alignment import (
     places_of_members,
 )
 from consilience.data.answers import NUMBERS_AT_ONCE, HardAnswers, SoftMember, merge_answers
-from consilience.data.axes import PLURAL, Axes, Axis, HasAxes, listed, short, some
+from consilience.data.axes import PLURAL, Axes, Axis, HasAxes, check_order, in_order, listed, short, some
 from consilience.data.names import nearly_same
-from consilience.data.order import check_order, in_order
 from consilience.data.reading import (
     axis_of_positions,
     check_answers,

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, final
 
 import numpy as np
 
-from consilience.data.axes import Axis
-from consilience.data.order import check_order, ratings_of
+from consilience.data.axes import Axis, check_order, ratings_of
 from consilience.data.reading import check_number
 from consilience.metrics.posteriors import read_known, read_posterior
 
