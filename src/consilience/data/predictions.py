@@ -38,7 +38,7 @@ from consilience.data.reading import (
     softmax,
     validated,
 )
-from consilience.data.tables.frames import columns_of, is_member_table, shared_index
+from consilience.data.tables.frames import columns_of, is_member_table, read_member, shared_index
 from consilience.data.tables.told import Told
 from consilience.system.arrays import (
     Array,
@@ -772,8 +772,6 @@ def _of_member_tables(
     normalize: bool,
 ) -> Predictions:
     """One data frame, array or list of scores for each member. Items and classes are matched by name."""
-    from consilience.data.tables.members import read_member  # noqa: PLC0415 - it makes predictions
-
     names = None if members is None else Axis("member", len(tables), members).names
     own_items = None if items is None else listed("item", items)
     parts = []
