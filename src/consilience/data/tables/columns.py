@@ -22,7 +22,7 @@ from consilience.data.names import (
     text_of,
     texts_of,
 )
-from consilience.data.tables.told import UNNAMED, called, first_named, is_exact, is_measure, role_of
+from consilience.data.tables.told import EXACT, MEASURES, UNNAMED, first_named, is_id, rank, role_of
 from consilience.system.errors import InvalidPredictions, polars
 
 if TYPE_CHECKING:
@@ -93,7 +93,8 @@ class Coder:
         # As long as a series has these categories, polars numbers them on, each new one by the next number.
         self._kept = pl.Series([], dtype=pl.Categorical(pl.Categories.random()))
         self._places = np.full(1, -1, dtype=np.int32)  # of each category, from 1 on; 0 is none
-        self._codes, self._size, self._values = np.empty(0, dtype=np.int8), 0, list[str]()
+        self._codes: list[IntArray] = []
+        self._values: list[str] = []
 
     def add(self, series: Any) -> None:
         """Code another part."""
@@ -106,20 +107,11 @@ class Coder:
             raise AssertionError("polars numbers categories otherwise")
         self._places = np.append(self._places, (np.argsort(order) + n_known - 1).astype(np.int32))
         self._values += series.gather(unknown[first[order]]).cast(str).to_list()
-        self._append(self._places[numbers])
-
-    def _append(self, part: IntArray) -> None:
-        kind = next(kind for kind in (np.int8, np.int16, np.int32) if len(self._values) <= np.iinfo(kind).max)
-        start, self._size = self._size, self._size + len(part)
-        if self._codes.dtype != kind or len(self._codes) < self._size:
-            codes = self._codes[:start]
-            self._codes = np.empty(max(2 * start, self._size), dtype=kind)
-            self._codes[:start] = codes
-        self._codes[start : self._size] = part
+        self._codes.append(self._places[numbers].astype(np.min_scalar_type(-len(self._values) - 1)))
 
     def coded(self) -> Coded:
         """All parts."""
-        return Coded(self._codes[: self._size], self._values)
+        return Coded(np.concatenate(self._codes or [np.empty(0, dtype=np.int8)]), self._values)
 
 
 def coded_text(size: int, part: Callable[[int, int], Any]) -> Coded:
@@ -311,11 +303,11 @@ class Column:
     @property
     def is_measure(self) -> bool:
         """Whether the name says that the numbers describe items, and are nobody's answers."""
-        return is_measure(str(self.name))
+        return not MEASURES.isdisjoint(re.findall("[a-z]+", str(self.name).lower()))
 
     def is_exact(self, role: Role) -> bool:
-        """Whether this is one of the usual names of a role."""
-        return is_exact(self.name, role)
+        """Whether this is one of the usual names of a role, such as `item` or `question_id`."""
+        return rank(self.name, EXACT[role]) < len(EXACT[role])
 
     # ---- names ------------------------------------------------------------------------------------------------
 
@@ -544,7 +536,9 @@ class Columns:
 
     def called(self, role: Role) -> list[Column]:
         """The columns of names and numbers whose names suggest a role: usual names first, then those ending in `id`."""
-        return [self[name] for name in called([column.name for column in self.flat], role)]
+        usual = EXACT.get(role, ())
+        found = [own for own in self.flat if own.role == role and isinstance(own.name, str) and not own.is_unnamed]
+        return sorted(found, key=lambda own: (rank(own.name, usual), own.name != own.name.lower(), not is_id(own.name)))
 
     def told(self, name: Any) -> Column:
         """The column that the user names."""
