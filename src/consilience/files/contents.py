@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -17,22 +17,14 @@ from consilience.files.stored import read_database, read_parquet, read_sheet
 from consilience.files.tools import export_of, is_of_tool, reader_of_json, reader_of_table, records_of
 from consilience.files.tools.inspect_ai import unpacked
 from consilience.system.errors import InvalidPredictions, extra, within
-from consilience.system.untrusted import (
-    UNREADABLE,
-    check_is_file,
-    names_in_npz,
-    read_npy,
-    read_npz,
-    reason_of,
-)
+from consilience.system.untrusted import UNREADABLE, check_is_file, names_in_npz, read_npy, read_npz, reason_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Collection
 
     from consilience.data.tables.columns import Columns
     from consilience.files.tools.export import Export, Reader
 
-Order: TypeAlias = Literal["members-first", "items-first"]
 Arrays = dict[str, np.ndarray[Any, Any]]
 
 ARRAY_FORMATS = {".npy": "NumPy array", ".npz": "NumPy archive", ".safetensors": "safetensors file"}
@@ -66,10 +58,9 @@ PACKED = (".csv", ".tsv", ".jsonl", ".ndjson", ".json")
 """Formats of text, which may be packed: `votes.csv.gz`."""
 
 
-ORDERS: dict[str, Order] = {"members-first": "members-first", "items-first": "items-first"}
+ORDERS = ("members-first", "items-first")
 """The words by which a user says which axis of an array comes first, as in `votes.npy:items-first`."""
 
-Word = TypeVar("Word")
 Entry = TypeVar("Entry")
 
 
@@ -82,7 +73,7 @@ class Contents(NamedTuple):
     arrays: Arrays | None
     table: Columns | None
     scale: Scale | None = None  # as the user says
-    order: Order | None = None  # of the axes, as the user says
+    order: str | None = None  # of the axes, as the user says
     export: Export | None = None
 
 
@@ -99,7 +90,8 @@ def read_contents(source: str, told: Told | None = None) -> Contents:
         raise InvalidPredictions(f"a file of predictions must end in one of {known}; got {path.name!r}")
     check_is_file(path)
     key, order = _split_word(path, suffix, key, ORDERS)
-    key, scale = _split_word(path, suffix, key, SCALES)
+    key, word = _split_word(path, suffix, key, SCALES)
+    scale = None if word is None else SCALES[word]
     if suffix in TABLE_FORMATS:
         if key is not None and suffix not in HOLDING_SEVERAL:
             raise InvalidPredictions(f"a table has no entries to pick one of; got {source!r}")
@@ -122,12 +114,11 @@ def split_source(source: str) -> tuple[Path, str | None]:
     return Path(source), None
 
 
-def _split_word(path: Path, suffix: str, key: str | None, words: Mapping[str, Word]) -> tuple[str | None, Word | None]:
-    """The key without the word at its end, and what the word means."""
+def _split_word(path: Path, suffix: str, key: str | None, words: Collection[str]) -> tuple[str | None, str | None]:
+    """The key without the word at its end, and that word."""
     head, _, last = (key or "").rpartition(":")
-    if last not in words or (last == key and last in _names_in(path, suffix)):
-        return key, None
-    return head or None, words[last]
+    is_key = last not in words or (last == key and last in _names_in(path, suffix))
+    return (key, None) if is_key else (head or None, last)
 
 
 def _names_in(path: Path, suffix: str) -> list[str]:

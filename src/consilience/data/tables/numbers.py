@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, get_args
 
 import numpy as np
 
@@ -30,13 +30,7 @@ if TYPE_CHECKING:
 
 Scale: TypeAlias = Literal["probabilities", "per cent", "logits", "counts", "labels"]
 
-SCALES: dict[str, Scale] = {
-    "probabilities": "probabilities",
-    "percent": "per cent",
-    "logits": "logits",
-    "counts": "counts",
-    "labels": "labels",
-}
+SCALES: dict[str, Scale] = {scale.replace(" ", ""): scale for scale in get_args(Scale)}
 """The words by which a user says the scale of a file, as in `vit.npy:logits`."""
 
 MOST_ROUNDED = 2.0
