@@ -7,7 +7,7 @@ import pytest
 import consilience as cs
 from consilience.data.tables.lists import rows_in
 from consilience.files import read_sources
-from consilience.files.records import columns_of_json, read_json
+from consilience.files.contents import columns_of_json, read_json
 
 
 def read(path, value, *, by_line=False):
