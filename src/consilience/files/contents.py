@@ -11,8 +11,7 @@ import numpy as np
 
 from consilience.data.axes import some
 from consilience.data.names import as_written, text_of
-from consilience.data.tables.columns import Column, Columns
-from consilience.data.tables.lists import are_scored, is_row
+from consilience.data.tables.columns import Column, Columns, are_scored, is_row
 from consilience.data.tables.numbers import SCALES, Scale
 from consilience.data.tables.told import Told
 from consilience.files.delimited import MOST_COLUMNS, read_delimited

@@ -5,7 +5,7 @@ import json
 import pytest
 
 import consilience as cs
-from consilience.data.tables.lists import rows_in
+from consilience.data.tables.columns import rows_in
 from consilience.files import read_sources
 from consilience.files.contents import columns_of_json, read_json
 

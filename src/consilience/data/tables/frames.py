@@ -10,8 +10,16 @@ import numpy as np
 
 from consilience.data.axes import some
 from consilience.data.names import is_whole
-from consilience.data.tables.columns import Coded, Column, Columns, coded_array, coded_text, parsed_text
-from consilience.data.tables.lists import are_scored, read_rows
+from consilience.data.tables.columns import (
+    Coded,
+    Column,
+    Columns,
+    are_scored,
+    coded_array,
+    coded_text,
+    parsed_text,
+    read_rows,
+)
 from consilience.data.tables.told import UNNAMED, Told, names_of, role_of
 from consilience.system.errors import InvalidPredictions, Say, polars, within
 

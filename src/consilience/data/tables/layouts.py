@@ -19,10 +19,9 @@ from consilience.data.axes import Axes, Axis, some
 from consilience.data.names import in_order_of_appearance, sorted_names
 from consilience.data.predictions import Predictions, check_members, of_answers, renamed
 from consilience.data.tables import numbers as numeric
-from consilience.data.tables.columns import is_absent, pooled_labels, unknown_cells
+from consilience.data.tables.columns import flattened, is_absent, pooled_labels, rows_in, unknown_cells
 from consilience.data.tables.frames import check_labels, check_shared_labels
-from consilience.data.tables.lists import as_one_scale, check_no_lists, flattened, lists_of_predictions, rows_in
-from consilience.data.tables.numbers import shares_by_row, spread
+from consilience.data.tables.numbers import as_one_scale, lists_of_predictions, shares_by_row, spread
 from consilience.data.tables.roles import Roles, check_no_members, may_name_items, roles_of
 from consilience.data.tables.told import ITEM, cut, is_id, may_be_truth, names_of, say_members
 from consilience.system.errors import InvalidPredictions, Say
@@ -31,8 +30,7 @@ from consilience.system.tables import Table
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from consilience.data.tables.columns import Column, Columns
-    from consilience.data.tables.lists import Rows
+    from consilience.data.tables.columns import Column, Columns, Rows
     from consilience.data.tables.numbers import Scale
     from consilience.data.tables.told import Told
     from consilience.system.arrays import FloatArray
@@ -294,11 +292,18 @@ def lists(view: _View) -> Understood | None:
 # ---- long tables --------------------------------------------------------------------------------------------
 
 
+def _check_no_lists(view: _View) -> None:
+    """Raise if the column of labels holds lists."""
+    for own in view.columns.all:
+        if own.name == view.told.label or own.role == "label":
+            own.check_is_flat()
+
+
 def long_rows(view: _View) -> Understood | None:
     """A row for each item and member, with a column of numbers for each class."""
     if not view.is_long or view.roles.label is not None:
         return None
-    check_no_lists(view.columns, view.told)
+    _check_no_lists(view)
     told, names = view.told.classes or (), set(map(str, view.columns))
     missing = [name for name in told if str(name) not in names]
     if 0 < len(missing) < len(told):
@@ -382,7 +387,7 @@ def wide_rows(view: _View) -> Understood | None:
     item = view.roles.item
     others = view.columns.others(item)
     if not others:
-        check_no_lists(view.columns, view.told)
+        _check_no_lists(view)
         raise InvalidPredictions(
             "a table must have columns of answers beside that of the items, "
             f"{None if item is None else item.name!r}; it has none"

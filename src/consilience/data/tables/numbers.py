@@ -15,7 +15,7 @@ from consilience.data.reading import (
     normalized,
     softmax,
 )
-from consilience.data.tables.columns import has_fractions
+from consilience.data.tables.columns import Rows, has_fractions
 from consilience.data.tables.told import ITEM, MEMBER, MOST_LISTED, UNNAMED, names_of, say_members
 from consilience.system.errors import InvalidPredictions, Say
 
@@ -497,3 +497,51 @@ def _check_clear(numbers: Numbers, meaning: str, columns: Sequence[Column]) -> N
         )
     if meaning == "logits":
         check_orientation(*rows.shape)
+
+
+# ---- columns of lists -----------------------------------------------------------------------------------------
+
+
+def lists_of_predictions(lists: dict[Any, Rows], told: Told, *, has_label: bool) -> dict[Any, Rows]:
+    """The columns of lists that are predictions; beside a column of labels, only those that read as probabilities."""
+    if told.label is not None:
+        return {name: rows for name, rows in lists.items() if name == told.label}
+    return {
+        name: rows
+        for name, rows in lists.items()
+        if not has_label or named_scale(str(name)) or scale_of(rows.values) in ("probabilities", "per cent")
+    }
+
+
+def as_one_scale(lists: dict[Any, Rows], told: Scale | None, classes: Sequence[str] | None) -> dict[Any, Rows]:
+    """The same columns as probabilities of the same classes."""
+    made = {name: _as_probabilities(str(name), rows, told) for name, rows in lists.items()}
+    first = next(iter(made.values()))
+    if first.classes is None and classes is None:
+        _check_not_ranked(lists)
+    for name, rows in made.items():
+        if rows.values.shape[1] != first.values.shape[1] or rows.classes != first.classes:
+            raise InvalidPredictions(f"columns of lists must have the same classes; those of {name!r} are others")
+    if first.classes is None and classes is not None and len(classes) == first.values.shape[1]:
+        return {name: Rows(rows.values, list(classes)) for name, rows in made.items()}
+    return made
+
+
+def _check_not_ranked(lists: dict[Any, Rows]) -> None:
+    """Raise if all rows fall from their first number to their last: their places are ranks, and not classes."""
+    for name, rows in lists.items():
+        given = rows.values[~np.isnan(rows.values).all(axis=1)]
+        if len(given) >= ENOUGH_ROWS and (np.diff(given, axis=1) <= 0).all() and (given != given[0]).any():
+            raise InvalidPredictions(
+                f"lists must hold a number for each class, in one order; those of {name!r} all fall from the first to "
+                f"the last, as scores of the best class to the worst do: say {Say('classes')} if the places are classes"
+            )
+
+
+def _as_probabilities(name: str, rows: Rows, told: Scale | None) -> Rows:
+    said = told or named_scale(name)
+    scale = said or scale_of(rows.values)
+    if scale == "logits" and said is None:
+        check_orientation(*rows.values.shape)
+    # Counts are not rescaled unasked.
+    return Rows(as_probabilities(rows.values, None if scale == "counts" and told is None else scale), rows.classes)
