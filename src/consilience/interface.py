@@ -13,7 +13,7 @@ from consilience.aggregators import checks as checks
 from consilience.aggregators import load as load
 from consilience.data.predictions import Predictions as Predictions
 from consilience.ensemble import torch_members as _  # noqa: F401 - it adds Predictions.from_models
-from consilience.files.public import read_predictions as read_predictions
+from consilience.files.recognition import read_predictions as read_predictions
 from consilience.insight.agreement import agreement as agreement
 from consilience.insight.answers import answers as answers
 from consilience.insight.comparison import compare as compare

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import consilience as cs
 from consilience.data.tables.told import Told
-from consilience.files import read_predictions
+from consilience.files import read_sources
 
 from doors.entrances import ENTRANCES, like_missing, takes
 from doors.layouts import LAYOUTS, can_be_written
@@ -67,7 +67,7 @@ def test_files(name, kind, data, method, tmp_path_factory):
     told = Told(classes=None if is_text or like_missing(panel) is None else tuple(panel.classes))
 
     def read(shown):
-        return read_predictions(layout.write(shown, folder), told=told).predictions
+        return read_sources(layout.write(shown, folder), told=told).predictions
 
     check(panel, method, read, layout.named)
 

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 import consilience as cs
-from consilience.files import read_predictions
+from consilience.files import read_sources
 
 from simulate import softmax_members
 
@@ -19,7 +19,7 @@ def test_two_texts_stay_two_names():
 def test_a_class_called_inf(tmp_path):
     frame = pd.DataFrame({"item": list("xyzxyz"), "member": list("aaabbb"), "label": ["inf", "1e3"] * 3})
     frame.to_parquet(tmp_path / "long.parquet", index=False)
-    assert sorted(read_predictions([str(tmp_path / "long.parquet")]).predictions.classes) == ["1e3", "inf"]
+    assert sorted(read_sources([str(tmp_path / "long.parquet")]).predictions.classes) == ["1e3", "inf"]
 
 
 def test_consensus_learns_the_same_from_labels_in_any_order(rng):

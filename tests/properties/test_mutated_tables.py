@@ -14,7 +14,7 @@ import pytest
 
 import consilience as cs
 from consilience.data.tables.told import Told
-from consilience.files import read_predictions
+from consilience.files import read_sources
 from file_layouts import LAYOUTS
 
 TABLES = [
@@ -94,7 +94,7 @@ def answers_of(panel):
 def said(files, told):
     """The answers in the files; None if they are refused."""
     try:
-        panel = read_predictions(files, told=told).predictions
+        panel = read_sources(files, told=told).predictions
     except cs.InvalidPredictions:
         return None
     return answers_of(panel)

@@ -16,7 +16,7 @@ import pytest
 
 import consilience as cs
 from consilience.data.tables.told import Told
-from consilience.files import read_labels, read_predictions
+from consilience.files import read_labels, read_sources
 from tool_forms import answers_in
 
 MADE = Path(__file__).parent / "made"
@@ -242,7 +242,7 @@ def save(path, header, data):
 @pytest.mark.parametrize("made", TABLE, ids=[made.name for made in TABLE])
 def test_a_file_is_read_as_it_is_counted(made):
     _, data = load(MADE / made.name)
-    found = read_predictions([str(MADE / made.name)], told=Told(question=made.question))
+    found = read_sources([str(MADE / made.name)], told=Told(question=made.question))
     assert sorted(answers_in(found.predictions)) == sorted(made.answers(made.records(data)))
     if made.truth is not None:
         labels = read_labels(str(MADE / made.name), told=Told(question=made.question)).labels
@@ -261,7 +261,7 @@ def test_a_lost_or_cancelled_record_changes_that_answer_alone(made, tmp_path):
                 del made.records(changed)[place]
             path, expected = save(tmp_path / made.name, header, changed), made.answers(made.records(changed))
             try:
-                source = read_predictions([path], told=Told(question=made.question))
+                source = read_sources([path], told=Told(question=made.question))
             except cs.InvalidPredictions as error:
                 assert "at least 2 classes" in str(error) and len({label for _, _, label in expected}) == 1  # noqa: PT017
                 continue
@@ -286,7 +286,7 @@ def test_two_questions_are_asked_for(name, questions):
 
 def test_drafts_and_discarded_responses_of_argilla_do_not_count():
     """argilla 2.8: its records, flat, by `datasets.Dataset.to_parquet`."""
-    source = read_predictions([str(MADE / "argilla-flat.parquet")], told=Told(question="label"))
+    source = read_sources([str(MADE / "argilla-flat.parquet")], told=Told(question="label"))
     assert set(answers_in(source.predictions)) == {
         ("r0", USERS[0], "pos"),
         ("r0", USERS[1], "neg"),
@@ -297,7 +297,7 @@ def test_drafts_and_discarded_responses_of_argilla_do_not_count():
 
 def test_judges_of_ragas_have_a_file_each():
     """One judge is in CSV and says 1, the other in JSON Lines and says 1.0, since a verdict of theirs is missing."""
-    source = read_predictions([str(MADE / "ragas-a.csv"), str(MADE / "ragas-b.jsonl")])
+    source = read_sources([str(MADE / "ragas-a.csv"), str(MADE / "ragas-b.jsonl")])
     assert source.predictions.members == ["ragas-a", "ragas-b"] and source.predictions.classes == ["0", "1"]
     assert source.predictions.n_items == 4 and len(answers_in(source.predictions)) == 7
 
@@ -309,7 +309,7 @@ def test_a_table_of_several_judges_is_not_one_of_ragas(tmp_path):
 
 
 def test_a_jury_of_reward_models_does_not_see_which_answer_is_right():
-    source = read_predictions([str(MADE / "rewardbench_outputs.jsonl"), str(MADE / "rewardbench-judge.json")])
+    source = read_sources([str(MADE / "rewardbench_outputs.jsonl"), str(MADE / "rewardbench-judge.json")])
     assert source.predictions.members == ["openai/judge", "rewardbench"]
     assert ("safety/0", "openai/judge", "A") in answers_in(source.predictions)  # it prefers the rejected one, maybe
     truth = read_labels(str(MADE / "rewardbench_outputs.jsonl")).labels
@@ -338,7 +338,7 @@ def test_a_name_with_points_tells_models_apart(tmp_path):
 def test_answers_of_one_class_leave_the_others_possible(tmp_path):
     _, data = load(MADE / "deepeval-run.json")
     data["testCases"] = data["testCases"][:1]
-    panel = read_predictions([save(tmp_path / "run.json", None, data)], told=Told(question="Polite")).predictions
+    panel = read_sources([save(tmp_path / "run.json", None, data)], told=Told(question="Polite")).predictions
     assert panel.classes == ["fail", "pass"] and panel.n_members == 2
 
 
@@ -380,7 +380,7 @@ def test_older_packed_logs_need_nothing_else(tmp_path):
     assert sorted(answers_in(panel)) == sorted(inspect_choice(log["samples"]))
     start = {"version": 2, "eval": head["eval"], "plan": {}}
     unfinished = packed(tmp_path / "unfinished.eval", {"_journal/start.json": start, **dict(list(samples.items())[:3])})
-    source = read_predictions([str(unfinished)])
+    source = read_sources([str(unfinished)])
     assert len(answers_in(source.predictions)) == 3 and "samples may be missing" in source.remarks[0]
 
 
@@ -414,7 +414,7 @@ def test_pipelines_of_transformers(task):
         by_class = [dict(zip(row["labels"], row["scores"], strict=True)) for row in rows]
     else:
         by_class = [{own["label"]: own["score"] for own in row} for row in rows]
-    panel = read_predictions([str(path)]).predictions
+    panel = read_sources([str(path)]).predictions
     assert panel.classes == sorted(by_class[0]) and panel.n_items == len(rows)
     expected = [[row[name] for name in panel.classes] for row in by_class]
     np.testing.assert_allclose(panel.to_array()[0], expected, atol=1e-6)
@@ -444,14 +444,14 @@ def test_labels_for_kaggle(header, ids, item, tmp_path):
 def test_probabilities_for_kaggle(tmp_path):
     """kaggle.com, Otto Group: an id and a column for each class; of a competition on AUC, one column is asked about."""
     (tmp_path / "a.csv").write_text("id,Class_1,Class_2,Class_3\n1,.1,.2,.7\n2,.5,.25,.25\n")
-    panel = read_predictions([str(tmp_path / "a.csv")]).predictions
+    panel = read_sources([str(tmp_path / "a.csv")]).predictions
     assert panel.items == ["1", "2"] and panel.classes == ["Class_1", "Class_2", "Class_3"]
     (tmp_path / "b.csv").write_text("id,target\n1,.1\n2,.8\n")
     with pytest.raises(cs.InvalidPredictions, match="positive="):
         cs.read_predictions(tmp_path / "b.csv")
     told = Told(positive="yes")
     np.testing.assert_allclose(
-        read_predictions([str(tmp_path / "b.csv")], told=told).predictions.to_array()[0].max(axis=1), [0.9, 0.8]
+        read_sources([str(tmp_path / "b.csv")], told=told).predictions.to_array()[0].max(axis=1), [0.9, 0.8]
     )
 
 
@@ -467,7 +467,7 @@ def test_frames_of_predict_proba(write, tmp_path):
     probabilities, ids = model.predict_proba(given[:5]), [f"row{k}" for k in range(5)]
     path = tmp_path / ("a.csv" if write.__code__.co_names[0] == "to_csv" else "a.parquet")
     write(pd.DataFrame(probabilities, columns=model.classes_, index=ids), path)
-    panel = read_predictions([str(path)]).predictions
+    panel = read_sources([str(path)]).predictions
     assert panel.items == ids and panel.classes == ["cat", "dog", "fox"]
     np.testing.assert_allclose(panel.to_array()[0], probabilities)
 
@@ -525,5 +525,5 @@ def test_empty_cells_are_told(tmp_path):
     """In Parquet, an empty text is a value like others; the reader says that it takes it for a missing answer."""
     votes = pl.DataFrame({"item": list("1122"), "worker": list("abab"), "label": ["x", "", "y", "x"]})
     votes.write_parquet(tmp_path / "votes.parquet")
-    (line,) = read_predictions([str(tmp_path / "votes.parquet")]).found
+    (line,) = read_sources([str(tmp_path / "votes.parquet")]).found
     assert line.endswith("; 1 empty cells are missing answers")

@@ -11,7 +11,7 @@ import consilience as cs
 import tool_forms as forms
 from consilience.data.labels import known_labels
 from consilience.data.tables.told import Told
-from consilience.files import read_labels, read_predictions
+from consilience.files import read_labels, read_sources
 from consilience.files.tools import READERS
 from tool_forms import FORMS, answers_in
 
@@ -25,7 +25,7 @@ def told(form):
 @pytest.mark.parametrize("name", FORMS)
 def test_a_file_is_read_as_its_panel(name, tmp_path):
     form = FORMS[name]
-    source = read_predictions([form.write(tmp_path)], told=told(form))
+    source = read_sources([form.write(tmp_path)], told=told(form))
     found = answers_in(source.predictions)
     assert set(found) == form.answers and len(found) == len(form.answers)
     assert f"as {READERS[form.tool].title} writes it" in source.found[0]
@@ -89,18 +89,18 @@ def test_members_answer_in_several_files(tmp_path):
     bob = ann._replace(
         name="bob.jsonl", held=[{"id": k, "text": "…", "label": ["pos"], "Comments": []} for k in (1, 2)]
     )
-    source = read_predictions([ann.write(tmp_path), bob.write(tmp_path)])
+    source = read_sources([ann.write(tmp_path), bob.write(tmp_path)])
     assert set(answers_in(source.predictions)) == ann.answers | {("1", "bob", "pos"), ("2", "bob", "pos")}
     pool = FORMS["toloka: assignments.tsv"]
     other = pool._replace(name="b.tsv", held=[forms.assignment("9.jpg", "w1", "cat")])
-    panel = read_predictions([pool.write(tmp_path), other.write(tmp_path)]).predictions
+    panel = read_sources([pool.write(tmp_path), other.write(tmp_path)]).predictions
     assert set(answers_in(panel)) == pool.answers | {("9.jpg", "w1", "cat")}
 
 
 def test_each_file_is_told_on_a_line_of_its_own(tmp_path, run):
     ann = FORMS["doccano: ann.jsonl"]
     paths = [ann.write(tmp_path), ann._replace(name="bob.jsonl").write(tmp_path)]
-    source = read_predictions(paths)
+    source = read_sources(paths)
     assert [line.partition(":")[0] for line in source.found] == paths and len(source.examples) == 2
     code, _, err = run("aggregate", *paths, "-m", "average")
     assert code == 0 and "\\n" not in err
@@ -109,7 +109,7 @@ def test_each_file_is_told_on_a_line_of_its_own(tmp_path, run):
 def test_an_answer_in_two_files_is_refused(tmp_path):
     pool = FORMS["toloka: assignments.tsv"]
     with pytest.raises(cs.InvalidPredictions, match="an answer must be in one file"):
-        read_predictions([pool.write(tmp_path), pool._replace(name="b.tsv").write(tmp_path)])
+        read_sources([pool.write(tmp_path), pool._replace(name="b.tsv").write(tmp_path)])
 
 
 def test_tasks_of_other_options_are_no_panel(tmp_path):
@@ -117,13 +117,13 @@ def test_tasks_of_other_options_are_no_panel(tmp_path):
     held = [forms.sample(5, [["-1", "F"], ["-2", "F"]], "0", (" true", " false"))]
     other = boolq._replace(name="org__model/samples_rte_2024-05-01T10-00-00.000000.jsonl", held=held)
     with pytest.raises(cs.InvalidPredictions, match="files must have the same options"):
-        read_predictions([boolq.write(tmp_path), other.write(tmp_path)])
+        read_sources([boolq.write(tmp_path), other.write(tmp_path)])
 
 
 def test_a_tool_beside_an_array(tmp_path):
     path = FORMS["wrench: train.json"].write(tmp_path)
     np.savez(tmp_path / "net.npz", net=[[0.1, 0.9], [0.8, 0.2]], items=["0", "1"], classes=["0", "1"])
-    panel = read_predictions([path, f"{tmp_path / 'net.npz'}:net"]).predictions
+    panel = read_sources([path, f"{tmp_path / 'net.npz'}:net"]).predictions
     assert set(panel.members) == {"function 0", "function 1", "function 2", "net"} and panel.n_items == 2
 
 
@@ -155,7 +155,7 @@ def test_options_of_a_document_are_told_by_their_places(tmp_path):
         forms.sample(1, [["-2", "F"], ["-1", "F"]], "d", (" d", " e")),
     ]
     form = forms.Form("lm-eval", "m.jsonl", held, set())
-    source = read_predictions([form.write(tmp_path)])
+    source = read_sources([form.write(tmp_path)])
     assert source.predictions.classes == ["0", "1", "2"]
     assert source.predictions.to_array()[0, 1, 2] == 0
     assert read_labels(form.write(tmp_path)).labels.labels == ["0", "0"]
@@ -172,7 +172,7 @@ def test_a_target_that_may_be_a_place_or_an_option_is_decided_by_the_score(tmp_p
 def test_perplexity_is_no_classification(tmp_path):
     held = [forms.sample(k, [["-40.5", "False"]], "word", (" word",)) for k in range(3)]
     with pytest.raises(cs.InvalidPredictions, match="no classification"):
-        read_predictions([forms.Form("lm-eval", "m.jsonl", held, set()).write(tmp_path)])
+        read_sources([forms.Form("lm-eval", "m.jsonl", held, set()).write(tmp_path)])
 
 
 def test_the_weighted_preference_of_alpaca_eval_is_a_probability(tmp_path):
@@ -192,7 +192,7 @@ def test_the_weighted_preference_of_alpaca_eval_is_a_probability(tmp_path):
 
 def test_answers_in_logs_of_inspect(tmp_path):
     """Made by inspect_ai 0.3.285 with `mockllm` in two epochs; events and messages were taken out."""
-    source = read_predictions([str(MADE / "inspect-choice.json")])
+    source = read_sources([str(MADE / "inspect-choice.json")])
     said = {("q0", "A"), ("q1", "B"), ("q2", "C"), ("q3", "A")}
     found = answers_in(source.predictions)
     assert sorted(found) == sorted((item, "mockllm/model", label) for item, label in said for _ in range(2))
@@ -222,7 +222,7 @@ def test_submitted_responses_of_argilla_in_parquet(tmp_path):
 
     form = FORMS["argilla: flat.jsonl"]
     pl.DataFrame(form.held).write_parquet(tmp_path / "records.parquet")
-    panel = read_predictions([str(tmp_path / "records.parquet")]).predictions
+    panel = read_sources([str(tmp_path / "records.parquet")]).predictions
     assert set(answers_in(panel)) == form.answers
 
 
@@ -232,7 +232,7 @@ def test_scores_of_both_models_are_one_verdict(tmp_path):
         forms.duel(k, "gpt-4", winner, winner) | {"m1_score": 7, "m2_score": 9}
         for k, winner in ((1, "tie"), (2, "model_2"))
     ]
-    panel = read_predictions([forms.Form("", "p.jsonl", held, set()).write(tmp_path)]).predictions
+    panel = read_sources([forms.Form("", "p.jsonl", held, set()).write(tmp_path)]).predictions
     assert len(answers_in(panel)) == 2
 
 
@@ -244,14 +244,14 @@ def test_tasks_of_two_workflows_are_two_questions(tmp_path):
 
 def test_prompts_tell_the_columns_of_one_provider_apart(tmp_path):
     held = [forms.result(0, 0, "a", "pos"), forms.result(0, 1, "a", "neg")]
-    panel = read_predictions([forms.Form("", "p.jsonl", held, set()).write(tmp_path)]).predictions
+    panel = read_sources([forms.Form("", "p.jsonl", held, set()).write(tmp_path)]).predictions
     assert set(answers_in(panel)) == {("0", "a/prompt 0", "pos"), ("0", "a/prompt 1", "neg")}
 
 
 def test_a_grade_that_broke_is_no_verdict(tmp_path):
     held = json.loads(json.dumps(forms.GRADES))
     held[0]["gradingResult"]["componentResults"][0]["metadata"] = {"graderError": True}
-    source = read_predictions([forms.Form("", "p.jsonl", held, set()).write(tmp_path)])
+    source = read_sources([forms.Form("", "p.jsonl", held, set()).write(tmp_path)])
     assert set(answers_in(source.predictions)) == FORMS["promptfoo: graded.jsonl"].answers - {("a/0", "j1", "pass")}
     assert "left out 1 grades with an error" in source.remarks[0]
 
@@ -263,7 +263,7 @@ def test_picked_options_are_read_where_options_were_offered(tmp_path):
         forms.event(0, "match", data | {"picked": "A", "sampled": "A. Since …"}),
         forms.event(1, "match", data | {"picked": "B", "sampled": "B, of course"}),
     ]
-    panel = read_predictions([forms.Form("", "e.jsonl", held, set()).write(tmp_path)]).predictions
+    panel = read_sources([forms.Form("", "e.jsonl", held, set()).write(tmp_path)]).predictions
     assert set(answers_in(panel)) == {("e.dev.0", "gpt-x", "A"), ("e.dev.1", "gpt-x", "B")}
 
 
@@ -271,7 +271,7 @@ def test_the_last_model_of_a_model_graded_eval_judges_the_others(tmp_path):
     """openai/evals, elsuite/modelgraded/classify.py: the last completion function judges."""
     spec = {"spec": forms.SPEC["spec"] | {"completion_fns": ["small", "judge"]}}
     held = [spec, *(forms.event(k, "metrics", {"choice": choice}) for k, choice in enumerate(("Yes", "No")))]
-    panel = read_predictions([forms.Form("", "e.jsonl", held, set()).write(tmp_path)]).predictions
+    panel = read_sources([forms.Form("", "e.jsonl", held, set()).write(tmp_path)]).predictions
     assert set(answers_in(panel)) == {("small/e.dev.0", "judge", "Yes"), ("small/e.dev.1", "judge", "No")}
 
 
@@ -281,7 +281,7 @@ def test_grades_with_several_entries_are_several_questions(tmp_path):
         sample["scores"] = {"judge": {"value": {"polite": place % 2, "short": 1 - place % 2}}}
     sample["scores"]["judge"]["value"]["polite"] = float("nan")
     (tmp_path / "log.json").write_text(json.dumps(held))
-    source = read_predictions([str(tmp_path / "log.json")], told=Told(question="polite"))
+    source = read_sources([str(tmp_path / "log.json")], told=Told(question="polite"))
     assert sorted(label for _, _, label in answers_in(source.predictions)) == ["0", "1"]
     assert "left out 1 samples that a scorer left unscored" in source.remarks[0]
 
@@ -291,13 +291,13 @@ def test_a_session_of_prodigy_that_nobody_named_is_the_file(tmp_path):
     times = ("2024-02-06_10-17-19", "2024-02-07_09-00-01")
     held = [forms.prodigy(k, time, "accept", label="SPORT", _session_id=time) for k, time in enumerate(times)]
     held.append(forms.prodigy(2, "sports-ann", "reject", label="SPORT", _session_id="sports-ann"))
-    panel = read_predictions([forms.Form("", "bob.jsonl", held, set()).write(tmp_path)]).predictions
+    panel = read_sources([forms.Form("", "bob.jsonl", held, set()).write(tmp_path)]).predictions
     assert set(answers_in(panel)) == {("0", "bob", "accept"), ("1", "bob", "accept"), ("2", "sports-ann", "reject")}
 
 
 def test_options_that_nobody_chose_are_classes(tmp_path):
     held = [forms.prodigy(7, "ann", "accept", accept=["A"], options=forms.OPTIONS)]
-    panel = read_predictions([forms.Form("", "p.jsonl", held, set()).write(tmp_path)]).predictions
+    panel = read_sources([forms.Form("", "p.jsonl", held, set()).write(tmp_path)]).predictions
     assert panel.classes == ["A", "B"]
 
 
@@ -306,7 +306,7 @@ def test_unconditional_options_of_mutual_information_are_no_options(tmp_path):
     texts = (" yes", " no", " yes", " no")
     responses = [["-1", "F"], ["-2", "F"], ["-3", "F"], ["-9", "F"]]
     held = [forms.sample(0, responses, "1", texts, acc_mutual_info=1.0)]
-    source = read_predictions([forms.Form("", "m.jsonl", held, set()).write(tmp_path)])
+    source = read_sources([forms.Form("", "m.jsonl", held, set()).write(tmp_path)])
     assert source.predictions.classes == ["no", "yes"]
     np.testing.assert_allclose(source.predictions.to_array()[0, 0, 1], 1 / (1 + np.exp(-1)))
 
@@ -373,13 +373,13 @@ NOT_CLASSES = {
 def test_other_than_classes_is_said_to_be_no_classification(name, tmp_path):
     path, held = NOT_CLASSES[name]
     with pytest.raises(cs.InvalidPredictions, match="no classification"):
-        read_predictions([forms.Form("", path, held, set()).write(tmp_path)])
+        read_sources([forms.Form("", path, held, set()).write(tmp_path)])
 
 
 def test_answers_without_members_are_refused(tmp_path):
     form = FORMS["doccano: ann.jsonl"]._replace(name="all.jsonl")
     with pytest.raises(cs.InvalidPredictions, match="everybody's answers together"):
-        read_predictions([form.write(tmp_path)])
+        read_sources([form.write(tmp_path)])
 
 
 @pytest.mark.parametrize(
@@ -432,7 +432,7 @@ def test_damaged_files_are_read_or_refused(name, tmp_path):
                 place = place[key]
             place[path[-1]] = scrap
             try:
-                read_predictions([form._replace(held=held).write(tmp_path)], told=told(form))
+                read_sources([form._replace(held=held).write(tmp_path)], told=told(form))
             except cs.InvalidPredictions:
                 continue
 

@@ -9,7 +9,7 @@ import pytest
 import consilience as cs
 import tool_forms as forms
 from consilience.data.tables.told import Told
-from consilience.files import read_labels, read_predictions
+from consilience.files import read_labels, read_sources
 from tool_forms import answers_in
 
 
@@ -18,7 +18,7 @@ def write(folder, name, held):
 
 
 def found(*paths, question=None):
-    return set(answers_in(read_predictions(list(paths), told=Told(question=question)).predictions))
+    return set(answers_in(read_sources(list(paths), told=Told(question=question)).predictions))
 
 
 # ---- two files call different things by one name ---------------------------------------------------------------
@@ -96,7 +96,7 @@ def test_questions_of_two_subjects_in_helm_are_told_apart(tmp_path):
 def test_an_invalidated_sample_of_inspect_does_not_count(tmp_path):
     """inspect_ai, log/_log.py: EvalSample.invalidation, which `invalidate_samples` sets."""
     held = log("arc", "m", "ABA", _2={"invalidation": {"author": "ann", "reason": "leaked"}})
-    source = read_predictions([write(tmp_path, "a.json", held)])
+    source = read_sources([write(tmp_path, "a.json", held)])
     assert set(answers_in(source.predictions)) == {("1", "m", "A"), ("2", "m", "B")}
     assert "left out 1 invalidated samples" in source.remarks[0]
 
@@ -110,7 +110,7 @@ def test_assignments_of_toloka_that_are_not_done_do_not_count(status, counts, tm
     """Toloka/toloka-kit, client/assignment.py: Status of an assignment, and of `get_assignments_df`."""
     held = [forms.assignment("1.jpg", "w1", "cat"), forms.assignment("2.jpg", "w1", "dog")]
     last = forms.assignment("2.jpg", "w2", "cat") | {"ASSIGNMENT:status": status}
-    source = read_predictions([write(tmp_path, "pool.tsv", [*held, last])])
+    source = read_sources([write(tmp_path, "pool.tsv", [*held, last])])
     assert (("2.jpg", "w2", "cat") in set(answers_in(source.predictions))) == counts
     assert counts or f"left out 1 {status.lower()} assignments" in source.remarks[0]
 
@@ -140,11 +140,11 @@ def test_csv_of_doccano_is_of_one_annotator(tmp_path):
 
 def test_a_label_of_doccano_may_contain_what_joins_several(tmp_path):
     """`issue` is the label of a row, and 3 of none. A file of JSON Lines has lists, which leave no doubt."""
-    source = read_predictions([doccano_csv(tmp_path, "ann.csv", ["C#", "issue#3", "issue", "issue#3"])])
+    source = read_sources([doccano_csv(tmp_path, "ann.csv", ["C#", "issue#3", "issue", "issue#3"])])
     assert [label for _, _, label in sorted(answers_in(source.predictions))] == ["C#", "issue#3", "issue", "issue#3"]
     assert "'issue#3' was read as one label; JSONL" in source.remarks[0]
     rows = [{"id": k, "text": "t", "label": [said], "Comments": []} for k, said in enumerate(["a#b", "a", "b"])]
-    source = read_predictions([write(tmp_path, "bob.jsonl", rows)])
+    source = read_sources([write(tmp_path, "bob.jsonl", rows)])
     assert [label for _, _, label in sorted(answers_in(source.predictions))] == ["a#b", "a", "b"]
     assert not source.remarks
 
@@ -161,7 +161,7 @@ def test_a_table_of_several_people_is_not_one_of_doccano(tmp_path):
 def test_a_model_that_was_asked_several_times(tmp_path):
     """lm_eval/evaluator.py: with `repeats` and no filter that takes one, each document has a list of answers."""
     held = [forms.generated(k, said, "A", "none") for k, said in enumerate((["A", "B", "[invalid]"], ["B", "B", "A"]))]
-    source = read_predictions([write(tmp_path, "m.jsonl", held)])
+    source = read_sources([write(tmp_path, "m.jsonl", held)])
     assert sorted(label for item, _, label in answers_in(source.predictions) if item[0] == "0") == ["A", "B"]
     assert sorted(label for item, _, label in answers_in(source.predictions) if item[0] == "1") == ["A", "B", "B"]
 
@@ -174,7 +174,7 @@ def test_targets_that_are_not_written_as_answers_are_no_truth(target, tmp_path):
     for record, is_right in zip(held, (1.0, 1.0, 0.0), strict=True):
         record["exact_match"] = is_right
     path = write(tmp_path, "m.jsonl", held)
-    source = read_predictions([path])
+    source = read_sources([path])
     assert [label for _, _, label in answers_in(source.predictions)] == said
     assert "targets are not written as the answers are" in source.remarks[0]
     with pytest.raises(cs.InvalidPredictions, match="must have true labels"):
@@ -185,7 +185,7 @@ def test_a_task_of_zooniverse_that_came_to_ask_something_else_is_told(tmp_path):
     """A workflow's versions share the names of tasks; `task_label` has the question."""
     held = [forms.classification(subject, "ann", said) for subject, said in (("1", "Yes"), ("2", "No"))]
     held[1]["annotations"] = held[1]["annotations"].replace("\\u2026", "Is it a star?")
-    (remark,) = read_predictions([write(tmp_path, "z.csv", held)]).remarks
+    (remark,) = read_sources([write(tmp_path, "z.csv", held)]).remarks
     assert "asked in 2 wordings" in remark and "Is it a star?" in remark
 
 
@@ -231,7 +231,7 @@ def saved(request, tmp_path):
 
 def test_rows_of_label_studio_are_answers_to_a_control(saved):
     """The site is the same in both rows of a task, and no control; ids and times are none either."""
-    source = read_predictions([saved(rows_of_label_studio(mood=MOODS))])
+    source = read_sources([saved(rows_of_label_studio(mood=MOODS))])
     assert set(answers_in(source.predictions)) == EXPECTED
     assert "do not say what is ground truth" in source.remarks[0]
 
@@ -270,7 +270,7 @@ def test_a_control_of_label_studio_on_which_all_agree_may_stand_beside_another(s
     stars = [[{"rating": 1 + k % 5}] for k in range(6)]
     path = saved(without(rows_of_label_studio(mood=AGREED, stars=stars), "text", "site"))
     assert found(path, question="mood") == ALL_AGREED
-    source = read_predictions([path])
+    source = read_sources([path])
     assert {label for _, _, label in answers_in(source.predictions)} == {"1", "2", "3", "4", "5"}
     assert "['mood'] may be the question too, though the same in all rows" in source.remarks[0]
 

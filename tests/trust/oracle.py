@@ -12,7 +12,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 import consilience as cs
-from consilience.files import read_labels, read_posterior, read_predictions
+from consilience.files import read_labels, read_posterior, read_sources
 from consilience.report.page import report_payload
 from written import write_fitted
 
@@ -55,7 +55,7 @@ def _refusals(path: Path) -> Iterator[list[str]]:
 
 
 def _aggregate(path: Path) -> Any:
-    return read_predictions([str(path)]).predictions
+    return read_sources([str(path)]).predictions
 
 
 def _labels(path: Path) -> Any:

@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 
 import consilience as cs
-from consilience.files import read_labels, read_predictions
+from consilience.files import read_labels, read_sources
 
 BLOCK = np.random.default_rng(0).dirichlet(np.ones(3), size=(3, 8))
 HALVES = np.random.default_rng(1).multinomial(64, np.ones(3) / 3, size=(3, 8)) / 64  # exact in half precision
@@ -185,7 +185,7 @@ WIDE_FILES = {
 @pytest.mark.parametrize("write", WIDE_FILES.values(), ids=WIDE_FILES)
 def test_tables_of_probabilities(tmp_path, write):
     write(tmp_path / "net.csv")
-    read = read_predictions([str(tmp_path / "net.csv")]).predictions
+    read = read_sources([str(tmp_path / "net.csv")]).predictions
     assert (read.items, read.classes) == (NAMED.index.tolist(), ["cat", "dog", "owl"])
     np.testing.assert_allclose(read.to_array()[0], BLOCK[0], rtol=1e-15)
 
@@ -194,7 +194,7 @@ def test_tables_of_probabilities(tmp_path, write):
 @pytest.mark.parametrize("with_items", [True, False])
 def test_classes_may_be_called_like_columns(tmp_path, classes, with_items):
     NAMED.set_axis(classes, axis=1).to_csv(tmp_path / "net.csv", index=with_items)
-    read = read_predictions([str(tmp_path / "net.csv")]).predictions
+    read = read_sources([str(tmp_path / "net.csv")]).predictions
     assert read.classes == classes and read.members == ["net"]
     np.testing.assert_allclose(read.to_array()[0], BLOCK[0], rtol=1e-15)
 
@@ -206,7 +206,7 @@ def test_a_long_table_with_an_index(tmp_path, suffix):
     )
     frame["dog"] = 1 - frame["cat"]
     getattr(frame, f"to_{suffix}")(tmp_path / f"long.{suffix}")
-    read = read_predictions([str(tmp_path / f"long.{suffix}")]).predictions
+    read = read_sources([str(tmp_path / f"long.{suffix}")]).predictions
     assert (read.members, read.classes) == (["a", "b"], ["cat", "dog"])
 
 
@@ -219,5 +219,5 @@ def test_flat_files_of_labels_of_which_some_lack_a_class(tmp_path):
     rows = np.array([[0, 1, 2, 0], [0, 1, 1, 0], [1, 1, 1, 1]])
     for place, row in enumerate(rows):
         np.save(tmp_path / f"{place}.npy", row)
-    read = read_predictions([str(tmp_path / f"{place}.npy") for place in range(3)]).predictions
+    read = read_sources([str(tmp_path / f"{place}.npy") for place in range(3)]).predictions
     np.testing.assert_array_equal(read.to_array(), P.from_labels(rows, 3).to_array())

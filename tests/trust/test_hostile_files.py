@@ -12,12 +12,12 @@ import pytest
 
 import consilience as cs
 from consilience.aggregators.registry import commands
-from consilience.files import read_labels, read_posterior, read_predictions
+from consilience.files import read_labels, read_posterior, read_sources
 from consilience.system import untrusted
 
 BLOCK = np.random.default_rng(0).dirichlet(np.ones(3), size=(3, 8))
 READERS = {
-    "aggregate": lambda path: read_predictions([str(path)]),
+    "aggregate": lambda path: read_sources([str(path)]),
     "labels": lambda path: read_labels(str(path)).labels,
     "evaluate": lambda path: read_posterior(str(path)),
     "load": cs.load,
@@ -95,7 +95,7 @@ def test_many_small_entries_add_up(tmp_path, monkeypatch):
     monkeypatch.setattr(untrusted, "MOST_UNPACKED", 2**20)
     archive(tmp_path / "a.npz", [(f"{n}.npy", npy(np.zeros(2**16))) for n in range(64)])
     with pytest.raises(cs.InvalidPredictions, match="would unpack to"):
-        read_predictions([str(tmp_path / "a.npz")])
+        read_sources([str(tmp_path / "a.npz")])
     assert read_labels(f"{tmp_path / 'a.npz'}:3").labels.shape == (2**16,)  # nothing else is unpacked
 
 
@@ -103,7 +103,7 @@ def test_an_archive_that_holds_more_than_it_claims(tmp_path):
     """What is unpacked ends where the directory says it does."""
     archive(tmp_path / "a.npz", [("p.npy", npy(np.zeros((1, 2**21, 2))))], claim=500)
     with little_memory(), pytest.raises(cs.InvalidPredictions, match="Bad CRC-32"):
-        read_predictions([str(tmp_path / "a.npz")])
+        read_sources([str(tmp_path / "a.npz")])
 
 
 def test_parquet_that_claims_many_rows(tmp_path):
@@ -113,7 +113,7 @@ def test_parquet_that_claims_many_rows(tmp_path):
     assert (tmp_path / "a.parquet").stat().st_size < 200_000
     before, started = pa.total_allocated_bytes(), time.perf_counter()
     with little_memory(), pytest.raises(cs.InvalidPredictions, match="claims 33,554,432 cells, and at most"):
-        read_predictions([str(tmp_path / "a.parquet")])
+        read_sources([str(tmp_path / "a.parquet")])
     assert pa.total_allocated_bytes() - before < LITTLE and time.perf_counter() - started < 5
 
 
@@ -126,7 +126,7 @@ def test_parquet_that_repeats_a_long_text(tmp_path):
     pq.write_table(pa.table(columns), tmp_path / "a.parquet", compression="gzip")
     assert (tmp_path / "a.parquet").stat().st_size < 200_000
     with little_memory(64 * 2**20):
-        assert read_predictions([str(tmp_path / "a.parquet")]).predictions.n_members == 1
+        assert read_sources([str(tmp_path / "a.parquet")]).predictions.n_members == 1
 
 
 @pytest.mark.parametrize("kind", ["encrypted", "bzip2", "twice"])
@@ -184,7 +184,7 @@ def test_nothing_is_unpacked_to_disk(tmp_path, entry):
     inside = tmp_path / "inside"
     inside.mkdir()
     archive(inside / "a.npz", [(f"{entry}.npy", npy(BLOCK))])
-    assert read_predictions([str(inside / "a.npz")]).predictions.n_members == 3
+    assert read_sources([str(inside / "a.npz")]).predictions.n_members == 3
     assert sorted(tmp_path.rglob("*")) == [inside, inside / "a.npz"]
 
 

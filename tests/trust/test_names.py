@@ -12,7 +12,7 @@ import pytest
 
 import consilience as cs
 from consilience.data.tables.told import Told
-from consilience.files import read_labels, read_posterior, read_predictions
+from consilience.files import read_labels, read_posterior, read_sources
 from consilience.system import machine as memory
 from written import write_fitted
 
@@ -65,7 +65,7 @@ def test_labels_that_read_like_numbers_are_names(wide):
 
 
 def test_a_member_who_never_says_a_class_says_the_others(wide):
-    predictions = read_predictions(["wide.csv"]).predictions
+    predictions = read_sources(["wide.csv"]).predictions
     assert predictions.classes == CLASSES
     assert (cs.diagnose(predictions).agreement > 0.6).all()
 
@@ -108,7 +108,7 @@ def test_versions_are_two_names_in_every_table(run, tmp_path):
         "item,a,b,c\n1.1,1.1,1.1,1.1\n1.10,1.10,1.10,1.10\n2,1.1,1.1,1.1\n", encoding="utf-8"
     )
     for name in ("long.csv", "wide.csv"):
-        p = read_predictions([name]).predictions
+        p = read_sources([name]).predictions
         assert (p.items, p.classes) == (["1.1", "1.10", "2"], ["1.1", "1.10"])
     labels_csv("y.csv", {"1.1": "1.1", "1.10": "1.10"})
     code, out, _ = run("aggregate", "wide.csv", "--labels", "y.csv", "--json")
@@ -121,7 +121,7 @@ def test_gaps_that_made_floats_of_whole_numbers(tmp_path):
     frame.to_csv(tmp_path / "gap.csv", index=False)
     frame.to_parquet(tmp_path / "gap.parquet")
     for name in ("gap.csv", "gap.parquet"):
-        assert read_predictions([str(tmp_path / name)]).predictions.classes == ["1", "2", "3"]
+        assert read_sources([str(tmp_path / name)]).predictions.classes == ["1", "2", "3"]
     long = frame.melt("item", var_name="worker", value_name="label").rename(columns={"item": "task"})
     p = cs.Predictions.from_frame(long)
     assert p.classes == [1, 2, 3] and cs.MajorityVote().fit_predict(p).tolist() == [1, 2, 1, 2, 1, 3]
@@ -133,13 +133,13 @@ def test_two_spellings_in_one_column_are_refused(tmp_path):
         cs.Predictions.from_frame(pd.DataFrame(answers))
     (tmp_path / "w.csv").write_text("item,a,b\n1,2,2\n2,2.0,3\n", encoding="utf-8")
     with pytest.raises(cs.InvalidPredictions, match="column 'a' must spell a name in one way"):
-        read_predictions([str(tmp_path / "w.csv")])
+        read_sources([str(tmp_path / "w.csv")])
 
 
 def test_infinite_numbers_are_no_surprise(tmp_path):
     frame = pd.DataFrame({"item": ["a", "b"] * 2, "worker": list("uuvv"), "label": ["inf", "1e3", "inf", "inf"]})
     frame.to_parquet(tmp_path / "t.parquet")
-    assert read_predictions([str(tmp_path / "t.parquet")]).predictions.classes == ["1e3", "inf"]
+    assert read_sources([str(tmp_path / "t.parquet")]).predictions.classes == ["1e3", "inf"]
 
 
 @pytest.mark.parametrize("library", [pd.DataFrame, pl.DataFrame, pa.table])
@@ -383,7 +383,7 @@ def test_probabilities_in_other_words(tmp_path, written, words):
     cells = [[str(place), *map(written, row)] for place, row in enumerate(rows)]
     with (tmp_path / "net.csv").open("w", newline="", encoding="utf-8") as file:
         csv.writer(file).writerows([["item", "cat", "dog", "owl"], *cells])
-    source = read_predictions([str(tmp_path / "net.csv")])
+    source = read_sources([str(tmp_path / "net.csv")])
     assert source.predictions.classes == ["cat", "dog", "owl"] and words in source.found[0]
     np.testing.assert_allclose(source.predictions.to_array()[0], rows, atol=0.011)
     np.testing.assert_allclose(source.predictions.to_array()[0].sum(axis=1), 1, atol=1e-3)
@@ -392,10 +392,10 @@ def test_probabilities_in_other_words(tmp_path, written, words):
 def test_missing_cells_are_missing(tmp_path):
     (tmp_path / "a.csv").write_text("item,cat,dog\n1,0.9,0.1\n2,NA,NA\n3,0.2,0.8\n", encoding="utf-8")
     (tmp_path / "b.csv").write_text("item,cat,dog\n1,0.9,0.1\n2,0.6,0.4\n3,nan,nan\n", encoding="utf-8")
-    p = read_predictions([str(tmp_path / name) for name in ("a.csv", "b.csv")]).predictions
+    p = read_sources([str(tmp_path / name) for name in ("a.csv", "b.csv")]).predictions
     assert np.isnan(p.to_array()).all(axis=2).tolist() == [[False, True, False], [False, False, True]]
     (tmp_path / "w.csv").write_text("item,ann,bob\n1,x,y\n2,NA,y\n3,x,x\n", encoding="utf-8")
-    source = read_predictions([str(tmp_path / "w.csv")])
+    source = read_sources([str(tmp_path / "w.csv")])
     assert source.predictions.classes == ["x", "y"] and "1 cells such as NA are missing answers" in source.found[0]
 
 
@@ -415,22 +415,22 @@ def test_what_is_absurd_is_refused(tmp_path, kind):
     rows, message = ABSURD[kind]
     pd.DataFrame(rows).add_prefix("c").to_csv(tmp_path / "t.csv", index_label="item")
     with pytest.raises(cs.InvalidPredictions, match=message):
-        read_predictions([str(tmp_path / "t.csv")])
+        read_sources([str(tmp_path / "t.csv")])
 
 
 def test_arrays_the_wrong_way_round(tmp_path):
     for array in (RNG.integers(3, size=(500, 4)), RNG.dirichlet(np.ones(3), size=(500, 4))):
         np.save(tmp_path / "t.npy", array)
         with pytest.raises(cs.InvalidPredictions, match="500 × 4.* may be .*members, items.* or .*items, members"):
-            read_predictions([str(tmp_path / "t.npy")])
+            read_sources([str(tmp_path / "t.npy")])
 
 
 def test_numbers_in_the_column_of_labels(tmp_path):
     frame = pd.DataFrame({"item": range(40), "member": ["a", "b"] * 20, "prediction": RNG.random(40).round(2)})
     frame.to_csv(tmp_path / "t.csv", index=False)
     with pytest.raises(cs.InvalidPredictions, match="labels must be names or whole numbers; column 'prediction' holds"):
-        read_predictions([str(tmp_path / "t.csv")])
-    told = read_predictions([str(tmp_path / "t.csv")], told=Told("item", "member", "prediction")).predictions
+        read_sources([str(tmp_path / "t.csv")])
+    told = read_sources([str(tmp_path / "t.csv")], told=Told("item", "member", "prediction")).predictions
     assert told.n_members == 2
 
 

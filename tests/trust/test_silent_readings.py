@@ -9,7 +9,7 @@ import pytest
 
 import consilience as cs
 from consilience.data.tables.told import Told
-from consilience.files import read_predictions
+from consilience.files import read_sources
 
 RNG = np.random.default_rng(1)
 ITEMS, WORKERS, CLASSES = [f"q{place}" for place in range(12)], ["ann", "bob", "cyd"], ["cat", "dog", "owl"]
@@ -57,7 +57,7 @@ def read(request, tmp_path):
         else:
             frame.to_csv(path, index=False)
         if request.param == "command line":
-            return read_predictions([str(path)], told=Told(**told)).predictions
+            return read_sources([str(path)], told=Told(**told)).predictions
         return cs.read_predictions(path, **told)
 
     return by_door
@@ -485,13 +485,13 @@ def test_lists_in_the_cells_of_a_frame():
 def test_what_a_column_without_a_name_is_read_as_is_said(tmp_path):
     """Such a column named the items, or was left out, without a word."""
     wide().rename(columns={"id": ""}).to_csv(tmp_path / "names.csv", index=False)
-    assert "items in the column without a name" in read_predictions([str(tmp_path / "names.csv")]).found[0]
+    assert "items in the column without a name" in read_sources([str(tmp_path / "names.csv")]).found[0]
     votes().assign(**{"": range(100, 136)}).to_csv(tmp_path / "left.csv", index=False)
-    assert "; the column without a name is not read" in read_predictions([str(tmp_path / "left.csv")]).found[0]
+    assert "; the column without a name is not read" in read_sources([str(tmp_path / "left.csv")]).found[0]
     wide(**{"": [f"p{place}" for place in range(12)]}).to_csv(tmp_path / "left.csv", index=False)
-    assert "; the column without a name is not read" in read_predictions([str(tmp_path / "left.csv")]).found[0]
+    assert "; the column without a name is not read" in read_sources([str(tmp_path / "left.csv")]).found[0]
     votes().to_csv(tmp_path / "counts.csv")
-    assert "without a name" not in read_predictions([str(tmp_path / "counts.csv")]).found[0]
+    assert "without a name" not in read_sources([str(tmp_path / "counts.csv")]).found[0]
 
 
 def test_a_member_without_a_name(read):
@@ -534,11 +534,11 @@ def test_two_spellings_of_an_item_in_json(tmp_path):
     lines[-1]["label"] = "dog"
     (tmp_path / "votes.jsonl").write_text("\n".join(map(json.dumps, lines)))
     with refused("'task' must spell a name in one way; got '2' and '2.0'"):
-        read_predictions([str(tmp_path / "votes.jsonl")])
+        read_sources([str(tmp_path / "votes.jsonl")])
 
 
 def test_a_turned_array_of_probabilities_is_called_so(tmp_path):
     np.save(tmp_path / "ann.npy", SHARES[:, 0].T)
     np.save(tmp_path / "bob.npy", SHARES[:, 1].T)
     with refused("must be .items, classes.; here columns sum to 1, not rows: turn it"):
-        read_predictions([str(tmp_path / "ann.npy"), str(tmp_path / "bob.npy")])
+        read_sources([str(tmp_path / "ann.npy"), str(tmp_path / "bob.npy")])

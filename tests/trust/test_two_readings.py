@@ -6,7 +6,7 @@ import pytest
 
 import consilience as cs
 from consilience.data.tables.told import Told
-from consilience.files import read_labels, read_predictions
+from consilience.files import read_labels, read_sources
 
 RNG = np.random.default_rng(0)
 
@@ -35,7 +35,7 @@ def written(tmp_path):
 
 
 def read(*paths, **told):
-    return read_predictions(list(paths), told=Told(**told)).predictions
+    return read_sources(list(paths), told=Told(**told)).predictions
 
 
 def lines(header, *rows):

@@ -14,13 +14,12 @@ from consilience.aggregators.consensus.class_shares import EVEN, read_shares
 from consilience.aggregators.registry import commands
 from consilience.cli import screen
 from consilience.cli.wording import on_command_line
-from consilience.data.axes import some
+from consilience.data.axes import look_like_ratings, some
 from consilience.data.labels import NamedLabels, known_labels
 from consilience.data.names import UNKNOWN, is_missing, nearly_same, text_of
-from consilience.data.order import look_like_ratings
 from consilience.data.predictions import doubts
 from consilience.data.tables.told import role_of
-from consilience.files import read_labels, read_predictions, split_source
+from consilience.files import read_labels, read_sources, split_source
 from consilience.files.contents import ARRAY_FORMATS, TABLE_FORMATS, read_contents
 from consilience.maths.em import UNSETTLED
 from consilience.system.errors import InvalidPredictions
@@ -44,7 +43,7 @@ def predictions_of(
     """
     told = with_classes_of(model, told)
     with _remarked(), screen.waiting("reading"):
-        source = read_predictions(files, logits=logits, told=told)
+        source = read_sources(files, logits=logits, told=told)
     if not quiet:
         screen.print_found(source.found, source.examples)
         for doubt in doubts(source.predictions):

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from consilience.data.axes import PLURAL, Axis, some
+from consilience.data.axes import PLURAL, Axis, in_order, some
 from consilience.data.names import text_of
-from consilience.data.order import in_order
 from consilience.system.arrays import IntArray, take
 from consilience.system.errors import InvalidPredictions
 

@@ -1,4 +1,4 @@
-"""Names along an axis: members, items or classes."""
+"""Names along an axis: members, items or classes, which may be ratings."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from typing import Any, NamedTuple, final
 import numpy as np
 import numpy.typing as npt
 
-from consilience.data.names import is_missing, look_alike, text_of, texts_of
-from consilience.system.arrays import IntArray
+from consilience.data.names import is_missing, is_whole, look_alike, sorted_names, text_of, texts_of
+from consilience.system.arrays import FloatArray, IntArray
 from consilience.system.errors import InvalidPredictions
 
 PLURAL = {"member": "members", "item": "items", "class": "classes"}
@@ -206,3 +206,69 @@ def short(name: Any) -> str:
     """A name for a message, cut where it is very long."""
     text = repr(name)
     return text if len(text) <= LONGEST_NAME else f"{text[: LONGEST_NAME - 1]}…"
+
+
+# ---- classes that are ratings -----------------------------------------------------------------------------------
+
+FEWEST, MOST = 3, 11
+"""So many whole numbers in a row look like ratings: two have no order to speak of, and 0 to 10 is the widest scale."""
+
+
+def in_order(classes: Axis, told: Sequence[Any] | None = None) -> Axis:
+    """The classes as ratings: in the order of their numbers, or in the one that was told.
+
+    Classes without names are in the order of their places.
+
+    >>> in_order(Axis("class", 3, ["10", "2", "9"])).names
+    ['2', '9', '10']
+    """
+    names = classes.names if told is None else list(told)
+    if told is None and classes.is_named:
+        if _numbers(names) is None:
+            raise InvalidPredictions(
+                "ordered classes must be numbers, or be listed in their order as classes; "
+                f"got {some(names)}, whose order is not known"
+            )
+        names = sorted_names(names)
+    return Axis("class", classes.size, names if classes.is_named else None, by_name=classes.by_name, ordered=True)
+
+
+def check_order(classes: Axis) -> Axis:
+    """Classes whose order was chosen, as ratings; raises if they are numbers in another order than by size."""
+    values = _numbers(classes.names)
+    if values is not None and (np.diff(values) <= 0).any():
+        raise InvalidPredictions(f"ordered classes must rise from the first to the last; got {some(classes.names)}")
+    return Axis("class", classes.size, classes.names if classes.is_named else None, ordered=True)
+
+
+def ratings_of(classes: Sequence[Any]) -> FloatArray:
+    """The numbers that ordered classes stand for: their names, or 0, 1, 2, … if some name is not a number.
+
+    >>> ratings_of(["1", "2", "3"]).tolist(), ratings_of(["bad", "fair", "good"]).tolist()
+    ([1.0, 2.0, 3.0], [0.0, 1.0, 2.0])
+    """
+    values = _numbers(classes)
+    return np.arange(len(classes), dtype=np.float64) if values is None else values
+
+
+def look_like_ratings(classes: Axis) -> bool:
+    """Whether the classes are named by whole numbers in a row, as ratings are; so are codes, so that it is only said.
+
+    >>> look_like_ratings(Axis("class", 5, [1, 2, 3, 4, 5])), look_like_ratings(Axis("class", 3, [1, 2, 4]))
+    (True, False)
+    """
+    if not classes.is_named or not FEWEST <= classes.size <= MOST or classes.ordered:
+        return False
+    texts = [text_of(name) for name in classes.names]
+    if not all(map(is_whole, texts)):
+        return False
+    return bool((np.diff(sorted(map(int, texts))) == 1).all())
+
+
+def _numbers(names: Sequence[Any]) -> FloatArray | None:
+    """The names as numbers; None if some name is none."""
+    try:
+        values = np.array([float(text_of(name)) for name in names])
+    except ValueError:
+        return None
+    return values if np.isfinite(values).all() else None

@@ -164,53 +164,46 @@ def read_label_frame(frame: Any, known: Axis) -> LabelFrame:
     """
     columns, index = columns_of(frame), getattr(frame, "index", None)
     columns = columns if index is None else columns.kept(frame.columns)  # the index is one of them
-    is_index_named = getattr(index, "name", None) is not None
-    texts = columns.kept(name for name in columns if isinstance(name, str))
-    usual = next((columns[name] for name in ("item", "task") if name in columns), None)
-    has_usual = usual is not None or is_index_named
-    item = None if _sum_to_one(columns.all) else usual if has_usual else _item(frame, texts, known)
+    item = None if _sum_to_one(columns.all) else _item(frame, columns, known)
     others = [own for own in columns.all if own is not item]
     if not others:
         raise InvalidPredictions(
             "a frame of labels must have a column 'label', or a column of probabilities for each class; "
             f"it has {some(list(columns))}"
         )
-    items = item.rows() if item is not None else None if index is None else list(index)
-    if items is None:
-        check_order_is_known(known)
-    elif item is None:
-        _check_index(items, known)
-        if known.by_name and not known.is_counted and not is_index_named and _counts(items):
-            raise InvalidPredictions(
-                f"labels must name their items, {some(known.names)}; the index of the frame only counts its rows, and "
-                f"none of its columns {some(list(columns))} has a usual name for items: call one item, or make it the "
-                "index"
-            )
-    label = others[0] if len(others) == 1 else None if _sum_to_one(others) else label_of_truths(texts, item)
+    items = _indexed(index, known, columns) if item is None else item.rows()
+    label = others[0] if len(others) == 1 else None if _sum_to_one(others) else label_of_truths(columns.texts, item)
     if label is None:  # the columns are classes, which may be called `true` and `false`
         return LabelFrame(items, None, numbers_of(others).values, names_of(others))
     return LabelFrame(items, label.rows(), None, [])
 
 
-def _item(frame: Any, columns: Columns, known: Axis) -> Column | None:
-    """The column of items that has no name like `item`; None if the index names them.
+def _indexed(index: Any, known: Axis, columns: Columns) -> list[Any] | None:
+    """The items in the index of a frame; None if it has none."""
+    if index is None:
+        check_order_is_known(known)
+        return None
+    items = list(index)
+    _check_index(items, known)
+    if known.by_name and not known.is_counted and index.name is None and _counts(items):
+        raise InvalidPredictions(
+            f"labels must name their items, {some(known.names)}; the index of the frame only counts its rows, and "
+            f"none of its columns {some(list(columns))} has a usual name for items: call one item, or make it the index"
+        )
+    return items
 
-    Raises if several may, and if a column has a name for each row, but not those of the items: the rows are then about
-    others, or in an unknown order.
-    """
-    index, found = index_names(frame), usual_items(columns, are_truths=True)
+
+def _item(frame: Any, columns: Columns, known: Axis) -> Column | None:
+    """The column of items; None if the index names them."""
+    usual = next((columns[name] for name in ("item", "task") if name in columns), None)
+    if usual is not None or getattr(getattr(frame, "index", None), "name", None) is not None:
+        return usual
+    index, found = index_names(frame), usual_items(columns.texts, are_truths=True)
     if found and (index is None or found[0].is_exact("item")):
         return found[0]
-    naming = columns_naming(known, columns)
     if index is None:
-        others = naming or unusual(columns)
-        if others and len(naming) != 1:
-            raise InvalidPredictions(
-                f"labels must name their items, {some(known.names)}, in one column; {some(names_of(others))} may be "
-                "meant: call that column item, or leave it out if the rows are in the order of the items"
-            )
-        return next(iter((*naming, *(own for own in columns.all if own.is_count))), None)
-    for own in naming if known.has_all(index) else ():
+        return _naming(known, columns.texts)
+    for own in columns_naming(known, columns.texts) if known.has_all(index) else ():
         # The index, such as the numbers of rows that were kept, may name items, and a column others.
         if list(map(known.find, own.rows())) != list(map(known.find, index)):
             raise InvalidPredictions(
@@ -218,6 +211,22 @@ def _item(frame: Any, columns: Columns, known: Axis) -> Column | None:
                 "the column item, or leave it out"
             )
     return None  # an index of names says more than a column such as `text`
+
+
+def _naming(known: Axis, columns: Columns) -> Column | None:
+    """The one column, whatever its name, that holds names of the known items, else an index that counts the rows.
+
+    Raises if several do, and if a column has a name for each row, but not those of the items: the rows are then about
+    others, or in an unknown order.
+    """
+    naming = columns_naming(known, columns)
+    others = naming or unusual(columns)
+    if others and len(naming) != 1:
+        raise InvalidPredictions(
+            f"labels must name their items, {some(known.names)}, in one column; {some(names_of(others))} may be meant: "
+            "call that column item, or leave it out if the rows are in the order of the items"
+        )
+    return next(iter((*naming, *(own for own in columns.all if own.is_count))), None)
 
 
 def _sum_to_one(columns: Sequence[Column]) -> bool:

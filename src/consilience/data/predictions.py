@@ -22,9 +22,8 @@ from consilience.data.alignment import (
     places_of_members,
 )
 from consilience.data.answers import NUMBERS_AT_ONCE, HardAnswers, SoftMember, merge_answers
-from consilience.data.axes import PLURAL, Axes, Axis, listed, short, some
+from consilience.data.axes import PLURAL, Axes, Axis, check_order, in_order, listed, short, some
 from consilience.data.names import nearly_same
-from consilience.data.order import check_order, in_order
 from consilience.data.reading import (
     axis_of_positions,
     check_answers,
@@ -40,7 +39,7 @@ from consilience.data.reading import (
     validated,
 )
 from consilience.data.tables.columns import Columns
-from consilience.data.tables.frames import columns_of, is_member_table, shared_index
+from consilience.data.tables.frames import columns_of, is_member_table, read_member, shared_index
 from consilience.data.tables.told import Told
 from consilience.system.arrays import (
     Array,
@@ -798,8 +797,6 @@ def _of_member_tables(
     normalize: bool,
 ) -> Predictions:
     """One data frame, array or list of scores for each member. Items and classes are matched by name."""
-    from consilience.data.tables.members import read_member  # noqa: PLC0415 - it makes predictions
-
     names = None if members is None else Axis("member", len(tables), members).names
     own_items = None if items is None else listed("item", items)
     parts = []

@@ -3,20 +3,29 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 
 from consilience.data.axes import some
+from consilience.data.names import as_written, text_of
+from consilience.data.tables.columns import Column, Columns, are_scored, is_row
 from consilience.data.tables.numbers import SCALES, Scale
 from consilience.data.tables.told import Told
-from consilience.files.delimited import read_delimited
-from consilience.files.parquet import read_parquet
-from consilience.files.records import check_is_flat, columns_of_json, read_json, records_in
-from consilience.files.tools import export_of, is_of_tool, reader_of_json, reader_of_table, records_of
+from consilience.files.delimited import MOST_COLUMNS, read_delimited
+from consilience.files.stored import read_database, read_parquet, read_sheet
+from consilience.files.tools import (
+    are_spans,
+    export_of,
+    is_of_tool,
+    reader_of_json,
+    reader_of_table,
+    records_of,
+    unknown_form,
+)
 from consilience.files.tools.inspect_ai import unpacked
-from consilience.files.workbooks import read_database, read_sheet
 from consilience.system.errors import InvalidPredictions, extra, within
 from consilience.system.untrusted import (
     UNREADABLE,
@@ -24,16 +33,18 @@ from consilience.system.untrusted import (
     names_in_npz,
     read_npy,
     read_npz,
+    read_text,
     reason_of,
+    stem_of,
+    whole_number,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Collection, Mapping
 
-    from consilience.data.tables.columns import Columns
     from consilience.files.tools.export import Export, Reader
 
-Order: TypeAlias = Literal["members-first", "items-first"]
+
 Arrays = dict[str, np.ndarray[Any, Any]]
 
 ARRAY_FORMATS = {".npy": "NumPy array", ".npz": "NumPy archive", ".safetensors": "safetensors file"}
@@ -67,10 +78,9 @@ PACKED = (".csv", ".tsv", ".jsonl", ".ndjson", ".json")
 """Formats of text, which may be packed: `votes.csv.gz`."""
 
 
-ORDERS: dict[str, Order] = {"members-first": "members-first", "items-first": "items-first"}
+ORDERS = ("members-first", "items-first")
 """The words by which a user says which axis of an array comes first, as in `votes.npy:items-first`."""
 
-Word = TypeVar("Word")
 Entry = TypeVar("Entry")
 
 
@@ -83,7 +93,7 @@ class Contents(NamedTuple):
     arrays: Arrays | None
     table: Columns | None
     scale: Scale | None = None  # as the user says
-    order: Order | None = None  # of the axes, as the user says
+    order: str | None = None  # of the axes, as the user says
     export: Export | None = None
 
 
@@ -100,7 +110,8 @@ def read_contents(source: str, told: Told | None = None) -> Contents:
         raise InvalidPredictions(f"a file of predictions must end in one of {known}; got {path.name!r}")
     check_is_file(path)
     key, order = _split_word(path, suffix, key, ORDERS)
-    key, scale = _split_word(path, suffix, key, SCALES)
+    key, word = _split_word(path, suffix, key, SCALES)
+    scale = None if word is None else SCALES[word]
     if suffix in TABLE_FORMATS:
         if key is not None and suffix not in HOLDING_SEVERAL:
             raise InvalidPredictions(f"a table has no entries to pick one of; got {source!r}")
@@ -123,12 +134,11 @@ def split_source(source: str) -> tuple[Path, str | None]:
     return Path(source), None
 
 
-def _split_word(path: Path, suffix: str, key: str | None, words: Mapping[str, Word]) -> tuple[str | None, Word | None]:
-    """The key without the word at its end, and what the word means."""
+def _split_word(path: Path, suffix: str, key: str | None, words: Collection[str]) -> tuple[str | None, str | None]:
+    """The key without the word at its end, and that word."""
     head, _, last = (key or "").rpartition(":")
-    if last not in words or (last == key and last in _names_in(path, suffix)):
-        return key, None
-    return head or None, words[last]
+    is_key = last not in words or (last == key and last in _names_in(path, suffix))
+    return (key, None) if is_key else (head or None, last)
 
 
 def _names_in(path: Path, suffix: str) -> list[str]:
@@ -244,3 +254,102 @@ def _names_in_metadata(metadata: dict[str, str]) -> Arrays:
         if isinstance(names, list) and all(isinstance(name, str) for name in names):
             found[axis] = np.array(names, dtype=str)
     return found
+
+
+# ---- JSON: a list of records, one record on each line, or columns by name -------------------------------------
+
+SCORES = frozenset(
+    ["probabilities", "probs", "probability", "prob", "scores", "logits", "logprobs", "distribution", "confidences"]
+)
+"""An object of this name in a record holds one number for each class."""
+
+
+def read_json(path: Path, *, by_line: bool) -> Any:
+    """What a file of JSON holds: one value, or a list with the value of each line."""
+    parsed = partial(json.loads, object_pairs_hook=_without_repeats, parse_int=whole_number)
+    text = read_text(path, "JSON")
+    try:
+        return [parsed(line) for line in text.split("\n") if line.strip()] if by_line else parsed(text)
+    except (ValueError, RecursionError) as error:
+        raise InvalidPredictions(f"{path} must be JSON in UTF-8; {reason_of(error)}") from error
+
+
+def columns_of_json(given: Any, path: Path) -> Columns:
+    """The columns of text, numbers and lists, by name; records inside records are flattened."""
+    stem = stem_of(path)
+    if are_scored(given) and isinstance(given[0], list):  # what a pipeline gave
+        return Columns({stem: Column.of_list(stem, given)}, stem=stem)
+    records = records_in(given)
+    if not records or not all(isinstance(record, dict) for record in records):
+        raise unknown_form(given).within(path)
+    flat = list(map(_flat, records))
+    names = list(dict.fromkeys(name for record in flat for name in record))
+    if len(names) > MOST_COLUMNS or len(names) * len(flat) > 100 * (path.stat().st_size + 1000):
+        raise InvalidPredictions(f"{path} must have records alike; it has {len(names):,} different keys")
+    columns = {name: [record.get(name) for record in flat] for name in names}
+    return Columns({name: Column.of_list(name, cells, as_written) for name, cells in columns.items()}, stem=stem)
+
+
+def check_is_flat(given: Any, path: Path) -> None:
+    """Raise if records have lists of records inside, where the answers may be, or spans of text."""
+    for record in records_in(given):
+        if isinstance(record, dict) and any(_is_nested(value) for value in record.values()):
+            raise unknown_form(given).within(path)
+
+
+def _is_nested(value: Any) -> bool:
+    """Whether a value holds a list of records, other than classes with their scores, or of spans."""
+    if isinstance(value, dict):
+        return any(map(_is_nested, value.values()))
+    if not isinstance(value, list) or is_row(value):
+        return False
+    return any(isinstance(own, dict) for own in value) or are_spans(value)
+
+
+def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    made = dict(pairs)
+    if len(made) < len(pairs):
+        raise ValueError(f"a record has a key twice, among {some([key for key, _ in pairs])}")
+    return made
+
+
+def records_in(given: Any) -> Any:
+    """A list of records; columns are turned into records, whether lists or mappings from an index as pandas writes."""
+    if isinstance(given, list):
+        return given
+    if not isinstance(given, dict) or not given:
+        return []
+    if {"columns", "data"} <= given.keys() <= {"columns", "index", "data"}:
+        return _split(**given)
+    columns = list(given.values())
+    if all(isinstance(column, list) for column in columns) and len({len(column) for column in columns}) == 1:
+        return [dict(zip(given, row, strict=True)) for row in zip(*columns, strict=True)]
+    if all(isinstance(column, dict) and list(column) == list(columns[0]) for column in columns):
+        return [{"index": key} | {name: column[key] for name, column in given.items()} for key in columns[0]]
+    return []
+
+
+def _split(columns: Any, data: Any, index: Any = None) -> list[Any]:
+    """The records that pandas writes with orient="split": names of columns, and a list of values for each row."""
+    names = [text_of(name) for name in columns if isinstance(name, str | int)] if isinstance(columns, list) else []
+    rows = data if isinstance(data, list) and all(isinstance(row, list) for row in data) else []
+    if index is not None and "index" not in names:
+        if not isinstance(index, list) or len(index) != len(rows):
+            return []
+        names, rows = ["index", *names], [[key, *row] for key, row in zip(index, rows, strict=True)]
+    is_whole = len(set(names)) == len(names) and all(len(row) == len(names) for row in rows)
+    return [dict(zip(names, row, strict=True)) for row in rows] if is_whole else []
+
+
+def _flat(record: Mapping[str, Any]) -> dict[str, Any]:
+    """A record without records inside, whose keys are joined by a point. Numbers by class stay together."""
+    made: dict[str, Any] = {}
+    for key, value in record.items():
+        if isinstance(value, dict) and not (key.lower() in SCORES and is_row(value)):
+            inside = {f"{key}.{name}": part for name, part in _flat(value).items()}
+        else:
+            inside = {key: value}
+        if both := set(inside) & set(made):
+            raise InvalidPredictions(f"a record must name its parts differently; got {both.pop()!r} twice")
+        made |= inside
+    return made

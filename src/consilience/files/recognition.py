@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import os
 import re
+import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from consilience.data.axes import Axis, short, some
+from consilience.data.axes import Axis, listed, short, some
 from consilience.data.labels import NamedLabels
 from consilience.data.names import is_unknown, text_of, unwritable
-from consilience.data.predictions import Predictions, as_ratings, check_every_item_is_answered, renamed
+from consilience.data.predictions import Predictions, as_ratings, check_every_item_is_answered, renamed, warn_of_doubts
 from consilience.data.tables.layouts import Understood, read_columns
 from consilience.data.tables.roles import columns_of_labels, item_of_rows, may_name_items
 from consilience.data.tables.told import ITEM, Told, is_called_truth, role_of
@@ -21,7 +23,7 @@ from consilience.system.errors import Either, InvalidPredictions, Say, within
 from consilience.system.untrusted import read_text
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from consilience.data.axes import Axes
     from consilience.data.tables.columns import Columns
@@ -60,7 +62,81 @@ class _Part(NamedTuple):
         return self.read.predictions.axes
 
 
-def read_predictions(sources: Sequence[str], *, logits: bool = False, told: Told | None = None) -> Source:
+def read_predictions(
+    paths: str | os.PathLike[str] | Iterable[str | os.PathLike[str]],
+    *,
+    item: str | None = None,
+    member: str | None = None,
+    label: str | None = None,
+    classes: Iterable[Any] | None = None,
+    ordered: bool = False,
+    items: Iterable[Any] | None = None,
+    positive: str | None = None,
+    normalize: bool = False,
+    logits: bool = False,
+    format: str | None = None,  # noqa: A002 - what the tools call it
+    question: str | None = None,
+) -> Predictions:
+    """Predictions from one file for all members, from one file for each member, or from a mixture.
+
+    A table is read as `Predictions.from_frame` reads a frame: the same panel, or the same refusal. Since nothing is
+    printed here, a column that may hold answers is never left out unless these arguments decide it.
+
+    Parameters
+    ----------
+    paths
+        Files that end in .npy, .npz, .safetensors, .csv, .tsv, .parquet, .jsonl, .ndjson, .json, .eval, .xlsx, .sqlite
+        or .db; text may be packed, as in votes.csv.gz. `FILE:KEY` picks an array, a sheet or a table. `FILE:logits`,
+        `:percent`, `:probabilities`, `:counts` or `:labels` says what its numbers are, and `:items-first` or
+        `:members-first` how its axes stand.
+    item, member, label, classes, ordered, positive, normalize
+        As in `Predictions.from_frame`; `classes` also names the classes of arrays.
+    items
+        The names of the items, for files that do not name theirs.
+    logits
+        The numbers of all files are logits or log-probabilities.
+    format
+        The tool that wrote the files, such as "label-studio", if they are not recognised as its own; `consilience
+        formats` lists them.
+    question
+        The question that is read, where a tool's file has several.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import numpy as np
+    >>> import consilience as cs
+    >>> p, labels = cs.datasets.shifted_digits()
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     paths = [f"{folder}/{name}.npy" for name in ("wide", "narrow")]
+    ...     for path, rows in zip(paths, p.to_array()):
+    ...         np.save(path, rows)
+    ...     cs.read_predictions(paths)
+    Predictions(2 members × 899 items × 10 classes)
+    """
+    sources = [paths] if isinstance(paths, str | os.PathLike) else list(paths)
+    told = Told(
+        item,
+        member,
+        label,
+        None if classes is None else tuple(map(str, listed("class", classes))),
+        None if items is None else tuple(map(str, listed("item", items))),
+        normalize,
+        positive=positive,
+        strict=True,
+        format=format,
+        question=question,
+        ordered=ordered,
+    )
+    read = read_sources([os.fspath(source) for source in sources], logits=logits, told=told)
+    made = read.predictions
+    for remark in read.remarks:
+        warnings.warn(remark, stacklevel=2)
+    warn_of_doubts(made)
+    return made
+
+
+def read_sources(sources: Sequence[str], *, logits: bool = False, told: Told | None = None) -> Source:
     """Read predictions from one file for all members, one file per member, or a mixture."""
     if not sources:
         raise InvalidPredictions("expected at least one file of predictions; got none")
@@ -128,21 +204,18 @@ def _recognised(contents: Contents, source: str, told: Told, *, logits: bool, is
 
 def _with_names(made: Predictions, told: Told, source: str) -> Predictions:
     """Name the items and classes of a file that does not, as the user says."""
-    if told.items is not None and not made.axes.items.is_named:
-        _check_number_of_names("items", made.n_items, len(told.items), source)
-        made = renamed(made, items=told.items)
-    if told.classes is not None and not made.axes.classes.is_named:
-        least = made.n_classes if made.soft else max(made.n_classes, len(told.classes))  # labels may be of some alone
-        _check_number_of_names("classes", least, len(told.classes), source)
-        made = renamed(made, classes=Axis("class", len(told.classes), told.classes))
+    for axis, names in (("items", told.items), ("classes", told.classes)):
+        own: Axis = getattr(made.axes, axis)
+        if names is None or own.is_named:
+            continue
+        are_some = axis == "classes" and not made.soft  # labels may be of some classes alone
+        size = max(own.size, len(names)) if are_some else own.size
+        if len(names) != size:
+            raise InvalidPredictions(
+                Say(axis), f" must name each of the {size:,} {axis} of {source}; got {len(names):,} names"
+            )
+        made = renamed(made, **{axis: Axis(own.kind, size, names)})
     return made
-
-
-def _check_number_of_names(axis: str, size: int, n_names: int, source: str) -> None:
-    if n_names != size:
-        raise InvalidPredictions(
-            Say(axis), f" must name each of the {size:,} {axis} of {source}; got {n_names:,} names"
-        )
 
 
 # ---- several files together ---------------------------------------------------------------------------------

@@ -117,12 +117,7 @@ class Fused(NamedTuple):
     aggregator: AbstractAggregator
     rows: Any  # (items, classes)
     answers: Table  # as `cs.answers` gives it
-    is_known: npt.NDArray[np.bool_] | None  # None where no label was given
-
-    @property
-    def marks(self) -> dict[str, npt.NDArray[np.bool_]]:
-        """The items whose labels were given, by the name of the column; empty where none was."""
-        return {} if self.is_known is None else {KNOWN: self.is_known}
+    marks: dict[str, npt.NDArray[np.bool_]]  # the items whose labels were given, by the name of the column, if any was
 
     @property
     def columns(self) -> dict[str, list[Any]]:
@@ -156,8 +151,8 @@ def write_posterior(
     objects.
     """
     check_posterior_path(path)
-    marks = None if is_known is None or not is_known.any() else is_known
-    reserved = ("label", *answers.columns, *UNNAMED, *(() if marks is None else (KNOWN,)))
+    marks = {} if is_known is None or not is_known.any() else {KNOWN: is_known}
+    reserved = ("label", *answers.columns, *UNNAMED, *marks)
     taken = [name for name in aggregator.classes_ if text_of(name) in reserved]
     if taken and Path(path).suffix.lower() in TABLES:
         raise InvalidPredictions(
@@ -211,10 +206,6 @@ def _write_npz(file: IO[bytes], fused: Fused) -> None:
     np.savez_compressed(file, **arrays)
 
 
-def _write_npy(file: IO[bytes], fused: Fused) -> None:
-    np.save(file, fused.rows, allow_pickle=False)
-
-
 def _write_csv(file: IO[bytes], fused: Fused) -> None:
     columns = fused.columns
     columns["review"] = [reason or None for reason in columns["review"]]  # an empty name would be quoted
@@ -256,7 +247,7 @@ def _write_safetensors(file: IO[bytes], fused: Fused) -> None:
 
 WRITERS: dict[str, Callable[[IO[bytes], Fused], None]] = {
     ".npz": _write_npz,
-    ".npy": _write_npy,
+    ".npy": lambda file, fused: np.save(file, fused.rows, allow_pickle=False),
     ".csv": _write_csv,
     ".jsonl": _write_jsonl,
     ".parquet": _write_parquet,

@@ -5,7 +5,7 @@ import polars as pl
 import pytest
 
 from consilience import InvalidPredictions
-from consilience.files.parquet import BYTE, DOUBLE, FALSE, LIST, RECORD, TEXT, TRUE, UUID, read_parquet
+from consilience.files.stored import BYTE, DOUBLE, FALSE, LIST, RECORD, TEXT, TRUE, UUID, read_parquet
 
 N_ROWS = 3000
 COLUMNS = {

@@ -9,7 +9,7 @@ import pytest
 import consilience as cs
 from consilience.data.labels import NamedLabels, known_labels
 from consilience.data.tables.told import Told
-from consilience.files import read_labels, read_posterior, read_predictions
+from consilience.files import read_labels, read_posterior, read_sources
 from consilience.files.recognition import read_names
 from consilience.system.tables import Table
 
@@ -17,7 +17,7 @@ ARRAY = np.random.default_rng(0).dirichlet(np.ones(3), size=(2, 5))
 
 
 def soft(*sources, **options):
-    source = read_predictions([str(path) for path in sources], **options)
+    source = read_sources([str(path) for path in sources], **options)
     return source.predictions, source.found
 
 
@@ -394,10 +394,10 @@ def test_probabilities_in_a_table_of_labels_are_refused(tmp_path):
     rows = [f"q{place},{rng.choice(['x', 'y'])},{rng.choice(['x', 'y'])},{rng.random():.4f}" for place in range(40)]
     table = text(tmp_path / "wide.csv", "\n".join(["id,ann,bob,prob-judge", *rows]))
     with pytest.raises(cs.InvalidPredictions, match="'prob-judge' holds numbers .* member='ann,bob'"):
-        read_predictions([str(table)])
-    assert read_predictions([str(table)], told=Told(member="ann,bob")).predictions.members == ["ann", "bob"]
+        read_sources([str(table)])
+    assert read_sources([str(table)], told=Told(member="ann,bob")).predictions.members == ["ann", "bob"]
     measured = text(tmp_path / "measured.csv", "\n".join(["id,ann,bob,mean confidence", *rows]))
-    assert read_predictions([str(measured)]).predictions.members == ["ann", "bob"]
+    assert read_sources([str(measured)]).predictions.members == ["ann", "bob"]
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no pipes")
@@ -417,8 +417,8 @@ def test_a_file_that_lacks_items_of_the_others_says_so(tmp_path):
     rows = [f"q{i},{p},{1 - p}" for i, p in enumerate((0.25, 0.5, 0.75, 1.0))]
     for name, kept in (("vit", rows), ("cnn", rows[:2] + rows[3:])):
         (tmp_path / f"{name}.csv").write_text("\n".join(["item,cat,dog", *kept]) + "\n")
-    read = read_predictions([str(tmp_path / f"{name}.csv") for name in ("vit", "cnn")])
+    read = read_sources([str(tmp_path / f"{name}.csv") for name in ("vit", "cnn")])
     assert read.predictions.n_items == 4
     assert "it lacks" not in read.found[0]
     assert "cnn.csv" in read.found[1] and read.found[1].endswith("lacks 1 of the 4 items of all files, such as 'q2'")
-    assert "it lacks" not in read_predictions([str(tmp_path / "cnn.csv")]).found[0]
+    assert "it lacks" not in read_sources([str(tmp_path / "cnn.csv")]).found[0]

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import consilience as cs
-from consilience.files import read_posterior, read_predictions, write_table
+from consilience.files import read_posterior, read_sources, write_table
 from consilience.system.tables import Table
 from written import write_fitted
 
@@ -19,7 +19,7 @@ def test_what_was_written_is_read_as_one_member(tmp_path, suffix):
     pytest.importorskip({"parquet": "pyarrow", "safetensors": "safetensors"}.get(suffix, "numpy"))
     aggregator = cs.DawidSkene(max_iter=3, tol=None).fit(ARRAY)
     write_fitted(tmp_path / f"out.{suffix}", aggregator)
-    predictions = read_predictions([str(tmp_path / f"out.{suffix}")]).predictions
+    predictions = read_sources([str(tmp_path / f"out.{suffix}")]).predictions
     assert predictions.n_members == 1
     np.testing.assert_allclose(predictions.to_array()[0], aggregator.posterior_)
 
@@ -90,7 +90,7 @@ def test_items_whose_labels_the_fit_was_given_are_marked(tmp_path, suffix):
     back = read_posterior(str(path))
     np.testing.assert_array_equal(back.is_known, marks)
     np.testing.assert_allclose(back.predictions.to_array()[0], aggregator.posterior_)
-    predictions = read_predictions([str(path)]).predictions  # the marks are no class
+    predictions = read_sources([str(path)]).predictions  # the marks are no class
     np.testing.assert_allclose(predictions.to_array()[0], aggregator.posterior_)
     write_fitted(path, aggregator, is_known=np.zeros(5, dtype=bool))
     assert not read_posterior(str(path)).is_known.any()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from itertools import compress
 from typing import TYPE_CHECKING, Any, NamedTuple, final
@@ -15,6 +16,7 @@ from consilience.data.names import (
     FLOAT_OF_WHOLE,
     UNKNOWN,
     WRITTEN_NUMBER,
+    as_written,
     check_minus_one,
     check_spellings,
     is_missing,
@@ -22,11 +24,11 @@ from consilience.data.names import (
     text_of,
     texts_of,
 )
-from consilience.data.tables.told import UNNAMED, called, first_named, is_exact, is_measure, role_of
+from consilience.data.tables.told import EXACT, MEASURES, UNNAMED, first_named, is_id, rank, role_of
 from consilience.system.errors import InvalidPredictions, polars
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator
 
     import numpy.typing as npt
 
@@ -93,7 +95,8 @@ class Coder:
         # As long as a series has these categories, polars numbers them on, each new one by the next number.
         self._kept = pl.Series([], dtype=pl.Categorical(pl.Categories.random()))
         self._places = np.full(1, -1, dtype=np.int32)  # of each category, from 1 on; 0 is none
-        self._codes, self._size, self._values = np.empty(0, dtype=np.int8), 0, list[str]()
+        self._codes: list[IntArray] = []
+        self._values: list[str] = []
 
     def add(self, series: Any) -> None:
         """Code another part."""
@@ -106,20 +109,11 @@ class Coder:
             raise AssertionError("polars numbers categories otherwise")
         self._places = np.append(self._places, (np.argsort(order) + n_known - 1).astype(np.int32))
         self._values += series.gather(unknown[first[order]]).cast(str).to_list()
-        self._append(self._places[numbers])
-
-    def _append(self, part: IntArray) -> None:
-        kind = next(kind for kind in (np.int8, np.int16, np.int32) if len(self._values) <= np.iinfo(kind).max)
-        start, self._size = self._size, self._size + len(part)
-        if self._codes.dtype != kind or len(self._codes) < self._size:
-            codes = self._codes[:start]
-            self._codes = np.empty(max(2 * start, self._size), dtype=kind)
-            self._codes[:start] = codes
-        self._codes[start : self._size] = part
+        self._codes.append(self._places[numbers].astype(np.min_scalar_type(-len(self._values) - 1)))
 
     def coded(self) -> Coded:
         """All parts."""
-        return Coded(self._codes[: self._size], self._values)
+        return Coded(np.concatenate(self._codes or [np.empty(0, dtype=np.int8)]), self._values)
 
 
 def coded_text(size: int, part: Callable[[int, int], Any]) -> Coded:
@@ -222,14 +216,14 @@ def _answers(column: Column, classes: Sequence[Any] | None) -> Coded:
     told = set(map(text_of, classes or ()))
     is_given = [not is_absent(value) or value in told for value in column.coded.values]
     codes, names = column.coded.codes, list(compress(column.names, is_given))
-    if not all(is_given):
+    if len(names) < len(is_given):
         codes = np.append(np.where(is_given, np.cumsum(is_given) - 1, -1), -1)[codes]
     texts = [value for value in names if isinstance(value, str)]
-    if (marked := next(filter(MARK.match, texts), None)) is not None:
+    if marked := next(filter(MARK.match, texts), ""):
         raise InvalidPredictions(
             f"column {column.name!r} must hold labels alone; {marked[:40]!r} has a tool's mark before it"
         )
-    others = [text for text in texts if text not in told]
+    others = set(texts) - told
     are_lists = bool(others) and all(text.startswith("[") and text.endswith("]") for text in others)
     if are_lists or any(map(NESTED_TEXT.match, others)):
         names = [value if text_of(value) in told else _unwrapped(value, column.name) for value in names]
@@ -311,11 +305,11 @@ class Column:
     @property
     def is_measure(self) -> bool:
         """Whether the name says that the numbers describe items, and are nobody's answers."""
-        return is_measure(str(self.name))
+        return not MEASURES.isdisjoint(re.findall("[a-z]+", str(self.name).lower()))
 
     def is_exact(self, role: Role) -> bool:
-        """Whether this is one of the usual names of a role."""
-        return is_exact(self.name, role)
+        """Whether this is one of the usual names of a role, such as `item` or `question_id`."""
+        return rank(self.name, EXACT[role]) < len(EXACT[role])
 
     # ---- names ------------------------------------------------------------------------------------------------
 
@@ -431,6 +425,11 @@ class Column:
         """Whether these are numbers, and not all whole."""
         return self.numbers is not None and self.has_plain_numbers and has_fractions(self.numbers)
 
+    @property
+    def may_be_amounts(self) -> bool:
+        """Whether these are several numbers, and do not only number the rows."""
+        return self.varies and self.numbers is not None and not (self.has_plain_numbers and self.are_names)
+
     @cached_property
     def are_shares(self) -> bool:
         """Whether these are numbers from 0 to 1, not all whole."""
@@ -524,6 +523,11 @@ class Columns:
         return self.kept(name for name in self if name not in left_out)
 
     @property
+    def texts(self) -> Columns:
+        """Those whose names are text."""
+        return self.kept(name for name in self if isinstance(name, str))
+
+    @property
     def flat(self) -> list[Column]:
         """The columns of names and numbers."""
         return [column for column in self.all if column.cells is None]
@@ -534,7 +538,9 @@ class Columns:
 
     def called(self, role: Role) -> list[Column]:
         """The columns of names and numbers whose names suggest a role: usual names first, then those ending in `id`."""
-        return [self[name] for name in called([column.name for column in self.flat], role)]
+        usual = EXACT.get(role, ())
+        found = [own for own in self.flat if own.role == role and isinstance(own.name, str) and not own.is_unnamed]
+        return sorted(found, key=lambda own: (rank(own.name, usual), own.name != own.name.lower(), not is_id(own.name)))
 
     def told(self, name: Any) -> Column:
         """The column that the user names."""
@@ -584,3 +590,119 @@ class Columns:
             raise InvalidPredictions(f"the columns {item!r} must name items differently when joined by '/'")
         made = Column.of_list(item, [names[row] for row in rows])
         return Columns({item: made, **self._columns}, stem=self.stem)
+
+
+# ---- cells that are lists: one label each, rows of numbers, or labels beside their scores --------------------
+
+
+class Rows(NamedTuple):
+    """One row of numbers (items, classes) for each item, NaN where it is missing, and the classes' names if known."""
+
+    values: FloatArray
+    classes: list[str] | None = None
+
+
+def is_row(value: Any) -> bool:
+    """Whether a value is a list of numbers (None where missing) or of `{label, score}`, or numbers by class."""
+    if isinstance(value, Mapping):
+        return len(value) > 1 and all(map(is_number, value.values()))
+    if not isinstance(value, list | tuple | np.ndarray) or not len(value):
+        return False
+    return all(entry is None or is_number(entry) for entry in value) or all(map(_is_scored, value))
+
+
+def are_scored(values: Any) -> bool:
+    """Whether these are what a pipeline of transformers gives: for each item `{label, score}`, or a list of them."""
+    if not isinstance(values, list | tuple) or not values:
+        return False
+    return all(
+        _is_scored(value) or (isinstance(value, list) and value and all(map(_is_scored, value))) for value in values
+    )
+
+
+def read_rows(values: Sequence[Any], name: str) -> Rows:
+    """Lists as rows of equal length; None is a missing row."""
+    given = [value for value in values if not _is_absent(value)]
+    if given and all(isinstance(value, Mapping) or (len(value) and _is_scored(value[0])) for value in given):
+        return _by_class([None if _is_absent(value) else _scores(value, name) for value in values], name)
+    lengths = {len(value) for value in given}
+    if len(lengths) != 1:
+        raise InvalidPredictions(f"{name!r} must have lists of one length; got {some(sorted(lengths))} numbers")
+    empty = [np.nan] * lengths.pop()
+    return Rows(np.array([empty if _is_absent(value) else list(value) for value in values], dtype=np.float64))
+
+
+def _by_class(rows: list[Mapping[str, float] | None], name: str) -> Rows:
+    classes = [as_written(label) for label in sorted_names({label for row in rows if row is not None for label in row})]
+    short = next((row for row in rows if row is not None and len(row) < len(classes)), None)
+    if short is not None:
+        raise InvalidPredictions(
+            f"{name!r} must score each of the {len(classes)} classes {some(classes)} for every item; one item has only "
+            f"{some(list(short))} (a pipeline of transformers gives all with top_k=None)"
+        )
+    values = [[np.nan if row is None else row[label] for label in classes] for row in rows]
+    return Rows(np.array(values, dtype=np.float64), classes)
+
+
+def _scores(value: Any, name: str) -> dict[str, float]:
+    if isinstance(value, Mapping) and not _is_scored(value):
+        return {as_written(label): float(score) for label, score in value.items()}
+    entries = [value] if isinstance(value, Mapping) else list(value)
+    scores = {as_written(entry["label"]): float(entry["score"]) for entry in entries}
+    if len(scores) < len(entries):
+        raise InvalidPredictions(f"{name!r} must score each class once; got {some([e['label'] for e in entries])}")
+    return scores
+
+
+def _is_absent(value: Any) -> bool:
+    return value is None or (isinstance(value, float) and is_missing(value))
+
+
+def _is_scored(value: Any) -> bool:
+    return (
+        isinstance(value, Mapping)
+        and set(value) == {"label", "score"}
+        and isinstance(value["label"], str | int)
+        and is_number(value["score"])
+    )
+
+
+def flattened(columns: Columns) -> Columns:
+    """Lists of one label as that label, and lists of labels beside lists of their scores as scores by label."""
+    texts = [own for own in columns.all if _are_lists(own.cells, lambda value: isinstance(value, str))]
+    several = [own for own in texts if max(size or 0 for size in _sizes(own)) > 1]
+    alone = {own: [(cell or [None])[0] for cell in own.cells or ()] for own in texts}
+    made = {own: own for own in columns.all}
+    made |= {own: Column.of_list(own.name, cells, own.name_of) for own, cells in alone.items()}
+    made |= {own: own for own in several}
+    for own in [own for own in columns.all if _are_lists(own.cells, is_number)]:
+        beside = [other for other in several if _sizes(other) == _sizes(own)]
+        if len(beside) == 1:
+            made[own] = _scored(beside[0], own)
+            made.pop(beside[0], None)
+    return Columns({own.name: own for own in made.values()}, stem=columns.stem)
+
+
+def _are_lists(cells: Sequence[Any] | None, is_kind: Callable[[Any], bool]) -> bool:
+    given = [cell for cell in cells or () if cell is not None]
+    return bool(given) and all(isinstance(cell, list | tuple) and all(map(is_kind, cell)) for cell in given)
+
+
+def _sizes(column: Column) -> list[int | None]:
+    return [None if cell is None else len(cell) for cell in column.cells or ()]
+
+
+def _scored(labels: Column, scores: Column) -> Column:
+    rows = [
+        None if own is None else [{"label": name, "score": x} for name, x in zip(own, row, strict=True)]
+        for own, row in zip(labels.cells or (), scores.cells or (), strict=True)
+    ]
+    return Column.of_list(scores.name, rows)
+
+
+def rows_in(columns: Columns) -> dict[Any, Rows]:
+    """The columns whose cells are rows of numbers."""
+    given = {own: [cell for cell in own.cells or () if cell is not None] for own in columns.all}
+    rows = [own for own, cells in given.items() if any(map(is_row, cells))]
+    rows = [own for own in rows if all(is_row(cell) or cell == [] for cell in given[own])]
+    return {own.name: read_rows(own.cells or (), str(own.name)) for own in rows}

@@ -3,24 +3,34 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
 from consilience.data.axes import some
 from consilience.data.names import is_whole
-from consilience.data.tables.columns import Coded, Column, Columns, coded_array, coded_text, parsed_text
-from consilience.data.tables.lists import are_scored
-from consilience.data.tables.told import UNNAMED, role_of
-from consilience.system.errors import InvalidPredictions, Say, polars
+from consilience.data.tables.columns import (
+    Coded,
+    Column,
+    Columns,
+    are_scored,
+    coded_array,
+    coded_text,
+    parsed_text,
+    read_rows,
+)
+from consilience.data.tables.told import UNNAMED, Told, names_of, role_of
+from consilience.system.errors import InvalidPredictions, Say, polars, within
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
 
     import numpy.typing as npt
 
+    from consilience.data.axes import Axis
     from consilience.data.predictions import Predictions
-    from consilience.system.arrays import IntArray
+    from consilience.system.arrays import Array, IntArray
 
 
 MANY_CLASSES, ANSWERS_PER_CLASS = 20, 10
@@ -249,3 +259,60 @@ def shared_index(labels: Any) -> list[Any] | None:
                 f"{places[1]}: from_frame(pd.DataFrame({{'name': series, …}})) matches them by index"
             )
     return indexes[0] if indexes else None
+
+
+# ---- one frame, array or list of scores for each member -------------------------------------------------------
+
+MemberTable: TypeAlias = "tuple[Array, list[Any] | None, list[Any] | None]"
+
+
+def read_member(part: Any, name: Any, classes: Sequence[Any] | None, *, normalize: bool) -> MemberTable:
+    """One member's rows, of an array as they are, and the names of items and classes that frames and scores have."""
+    if is_frame(part):
+        return _read_frame(part, name, classes, normalize=normalize)
+    if not are_scored(part):
+        return part, None, None
+    if isinstance(part[0], Mapping):
+        raise InvalidPredictions(
+            f"member {name!r} must have a score for every class; it has only the best one: run the pipeline with "
+            "top_k=None, or give the labels to from_labels"
+        )
+    rows, own_classes = read_rows(part, str(name))
+    return rows, None, own_classes
+
+
+def _read_frame(frame: Any, name: Any, classes: Sequence[Any] | None, *, normalize: bool) -> MemberTable:
+    from consilience.data.tables.layouts import read_columns  # noqa: PLC0415 - it makes predictions
+
+    columns = columns_of(frame)
+    told = Told(classes=None if classes is None else tuple(map(str, classes)), normalize=normalize, strict=True)
+    with within(f"member {name!r}"):
+        found = read_columns(columns, told, "counts" if normalize else None)
+    made, expected = found.predictions, f"member {name!r} must be a frame with a column of probabilities per class"
+    if len(made.soft) != 1 or made.n_members != 1:
+        raise InvalidPredictions(
+            f"{expected}; it has {some(list(columns))}: name the classes with classes=, or give a long frame to "
+            "from_frame"
+        )
+    unread = (found.unread or Columns({})).all
+    left_out = [own for own in unread if own.numbers is not None and own.role is None and not own.is_measure]
+    if left_out and classes is None:  # they may be classes too
+        raise InvalidPredictions(
+            f"{expected}; beside {some(made.classes)} it has numbers in {some(names_of(left_out))}: name the classes "
+            "with classes="
+        )
+    return made.soft[0].rows, _items(made.axes.items, unread, name), made.classes
+
+
+def _items(axis: Axis, unread: Sequence[Column], member: Any) -> list[Any] | None:
+    """The names of the items; if the frame has none, the only column beside the classes that names each row."""
+    own = axis.names if axis.is_named else None
+    if own is not None and not axis.is_counted:
+        return own
+    names = [column for column in unread if column.are_names and column.role in (None, "item")]
+    if len(names) > 1:
+        raise InvalidPredictions(
+            f"one column of member {member!r} must name the items; {some(names_of(names))} may: call it item, or make "
+            "it the index"
+        )
+    return names[0].rows() if names else own

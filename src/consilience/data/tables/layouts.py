@@ -19,20 +19,18 @@ from consilience.data.axes import Axes, Axis, some
 from consilience.data.names import in_order_of_appearance, sorted_names
 from consilience.data.predictions import Predictions, check_members, of_answers, renamed
 from consilience.data.tables import numbers as numeric
-from consilience.data.tables.columns import is_absent, pooled_labels, unknown_cells
+from consilience.data.tables.columns import flattened, is_absent, pooled_labels, rows_in, unknown_cells
 from consilience.data.tables.frames import check_labels, check_shared_labels
-from consilience.data.tables.lists import as_one_scale, check_no_lists, flattened, lists_of_predictions, rows_in
-from consilience.data.tables.numbers import shares_by_row, spread
+from consilience.data.tables.numbers import as_one_scale, lists_of_predictions, shares_by_row, spread
 from consilience.data.tables.roles import Roles, check_no_members, may_name_items, roles_of
-from consilience.data.tables.told import ITEM, is_id, may_be_truth, names_of, say_members
+from consilience.data.tables.told import ITEM, cut, is_id, may_be_truth, names_of, say_members
 from consilience.system.errors import InvalidPredictions, Say
 from consilience.system.tables import Table
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from consilience.data.tables.columns import Column, Columns
-    from consilience.data.tables.lists import Rows
+    from consilience.data.tables.columns import Column, Columns, Rows
     from consilience.data.tables.numbers import Scale
     from consilience.data.tables.told import Told
     from consilience.system.arrays import FloatArray
@@ -102,6 +100,7 @@ class _View:
     def __init__(self, columns: Columns, told: Told, scale: Scale | None, *, is_of_numbers: bool) -> None:
         self.columns, self.told, self.scale, self.is_of_numbers = columns, told, scale, is_of_numbers
         self.row_base = 0 if columns.stem is None else 2
+        self.member = None if columns.stem is None else [columns.stem]  # of a table of one member
 
     @cached_property
     def lists(self) -> dict[Any, Rows]:
@@ -163,13 +162,9 @@ class _View:
             raise InvalidPredictions(f"column {item.name!r} must name every item; row {row + self.row_base} is empty")
         return None if item is None else item.rows()
 
-    def members(self, names: list[Any], *, is_one: bool) -> list[Any] | None:
-        """The members of a wide table: its columns, or one who is called like the file."""
-        return names if not is_one else None if self.columns.stem is None else [self.columns.stem]
-
     def rows(self, values: list[FloatArray], classes: Sequence[Any] | None, names: Sequence[Any] = ()) -> Predictions:
         """Probabilities of a wide table: of one member, or of those with names."""
-        members = self.members(list(names), is_one=len(values) == 1)
+        members = self.member if len(values) == 1 else names
         made = Predictions(values, members=members, items=self.items(), classes=classes, partial=True)
         return renamed(made, items=made.axes.items.matched_by_name())
 
@@ -196,13 +191,9 @@ class _View:
 
     def _first(self, column: Column) -> list[str]:
         if column.name not in self.lists:
-            return [_short("" if value is None else str(value)) for value in column.rows(N_EXAMPLES)]
+            return [cut("" if value is None else str(value), LONGEST) for value in column.rows(N_EXAMPLES)]
         rows = self.lists[column.name].values[:N_EXAMPLES].tolist()
-        return [_short(", ".join(f"{value:.3g}" for value in row)) for row in rows]
-
-
-def _short(text: str) -> str:
-    return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
+        return [cut(", ".join(f"{value:.3g}" for value in row), LONGEST) for row in rows]
 
 
 def _used(places: Any, names: list[Any]) -> tuple[Any, list[Any]]:
@@ -301,11 +292,18 @@ def lists(view: _View) -> Understood | None:
 # ---- long tables --------------------------------------------------------------------------------------------
 
 
+def _check_no_lists(view: _View) -> None:
+    """Raise if the column of labels holds lists."""
+    for own in view.columns.all:
+        if own.name == view.told.label or own.role == "label":
+            own.check_is_flat()
+
+
 def long_rows(view: _View) -> Understood | None:
     """A row for each item and member, with a column of numbers for each class."""
     if not view.is_long or view.roles.label is not None:
         return None
-    check_no_lists(view.columns, view.told)
+    _check_no_lists(view)
     told, names = view.told.classes or (), set(map(str, view.columns))
     missing = [name for name in told if str(name) not in names]
     if 0 < len(missing) < len(told):
@@ -389,7 +387,7 @@ def wide_rows(view: _View) -> Understood | None:
     item = view.roles.item
     others = view.columns.others(item)
     if not others:
-        check_no_lists(view.columns, view.told)
+        _check_no_lists(view)
         raise InvalidPredictions(
             "a table must have columns of answers beside that of the items, "
             f"{None if item is None else item.name!r}; it has none"
@@ -426,7 +424,7 @@ def wide_labels(view: _View) -> Understood:
 def _labels(view: _View, columns: list[Column], *, is_one: bool = False) -> Understood:
     """Hard labels: each column with the name of its member, items in the order of the table."""
     labels, classes = pooled_labels(columns, view.told.classes)
-    members, items = view.members(names_of(columns), is_one=is_one) or names_of(columns), view.items()
+    members, items = (view.member if is_one else None) or names_of(columns), view.items()
     place, row = np.nonzero(labels >= 0)
     axes = Axes(
         Axis("member", len(members), members),
@@ -466,14 +464,9 @@ def _label_columns(view: _View, columns: list[Column]) -> list[Column]:
     plain = [own for own in kept if not own.is_free]
     if len(plain) < 2:
         return kept
-    for own in filter(_may_be_left_out, kept):
+    for own in kept:
         _check_left_out(own, plain, is_strict=view.told.strict)
     return plain
-
-
-def _may_be_left_out(column: Column) -> bool:
-    """Whether a column of free text may hold answers all the same."""
-    return column.is_free and column.role in (None, "member") and not column.is_measure
 
 
 def _check_no_truth(columns: list[Column], kept: list[Column]) -> None:
@@ -488,7 +481,9 @@ def _check_no_truth(columns: list[Column], kept: list[Column]) -> None:
 
 
 def _check_left_out(column: Column, plain: list[Column], *, is_strict: bool) -> None:
-    """Raise if a column of numbers or free text beside labels may hold answers."""
+    """Raise if a column of numbers or free text beside labels may hold answers all the same."""
+    if not column.is_free or column.role not in (None, "member") or column.is_measure:
+        return
     if column.are_shares:
         raise InvalidPredictions(
             f"columns of labels must hold labels; {column.name!r} holds numbers from 0 to 1, and may be a member's "

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, get_args
 
 import numpy as np
 
@@ -14,9 +14,8 @@ from consilience.data.reading import (
     are_probabilities,
     normalized,
     softmax,
-    sum_tolerance,
 )
-from consilience.data.tables.columns import has_fractions
+from consilience.data.tables.columns import Rows, has_fractions
 from consilience.data.tables.told import ITEM, MEMBER, MOST_LISTED, UNNAMED, names_of, say_members
 from consilience.system.errors import InvalidPredictions, Say
 
@@ -31,13 +30,7 @@ if TYPE_CHECKING:
 
 Scale: TypeAlias = Literal["probabilities", "per cent", "logits", "counts", "labels"]
 
-SCALES: dict[str, Scale] = {
-    "probabilities": "probabilities",
-    "percent": "per cent",
-    "logits": "logits",
-    "counts": "counts",
-    "labels": "labels",
-}
+SCALES: dict[str, Scale] = {scale.replace(" ", ""): scale for scale in get_args(Scale)}
 """The words by which a user says the scale of a file, as in `vit.npy:logits`."""
 
 MOST_ROUNDED = 2.0
@@ -85,13 +78,12 @@ def as_probabilities(matrix: Any, scale: Scale | None, member: int = 0) -> Any:
         return softmax(matrix if matrix.dtype.kind == "f" else matrix.astype(np.float64), member)
     if scale == "counts":
         return normalized(np.asarray(matrix, dtype=np.float64))
-    return from_per_cent(np.asarray(matrix, dtype=np.float64)) if scale == "per cent" else matrix
-
-
-def from_per_cent(rows: FloatArray) -> FloatArray:
-    """Per cent as probabilities. Rows that miss 100 by rounding are rescaled; others stay wrong, to be refused."""
+    if scale != "per cent":
+        return matrix
+    rows = np.asarray(matrix, dtype=np.float64)
     sums = rows.sum(axis=1, keepdims=True)
-    return np.asarray(rows / np.where(np.abs(sums - 100) <= MOST_ROUNDED, sums, 100))
+    # Rows that miss 100 by rounding are rescaled; others stay wrong, to be refused.
+    return rows / np.where(np.abs(sums - 100) <= MOST_ROUNDED, sums, 100)
 
 
 def check_orientation(n_items: int, n_classes: int) -> None:
@@ -230,10 +222,6 @@ class _Run(NamedTuple):
     size: int
     start: int
 
-    def of(self, columns: Sequence[Column]) -> list[Column]:
-        """Its columns."""
-        return list(columns[self.start : self.start + self.size])
-
 
 def runs_of_probabilities(numbers: Numbers) -> list[_Run]:
     """The run of columns in which the most rows sum to 1, the longest of several, then those that may be meant as well.
@@ -260,7 +248,8 @@ def _runs(numbers: Numbers) -> list[_Run]:
     n_rows = max(FEWEST_SAMPLED, MOST_SAMPLED // n_columns)
     values = numbers.values[:: max(1, len(numbers.values) // n_rows)]
     sums, n_given, n_fractions = _cumulated(values, has_point=numbers.has_point)
-    slack, runs, n_sums = _tolerance(np.array(n_columns)), list[_Run](), 0
+    tolerances = (ROUNDING * np.arange(n_columns + 1)).clip(SUM_TOLERANCE, MOST_ROUNDING)  # of so many classes
+    slack, runs, n_sums = tolerances[-1], list[_Run](), 0
     low = np.array([np.searchsorted(own, own[:-1] + 1 - slack, "left") for own in sums.T])
     high = np.array([np.searchsorted(own, own[:-1] + 1 + slack, "right") for own in sums.T])
     for start in range(n_columns - 1):
@@ -268,7 +257,7 @@ def _runs(numbers: Numbers) -> list[_Run]:
         begin, end = (np.bincount(own[is_given, start], minlength=n_columns + 2) for own in (low, high))
         stops = np.flatnonzero(np.cumsum(begin - end)[: n_columns + 1] > MOST * is_given.sum())
         stops = stops[(stops > start + 1) & (n_fractions[stops] > n_fractions[start])]
-        is_one = np.abs(sums[stops] - sums[start] - 1) <= _tolerance(stops - start)[:, None]
+        is_one = np.abs(sums[stops] - sums[start] - 1) <= tolerances[stops - start, None]
         shares = is_one.sum(axis=1) / (n_given[stops] > n_given[start]).sum(axis=1)
         runs += [_Run(own, n, start) for own, n in zip(shares.tolist(), (stops - start).tolist(), strict=True)]
         if (n_sums := n_sums + is_one.size) > MOST_SUMS:
@@ -292,11 +281,6 @@ def _cumulated(values: FloatArray, *, has_point: bool) -> tuple[FloatArray, IntA
     return sums, n_given, n_fractions
 
 
-def _tolerance(n_classes: IntArray) -> FloatArray:
-    """How far from 1 rows of so many classes may sum."""
-    return np.asarray(np.maximum(SUM_TOLERANCE, np.minimum(ROUNDING * n_classes, MOST_ROUNDING)))
-
-
 def shares_by_row(columns: Columns, roles: Roles, *, normalize: bool) -> Column | None:
     """The column of probabilities in a table with a row for each item, member and class; None if it holds votes.
 
@@ -306,9 +290,7 @@ def shares_by_row(columns: Columns, roles: Roles, *, normalize: bool) -> Column 
     item, member, label = roles
     assert label is not None  # noqa: S101 - the table has labels
     others = columns.others(*roles)
-    fractions, amounts = ([own for own in others if own.are_shares], [own for own in others if own.varies])
-    # Other numbers may be amounts, unless they only number the rows.
-    numbers = [own for own in amounts if own.numbers is not None and not (own.has_plain_numbers and own.are_names)]
+    fractions, numbers = ([own for own in others if own.are_shares], [own for own in others if own.may_be_amounts])
     if not numbers and len(set(label.counts.tolist())) > 1:  # pairs take long to count
         return None
     pairs, n_pairs = columns.keys(item, member)
@@ -317,9 +299,25 @@ def shares_by_row(columns: Columns, roles: Roles, *, normalize: bool) -> Column 
     if not fractions:
         _check_are_votes(columns, label, others, numbers, n_pairs)
         return None
-    is_allowed = normalize and columns.n_rows == n_pairs * len(label.given)
-    fitting = [own for own in fractions if _adds_up_to_one(own, pairs)]
-    return (fitting or _rescaled(roles, fractions, pairs, is_allowed=is_allowed))[0]
+    fitting = [own for own in fractions if (np.abs(np.bincount(pairs, own.numbers) - 1) <= SUM_TOLERANCE).all()]
+    return fitting[0] if fitting else _rescaled(columns, roles, fractions, normalize=normalize)
+
+
+def _rescaled(columns: Columns, roles: Roles, fractions: list[Column], *, normalize: bool) -> Column:
+    """The first column, if its numbers may be divided by their sums; raises if not."""
+    item, member, label = roles
+    assert item is not None and member is not None and label is not None  # noqa: S101, PT018 - the table has all three
+    pairs, n_pairs = columns.keys(item, member)
+    if normalize and columns.n_rows == n_pairs * len(label.given):
+        return fractions[0]
+    sums = np.bincount(pairs, weights=np.nan_to_num(fractions[0].numbers))  # type: ignore[arg-type]
+    row = int(np.argmax(np.abs(sums[pairs] - 1)))
+    raise InvalidPredictions(
+        f"probabilities must sum to 1 over classes; {some(names_of(fractions))} stands beside several labels in "
+        f"{label.name!r} of one item and member, and sums to {sums[pairs[row]]:.6g} for item {item.rows()[row]!r} of "
+        f"member {member.rows()[row]!r}: complete its rows, or say {Say('normalize')} if each class has one, or leave "
+        f"{fractions[0].name!r} out of the table if the labels are votes"
+    )
 
 
 def _check_are_votes(
@@ -336,26 +334,6 @@ def _check_are_votes(
     raise InvalidPredictions(
         f"a table must have one label for each item and member; {many}, and none of {some(names_of(others))} has the "
         f"probabilities of these, which sum to 1{advice}"
-    )
-
-
-def _adds_up_to_one(column: Column, pairs: IntArray) -> bool:
-    sums = np.bincount(pairs, weights=column.numbers)
-    return bool((np.abs(sums - 1) <= sum_tolerance(sums[:, None])).all())
-
-
-def _rescaled(roles: Roles, fractions: list[Column], pairs: IntArray, *, is_allowed: bool) -> list[Column]:
-    """The columns, if their numbers may be divided by their sums; raises if not."""
-    if is_allowed:
-        return fractions
-    sums = np.bincount(pairs, weights=np.nan_to_num(fractions[0].numbers))  # type: ignore[arg-type]
-    row = int(np.argmax(np.abs(sums[pairs] - 1)))
-    item, member = (own.names[own.coded.codes[row]] for own in roles[:2] if own is not None)
-    raise InvalidPredictions(
-        f"probabilities must sum to 1 over classes; {some(names_of(fractions))} stands beside several labels in "
-        f"{getattr(roles.label, 'name', None)!r} of one item and member, and sums to {sums[pairs[row]]:.6g} for item "
-        f"{item!r} of member {member!r}: complete its rows, or say {Say('normalize')} if each class has one, or leave "
-        f"{fractions[0].name!r} out of the table if the labels are votes"
     )
 
 
@@ -460,7 +438,8 @@ def run_of_probabilities(columns: Sequence[Column]) -> list[Column] | None:
 
 def _longest_run(columns: Sequence[Column]) -> list[Column] | None:
     numbers = numbers_in(columns, least=2)
-    runs = [] if numbers is None else [run.of(columns) for run in runs_of_probabilities(numbers)]
+    found = [] if numbers is None else runs_of_probabilities(numbers)
+    runs = [list(columns[run.start : run.start + run.size]) for run in found]
     if len(runs) > 1:
         one, other = (some(names_of(run)) for run in runs[:2])
         raise InvalidPredictions(
@@ -518,3 +497,51 @@ def _check_clear(numbers: Numbers, meaning: str, columns: Sequence[Column]) -> N
         )
     if meaning == "logits":
         check_orientation(*rows.shape)
+
+
+# ---- columns of lists -----------------------------------------------------------------------------------------
+
+
+def lists_of_predictions(lists: dict[Any, Rows], told: Told, *, has_label: bool) -> dict[Any, Rows]:
+    """The columns of lists that are predictions; beside a column of labels, only those that read as probabilities."""
+    if told.label is not None:
+        return {name: rows for name, rows in lists.items() if name == told.label}
+    return {
+        name: rows
+        for name, rows in lists.items()
+        if not has_label or named_scale(str(name)) or scale_of(rows.values) in ("probabilities", "per cent")
+    }
+
+
+def as_one_scale(lists: dict[Any, Rows], told: Scale | None, classes: Sequence[str] | None) -> dict[Any, Rows]:
+    """The same columns as probabilities of the same classes."""
+    made = {name: _as_probabilities(str(name), rows, told) for name, rows in lists.items()}
+    first = next(iter(made.values()))
+    if first.classes is None and classes is None:
+        _check_not_ranked(lists)
+    for name, rows in made.items():
+        if rows.values.shape[1] != first.values.shape[1] or rows.classes != first.classes:
+            raise InvalidPredictions(f"columns of lists must have the same classes; those of {name!r} are others")
+    if first.classes is None and classes is not None and len(classes) == first.values.shape[1]:
+        return {name: Rows(rows.values, list(classes)) for name, rows in made.items()}
+    return made
+
+
+def _check_not_ranked(lists: dict[Any, Rows]) -> None:
+    """Raise if all rows fall from their first number to their last: their places are ranks, and not classes."""
+    for name, rows in lists.items():
+        given = rows.values[~np.isnan(rows.values).all(axis=1)]
+        if len(given) >= ENOUGH_ROWS and (np.diff(given, axis=1) <= 0).all() and (given != given[0]).any():
+            raise InvalidPredictions(
+                f"lists must hold a number for each class, in one order; those of {name!r} all fall from the first to "
+                f"the last, as scores of the best class to the worst do: say {Say('classes')} if the places are classes"
+            )
+
+
+def _as_probabilities(name: str, rows: Rows, told: Scale | None) -> Rows:
+    said = told or named_scale(name)
+    scale = said or scale_of(rows.values)
+    if scale == "logits" and said is None:
+        check_orientation(*rows.values.shape)
+    # Counts are not rescaled unasked.
+    return Rows(as_probabilities(rows.values, None if scale == "counts" and told is None else scale), rows.classes)

@@ -9,7 +9,7 @@ from consilience.data.axes import short
 from consilience.system.errors import InvalidPredictions, Say
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Sequence
+    from collections.abc import Iterable, Sequence
 
     from consilience.data.tables.columns import Column
 
@@ -63,7 +63,7 @@ def options(argument: str, *columns: Column | list[Column], before: str = "") ->
     """Columns, or columns to be joined, as what to say, with two values of each: none goes before another."""
     together = [own if isinstance(own, list) else [own] for own in columns[:MOST_LISTED]]
     said = [
-        f"{Say(argument, _cut('+'.join(map(str, names_of(own))), LONGEST_NAME))} ({_samples(own)})" for own in together
+        f"{Say(argument, cut('+'.join(map(str, names_of(own))), LONGEST_NAME))} ({_samples(own)})" for own in together
     ]
     return f"{before if said else ''}{' or '.join(said)}{' or another' if len(columns) > MOST_LISTED else ''}"
 
@@ -71,10 +71,11 @@ def options(argument: str, *columns: Column | list[Column], before: str = "") ->
 def _samples(columns: Sequence[Column]) -> str:
     given = [column.given for column in columns if column.given]
     values = dict.fromkeys("/".join(str(own[place % len(own)]) for own in given) for place in range(N_SAMPLES))
-    return ", ".join(_cut(value, LONGEST) for value in values)
+    return ", ".join(cut(value, LONGEST) for value in values)
 
 
-def _cut(text: str, most: int) -> str:
+def cut(text: str, most: int) -> str:
+    """Text of at most so many characters."""
     return text if len(text) <= most else f"{text[: most - 1]}…"
 
 
@@ -216,11 +217,6 @@ def is_judged(name: str) -> bool:
     return bool(JUDGED & set(words)) and not (LAST_WORDS["member"] - JUDGED) & set(words)
 
 
-def is_measure(name: str) -> bool:
-    """Whether a column's name says that its numbers describe the item, and are nobody's answer."""
-    return bool(MEASURES & set(re.findall("[a-z]+", name.lower())))
-
-
 def is_id(name: str) -> bool:
     """Whether a name ends in `id`."""
     return name.strip().lower().endswith("id")
@@ -234,20 +230,8 @@ def rank(name: str, usual: Sequence[str]) -> int:
     return usual.index(plain) if plain in usual else len(usual)
 
 
-def is_exact(name: str, role: Role) -> bool:
-    """Whether a column has one of the usual names of a role, such as `item` or `question_id`."""
-    return rank(name, EXACT[role]) < len(EXACT[role])
-
-
 def first_named(names: Sequence[str], usual: Sequence[str]) -> str | None:
     """The column with the first of the usual names."""
     by_name = {name.strip().lower(): name for name in reversed(names)}  # the first of two
     by_name |= {name: name for name in names}  # an exact match comes before another case
     return next((by_name[name] for name in usual if name in by_name), None)
-
-
-def called(names: Collection[str], role: Role) -> list[str]:
-    """The columns whose names suggest a role: usual names first, then those that end in `id`."""
-    usual = EXACT.get(role, ())
-    found = [name for name in names if isinstance(name, str) and role_of(name) == role and name not in UNNAMED]
-    return sorted(found, key=lambda name: (rank(name, usual), name != name.lower(), not is_id(name)))

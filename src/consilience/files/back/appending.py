@@ -11,10 +11,9 @@ import numpy as np
 
 from consilience.data.names import text_of
 from consilience.data.tables.told import FUSED
-from consilience.files.contents import read_contents, split_source, suffix_of
+from consilience.files.contents import read_contents, read_json, split_source, suffix_of
 from consilience.files.delimited import raw_rows
 from consilience.files.recognition import understood_table
-from consilience.files.records import read_json
 from consilience.files.writing import with_quote, write_frame, write_records
 from consilience.system.atomic import check_writable, whole_file
 from consilience.system.errors import InvalidPredictions

@@ -9,9 +9,8 @@ import numpy as np
 from consilience.data.axes import some
 from consilience.data.names import text_of
 from consilience.files.back.appending import item_places
-from consilience.files.contents import TABLE_FORMATS, as_records, read_contents, split_source, suffix_of
+from consilience.files.contents import TABLE_FORMATS, as_records, read_contents, read_json, split_source, suffix_of
 from consilience.files.recognition import understood_table
-from consilience.files.records import read_json
 from consilience.files.tools import reader_of_json
 from consilience.files.tools.export import name_of
 from consilience.files.tools.label_studio import OF_ROW

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import consilience as cs
-from consilience.data.tables.lists import Rows, are_scored, is_row, read_rows
+from consilience.data.tables.columns import Rows, are_scored, is_row, read_rows
 
 SCORES = [
     [{"label": "pos", "score": 0.75}, {"label": "neg", "score": 0.25}],

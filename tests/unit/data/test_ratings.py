@@ -5,8 +5,7 @@ import pandas as pd
 import pytest
 
 import consilience as cs
-from consilience.data.axes import Axis
-from consilience.data.order import look_like_ratings, ratings_of
+from consilience.data.axes import Axis, look_like_ratings, ratings_of
 from consilience.data.predictions import apart
 
 FRAME = pd.DataFrame({"item": ["a", "a", "b", "b"], "member": ["x", "y"] * 2, "label": [10, 2, 9, 10]})

@@ -5,9 +5,9 @@ import json
 import pytest
 
 import consilience as cs
-from consilience.data.tables.lists import rows_in
-from consilience.files import read_predictions
-from consilience.files.records import columns_of_json, read_json
+from consilience.data.tables.columns import rows_in
+from consilience.files import read_sources
+from consilience.files.contents import columns_of_json, read_json
 
 
 def read(path, value, *, by_line=False):
@@ -44,7 +44,7 @@ def test_as_many_items_as_classes_in_lists_of_rows(tmp_path):
         data = [[row[["cat", "dog", "owl"].index(label)] for label in classes] for row in rows]
         split = {"columns": classes, "index": ["x", "y", "z"], "data": data}
         (tmp_path / f"{name}.json").write_text(json.dumps(split), encoding="utf-8")
-    panel = read_predictions([str(tmp_path / "a.json"), str(tmp_path / "b.json")]).predictions
+    panel = read_sources([str(tmp_path / "a.json"), str(tmp_path / "b.json")]).predictions
     assert panel.items == ["x", "y", "z"] and panel.to_array().tolist() == [rows, rows]
 
 
@@ -55,7 +55,7 @@ def test_a_list_with_gaps_is_no_label(tmp_path, row, message):
     records = [{"item": "a", "probs": [0.2, 0.8]}, {"item": "b", "probs": row}, {"item": "c", "probs": [0.5, 0.5]}]
     (tmp_path / "p.json").write_text(json.dumps(records))
     with pytest.raises(cs.InvalidPredictions, match=message):
-        read_predictions([str(tmp_path / "p.json")])
+        read_sources([str(tmp_path / "p.json")])
 
 
 def test_whole_numbers_that_no_float_can_hold_are_refused(tmp_path):
