@@ -16,7 +16,7 @@ from consilience.passes.reader import read_anywhere
 from consilience.system.tables import Table
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable
 
     from consilience.aggregators.base import AbstractAggregator
     from consilience.data.predictions import Predictions
@@ -146,12 +146,6 @@ def explain(
         experts=explained.experts(first, second),
         shares=shares,
     )
-
-
-def explain_some(aggregator: AbstractAggregator, predictions: Predictions, places: IntArray) -> Iterator[Explanation]:
-    """Explain the items at these positions, each against its second class."""
-    taken = predictions.take(places)
-    return (explain(taken, name, aggregator=aggregator) for name in taken.items)
 
 
 def _contenders(log_posterior: FloatArray, one: Predictions, against: Any) -> tuple[int, int]:

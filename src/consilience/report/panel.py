@@ -15,8 +15,7 @@ from consilience.system.arrays import to_numpy
 
 if TYPE_CHECKING:
     from consilience.data.answers import HardAnswers
-    from consilience.insight.analysis import Analysis
-    from consilience.insight.diagnostics import Diagnosis
+    from consilience.insight.analysis import Analysis, Diagnosis
     from consilience.report.items import ItemAnswers, Judged
     from consilience.system.arrays import FloatArray, IntArray
 
