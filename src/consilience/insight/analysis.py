@@ -175,6 +175,22 @@ class Analysis:
         self._explanations: dict[tuple[int, Any], Explanation] = {}  # by the item and the class that it is against
         self._seconds: dict[int, Any] = {}
 
+    @classmethod
+    def of(
+        cls,
+        predictions: Any,
+        labels: Any = None,
+        *,
+        known: Any = None,
+        aggregator: AbstractAggregator | None = None,
+        class_shares: Any = None,
+    ) -> Analysis:
+        """What a method, or `Consensus`, says of whatever `Predictions` takes; of a large cluster, of a sample."""
+        method = given_or_consensus(aggregator, class_shares)
+        looked = look_at(predictions, known, labels)
+        method = looked.prepared(method, known)
+        return cls(looked.predictions, method, looked.labels(known), looked.labels(labels), class_shares)
+
     @cached_property
     def posterior(self) -> Array:
         """The method's `predict_proba` (items, classes)."""
@@ -305,9 +321,7 @@ def diagnose(
     """
     if reference is None and reference_labels is not None:
         raise ValueError("reference_labels need the reference that they belong to; got no reference")
-    method = given_or_consensus(aggregator, class_shares)
-    looked = look_at(predictions, labels)
-    analysis = Analysis(looked.predictions, looked.prepared(method), None, looked.labels(labels), class_shares)
+    analysis = Analysis.of(predictions, labels, aggregator=aggregator, class_shares=class_shares)
     if analysis.is_fitted_here:
         analysis.posterior = analysis.method.posterior_
     found = analysis.diagnosis

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from html import escape
-from importlib.resources import files
+from string import Template
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from consilience.insight.monitoring.windows import MOST_APART
-from consilience.report.page import hash_of
+from consilience.report.page import asset, policy
 from consilience.system.tables import Table
 
 if TYPE_CHECKING:
@@ -43,11 +43,9 @@ class Line(NamedTuple):
 
 def page(found: Monitoring) -> str:
     """The whole page."""
-    style = (files("consilience.report") / "assets" / "stream.css").read_text(encoding="utf-8")
-    policy = f"default-src 'none'; style-src {hash_of(style)}; img-src data:; base-uri 'none'; form-action 'none'"
+    style = asset("stream.css")
     alarms = "".join(f"<li>{escape(line.removeprefix('! '))}</li>" for line in found.told())
     windows = found.windows
-    n_windows, n_alarms = len(windows), sum(windows["alarm"])
     parts = [
         _section(
             "Accuracy of the fused answer",
@@ -64,28 +62,14 @@ def page(found: Monitoring) -> str:
         _section("Members", "The accuracy of each member, with its 90 % interval.", _members(found)),
         _section("Windows", "", _in_words(windows)._repr_html_()),
     ]
-    return f"""<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="{policy}">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<link rel="icon" href="data:,">
-<title>A stream over time</title>
-<style>{style}</style>
-</head>
-<body>
-<main>
-<h1>A stream over time</h1>
-<p>{n_windows} windows, {n_alarms} with an alarm.
-Where nothing changes, at most one window in {1 / found.false_alarms:,.0f} is a false alarm.</p>
-<ul class="alarms">{alarms}</ul>
-{"".join(parts)}
-</main>
-</body>
-</html>
-"""
+    return Template(asset("stream.html")).substitute(
+        policy=policy(style),
+        style=style,
+        counts=f"{len(windows)} windows, {sum(windows['alarm'])} with an alarm.",
+        chance=f"{1 / found.false_alarms:,.0f}",
+        alarms=alarms,
+        sections="".join(parts),
+    )
 
 
 def figure(found: Monitoring) -> str:
