@@ -35,7 +35,6 @@ if TYPE_CHECKING:
     import os
 
     from consilience.data.predictions import Predictions
-    from consilience.insight.accuracy.estimates import AccuracyEstimate
     from consilience.system.arrays import FloatArray
 
 
@@ -168,17 +167,17 @@ def monitor(
         earlier = on_axes_of(first[0], reference, "the reference")
         looks, names = [look(earlier, class_shares=class_shares)], ["reference"]
         n_first = 0
-    seen, old = [part.seen for part in looks], together([part.numbers for part in looks])
+    seen, old = [part for part, _ in looks], together([numbers for _, numbers in looks])
     n_reference = len(seen)
     tests: list[DriftTest | None] = [None] * n_reference
     before = [part.accuracies.answers[FUSED_ANSWER] for part in seen]
     changes = []
     for place, part in enumerate(windows, n_first):
-        now = look(*part, class_shares)
-        tested = drift(old, now.numbers, false_alarms)
+        now, numbers = look(*part, class_shares)
+        tested = drift(old, numbers, false_alarms)
         if tested.is_alarm:
-            changes.append(change_of(place, tested, old, now.numbers, now.seen.accuracies.answers[FUSED_ANSWER]))
-        seen.append(now.seen)
+            changes.append(change_of(place, tested, old, numbers, now.accuracies.answers[FUSED_ANSWER]))
+        seen.append(now)
         tests.append(tested)
         names.append(place)
     if tests[-1] is None:
@@ -301,12 +300,8 @@ def since(data: Predictions, reference: Any, reference_labels: Any = None) -> Si
     """Compare a panel with a reference, which may have labels."""
     before = on_axes_of(data, reference, "the reference")
     known = known_labels(reference_labels, before.axes)
-    old, new = look(before, known), look(data)
-    tested: DriftTest = drift(old.numbers, new.numbers, FALSE_ALARMS)
-    measured = None if known is None else _table(old.seen, data.members)
-    return Since(old.seen, new.seen, tested.by_kind, (old.fused, new.fused), measured)
-
-
-def _table(seen: Seen, members: list[Any]) -> Table:
-    found: list[AccuracyEstimate] = [*seen.accuracies.members, seen.accuracies.answers[FUSED_ANSWER]]
-    return Table({"member": [*map(str, members), FUSED_ANSWER], **estimate_columns(found)})
+    (old, was), (new, now) = look(before, known), look(data)
+    found = [*old.accuracies.members, old.accuracies.answers[FUSED_ANSWER]]
+    measured = Table({"member": [*map(str, data.members), FUSED_ANSWER], **estimate_columns(found)})
+    p_values = drift(was, now, FALSE_ALARMS).by_kind
+    return Since(old, new, p_values, (old.fused, new.fused), None if known is None else measured)
