@@ -4,31 +4,25 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, NamedTuple, final
+from typing import Any, NamedTuple, final
 
 import numpy as np
+import numpy.typing as npt
 from scipy import sparse
 from scipy.special import stdtrit
 
 from consilience.data.answers import HardAnswers
-from consilience.data.predictions import Predictions  # noqa: TC001 - the example uses it
+from consilience.data.predictions import Predictions
 from consilience.insight.arguments import look_at
 from consilience.metrics.scores import Estimate, wilson
+from consilience.system.arrays import FloatArray, IntArray
 from consilience.system.tables import Table
 
-if TYPE_CHECKING:
-    import numpy.typing as npt
-
-    from consilience.system.arrays import FloatArray, IntArray
-
-
-AGREEMENT_LEVEL = 0.95
-"""Of the intervals."""
+AGREEMENT_LEVEL = 0.95  # of the intervals
 
 UNKNOWN = Estimate(np.nan, np.nan, np.nan)
 
-NEVER_SEEN = 3
-"""What was not seen on n items happens on fewer than 3 / n of them, with 95 % confidence."""
+NEVER_SEEN = 3  # what was not seen on n items happens on fewer than 3 / n of them, with 95 % confidence
 
 
 @final
@@ -279,11 +273,8 @@ def _between(estimate: Estimate) -> str:
 
 # ---- pairs of members -----------------------------------------------------------------------------------
 
-MOST_COMPARED = 500
-"""Pairs are compared among the members with the most answers, at most this many of them."""
-
-ENOUGH_COMMON = 20
-"""The fewest common items of two members for their dependence to be known."""
+MOST_COMPARED = 500  # pairs are compared among the members with the most answers, at most this many of them
+ENOUGH_COMMON = 20  # the fewest common items of two members for their dependence to be known
 
 
 def ratio(sums: Any, counts: Any) -> FloatArray:

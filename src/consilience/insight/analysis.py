@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, final
+from typing import Any, final
 
 import numpy as np
+import numpy.typing as npt
 
 from consilience.aggregators.base import AbstractAggregator, fitted_copy, is_taught
 from consilience.aggregators.consensus.consensus import Consensus, doubts_labels, plain_rule
+from consilience.data.answers import HardAnswers
 from consilience.data.labels import known_labels, known_truths, which_known
+from consilience.data.predictions import Predictions
 from consilience.insight.accuracy.estimates import (
     COVERAGE,
     FUSED_ANSWER,
     LEAST_LABELS,
     AccuracyEstimate,
+    Estimates,
     named_estimates,
     voters_of,
 )
@@ -33,25 +38,13 @@ from consilience.insight.explanation import Explanation, explain, explained_item
 from consilience.insight.label_evaluation import LabelEvaluation, value_of_labels
 from consilience.insight.monitoring.monitor import Since, since
 from consilience.insight.verdict import Change, Hint, Verdict, hint_of, rivals_of
-from consilience.insight.warnings import PanelEvidence, warnings_of
+from consilience.insight.warnings import PanelEvidence, Warned, warnings_of
 from consilience.metrics.scores import wilson
 from consilience.passes.reader import Reader
-from consilience.system.arrays import position_of_largest, to_numpy
+from consilience.system.arrays import Array, FloatArray, IntArray, position_of_largest, to_numpy
 from consilience.system.tables import Table
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    import numpy.typing as npt
-
-    from consilience.data.answers import HardAnswers
-    from consilience.data.predictions import Predictions
-    from consilience.insight.accuracy.estimates import Estimates
-    from consilience.insight.warnings import Warned
-    from consilience.system.arrays import Array, FloatArray, IntArray
-
-MOST_KEPT = 40
-"""How many explanations are kept for a second use. In a large crowd each one is large."""
+MOST_KEPT = 40  # how many explanations are kept for a second use. In a large crowd each one is large.
 
 MOST_EVALUATED, QUICK_FOLDS = 2000, 5
 """The gain from labels is estimated for at most so many of them, with so many folds, so that it takes seconds."""
@@ -59,8 +52,7 @@ MOST_EVALUATED, QUICK_FOLDS = 2000, 5
 FEWEST_ANSWERS = 5
 """A member with fewer answers has no accuracy of its own, only an interval, unless there are no more items."""
 
-ENOUGH_LABELS = 20
-"""With so many labels for each class, confusions are counted on labelled items alone."""
+ENOUGH_LABELS = 20  # with so many labels for each class, confusions are counted on labelled items alone
 
 
 @final
@@ -170,7 +162,9 @@ class Analysis:
     ) -> None:
         self.is_fitted_here = not hasattr(method, "members_")
         self.method = fitted_copy(method, predictions, known) if self.is_fitted_here else method
-        self.predictions = predictions if self.is_fitted_here else method.aligned(predictions)
+        self.predictions = self.method.aligned(predictions)
+        if self.is_fitted_here:  # then the classes keep their order, and with it what options were swapped
+            self.predictions.both_orders = predictions.both_orders
         self._known, self._labels, self.class_shares = known, labels, class_shares
         self._explanations: dict[tuple[int, Any], Explanation] = {}  # by the item and the class that it is against
         self._seconds: dict[int, Any] = {}

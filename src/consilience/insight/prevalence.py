@@ -11,7 +11,7 @@ from consilience.aggregators.consensus.consensus import Consensus
 from consilience.aggregators.consensus.label_free_fit import combination_of
 from consilience.aggregators.iterative import AbstractLabelEM
 from consilience.data.axes import some
-from consilience.data.predictions import Predictions  # noqa: TC001 - the example uses it
+from consilience.data.predictions import Predictions
 from consilience.data.reading import check_number
 from consilience.insight.analysis import Analysis
 from consilience.insight.arguments import by_predictions, given_or_consensus, look_at

@@ -9,36 +9,30 @@ each cell without a label gives one item.
 from __future__ import annotations
 
 from collections import defaultdict
-from typing import TYPE_CHECKING, Any, NamedTuple, final
+from typing import Any, NamedTuple, final
 
 import numpy as np
+import numpy.typing as npt
 
+from consilience.aggregators.base import AbstractAggregator
 from consilience.data.answers import parts_of
-from consilience.data.predictions import Predictions  # noqa: TC001 - the example uses it
+from consilience.data.predictions import Predictions
 from consilience.data.reading import check_number
 from consilience.insight.agreement import labels_of
 from consilience.insight.analysis import Analysis
 from consilience.insight.arguments import by_predictions
-from consilience.system.arrays import to_numpy
+from consilience.system.arrays import Array, FloatArray, IntArray, to_numpy
 from consilience.system.tables import Table
-
-if TYPE_CHECKING:
-    import numpy.typing as npt
-
-    from consilience.aggregators.base import AbstractAggregator
-    from consilience.system.arrays import Array, FloatArray, IntArray
 
 EVEN_SHARE = 0.25
 """The part of an item's chance that is the same for all; the rest grows with the entropy of its answer."""
 
-GOLDEN_RATIO = (5**0.5 - 1) / 2
-"""The fractional parts of its multiples are spread evenly, however many are taken."""
+GOLDEN_RATIO = (5**0.5 - 1) / 2  # the fractional parts of its multiples are spread evenly, however many are taken
 
 MOST_VOTERS, MOST_ANSWERS = 6, 3
 """Up to the first number of voters are named; at most the second number of answers is listed."""
 
-LEAST_RIVAL = 0.2
-"""A second class with at least this probability is named."""
+LEAST_RIVAL = 0.2  # a second class with at least this probability is named
 
 
 class Suggestion(NamedTuple):

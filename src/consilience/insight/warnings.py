@@ -2,44 +2,36 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple, final
+from typing import NamedTuple, final
 
 import numpy as np
+import numpy.typing as npt
 from scipy import sparse
 
 from consilience.aggregators.consensus.opinion_weights import SURE
-from consilience.insight.accuracy.estimates import FUSED_ANSWER
+from consilience.data.answers import HardAnswers
+from consilience.data.predictions import Predictions
+from consilience.insight.accuracy.estimates import FUSED_ANSWER, Estimates
 from consilience.insight.agreement import labels_of
+from consilience.insight.verdict import Change
+from consilience.passes.agreement import Agreement
 from consilience.passes.reader import Reader
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    import numpy.typing as npt
-
-    from consilience.data.answers import HardAnswers
-    from consilience.data.predictions import Predictions
-    from consilience.insight.accuracy.estimates import Estimates
-    from consilience.insight.verdict import Change
-    from consilience.passes.agreement import Agreement
-    from consilience.system.arrays import FloatArray, IntArray
-
+from consilience.system.arrays import FloatArray, IntArray
 
 LEAST_RIGHT, AT_BEST = 0.65, 0.95
 """The fused answer is warned of if it is estimated to be right on less than the first share of the items, and the
 interval ends below the second; it is then wrong on a quarter or more."""
 
-MOSTLY_RIGHT = 0.75
-"""Where labels measure the fused answer, it is warned of if the interval of its accuracy ends below."""
+MOSTLY_RIGHT = 0.75  # where labels measure the fused answer, it is warned of if the interval of its accuracy ends below
 
 FALLEN = 0.1
 """The fused answer has become worse since a reference if its estimated accuracy has fallen by more; the true one has
 then fallen by .05 or more (`python -m benchmarks.quality.fallen`, `results/fallen.txt`)."""
 
-TOO_SURE = 0.15
-"""A member is too sure if it claims so much more than is estimated; it then claims .1 too much or more."""
+TOO_SURE = 0.15  # a member is too sure if it claims so much more than is estimated; it then claims .1 too much or more
 
 CHANCE_LEVEL = 0.1
 """A member is useless if its agreement with the fused answer beyond chance, Cohen's kappa, is less. Its agreement with
@@ -67,11 +59,8 @@ MOST_OF_ONE = 0.9
 MOST_OFF, NINE_OF_TEN = 0.1, 1.645
 """There are too few items if nine of ten intervals of labelled ones would reach further than this, up and down."""
 
-ENOUGH_VOTES, ENOUGH_MEMBERS = 50, 3
-"""The fewest votes and members for a warning about single members, or pairs."""
-
-MOST_OF_A_KIND = 10
-"""At most so many warnings of a kind."""
+ENOUGH_VOTES, ENOUGH_MEMBERS = 50, 3  # the fewest votes and members for a warning about single members, or pairs
+MOST_OF_A_KIND = 10  # at most so many warnings of a kind
 
 
 class Warned(NamedTuple):
@@ -292,8 +281,7 @@ def _agreement_of_others(evidence: PanelEvidence, member: int) -> float:
     return float((met * others.beyond_chance()).sum() / max(met.sum(), 1))
 
 
-LOST = "fusing made more answers wrong than right"
-"""What is found where labels show that the plain average is better."""
+LOST = "fusing made more answers wrong than right"  # what is found where labels show that the plain average is better
 
 
 def not_settled(evidence: PanelEvidence) -> list[Warned]:

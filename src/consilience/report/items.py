@@ -2,28 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from itertools import zip_longest
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
-from consilience.data.answers import parts_of
+from consilience.data.answers import HardAnswers, SoftMember, parts_of
+from consilience.insight.analysis import Analysis
+from consilience.insight.explanation import Explanation
 from consilience.metrics.scores import METRICS, ItemScores, ReliabilityCurve, curve_of
-from consilience.system.arrays import to_numpy
+from consilience.system.arrays import Array, FloatArray, IntArray, to_numpy
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    import numpy.typing as npt
-
-    from consilience.data.answers import HardAnswers, SoftMember
-    from consilience.insight.analysis import Analysis
-    from consilience.insight.explanation import Explanation
-    from consilience.system.arrays import Array, FloatArray, IntArray
-
-
-LONGEST_TEXT = 200
-"""Longer names are cut."""
+LONGEST_TEXT = 200  # longer names are cut
 
 
 def rounded(values: Any, digits: int = 4) -> Any:
@@ -108,8 +100,7 @@ def answers_of_member(member: SoftMember, truth: IntArray) -> ItemAnswers | None
 ENOUGH_TO_RANK = 20
 """Members with fewer answers do not count as best or worst, unless all have fewer: three right answers are luck."""
 
-SHARE_OF_CHANGED = 0.6
-"""The largest share of changed items among those shown, if there are others to show."""
+SHARE_OF_CHANGED = 0.6  # the largest share of changed items among those shown, if there are others to show
 
 
 class ShownItems(NamedTuple):
@@ -172,14 +163,9 @@ def items_to_show(
 ALL_CLASSES_UP_TO, MOST_LISTED_CLASSES = 12, 10
 """Up to the first number of classes, all probabilities are shown; beyond it, at most the second number."""
 
-MOST_WITNESSES = 30
-"""How many members are shown per item; the others are summed up."""
-
-MOST_DOUBTFUL = 50
-"""How many single answers are listed for a second look."""
-
-DOUBTFUL = 0.5
-"""An answer is listed only if the fused answer gives it a smaller probability."""
+MOST_WITNESSES = 30  # how many members are shown per item; the others are summed up
+MOST_DOUBTFUL = 50  # how many single answers are listed for a second look
+DOUBTFUL = 0.5  # an answer is listed only if the fused answer gives it a smaller probability
 
 
 class Judged(NamedTuple):

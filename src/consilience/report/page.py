@@ -9,19 +9,23 @@ name in the data can do harm, even if the escaping missed one.
 from __future__ import annotations
 
 import json
+import os
 import sys
 from base64 import b64encode
+from collections.abc import Sequence
 from datetime import datetime
 from hashlib import sha256
 from html import escape
 from importlib.resources import files
 from pathlib import Path
 from string import Template
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from consilience.aggregators.base import AbstractAggregator
 from consilience.data.answers import parts_of
+from consilience.data.predictions import Predictions
 from consilience.data.reading import check_number
 from consilience.insight.agreement import labels_of
 from consilience.insight.analysis import Analysis
@@ -31,14 +35,6 @@ from consilience.report.items import ItemSection, Judged, answers_to, rounded, t
 from consilience.report.panel import MemberSection, calibration, opening
 from consilience.system.arrays import to_numpy
 from consilience.system.atomic import whole_file
-
-if TYPE_CHECKING:
-    import os
-    from collections.abc import Sequence
-
-    from consilience.aggregators.base import AbstractAggregator
-    from consilience.data.predictions import Predictions
-
 
 STYLES = ("page.css", "opening.css", "figures.css", "tables.css", "print.css")
 SCRIPTS = (
@@ -144,8 +140,7 @@ def _hash_of(content: str) -> str:
 
 # ---- what the page shows --------------------------------------------------------------------------------
 
-FINGERPRINT = 12
-"""How many hexadecimal digits of the checksum are shown."""
+FINGERPRINT = 12  # how many hexadecimal digits of the checksum are shown
 
 
 def provenance(analysis: Analysis, command: str | None) -> dict[str, Any]:
@@ -200,8 +195,7 @@ def fingerprint(predictions: Predictions) -> str:
     return checksum.hexdigest()[:FINGERPRINT]
 
 
-MOST_SUGGESTED = 10
-"""How many items to label are suggested."""
+MOST_SUGGESTED = 10  # how many items to label are suggested
 
 
 def report_payload(

@@ -4,29 +4,28 @@ from __future__ import annotations
 
 from itertools import groupby
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from consilience.insight.accuracy.estimates import FUSED_ANSWER
+from consilience.data.answers import HardAnswers
+from consilience.insight.accuracy.estimates import FUSED_ANSWER, AccuracyEstimate
 from consilience.insight.agreement import coverage_of, ratio
-from consilience.insight.verdict import AVERAGE, as_sentences
-from consilience.insight.warnings import LOST
-from consilience.report.items import answers_of_member, largest_cells, members_to_show, rounded, text
-from consilience.system.arrays import to_numpy
+from consilience.insight.analysis import Analysis
+from consilience.insight.verdict import AVERAGE, Change, Verdict, as_sentences
+from consilience.insight.warnings import LOST, Warned
+from consilience.report.items import (
+    ItemAnswers,
+    Judged,
+    answers_of_member,
+    largest_cells,
+    members_to_show,
+    rounded,
+    text,
+)
+from consilience.system.arrays import FloatArray, to_numpy
 
-if TYPE_CHECKING:
-    from consilience.data.answers import HardAnswers
-    from consilience.insight.accuracy.estimates import AccuracyEstimate
-    from consilience.insight.analysis import Analysis
-    from consilience.insight.verdict import Change, Verdict
-    from consilience.insight.warnings import Warned
-    from consilience.report.items import ItemAnswers, Judged
-    from consilience.system.arrays import FloatArray
-
-
-UNSURE_BELOW = 0.8
-"""Answers with a lower probability count as unsure."""
+UNSURE_BELOW = 0.8  # answers with a lower probability count as unsure
 
 UNSEEN = "no warning can see errors that all members share"
 
@@ -154,14 +153,9 @@ def _panel(verdicts: ItemAnswers) -> dict[str, Any]:
     }
 
 
-MOST_IN_MATRIX = 30
-"""With more classes, a matrix is unreadable and lists take its place."""
-
-MOST_DRAWN_CELLS = 30_000
-"""About how many cells all matrices of a page may have; a dozen matrices always fit."""
-
-MOST_CONFUSIONS, MOST_TOGETHER = 8, 20
-"""How many confusions a member's list has, and that of all members together."""
+MOST_IN_MATRIX = 30  # with more classes, a matrix is unreadable and lists take its place
+MOST_DRAWN_CELLS = 30_000  # about how many cells all matrices of a page may have; a dozen matrices always fit
+MOST_CONFUSIONS, MOST_TOGETHER = 8, 20  # how many confusions a member's list has, and that of all members together
 
 
 def _worst(table: FloatArray, most: int) -> list[list[Any]]:
@@ -176,8 +170,7 @@ def _worst(table: FloatArray, most: int) -> list[list[Any]]:
 MOST_ON_CARD, MOST_DRAWN, MOST_AGREEING = 500, 12, 30
 """How many members have a row, have figures at least, and are compared in pairs."""
 
-MOST_WITH_MATRIX = 100
-"""How many members have figures of their confusions at most."""
+MOST_WITH_MATRIX = 100  # how many members have figures of their confusions at most
 
 
 OF_REPEATS = ("consistency", "first", "first from", "first to")

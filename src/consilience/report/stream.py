@@ -2,32 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from html import escape
 from string import Template
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from consilience.insight.monitoring.monitor import Monitoring
 from consilience.insight.monitoring.windows import MOST_APART
 from consilience.report.page import asset, policy
 from consilience.system.tables import Table
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from consilience.insight.monitoring.monitor import Monitoring
-
 WIDTH, HEIGHT = 720, 220
-LEFT, RIGHT, TOP, BOTTOM = 44, 10, 12, 30
-"""The size of a figure, and the room for its axes."""
+LEFT, RIGHT, TOP, BOTTOM = 44, 10, 12, 30  # the size of a figure, and the room for its axes
 
 MOST_TICKS = 12
 
-MOST_DRAWN_CLASSES = 6
-"""So many classes are drawn: those whose shares vary most."""
-
-COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
-"""Okabe and Ito's, as in `plots`."""
+MOST_DRAWN_CLASSES = 6  # so many classes are drawn: those whose shares vary most
+LINE_COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")  # Okabe and Ito's, as in `plots`
 
 ALARM = "#D55E00"
 
@@ -87,9 +80,9 @@ def chart(found: Monitoring, lines: Sequence[Line]) -> str:
     label = escape(", ".join(line.name for line in lines))
     drawn = [*_background(found)]
     for number, line in enumerate(lines):
-        drawn += _drawn(found, line, COLORS[number % len(COLORS)])
+        drawn += _drawn(found, line, LINE_COLORS[number % len(LINE_COLORS)])
     legend = " ".join(
-        f'<tspan fill="{COLORS[number % len(COLORS)]}" dx="{12 if number else 0}">{escape(line.name)}</tspan>'
+        f'<tspan fill="{LINE_COLORS[number % len(LINE_COLORS)]}" dx="{12 if number else 0}">{escape(line.name)}</tspan>'
         for number, line in enumerate(lines)
     )
     drawn.append(f'<text font-size="12" x="{LEFT + 6}" y="{_y(0) - 8:.1f}">{legend}</text>')

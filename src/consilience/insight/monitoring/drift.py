@@ -9,37 +9,24 @@ is at most α with a probability of at most α (Westfall and Young 1993).
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from itertools import groupby
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
-from consilience.insight.monitoring.windows import AGREEMENT, ALL_MEMBERS, CONFIDENCE, KINDS, SHARES, ItemNumbers
+from consilience.insight.accuracy.estimates import AccuracyEstimate
+from consilience.insight.monitoring.windows import AGREEMENT, ALL_MEMBERS, CONFIDENCE, KINDS, SHARES, ItemNumbers, Seen
+from consilience.system.arrays import FloatArray
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+BoolArray = npt.NDArray[np.bool_]
 
-    import numpy.typing as npt
-
-    from consilience.insight.accuracy.estimates import AccuracyEstimate
-    from consilience.insight.monitoring.windows import Seen
-    from consilience.system.arrays import FloatArray
-
-    BoolArray = npt.NDArray[np.bool_]
-
-
-DEALS = 20
-"""So many deals for each one that may be as unusual: at a rate of 1 % there are 2,000."""
-
-MOST_TIMES = 10
-"""A reference of more windows than this is drawn from: more items would hardly make the test sharper."""
-
-MOST_TESTED = 100
-"""So many classes are looked at one by one, and all others together."""
-
-DEALT_AT_ONCE = 2**21
-"""Deals are made some at a time, so many deals × items."""
+DEALS = 20  # so many deals for each one that may be as unusual: at a rate of 1 % there are 2,000
+MOST_TIMES = 10  # a reference of more windows than this is drawn from: more items would hardly make the test sharper
+MOST_TESTED = 100  # so many classes are looked at one by one, and all others together
+DEALT_AT_ONCE = 2**21  # deals are made some at a time, so many deals × items
 
 
 class DriftTest(NamedTuple):

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from importlib import import_module
 from itertools import chain, islice
 from numbers import Integral
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, final
+from typing import Any, final
 
 import numpy as np
 
 from consilience.data.labels import known_labels
+from consilience.data.predictions import Predictions
 from consilience.data.reading import check_number
 from consilience.insight.accuracy.estimates import FUSED_ANSWER
 from consilience.insight.monitoring.drift import DriftTest, change_of, drift, sentences, who_stopped
@@ -27,19 +29,12 @@ from consilience.insight.monitoring.windows import (
     windows_of,
 )
 from consilience.insight.warnings import FALLEN, Warned
+from consilience.system.arrays import FloatArray
 from consilience.system.atomic import whole_file
 from consilience.system.errors import InvalidPredictions
 from consilience.system.tables import Table
 
-if TYPE_CHECKING:
-    import os
-
-    from consilience.data.predictions import Predictions
-    from consilience.system.arrays import FloatArray
-
-
-FIRST_WINDOWS = 5
-"""So many windows are the reference where none is given."""
+FIRST_WINDOWS = 5  # so many windows are the reference where none is given
 
 RAREST_ALARMS, MOST_ALARMS = 1e-4, 0.5
 """False alarms rarer than this would take too long to test for; more frequent ones are no alarms."""
@@ -228,8 +223,7 @@ def _member_table(names: list[Any], seen: list[Seen], members: list[Any]) -> Tab
 
 # ---- one panel and a reference --------------------------------------------------------------------------
 
-FALSE_ALARMS = 0.01
-"""The rate of the test."""
+FALSE_ALARMS = 0.01  # the rate of the test
 
 MOST_MEASURED = 10
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 from os import PathLike
-from typing import TYPE_CHECKING, Any, NamedTuple, final
+from typing import Any, NamedTuple, final
 
 import numpy as np
+import numpy.typing as npt
 
 from consilience.aggregators.consensus.consensus import Consensus
 from consilience.data.labels import known_labels
@@ -17,19 +18,10 @@ from consilience.data.reading import check_number
 from consilience.insight.accuracy.estimates import FUSED_ANSWER, AccuracyEstimate, Estimates, named_estimates, voters_of
 from consilience.insight.agreement import agreement, answered_shares, labels_of, ratio
 from consilience.passes.reader import lies_on_cluster, read_anywhere
-from consilience.system.arrays import is_array, position_of_largest, to_numpy
+from consilience.system.arrays import FloatArray, IntArray, is_array, position_of_largest, to_numpy
 from consilience.system.errors import InvalidPredictions
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    import numpy.typing as npt
-
-    from consilience.system.arrays import FloatArray, IntArray
-
-
-LEAST_ITEMS = 10
-"""Of fewer items nothing can be said."""
+LEAST_ITEMS = 10  # of fewer items nothing can be said
 
 NONE_LEFT = object()
 
@@ -137,8 +129,7 @@ def estimate_columns(found: list[AccuracyEstimate]) -> dict[str, list[Any]]:
 
 AGREEMENT, SHARES, CONFIDENCE = KINDS = ("agreement", "class shares", "confidence")
 
-MOST_APART = 32
-"""Up to so many members are looked at one by one, more of them only together."""
+MOST_APART = 32  # up to so many members are looked at one by one, more of them only together
 
 ALL_MEMBERS = "all members"
 
