@@ -15,9 +15,9 @@ from consilience.data.predictions import Predictions as Predictions
 from consilience.ensemble import torch_members as _  # noqa: F401 - it adds Predictions.from_models
 from consilience.files.recognition import read_predictions as read_predictions
 from consilience.insight.agreement import agreement as agreement
+from consilience.insight.analysis import diagnose as diagnose
 from consilience.insight.answers import answers as answers
 from consilience.insight.comparison import compare as compare
-from consilience.insight.diagnostics import diagnose as diagnose
 from consilience.insight.explanation import explain as explain
 from consilience.insight.label_evaluation import value_of_labels as value_of_labels
 from consilience.insight.monitoring.monitor import monitor as monitor

@@ -13,7 +13,7 @@ import numpy as np
 
 from consilience.aggregators.base import AbstractAggregator
 from consilience.data.axes import some
-from consilience.insight.diagnostics import Diagnosis
+from consilience.insight.analysis import Diagnosis
 from consilience.metrics.scores import Strategy, reliability_curve
 from consilience.system.arrays import FloatArray, plain_numpy
 from consilience.system.tables import Table

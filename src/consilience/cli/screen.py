@@ -16,7 +16,7 @@ from rich.console import Console
 from rich.measure import Measurement
 
 from consilience.insight.accuracy.estimates import AccuracyEstimate
-from consilience.insight.diagnostics import FEWEST_ANSWERS
+from consilience.insight.analysis import FEWEST_ANSWERS
 from consilience.metrics.ratings import RATINGS
 from consilience.metrics.scores import METRICS
 from consilience.report.panel import MOST_ON_CARD

@@ -1,32 +1,28 @@
-"""How much members agree beyond chance: Krippendorff's alpha, Fleiss' and Cohen's kappa, Gwet's AC1."""
+"""How much members agree beyond chance, with each other and with themselves."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, NamedTuple, final
+from typing import Any, NamedTuple, final
 
 import numpy as np
+import numpy.typing as npt
 from scipy import sparse
 from scipy.special import stdtrit
 
 from consilience.data.answers import HardAnswers
 from consilience.data.predictions import Predictions
 from consilience.insight.arguments import look_at
-from consilience.metrics.scores import Estimate
+from consilience.metrics.scores import Estimate, wilson
+from consilience.system.arrays import FloatArray, IntArray
 from consilience.system.tables import Table
 
-if TYPE_CHECKING:
-    import numpy.typing as npt
+AGREEMENT_LEVEL = 0.95  # of the intervals
 
-    from consilience.system.arrays import FloatArray, IntArray
+UNKNOWN = Estimate(np.nan, np.nan, np.nan)
 
-
-AGREEMENT_LEVEL = 0.95
-"""Of the intervals."""
-
-NEVER_SEEN = 3
-"""What was not seen on n items happens on fewer than 3 / n of them, with 95 % confidence."""
+NEVER_SEEN = 3  # what was not seen on n items happens on fewer than 3 / n of them, with 95 % confidence
 
 
 @final
@@ -123,25 +119,30 @@ def agreement(predictions: Any) -> PanelAgreement:
     [1.0, 1.0, 0.5]
     """
     data = look_at(predictions).predictions
-    answers = data.harden().hard
-    assert answers is not None  # noqa: S101 - hardened predictions are hard
-    compared = most_active(answers, data.n_members)
-    return agreement_of(answers, data, PairCounts.of(answers, compared, data.n_items, data.n_classes), compared)
+    answers = labels_of(data.harden())
+    return agreement_of(answers, data, PairCounts.of(answers, data))
 
 
-def agreement_of(answers: HardAnswers, data: Predictions, pairs: PairCounts, compared: Any) -> PanelAgreement:
-    """The agreement of these labels; `pairs` has been counted of the members `compared`."""
+def labels_of(data: Predictions) -> HardAnswers:
+    """The labels of predictions without probabilities, which were hardened or are votes."""
+    assert data.hard is not None  # noqa: S101 - there are members, and they have labels
+    return data.hard
+
+
+def agreement_of(answers: HardAnswers, data: Predictions, pairs: PairCounts) -> PanelAgreement:
+    """The agreement of these labels, whose pairs have been counted."""
     answers = main_answers(answers)
     items = _Items.of(answers, data.n_items, data.n_classes)
+    fleiss_kappa, ac1 = _kappas(items)
     return PanelAgreement(
         alpha=_krippendorff(items),
-        fleiss_kappa=_fleiss(items),
-        ac1=_gwet(items),
+        fleiss_kappa=fleiss_kappa,
+        ac1=ac1,
         observed=float(items.same.mean()) if len(items.same) else np.nan,
         by_member=_by_member(answers, items, data.n_members),
         kappa=pairs.kappa(),
         kappa_error=pairs.kappa_error(),
-        compared=[data.members[m] for m in compared],
+        compared=[data.members[m] for m in pairs.compared],
         n_items=len(items.same),
         ordinal_alpha=_ordinal(items) if data.ordered else None,
     )
@@ -169,13 +170,13 @@ class _Items(NamedTuple):
 def _krippendorff(items: _Items) -> Estimate:
     """Alpha: one minus observed over expected disagreement, where each answer weighs the same."""
     if not len(items.same):
-        return Estimate(np.nan, np.nan, np.nan)
+        return UNKNOWN
     counts, n_answers = items.counts[items.is_paired], items.n_answers[items.is_paired]
     total, wrong = n_answers.sum(), n_answers * (1 - items.same)
     shares = counts.sum(axis=0) / total
     observed, even = wrong.sum() / total, shares @ shares
     if even > 1 - 1e-12:
-        return Estimate(np.nan, np.nan, np.nan)
+        return UNKNOWN
     of_observed = (wrong - observed * n_answers) / total
     of_expected = -2 * (counts @ shares - even * n_answers) / total
     # Answers are drawn without replacement: an answer does not meet itself.
@@ -190,7 +191,7 @@ def _ordinal(items: _Items) -> Estimate:
     ranks -= of_class @ ranks / max(total, 1)
     spread = of_class @ ranks**2 / max(total, 1)
     if spread <= 0:  # one class, or no item with two answers
-        return Estimate(np.nan, np.nan, np.nan)
+        return UNKNOWN
     sums, squares = counts @ ranks, counts @ ranks**2  # of each item
     wrong = 2 * (n_answers * squares - sums**2) / (n_answers - 1)  # what its pairs are apart, as `_krippendorff` counts
     observed = wrong.sum() / total
@@ -199,31 +200,24 @@ def _ordinal(items: _Items) -> Estimate:
     return _one_minus_ratio(observed, 2 * spread * total / (total - 1), of_observed, of_expected)
 
 
-def _fleiss(items: _Items) -> Estimate:
-    """Fleiss' kappa, where each item weighs the same."""
-    shares, of_even = _mean_shares(items)
-    return _kappa(items, float(shares @ shares), of_even)
+def _kappas(items: _Items) -> tuple[Estimate, Estimate]:
+    """Fleiss' kappa and Gwet's AC1, where each item weighs the same.
 
-
-def _gwet(items: _Items) -> Estimate:
-    """AC1: blind are only some of the answers, the more the more even the classes are."""
-    shares, of_even = _mean_shares(items)
-    n_others = max(len(shares) - 1, 1)
-    return _kappa(items, float(1 - shares @ shares) / n_others, -of_even / n_others)
-
-
-def _mean_shares(items: _Items) -> tuple[FloatArray, FloatArray]:
-    """The mean over items of the shares of classes (classes,), and by how much each item moves their sum of squares."""
+    For AC1 blind are only some of the answers, the more the more even the classes are.
+    """
     is_answered = items.n_answers > 0
     each = is_answered / max(int(is_answered.sum()), 1)
     weights = each / np.maximum(items.n_answers, 1)
     shares = items.counts.T @ weights
-    return shares, 2 * (weights * (items.counts @ shares) - each * (shares @ shares))
+    even = float(shares @ shares)
+    of_even = 2 * (weights * (items.counts @ shares) - each * even)  # by how much each item moves it
+    n_others = max(len(shares) - 1, 1)
+    return _kappa(items, even, of_even), _kappa(items, (1 - even) / n_others, -of_even / n_others)
 
 
 def _kappa(items: _Items, chance: float, of_chance: FloatArray) -> Estimate:
     if not len(items.same) or chance > 1 - 1e-12:
-        return Estimate(np.nan, np.nan, np.nan)
+        return UNKNOWN
     observed = float(items.same.mean())
     of_observed = np.zeros(len(items.n_answers))
     of_observed[items.is_paired] = (observed - items.same) / len(items.same)
@@ -279,14 +273,13 @@ def _between(estimate: Estimate) -> str:
 
 # ---- pairs of members -----------------------------------------------------------------------------------
 
-MOST_COMPARED = 500
-"""Pairs are compared among the members with the most answers, at most this many of them."""
+MOST_COMPARED = 500  # pairs are compared among the members with the most answers, at most this many of them
+ENOUGH_COMMON = 20  # the fewest common items of two members for their dependence to be known
 
 
-def most_active(answers: HardAnswers, n_members: int) -> IntArray:
-    """The members with the most answers, at most `MOST_COMPARED`, in their order."""
-    counts = np.bincount(answers.members, minlength=n_members)
-    return np.sort(np.argsort(-counts, kind="stable")[:MOST_COMPARED])
+def ratio(sums: Any, counts: Any) -> FloatArray:
+    """Sums over counts; NaN where nothing was counted."""
+    return np.where(counts > 0, sums / np.maximum(counts, 1), np.nan)
 
 
 def main_answers(answers: HardAnswers) -> HardAnswers:
@@ -305,19 +298,23 @@ def main_answers(answers: HardAnswers) -> HardAnswers:
 class PairCounts(NamedTuple):
     """Counts over the items that both members of a pair answered; rows and columns are the members compared."""
 
+    compared: IntArray  # those with the most answers, at most `MOST_COMPARED`, in their order
     answered: Any  # (items, members), sparse: 1 where a member answered
     common: FloatArray  # (members, members): on how many items both answered
     same: FloatArray  # (members, members): on how many of them with the same label
     by_chance: FloatArray  # (members, members): the same, if both answered blindly with their shares on these items
 
     @classmethod
-    def of(cls, answers: HardAnswers, compared: IntArray, n_items: int, n_classes: int) -> PairCounts:
-        """Count the answers of the members compared, the main one where a member answered an item several times."""
-        place = np.full(max(answers.members.max(initial=0), compared.max(initial=0)) + 1, -1)
+    def of(cls, answers: HardAnswers, data: Predictions) -> PairCounts:
+        """Count the main answer of each member compared to each item."""
+        n_items, n_classes = data.n_items, data.n_classes
+        n_answers = np.bincount(answers.members, minlength=data.n_members)
+        compared = np.sort(np.argsort(-n_answers, kind="stable")[:MOST_COMPARED])
+        place = np.full(data.n_members, -1)
         place[compared] = np.arange(len(compared))
-        last = main_answers(answers)
-        is_in = place[last.members] >= 0
-        items, members, labels = last.items[is_in], place[last.members[is_in]], last.labels[is_in]
+        main = main_answers(answers)
+        is_in = place[main.members] >= 0
+        items, members, labels = main.items[is_in], place[main.members[is_in]], main.labels[is_in]
         ones, n_members = np.ones(len(items)), len(compared)
         answered = sparse.csr_array((ones, (items, members)), shape=(n_items, n_members))
         said = sparse.csr_array((ones, (members, items * n_classes + labels)), shape=(n_members, n_items * n_classes))
@@ -325,7 +322,7 @@ class PairCounts(NamedTuple):
         if answered.nnz == n_items * n_members:
             totals = np.bincount(members * n_classes + labels, minlength=n_members * n_classes)
             shares = totals.reshape(n_members, n_classes) / n_items
-            return cls(answered, common, same, n_items * shares @ shares.T)
+            return cls(compared, answered, common, same, n_items * shares @ shares.T)
         by_chance, order = np.zeros_like(common), np.argsort(labels, kind="stable")
         bounds = np.searchsorted(labels[order], np.arange(n_classes + 1))
         for first, last in pairwise(bounds):  # one class at a time: of all at once there may be too many numbers
@@ -333,27 +330,48 @@ class PairCounts(NamedTuple):
             said = sparse.csr_array((ones[first:last], places), shape=(n_members, n_items))
             said_where_met = (said @ answered).toarray()
             by_chance += said_where_met * said_where_met.T
-        return cls(answered, common, same, by_chance / np.maximum(common, 1))
+        return cls(compared, answered, common, same, by_chance / np.maximum(common, 1))
 
     def agreement(self) -> FloatArray:
         """The share of common items with the same label; NaN where there is none."""
-        return np.where(self.common > 0, self.same / np.maximum(self.common, 1), np.nan)
+        return ratio(self.same, self.common)
 
     def kappa(self) -> FloatArray:
-        """Cohen's kappa of each pair: 0 for blind answers, 1 where both always say the same.
+        """Cohen's kappa of each pair: 0 for blind answers, 1 where both always say the same."""
+        return self._of_possible(self.same - self.by_chance)
+
+    def kappa_error(self) -> FloatArray:
+        """The standard error of each kappa, as Cohen (1960) gives it: the shares of labels count as known."""
+        return self._of_possible(np.sqrt(self.same * (self.common - self.same) / np.maximum(self.common, 1)))
+
+    def _of_possible(self, values: FloatArray) -> FloatArray:
+        """Values over what there could be beyond chance.
 
         NaN where two members have no common item, or chance alone explains that they always agree.
         """
         possible = self.common - self.by_chance
         is_known = possible > 1e-9 * self.common
-        return np.where(is_known, (self.same - self.by_chance) / np.where(is_known, possible, 1), np.nan)
+        return np.where(is_known, values / np.where(is_known, possible, 1), np.nan)
 
-    def kappa_error(self) -> FloatArray:
-        """The standard error of each kappa, as Cohen (1960) gives it: the shares of labels count as known."""
-        possible = self.common - self.by_chance
-        is_known = possible > 1e-9 * self.common
-        spread = np.sqrt(self.same * (self.common - self.same) / np.maximum(self.common, 1))
-        return np.where(is_known, spread / np.where(is_known, possible, 1), np.nan)
+    def dependence(self, counts: FloatArray, posterior: FloatArray) -> FloatArray:
+        """The correlation of one-hot answers beyond what the true class explains; 0 if few items are common.
+
+        It is 1 for members who never differ, because nothing shows that they are independent. `counts` are those of
+        all members (members, true, predicted), expected under the posterior (items, classes).
+        """
+        rates = counts[self.compared] / np.maximum(counts[self.compared].sum(axis=2, keepdims=True), 1e-12)
+        if self.answered.nnz == len(posterior) * len(self.compared):
+            weighted = rates * posterior.sum(axis=0, dtype=np.float64)[None, :, None]
+            expected = np.tensordot(weighted, rates, axes=([1, 2], [1, 2]))
+        else:  # the same label, if answers were independent given the true class
+            expected = np.zeros_like(self.common)
+            for k in np.flatnonzero(posterior.sum(axis=0) > 1e-9):
+                met = ((sparse.diags_array(posterior[:, k]) @ self.answered).T @ self.answered).toarray()
+                expected += met * (rates[:, k] @ rates[:, k].T)
+        excess, is_enough = (self.same - expected) / np.maximum(self.common, 1), self.common >= ENOUGH_COMMON
+        scale = np.sqrt(np.maximum(np.diagonal(excess)[:, None] * np.diagonal(excess), 0))
+        correlation = np.clip(np.where(scale > 1e-9, excess / np.maximum(scale, 1e-9), 0.0), -1, 1)
+        return np.where(is_enough, np.where(self.same == self.common, 1.0, correlation), 0.0)
 
 
 class Coverage(NamedTuple):
@@ -381,3 +399,55 @@ def coverage_of(answers: HardAnswers, n_members: int, n_items: int) -> Coverage:
         return np.bincount(last.members[is_counted[last.items]], minlength=n_members) / n_items
 
     return Coverage(answered_shares(last, n_members, n_items), share(n_answers > 1), share(n_kinds > 1))
+
+
+# ---- members with themselves ----------------------------------------------------------------------------
+
+
+class Repeats(NamedTuple):
+    """Pairs of answers of a member to an item that was asked several times; of three answers there are three pairs.
+
+    `first` is told only where the second question is known to have swapped the options, which are the first two
+    classes in their first order. It is about items that a member answered once by each of the two (ties, a third
+    class, do not count): whose first answer is the first class has picked the first position both times, and else the
+    second one. 1/2 shows no bias.
+    """
+
+    pairs: IntArray  # (members,)
+    same: IntArray  # (members,): pairs of equal answers
+    swapped: IntArray  # (members,): items answered twice, by class 0 and by class 1
+    first: IntArray  # (members,): those whose first answer is class 0
+
+    @classmethod
+    def of(cls, answers: HardAnswers, n_members: int) -> Repeats:
+        """Count them. Answers are sorted by item and member, and those of one pair stand as they were given."""
+        order = np.lexsort((answers.members, answers.items))
+        items, members, labels = answers.items[order], answers.members[order], answers.labels[order]
+        is_first = np.append(True, (items[1:] != items[:-1]) | (members[1:] != members[:-1]))[: len(items)]
+        starts, group = np.flatnonzero(is_first), np.cumsum(is_first) - 1
+        n_answers, owners = np.bincount(group, minlength=len(starts)), members[starts]
+        cells, n_same = np.unique(np.stack([group, labels]), axis=1, return_counts=True)
+        same = np.bincount(cells[0], n_same * (n_same - 1) // 2, len(starts))
+        twice = starts[n_answers == 2]
+        differs = twice[(labels[twice] != labels[twice + 1]) & (labels[twice] + labels[twice + 1] == 1)]
+        rises = labels[differs] == 0
+
+        def by_member(owner: IntArray, weights: Any = None) -> IntArray:
+            return np.bincount(owner, weights, n_members).astype(np.intp)
+
+        pairs = by_member(owners, n_answers * (n_answers - 1) // 2)
+        return cls(pairs, by_member(owners, same), by_member(members[differs]), by_member(members[differs], rises))
+
+    def columns(self, *, both_orders: bool) -> dict[str, list[Any]]:
+        """What a report on members says of it; nothing where nobody answered an item twice."""
+        if not self.pairs.any():
+            return {}
+        found = {"consistency": ratio(self.same, self.pairs).tolist(), "pairs": self.pairs.tolist()}
+        if both_orders:
+            found["first"] = ratio(self.first, self.swapped).tolist()
+            ends = [
+                wilson(share, n_items) if n_items else (np.nan, np.nan)
+                for share, n_items in zip(found["first"], self.swapped.tolist(), strict=True)
+            ]
+            found |= {"first from": [low for low, _ in ends], "first to": [high for _, high in ends]}
+        return found

@@ -1,37 +1,145 @@
-"""A fitted method's answers to some predictions, and what follows from them: each part is computed only once."""
+"""A fitted method's answers to some predictions, and what follows from them; most of it is in its diagnosis."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, final
+from typing import Any, final
 
 import numpy as np
+import numpy.typing as npt
 
-from consilience.aggregators.base import AbstractAggregator, fitted_copy
-from consilience.aggregators.consensus.consensus import Consensus, plain_rule
+from consilience.aggregators.base import AbstractAggregator, fitted_copy, is_taught
+from consilience.aggregators.consensus.consensus import Consensus, doubts_labels, plain_rule
+from consilience.data.answers import HardAnswers
 from consilience.data.labels import known_labels, known_truths, which_known
-from consilience.insight.accuracy.estimates import COVERAGE, LEAST_LABELS, AccuracyEstimate
-from consilience.insight.diagnostics import Diagnosis, diagnosis_under
-from consilience.insight.explanation import Explanation, explain
+from consilience.data.predictions import Predictions
+from consilience.insight.accuracy.estimates import (
+    COVERAGE,
+    FUSED_ANSWER,
+    LEAST_LABELS,
+    AccuracyEstimate,
+    Estimates,
+    named_estimates,
+    voters_of,
+)
+from consilience.insight.agreement import (
+    PairCounts,
+    PanelAgreement,
+    Repeats,
+    agreement_of,
+    answered_shares,
+    labels_of,
+    ratio,
+)
+from consilience.insight.arguments import by_predictions, given_or_consensus, look_at
+from consilience.insight.explanation import Explanation, explain, explained_items, influence_of
 from consilience.insight.label_evaluation import LabelEvaluation, value_of_labels
-from consilience.insight.verdict import Change
+from consilience.insight.monitoring.monitor import Since, since
+from consilience.insight.verdict import Change, Hint, Verdict, hint_of, rivals_of
+from consilience.insight.warnings import PanelEvidence, Warned, warnings_of
 from consilience.metrics.scores import wilson
 from consilience.passes.reader import Reader
-from consilience.system.arrays import position_of_largest, to_numpy
+from consilience.system.arrays import Array, FloatArray, IntArray, position_of_largest, to_numpy
+from consilience.system.tables import Table
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    import numpy.typing as npt
-
-    from consilience.data.predictions import Predictions
-    from consilience.system.arrays import Array, FloatArray, IntArray
-
-MOST_KEPT = 40
-"""How many explanations are kept for a second use. In a large crowd each one is large."""
+MOST_KEPT = 40  # how many explanations are kept for a second use. In a large crowd each one is large.
 
 MOST_EVALUATED, QUICK_FOLDS = 2000, 5
 """The gain from labels is estimated for at most so many of them, with so many folds, so that it takes seconds."""
+
+FEWEST_ANSWERS = 5
+"""A member with fewer answers has no accuracy of its own, only an interval, unless there are no more items."""
+
+ENOUGH_LABELS = 20  # with so many labels for each class, confusions are counted on labelled items alone
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Diagnosis:
+    """A report on members and classes; prints as one.
+
+    Attributes
+    ----------
+    members
+        One row per member: the share of the items it answered, and how many `answers` it gave; its accuracy,
+        `measured` on labels or estimated, with the 90 % interval `from` … `to` (with fewer than five answers only the
+        interval, NaN for the accuracy); its `influence` on the fused answers (`insight.influence`: the mean over some
+        items of what `explain` says of each); how often it agrees with the consensus, how much it agrees with the other
+        members beyond chance (`kappa`), how often the consensus sides with it against the plurality of the others, and
+        the pairs of classes it confuses most (true → said). If members answer items several times, `consistency` is the
+        share of a member's `pairs` of answers to an item that are the same, and `first` its bias for the first
+        position, where a tool's file tells that options were swapped (`insight.agreement.Repeats`).
+    answers
+        The accuracy of the fused answer and of the average, likewise.
+    counts
+        (members, true, predicted): how often each member called class k class j, as `Consensus` believes: their
+        diagonal agrees with the estimated accuracy. `confusion` is the same as rates; an aggregator's own `confusion_`
+        is what it computes with, prior and smoothing included.
+    classes
+        The classes' names, along the last two axes of `counts`.
+    agreement
+        (members, members): the share of common items on which two members give the same label; NaN where none. Rows
+        and columns are `compared`, by name.
+    dependence
+        (members, members): the correlation of two members' answers beyond what the consensus explains; 0 for members
+        who err independently, 1 for copies.
+    beyond_chance
+        How much the members agree beyond chance: Krippendorff's alpha, Fleiss' kappa, and Cohen's kappa of each pair
+        (`beyond_chance.kappa`, on the axes of `agreement`).
+    verdict
+        What can be said of the fused answer, the average and the members: without labels what is known and what would
+        tell more, with labels who is right more often (`verdict.sentences()`).
+    warned
+        What deserves a look, in parts: what was found, what shows it, what to do. `warnings` has the same as text;
+        `consilience.insight.warnings` says how often each is right.
+    since
+        What has changed since a reference, if one was given.
+    confused
+        (members, true, predicted): what `confuses most` rests on: counted on labelled items where there are enough
+        (`counts_labels`), else `counts`.
+    hint
+        What would change if you said that the classes are about equally frequent; None if little would.
+    """
+
+    members: Table
+    answers: dict[str, AccuracyEstimate]
+    counts: FloatArray
+    classes: list[Any]
+    agreement: FloatArray
+    dependence: FloatArray
+    compared: list[Any]
+    beyond_chance: PanelAgreement
+    verdict: Verdict
+    warned: list[Warned]
+    confused: FloatArray
+    since: Since | None = None
+    counts_labels: bool = False
+    hint: Hint | None = None
+
+    @property
+    def warnings(self) -> list[str]:
+        """What deserves a look, each with what to do next."""
+        return [warned.text for warned in self.warned]
+
+    @property
+    def confusion(self) -> FloatArray:
+        """(members, true, predicted): `counts` as rates; NaN where the consensus has less than one answer."""
+        totals = self.counts.sum(axis=2, keepdims=True)
+        return np.where(totals >= 1, self.counts / np.maximum(totals, 1), np.nan)
+
+    def __repr__(self) -> str:
+        """The member report, the verdict, the warnings and the hint."""
+        lines = [
+            repr(self.members),
+            "",
+            *self.verdict.sentences(),
+            *([] if self.since is None else self.since.lines()),
+            *(f"! {warning}" for warning in self.warnings),
+            *([] if self.hint is None else [self.hint.sentence()]),
+        ]
+        return "\n".join(lines)
 
 
 @final
@@ -55,8 +163,27 @@ class Analysis:
         self.is_fitted_here = not hasattr(method, "members_")
         self.method = fitted_copy(method, predictions, known) if self.is_fitted_here else method
         self.predictions = self.method.aligned(predictions)
-        self._known, self._labels, self._class_shares = known, labels, class_shares
-        self._explanations: dict[tuple[int, Any], Explanation] = {}
+        if self.is_fitted_here:  # then the classes keep their order, and with it what options were swapped
+            self.predictions.both_orders = predictions.both_orders
+        self._known, self._labels, self.class_shares = known, labels, class_shares
+        self._explanations: dict[tuple[int, Any], Explanation] = {}  # by the item and the class that it is against
+        self._seconds: dict[int, Any] = {}
+
+    @classmethod
+    def of(
+        cls,
+        predictions: Any,
+        labels: Any = None,
+        *,
+        known: Any = None,
+        aggregator: AbstractAggregator | None = None,
+        class_shares: Any = None,
+    ) -> Analysis:
+        """What a method, or `Consensus`, says of whatever `Predictions` takes; of a large cluster, of a sample."""
+        method = given_or_consensus(aggregator, class_shares)
+        looked = look_at(predictions, known, labels)
+        method = looked.prepared(method, known)
+        return cls(looked.predictions, method, looked.labels(known), looked.labels(labels), class_shares)
 
     @cached_property
     def posterior(self) -> Array:
@@ -84,6 +211,12 @@ class Analysis:
         return np.where(self.is_given, -1, self.truth(self._labels))
 
     @cached_property
+    def unseen(self) -> IntArray:
+        """The same; none of them where labels have taught the method, and nobody says which."""
+        saw_labels = self._known is None and is_taught(self.method)
+        return np.full(self.predictions.n_items, -1) if saw_labels else self.measurable
+
+    @cached_property
     def known(self) -> IntArray:
         """The labels that measure members, who have seen none: class positions, -1 where unknown or not certain."""
         if self._given is None:
@@ -96,24 +229,15 @@ class Analysis:
     @cached_property
     def diagnosis(self) -> Diagnosis:
         """The diagnosis of the members under the posterior, measured where labels allow it."""
-        return diagnosis_under(
-            self.predictions,
-            self.method,
-            self.posterior,
-            self.average,
-            self.known if (self.known >= 0).any() else None,
-            is_given=self.is_given if self._known is not None else None,
-            tested=self._tested(),
-            explained=lambda places: self.explanations(places, [None] * len(places)),
-            class_shares=self._class_shares,
-        )
+        return _diagnosis(self)
 
     @cached_property
     def change(self) -> Change:
         """What fusing changed, of the method's `predict_proba`."""
         return Change.of(position_of_largest(self.posterior), self.average, self.measurable, self.is_given)
 
-    def _tested(self) -> AccuracyEstimate | None:
+    @cached_property
+    def tested(self) -> AccuracyEstimate | None:
         """How often the fused answer is right on labelled items that it answers without their own label."""
         if self.gain is None or self.gain.n_labels < LEAST_LABELS:
             return None
@@ -143,21 +267,203 @@ class Analysis:
         known = known_labels(labels, self.predictions.axes)
         return np.full(self.predictions.n_items, -1) if known is None else np.asarray(known)
 
-    def _second(self, item: int) -> Any:
-        """The class that an answer is explained against, where none is named."""
-        row = to_numpy(self.posterior[item : item + 1])[0]
-        return self.predictions.classes[int(np.argsort(-row, kind="stable")[1])]
-
     def explanations(self, items: IntArray, against: Sequence[Any]) -> Iterator[Explanation]:
         """Explain the items at these positions, each against a class, or against the second where that is None."""
         if not len(items):
             return
         taken = self.predictions.take(items)
-        rivals = [
-            self._second(item) if rival is None else rival for item, rival in zip(items.tolist(), against, strict=True)
-        ]
-        for name, key in zip(taken.items, zip(items.tolist(), rivals, strict=True), strict=True):
-            why = self._explanations.get(key) or explain(taken, name, aggregator=self.method, against=key[1])
+        for place, name, rival in zip(items.tolist(), taken.items, against, strict=True):
+            key = place, self._seconds.get(place) if rival is None else rival
+            why = self._explanations.get(key) or explain(taken, name, aggregator=self.method, against=rival)
+            if rival is None:
+                self._seconds[place] = why.runner_up
             if len(self._explanations) < MOST_KEPT:
-                self._explanations[key] = why
+                self._explanations[place, why.runner_up] = why
             yield why
+
+
+@by_predictions
+def diagnose(
+    predictions: Any,
+    labels: Any = None,
+    *,
+    aggregator: AbstractAggregator | None = None,
+    class_shares: Any = None,
+    reference: Any = None,
+    reference_labels: Any = None,
+) -> Diagnosis:
+    """Report on the members, given the fused answer of an aggregator; `Consensus` by default.
+
+    If the aggregator is not fitted, a copy is fitted without labels. Accuracies are estimated from what `Consensus`
+    believes about each answer, whichever aggregator is given, with an interval that contains the true accuracy in nine
+    of ten panels. With labels of some items, drawn at random (-1 where unknown), accuracies are measured. The accuracy
+    of a fused answer that learned from these labels is not measured on them, because it fits them better than others.
+
+    `class_shares` say how frequent the classes are, where you know it: `Consensus(class_shares=...)` then estimates,
+    and answers by default. Where you counted labels of a reference, they are `reference_labels.value_counts()`.
+
+    `reference` is what the same members said of other items, such as those from before a shift: the diagnosis then says
+    what has changed `since`, warns if the fused answer has probably become worse, and with `reference_labels` tells how
+    often each member was right there.
+
+    Examples
+    --------
+    >>> import consilience as cs
+    >>> found = cs.diagnose(cs.datasets.shifted_digits().predictions)
+    >>> print(found.warnings[0])  # doctest: +ELLIPSIS
+    member 'naive Bayes' is too sure: it claims to be right on 9...
+    """
+    if reference is None and reference_labels is not None:
+        raise ValueError("reference_labels need the reference that they belong to; got no reference")
+    analysis = Analysis.of(predictions, labels, aggregator=aggregator, class_shares=class_shares)
+    if analysis.is_fitted_here:
+        analysis.posterior = analysis.method.posterior_
+    found = analysis.diagnosis
+    if reference is None:
+        return found
+    changed = since(analysis.predictions, reference, reference_labels)
+    return replace(found, since=changed, warned=[*found.warned, *changed.warned()])
+
+
+def _diagnosis(analysis: Analysis) -> Diagnosis:
+    """Diagnose the members under the posterior.
+
+    Labels measure members and the average. The fused answer is measured on those that the method was not given; where
+    these are too few it is as often right as it was tested to be, if that is known. If labels have taught the method,
+    and nobody says which, it is estimated.
+    """
+    data, method, posterior = analysis.predictions, analysis.method, analysis.posterior
+    shares = analysis.class_shares
+    believer = method if isinstance(method, Consensus) else fitted_copy(Consensus(class_shares=shares), data)
+    fused, average = position_of_largest(posterior), position_of_largest(analysis.average)
+    answers = {FUSED_ANSWER: fused, "average": average}
+    change = Change.of(fused, analysis.average, analysis.unseen, analysis.is_given)
+    is_plain = believer is method and not is_taught(method)  # what labels taught is not to estimate accuracies
+    voters = voters_of(data, believer, answers, posterior if is_plain else None)
+    estimates = named_estimates(voters, answers, analysis.known, {FUSED_ANSWER: analysis.unseen})
+    if analysis.tested is not None and not estimates.answers[FUSED_ANSWER].is_measured:
+        estimates.answers[FUSED_ANSWER] = analysis.tested
+    rows = to_numpy(posterior)  # keeps its precision: in double, a large one would be a large copy
+    hardened, votes = data.harden(), data.votes()
+    labels = labels_of(hardened)
+    pairs = PairCounts.of(labels, data)
+    beyond_chance = agreement_of(labels, data, pairs)
+    believed = Reader(votes).statistics(voters.posterior).sums
+    counted = _counted_confusions(labels_of(votes), analysis.known, data)
+    confused = believed if counted is None else counted
+    places = explained_items(data)
+    influence = influence_of(analysis.explanations(places, [None] * len(places)))
+    members = _member_report(
+        data, labels, fused, influence=influence, estimates=estimates, kappa=beyond_chance.by_member, confused=confused
+    )
+    names = [f"member {name}" if name.isdecimal() else name for name in map(str, data.members)]
+    by_name = dict(zip(names, voters.votes, strict=False))  # the last votes are of whole answers
+    verdict = Verdict(
+        names=names,
+        members=estimates.members,
+        kappa=beyond_chance.by_member,
+        influence=influence,
+        fused=estimates.answers[FUSED_ANSWER],
+        average=estimates.answers["average"],
+        agreement=beyond_chance,
+        change=change,
+        rivals=rivals_of(fused, average, by_name, analysis.unseen),
+        knows_shares=getattr(believer, "stated_", None) is not None,
+    )
+    evidence = PanelEvidence(
+        data,
+        fused,
+        estimates,
+        has_settled=method.converged_ or getattr(method, "tol", None) is None,
+        change=change,
+        doubts_labels=isinstance(method, Consensus) and doubts_labels(method),
+    )
+    return Diagnosis(
+        members=members,
+        answers=estimates.answers,
+        counts=believed,
+        classes=data.classes,
+        agreement=pairs.agreement(),
+        dependence=pairs.dependence(Reader(hardened).statistics(rows).sums, rows),
+        compared=beyond_chance.compared,
+        beyond_chance=beyond_chance,
+        verdict=verdict,
+        warned=warnings_of(evidence),
+        confused=confused,
+        counts_labels=counted is not None,
+        hint=hint_of(method, data, posterior),
+    )
+
+
+def _member_report(
+    data: Predictions,
+    answers: HardAnswers,
+    fused: IntArray,
+    *,
+    influence: FloatArray,
+    estimates: Estimates,
+    kappa: FloatArray,
+    confused: FloatArray,
+) -> Table:
+    def count(weights: npt.NDArray[np.bool_] | None = None) -> IntArray:
+        return np.bincount(answers.members, weights=weights, minlength=data.n_members).astype(np.intp)
+
+    n_answers, agrees, is_dissent = count(), fused[answers.items] == answers.labels, _dissents(answers, data)
+    found, is_known = estimates.members, n_answers >= min(FEWEST_ANSWERS, data.n_items)
+    return Table(
+        {
+            "member": [str(name) for name in data.members],
+            "coverage": answered_shares(answers, data.n_members, data.n_items).tolist(),
+            "answers": n_answers.tolist(),
+            "estimated accuracy": np.where(is_known, [one.value for one in found], np.nan).tolist(),
+            "from": [one.low for one in found],
+            "to": [one.high for one in found],
+            **({"measured": [one.is_measured for one in found]} if estimates.has_labels else {}),
+            "influence": influence.tolist(),
+            "agreement": ratio(count(agrees), n_answers).tolist(),
+            "kappa": kappa.tolist(),
+            "dissents": count(is_dissent).tolist(),
+            "dissents won": ratio(count(agrees & is_dissent), count(is_dissent)).tolist(),
+            **Repeats.of(answers, data.n_members).columns(both_orders=data.both_orders),
+            "confuses most": [_confusions(table, data.classes) for table in confused],
+        }
+    )
+
+
+def _dissents(answers: HardAnswers, data: Predictions) -> npt.NDArray[np.bool_]:
+    """Which answers contradict the plurality of the item's other answers, if that is a single class.
+
+    Without an answer that is among its item's favourites, the other favourites lead; without any other answer, the
+    favourites stay as they are. The answer is a dissent if exactly one class then leads.
+    """
+    kinds = answers.items * data.n_classes + answers.labels
+    cells, place, votes = np.unique(kinds, return_inverse=True, return_counts=True)
+    items = cells // data.n_classes
+    most = np.zeros(data.n_items, dtype=votes.dtype)
+    np.maximum.at(most, items, votes)
+    n_favorites = np.bincount(items[votes == most[items]], minlength=data.n_items)[answers.items]
+    return np.asarray(n_favorites == np.where(votes[place] == most[answers.items], 2, 1))
+
+
+def _confusions(counts: FloatArray, classes: list[Any]) -> str:
+    """The two most frequent mistakes by expected count, such as `cat → dog 12%` (of the cats)."""
+    wrong = counts * (1 - np.eye(len(counts)))
+    rates = wrong / np.maximum(counts.sum(axis=1, keepdims=True), 1e-12)
+    top = zip(*np.unravel_index(np.argsort(-wrong, axis=None, kind="stable")[:2], wrong.shape), strict=True)
+    return ", ".join(
+        f"{classes[true]} → {classes[said]} {rates[true, said]:.0%}" for true, said in top if wrong[true, said] >= 1
+    )
+
+
+def _counted_confusions(votes: HardAnswers, truth: IntArray, data: Predictions) -> FloatArray | None:
+    """Count the votes on labelled items (members, true, predicted); None if there are too few labels.
+
+    `truth` (items,) is -1 where unknown.
+    """
+    if (truth >= 0).sum() < ENOUGH_LABELS * data.n_classes:
+        return None
+    counts = np.zeros((data.n_members, data.n_classes, data.n_classes))
+    is_labelled = truth[votes.items] >= 0
+    cells = (column[is_labelled] for column in (votes.members, truth[votes.items], votes.labels))
+    np.add.at(counts, tuple(cells), 1)
+    return counts

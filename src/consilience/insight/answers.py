@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from consilience.aggregators.base import AbstractAggregator
+from consilience.data.answers import HardAnswers
 from consilience.data.predictions import Predictions
 from consilience.data.reading import check_number
 from consilience.data.tables.told import RATED
@@ -14,18 +16,13 @@ from consilience.insight.analysis import Analysis
 from consilience.insight.arguments import all_items, by_predictions, given_or_consensus
 from consilience.insight.suggestion import LEAST_RIVAL
 from consilience.metrics.ratings import expected_rating
-from consilience.system.arrays import to_numpy
+from consilience.system.arrays import FloatArray, IntArray, to_numpy
 from consilience.system.tables import Table
-
-if TYPE_CHECKING:
-    from consilience.aggregators.base import AbstractAggregator
-    from consilience.data.answers import HardAnswers
-    from consilience.system.arrays import FloatArray, IntArray
 
 LEAD = 0.1
 """An expert is right more often than others by at least so much: estimated accuracies are off by this on average."""
 
-ROUNDING = 1e-9
+SHARE_ROUNDING = 1e-9
 """A share of the items that misses a whole number by less than this is the whole number: 0.29 of 100 is 29."""
 
 
@@ -106,7 +103,7 @@ def answers_under(analysis: Analysis, rows: FloatArray, review_share: float = 1)
     review = np.where(analysis.is_given, "", np.select([*reasons.values()], [*reasons], default=""))
     named = np.flatnonzero(review != "")
     in_order = named[np.argsort(confidence[named], kind="stable")]
-    review[in_order[int(review_share * len(rows) + ROUNDING) :]] = ""
+    review[in_order[int(review_share * len(rows) + SHARE_ROUNDING) :]] = ""
     found: tuple[Any, ...] = (
         np.array(data.classes, dtype=object)[chosen],
         confidence,

@@ -5,27 +5,21 @@ Methods are fitted to all items of a cluster, and looked at by some of them here
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import wraps
 from inspect import signature
-from typing import TYPE_CHECKING, Any, NamedTuple, ParamSpec, TypeVar
+from typing import Any, NamedTuple, ParamSpec, TypeVar
 
 import numpy as np
 
-from consilience.aggregators.base import AbstractAggregator, check_is_aggregator, fitted_copy
+from consilience.aggregators.base import AbstractAggregator, Method, check_is_aggregator, fitted_copy
 from consilience.aggregators.consensus.consensus import Consensus
 from consilience.data.axes import array_of_names
 from consilience.data.labels import known_truths, which_known
-from consilience.data.predictions import Predictions, as_single_items, placed
+from consilience.data.predictions import AbstractPredictions, Predictions, as_single_items, placed
 from consilience.passes.reader import lies_on_cluster, read_anywhere
-from consilience.system.arrays import sample, to_numpy
+from consilience.system.arrays import FloatArray, IntArray, sample, to_numpy
 from consilience.system.errors import InvalidPredictions, warn
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from consilience.aggregators.base import Method
-    from consilience.data.predictions import AbstractPredictions
-    from consilience.system.arrays import FloatArray, IntArray
 
 Arguments = ParamSpec("Arguments")
 Returned = TypeVar("Returned")

@@ -5,28 +5,24 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from consilience.aggregators import Average, Consensus
 from consilience.aggregators.base import AbstractAggregator, check_is_aggregator
 from consilience.aggregators.registry import commands, variants
+from consilience.data.answers import HardAnswers
 from consilience.data.labels import known_labels, known_truths, which_known
+from consilience.data.predictions import Predictions
 from consilience.insight.accuracy.estimates import COVERAGE, Estimates, estimate_accuracies
 from consilience.insight.arguments import by_predictions, given_or_consensus, look_at
 from consilience.insight.verdict import Ranked, SingleMember, one_of, sureness
 from consilience.metrics.scores import Estimate as Difference
 from consilience.metrics.scores import paired_difference, score, wilson
-from consilience.system.arrays import to_numpy
+from consilience.system.arrays import FloatArray, IntArray, to_numpy
 from consilience.system.errors import InvalidPredictions
 from consilience.system.tables import Table
-
-if TYPE_CHECKING:
-    from consilience.data.answers import HardAnswers
-    from consilience.data.predictions import Predictions
-    from consilience.system.arrays import FloatArray, IntArray
-
 
 NOT_TOLD = "cannot be told apart without labels"
 

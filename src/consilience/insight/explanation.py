@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, final
+from typing import Any, final
 
 import numpy as np
 
-from consilience.aggregators.base import fitted_copy
+from consilience.aggregators.base import AbstractAggregator, fitted_copy
 from consilience.data.axes import some
-from consilience.data.predictions import place_of
+from consilience.data.predictions import Predictions, place_of
 from consilience.insight.arguments import by_predictions, given_or_consensus
 from consilience.maths.shapley import MOST_COALITIONS
 from consilience.passes.reader import read_anywhere
+from consilience.system.arrays import FloatArray, IntArray
 from consilience.system.tables import Table
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from consilience.aggregators.base import AbstractAggregator
-    from consilience.data.predictions import Predictions
-    from consilience.system.arrays import FloatArray, IntArray
 
 
 @final
@@ -148,12 +143,6 @@ def explain(
     )
 
 
-def explain_some(aggregator: AbstractAggregator, predictions: Predictions, places: IntArray) -> Iterator[Explanation]:
-    """Explain the items at these positions, each against its second class."""
-    taken = predictions.take(places)
-    return (explain(taken, name, aggregator=aggregator) for name in taken.items)
-
-
 def _contenders(log_posterior: FloatArray, one: Predictions, against: Any) -> tuple[int, int]:
     order = np.argsort(-log_posterior, kind="stable")
     if against is None:
@@ -167,8 +156,7 @@ def _contenders(log_posterior: FloatArray, one: Predictions, against: Any) -> tu
 FEWEST_EXPLAINED, MOST_EXPLAINED = 5, 20
 """How many items are explained, where there are so many: more of them, the less each costs."""
 
-WORK = 2e5
-"""About how many probabilities are computed for all explanations together."""
+WORK = 2e5  # about how many probabilities are computed for all explanations together
 
 
 def influence_of(explanations: Iterable[Explanation]) -> FloatArray:

@@ -8,38 +8,31 @@ each cell without a label gives one item.
 
 from __future__ import annotations
 
-import operator
 from collections import defaultdict
-from typing import TYPE_CHECKING, Any, NamedTuple, final
+from typing import Any, NamedTuple, final
 
 import numpy as np
+import numpy.typing as npt
 
+from consilience.aggregators.base import AbstractAggregator
 from consilience.data.answers import parts_of
-from consilience.data.labels import known_truths, which_known
 from consilience.data.predictions import Predictions
 from consilience.data.reading import check_number
+from consilience.insight.agreement import labels_of
 from consilience.insight.analysis import Analysis
-from consilience.insight.arguments import by_predictions, given_or_consensus, look_at
-from consilience.system.arrays import to_numpy
+from consilience.insight.arguments import by_predictions
+from consilience.system.arrays import Array, FloatArray, IntArray, to_numpy
 from consilience.system.tables import Table
-
-if TYPE_CHECKING:
-    import numpy.typing as npt
-
-    from consilience.aggregators.base import AbstractAggregator
-    from consilience.system.arrays import Array, FloatArray, IntArray
 
 EVEN_SHARE = 0.25
 """The part of an item's chance that is the same for all; the rest grows with the entropy of its answer."""
 
-GOLDEN_RATIO = (5**0.5 - 1) / 2
-"""The fractional parts of its multiples are spread evenly, however many are taken."""
+GOLDEN_RATIO = (5**0.5 - 1) / 2  # the fractional parts of its multiples are spread evenly, however many are taken
 
 MOST_VOTERS, MOST_ANSWERS = 6, 3
 """Up to the first number of voters are named; at most the second number of answers is listed."""
 
-LEAST_RIVAL = 0.2
-"""A second class with at least this probability is named."""
+LEAST_RIVAL = 0.2  # a second class with at least this probability is named
 
 
 class Suggestion(NamedTuple):
@@ -117,33 +110,34 @@ def suggest(
     """
     if isinstance(labels, int):
         raise TypeError(f"suggest takes labels second, and how many items by name: suggest(predictions, n={labels})")
-    if isinstance(n, bool) or not hasattr(n, "__index__") or operator.index(n) < 1:
-        raise ValueError(f"n must be a whole number of at least 1; got {n!r}")
+    check_number("n", n, least=1, integer=True)
     check_number("seed", seed, integer=True)
     if aggregator is not None and class_shares is not None:
         raise ValueError("class_shares go with the default aggregator, or into Consensus(class_shares=...); got both")
-    method = given_or_consensus(aggregator, class_shares)
-    looked = look_at(predictions, labels)
-    given, method, labels = looked.predictions, looked.prepared(method, labels), looked.labels(labels)
-    known = known_truths(labels, given.axes)
-    is_known = np.zeros(given.n_items, dtype=bool) if known is None else which_known(known)
-    analysis = Analysis(given, method, labels)
-    return suggestions_under(analysis, operator.index(n), is_known, seed)
+    analysis = Analysis.of(predictions, known=labels, aggregator=aggregator, class_shares=class_shares)
+    return suggestions_under(analysis, int(n), analysis.is_given, seed)
 
 
 def suggestions_under(analysis: Analysis, n: int, is_known: npt.NDArray[np.bool_], seed: int = 0) -> Suggestions:
     """Suggest items given an analysis, and which items are known."""
     predictions, outlook = analysis.predictions, _Outlook.of(analysis.posterior)
     chosen = _chosen(outlook, n, is_known, np.random.default_rng(seed))
-    if len(chosen) == 0:
-        return Suggestions([])
-    reasons = _reasons(predictions.take(chosen), outlook.take(chosen))
+    if not len(chosen):
+        return Suggestions()
+    voters: list[dict[int, list[int]]] = [defaultdict(list) for _ in chosen]
+    answers = labels_of(predictions.take(chosen).harden())
+    for item, member, label in zip(answers.items, answers.members, answers.labels, strict=True):
+        voters[item][int(label)].append(int(member))
     classes, name = predictions.classes, predictions.axes.items.name
     return Suggestions(
-        [
-            Suggestion(name(place), place, classes[outlook.answer[place]], float(outlook.probability[place]), why)
-            for place, why in zip(chosen.tolist(), reasons, strict=True)
-        ]
+        Suggestion(
+            name(place),
+            place,
+            classes[outlook.answer[place]],
+            float(outlook.probability[place]),
+            _reason(votes, place, predictions, outlook),
+        )
+        for place, votes in zip(chosen.tolist(), voters, strict=True)
     )
 
 
@@ -171,10 +165,6 @@ class _Outlook(NamedTuple):
         second = rows.argmax(axis=1)
         return cls(answer, second, probability, rows[places, second], entropy)
 
-    def take(self, items: IntArray) -> _Outlook:
-        """Some of the items."""
-        return _Outlook._make(column[items] for column in self)
-
 
 def _chosen(outlook: _Outlook, n: int, is_known: npt.NDArray[np.bool_], rng: np.random.Generator) -> IntArray:
     """Positions of the items to label, in order: one from each cell without a label, then others."""
@@ -193,35 +183,18 @@ def _chosen(outlook: _Outlook, n: int, is_known: npt.NDArray[np.bool_], rng: np.
     found = found[~is_known[found]]
     found = found[np.sort(np.unique(found, return_index=True)[1])]  # an item may span several cells
     found = found[np.argsort(np.arange(len(found)) * GOLDEN_RATIO % 1, kind="stable")][:n]
-    return np.concatenate([found, _others(width, is_known, found, n - len(found), rng)])
-
-
-def _others(
-    width: FloatArray, is_known: npt.NDArray[np.bool_], found: IntArray, n: int, rng: np.random.Generator
-) -> IntArray:
-    """Draw `n` of the remaining items with chances proportional to their widths."""
     is_left = ~is_known
     is_left[found] = False
-    left = np.flatnonzero(is_left)
-    if n == 0:
-        return left[:0]
-    return rng.choice(left, n, replace=False, p=width[left] / width[left].sum())
+    left, n_more = np.flatnonzero(is_left), n - len(found)
+    chances = width[left] / width[left].sum()
+    return np.concatenate([found, rng.choice(left, n_more, replace=False, p=chances) if n_more else left[:0]])
 
 
 # ---- why --------------------------------------------------------------------------------------------------
 
 
-def _reasons(predictions: Predictions, outlook: _Outlook) -> list[str]:
-    """Say in a few words why each item is worth a label."""
-    answers = predictions.harden().hard
-    assert answers is not None  # noqa: S101 - hardened predictions are hard
-    voters: list[dict[int, list[int]]] = [defaultdict(list) for _ in range(predictions.n_items)]
-    for item, member, label in zip(answers.items, answers.members, answers.labels, strict=True):
-        voters[item][int(label)].append(int(member))
-    return [_reason(votes, place, predictions, outlook) for place, votes in enumerate(voters)]
-
-
 def _reason(votes: dict[int, list[int]], place: int, predictions: Predictions, outlook: _Outlook) -> str:
+    """Say in a few words why an item is worth a label, given who says each class."""
     name = predictions.axes.classes.name
     answer, second = int(outlook.answer[place]), int(outlook.second[place])
     if len(votes) > 1:

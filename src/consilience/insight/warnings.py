@@ -2,43 +2,36 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple, final
+from typing import NamedTuple, final
 
 import numpy as np
+import numpy.typing as npt
 from scipy import sparse
 
 from consilience.aggregators.consensus.panel import SURE
 from consilience.data.answers import HardAnswers
-from consilience.insight.accuracy.estimates import FUSED_ANSWER
+from consilience.data.predictions import Predictions
+from consilience.insight.accuracy.estimates import FUSED_ANSWER, Estimates
+from consilience.insight.agreement import labels_of
+from consilience.insight.verdict import Change
+from consilience.passes.pair_products import Agreement
 from consilience.passes.reader import Reader
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    import numpy.typing as npt
-
-    from consilience.data.predictions import Predictions
-    from consilience.insight.accuracy.estimates import AccuracyEstimate, Estimates
-    from consilience.insight.verdict import Change
-    from consilience.passes.pair_products import Agreement
-    from consilience.system.arrays import FloatArray, IntArray
-
+from consilience.system.arrays import FloatArray, IntArray
 
 LEAST_RIGHT, AT_BEST = 0.65, 0.95
 """The fused answer is warned of if it is estimated to be right on less than the first share of the items, and the
 interval ends below the second; it is then wrong on a quarter or more."""
 
-MOSTLY_RIGHT = 0.75
-"""Where labels measure the fused answer, it is warned of if the interval of its accuracy ends below."""
+MOSTLY_RIGHT = 0.75  # where labels measure the fused answer, it is warned of if the interval of its accuracy ends below
 
 FALLEN = 0.1
 """The fused answer has become worse since a reference if its estimated accuracy has fallen by more; the true one has
 then fallen by .05 or more (`python -m benchmarks.quality.fallen`, `results/fallen.txt`)."""
 
-TOO_SURE = 0.15
-"""A member is too sure if it claims so much more than is estimated; it then claims .1 too much or more."""
+TOO_SURE = 0.15  # a member is too sure if it claims so much more than is estimated; it then claims .1 too much or more
 
 CHANCE_LEVEL = 0.1
 """A member is useless if its agreement with the fused answer beyond chance, Cohen's kappa, is less. Its agreement with
@@ -66,11 +59,8 @@ MOST_OF_ONE = 0.9
 MOST_OFF, NINE_OF_TEN = 0.1, 1.645
 """There are too few items if nine of ten intervals of labelled ones would reach further than this, up and down."""
 
-ENOUGH_VOTES, ENOUGH_MEMBERS = 50, 3
-"""The fewest votes and members for a warning about single members, or pairs."""
-
-MOST_OF_A_KIND = 10
-"""At most so many warnings of a kind."""
+ENOUGH_VOTES, ENOUGH_MEMBERS = 50, 3  # the fewest votes and members for a warning about single members, or pairs
+MOST_OF_A_KIND = 10  # at most so many warnings of a kind
 
 
 class Warned(NamedTuple):
@@ -115,16 +105,10 @@ class PanelEvidence:
         sureness = self.answered.mean_confidence
         return np.where(sureness < SURE, sureness, np.nan)
 
-    @property
-    def accuracies(self) -> FloatArray:
-        """The estimated accuracy of each member (members,)."""
-        return np.array([found.value for found in self.estimates.members])
-
     @cached_property
     def votes(self) -> HardAnswers:
         """What each member finds most probable, without the answers that find several classes so."""
-        nothing = np.empty(0, dtype=np.intp)
-        return self.data.votes().hard or HardAnswers(nothing, nothing, nothing)
+        return labels_of(self.data.votes())
 
     @cached_property
     def n_votes(self) -> IntArray:
@@ -137,17 +121,22 @@ class PanelEvidence:
         return np.asarray(self.said.shares.max(axis=1) <= MOST_OF_ONE)
 
     @cached_property
-    def _by_member(self) -> tuple[IntArray, IntArray]:
-        """The places of the votes, sorted by member, and where each member's begin and the last one's end."""
-        order = np.argsort(self.votes.members, kind="stable")
-        return order, np.concatenate([[0], np.cumsum(self.n_votes)])
-
-    def confusion(self, member: int) -> FloatArray:
-        """How often a member says each class of the fused answer's (fused answer, said)."""
-        order, ends = self._by_member
-        own, n_classes = order[ends[member] : ends[member + 1]], self.data.n_classes
-        cells = self.chosen[self.votes.items[own]] * n_classes + self.votes.labels[own]
-        return np.bincount(cells, minlength=n_classes**2).reshape(n_classes, n_classes).astype(np.float64)
+    def odd(self) -> dict[int, IntArray | None]:
+        """Members who do not go with the fused answer; what they call each class where names explain it, else None."""
+        if self.data.n_members < ENOUGH_MEMBERS:
+            return {}
+        found, n_classes = {}, self.data.n_classes
+        shares = np.bincount(self.chosen, minlength=n_classes) / self.data.n_items
+        places = np.split(np.argsort(self.votes.members, kind="stable"), np.cumsum(self.n_votes)[:-1])
+        for member in np.flatnonzero(self.n_votes >= ENOUGH_VOTES).tolist():
+            said = self.votes.labels[places[member]]
+            counts = np.zeros((n_classes, n_classes))  # how often it says each class of the fused answer's
+            np.add.at(counts, (self.chosen[self.votes.items[places[member]]], said), 1)
+            kappa = _kappa(counts, shares)
+            names = _other_names(self, member, counts) if kappa < 1 - LEAST_RENAMED else None
+            if names is not None or kappa < CHANCE_LEVEL:
+                found[member] = names
+        return found
 
     def member(self, position: int) -> str:
         """The name of a member in quotes."""
@@ -224,35 +213,29 @@ def useless_members(evidence: PanelEvidence) -> list[Warned]:
             "Look at some of its answers, and leave it out if they make no sense",
             about=(member,),
         )
-        for member, names in _odd_members(evidence)
+        for member, names in evidence.odd.items()
         if names is None
     ][:MOST_OF_A_KIND]
 
 
 def renamed_members(evidence: PanelEvidence) -> list[Warned]:
     """Members who would agree with the others if their classes had other names: permuted, or the opposite."""
-    found = []
-    for member, names in _odd_members(evidence):
+    found, classes = [], evidence.data.classes
+    for member, names in evidence.odd.items():
         if names is not None:
-            classes = evidence.data.classes
             moved = [f"{classes[said]} for {classes[meant]}" for meant, said in enumerate(names) if meant != said]
+            finding = f"member {evidence.member(member)} seems to have its classes in another order"
+            advice = "Check the order of its columns, or the names of its classes, and fuse again"
             shown = ", ".join(moved[:3]) + (", …" if len(moved) > 3 else "")
-            found.append(
-                Warned(
-                    f"member {evidence.member(member)} seems to have its classes in another order",
-                    "Check the order of its columns, or the names of its classes, and fuse again",
-                    f"it says {shown}",
-                    (member,),
-                )
-            )
+            found.append(Warned(finding, advice, f"it says {shown}", (member,)))
     return found[:MOST_OF_A_KIND]
 
 
 def overconfident_members(evidence: PanelEvidence) -> list[Warned]:
     """Members who are surer of their answers than they are right: what they claim is beyond the interval."""
-    excess = np.nan_to_num(evidence.claimed - evidence.accuracies, nan=-1.0)
+    accuracy, _, at_most, _ = np.array(evidence.estimates.members).T
+    excess = np.nan_to_num(evidence.claimed - accuracy, nan=-1.0)
     order = np.argsort(-excess, kind="stable")
-    at_most = np.array([found.high for found in evidence.estimates.members])
     is_too_sure = (excess > TOO_SURE) & (evidence.claimed > at_most) & (evidence.n_votes >= ENOUGH_VOTES)
     return [
         Warned(
@@ -265,19 +248,6 @@ def overconfident_members(evidence: PanelEvidence) -> list[Warned]:
         )
         for member in order[is_too_sure[order]][:MOST_OF_A_KIND]
     ]
-
-
-def _odd_members(evidence: PanelEvidence) -> Iterator[tuple[int, IntArray | None]]:
-    """Members who do not go with the fused answer; what they call each class where names explain it, else None."""
-    if evidence.data.n_members < ENOUGH_MEMBERS:
-        return
-    shares = np.bincount(evidence.chosen, minlength=evidence.data.n_classes) / evidence.data.n_items
-    for member in np.flatnonzero(evidence.n_votes >= ENOUGH_VOTES).tolist():
-        counts = evidence.confusion(member)
-        kappa = _kappa(counts, shares)
-        names = _other_names(evidence, member, counts) if kappa < 1 - LEAST_RENAMED else None
-        if names is not None or kappa < CHANCE_LEVEL:
-            yield member, names
 
 
 def _kappa(counts: FloatArray, shares: FloatArray) -> float:
@@ -311,54 +281,41 @@ def _agreement_of_others(evidence: PanelEvidence, member: int) -> float:
     return float((met * others.beyond_chance()).sum() / max(met.sum(), 1))
 
 
-LOST = "fusing made more answers wrong than right"
-"""What is found where labels show that the plain average is better."""
+LOST = "fusing made more answers wrong than right"  # what is found where labels show that the plain average is better
 
 
 def not_settled(evidence: PanelEvidence) -> list[Warned]:
     """The fit stopped before its objective settled."""
-    if evidence.has_settled:
-        return []
     finding = "the fit had not settled when it stopped, so all numbers may still change"
-    return [Warned(finding, "Raise max_iter or tol")]
+    return [] if evidence.has_settled else [Warned(finding, "Raise max_iter or tol")]
 
 
 def contradicting_labels(evidence: PanelEvidence) -> list[Warned]:
     """The labels of the fit contradict the answers that members are sure of."""
-    if not evidence.doubts_labels:
-        return []
-    return [
-        Warned(
-            "the known labels contradict most of the answers to their items",
-            "Check whether classes are swapped, or only mistakes were labelled; until then, do not take what these "
-            "labels measure for all items",
-        )
-    ]
+    advice = (
+        "Check whether classes are swapped, or only mistakes were labelled; until then, do not take what these labels "
+        "measure for all items"
+    )
+    contradicting = Warned("the known labels contradict most of the answers to their items", advice)
+    return [contradicting] if evidence.doubts_labels else []
 
 
 def wrong_together(evidence: PanelEvidence) -> list[Warned]:
     """Everybody is wrong together: the fused answer is wrong on a quarter of the items or more, or probably so."""
     fused = evidence.estimates.answers[FUSED_ANSWER]
-    if fused.is_measured:
-        return [_measured_wrong(fused)] if fused.high < MOSTLY_RIGHT else []
-    if not (fused.value < LEAST_RIGHT and fused.high < AT_BEST):
-        return []
-    return [
-        Warned(
-            "the fused answer is probably wrong on a quarter of the items or more",
-            "Before you use it, label some items drawn at random, 50 say: they tell how often it is right, and "
-            "correct it",
-            f"it is estimated to be right on {fused}",
-        )
-    ]
-
-
-def _measured_wrong(fused: AccuracyEstimate) -> Warned:
-    return Warned(
+    measured = Warned(
         "the fused answer is wrong on more than a quarter of the items",
         "Give labels of some items to the fit, which correct it, and use the others to measure it again",
         f"measured with the labels, it is right on {fused}",
     )
+    estimated = Warned(
+        "the fused answer is probably wrong on a quarter of the items or more",
+        "Before you use it, label some items drawn at random, 50 say: they tell how often it is right, and correct it",
+        f"it is estimated to be right on {fused}",
+    )
+    if fused.is_measured:
+        return [measured] if fused.high < MOSTLY_RIGHT else []
+    return [estimated] if fused.value < LEAST_RIGHT and fused.high < AT_BEST else []
 
 
 def lost_by_fusing(evidence: PanelEvidence) -> list[Warned]:
@@ -366,14 +323,12 @@ def lost_by_fusing(evidence: PanelEvidence) -> list[Warned]:
     change = evidence.change
     if change is None or not change.is_loss:
         return []
-    return [
-        Warned(
-            LOST,
-            "Use the plain average instead, or give labels of some items to the fit, which correct it",
-            f"of the labelled answers that differ from the plain average, {change.made_right:,} became right and "
-            f"{change.made_wrong:,} became wrong",
-        )
-    ]
+    because = (
+        f"of the labelled answers that differ from the plain average, {change.made_right:,} became right and "
+        f"{change.made_wrong:,} became wrong"
+    )
+    advice = "Use the plain average instead, or give labels of some items to the fit, which correct it"
+    return [Warned(LOST, advice, because)]
 
 
 def too_few_items(evidence: PanelEvidence) -> list[Warned]:
@@ -384,15 +339,12 @@ def too_few_items(evidence: PanelEvidence) -> list[Warned]:
     usual, n_items = float(np.median(known)), evidence.data.n_items
     usual = (usual * n_items + 1) / (n_items + 2)  # on one item, nobody is known to be always right
     off = NINE_OF_TEN * np.sqrt(usual * (1 - usual) / n_items)
-    if off <= MOST_OFF:
-        return []
-    return [
-        Warned(
-            f"{n_items} {'item is' if n_items == 1 else 'items are'} too few to tell how good the members are",
-            "Bring more items of the same kind; they need no labels",
-            f"even with all labels, an accuracy would be known to {100 * off:.0f} points up or down",
-        )
-    ]
+    few = Warned(
+        f"{n_items} {'item is' if n_items == 1 else 'items are'} too few to tell how good the members are",
+        "Bring more items of the same kind; they need no labels",
+        f"even with all labels, an accuracy would be known to {100 * off:.0f} points up or down",
+    )
+    return [few] if off > MOST_OFF else []
 
 
 WARNINGS: dict[str, Callable[[PanelEvidence], list[Warned]]] = {

@@ -1,23 +1,39 @@
-"""The items of a report: the most informative ones, each with an explanation of its answer."""
+"""What a report shows of large panels: some members, and the most informative items with why they are answered so."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Iterable, Sequence
+from itertools import zip_longest
+from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
-from consilience.data.answers import parts_of
+from consilience.data.answers import HardAnswers, SoftMember, parts_of
+from consilience.insight.analysis import Analysis
+from consilience.insight.explanation import Explanation
 from consilience.metrics.scores import METRICS, ItemScores, ReliabilityCurve, curve_of
-from consilience.report.selection import items_to_show, rounded, text
-from consilience.system.arrays import to_numpy
+from consilience.system.arrays import Array, FloatArray, IntArray, to_numpy
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable
+LONGEST_TEXT = 200  # longer names are cut
 
-    from consilience.data.answers import HardAnswers, SoftMember
-    from consilience.insight.analysis import Analysis
-    from consilience.insight.explanation import Explanation
-    from consilience.system.arrays import Array, FloatArray, IntArray
+
+def rounded(values: Any, digits: int = 4) -> Any:
+    """Round a number or an array to plain numbers in nested lists. What is not finite becomes None.
+
+    >>> rounded([[0.123456, float("nan")]])
+    [[0.1235, None]]
+    """
+    array = np.asarray(values, dtype=np.float64)
+    if array.ndim:
+        return [rounded(value, digits) for value in array]
+    return round(float(array), digits) + 0.0 if np.isfinite(array) else None
+
+
+def text(name: Any, most: int = LONGEST_TEXT) -> str:
+    """A name as text, cut if it is too long."""
+    words = str(name)
+    return words if len(words) <= most else words[: most - 1] + "…"
 
 
 class ItemAnswers(NamedTuple):
@@ -81,17 +97,75 @@ def answers_of_member(member: SoftMember, truth: IntArray) -> ItemAnswers | None
     return answers_to(parts, truth[items[is_present]])
 
 
+ENOUGH_TO_RANK = 20
+"""Members with fewer answers do not count as best or worst, unless all have fewer: three right answers are luck."""
+
+SHARE_OF_CHANGED = 0.6  # the largest share of changed items among those shown, if there are others to show
+
+
+class ShownItems(NamedTuple):
+    """The items shown, in order, why each is shown, and how many items changed in all."""
+
+    positions: IntArray
+    reasons: list[str]
+    n_changed: int
+
+
+def members_to_show(n_answers: IntArray, accuracy: FloatArray, most: int) -> IntArray:
+    """All members if they are few; else a third each: most answers, best and worst estimated accuracy."""
+    if len(n_answers) <= most:
+        return np.arange(len(n_answers))
+    is_known = (n_answers >= min(ENOUGH_TO_RANK, n_answers.max())) & ~np.isnan(accuracy)
+    known = np.flatnonzero(is_known)
+    by_accuracy = known[np.argsort(-accuracy[known], kind="stable")]
+    rankings = [np.argsort(-n_answers, kind="stable"), by_accuracy, by_accuracy[::-1]]
+    return np.sort(np.array(list(first_of_each(rankings, most)), dtype=np.intp))
+
+
+def first_of_each(rankings: Sequence[IntArray], most: int) -> dict[int, int]:
+    """Take from each ranking in turn until `most` positions are found; map each to the number of its ranking."""
+    found: dict[int, int] = {}
+    for turn in zip_longest(*(ranking[:most] for ranking in rankings)):
+        for number, position in enumerate(turn):
+            if position is not None and len(found) < most:
+                found.setdefault(int(position), number)
+    return found
+
+
+def largest_cells(table: FloatArray, most: int) -> list[tuple[int, int]]:
+    """The positive cells off the diagonal of a square table, the largest first, at most so many."""
+    values = np.where(np.eye(len(table), dtype=bool), 0, table).ravel()
+    most = min(most, values.size)
+    candidates = np.argpartition(-values, most - 1)[:most]
+    ordered = candidates[np.lexsort((candidates, -values[candidates]))]
+    return [(int(cell // len(table)), int(cell % len(table))) for cell in ordered if values[cell] > 0]
+
+
+def items_to_show(
+    consensus: ItemAnswers, is_changed: npt.NDArray[np.bool_], against: FloatArray, most: int
+) -> ShownItems:
+    """First the changed items, by decreasing margin; then the most uncertain and the most disputed others.
+
+    `against` is the share of an item's answers that contradict the consensus.
+    """
+    changed = np.flatnonzero(is_changed)
+    changed = changed[np.argsort(-consensus.margin[changed], kind="stable")]
+    others = np.flatnonzero(~is_changed)
+    n_changed = min(len(changed), max(int(np.ceil(SHARE_OF_CHANGED * most)), most - len(others)))
+    uncertain = others[np.argsort(consensus.margin[others], kind="stable")]
+    disputed = others[np.lexsort((consensus.margin[others], -against[others]))]
+    found = first_of_each([uncertain, disputed], most - n_changed)
+    rest = sorted(found, key=lambda position: found[position])
+    reasons = ["changed"] * n_changed + [("uncertain", "disputed")[found[position]] for position in rest]
+    return ShownItems(np.array([*changed[:n_changed], *rest], dtype=np.intp), reasons, len(changed))
+
+
 ALL_CLASSES_UP_TO, MOST_LISTED_CLASSES = 12, 10
 """Up to the first number of classes, all probabilities are shown; beyond it, at most the second number."""
 
-MOST_WITNESSES = 30
-"""How many members are shown per item; the others are summed up."""
-
-MOST_DOUBTFUL = 50
-"""How many single answers are listed for a second look."""
-
-DOUBTFUL = 0.5
-"""An answer is listed only if the fused answer gives it a smaller probability."""
+MOST_WITNESSES = 30  # how many members are shown per item; the others are summed up
+MOST_DOUBTFUL = 50  # how many single answers are listed for a second look
+DOUBTFUL = 0.5  # an answer is listed only if the fused answer gives it a smaller probability
 
 
 class Judged(NamedTuple):

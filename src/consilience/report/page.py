@@ -9,35 +9,32 @@ name in the data can do harm, even if the escaping missed one.
 from __future__ import annotations
 
 import json
+import os
 import sys
 from base64 import b64encode
+from collections.abc import Sequence
 from datetime import datetime
 from hashlib import sha256
 from html import escape
 from importlib.resources import files
 from pathlib import Path
 from string import Template
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from consilience.data.answers import HardAnswers, parts_of
+from consilience.aggregators.base import AbstractAggregator
+from consilience.data.answers import parts_of
+from consilience.data.predictions import Predictions
+from consilience.data.reading import check_number
+from consilience.insight.agreement import labels_of
 from consilience.insight.analysis import Analysis
-from consilience.insight.arguments import by_predictions, given_or_consensus, look_at
+from consilience.insight.arguments import by_predictions
 from consilience.insight.suggestion import suggestions_under
-from consilience.report.items import ItemSection, Judged, answers_to
-from consilience.report.opening import Opening
-from consilience.report.panel import MemberSection, calibration
-from consilience.report.selection import rounded, text
+from consilience.report.items import ItemSection, Judged, answers_to, rounded, text
+from consilience.report.panel import MemberSection, calibration, opening
 from consilience.system.arrays import to_numpy
 from consilience.system.atomic import whole_file
-
-if TYPE_CHECKING:
-    import os
-
-    from consilience.aggregators.base import AbstractAggregator
-    from consilience.data.predictions import Predictions
-
 
 STYLES = ("page.css", "opening.css", "figures.css", "tables.css", "print.css")
 SCRIPTS = (
@@ -91,35 +88,29 @@ def write_report(
     ...     write_report(f"{folder}/report.html", [[[0.9, 0.1], [0.2, 0.8]], [[0.6, 0.4], [0.7, 0.3]]]).name
     'report.html'
     """
-    payload = report_payload(
-        predictions,
-        labels,
-        aggregator=aggregator,
-        known=known,
-        class_shares=class_shares,
-        title=title,
-        command=command,
-        most_items=most_items,
-    )
-    target = Path(path)
+    given = {"aggregator": aggregator, "known": known, "class_shares": class_shares}
+    payload = report_payload(predictions, labels, title=title, command=command, most_items=most_items, **given)
     # Only the title is neither ASCII nor escaped, and a lone surrogate in it cannot be encoded.
-    with whole_file(target) as file:
+    with whole_file(path) as file:
         file.write(page(payload).encode("utf-8", errors="replace"))
-    return target
+    return Path(path)
 
 
 def page(payload: dict[str, Any]) -> str:
     """Build the HTML of a payload."""
-    assets = files("consilience.report") / "assets"
-    read = {name: (assets / name).read_text(encoding="utf-8") for name in ("report.html", *STYLES, *SCRIPTS)}
-    style, scripts = "\n".join(read[name] for name in STYLES), [read[name] for name in SCRIPTS]
-    return Template(read["report.html"]).substitute(
-        policy=_policy(style, scripts),
+    style, scripts = "\n".join(map(asset, STYLES)), [*map(asset, SCRIPTS)]
+    return Template(asset("report.html")).substitute(
+        policy=policy(style, scripts),
         title=escape(payload["title"]),
         style=style,
         payload=embedded(payload),
         scripts="\n".join(f"<script>{script}</script>" for script in scripts),
     )
+
+
+def asset(name: str) -> str:
+    """A file that pages are made of."""
+    return (files("consilience.report") / "assets" / name).read_text(encoding="utf-8")
 
 
 def embedded(payload: dict[str, Any]) -> str:
@@ -132,30 +123,24 @@ def embedded(payload: dict[str, Any]) -> str:
     return text.replace("<", r"\u003c").replace(">", r"\u003e").replace("&", r"\u0026")
 
 
-def _policy(style: str, scripts: list[str]) -> str:
-    """Build a content security policy that allows these scripts and this style, and nothing else."""
-    return "; ".join(
-        [
-            "default-src 'none'",
-            f"script-src {' '.join(map(hash_of, scripts))}",
-            f"style-src {hash_of(style)}",
-            "img-src data:",  # an empty icon, so that browsers request none
-            "base-uri 'none'",
-            "form-action 'none'",
-            "require-trusted-types-for 'script'",
-        ]
+def policy(style: str, scripts: Sequence[str] = ()) -> str:
+    """A content security policy that allows this style and these scripts, and nothing else."""
+    allowed = f"script-src {' '.join(map(_hash_of, scripts))}; " if scripts else ""
+    return (
+        f"default-src 'none'; {allowed}style-src {_hash_of(style)}; "
+        "img-src data:; base-uri 'none'; form-action 'none'; "  # an empty icon, so that browsers request none
+        "require-trusted-types-for 'script'"
     )
 
 
-def hash_of(content: str) -> str:
+def _hash_of(content: str) -> str:
     """How a content security policy names a script or a style."""
     return f"'sha256-{b64encode(sha256(content.encode()).digest()).decode()}'"
 
 
 # ---- what the page shows --------------------------------------------------------------------------------
 
-FINGERPRINT = 12
-"""How many hexadecimal digits of the checksum are shown."""
+FINGERPRINT = 12  # how many hexadecimal digits of the checksum are shown
 
 
 def provenance(analysis: Analysis, command: str | None) -> dict[str, Any]:
@@ -210,37 +195,29 @@ def fingerprint(predictions: Predictions) -> str:
     return checksum.hexdigest()[:FINGERPRINT]
 
 
-NOBODY_ANSWERS = HardAnswers(*(np.empty(0, dtype=np.intp),) * 3)
-
-MOST_SUGGESTED = 10
-"""How many items to label are suggested."""
+MOST_SUGGESTED = 10  # how many items to label are suggested
 
 
 def report_payload(
     predictions: Any,
     labels: Any = None,
     *,
-    aggregator: AbstractAggregator | None = None,
-    known: Any = None,
-    class_shares: Any = None,
     title: str | None = None,
     command: str | None = None,
     most_items: int = 100,
+    **given: Any,
 ) -> dict[str, Any]:
-    """Compute what `write_report` shows. An `Analysis` may replace predictions, aggregator and labels.
+    """Compute what `write_report` shows. An `Analysis` may replace predictions, labels and what else is `given`.
 
     The fused answer is the aggregator's `predict_proba`. The explanations explain the same.
     """
-    _check_options(title, most_items)
-    analysis = predictions
-    if not isinstance(analysis, Analysis):
-        method = given_or_consensus(aggregator, class_shares)
-        looked = look_at(predictions, known, labels)
-        method, known, labels = looked.prepared(method, known), looked.labels(known), looked.labels(labels)
-        analysis = Analysis(looked.predictions, method, known, labels, class_shares)
+    if title is not None and not isinstance(title, str):
+        raise ValueError(f"title must be text; got {title!r}")
+    check_number("most_items", most_items, least=1, integer=True)
+    analysis = predictions if isinstance(predictions, Analysis) else Analysis.of(predictions, labels, **given)
     data = analysis.predictions
     # An answer is a vote, unless it finds several classes most probable.
-    answers, votes = (labels.hard or NOBODY_ANSWERS for labels in (data.harden(), data.votes()))
+    answers, votes = labels_of(data.harden()), labels_of(data.votes())
     consensus, average = (
         answers_to((part for _, part in parts_of(rows)), analysis.measurable)
         for rows in (analysis.posterior, analysis.average)
@@ -250,38 +227,26 @@ def report_payload(
     payload = {
         "title": title or f"What {data.n_members} members say of {data.n_items:,} items",
         "made": provenance(analysis, command),
-        "sizes": _sizes(analysis, len(answers.items)),
+        "sizes": {
+            "members": data.n_members,
+            "soft_members": len(data.soft),
+            "items": data.n_items,
+            "classes": data.n_classes,
+            "answers": len(answers.items),
+            "labelled": int((analysis.measurable >= 0).sum()),
+            "measured": int((analysis.known >= 0).sum()),
+        },
         "classes": [text(name) for name in data.classes],
         "ordered": data.ordered,
-        "opening": Opening(analysis, judged, members).to_dict(),
+        "opening": opening(analysis, judged, members),
         "members": members.card(),
         "agreement": members.agreement(),
-        "confusion": members.confusions.to_dict(members.drawn),
+        "confusion": members.confusions(),
         "calibration": calibration(judged, members),
         "items": ItemSection(analysis, judged, votes, most_items).to_dict(),
         "suggestions": _suggestions(analysis),
     }
     return {**payload, "member_names": _names_of_members(payload, data)}
-
-
-def _check_options(title: str | None, most_items: int) -> None:
-    if title is not None and not isinstance(title, str):
-        raise ValueError(f"title must be text; got {title!r}")
-    if isinstance(most_items, bool) or not isinstance(most_items, int) or most_items < 1:
-        raise ValueError(f"most_items must be a whole number of at least 1; got {most_items!r}")
-
-
-def _sizes(analysis: Analysis, n_answers: int) -> dict[str, int]:
-    data = analysis.predictions
-    return {
-        "members": data.n_members,
-        "soft_members": len(data.soft),
-        "items": data.n_items,
-        "classes": data.n_classes,
-        "answers": n_answers,
-        "labelled": int((analysis.measurable >= 0).sum()),
-        "measured": int((analysis.known >= 0).sum()),
-    }
 
 
 def _suggestions(analysis: Analysis) -> list[dict[str, Any]]:

@@ -1,24 +1,126 @@
-"""The members of a report: one row each, and how much they agree."""
+"""What a report says of a panel: the first screen, the members, what they confuse, and how far to trust confidences."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from itertools import groupby
+from operator import attrgetter
+from typing import Any
 
 import numpy as np
 
-from consilience.insight.accuracy.estimates import AccuracyEstimate
-from consilience.insight.agreement import coverage_of
-from consilience.report.items import ItemAnswers, answers_of_member
-from consilience.report.opening import accuracy
-from consilience.report.selection import largest_cells, members_to_show, rounded
-from consilience.system.arrays import to_numpy
+from consilience.data.answers import HardAnswers
+from consilience.insight.accuracy.estimates import FUSED_ANSWER, AccuracyEstimate
+from consilience.insight.agreement import coverage_of, ratio
+from consilience.insight.analysis import Analysis
+from consilience.insight.verdict import AVERAGE, Change, Verdict, as_sentences
+from consilience.insight.warnings import LOST, Warned
+from consilience.report.items import (
+    ItemAnswers,
+    Judged,
+    answers_of_member,
+    largest_cells,
+    members_to_show,
+    rounded,
+    text,
+)
+from consilience.system.arrays import FloatArray, to_numpy
 
-if TYPE_CHECKING:
-    from consilience.data.answers import HardAnswers
-    from consilience.insight.analysis import Analysis
-    from consilience.insight.diagnostics import Diagnosis
-    from consilience.report.items import ItemAnswers, Judged
-    from consilience.system.arrays import FloatArray, IntArray
+UNSURE_BELOW = 0.8  # answers with a lower probability count as unsure
+
+UNSEEN = "no warning can see errors that all members share"
+
+SAY_EVEN = 'class_shares="even" (on the command line, --class-shares even)'
+
+
+def accuracy(found: AccuracyEstimate) -> dict[str, Any]:
+    """An accuracy with its 90 % interval, for the page; of very few answers there is the interval alone."""
+    value, low, high = rounded(found[:3])
+    return {"value": value, "low": low, "high": high, "measured": found.is_measured}
+
+
+def of_answer(found: AccuracyEstimate) -> dict[str, Any]:
+    """The same of a whole answer: without labels the number is the fused answer's own belief, and is not shown."""
+    return accuracy(found) | ({} if found.is_measured else {"value": None})
+
+
+def opening(analysis: Analysis, judged: Judged, members: MemberSection) -> dict[str, Any]:
+    """What the first screen shows.
+
+    Its sentences say who is right more often as far as can be told, what fusing changed, and what to worry about. The
+    verdict says what they leave out: how it stands with others, what is known, what would tell more.
+    """
+    diagnosis, verdict, change = analysis.diagnosis, analysis.diagnosis.verdict, analysis.change
+    fused, average = (diagnosis.answers[name] for name in (FUSED_ANSWER, "average"))
+    first, *others = verdict.standing()
+    sentences = [text(first, most=600), _fusing(verdict, change), _worry(diagnosis.warned, fused)]
+    n_labelled = int((change.is_changed & (analysis.measurable >= 0)).sum())
+    became = (change.made_right, change.made_wrong, n_labelled - change.made_right - change.made_wrong)
+    # Who answered too little to have an accuracy comes last.
+    values = np.array([members.accuracies[m].value for m in members.on_card])
+    return {
+        "sentences": as_sentences(sentences),
+        "verdict": [text(words, most=600) for words in as_sentences([*others, *verdict.known(), verdict.advice()])],
+        "fused": of_answer(fused),
+        "average": of_answer(average),
+        "ranking": members.on_card[np.argsort(-values, kind="stable")].tolist(),
+        "changed": {
+            "count": change.n_changed,
+            "ties": change.n_ties,
+            **dict(zip(("helped", "hurt", "neither"), became if change.n_labels else [None] * 3, strict=True)),
+        },
+        "unsure": int(((judged.consensus.confidence < UNSURE_BELOW) & ~analysis.is_given).sum()),
+        "unsure_below": UNSURE_BELOW,
+        "answered": int((~analysis.is_given).sum()),
+        "warnings": [_warning(list(alike)) for _, alike in groupby(diagnosis.warned, attrgetter("advice"))],
+        "gain": _gain(analysis),
+        "hint": None if diagnosis.hint is None else f"{diagnosis.hint.sentence(SAY_EVEN)}.",
+    }
+
+
+def _fusing(verdict: Verdict, change: Change) -> str:
+    ties = f" ({change.n_ties:,} of them ties)" if change.n_ties else ""
+    if not change.n_labels or not change.n_changed:
+        return f"{verdict.changed()}{ties}"
+    is_told = any(rival.name == AVERAGE and rival.is_told_apart for rival in verdict.rivals)
+    balance = ("a gain" if change.made_right > change.made_wrong else "a loss") if is_told else "which may be chance"
+    became = f"{change.made_right:,} made right, {change.made_wrong:,} made wrong"
+    return f"{verdict.changed()}{ties}, {balance}: {became}"
+
+
+def _worry(warned: list[Warned], fused: AccuracyEstimate) -> str:
+    if not warned:
+        return "no warning is raised" if fused.is_measured else f"no warning is raised, but {UNSEEN}"
+    more = len(warned) - 1
+    others = f" (and {more} more {'warning' if more == 1 else 'warnings'})" if more else ""
+    if warned[0].finding == LOST:  # what fusing changed has just been said
+        return f"{warned[0].advice[0].lower()}{warned[0].advice[1:]}{others}"
+    return f"{text(warned[0].finding)}{others}"
+
+
+def _warning(alike: list[Warned]) -> dict[str, Any]:
+    """Warnings with the same advice, as one."""
+    return {
+        "advice": alike[0].advice + ".",
+        "findings": [[text(warned.finding, most=600), text(warned.because, most=600)] for warned in alike],
+    }
+
+
+def _gain(analysis: Analysis) -> dict[str, Any] | None:
+    """What known labels gained."""
+    n_given, found = int(analysis.is_given.sum()), analysis.gain
+    if not n_given:
+        return None
+    return {
+        "labels": n_given,
+        "changed": analysis.n_changed_by_labels,
+        "before": None if found is None else rounded(found.before["accuracy"]),
+        "after": None if found is None else rounded(found.after["accuracy"]),
+        "difference": None if found is None else rounded(found.gain["accuracy"]),
+        "outlook": None if found is None else found.outlook(),
+    }
+
+
+# ---- calibration ------------------------------------------------------------------------------------------
 
 
 def calibration(judged: Judged, members: MemberSection) -> dict[str, Any]:
@@ -51,58 +153,13 @@ def _panel(verdicts: ItemAnswers) -> dict[str, Any]:
     }
 
 
-MOST_IN_MATRIX = 30
-"""With more classes, a matrix is unreadable and lists take its place."""
-
-MOST_DRAWN_CELLS = 30_000
-"""About how many cells all matrices of a page may have; a dozen matrices always fit."""
-
-MOST_CONFUSIONS, MOST_TOGETHER = 8, 20
-"""How many confusions a member's list has, and that of all members together."""
-
-
-class Confusions:
-    """How often each member called class k class j (members, true, predicted)."""
-
-    def __init__(self, diagnosis: Diagnosis) -> None:
-        self.is_measured, self.counts = diagnosis.counts_labels, diagnosis.confused
-        self.n_classes = len(diagnosis.classes)
-
-    @property
-    def has_matrices(self) -> bool:
-        """Whether the classes are few enough for matrices."""
-        return self.n_classes <= MOST_IN_MATRIX
-
-    def most_drawn(self, fewest: int) -> int:
-        """How many members may have a matrix or a list."""
-        return max(fewest, MOST_DRAWN_CELLS // self.n_classes**2) if self.has_matrices else 2 * fewest
-
-    def worst(self, member: int, most: int = MOST_CONFUSIONS) -> list[list[Any]]:
-        """The most frequent confusions of a member: true class, said, its share of the true class."""
-        return _worst(self.counts[member], most)
-
-    def to_dict(self, drawn: IntArray) -> dict[str, Any]:
-        """All members together, and each of those drawn."""
-        together = self.counts.sum(axis=0)
-        return {
-            "measured": self.is_measured,
-            "matrices": self.has_matrices,
-            "together": {"rates": self._rates(together), "pairs": _worst(together, MOST_TOGETHER)},
-            "members": [
-                {"member": member, "rates": self._rates(self.counts[member]), "pairs": self.worst(member)}
-                for member in drawn.tolist()
-            ],
-        }
-
-    def _rates(self, table: FloatArray) -> list[list[float]] | None:
-        if not self.has_matrices:
-            return None
-        totals = table.sum(axis=1, keepdims=True)
-        rates: list[list[float]] = rounded(np.where(totals >= 1, table / np.maximum(totals, 1), np.nan))
-        return rates
+MOST_IN_MATRIX = 30  # with more classes, a matrix is unreadable and lists take its place
+MOST_DRAWN_CELLS = 30_000  # about how many cells all matrices of a page may have; a dozen matrices always fit
+MOST_CONFUSIONS, MOST_TOGETHER = 8, 20  # how many confusions a member's list has, and that of all members together
 
 
 def _worst(table: FloatArray, most: int) -> list[list[Any]]:
+    """The most frequent confusions: true class, said, its share of the true class, how often."""
     totals = np.maximum(table.sum(axis=1), 1)
     return [
         [true, said, rounded(table[true, said] / totals[true]), rounded(table[true, said], 1)]
@@ -113,8 +170,11 @@ def _worst(table: FloatArray, most: int) -> list[list[Any]]:
 MOST_ON_CARD, MOST_DRAWN, MOST_AGREEING = 500, 12, 30
 """How many members have a row, have figures at least, and are compared in pairs."""
 
-MOST_WITH_MATRIX = 100
-"""How many members have figures of their confusions at most."""
+MOST_WITH_MATRIX = 100  # how many members have figures of their confusions at most
+
+
+OF_REPEATS = ("consistency", "first", "first from", "first to")
+"""What is said of members who answer items several times, as a share."""
 
 
 class MemberSection:
@@ -125,13 +185,16 @@ class MemberSection:
         truth, n_members = analysis.measurable, analysis.predictions.n_members
         self.n_answers = np.bincount(answers.members, minlength=n_members)
         self.n_votes = np.bincount(votes.members, minlength=n_members)
-        self.accuracies = _estimates(analysis)
+        of_members = zip(self.diagnosis.members["estimated accuracy"], self.diagnosis.verdict.members, strict=True)
+        self.accuracies = [found._replace(value=value) for value, found in of_members]  # none of very few answers
         self.coverage = coverage_of(answers, n_members, analysis.predictions.n_items)
-        self.quality = _quality(analysis, votes)
-        self.confusions = Confusions(analysis.diagnosis)
+        belief = to_numpy(analysis.posterior)[votes.items, votes.labels].astype(np.float64)  # in what each voted for
+        self.quality = ratio(np.bincount(votes.members, weights=belief, minlength=n_members), self.n_votes)
+        self.has_matrices = self.predictions.n_classes <= MOST_IN_MATRIX
         values = np.array([found.value for found in self.accuracies])
         self.on_card = members_to_show(self.n_answers, values, MOST_ON_CARD)
-        most_drawn = min(self.confusions.most_drawn(MOST_DRAWN), MOST_WITH_MATRIX)
+        n_matrices = max(MOST_DRAWN, MOST_DRAWN_CELLS // self.predictions.n_classes**2)
+        most_drawn = min(n_matrices if self.has_matrices else 2 * MOST_DRAWN, MOST_WITH_MATRIX)
         self.drawn = members_to_show(self.n_answers, values, most_drawn)
         self.pictured = members_to_show(self.n_answers, values, MOST_DRAWN)
         soft = {member.position: member for member in self.predictions.soft}
@@ -165,9 +228,9 @@ class MemberSection:
             "kappa": rounded(report["kappa"]),
             "dissents": report["dissents"],
             "upheld": rounded(report["dissents won"]),
-            **({"consistency": rounded(report["consistency"]), "pairs": report["pairs"]} if "pairs" in report else {}),
-            **({name: rounded(report[name]) for name in ("first", "first from", "first to") if name in report}),
-            "confuses": self.confusions.worst(member, 2),
+            **{name: rounded(report[name]) for name in OF_REPEATS if name in report},
+            **({"pairs": report["pairs"]} if "pairs" in report else {}),
+            "confuses": _worst(self.diagnosis.confused[member], 2),
         }
 
     def agreement(self) -> dict[str, Any]:
@@ -184,19 +247,19 @@ class MemberSection:
             "dependence": rounded(self.diagnosis.dependence[cells]),
         }
 
+    def confusions(self) -> dict[str, Any]:
+        """How often classes are called others: by all members together, and by each of those drawn."""
+        together = self.diagnosis.confused.sum(axis=0)
+        return {
+            "measured": self.diagnosis.counts_labels,
+            "matrices": self.has_matrices,
+            "together": {"rates": self._rates(together), "pairs": _worst(together, MOST_TOGETHER)},
+            "members": [
+                {"member": member, "rates": self._rates(table), "pairs": _worst(table, MOST_CONFUSIONS)}
+                for member, table in zip(self.drawn.tolist(), self.diagnosis.confused[self.drawn], strict=True)
+            ],
+        }
 
-def _estimates(analysis: Analysis) -> list[AccuracyEstimate]:
-    """The accuracy of each member as the diagnosis has it."""
-    table = analysis.diagnosis.members
-    measured = table["measured"] if "measured" in table.columns else [False] * analysis.predictions.n_members
-    columns = (table["estimated accuracy"], table["from"], table["to"], measured)
-    return [AccuracyEstimate(*row) for row in zip(*columns, strict=True)]
-
-
-def _quality(analysis: Analysis, votes: HardAnswers) -> FloatArray:
-    """The mean probability that the fused answer gives to what each member voted for; NaN without a vote."""
-    n_members = analysis.predictions.n_members
-    belief = to_numpy(analysis.posterior)[votes.items, votes.labels].astype(np.float64)
-    total = np.bincount(votes.members, weights=belief, minlength=n_members)
-    n_votes = np.bincount(votes.members, minlength=n_members)
-    return np.where(n_votes > 0, total / np.maximum(n_votes, 1), np.nan)
+    def _rates(self, table: FloatArray) -> Any:
+        totals = table.sum(axis=1, keepdims=True)
+        return rounded(np.where(totals >= 1, table / np.maximum(totals, 1), np.nan)) if self.has_matrices else None

@@ -2,32 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from html import escape
-from importlib.resources import files
-from typing import TYPE_CHECKING, NamedTuple
+from string import Template
+from typing import NamedTuple
 
 import numpy as np
 
+from consilience.insight.monitoring.monitor import Monitoring
 from consilience.insight.monitoring.windows import MOST_APART
-from consilience.report.page import hash_of
+from consilience.report.page import asset, policy
 from consilience.system.tables import Table
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from consilience.insight.monitoring.monitor import Monitoring
-
 WIDTH, HEIGHT = 720, 220
-LEFT, RIGHT, TOP, BOTTOM = 44, 10, 12, 30
-"""The size of a figure, and the room for its axes."""
+LEFT, RIGHT, TOP, BOTTOM = 44, 10, 12, 30  # the size of a figure, and the room for its axes
 
 MOST_TICKS = 12
 
-MOST_DRAWN_CLASSES = 6
-"""So many classes are drawn: those whose shares vary most."""
-
-COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
-"""Okabe and Ito's, as in `plots`."""
+MOST_DRAWN_CLASSES = 6  # so many classes are drawn: those whose shares vary most
+LINE_COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")  # Okabe and Ito's, as in `plots`
 
 ALARM = "#D55E00"
 
@@ -43,11 +36,12 @@ class Line(NamedTuple):
 
 def page(found: Monitoring) -> str:
     """The whole page."""
-    style = (files("consilience.report") / "assets" / "stream.css").read_text(encoding="utf-8")
-    policy = f"default-src 'none'; style-src {hash_of(style)}; img-src data:; base-uri 'none'; form-action 'none'"
+    style = asset("stream.css")
     alarms = "".join(f"<li>{escape(line.removeprefix('! '))}</li>" for line in found.told())
     windows = found.windows
-    n_windows, n_alarms = len(windows), sum(windows["alarm"])
+    told = windows.to_dict()
+    for name in ("reference", "measured", "alarm"):
+        told[name] = ["yes" if value else "" for value in told[name]]
     parts = [
         _section(
             "Accuracy of the fused answer",
@@ -62,30 +56,16 @@ def page(found: Monitoring) -> str:
         ),
         _section("Class shares", "Shares of the votes, of the classes that vary most.", chart(found, _shares(found))),
         _section("Members", "The accuracy of each member, with its 90 % interval.", _members(found)),
-        _section("Windows", "", _in_words(windows)._repr_html_()),
+        _section("Windows", "", Table(told)._repr_html_()),
     ]
-    return f"""<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="{policy}">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<link rel="icon" href="data:,">
-<title>A stream over time</title>
-<style>{style}</style>
-</head>
-<body>
-<main>
-<h1>A stream over time</h1>
-<p>{n_windows} windows, {n_alarms} with an alarm.
-Where nothing changes, at most one window in {1 / found.false_alarms:,.0f} is a false alarm.</p>
-<ul class="alarms">{alarms}</ul>
-{"".join(parts)}
-</main>
-</body>
-</html>
-"""
+    return Template(asset("stream.html")).substitute(
+        policy=policy(style),
+        style=style,
+        counts=f"{len(windows)} windows, {sum(windows['alarm'])} with an alarm.",
+        chance=f"{1 / found.false_alarms:,.0f}",
+        alarms=alarms,
+        sections="".join(parts),
+    )
 
 
 def figure(found: Monitoring) -> str:
@@ -96,93 +76,73 @@ def figure(found: Monitoring) -> str:
 
 def chart(found: Monitoring, lines: Sequence[Line]) -> str:
     """Lines over the windows, from 0 to 1, with the reference shaded and the alarms marked."""
-    scale = _Scale(len(found.windows))
     lines = [line for line in lines if np.isfinite(line.values).any()]  # members who give labels have no confidence
     label = escape(", ".join(line.name for line in lines))
-    drawn = [*_background(found, scale)]
+    drawn = [*_background(found)]
     for number, line in enumerate(lines):
-        drawn += _drawn(found, scale, line, COLORS[number % len(COLORS)])
+        drawn += _drawn(found, line, LINE_COLORS[number % len(LINE_COLORS)])
     legend = " ".join(
-        f'<tspan fill="{COLORS[number % len(COLORS)]}" dx="{12 if number else 0}">{escape(line.name)}</tspan>'
+        f'<tspan fill="{LINE_COLORS[number % len(LINE_COLORS)]}" dx="{12 if number else 0}">{escape(line.name)}</tspan>'
         for number, line in enumerate(lines)
     )
-    drawn.append(f'<text font-size="12" x="{LEFT + 6}" y="{scale.y(0) - 8:.1f}">{legend}</text>')
+    drawn.append(f'<text font-size="12" x="{LEFT + 6}" y="{_y(0) - 8:.1f}">{legend}</text>')
     return (
         f'<svg class="chart" viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{label} over the windows">'
         f"{''.join(drawn)}</svg>"
     )
 
 
-class _Scale(NamedTuple):
-    """Where windows and shares are in a figure."""
-
-    n_windows: int
-
-    @property
-    def step(self) -> float:
-        return (WIDTH - LEFT - RIGHT) / self.n_windows
-
-    def x(self, place: float) -> float:
-        return LEFT + self.step * (place + 0.5)
-
-    def y(self, share: float) -> float:
-        return TOP + (HEIGHT - TOP - BOTTOM) * (1 - min(max(share, 0), 1))
+def _x(found: Monitoring, place: float) -> float:
+    """Where the middle of a window is in a figure."""
+    return LEFT + (WIDTH - LEFT - RIGHT) / len(found.windows) * (place + 0.5)
 
 
-def _background(found: Monitoring, scale: _Scale) -> Iterator[str]:
+def _y(share: float) -> float:
+    return TOP + (HEIGHT - TOP - BOTTOM) * (1 - min(max(share, 0), 1))
+
+
+def _background(found: Monitoring) -> Iterator[str]:
     """The reference, a grid, names of windows, and the alarms; in the colour of the page's text."""
-    floor, faint = scale.y(0), 'fill="currentColor" fill-opacity="0.65" font-size="11"'
+    floor, faint = _y(0), 'fill="currentColor" fill-opacity="0.65" font-size="11"'
     names, is_reference, is_alarm = (found.windows[name] for name in ("window", "reference", "alarm"))
     for place in np.flatnonzero(is_reference).tolist():
-        yield (
-            f'<rect x="{scale.x(place - 0.5):.1f}" y="{TOP}" width="{scale.step:.1f}" height="{floor - TOP:.1f}" '
-            'fill="currentColor" fill-opacity="0.07"/>'
-        )
+        x, width = _x(found, place - 0.5), _x(found, 1) - _x(found, 0)
+        yield f'<rect x="{x:.1f}" y="{TOP}" width="{width:.1f}" height="{floor - TOP:.1f}" '
+        yield 'fill="currentColor" fill-opacity="0.07"/>'
     for share in (0, 0.25, 0.5, 0.75, 1):
-        y = scale.y(share)
+        y = _y(share)
         yield f'<line x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="{y:.1f}" y2="{y:.1f}" stroke="currentColor" '
         yield 'stroke-opacity="0.15"/>'
         yield f'<text {faint} x="{LEFT - 6}" y="{y + 4:.1f}" text-anchor="end">{share:.0%}</text>'
     for place in range(0, len(names), -(-len(names) // MOST_TICKS)):
-        yield f'<text {faint} x="{scale.x(place):.1f}" y="{HEIGHT - 10}" text-anchor="middle">'
+        yield f'<text {faint} x="{_x(found, place):.1f}" y="{HEIGHT - 10}" text-anchor="middle">'
         yield f"{escape(str(names[place]))}</text>"
     for place in np.flatnonzero(is_alarm).tolist():
-        x = scale.x(place)
+        x = _x(found, place)
         yield f'<line x1="{x:.1f}" x2="{x:.1f}" y1="{TOP}" y2="{floor:.1f}" stroke="{ALARM}" stroke-width="2" '
         yield 'stroke-dasharray="4 3"/>'
 
 
-def _drawn(found: Monitoring, scale: _Scale, line: Line, color: str) -> Iterator[str]:
+def _drawn(found: Monitoring, line: Line, color: str) -> Iterator[str]:
     """A line, its band, and a dot for each window that tells its number."""
     shown = np.flatnonzero(np.isfinite(line.values)).tolist()
     if line.low is not None and line.high is not None:
         edges = [(place, line.low[place]) for place in shown] + [(place, line.high[place]) for place in shown[::-1]]
-        yield f'<polygon points="{_points(scale, edges)}" fill="{color}" fill-opacity="0.18"/>'
+        yield f'<polygon points="{_points(found, edges)}" fill="{color}" fill-opacity="0.18"/>'
     middle = [(place, line.values[place]) for place in shown]
-    yield f'<polyline points="{_points(scale, middle)}" fill="none" stroke="{color}" stroke-width="2"/>'
+    yield f'<polyline points="{_points(found, middle)}" fill="none" stroke="{color}" stroke-width="2"/>'
     for place, value in middle:
-        yield f'<circle cx="{scale.x(place):.1f}" cy="{scale.y(value):.1f}" r="3" fill="{color}">'
+        yield f'<circle cx="{_x(found, place):.1f}" cy="{_y(value):.1f}" r="3" fill="{color}">'
         yield f"<title>{escape(_told(found, line, place))}</title></circle>"
 
 
-def _points(scale: _Scale, values: list[tuple[int, float]]) -> str:
-    return " ".join(f"{scale.x(place):.1f},{scale.y(value):.1f}" for place, value in values)
+def _points(found: Monitoring, values: list[tuple[int, float]]) -> str:
+    return " ".join(f"{_x(found, place):.1f},{_y(value):.1f}" for place, value in values)
 
 
 def _told(found: Monitoring, line: Line, place: int) -> str:
     band = "" if line.low is None or line.high is None else f" ({line.low[place]:.1%} to {line.high[place]:.1%})"
     return f"window {found.windows['window'][place]}: {line.name} {line.values[place]:.1%}{band}"
-
-
-def _in_words(windows: Table) -> Table:
-    """The windows with yes and nothing for true and false."""
-    columns = {name: windows[name] for name in windows.columns}
-    return Table(
-        {
-            name: [("yes" if value else "") if isinstance(value, bool | np.bool_) else value for value in values]
-            for name, values in columns.items()
-        }
-    )
 
 
 def _shares(found: Monitoring) -> list[Line]:

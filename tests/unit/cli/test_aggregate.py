@@ -8,7 +8,7 @@ import pytest
 
 import consilience as cs
 from consilience.cli.summary import gained
-from consilience.insight import diagnostics, explanation
+from consilience.insight import analysis, explanation
 from consilience.insight.analysis import Analysis
 from consilience.passes.reader import Reader
 
@@ -31,7 +31,7 @@ def counts(monkeypatch):
 
     count(cs.Average, "fit", lambda _: "average")
     count(Reader, "pool", lambda _: "average")
-    count(diagnostics, "Diagnosis", lambda _: "diagnosis")
+    count(analysis, "Diagnosis", lambda _: "diagnosis")
     count(explanation, "Explanation", lambda options: ("item", options["item"]))
     return counted
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import consilience as cs
-from consilience.insight.repeats import Repeats
+from consilience.insight.agreement import Repeats
 
 
 @pytest.fixture

@@ -131,7 +131,7 @@ def test_many_items_take_little_room():
 
 @pytest.mark.parametrize("n", [0, -1, 2.5, True, "3"])
 def test_how_many_is_a_whole_number(n):
-    with pytest.raises(ValueError, match="n must be a whole number of at least 1"):
+    with pytest.raises(ValueError, match="n must be an integer of at least 1"):
         cs.suggest([[[0.5, 0.5]]], n=n)
 
 

@@ -41,8 +41,8 @@ def test_the_page_names_no_other_place(payload):
     ("options", "message"),
     [
         ({"aggregator": "soft"}, "aggregator must be one of consilience's, such as Consensus(); got str"),
-        ({"most_items": 0}, "most_items must be a whole number of at least 1; got 0"),
-        ({"most_items": True}, "most_items must be a whole number of at least 1; got True"),
+        ({"most_items": 0}, "most_items must be an integer of at least 1; got 0"),
+        ({"most_items": True}, "most_items must be an integer of at least 1; got True"),
         ({"title": 3}, "title must be text; got 3"),
         ({"labels": [0]}, "labels must have one entry for each of the 2 items; got 1"),
     ],

@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from consilience.report.selection import LONGEST_TEXT, rounded, text
+from consilience.report.items import LONGEST_TEXT, rounded, text
 
 
 @pytest.mark.parametrize(

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from consilience.report.items import answers_to
-from consilience.report.selection import (
+from consilience.report.items import (
+    answers_to,
     first_of_each,
     items_to_show,
     largest_cells,

@@ -9,38 +9,24 @@ is at most α with a probability of at most α (Westfall and Young 1993).
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, NamedTuple
+from itertools import groupby
+from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
-from consilience.insight.monitoring.windows import AGREEMENT, ALL_MEMBERS, CONFIDENCE, KINDS, SHARES, ItemNumbers
+from consilience.insight.accuracy.estimates import AccuracyEstimate
+from consilience.insight.monitoring.windows import AGREEMENT, ALL_MEMBERS, CONFIDENCE, KINDS, SHARES, ItemNumbers, Seen
+from consilience.system.arrays import FloatArray
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+BoolArray = npt.NDArray[np.bool_]
 
-    import numpy.typing as npt
-
-    from consilience.system.arrays import FloatArray
-
-    BoolArray = npt.NDArray[np.bool_]
-    from collections.abc import Sequence
-
-    from consilience.insight.accuracy.estimates import AccuracyEstimate
-    from consilience.insight.monitoring.windows import Seen
-
-
-DEALS = 20
-"""So many deals for each one that may be as unusual: at a rate of 1 % there are 2,000."""
-
-MOST_TIMES = 10
-"""A reference of more windows than this is drawn from: more items would hardly make the test sharper."""
-
-MOST_TESTED = 100
-"""So many classes are looked at one by one, and all others together."""
-
-DEALT_AT_ONCE = 2**21
-"""Deals are made some at a time, so many deals × items."""
+DEALS = 20  # so many deals for each one that may be as unusual: at a rate of 1 % there are 2,000
+MOST_TIMES = 10  # a reference of more windows than this is drawn from: more items would hardly make the test sharper
+MOST_TESTED = 100  # so many classes are looked at one by one, and all others together
+DEALT_AT_ONCE = 2**21  # deals are made some at a time, so many deals × items
 
 
 class DriftTest(NamedTuple):
@@ -69,8 +55,9 @@ def drift(reference: ItemNumbers, now: ItemNumbers, false_alarms: float) -> Drif
     if len(reference) > MOST_TIMES * len(now):
         some = np.random.default_rng(0).choice(len(reference), MOST_TIMES * len(now), replace=False)
         reference = reference.take(some)
-    deviations = _deviations(reference, now)
-    values, kinds = _columns(reference, now)
+    values = np.concatenate([now.values, reference.values])
+    (deviations,) = next(_standardized(values, iter([np.arange(len(values))[None] < len(now)])))
+    values, kinds = _columns(values, reference.kinds)
     deals = _deals(len(values), len(now), round(DEALS / false_alarms))
     found = np.concatenate([each**2 @ kinds for each in _standardized(values, deals)])  # (1 + deals, kinds)
     # Sums of the same numbers in another order may differ in the last digits.
@@ -80,24 +67,16 @@ def drift(reference: ItemNumbers, now: ItemNumbers, false_alarms: float) -> Drif
     return DriftTest(min(by_kind.values()), by_kind, deviations, false_alarms)
 
 
-def _columns(reference: ItemNumbers, now: ItemNumbers) -> tuple[FloatArray, FloatArray]:
-    """All items' numbers, those of now first, rare classes put together; which is of which kind (numbers, kinds)."""
-    values = np.concatenate([now.values, reference.values])
-    kinds = np.array([reference.kinds == kind for kind in KINDS]).T.astype(np.float64)
-    shares = np.flatnonzero(reference.kinds == SHARES)
+def _columns(values: FloatArray, of_kind: npt.NDArray[np.str_]) -> tuple[FloatArray, FloatArray]:
+    """All items' numbers (items, numbers), rare classes put together; which is of which kind (numbers, kinds)."""
+    kinds = np.array([of_kind == kind for kind in KINDS]).T.astype(np.float64)
+    shares = np.flatnonzero(of_kind == SHARES)
     if len(shares) > MOST_TESTED:
         order = shares[np.argsort(-np.nansum(values[:, shares], axis=0), kind="stable")]
         rare, kept = order[MOST_TESTED:], np.setdiff1d(np.arange(values.shape[1]), order[MOST_TESTED:])
         values = np.column_stack([values[:, kept], values[:, rare].sum(axis=1)])
         kinds = np.concatenate([kinds[kept], kinds[rare[:1]]])
     return values, kinds
-
-
-def _deviations(reference: ItemNumbers, now: ItemNumbers) -> FloatArray:
-    values = np.concatenate([now.values, reference.values])
-    is_now = np.arange(len(values))[None] < len(now)
-    found: FloatArray = next(_standardized(values, iter([is_now])))[0]
-    return found
 
 
 def _deals(n_items: int, n_now: int, n_deals: int) -> Iterator[BoolArray]:
@@ -164,11 +143,10 @@ def _when(windows: list[int], last: int) -> str:
     >>> _when([3], 9), _when([3, 5], 9), _when([8, 9], 9)
     ('in window 3', 'in 2 windows, first in window 3', 'from window 8 on')
     """
-    if len(windows) == last - windows[0] + 1 and len(windows) > 1:
-        return f"from window {windows[0]} on"
-    return (
-        f"in window {windows[0]}" if len(windows) == 1 else f"in {len(windows)} windows, first in window {windows[0]}"
-    )
+    first, is_to_the_end = windows[0], len(windows) == last - windows[0] + 1
+    if len(windows) == 1:
+        return f"in window {first}"
+    return f"from window {first} on" if is_to_the_end else f"in {len(windows)} windows, first in window {first}"
 
 
 NEXT = {
@@ -201,23 +179,14 @@ def change_of(
 
 def sentences(changes: Sequence[AlarmedWindow], before: Sequence[AccuracyEstimate]) -> list[str]:
     """A sentence for each run of alarmed windows, about the last; `before` are the accuracies of the reference."""
-    runs: list[list[AlarmedWindow]] = []
-    for change in changes:
-        if runs and runs[-1][-1].window == change.window - 1:
-            runs[-1].append(change)
-        else:
-            runs.append([change])
-    return [_sentence(run, before) for run in runs]
-
-
-def _sentence(run: list[AlarmedWindow], before: Sequence[AccuracyEstimate]) -> str:
-    first, last = run[0], run[-1]
-    when = (
-        f"window {first.window}" if len(run) == 1 else f"windows {first.window} to {last.window}; in the last of them"
-    )
-    was = np.mean([found.value for found in before])
-    accuracy = f"the fused answer is right on {last.fused}, {_how([last.fused])}, and was on {was:.0%}, {_how(before)}"
-    return f"{when}: {last.changed}; {accuracy}. Next: {last.next}"
+    was, told = f"{np.mean([found.value for found in before]):.0%}, {_how(before)}", []
+    for _, run in groupby(enumerate(changes), lambda numbered: numbered[1].window - numbered[0]):
+        alarmed = [change for _, change in run]
+        first, last = alarmed[0].window, alarmed[-1]
+        when = f"window {first}" if len(alarmed) == 1 else f"windows {first} to {last.window}; in the last of them"
+        fused = f"the fused answer is right on {last.fused}, {_how([last.fused])}, and was on {was}"
+        told.append(f"{when}: {last.changed}; {fused}. Next: {last.next}")
+    return told
 
 
 def _how(found: Sequence[AccuracyEstimate]) -> str:

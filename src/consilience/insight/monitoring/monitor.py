@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from importlib import import_module
 from itertools import chain, islice
 from numbers import Integral
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, final
+from typing import Any, final
 
 import numpy as np
 
 from consilience.data.labels import known_labels
+from consilience.data.predictions import Predictions
 from consilience.data.reading import check_number
 from consilience.insight.accuracy.estimates import FUSED_ANSWER
 from consilience.insight.monitoring.drift import DriftTest, change_of, drift, sentences, who_stopped
@@ -27,20 +29,12 @@ from consilience.insight.monitoring.windows import (
     windows_of,
 )
 from consilience.insight.warnings import FALLEN, Warned
+from consilience.system.arrays import FloatArray
 from consilience.system.atomic import whole_file
 from consilience.system.errors import InvalidPredictions
 from consilience.system.tables import Table
 
-if TYPE_CHECKING:
-    import os
-
-    from consilience.data.predictions import Predictions
-    from consilience.insight.accuracy.estimates import AccuracyEstimate
-    from consilience.system.arrays import FloatArray
-
-
-FIRST_WINDOWS = 5
-"""So many windows are the reference where none is given."""
+FIRST_WINDOWS = 5  # so many windows are the reference where none is given
 
 RAREST_ALARMS, MOST_ALARMS = 1e-4, 0.5
 """False alarms rarer than this would take too long to test for; more frequent ones are no alarms."""
@@ -168,17 +162,17 @@ def monitor(
         earlier = on_axes_of(first[0], reference, "the reference")
         looks, names = [look(earlier, class_shares=class_shares)], ["reference"]
         n_first = 0
-    seen, old = [part.seen for part in looks], together([part.numbers for part in looks])
+    seen, old = [part for part, _ in looks], together([numbers for _, numbers in looks])
     n_reference = len(seen)
     tests: list[DriftTest | None] = [None] * n_reference
     before = [part.accuracies.answers[FUSED_ANSWER] for part in seen]
     changes = []
     for place, part in enumerate(windows, n_first):
-        now = look(*part, class_shares)
-        tested = drift(old, now.numbers, false_alarms)
+        now, numbers = look(*part, class_shares)
+        tested = drift(old, numbers, false_alarms)
         if tested.is_alarm:
-            changes.append(change_of(place, tested, old, now.numbers, now.seen.accuracies.answers[FUSED_ANSWER]))
-        seen.append(now.seen)
+            changes.append(change_of(place, tested, old, numbers, now.accuracies.answers[FUSED_ANSWER]))
+        seen.append(now)
         tests.append(tested)
         names.append(place)
     if tests[-1] is None:
@@ -229,8 +223,7 @@ def _member_table(names: list[Any], seen: list[Seen], members: list[Any]) -> Tab
 
 # ---- one panel and a reference --------------------------------------------------------------------------
 
-FALSE_ALARMS = 0.01
-"""The rate of the test."""
+FALSE_ALARMS = 0.01  # the rate of the test
 
 MOST_MEASURED = 10
 
@@ -301,12 +294,8 @@ def since(data: Predictions, reference: Any, reference_labels: Any = None) -> Si
     """Compare a panel with a reference, which may have labels."""
     before = on_axes_of(data, reference, "the reference")
     known = known_labels(reference_labels, before.axes)
-    old, new = look(before, known), look(data)
-    tested: DriftTest = drift(old.numbers, new.numbers, FALSE_ALARMS)
-    measured = None if known is None else _table(old.seen, data.members)
-    return Since(old.seen, new.seen, tested.by_kind, (old.fused, new.fused), measured)
-
-
-def _table(seen: Seen, members: list[Any]) -> Table:
-    found: list[AccuracyEstimate] = [*seen.accuracies.members, seen.accuracies.answers[FUSED_ANSWER]]
-    return Table({"member": [*map(str, members), FUSED_ANSWER], **estimate_columns(found)})
+    (old, was), (new, now) = look(before, known), look(data)
+    found = [*old.accuracies.members, old.accuracies.answers[FUSED_ANSWER]]
+    measured = Table({"member": [*map(str, data.members), FUSED_ANSWER], **estimate_columns(found)})
+    p_values = drift(was, now, FALSE_ALARMS).by_kind
+    return Since(old, new, p_values, (old.fused, new.fused), None if known is None else measured)

@@ -2,34 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 from os import PathLike
-from typing import TYPE_CHECKING, Any, NamedTuple, final
+from typing import Any, NamedTuple, final
 
 import numpy as np
+import numpy.typing as npt
 
 from consilience.aggregators.consensus.consensus import Consensus
 from consilience.data.labels import known_labels
 from consilience.data.predictions import Predictions, as_single_items
 from consilience.data.reading import check_number
 from consilience.insight.accuracy.estimates import FUSED_ANSWER, AccuracyEstimate, Estimates, named_estimates, voters_of
-from consilience.insight.agreement import agreement, answered_shares
+from consilience.insight.agreement import agreement, answered_shares, labels_of, ratio
 from consilience.passes.reader import lies_on_cluster, read_anywhere
-from consilience.system.arrays import is_array, position_of_largest, to_numpy
+from consilience.system.arrays import FloatArray, IntArray, is_array, position_of_largest, to_numpy
 from consilience.system.errors import InvalidPredictions
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+LEAST_ITEMS = 10  # of fewer items nothing can be said
 
-    import numpy.typing as npt
-
-    from consilience.system.arrays import FloatArray, IntArray
-
-
-LEAST_ITEMS = 10
-"""Of fewer items nothing can be said."""
+NONE_LEFT = object()
 
 Window = tuple[Predictions, "IntArray | None"]
 """The predictions of a window, and what is known of the truth."""
@@ -78,17 +72,13 @@ def _batches(stream: Any, labels: Any) -> Iterator[Window]:
     some_labels = None if labels is None else iter(labels)
     for place, batch in enumerate(stream):
         data = as_single_items(batch) if first is None else on_axes_of(first, batch, f"batch {place}")
+        first = data if first is None else first
         if data.n_items < LEAST_ITEMS:
             raise InvalidPredictions(f"batch {place} must have at least {LEAST_ITEMS} items; got {data.n_items}")
-        first = data if first is None else first
-        yield data, None if some_labels is None else known_labels(_next_labels(some_labels, place), data.axes)
-
-
-def _next_labels(labels: Iterator[Any], place: int) -> Any:
-    try:
-        return next(labels)
-    except StopIteration:
-        raise InvalidPredictions(f"labels must have an entry for each batch; got {place}") from None
+        own = NONE_LEFT if some_labels is None else next(some_labels, NONE_LEFT)
+        if own is NONE_LEFT and some_labels is not None:
+            raise InvalidPredictions(f"labels must have an entry for each batch; got {place}")
+        yield data, None if own is NONE_LEFT else known_labels(own, data.axes)
 
 
 class Seen(NamedTuple):
@@ -100,23 +90,18 @@ class Seen(NamedTuple):
     confidence: float
     shares: FloatArray  # (classes,)
     answered: FloatArray  # (members,): the share of the items that each answers
-
-
-class Look(NamedTuple):
-    """A window, with the numbers that only the test needs."""
-
-    seen: Seen
-    numbers: ItemNumbers
     fused: float  # how often the fused answer is right, estimated whatever is known
 
 
-def look(data: Predictions, known: IntArray | None = None, class_shares: Any = None) -> Look:
-    """Look at a window by itself; where true classes are known (items,), accuracies are measured."""
+def look(data: Predictions, known: IntArray | None = None, class_shares: Any = None) -> tuple[Seen, ItemNumbers]:
+    """Look at a window by itself, with the numbers that only the test needs.
+
+    Where true classes are known (items,), accuracies are measured.
+    """
     model = Consensus(class_shares=class_shares).fit(data)
     answers = {FUSED_ANSWER: position_of_largest(model.posterior_)}
     voters = voters_of(data, model, answers)
-    numbers, votes = numbers_of(data), data.harden().hard
-    assert votes is not None  # noqa: S101 - hardened predictions are hard
+    numbers = numbers_of(data)
     confidence = numbers.mean(CONFIDENCE)
     seen = Seen(
         n_items=data.n_items,
@@ -124,9 +109,10 @@ def look(data: Predictions, known: IntArray | None = None, class_shares: Any = N
         agreement=agreement(data).alpha.value,
         confidence=float(np.nanmean(confidence)) if np.isfinite(confidence).any() else float("nan"),
         shares=numbers.mean(SHARES),
-        answered=answered_shares(votes, data.n_members, data.n_items),
+        answered=answered_shares(labels_of(data.harden()), data.n_members, data.n_items),
+        fused=float(voters.believed[-1]),
     )
-    return Look(seen, numbers, float(voters.believed[-1]))
+    return seen, numbers
 
 
 def estimate_columns(found: list[AccuracyEstimate]) -> dict[str, list[Any]]:
@@ -143,8 +129,7 @@ def estimate_columns(found: list[AccuracyEstimate]) -> dict[str, list[Any]]:
 
 AGREEMENT, SHARES, CONFIDENCE = KINDS = ("agreement", "class shares", "confidence")
 
-MOST_APART = 32
-"""Up to so many members are looked at one by one, more of them only together."""
+MOST_APART = 32  # up to so many members are looked at one by one, more of them only together
 
 ALL_MEMBERS = "all members"
 
@@ -168,8 +153,7 @@ class ItemNumbers:
     def mean(self, kind: str) -> FloatArray:
         """The means over the items of all numbers of a kind; NaN where there are none."""
         values = self.values[:, self.kinds == kind]
-        n_values = (~np.isnan(values)).sum(axis=0)
-        return np.asarray(np.where(n_values > 0, np.nansum(values, axis=0) / np.maximum(n_values, 1), np.nan))
+        return ratio(np.nansum(values, axis=0), (~np.isnan(values)).sum(axis=0))
 
 
 def together(parts: list[ItemNumbers]) -> ItemNumbers:
@@ -184,20 +168,17 @@ def numbers_of(data: Predictions) -> ItemNumbers:
     probabilities. Of each class: its share of the votes. All are numbers of one item, so that items can change places
     between two samples if these do not differ.
     """
-    votes = data.votes().hard
-    members, items, labels = (
-        (np.empty(0, dtype=np.intp),) * 3 if votes is None else (votes.members, votes.items, votes.labels)
-    )
+    votes = labels_of(data.votes())
+    members, items, labels = votes.members, votes.items, votes.labels
     counts = np.zeros((data.n_items, data.n_classes))
     np.add.at(counts, (items, labels), 1)
     n_votes = counts.sum(axis=1)
     has_others = n_votes[items] > 1
     shared = (counts[items, labels] - 1)[has_others] / (n_votes[items] - 1)[has_others]
     agreement = _by_member(data, members[has_others], items[has_others], shared)
-    confidence = _confidence(data)
     with np.errstate(invalid="ignore"):
         shares = counts / n_votes[:, None]
-    parts = {AGREEMENT: agreement, SHARES: shares, CONFIDENCE: confidence}
+    parts = {AGREEMENT: agreement, SHARES: shares, CONFIDENCE: _confidence(data)}
     member_names = data.members if data.n_members <= MOST_APART else [ALL_MEMBERS]
     names = {AGREEMENT: member_names, SHARES: data.classes, CONFIDENCE: member_names}
     return ItemNumbers(
@@ -225,6 +206,5 @@ def _by_member(data: Predictions, members: IntArray, items: IntArray, values: Fl
     n_columns = data.n_members if data.n_members <= MOST_APART else 1
     places = items * n_columns + (members if n_columns > 1 else 0)
     size = data.n_items * n_columns
-    n_values = np.bincount(places, minlength=size)
-    sums = np.bincount(places, weights=values, minlength=size)
-    return np.where(n_values > 0, sums / np.maximum(n_values, 1), np.nan).reshape(data.n_items, n_columns)
+    sums, n_values = (np.bincount(places, weights=own, minlength=size) for own in (values, None))
+    return ratio(sums, n_values).reshape(data.n_items, n_columns)

@@ -89,7 +89,7 @@ def test_false_alarms_are_as_frequent_as_asked_for(rate):
 def test_rare_classes_are_put_together(rng):
     labels = rng.integers(300, size=(3, 200))
     old, new = (numbers_of(cs.Predictions.from_labels(part, 300)) for part in (labels[:, :150], labels[:, 150:]))
-    values, kinds = module._columns(old, new)
+    values, kinds = module._columns(np.concatenate([new.values, old.values]), old.kinds)
     assert values.shape == (200, 3 + module.MOST_TESTED + 1 + 3) and kinds.sum(axis=0).tolist() == [3, 101, 3]
     np.testing.assert_allclose(values[:, kinds[:, 1] == 1].sum(axis=1), 1)
     assert 0 < drift(old, new, 0.1).p_value <= 1
