@@ -15,7 +15,7 @@ from consilience.files.delimited import read_delimited
 from consilience.files.parquet import read_parquet
 from consilience.files.records import check_is_flat, columns_of_json, read_json, records_in
 from consilience.files.tools import export_of, is_of_tool, reader_of_json, reader_of_table, records_of
-from consilience.files.tools.inspect_ai import unpacked
+from consilience.files.tools.harnesses import unpacked
 from consilience.files.workbooks import read_database, read_sheet
 from consilience.system.errors import InvalidPredictions, extra, within
 from consilience.system.untrusted import (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from consilience.files.tools.label_studio import VALUES
+from consilience.files.tools.annotation import VALUES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -13,8 +13,8 @@ from consilience.files.contents import TABLE_FORMATS, as_records, read_contents,
 from consilience.files.recognition import understood_table
 from consilience.files.records import read_json
 from consilience.files.tools import reader_of_json
+from consilience.files.tools.annotation import OF_ROW
 from consilience.files.tools.export import name_of
-from consilience.files.tools.label_studio import OF_ROW
 from consilience.system.errors import InvalidPredictions
 
 if TYPE_CHECKING:

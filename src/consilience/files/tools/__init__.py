@@ -8,27 +8,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from consilience.data.axes import some
-from consilience.files.tools import (
-    alpaca_eval,
-    argilla,
-    deepeval,
-    doccano,
-    helm,
-    inspect_ai,
-    label_studio,
-    lm_eval,
-    mechanical_turk,
-    mt_bench,
-    openai_evals,
-    prodigy,
-    promptfoo,
-    ragas,
-    reward_bench,
-    toloka,
-    wrench,
-    zooniverse,
-)
+from consilience.files.tools.annotation import argilla, doccano, label_studio, prodigy
+from consilience.files.tools.crowds import mturk, toloka, wrench, zooniverse
 from consilience.files.tools.export import Export, Given, Reader, not_classes
+from consilience.files.tools.harnesses import helm, inspect_ai, lm_eval, openai_evals
+from consilience.files.tools.judges import alpaca_eval, deepeval, mt_bench, promptfoo, ragas, reward_bench
 from consilience.system.errors import InvalidPredictions, Say
 from consilience.system.untrusted import reason_of
 
@@ -38,29 +22,9 @@ if TYPE_CHECKING:
     from consilience.data.tables.columns import Columns
     from consilience.data.tables.told import Told
 
-READERS: dict[str, Reader] = {
-    module.READER.name: module.READER
-    for module in (
-        lm_eval,
-        inspect_ai,
-        promptfoo,
-        mt_bench,
-        openai_evals,
-        alpaca_eval,
-        reward_bench,
-        helm,
-        deepeval,
-        ragas,
-        label_studio,
-        doccano,
-        prodigy,
-        argilla,
-        mechanical_turk,
-        toloka,
-        zooniverse,
-        wrench,
-    )
-}
+EVALUATION = (lm_eval, inspect_ai, promptfoo, mt_bench, openai_evals, alpaca_eval, reward_bench, helm, deepeval, ragas)
+ANNOTATION = (label_studio, doccano, prodigy, argilla, mturk, toloka, zooniverse, wrench)
+READERS: dict[str, Reader] = {own.name: own for own in (*EVALUATION, *ANNOTATION)}
 
 
 def reader_of_json(data: Any, told: Told) -> Reader | None:
