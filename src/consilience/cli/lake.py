@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeGuard
 from consilience.cli import screen
 from consilience.cli.inputs import fitted, shares_of
 from consilience.cli.outputs import check_outputs
-from consilience.files.lake import Fusion, data_set_kind
+from consilience.files.lake import data_set_kind
 from consilience.files.writing import WRITERS
 from consilience.system.progress import show_progress
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from consilience.aggregators.base import AbstractAggregator
     from consilience.data.predictions import Predictions
     from consilience.data.tables.told import Told
-    from consilience.files.lake import Fused
+    from consilience.files.lake.fusing import LakeResult
 
 
 class Options(NamedTuple):
@@ -70,6 +70,8 @@ def aggregate(
     files: list[str], output: Path, told: Told, options: Options, *, save: Path | None, is_json: bool
 ) -> None:
     """Fuse data sets into a folder, and print what was done."""
+    from consilience.files.lake.fusing import LakeRun  # noqa: PLC0415 - loads polars
+
     check_outputs(save)
     if not output.absolute().parent.is_dir():
         raise FileNotFoundError(f"the output's directory must exist; {output.absolute().parent} does not")
@@ -81,7 +83,7 @@ def aggregate(
         return kept[0]
 
     with show_progress("fusing", 0, is_shown=screen.err.is_terminal, after=1.0) as progress:
-        run = Fusion(
+        run = LakeRun(
             files,
             str(output),
             told,
@@ -97,7 +99,7 @@ def aggregate(
     _print(fused, output)
 
 
-def _print(fused: Fused, output: Path) -> None:
+def _print(fused: LakeResult, output: Path) -> None:
     for line in fused.words:
         screen.err.print(line, markup=False, style="dim")
     for reason in fused.skipped:
