@@ -46,11 +46,6 @@ def check_outputs(save: Path | None, report: Path | None = None) -> None:
             check_writable(path, (suffix,))
 
 
-def files_in(options: list[str] | None) -> list[str]:
-    """What options of a method, such as weights=FILE, may name: their values."""
-    return [option.partition("=")[2] for option in options or [] if "=" in option]
-
-
 def write_page(path: Path, analysis: Analysis, title: str | None = None) -> None:
     """Write the report of an analysis, with the command line in its foot."""
     from consilience.report import write_report  # noqa: PLC0415 - only commands that write a report load it
