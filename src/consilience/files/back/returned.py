@@ -20,15 +20,12 @@ from consilience.system.errors import InvalidPredictions
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from consilience.data.tables.columns import Column
     from consilience.data.tables.layouts import Understood
     from consilience.data.tables.told import Told
-    from consilience.system.arrays import IntArray
     from consilience.system.tables import Table
 
 RECORDS = {"label-studio": ("id", "data"), "argilla": ("id", "fields"), "prodigy": ("_input_hash", None)}
 """Of tools whose files have a record for each item: the key of its id, and that of what it shows."""
-
 
 ADDED = ("id", "status", "answer", "accept", "options", "meta", *OF_ROW)
 """What records without a key for what they show have beside it."""
@@ -44,7 +41,7 @@ class Facts(NamedTuple):
     key: str = "item"  # what the input calls the names of items
 
 
-class Outcome(NamedTuple):
+class Returned(NamedTuple):
     """The answers to all items, what is known of these, and where they go in the tool's project."""
 
     answers: Table  # as `cs.answers` gives it
@@ -54,14 +51,14 @@ class Outcome(NamedTuple):
     question: str | None = None
     field: str | None = None
 
-    def rows(self, tool: str) -> list[tuple[dict[str, Any], dict[str, Any], Mapping[str, Any] | None]]:
-        """Each item's answer, its fields, and its record if this tool wrote the input."""
-        records = self.facts.records if self.facts.tool == tool else [None] * len(self.answers)
-        return list(zip(self.answers.rows(), self.facts.fields, records, strict=True))
+    def rows(self) -> list[tuple[dict[str, Any], dict[str, Any], Mapping[str, Any] | None]]:
+        """Each item's answer, its fields, and its record if the tool wrote the input."""
+        return list(zip(self.answers.rows(), self.facts.fields, self.facts.records, strict=True))
 
-    def asked(self, tool: str) -> str:
-        """The question that is answered: that of the input if this tool wrote it, or the one that the user names."""
-        question = self.question or (self.facts.question if self.facts.tool == tool else None)
+    @property
+    def asked(self) -> str:
+        """The question that is answered: that of the input if the tool wrote it, or the one that the user names."""
+        question = self.question or self.facts.question
         if question is None:
             raise InvalidPredictions(
                 "answers need the question of the project that they answer: say --to-question NAME"
@@ -76,6 +73,7 @@ class Outcome(NamedTuple):
             raise InvalidPredictions(f"--to-field must be one of {some([self.facts.key, *fields])}; got {self.field!r}")
         return item
 
+    @property
     def named_field(self) -> str:
         """The field of the project that shows items; raises if nobody has named it."""
         if self.field is None:
@@ -94,7 +92,7 @@ def facts_of(sources: Sequence[str], told: Told, items: Sequence[Any], *, logits
     if len(sources) > 1 or suffixes[0] not in TABLE_FORMATS:
         return nothing
     understood = understood_table(sources[0], told, logits=logits)
-    return nothing if understood is None else nothing._replace(**_of_table(understood, items))
+    return nothing if understood is None else _of_table(understood, items)
 
 
 def _of_tool(sources: Sequence[str], told: Told, items: Sequence[Any]) -> Facts | None:
@@ -125,19 +123,16 @@ def _fields(record: Mapping[str, Any], inside: str | None) -> dict[str, Any]:
     return {name: own for name, own in record.items() if name not in ADDED and name[:1] != "_" and "." not in name}
 
 
-def _of_table(understood: Understood, items: Sequence[Any]) -> dict[str, Any]:
+def _of_table(understood: Understood, items: Sequence[Any]) -> Facts:
     """The columns of a table that were not read and say the same in all rows of an item, and what names the items."""
     places = item_places(understood, items)
     rows = np.flatnonzero(places >= 0)
     first = np.zeros(len(items), dtype=np.intp)
     first[places[rows[::-1]]] = rows[::-1]
     columns = {} if understood.unread is None else {str(name): understood.unread[name] for name in understood.unread}
-    of_item = {name: own for name, own in columns.items() if _is_of_item(own, rows, first[places[rows]])}
-    cells = {name: own.rows() if own.cells is None else own.cells for name, own in of_item.items()}
+    codes = {name: own.coded.codes for name, own in columns.items()}
+    of_item = [name for name, own in codes.items() if (own[rows] == own[first[places[rows]]]).all()]
+    cells = {name: columns[name].cells or columns[name].rows() for name in of_item}
     fields = [{name: own[row] for name, own in cells.items()} for row in first.tolist()]
-    return {"fields": fields, "key": "item" if understood.items is None else str(understood.items.name)}
-
-
-def _is_of_item(column: Column, rows: IntArray, first: IntArray) -> bool:
-    """Whether a column says the same in these rows as in the first rows of their items."""
-    return bool((column.coded.codes[rows] == column.coded.codes[first]).all())
+    key = "item" if understood.items is None else str(understood.items.name)
+    return Facts(fields, [None] * len(items), key=key)
