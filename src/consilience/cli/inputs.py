@@ -13,7 +13,6 @@ from consilience.aggregators import load
 from consilience.aggregators.consensus.class_shares import EVEN, read_shares
 from consilience.aggregators.registry import commands
 from consilience.cli import screen
-from consilience.cli.wording import on_command_line
 from consilience.data.axes import some
 from consilience.data.labels import NamedLabels, known_labels
 from consilience.data.names import UNKNOWN, is_missing, nearly_same, text_of
@@ -163,7 +162,7 @@ def _remarked() -> Iterator[None]:
         warnings.filterwarnings("ignore", UNSETTLED)  # the summary reports it
         yield
     for message in dict.fromkeys(str(warning.message) for warning in told):
-        screen.print_remark(on_command_line(message))
+        screen.print_remark(screen.on_command_line(message))
 
 
 # ---- methods by name ------------------------------------------------------------------------------------
