@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from consilience.data.names import text_of
+from consilience.files.back.appending import write_json
 from consilience.files.tools.annotation import VALUES
-from consilience.files.writing import check_posterior_path, write_records
+from consilience.files.writing import check_posterior_path
 from consilience.system.atomic import check_writable, whole_file
 
 if TYPE_CHECKING:
@@ -115,10 +115,7 @@ def write_back(path: Path, tool: str, own: Returned) -> None:
     suffix, made_of = FORMS[tool]
     records = list(made_of(own))
     with whole_file(path) as file:
-        if suffix == ".jsonl":
-            write_records(file, records)
-        else:
-            file.write(json.dumps(records, ensure_ascii=False, indent=1).encode())
+        write_json(file, records, by_line=suffix == ".jsonl")
 
 
 def _check_folder(path: Path) -> None:

@@ -12,7 +12,7 @@ from consilience.files.back.appending import item_places
 from consilience.files.contents import TABLE_FORMATS, as_records, read_contents, split_source, suffix_of
 from consilience.files.recognition import understood_table
 from consilience.files.records import read_json
-from consilience.files.tools import reader_of_json
+from consilience.files.tools import reader_of
 from consilience.files.tools.annotation import OF_ROW
 from consilience.files.tools.export import name_of
 from consilience.system.errors import InvalidPredictions
@@ -102,7 +102,7 @@ def _of_tool(sources: Sequence[str], told: Told, items: Sequence[Any]) -> Facts 
     for source in sources:
         path, _ = split_source(source)
         given = as_records(read_json(path, by_line=suffix_of(path) != ".json"))
-        reader = reader_of_json(given, told)
+        reader = reader_of(given, told)
         tools.add(None if reader is None else reader.name)
         if reader is None or reader.name not in RECORDS or len(tools) > 1:
             return None

@@ -71,15 +71,16 @@ class Reader:
     def recognises(self, data: Any) -> bool:
         """Whether parsed JSON has the keys of one of the forms."""
         if isinstance(data, list):
-            return _has_all_of_one(data[0] if data else None, self.records)
-        return _has_all_of_one(data, self.whole)
+            return has_all_of_one(data[0] if data else None, self.records)
+        return has_all_of_one(data, self.whole)
 
     def recognises_columns(self, names: Iterable[str]) -> bool:
         """Whether a table has the columns of one of the forms."""
-        return _has_all_of_one(dict.fromkeys(names), self.columns)
+        return has_all_of_one(dict.fromkeys(names), self.columns)
 
 
-def _has_all_of_one(record: Any, forms: tuple[str, ...]) -> bool:
+def has_all_of_one(record: Any, forms: tuple[str, ...]) -> bool:
+    """Whether a record has all keys of one of the forms."""
     return any(all(_has(record, path) for path in keys.split(" ")) for keys in forms)
 
 
