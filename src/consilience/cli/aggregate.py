@@ -63,13 +63,9 @@ def command(
         ),
     ] = None,
     save: Annotated[
-        Path | None,
-        typer.Option("--save", help="Where the fitted model goes, for `--model` and `export`."),
+        Path | None, typer.Option("--save", help="Where the fitted model goes, for `--model` and `export`.")
     ] = None,
-    report: Annotated[
-        Path | None,
-        typer.Option("--report", help="Where an HTML report goes."),
-    ] = None,
+    report: Annotated[Path | None, typer.Option("--report", help="Where an HTML report goes.")] = None,
     title: Title = None,
     json: Json = False,
     posterior: Annotated[

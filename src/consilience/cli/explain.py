@@ -17,8 +17,7 @@ def command(
     *,
     item: Annotated[str, typer.Option("--item", help="The item's name, or its number where items have no names.")],
     against: Annotated[
-        str | None,
-        typer.Option("--against", help="The class to compare the answer with; the second by default."),
+        str | None, typer.Option("--against", help="The class to compare the answer with; the second by default.")
     ] = None,
     fit: Fit,
     json: Json = False,

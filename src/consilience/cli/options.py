@@ -42,8 +42,7 @@ SharesOption = Annotated[
 ]
 Logits = Annotated[bool, typer.Option("--logits", help="The numbers of all files are logits or log-probabilities.")]
 Labels = Annotated[
-    str | None,
-    typer.Option("--labels", help="True labels, only to score the answers with. -1 or empty where unknown."),
+    str | None, typer.Option("--labels", help="True labels, only to score the answers with. -1 or empty where unknown.")
 ]
 Known = Annotated[str | None, typer.Option("--known", help="Known labels of some items, to learn from.")]
 Title = Annotated[str | None, typer.Option("--title", help="The heading of the report.")]

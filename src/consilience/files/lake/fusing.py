@@ -95,37 +95,32 @@ class LakeRun:
         if (before := self.places.begin(self.data_sets, self.settings)) is not None:
             return LakeResult(**before)._replace(is_old=True)
         try:
-            fused = self._made(fit, with_posterior=with_posterior, save=save)
+            self._understand(with_posterior=with_posterior)
+            self._spool()
+            model, learned_from = self._model(fit)
+            for place in range(self.n_buckets):
+                self._answer(place, model, with_posterior=with_posterior)
+                self.progress.finish()
+            if save is not None:
+                model.save(save, posterior=False)
+            fused = self._fused(learned_from)
         except ValueError:
             self.places.forget()  # with the same input and options it would never go on
             raise
         self.places.finish({"fused": fused._asdict()})
         return fused
 
-    def _made(
-        self, fit: Callable[[Predictions], AbstractAggregator], *, with_posterior: bool, save: Path | None
-    ) -> LakeResult:
-        self._understand()
-        if with_posterior and (taken := [name for name in self.contents.classes if name in OWN_COLUMNS]):
-            raise InvalidPredictions(f"a table cannot have a column {taken[0]!r} for a class of that name")
-        self._spool()
-        model, learned_from = self._model(fit)
-        for place in range(self.n_buckets):
-            self._answer(place, model, with_posterior=with_posterior)
-            self.progress.finish()
-        if save is not None:
-            model.save(save, posterior=False)
-        return self._fused(learned_from)
-
     # ---- in ---------------------------------------------------------------------------------------------------
 
-    def _understand(self) -> None:
+    def _understand(self, *, with_posterior: bool) -> None:
         self.progress.begin("looking at partitions")
         meanings = [meaning_of(data, self.told, self.scale, skips=self.skips) for data in self.data_sets]
         meanings = [own.in_order_of(meanings[0]) for own in meanings]
         _check_fit_together(self.data_sets, meanings)
         facts = [self._facts(data, meaning) for data, meaning in zip(self.data_sets, meanings, strict=True)]
         self.contents = contents_of(self.data_sets, meanings, facts, self.told)
+        if with_posterior and (taken := [name for name in self.contents.classes if name in OWN_COLUMNS]):
+            raise InvalidPredictions(f"a table cannot have a column {taken[0]!r} for a class of that name")
         self.n_buckets = buckets.n_buckets(self.contents)
         n_partitions = sum(len(data.partitions) for data in self.data_sets)
         self.progress.expect(n_partitions + self.n_buckets * (1 if self.contents.is_soft else 2))

@@ -51,7 +51,10 @@ def data_set(source: str) -> DataSet:
     kinds = sorted({Path(path).suffix.lower() for path in paths})
     if len(kinds) > 1 or kinds[0] not in SCANS:
         raise InvalidPredictions(f"{source} must have files of one of {' '.join(SCANS)}; it has {some(kinds)}")
-    return DataSet(source, [_stamped(path) for path in sorted(paths)])
+    if REMOTE.match(source):
+        return DataSet(source, [Partition(path) for path in sorted(paths)])
+    about = {path: Path(path).stat() for path in sorted(paths)}
+    return DataSet(source, [Partition(path, own.st_size, own.st_mtime_ns) for path, own in about.items()])
 
 
 def _local(source: str) -> list[str]:
@@ -82,13 +85,6 @@ def _remote(source: str) -> list[str]:
     except Exception as error:
         raise InvalidPredictions(f"{source} cannot be listed; {reason_of(error)}") from error
     return list(paths.to_series().to_list())
-
-
-def _stamped(path: str) -> Partition:
-    if REMOTE.match(path):
-        return Partition(path)
-    about = Path(path).stat()
-    return Partition(path, about.st_size, about.st_mtime_ns)
 
 
 def scan(partition: Partition) -> pl.LazyFrame:

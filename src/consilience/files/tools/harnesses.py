@@ -230,15 +230,13 @@ def unpacked(path: Path) -> dict[str, Any]:
             if any(entry.compress_type == ZSTANDARD for entry in entries) and sys.version_info < (3, 14):
                 use = "unpacking .eval logs without `inspect log convert --to json`"
                 extra("zipfile_zstd", name="inspect", use=use)
-            held = {name: json.loads(archive.read(name)) for name in archive.namelist() if _is_wanted(name)}
+            samples = [name for name in archive.namelist() if name.startswith("samples/") and name.endswith(".json")]
+            heads = [name for name in (HEADER, START) if name in archive.namelist()]
+            held = {name: json.loads(archive.read(name)) for name in (*heads, *samples)}
     except (ValueError, zipfile.BadZipFile, RuntimeError) as error:
         raise InvalidPredictions(f"{path} must be a log as inspect_ai packs it; {reason_of(error)}") from error
     head: dict[str, Any] = held.pop(HEADER, None) or held.get(START, {})  # a run that has not ended has no header yet
     return {"status": "started"} | head | {"samples": [own for name, own in held.items() if name != START]}
-
-
-def _is_wanted(name: str) -> bool:
-    return name in (HEADER, START) or (name.startswith("samples/") and name.endswith(".json"))
 
 
 # ---- OpenAI evals ---------------------------------------------------------------------------------------------
