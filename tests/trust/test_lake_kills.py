@@ -29,10 +29,11 @@ def votes(tmp_path):
 RUN = """
 from consilience import DawidSkene
 from consilience.data.tables.told import Told
-from consilience.files.lake import Fusion, buckets
+from consilience.files.lake import buckets
+from consilience.files.lake.fusing import LakeRun
 buckets.NUMBERS_IN_BUCKET = 20_000
 print("begins", flush=True)
-Fusion(["votes"], {out!r}, Told(), settings={{}}).run(lambda data: DawidSkene().fit(data))
+LakeRun(["votes"], {out!r}, Told(), settings={{}}).run(lambda data: DawidSkene().fit(data))
 """
 
 

@@ -67,8 +67,7 @@ def _drop_output() -> None:
 def _fail(name: str, sentence: str) -> None:
     from rich.console import Console  # noqa: PLC0415 - only errors need it
 
-    from consilience.cli.screen import visible  # noqa: PLC0415
-    from consilience.cli.wording import on_command_line  # noqa: PLC0415
+    from consilience.cli.screen import on_command_line, visible  # noqa: PLC0415
 
     sentence = visible(on_command_line(sentence))
     console = Console(stderr=True, emoji=False)

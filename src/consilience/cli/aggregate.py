@@ -6,30 +6,9 @@ from typing import Annotated
 import typer
 
 from consilience.cli import lake, screen
-from consilience.cli.inputs import (
-    DEFAULT,
-    check_model_is_alone,
-    fitted,
-    labels_of,
-    predictions_of,
-    say_if_nothing_is_scored,
-    shares_of,
-    with_classes_of,
-)
-from consilience.cli.options import (
-    Files,
-    Json,
-    Known,
-    Labels,
-    Logits,
-    MethodOption,
-    MethodOptions,
-    ModelOption,
-    SharesOption,
-    Title,
-    with_layout,
-)
-from consilience.cli.outputs import Back, check_outputs, check_places, files_in, write_page
+from consilience.cli.inputs import analysed, with_classes_of
+from consilience.cli.options import Files, Fit, Json, Labels, Title, with_layout
+from consilience.cli.outputs import Back, check_outputs, check_places, write_page
 from consilience.cli.summary import gained, summarize
 from consilience.data.axes import some
 from consilience.data.tables.told import Told
@@ -42,12 +21,8 @@ from consilience.system.tables import Table
 def command(
     files: Files,
     *,
-    method: MethodOption = DEFAULT,
-    option: MethodOptions = None,
-    class_shares: SharesOption = None,
-    logits: Logits = False,
+    fit: Fit,
     labels: Labels = None,
-    known: Known = None,
     output: Annotated[
         Path | None,
         typer.Option(
@@ -88,15 +63,10 @@ def command(
         ),
     ] = None,
     save: Annotated[
-        Path | None,
-        typer.Option("--save", help="Where the fitted model goes, for `--model` and `export`."),
+        Path | None, typer.Option("--save", help="Where the fitted model goes, for `--model` and `export`.")
     ] = None,
-    report: Annotated[
-        Path | None,
-        typer.Option("--report", help="Where an HTML report goes."),
-    ] = None,
+    report: Annotated[Path | None, typer.Option("--report", help="Where an HTML report goes.")] = None,
     title: Title = None,
-    model: ModelOption = None,
     json: Json = False,
     posterior: Annotated[
         bool, typer.Option("--posterior", help="With a folder as output: a column for the probability of each class.")
@@ -120,31 +90,24 @@ def command(
     .csv, .tsv or .jsonl files with a column of items. A command that was stopped goes on where it was.
     """
     if to is None and lake.is_folder(output):
-        check_model_is_alone(model, method, option, known, class_shares)
-        others = {"labels": labels, "known": known, "report": report, "title": title, "append": append or None}
+        fit.check()
+        others = {"labels": labels, "known": fit.known, "report": report, "title": title, "append": append or None}
         lake.check_options(**others, **{"review-share": review_share}, told=told)
-        run = lake.Options(method, option, class_shares, model, logits=logits, posterior=posterior, skip_bad=skip_bad)
-        lake.aggregate(files, output, told, run, save=save, is_json=json)
+        lake.aggregate(files, output, told, fit, posterior=posterior, skip_bad=skip_bad, save=save, is_json=json)
         return
     lake.check_files(files, posterior=posterior, skip_bad=skip_bad)
     back = Back(output, append, to, to_question, to_field, review_share)
     back.check(files)
     check_outputs(save, report)
-    check_places([output, save, report], [*files, labels, known, class_shares, model, *told.sources, *files_in(option)])
-    check_model_is_alone(model, method, option, known, class_shares)
-    predictions = predictions_of(files, told, logits=logits, model=model, quiet=json)
-    truth = labels_of(labels, predictions, files, told, quiet=json)
-    known_truth = labels_of(known, predictions, files, told, quiet=json)
-    say_if_nothing_is_scored(truth, known_truth, predictions, quiet=json)
-    shares = shares_of(class_shares, told, predictions.classes, quiet=json)
-    aggregator = fitted(predictions, method, option, model, known=known_truth, class_shares=shares)
-    analysis = Analysis(predictions, aggregator, known_truth, truth)
-    rows = to_numpy(aggregator.posterior_ if model is None else analysis.posterior)
-    answers = back.write(files, with_classes_of(model, told), analysis, rows, logits=logits)
+    check_places([output, save, report], [*files, labels, *fit.files, *told.sources])
+    analysis = analysed(files, told, fit, labels, quiet=json)
+    aggregator = analysis.method
+    rows = to_numpy(aggregator.posterior_ if fit.model is None else analysis.posterior)
+    answers = back.write(files, with_classes_of(fit.model, told), analysis, rows, logits=fit.logits)
     if save is not None:
         aggregator.save(save)
     summary = summarize(analysis, rows)
-    if known is not None:
+    if fit.known is not None:
         with screen.waiting("what the labels bought"):
             summary |= gained(analysis)
     if report is not None:

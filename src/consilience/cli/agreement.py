@@ -1,11 +1,9 @@
 """`consilience agreement`."""
 
-import numpy as np
-
 from consilience.cli import screen
 from consilience.cli.inputs import predictions_of
 from consilience.cli.options import Files, Json, Logits, with_layout
-from consilience.cli.summary import MOST_PAIRS, coefficients
+from consilience.cli.summary import MOST_PAIRS, coefficients, pairs_by_kappa
 from consilience.data.tables.told import Told
 from consilience.insight.agreement import PanelAgreement, agreement
 from consilience.system.tables import Table
@@ -37,16 +35,12 @@ def command(files: Files, *, logits: Logits = False, json: Json = False, told: T
 
 def _pairs(found: PanelAgreement, most: int | None = None) -> Table:
     """The pairs of members, those first that agree least; at most so many from either end."""
-    first, second = np.triu_indices(len(found.kappa), 1)
-    kappa, names = found.kappa[first, second], np.array(found.compared, dtype=object)
-    order = np.argsort(kappa, kind="stable")[: int((~np.isnan(kappa)).sum())]
-    if most is not None and len(order) > 2 * most:
-        order = np.concatenate([order[:most], order[-most:]])
+    first, second = pairs_by_kappa(found.kappa, most)
     return Table(
         {
-            "first": names[first[order]].tolist(),
-            "second": names[second[order]].tolist(),
-            "kappa": kappa[order].tolist(),
-            "error": found.kappa_error[first, second][order].tolist(),
+            "first": [found.compared[member] for member in first],
+            "second": [found.compared[member] for member in second],
+            "kappa": found.kappa[first, second].tolist(),
+            "error": found.kappa_error[first, second].tolist(),
         }
     )

@@ -20,8 +20,7 @@ from consilience.system.atomic import check_writable
 from consilience.system.machine import Progress, show_progress
 from consilience.system.tables import Table
 
-REPORTED = 30
-"""The angle of the report: upright there is little to gain, and at 45° nobody is right often."""
+REPORTED = 30  # the angle of the report: upright there is little to gain, and at 45° nobody is right often
 
 
 class Shift(NamedTuple):

@@ -1,12 +1,13 @@
 """`consilience evaluate`."""
 
-from collections.abc import Iterator
-from typing import Annotated, Any
+import math
+from collections.abc import Iterator, Mapping
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 import typer
 
-from consilience.cli import gate, screen
+from consilience.cli import screen
 from consilience.cli.inputs import checked_labels
 from consilience.cli.options import Json, with_layout
 from consilience.data.labels import known_labels, named
@@ -14,6 +15,9 @@ from consilience.data.tables.told import Told
 from consilience.files import read_posterior
 from consilience.metrics.scores import Estimate, evaluate, wilson
 from consilience.system.errors import InvalidPredictions
+
+FAILED = 1  # the exit code of a gate that is not passed; bad input has 2, so that a pipeline can tell them apart
+SHARE = "coverage"  # that of the labelled items that have an answer that is sure enough
 
 
 @with_layout
@@ -65,17 +69,19 @@ def command(
     found: dict[str, Estimate] = dict(scores)
     if at_confidence is not None:
         share = scores.n_items / n_labelled
-        found[gate.COVERAGE] = Estimate(share, *wilson(share, n_labelled))
-    checks = gate.checked(fail_under, fail_over, found)
+        found[SHARE] = Estimate(share, *wilson(share, n_labelled))
+    checks = checked(fail_under, fail_over, found)
+    passed = all(check.passed for check in checks)
     if json:
         parts: dict[str, Any] = {name: estimate._asdict() for name, estimate in found.items()}
         parts |= {"n_items": scores.n_items, "n_left_out": n_left_out, "at_confidence": at_confidence}
-        screen.print_json(parts | {"gate": gate.as_json(checks) if checks else None})
+        gate = {"passed": passed, "checks": [check._asdict() for check in checks]}
+        screen.print_json(parts | {"gate": gate if checks else None})
     else:
-        remarks = [*_remarks(n_left_out, n_labelled, at_confidence, found), *(check.sentence() for check in checks)]
-        screen.print_text("\n".join([repr(scores), *remarks]))
-    if not all(check.passed for check in checks):
-        raise typer.Exit(gate.FAILED)
+        remarks = _remarks(n_left_out, n_labelled, at_confidence, found)
+        screen.print_text("\n".join([repr(scores), *remarks, *(check.sentence() for check in checks)]))
+    if not passed:
+        raise typer.Exit(FAILED)
 
 
 def _remarks(
@@ -85,5 +91,55 @@ def _remarks(
     if n_left_out:
         yield f"Left out: {n_left_out:,} items whose labels the fit was given."
     if at_confidence is not None:
-        covered = f"{found[gate.COVERAGE].value:.1%} of the {n_labelled:,} labelled items"
+        covered = f"{found[SHARE].value:.1%} of the {n_labelled:,} labelled items"
         yield f"Coverage: {covered} have an answer that is at least {at_confidence:g} sure."
+
+
+# ---- the gate: bounds on scores, which pass or fail ---------------------------------------------------------------
+
+
+class Check(NamedTuple):
+    """One bound, and what became of it. The value decides; its interval is only told."""
+
+    metric: str
+    rule: str  # "at least" or "at most"
+    bound: float
+    value: float
+    low: float
+    high: float
+    passed: bool
+
+    def sentence(self) -> str:
+        """The check in one line."""
+        low, high = f"{self.low:.4f}", f"{self.high:.4f}"
+        interval = f" ({low} to {high})" if low != high else ""
+        verdict = "passed" if self.passed else "FAILED"
+        return f"{verdict}: {self.metric} {self.value:.4f}{interval}, {self.rule} {self.bound:g}"
+
+
+def checked(under: list[str] | None, over: list[str] | None, scores: Mapping[str, Estimate]) -> list[Check]:
+    """Every bound that was asked for, checked. Raises if there is no such score, or if more is better and not less."""
+    checks = [(asked, "--fail-under", "at least") for asked in under or []]
+    checks += [(asked, "--fail-over", "at most") for asked in over or []]
+    return [_checked(asked, flag, rule, scores) for asked, flag, rule in checks]
+
+
+def _checked(asked: str, flag: str, rule: str, scores: Mapping[str, Estimate]) -> Check:
+    name, _, text = (part.strip() for part in asked.rpartition("="))
+    try:
+        bound = float(text)
+    except ValueError:
+        bound = math.nan
+    if name == SHARE and name not in scores:
+        raise ValueError(f"{flag} {asked} needs --at-confidence, which says how sure answers must be to count")
+    if name not in scores or not math.isfinite(bound):
+        raise ValueError(f"{flag} must be NAME=NUMBER with a name of {', '.join(scores)}; got {asked!r}")
+    if (name in screen.LOWER_IS_BETTER) != (flag == "--fail-over"):
+        other = "--fail-over" if name in screen.LOWER_IS_BETTER else "--fail-under"
+        better = "less" if name in screen.LOWER_IS_BETTER else "more"
+        raise ValueError(f"{better} {name} is better, so that its bound is {other} {name}={text}; got {flag}")
+    if rule == "at least" and bound > 1:
+        raise ValueError(f"{flag} must have a bound that can be reached; {name} is at most 1, and got {text}")
+    found = scores[name]
+    passed = found.value <= bound if rule == "at most" else found.value >= bound
+    return Check(name, rule, bound, *found, passed=bool(passed))

@@ -13,7 +13,6 @@ from consilience.aggregators import load
 from consilience.aggregators.consensus.class_shares import EVEN, read_shares
 from consilience.aggregators.registry import commands
 from consilience.cli import screen
-from consilience.cli.wording import on_command_line
 from consilience.data.axes import look_like_ratings, some
 from consilience.data.labels import NamedLabels, known_labels
 from consilience.data.names import UNKNOWN, is_missing, nearly_same, text_of
@@ -21,6 +20,7 @@ from consilience.data.predictions import doubts
 from consilience.data.tables.told import role_of
 from consilience.files import read_labels, read_sources, split_source
 from consilience.files.contents import ARRAY_FORMATS, TABLE_FORMATS, read_contents
+from consilience.insight.analysis import Analysis
 from consilience.maths.em import UNSETTLED
 from consilience.system.errors import InvalidPredictions
 
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from consilience.aggregators.base import AbstractAggregator
+    from consilience.cli.options import Fit
     from consilience.data.predictions import Predictions
     from consilience.data.tables.told import Told
     from consilience.files.recognition import LabelSource
@@ -124,41 +125,28 @@ def checked_labels(
     return found
 
 
-def say_if_nothing_is_scored(labels: Any, known: Any, predictions: Predictions, *, quiet: bool = False) -> None:
-    """Unless `quiet`, print a remark if the fit knows all labels that should score: those are never scored."""
-    truth, given = (known_labels(found, predictions.axes) for found in (labels, known))
-    if truth is None or given is None or quiet:
-        return
-    if not ((truth >= 0) & (given < 0)).any():
+def analysed(files: list[str], told: Told, fit: Fit, labels: str | None, *, quiet: bool = False) -> Analysis:
+    """Read predictions and labels, and fuse; unless `quiet`, say if the fit knows all labels, so that none scores."""
+    fit.check()
+    predictions = predictions_of(files, told, logits=fit.logits, model=fit.model, quiet=quiet)
+    truth, known = (labels_of(source, predictions, files, told, quiet=quiet) for source in (labels, fit.known))
+    scoring, given = (known_labels(own, predictions.axes) for own in (truth, known))
+    if not (scoring is None or given is None or quiet or ((scoring >= 0) & (given < 0)).any()):
         screen.print_remark("--labels score nothing: all these items are in --known, whose labels are learned from")
-
-
-def check_model_is_alone(
-    model: Path | None, method: str, options: list[str] | None, known: str | None, class_shares: str | None = None
-) -> None:
-    """Raise if a saved model is asked for together with how to fit one."""
-    if model is not None and (known is not None or class_shares is not None or options or method != DEFAULT):
-        raise ValueError(
-            "--model answers with what was learned; --method, --option, --class-shares and --known do not go with it"
-        )
+    return Analysis(predictions, fitted(predictions, fit, told, known=known, quiet=quiet), known, truth)
 
 
 def fitted(
-    predictions: Predictions,
-    method: str,
-    options: list[str] | None,
-    model: Path | None = None,
-    *,
-    known: Any = None,
-    class_shares: Any = None,
+    predictions: Predictions, fit: Fit, told: Told, *, known: Any = None, quiet: bool = False
 ) -> AbstractAggregator:
     """A saved model, or a method fitted to these predictions, known labels and class shares."""
-    if model is not None:
-        return load(model)
-    aggregator = make_method(method, options or [], verbose=screen.err.is_terminal)
+    class_shares = shares_of(fit.class_shares, told, predictions.classes, quiet=quiet)
+    if fit.model is not None:
+        return load(fit.model)
+    aggregator = make_method(fit.method, fit.option or [], verbose=screen.err.is_terminal)
     if class_shares is not None:
         if "class_shares" not in aggregator.get_params():
-            raise ValueError(f"--class-shares go with --method consensus; got {method!r}")
+            raise ValueError(f"--class-shares go with --method consensus; got {fit.method!r}")
         aggregator.set_params(class_shares=class_shares)
     with _remarked():
         aggregator.fit(predictions, known)
@@ -173,7 +161,7 @@ def _remarked() -> Iterator[None]:
         warnings.filterwarnings("ignore", UNSETTLED)  # the summary reports it
         yield
     for message in dict.fromkeys(str(warning.message) for warning in told):
-        screen.print_remark(on_command_line(message))
+        screen.print_remark(screen.on_command_line(message))
 
 
 # ---- methods by name ------------------------------------------------------------------------------------

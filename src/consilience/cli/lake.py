@@ -3,43 +3,21 @@
 from __future__ import annotations
 
 from importlib.metadata import version
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeGuard
+from typing import TYPE_CHECKING, Any, TypeGuard
 
 from consilience.cli import screen
-from consilience.cli.inputs import fitted, shares_of
+from consilience.cli.inputs import fitted
 from consilience.cli.outputs import check_outputs
-from consilience.files.lake import Fusion, data_set_kind
+from consilience.files.lake import data_set_kind
 from consilience.files.writing import WRITERS
 from consilience.system.machine import show_progress
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from consilience.aggregators.base import AbstractAggregator
-    from consilience.data.predictions import Predictions
+    from consilience.cli.options import Fit
     from consilience.data.tables.told import Told
-    from consilience.files.lake import Fused
-
-
-class Options(NamedTuple):
-    """What changes the output."""
-
-    method: str
-    option: list[str] | None
-    class_shares: str | None
-    model: Path | None
-    logits: bool
-    posterior: bool
-    skip_bad: bool
-
-    def settings(self, told: Told) -> dict[str, Any]:
-        """All of it, with the versions that a bucket depends on, as a file can hold it."""
-        own = {
-            name: value if value is None or isinstance(value, bool | list) else str(value)
-            for name, value in self._asdict().items()
-        }
-        versions = {name: version(name) for name in ("consilience", "polars")}
-        return own | {name: value for name, value in told._asdict().items() if value} | versions
+    from consilience.files.lake.fusing import LakeResult
 
 
 def is_folder(output: Path | None) -> TypeGuard[Path]:
@@ -67,37 +45,44 @@ def check_files(files: list[str], *, posterior: bool, skip_bad: bool) -> None:
 
 
 def aggregate(
-    files: list[str], output: Path, told: Told, options: Options, *, save: Path | None, is_json: bool
+    files: list[str],
+    output: Path,
+    told: Told,
+    fit: Fit,
+    *,
+    posterior: bool,
+    skip_bad: bool,
+    save: Path | None,
+    is_json: bool,
 ) -> None:
     """Fuse data sets into a folder, and print what was done."""
+    from consilience.files.lake.fusing import LakeRun  # noqa: PLC0415 - loads polars
+
     check_outputs(save)
     if not output.absolute().parent.is_dir():
         raise FileNotFoundError(f"the output's directory must exist; {output.absolute().parent} does not")
-    kept: list[AbstractAggregator] = []
-
-    def fit(predictions: Predictions) -> AbstractAggregator:
-        shares = shares_of(options.class_shares, told, predictions.classes, quiet=is_json)
-        kept.append(fitted(predictions, options.method, options.option, options.model, class_shares=shares))
-        return kept[0]
-
+    settings = _settings(told, fit, posterior=posterior, skip_bad=skip_bad)
     with show_progress("fusing", 0, is_shown=screen.err.is_terminal, after=1.0) as progress:
-        run = Fusion(
-            files,
-            str(output),
-            told,
-            settings=options.settings(told),
-            logits=options.logits,
-            skips=options.skip_bad,
-            progress=progress,
-        )
-        fused = run.run(fit, with_posterior=options.posterior, save=save)
+        run = LakeRun(files, str(output), told, settings=settings, logits=fit.logits, skips=skip_bad, progress=progress)
+        fused = run.run(lambda data: fitted(data, fit, told, quiet=is_json), with_posterior=posterior, save=save)
     if is_json:
         screen.print_json(fused._asdict() | {"written": [str(output)]})
         return
     _print(fused, output)
 
 
-def _print(fused: Fused, output: Path) -> None:
+def _settings(told: Told, fit: Fit, **others: bool) -> dict[str, Any]:
+    """What changes the output, with the versions that a bucket depends on, as a file can hold it."""
+    own = {
+        name: value if value is None or isinstance(value, bool | list) else str(value)
+        for name, value in (fit._asdict() | others).items()
+        if name != "known"  # not with a folder
+    }
+    versions = {name: version(name) for name in ("consilience", "polars")}
+    return own | {name: value for name, value in told._asdict().items() if value} | versions
+
+
+def _print(fused: LakeResult, output: Path) -> None:
     for line in fused.words:
         screen.err.print(line, markup=False, style="dim")
     for reason in fused.skipped:

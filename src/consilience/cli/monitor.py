@@ -9,7 +9,6 @@ from consilience.cli import screen
 from consilience.cli.inputs import labels_of, predictions_of, shares_of
 from consilience.cli.options import Files, Json, Labels, Logits, SharesOption, with_layout
 from consilience.cli.outputs import check_places
-from consilience.cli.wording import on_command_line
 from consilience.data.tables.told import Told
 from consilience.insight.monitoring.monitor import monitor
 from consilience.system.atomic import check_writable
@@ -74,7 +73,7 @@ def command(
         return
     screen.print_table(_short(found.windows))
     for line in [*found.told(), *(f"Wrote {place}" for place in written)]:
-        screen.print_text(on_command_line(line))
+        screen.print_text(screen.on_command_line(line))
 
 
 def _short(windows: Table) -> Table:

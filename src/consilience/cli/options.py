@@ -3,13 +3,13 @@
 import csv
 from collections.abc import Callable
 from functools import wraps
-from inspect import Signature, signature
+from inspect import Parameter, Signature, signature
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
 import typer
 
-from consilience.cli.inputs import method_names
+from consilience.cli.inputs import DEFAULT, method_names
 from consilience.data.tables.told import Told
 from consilience.files.recognition import read_names
 
@@ -42,122 +42,132 @@ SharesOption = Annotated[
 ]
 Logits = Annotated[bool, typer.Option("--logits", help="The numbers of all files are logits or log-probabilities.")]
 Labels = Annotated[
-    str | None,
-    typer.Option("--labels", help="True labels, only to score the answers with. -1 or empty where unknown."),
+    str | None, typer.Option("--labels", help="True labels, only to score the answers with. -1 or empty where unknown.")
 ]
 Known = Annotated[str | None, typer.Option("--known", help="Known labels of some items, to learn from.")]
 Title = Annotated[str | None, typer.Option("--title", help="The heading of the report.")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document instead of tables.")]
-ItemColumn = Annotated[
-    str | None, typer.Option("--item-column", help="The tables' column of items; several are joined by +.")
-]
-MemberColumn = Annotated[
-    str | None,
-    typer.Option("--member-column", help="The tables' column of members; or all of them, as ann,bob, of a wide table."),
-]
-LabelColumn = Annotated[str | None, typer.Option("--label-column", help="The tables' column of labels.")]
-Classes = Annotated[
-    str | None,
-    typer.Option(
-        "--classes",
-        help="The classes, as cat,dog or a .txt file with one on each line: the columns of classes in tables, and the "
-        "names, in order, for arrays that have none.",
-    ),
-]
-Ordered = Annotated[
-    bool,
-    typer.Option(
-        "--ordered",
-        help="The classes are ratings: whole numbers such as 1 to 5, or --classes in rising order. Wrong answers are "
-        "expected near the truth, and each item gets an expected rating.",
-    ),
-]
-Items = Annotated[
-    str | None,
-    typer.Option(
-        "--items",
-        help="A file with the names of the items (a .txt file, or a table with a column of items), in the order of the "
-        "arrays that do not name theirs.",
-    ),
-]
-Normalize = Annotated[bool, typer.Option("--normalize", help="Divide each row of numbers by its sum, such as counts.")]
-Positive = Annotated[
-    str | None,
-    typer.Option(
-        "--positive",
-        "--label",
-        help="The class whose probability alone the files give: in the column that is called so, as **toxic** among "
-        "several independent labels, or in the only column of numbers.",
-    ),
-]
-Format = Annotated[
-    str | None,
-    typer.Option("--from", help="The tool that wrote the files, if it is not recognised; `consilience formats` lists."),
-]
-Question = Annotated[
-    str | None, typer.Option("--question", help="The question that is read, where a tool's file has several.")
-]
-ModelOption = Annotated[
-    Path | None,
-    typer.Option(
-        "--model", readable=False, help="Answer with a model that `aggregate --save` wrote instead of fitting one."
-    ),  # the reader reports unreadable files, as for predictions
-]
+
+
+class Fit(NamedTuple):
+    """The options that say how predictions are fused."""
+
+    method: MethodOption = DEFAULT
+    option: MethodOptions = None
+    class_shares: SharesOption = None
+    logits: Logits = False
+    known: Known = None
+    model: Annotated[
+        Path | None,  # the reader reports unreadable files, as for predictions
+        typer.Option(
+            "--model", readable=False, help="Answer with a model that `aggregate --save` wrote instead of fitting one."
+        ),
+    ] = None
+
+    def check(self) -> None:
+        """Raise if a saved model is asked for together with how to fit one."""
+        others = (self.known, self.class_shares, self.option or None)
+        if self.model is not None and (self.method != DEFAULT or any(own is not None for own in others)):
+            refused = "--method, --option, --class-shares and --known do not go with it"
+            raise ValueError(f"--model answers with what was learned; {refused}")
+
+    @property
+    def files(self) -> list[str | Path | None]:
+        """What is read besides predictions; options of a method, such as weights=FILE, may name files too."""
+        values = [option.partition("=")[2] for option in self.option or [] if "=" in option]
+        return [self.known, self.class_shares, self.model, *values]
 
 
 def with_layout(command: Callable[..., None]) -> Callable[..., None]:
-    """Replace the parameter `told` of a command by the options that say what is in the files."""
-    own = [parameter for parameter in signature(command).parameters.values() if parameter.name != "told"]
-    offered = signature(_told).parameters
+    """Replace the parameters `fit` and `told` of a command by the options that they are made of."""
+    own = dict(signature(command).parameters)
+    offered = {
+        name: [part.replace(kind=Parameter.KEYWORD_ONLY) for part in signature(MADE[name]).parameters.values()]
+        for name in MADE
+        if name in own
+    }
 
     @wraps(command)
     def with_options(**values: Any) -> None:
-        names = {name: values.pop(name) for name in offered}
-        command(told=_told(**names), **values)
+        made = {name: MADE[name](**{part.name: values.pop(part.name) for part in offered[name]}) for name in offered}
+        command(**values, **made)
 
+    own["told"] = own.pop("told")  # the last ones
+    listed = [part for name, parameter in own.items() for part in offered.get(name, [parameter])]
     # Typer reads the options of a command from its signature.
-    with_options.__signature__ = Signature([*own, *offered.values()])  # type: ignore[attr-defined]
+    with_options.__signature__ = Signature(listed)  # type: ignore[attr-defined]
     return with_options
 
 
 def _told(
     *,
-    item_column: ItemColumn = None,
-    member_column: MemberColumn = None,
-    label_column: LabelColumn = None,
-    classes: Classes = None,
-    ordered: Ordered = False,
-    items: Items = None,
-    normalize: Normalize = False,
-    positive: Positive = None,
-    format_: Format = None,
-    question: Question = None,
+    item_column: Annotated[
+        str | None, typer.Option("--item-column", help="The tables' column of items; several are joined by +.")
+    ] = None,
+    member_column: Annotated[
+        str | None,
+        typer.Option(
+            "--member-column", help="The tables' column of members; or all of them, as ann,bob, of a wide table."
+        ),
+    ] = None,
+    label_column: Annotated[str | None, typer.Option("--label-column", help="The tables' column of labels.")] = None,
+    classes: Annotated[
+        str | None,
+        typer.Option(
+            "--classes",
+            help="The classes, as cat,dog or a .txt file with one on each line: the columns of classes in tables, and "
+            "the names, in order, for arrays that have none.",
+        ),
+    ] = None,
+    ordered: Annotated[
+        bool,
+        typer.Option(
+            "--ordered",
+            help="The classes are ratings: whole numbers such as 1 to 5, or --classes in rising order. Wrong answers "
+            "are expected near the truth, and each item gets an expected rating.",
+        ),
+    ] = False,
+    items: Annotated[
+        str | None,
+        typer.Option(
+            "--items",
+            help="A file with the names of the items (a .txt file, or a table with a column of items), in the order of "
+            "the arrays that do not name theirs.",
+        ),
+    ] = None,
+    normalize: Annotated[
+        bool, typer.Option("--normalize", help="Divide each row of numbers by its sum, such as counts.")
+    ] = False,
+    positive: Annotated[
+        str | None,
+        typer.Option(
+            "--positive",
+            "--label",
+            help="The class whose probability alone the files give: in the column that is called so, as **toxic** "
+            "among several independent labels, or in the only column of numbers.",
+        ),
+    ] = None,
+    format_: Annotated[
+        str | None,
+        typer.Option(
+            "--from", help="The tool that wrote the files, if it is not recognised; `consilience formats` lists."
+        ),
+    ] = None,
+    question: Annotated[
+        str | None, typer.Option("--question", help="The question that is read, where a tool's file has several.")
+    ] = None,
 ) -> Told:
     names = None if items is None else tuple(read_names(items))
-    lists = [classes] if classes is not None and _is_list(classes) else []
-    sources = tuple(lists if items is None else [items, *lists])
-    return Told(
-        item_column,
-        member_column,
-        label_column,
-        _listed(classes),
-        names,
-        normalize,
-        sources,
-        positive,
-        format=format_,
-        question=question,
-        ordered=ordered,
-    )
+    is_list = classes is not None and classes.lower().endswith(".txt")
+    sources = tuple(own for own in (items, classes if is_list else None) if own is not None)
+    listed = None
+    if classes is not None and is_list:
+        listed = tuple(read_names(classes))
+    elif classes is not None:
+        listed = tuple(name.strip() for name in next(csv.reader([classes], skipinitialspace=True)))
+    said: dict[str, Any] = {"format": format_, "question": question, "ordered": ordered}
+    return Told(item_column, member_column, label_column, listed, names, normalize, sources, positive, **said)
 
 
-def _is_list(classes: str) -> bool:
-    return classes.lower().endswith(".txt")
-
-
-def _listed(classes: str | None) -> tuple[str, ...] | None:
-    if classes is None:
-        return None
-    if _is_list(classes):
-        return tuple(read_names(classes))
-    return tuple(name.strip() for name in next(csv.reader([classes], skipinitialspace=True)))
+MADE: dict[str, Callable[..., Any]] = {"fit": Fit, "told": _told}
+"""What is made of options, by the parameter of a command."""

@@ -10,10 +10,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from consilience.cli import screen
 from consilience.data.names import text_of
 from consilience.files import split_source
-from consilience.files.back import check_back, prodigy, write_back
 from consilience.files.back.appending import check_appendable, write_appended
-from consilience.files.back.folder import TOOL, check_folder, new_folder
-from consilience.files.back.outcome import Outcome, facts_of
+from consilience.files.back.forms import DATASETS, PRODIGY, Returned, check_back, facts_of, new_folder, write_back
 from consilience.files.contents import ARRAY_FORMATS
 from consilience.files.writing import check_posterior_path, write_posterior
 from consilience.insight.answers import answers_under
@@ -46,11 +44,6 @@ def check_outputs(save: Path | None, report: Path | None = None) -> None:
             check_writable(path, (suffix,))
 
 
-def files_in(options: list[str] | None) -> list[str]:
-    """What options of a method, such as weights=FILE, may name: their values."""
-    return [option.partition("=")[2] for option in options or [] if "=" in option]
-
-
 def write_page(path: Path, analysis: Analysis, title: str | None = None) -> None:
     """Write the report of an analysis, with the command line in its foot."""
     from consilience.report import write_report  # noqa: PLC0415 - only commands that write a report load it
@@ -73,7 +66,7 @@ class Back(NamedTuple):
     def names_reviews(self) -> bool:
         """Whether what is written names the items to review."""
         has_column = self.output is not None and self.output.suffix.lower() not in ARRAY_FORMATS
-        return has_column and self.to in (None, prodigy.TOOL, TOOL)
+        return has_column and self.to in (None, PRODIGY, DATASETS)
 
     def check(self, files: list[str]) -> None:
         """Raise if the answers cannot be written; called before any work is done."""
@@ -89,8 +82,6 @@ class Back(NamedTuple):
             raise ValueError("--append writes the table that was read, and --to the form of a tool; got both")
         elif self.append:
             check_appendable(self.output, files)
-        elif self.to == TOOL:
-            check_folder(self.output)
         elif self.to is not None:
             check_back(self.output, self.to)
         else:
@@ -104,14 +95,14 @@ class Back(NamedTuple):
         answers, method = answers_under(analysis, posterior, share), analysis.method
         if self.append:
             write_appended(self.output, files[0], told, answers, logits=logits)
-        elif self.to == TOOL:
+        elif self.to == DATASETS:
             with new_folder(self.output) as file:
                 write_posterior(file, method, posterior, answers, analysis.is_given)
         elif self.to is not None:
             facts = facts_of(files, told, answers["item"], logits=logits)
             agent = f"consilience {type(method).__name__}"
             classes = [text_of(name) for name in method.classes_]
-            write_back(self.output, self.to, Outcome(answers, classes, agent, facts, self.question, self.field))
+            write_back(self.output, self.to, Returned(answers, classes, agent, facts, self.question, self.field))
         else:
             write_posterior(self.output, method, posterior, answers, analysis.is_given)
         return answers if self.names_reviews else None

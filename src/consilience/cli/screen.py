@@ -31,17 +31,12 @@ err = Console(stderr=True, highlight=False, emoji=False)
 CONTROL = re.compile("[\\x00-\\x1f\\x7f-\\x9f\\u200e\\u200f\\u202a-\\u202e\\u2066-\\u2069\\ud800-\\udfff]")
 """Control characters. Names come from files that anybody may have written, and a terminal would obey them."""
 
-NARROW, WIDEST = 60, 10_000
-"""Below so many columns tables are not made to fit; and no table is wider than that."""
-
-PRINTED_PAIRS = 3
-"""Of the pairs that a summary lists, so many that agree least, and most, are printed."""
+NARROW, WIDEST = 60, 10_000  # below so many columns tables are not made to fit; and no table is wider than that
+PRINTED_PAIRS = 3  # of the pairs that a summary lists, so many that agree least, and most, are printed
+LONGEST_METHOD = 29  # characters of a method's name in a comparison: as many as the longest of ours has
 
 ALL_MEMBERS_UP_TO, FIRST_ROWS, LAST_ROWS = 20, 10, 5
 """Up to the first number of members, all are listed; of more, so many of the best and so many of the worst."""
-
-LONGEST_METHOD = 29
-"""How many characters of a method's name a comparison shows: as many as the longest of ours has."""
 
 MEASURED_NOTES = (
     "right: on the labelled items, with the 90 % interval for other items of the same kind",
@@ -54,6 +49,24 @@ ESTIMATED_NOTES = (
     "30 labels of items drawn at random (--labels) would rank them.",
 )
 
+REWORDED = (
+    (
+        r"make windows smaller, or give reference=",
+        "make windows smaller with --window, or give predictions from before as --reference",
+    ),
+    (
+        r"Use the plain average instead, or give labels of some items to the fit, which correct it",
+        "Use --method average instead, or give labels of some items with --known, which correct it",
+    ),
+    (r"(?<!-)\blabels=", "--labels"),
+    (r"\bmissing='(\w+)'", r"--option missing=\1"),
+    (r"(?<!, )\bclass_shares\b", "--class-shares"),
+)
+"""What the library says of arguments of Python, as a pattern, and what the command line says of flags instead.
+
+Errors about tables carry what to say as data (`system.errors.Say`), and need none of this.
+"""
+
 HIGHER_IS_BETTER = {"accuracy", "quadratic kappa"}
 LOWER_IS_BETTER = {*METRICS, *RATINGS} - HIGHER_IS_BETTER
 
@@ -65,6 +78,17 @@ def visible(text: str) -> str:
     cat\x1b[2J
     """
     return CONTROL.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
+
+
+def on_command_line(sentence: str) -> str:
+    """The same sentence with flags instead of arguments.
+
+    >>> on_command_line("missing='informative' needs one answer")
+    '--option missing=informative needs one answer'
+    """
+    for python, flag in REWORDED:
+        sentence = re.sub(python, flag, sentence)
+    return sentence
 
 
 def escape(text: str) -> str:
@@ -213,41 +237,34 @@ def print_summary(summary: dict[str, Any]) -> None:
         f"[bold]{summary['method']}[/bold] of {summary['n_members']:,} members on {summary['n_items']:,} items "
         f"and {summary['n_classes']:,} classes"
     )
-    if summary["repeated"]["members"]:
-        out.print(f"[yellow]![/yellow] {_told_again(**summary['repeated'])}")
+    if n := summary["repeated"]["members"]:  # which also happens if the name of an item has a second column
+        who, n_items = "1 member answers" if n == 1 else f"{n:,} members answer", summary["repeated"]["items"]
+        out.print(
+            f"[yellow]![/yellow] {who} items more than once ({n_items:,} {'item' if n_items == 1 else 'items'}), and "
+            "each answer counts. If a column of your table tells these answers apart, name it too: --item-column "
+            "question_id+candidate"
+        )
     for sentence in summary["verdict"]:
         out.print(escape(sentence))
     _print_members(summary)
     least = summary["disagreement"][:PRINTED_PAIRS]
-    _print_pairs("Least", least)
-    _print_pairs("Most", [pair for pair in summary["alike"][:PRINTED_PAIRS] if pair not in least])
+    most = [pair for pair in summary["alike"][:PRINTED_PAIRS] if pair not in least]
+    for which, pairs in (("Least", least), ("Most", most)):
+        said = (f"{' and '.join(p['members'])} {p['kappa']:z.2f} ({p['agreement']:.0%} the same)" for p in pairs)
+        if told := "; ".join(said):
+            out.print(f"{which} agreement beyond chance, Cohen's kappa: {escape(told)}")
     _print_changed(summary["changed"])
-    if "scores" in summary:
-        _print_scores(summary["scores"])
+    scores = summary.get("scores", {})
+    for metrics, title in ((METRICS, "Scored on the labels"), (RATINGS, "Scored as ratings")):
+        if scores and all(name in row for row in scores.values() for name in metrics):
+            values = {metric: [row[metric] for row in scores.values()] for metric in metrics}
+            print_table(Table({"method": list(scores), **values}), title)
     if "labels" in summary:
         out.print(f"\n[bold]Known labels[/bold]\n{escape(summary['labels']['sentence'])}")
     for warning in summary["warnings"]:
         out.print(f"[yellow]![/yellow] {escape(warning)}")
     if summary["hint"] is not None:
         out.print(escape(f"{summary['hint']}."))
-
-
-def _told_again(members: int, items: int) -> str:
-    """That members answer items more than once, which also happens if the name of an item has a second column."""
-    who = "1 member answers" if members == 1 else f"{members:,} members answer"
-    return (
-        f"{who} items more than once ({items:,} {'item' if items == 1 else 'items'}), and each answer counts. If a "
-        "column of your table tells these answers apart, name it too: --item-column question_id+candidate"
-    )
-
-
-def _print_pairs(which: str, pairs: list[dict[str, Any]]) -> None:
-    """Print the pairs of members that agree least or most."""
-    if pairs:
-        told = "; ".join(
-            f"{' and '.join(pair['members'])} {pair['kappa']:z.2f} ({pair['agreement']:.0%} the same)" for pair in pairs
-        )
-        out.print(f"{which} agreement beyond chance, Cohen's kappa: {escape(told)}")
 
 
 def _print_members(summary: dict[str, Any]) -> None:
@@ -355,10 +372,3 @@ def _print_changed(changed: dict[str, Any]) -> None:
         tipped = f"{'the class shares' if by is None else by} (odds × {odds:,.1f})"
         grid.add_row(*(escape(text) for text in (str(row["item"]), *answers, tipped)))
     _print_grid(grid)
-
-
-def _print_scores(scores: dict[str, dict[str, float]]) -> None:
-    for metrics, title in ((METRICS, "Scored on the labels"), (RATINGS, "Scored as ratings")):
-        if all(name in row for row in scores.values() for name in metrics):
-            values = {metric: [row[metric] for row in scores.values()] for metric in metrics}
-            print_table(Table({"method": list(scores), **values}), title)

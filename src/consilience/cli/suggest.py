@@ -7,9 +7,9 @@ import numpy as np
 import typer
 
 from consilience.cli import screen
-from consilience.cli.inputs import DEFAULT, fitted, labels_of, predictions_of, shares_of
-from consilience.cli.options import Files, Json, Logits, MethodOption, MethodOptions, SharesOption, with_layout
-from consilience.cli.outputs import check_places, files_in
+from consilience.cli.inputs import DEFAULT, fitted, labels_of, predictions_of
+from consilience.cli.options import Files, Fit, Json, Logits, MethodOption, MethodOptions, SharesOption, with_layout
+from consilience.cli.outputs import check_places
 from consilience.data.labels import known_labels
 from consilience.data.predictions import Predictions
 from consilience.data.tables.told import Told
@@ -45,13 +45,13 @@ def command(
     `consilience suggest vit.npy resnet.npy -n 20 -o labels.csv`, fill in the column `label`, then `consilience
     aggregate vit.npy resnet.npy --known labels.csv`. With `--known labels.csv -o labels.csv` the file grows.
     """
+    fit = Fit(method, option, class_shares)
     if output is not None:
         check_writable(output, (".csv",))
-        check_places([output], [*files, class_shares, *told.sources, *files_in(option)])  # not --known, which may grow
+        check_places([output], [*files, *fit.files, *told.sources])  # not --known, which may grow
     predictions = predictions_of(files, told, logits=logits, quiet=json)
     known_truth = labels_of(known, predictions, files, told, quiet=json)
-    shares = shares_of(class_shares, told, predictions.classes, quiet=json)
-    aggregator = fitted(predictions, method, option, known=known_truth, class_shares=shares)
+    aggregator = fitted(predictions, fit, told, known=known_truth, quiet=json)
     suggested = suggest(predictions, known_truth, n=number, aggregator=aggregator, seed=seed).to_table()
     if output is not None:
         write_table(output, _to_fill_in(predictions, known_truth, suggested))

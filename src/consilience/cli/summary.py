@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from consilience.cli.wording import on_command_line
+from consilience.cli.screen import on_command_line
 from consilience.data.labels import named
 from consilience.insight.verdict import Change
 from consilience.metrics.scores import evaluate
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from consilience.insight.agreement import PanelAgreement
     from consilience.insight.analysis import Analysis
     from consilience.insight.explanation import Explanation
-    from consilience.system.arrays import FloatArray
+    from consilience.system.arrays import FloatArray, IntArray
 
 MOST_CHANGED, MOST_PAIRS = 10, 5
 """How many changed items are listed, and how many pairs of members that agree least, and most."""
@@ -63,16 +63,15 @@ def summarize(analysis: Analysis, posterior: FloatArray) -> dict[str, Any]:
     }
     if (analysis.measurable >= 0).any():
         fused = {summary["method"]: posterior, "Average": analysis.average}
-        summary["scores"] = {name: _scores(rows, analysis) for name, rows in fused.items()}
+        classes, ordered = predictions.classes, predictions.ordered
+        truth = named(analysis.measurable, classes)
+        scores = {
+            name: evaluate(rows, truth, classes=classes, ordered=ordered, n_bootstrap=0) for name, rows in fused.items()
+        }
+        summary["scores"] = {
+            name: {metric: own.value for metric, own in found.items()} for name, found in scores.items()
+        }
     return summary
-
-
-def _scores(rows: FloatArray, analysis: Analysis) -> dict[str, float]:
-    """The metrics of a posterior on the items that measure it."""
-    classes, ordered = analysis.predictions.classes, analysis.predictions.ordered
-    truth = named(analysis.measurable, classes)
-    found = evaluate(rows, truth, classes=classes, ordered=ordered, n_bootstrap=0)
-    return {metric: estimate.value for metric, estimate in found.items()}
 
 
 def gained(analysis: Analysis) -> dict[str, Any]:
@@ -118,19 +117,24 @@ def _repeated(predictions: Predictions) -> dict[str, int]:
 
 def _pairs(agreement: FloatArray, kappa: FloatArray, members: list[Any]) -> list[dict[str, Any]]:
     """The pairs of members, by agreement beyond chance: first those that agree least, last those that agree most."""
+    return [
+        {
+            "members": [str(members[one]), str(members[other])],
+            "agreement": float(agreement[one, other]),
+            "kappa": float(kappa[one, other]),
+        }
+        for one, other in zip(*pairs_by_kappa(kappa, MOST_PAIRS), strict=True)
+    ]
+
+
+def pairs_by_kappa(kappa: FloatArray, most: int | None = None) -> tuple[IntArray, IntArray]:
+    """The pairs of members, those first that agree least beyond chance; at most so many from either end."""
     first, second = np.triu_indices(len(kappa), 1)
     order = np.argsort(kappa[first, second], kind="stable")
     order = order[~np.isnan(kappa[first, second][order])]
-    if len(order) > 2 * MOST_PAIRS:
-        order = np.concatenate([order[:MOST_PAIRS], order[-MOST_PAIRS:]])
-    return [
-        {
-            "members": [str(members[first[p]]), str(members[second[p]])],
-            "agreement": float(agreement[first[p], second[p]]),
-            "kappa": float(kappa[first[p], second[p]]),
-        }
-        for p in order
-    ]
+    if most is not None and len(order) > 2 * most:
+        order = np.concatenate([order[:most], order[-most:]])
+    return first[order], second[order]
 
 
 def _changed(analysis: Analysis, posterior: FloatArray) -> dict[str, Any]:
@@ -141,16 +145,15 @@ def _changed(analysis: Analysis, posterior: FloatArray) -> dict[str, Any]:
     places = np.flatnonzero(change.is_changed)
     surest = places[np.argsort(-posterior[places, chosen[places]], kind="stable")][:MOST_CHANGED]
     explanations = analysis.explanations(surest, [classes[plain[place]] for place in surest])
-    listed = []
-    for place, why in zip(surest, explanations, strict=True):
-        listed.append(
-            {
-                "item": why.item,
-                "average": {"class": why.runner_up, "probability": float(average[place, plain[place]])},
-                "consensus": {"class": classes[chosen[place]], "probability": float(posterior[place, chosen[place]])},
-                "tipped by": _tipped(why),
-            }
-        )
+    listed = [
+        {
+            "item": why.item,
+            "average": {"class": why.runner_up, "probability": float(average[place, plain[place]])},
+            "consensus": {"class": classes[chosen[place]], "probability": float(posterior[place, chosen[place]])},
+            "tipped by": _tipped(why),
+        }
+        for place, why in zip(surest, explanations, strict=True)
+    ]
     share = change.n_changed / max(1, change.n_items)
     return {"count": change.n_changed, "share": share, "ties": change.n_ties, "surest": listed}
 

@@ -20,12 +20,11 @@ from consilience.files.tools import (
     are_spans,
     export_of,
     is_of_tool,
-    reader_of_json,
-    reader_of_table,
+    reader_of,
     records_of,
     unknown_form,
 )
-from consilience.files.tools.inspect_ai import unpacked
+from consilience.files.tools.harnesses import unpacked
 from consilience.system.errors import InvalidPredictions, extra, within
 from consilience.system.untrusted import (
     UNREADABLE,
@@ -155,13 +154,13 @@ def _read_table(path: Path, suffix: str, key: str | None, told: Told) -> Content
     """A table, or what the reader of a tool makes of it."""
     if suffix in TABLES:
         table = TABLES[suffix](path, key)
-        if (reader := reader_of_table(table, told)) is not None:
+        if (reader := reader_of(table, told)) is not None:
             return _exported(reader, path, records_of(table), told)
     else:
         given = unpacked(path) if suffix == ".eval" else read_json(path, by_line=suffix != ".json")
         try:
             given = as_records(given)
-            if (reader := reader_of_json(given, told)) is not None:
+            if (reader := reader_of(given, told)) is not None:
                 return _exported(reader, path, given, told)
             if not told.are_named:
                 check_is_flat(given, path)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import consilience as cs
-from consilience.cli.gate import checked
+from consilience.cli.evaluate import checked
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import consilience
-from consilience.cli.wording import on_command_line
+from consilience.cli.screen import on_command_line
 from consilience.system.errors import Either, InvalidPredictions, Say
 
 PYTHON = re.compile(

@@ -12,7 +12,6 @@ from sklearn.base import clone
 
 import consilience as cs
 from consilience.data.tables.told import Told
-from consilience.files import lake
 from consilience.files.lake import buckets, fusing, meaning
 
 MEMBERS, CLASSES = ["ann", "bob", "cyd", "dan"], ["cat", "dog", "fox"]
@@ -55,7 +54,7 @@ def in_parts(frame, folder, n_parts=3):
 
 def fused(sources, output, method=None, *, told=None, **options):
     own = {name: options.pop(name) for name in ("logits", "skips") if name in options}
-    run = lake.Fusion(list(map(str, sources)), str(output), told or Told(), settings={}, **own)
+    run = fusing.LakeRun(list(map(str, sources)), str(output), told or Told(), settings={}, **own)
     return run.run(lambda data: clone(method or cs.DawidSkene()).fit(data), **options)
 
 
@@ -225,9 +224,9 @@ def test_a_finished_folder_is_left_alone(tmp_path):
 def test_a_run_that_was_stopped_goes_on(tmp_path, monkeypatch):
     votes = in_parts(long_votes(), tmp_path / "votes")
     fused([votes], tmp_path / "whole")
-    for at in ("spool", "_merged", "whole_file"):
+    for where, at in ((buckets, "spool"), (fusing, "_merged"), (fusing, "whole_file")):
         with monkeypatch.context() as patch:
-            calls, real = [], getattr(fusing, at)
+            calls, real = [], getattr(where, at)
 
             def stopping(*args, calls=calls, real=real, **options):
                 calls.append(args)
@@ -235,7 +234,7 @@ def test_a_run_that_was_stopped_goes_on(tmp_path, monkeypatch):
                     raise KeyboardInterrupt
                 return real(*args, **options)
 
-            patch.setattr(fusing, at, stopping)
+            patch.setattr(where, at, stopping)
             with pytest.raises(KeyboardInterrupt):
                 fused([votes], tmp_path / at)
         assert not (tmp_path / at).exists()
@@ -254,7 +253,7 @@ def test_changed_input_and_other_options_are_refused(tmp_path):
         fused([votes], tmp_path / "out")
     shutil.rmtree(tmp_path / "out")
     fused([votes], tmp_path / "out")
-    run = lake.Fusion([votes], str(tmp_path / "out"), Told(), settings={"method": "bcc"})
+    run = fusing.LakeRun([votes], str(tmp_path / "out"), Told(), settings={"method": "bcc"})
     with pytest.raises(cs.InvalidPredictions, match="other options, method = None"):
         run.run(lambda data: cs.DawidSkene().fit(data))
 

@@ -27,11 +27,8 @@ if TYPE_CHECKING:
     from consilience.system.arrays import IntArray
     from consilience.system.tables import Table
 
-PREFIX = "fused_"
-"""Stands before the names of the new columns where the table has one of them already."""
-
-New = dict[str, list[Any]]
-"""The new columns, with a value for each row of the table."""
+PREFIX = "fused_"  # stands before the names of the new columns where the table has one of them already
+New = dict[str, list[Any]]  # the new columns, with a value for each row of the table
 
 
 def check_appendable(path: Path, sources: Sequence[str]) -> None:
@@ -45,7 +42,7 @@ def write_appended(path: Path, source: str, told: Told, answers: Table, *, logit
     """Write the table in `source` again, with the answer to its item in each row."""
     understood = understood_table(source, told, logits=logits)
     items, table = answers["item"], split_source(source)[0]
-    places = item_places(understood, items) if understood is not None else _places_of_tool(source, told, items)
+    places = _places_of_tool(source, told, items) if understood is None else item_places(understood, items)
     values = {name: [None if place < 0 else answers[name][place] for place in places.tolist()] for name in FUSED}
     with whole_file(path) as file:
         WRITERS[suffix_of(table)](file, table, values)
@@ -84,20 +81,18 @@ def _named(new: New, taken: Sequence[str], n_rows: int, path: Path) -> New:
     return {f"{prefix}{name}": values for name, values in new.items()}
 
 
-def _append_text(delimiter: str) -> Callable[[IO[bytes], Path, New], None]:
-    def write(file: IO[bytes], path: Path, new: New) -> None:
-        header, *rows = raw_rows(path, delimiter)
-        added = _named(new, header, len(rows), path)
-        text = io.TextIOWrapper(file, encoding="utf-8", newline="")
-        writer = csv.writer(text, delimiter=delimiter)
-        writer.writerow([*header, *added])
-        for row, cells in zip(rows, zip(*added.values(), strict=True), strict=True):
-            missing = [""] * (len(header) - len(row))  # a row may end early
-            writer.writerow([*row, *missing, *(with_quote(cell) if cell != "" else None for cell in cells)])
-        text.flush()
-        text.detach()
-
-    return write
+def _append_text(file: IO[bytes], path: Path, new: New) -> None:
+    delimiter = "\t" if suffix_of(path) == ".tsv" else ","
+    header, *rows = raw_rows(path, delimiter)
+    added = _named(new, header, len(rows), path)
+    text = io.TextIOWrapper(file, encoding="utf-8", newline="")
+    writer = csv.writer(text, delimiter=delimiter)
+    writer.writerow([*header, *added])
+    for row, cells in zip(rows, zip(*added.values(), strict=True), strict=True):
+        missing = [""] * (len(header) - len(row))  # a row may end early
+        writer.writerow([*row, *missing, *(with_quote(cell) if cell != "" else None for cell in cells)])
+    text.flush()
+    text.detach()
 
 
 def _append_parquet(file: IO[bytes], path: Path, new: New) -> None:
@@ -107,28 +102,30 @@ def _append_parquet(file: IO[bytes], path: Path, new: New) -> None:
     write_frame(file, frame.with_columns(pl.DataFrame(_named(new, frame.columns, frame.height, path), strict=False)))
 
 
-def _records(path: Path, new: New, *, by_line: bool) -> list[dict[str, Any]]:
+def _append_records(file: IO[bytes], path: Path, new: New) -> None:
+    by_line = suffix_of(path) != ".json"
     given = read_json(path, by_line=by_line)
     if not isinstance(given, list) or not all(isinstance(record, dict) for record in given):
         raise InvalidPredictions(f"--append takes a list of records; {path} has another form")
     added = _named(new, [key for record in given for key in record], len(given), path)
     rows = zip(*added.values(), strict=True)
-    return [record | dict(zip(added, row, strict=True)) for record, row in zip(given, rows, strict=True)]
+    records = [record | dict(zip(added, row, strict=True)) for record, row in zip(given, rows, strict=True)]
+    write_json(file, records, by_line=by_line)
 
 
-def _append_lines(file: IO[bytes], path: Path, new: New) -> None:
-    write_records(file, _records(path, new, by_line=True))
-
-
-def _append_json(file: IO[bytes], path: Path, new: New) -> None:
-    file.write(json.dumps(_records(path, new, by_line=False), ensure_ascii=False, indent=1).encode())
+def write_json(file: IO[bytes], records: list[dict[str, Any]], *, by_line: bool) -> None:
+    """Write JSON records, one on each line or as one list."""
+    if by_line:
+        write_records(file, records)
+    else:
+        file.write(json.dumps(records, ensure_ascii=False, indent=1).encode())
 
 
 WRITERS: dict[str, Callable[[IO[bytes], Path, New], None]] = {
-    ".csv": _append_text(","),
-    ".tsv": _append_text("\t"),
+    ".csv": _append_text,
+    ".tsv": _append_text,
     ".parquet": _append_parquet,
-    ".jsonl": _append_lines,
-    ".ndjson": _append_lines,
-    ".json": _append_json,
+    ".jsonl": _append_records,
+    ".ndjson": _append_records,
+    ".json": _append_records,
 }

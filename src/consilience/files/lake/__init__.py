@@ -5,6 +5,20 @@ lay. A bucket fits in memory. The fit sees all votes by pattern, or a sample of 
 each bucket is answered and written as one part of the output.
 """
 
-from consilience.files.lake.fusing import Fused as Fused
-from consilience.files.lake.fusing import Fusion as Fusion
-from consilience.files.lake.partitions import data_set_kind as data_set_kind
+from __future__ import annotations
+
+import re
+from glob import has_magic
+from pathlib import Path
+
+REMOTE = re.compile(r"(s3a?|gc?s|az|azure|abfss?|adl|hf|https?)://")
+"""How addresses begin that polars can read."""
+
+
+def data_set_kind(source: str) -> str | None:
+    """What an argument is that can only be a data set; None if it may be a file."""
+    if REMOTE.match(source):
+        return "an address"
+    if Path(source).is_dir():
+        return "a directory"
+    return "a pattern" if has_magic(source) and not Path(source).exists() else None

@@ -7,19 +7,18 @@ import shutil
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+import polars as pl
 
 from consilience.data.axes import Axes, Axis
 from consilience.data.predictions import Predictions, of_answers
 from consilience.data.tables.numbers import as_probabilities
-from consilience.files.lake.meaning import Contents, Meaning, reading
+from consilience.files.lake.meaning import Inventory, Meaning, reading
 from consilience.passes.reader import MOST_CODES
 from consilience.system.errors import InvalidPredictions
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
-
-    import polars as pl
 
     from consilience.files.lake.partitions import Partition
     from consilience.system.arrays import IntArray
@@ -36,15 +35,13 @@ class Spooled(NamedTuple):
     data_set: int  # which data set it belongs to
 
 
-def n_buckets(contents: Contents) -> int:
+def n_buckets(contents: Inventory) -> int:
     """How many buckets the answers are sorted into."""
     return int(np.clip(-(-contents.n_numbers // NUMBERS_IN_BUCKET), 1, MOST_BUCKETS))
 
 
-def spool(own: Spooled, contents: Contents, folder: Path, size: int) -> None:
+def spool(own: Spooled, contents: Inventory, folder: Path, size: int) -> None:
     """Sort a partition into so many buckets; all of it is there in the end, or nothing."""
-    import polars as pl  # noqa: PLC0415 - only tables need it
-
     target = folder / f"{own.place:06d}"
     if target.exists():
         return
@@ -65,10 +62,8 @@ def spool(own: Spooled, contents: Contents, folder: Path, size: int) -> None:
         raise
 
 
-def _long(lazy: pl.LazyFrame, data_set: int, contents: Contents) -> pl.LazyFrame:
+def _long(lazy: pl.LazyFrame, data_set: int, contents: Inventory) -> pl.LazyFrame:
     """Rows of an item, a member's place, and a label's place or a number for each class."""
-    import polars as pl  # noqa: PLC0415 - only tables need it
-
     meaning = contents.meanings[data_set]
     rows = lazy.select(meaning.columns)
     if meaning.has_member_columns:
@@ -81,9 +76,7 @@ def _long(lazy: pl.LazyFrame, data_set: int, contents: Contents) -> pl.LazyFrame
     return rows.select(pl.col(meaning.item).alias("item"), member.alias("member"), *_answers(meaning, contents))
 
 
-def _answers(meaning: Meaning, contents: Contents) -> list[pl.Expr]:
-    import polars as pl  # noqa: PLC0415 - only tables need it
-
+def _answers(meaning: Meaning, contents: Inventory) -> list[pl.Expr]:
     column = pl.col("answer" if meaning.has_member_columns else meaning.answers[0])
     if contents.label_values is not None:
         return [contents.label_values.place(column).alias("label")]
@@ -103,16 +96,14 @@ class CodedBucket(NamedTuple):
     items: pl.Series
     codes: IntArray
     n_answers: IntArray
-    n_left_out: int
+    n_left_out: int = 0  # of items that are as all should be
 
 
-def read_codes(folder: Path, bucket: int, contents: Contents, spooled: Sequence[Spooled]) -> CodedBucket | None:
+def read_codes(folder: Path, bucket: int, contents: Inventory, spooled: Sequence[Spooled]) -> CodedBucket | None:
     """The votes of a bucket as numbers, added up in polars; None where some item is not as all should be.
 
     Such are items without an answer, with two answers of a member, or without a row of some member's data set.
     """
-    import polars as pl  # noqa: PLC0415 - only tables need it
-
     files, base = _files(folder, [bucket], spooled), len(contents.classes) + 1
     if contents.is_soft or not files or base ** len(contents.members) >= MOST_CODES:
         return None
@@ -130,7 +121,7 @@ def read_codes(folder: Path, bucket: int, contents: Contents, spooled: Sequence[
     if not found.select(is_usual.all()).item():
         return None
     found = found.sort("item")
-    return CodedBucket(found["item"], found["code"].to_numpy(), found["n_answers"].to_numpy(), 0)
+    return CodedBucket(found["item"], found["code"].to_numpy(), found["n_answers"].to_numpy())
 
 
 def _files(folder: Path, which: Sequence[int], spooled: Sequence[Spooled]) -> list[tuple[Spooled, Path]]:
@@ -152,11 +143,9 @@ class Bucket(NamedTuple):
 
 
 def read_buckets(
-    folder: Path, which: Sequence[int], contents: Contents, spooled: Sequence[Spooled], scale: Any, *, skips: bool
+    folder: Path, which: Sequence[int], contents: Inventory, spooled: Sequence[Spooled], scale: Any, *, skips: bool
 ) -> Bucket | None:
     """The items of these buckets, in their order; None where there are none."""
-    import polars as pl  # noqa: PLC0415 - only tables need it
-
     files = _files(folder, which, spooled)
     if not files:
         return None
@@ -173,7 +162,7 @@ def read_buckets(
     return None if found is None else found._replace(n_left_out=n_silent + len(rows) - len(single))
 
 
-def _bucket(rows: pl.DataFrame, contents: Contents, scale: Any) -> Bucket | None:
+def _bucket(rows: pl.DataFrame, contents: Inventory, scale: Any) -> Bucket | None:
     """The answers in rows that are sorted by item."""
     if not len(rows):
         return None
@@ -184,15 +173,13 @@ def _bucket(rows: pl.DataFrame, contents: Contents, scale: Any) -> Bucket | None
 
 
 def _without_repeats(
-    rows: pl.DataFrame, contents: Contents, spooled: Sequence[Spooled], *, skips: bool
+    rows: pl.DataFrame, contents: Inventory, spooled: Sequence[Spooled], *, skips: bool
 ) -> pl.DataFrame:
     """Rows with one answer each; raises if two partitions have an answer of the same member to the same item.
 
     In a table with a row for each answer a member may answer twice in one partition, but not in one with a row for each
     item.
     """
-    import polars as pl  # noqa: PLC0415 - only tables need it
-
     rows = rows.sort("item", "member", "source", maintain_order=True)
     is_again = (rows["item"] == rows["item"].shift()) & (rows["member"] == rows["member"].shift())
     if contents.member_values is not None:
@@ -216,10 +203,8 @@ def _without_repeats(
     )
 
 
-def _check_same_items(rows: pl.DataFrame, contents: Contents, spooled: Sequence[Spooled]) -> None:
+def _check_same_items(rows: pl.DataFrame, contents: Inventory, spooled: Sequence[Spooled]) -> None:
     """Raise if each data set has the answers of one member, and one lacks an item that another has."""
-    import polars as pl  # noqa: PLC0415 - only tables need it
-
     n_sets = len(contents.meanings)
     if contents.member_values is not None or n_sets == 1:
         return
@@ -233,10 +218,8 @@ def _check_same_items(rows: pl.DataFrame, contents: Contents, spooled: Sequence[
         )
 
 
-def _answered(rows: pl.DataFrame, contents: Contents, *, skips: bool) -> tuple[pl.DataFrame, int]:
+def _answered(rows: pl.DataFrame, contents: Inventory, *, skips: bool) -> tuple[pl.DataFrame, int]:
     """The rows with an answer, and how many items have none; raises if there are such items."""
-    import polars as pl  # noqa: PLC0415 - only tables need it
-
     if contents.is_soft:
         is_given = rows.select(~pl.all_horizontal(pl.col("^p[0-9]+$").is_null())).to_series()
     else:
@@ -253,7 +236,7 @@ def _answered(rows: pl.DataFrame, contents: Contents, *, skips: bool) -> tuple[p
     return kept, len(silent)
 
 
-def _predictions(rows: pl.DataFrame, place: IntArray, contents: Contents, scale: Any) -> Predictions:
+def _predictions(rows: pl.DataFrame, place: IntArray, contents: Inventory, scale: Any) -> Predictions:
     axes = axes_of(contents, int(place[-1]) + 1)
     members = rows["member"].to_numpy().astype(np.intp)
     if not contents.is_soft:
@@ -262,7 +245,7 @@ def _predictions(rows: pl.DataFrame, place: IntArray, contents: Contents, scale:
     return of_answers(place, members, as_probabilities(numbers, scale), axes, partial=False)
 
 
-def axes_of(contents: Contents, n_items: int) -> Axes:
+def axes_of(contents: Inventory, n_items: int) -> Axes:
     """The members and classes of all data sets, and so many items without names."""
     return Axes(
         Axis("member", len(contents.members), contents.members),

@@ -8,20 +8,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, final
 
 import numpy as np
+import polars as pl
 
 from consilience.aggregators import load
 from consilience.data.predictions import of_answers
 from consilience.data.tables.told import FUSED
-from consilience.files.lake.buckets import (
-    Bucket,
-    CodedBucket,
-    Spooled,
-    axes_of,
-    n_buckets,
-    read_buckets,
-    read_codes,
-    spool,
-)
+from consilience.files.lake import buckets
+from consilience.files.lake.buckets import Bucket, CodedBucket, Spooled, axes_of
 from consilience.files.lake.manifest import Places
 from consilience.files.lake.meaning import contents_of, facts_of, is_full, may_skip, meaning_of
 from consilience.files.lake.partitions import data_set
@@ -37,21 +30,17 @@ if TYPE_CHECKING:
     from consilience.aggregators.base import AbstractAggregator
     from consilience.data.predictions import Predictions
     from consilience.data.tables.told import Told
-    from consilience.files.lake.meaning import Contents, Facts, Meaning
+    from consilience.files.lake.meaning import Inventory, Meaning, PartitionFacts
     from consilience.files.lake.partitions import DataSet, Partition
     from consilience.system.arrays import FloatArray, IntArray
 
-MOST_PATTERNS = 2**21
-"""Votes of up to so many patterns are learned from by their counts; of more, a sample is."""
-
-SAMPLED_NUMBERS = 2**23
-"""A sample has about so many labels or numbers."""
-
+MOST_PATTERNS = 2**21  # votes of up to so many patterns are learned from by their counts; of more, a sample is
+SAMPLED_NUMBERS = 2**23  # a sample has about so many labels or numbers
 OWN_COLUMNS = ("item", *FUSED)
 """What classes must not be called that have a column: beside items, what every table of answers may have."""
 
 
-class Fused(NamedTuple):
+class LakeResult(NamedTuple):
     """What a run has done."""
 
     words: list[str]  # how each data set was understood
@@ -68,7 +57,7 @@ class Fused(NamedTuple):
 
 
 @final
-class Fusion:
+class LakeRun:
     """A run that fuses data sets into a folder of parts. One that was killed goes on where it was.
 
     `settings` are all options that change the output; a run goes on only with the same. With `skips` it leaves out, and
@@ -93,7 +82,7 @@ class Fusion:
         self.scale = "logits" if logits else "counts" if told.normalize else None
         self.skipped: dict[str, str] = {}
         self.spooled: list[Spooled] = []
-        self.contents: Contents
+        self.contents: Inventory
 
     def run(
         self,
@@ -101,48 +90,43 @@ class Fusion:
         *,
         with_posterior: bool = False,
         save: Path | None = None,
-    ) -> Fused:
+    ) -> LakeResult:
         """Fuse, with a fitted model that `fit` makes of predictions, and `save` it."""
         if (before := self.places.begin(self.data_sets, self.settings)) is not None:
-            return Fused(**before)._replace(is_old=True)
+            return LakeResult(**before)._replace(is_old=True)
         try:
-            fused = self._made(fit, with_posterior=with_posterior, save=save)
+            self._understand(with_posterior=with_posterior)
+            self._spool()
+            model, learned_from = self._model(fit)
+            for place in range(self.n_buckets):
+                self._answer(place, model, with_posterior=with_posterior)
+                self.progress.finish()
+            if save is not None:
+                model.save(save, posterior=False)
+            fused = self._fused(learned_from)
         except ValueError:
             self.places.forget()  # with the same input and options it would never go on
             raise
         self.places.finish({"fused": fused._asdict()})
         return fused
 
-    def _made(
-        self, fit: Callable[[Predictions], AbstractAggregator], *, with_posterior: bool, save: Path | None
-    ) -> Fused:
-        self._understand()
-        if with_posterior:
-            _check_columns(self.contents.classes)
-        self._spool()
-        model, learned_from = self._model(fit)
-        for place in range(self.n_buckets):
-            self._answer(place, model, with_posterior=with_posterior)
-            self.progress.finish()
-        if save is not None:
-            model.save(save, posterior=False)
-        return self._fused(learned_from)
-
     # ---- in ---------------------------------------------------------------------------------------------------
 
-    def _understand(self) -> None:
+    def _understand(self, *, with_posterior: bool) -> None:
         self.progress.begin("looking at partitions")
         meanings = [meaning_of(data, self.told, self.scale, skips=self.skips) for data in self.data_sets]
         meanings = [own.in_order_of(meanings[0]) for own in meanings]
         _check_fit_together(self.data_sets, meanings)
         facts = [self._facts(data, meaning) for data, meaning in zip(self.data_sets, meanings, strict=True)]
         self.contents = contents_of(self.data_sets, meanings, facts, self.told)
-        self.n_buckets = n_buckets(self.contents)
+        if with_posterior and (taken := [name for name in self.contents.classes if name in OWN_COLUMNS]):
+            raise InvalidPredictions(f"a table cannot have a column {taken[0]!r} for a class of that name")
+        self.n_buckets = buckets.n_buckets(self.contents)
         n_partitions = sum(len(data.partitions) for data in self.data_sets)
         self.progress.expect(n_partitions + self.n_buckets * (1 if self.contents.is_soft else 2))
 
-    def _facts(self, data: DataSet, meaning: Meaning) -> list[Facts]:
-        found: list[Facts] = []
+    def _facts(self, data: DataSet, meaning: Meaning) -> list[PartitionFacts]:
+        found: list[PartitionFacts] = []
         for partition in data.partitions:
             try:
                 found.append(facts_of(partition, meaning, self.scale, found[0] if found else None))
@@ -164,7 +148,7 @@ class Fusion:
             own = Spooled(partition, place, which)
             try:
                 if partition.path not in self.skipped:
-                    spool(own, self.contents, self.places.spool, self.n_buckets)
+                    buckets.spool(own, self.contents, self.places.spool, self.n_buckets)
                     self.spooled.append(own)
             except InvalidPredictions as error:
                 self._skip(partition, error)
@@ -175,12 +159,12 @@ class Fusion:
                 raise
             self.progress.finish()
 
-    def bucket(self, place: int) -> CodedBucket | Bucket | None:
+    def _bucket(self, place: int) -> CodedBucket | Bucket | None:
         """The items of a bucket; None where there are none."""
-        return read_codes(self.places.spool, place, self.contents, self.spooled) or self._whole(place)
+        return buckets.read_codes(self.places.spool, place, self.contents, self.spooled) or self._whole(place)
 
     def _whole(self, *which: int) -> Bucket | None:
-        return read_buckets(self.places.spool, which, self.contents, self.spooled, self.scale, skips=self.skips)
+        return buckets.read_buckets(self.places.spool, which, self.contents, self.spooled, self.scale, skips=self.skips)
 
     # ---- the fit ----------------------------------------------------------------------------------------------
 
@@ -204,15 +188,14 @@ class Fusion:
         self.progress.begin("counting patterns of votes")
         codes, counts = np.empty(0, dtype=np.int64), np.empty(0)
         for place in range(self.n_buckets):
-            found = self.bucket(place)
+            found = self._bucket(place)
             self.progress.finish()
-            if isinstance(found, Bucket):  # of which some items are unusual
-                own = codes_of(found.predictions)
-                found = None if own is None else CodedBucket(found.items, own, found.n_answers, 0)
-                if own is None:
-                    return None
-            if found is not None:
-                codes, counts = _merged(codes, counts, found.codes)
+            if found is None:
+                continue
+            new = codes_of(found.predictions) if isinstance(found, Bucket) else found.codes  # some items are unusual
+            if new is None:
+                return None
+            codes, counts = _merged(codes, counts, new)
             if len(codes) > MOST_PATTERNS:
                 return None
         if not len(codes):
@@ -242,11 +225,9 @@ class Fusion:
 
     def _answer(self, place: int, model: AbstractAggregator, *, with_posterior: bool) -> None:
         """Write the part of a bucket, whole, unless an earlier run has."""
-        import polars as pl  # noqa: PLC0415 - only tables need it
-
         target = self.places.parts / f"part-{place:05d}.parquet"
         self.progress.begin("answering")
-        if target.is_file() or (bucket := self.bucket(place)) is None:
+        if target.is_file() or (bucket := self._bucket(place)) is None:
             return
         posterior = self._posterior(bucket, model)
         best, names = position_of_largest(posterior), pl.Series(self.contents.classes)
@@ -269,14 +250,12 @@ class Fusion:
         patterns, place = np.unique(bucket.codes, return_inverse=True)
         return np.asarray(to_numpy(model.predict_proba(self._of_codes(patterns)))[place])
 
-    def _fused(self, learned_from: str) -> Fused:
-        import polars as pl  # noqa: PLC0415 - only tables need it
-
+    def _fused(self, learned_from: str) -> LakeResult:
         parts = sorted(self.places.parts.glob("*.parquet"))
         counted = pl.scan_parquet(parts).group_by("answer").agg(pl.len().alias("items"), pl.col("n_answers").sum())
         counts = {answer: (n, n_answers) for answer, n, n_answers in counted.collect(engine="streaming").iter_rows()}
         n_items = sum(n for n, _ in counts.values())
-        return Fused(
+        return LakeResult(
             words=[f"{data.source}: {m.words}" for data, m in zip(self.data_sets, self.contents.meanings, strict=True)],
             members=self.contents.members,
             classes=self.contents.classes,
@@ -311,9 +290,3 @@ def _check_fit_together(data_sets: list[DataSet], meanings: list[Meaning]) -> No
             f"a table with a column for each member must be one data set; got {len(data_sets)}: put its files in a "
             "folder, or give a pattern in quotes"
         )
-
-
-def _check_columns(classes: list[str]) -> None:
-    taken = [name for name in classes if name in OWN_COLUMNS]
-    if taken:
-        raise InvalidPredictions(f"a table cannot have a column {taken[0]!r} for a class of that name")

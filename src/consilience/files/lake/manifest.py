@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, final
 
 from consilience.system.atomic import whole_file
 from consilience.system.errors import InvalidPredictions
@@ -15,42 +15,25 @@ if TYPE_CHECKING:
     from consilience.files.lake.partitions import DataSet
 
 
-class Places(NamedTuple):
+@final
+class Places:
     """Where a run writes. The output appears whole in the end; until then all is in a folder beside it."""
 
-    output: Path
-
-    @property
-    def work(self) -> Path:
-        """What is not finished yet."""
-        return self.output.with_name(f"{self.output.name}.partial")
-
-    @property
-    def spool(self) -> Path:
-        """The buckets."""
-        return self.work / "spool"
-
-    @property
-    def parts(self) -> Path:
-        """The parts of the output."""
-        return self.work / "parts"
-
-    @property
-    def model(self) -> Path:
-        """The fitted model."""
-        return self.work / "model.npz"
-
-    @property
-    def manifest(self) -> Path:
-        """What the finished output was made of."""
-        return self.output.with_name(f"{self.output.name}.manifest.json")
+    def __init__(self, output: Path) -> None:
+        self.output = output
+        self.manifest = output.with_name(f"{output.name}.manifest.json")  # what the finished output was made of
+        self.work = output.with_name(f"{output.name}.partial")  # what is not finished yet
+        self.begun = self.work / "manifest.json"
+        self.spool, self.parts = self.work / "spool", self.work / "parts"  # the buckets, and the parts of the output
+        self.model = self.work / "model.npz"
 
     def begin(self, data_sets: list[DataSet], settings: dict[str, Any]) -> dict[str, Any] | None:
         """Make the folders, or find those of an earlier run; what it has found if it has finished.
 
         Raises if that run had another input or other settings.
         """
-        begun = json.loads(json.dumps({"settings": settings, "inputs": _inputs(data_sets)}))
+        inputs = [part._asdict() for data in data_sets for part in data.partitions]
+        begun = json.loads(json.dumps({"settings": settings, "inputs": inputs}))
         if self.output.is_dir() and any(self.output.iterdir()):
             if not self.manifest.is_file():
                 raise FileExistsError(17, "the output must be a new or empty folder", str(self.output))
@@ -61,18 +44,17 @@ class Places(NamedTuple):
             raise NotADirectoryError(20, "the output must be a folder", str(self.output))
         self.spool.mkdir(parents=True, exist_ok=True)
         self.parts.mkdir(exist_ok=True)
-        kept = self.work / "manifest.json"
-        if kept.is_file():
-            self._check_same(kept, begun)
+        if self.begun.is_file():
+            self._check_same(self.begun, begun)
         else:
-            _write(kept, begun)
+            _write(self.begun, begun)
         for left in self.spool.glob(".*"):
             shutil.rmtree(left, ignore_errors=True)  # of a run that was killed
         return None
 
     def finish(self, found: dict[str, Any]) -> None:
         """Put the parts in their place."""
-        begun = json.loads((self.work / "manifest.json").read_text(encoding="utf-8"))
+        begun = json.loads(self.begun.read_text(encoding="utf-8"))
         _write(self.manifest, begun | found)
         if self.output.is_dir():
             self.output.rmdir()
@@ -87,25 +69,15 @@ class Places(NamedTuple):
         before = json.loads(path.read_text(encoding="utf-8"))
         old, new = ({own["path"]: own for own in each["inputs"]} for each in (before, begun))
         changed = [name for name in sorted({*old, *new}) if old.get(name) != new.get(name)]
+        where = self.output if path == self.manifest else self.work
+        begin_anew = f"delete {where} to begin anew, or write to another folder"
         if changed:
-            raise InvalidPredictions(
-                f"{changed[0]} has changed since {self.output} was begun: {self._begin_anew(path)}"
-            )
+            raise InvalidPredictions(f"{changed[0]} has changed since {self.output} was begun: {begin_anew}")
         if before["settings"] != begun["settings"]:
             other = next(n for n, value in begun["settings"].items() if before["settings"].get(n) != value)
-            raise InvalidPredictions(
-                f"{self.output} was begun with other options, {other} = {before['settings'].get(other)!r}: "
-                f"{self._begin_anew(path)}"
-            )
+            had = f"{other} = {before['settings'].get(other)!r}"
+            raise InvalidPredictions(f"{self.output} was begun with other options, {had}: {begin_anew}")
         return dict(before)
-
-    def _begin_anew(self, path: Path) -> str:
-        where = self.output if path == self.manifest else self.work
-        return f"delete {where} to begin anew, or write to another folder"
-
-
-def _inputs(data_sets: list[DataSet]) -> list[dict[str, Any]]:
-    return [part._asdict() for data in data_sets for part in data.partitions]
 
 
 def _write(path: Path, value: Any) -> None:

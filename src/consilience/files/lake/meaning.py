@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
+import polars as pl
 
 from consilience.data.axes import some
 from consilience.data.names import as_written, sorted_names
@@ -20,22 +21,15 @@ from consilience.system.untrusted import reason_of
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    import polars as pl
-
     from consilience.data.tables.told import Told
     from consilience.system.arrays import IntArray
 
-HEADS, HEAD_ROWS = 8, 2000
-"""The first rows of so many partitions are looked at."""
-
+HEADS, HEAD_ROWS = 8, 2000  # the first rows of so many partitions are looked at
 WHOLE_ITEMS = 200
 """All rows of so many items are looked at too, where rows may be items: those of each member may stand together."""
 
-FULL = re.compile(r"No space left|os error (27|28|122)\b")
-"""How polars says that the disk is full: its errors have no number."""
-
-MOST_VALUES = 100_000
-"""Labels with more different values than this are none."""
+FULL = re.compile(r"No space left|os error (27|28|122)\b")  # how polars says that the disk is full, without its number
+MOST_VALUES = 100_000  # labels with more different values than this are none
 
 
 class Meaning(NamedTuple):
@@ -49,9 +43,14 @@ class Meaning(NamedTuple):
     words: str
 
     @property
+    def names(self) -> list[str]:
+        """The columns that name items and members."""
+        return [self.item] if self.member is None else [self.item, self.member]
+
+    @property
     def columns(self) -> list[str]:
         """All that is read."""
-        return [self.item, *([] if self.member is None else [self.member]), *self.answers]
+        return [*self.names, *self.answers]
 
     def in_order_of(self, other: Meaning) -> Meaning:
         """The same with classes in the order of another meaning, if they are the same classes."""
@@ -74,8 +73,6 @@ class Values(NamedTuple):
 
     def place(self, column: pl.Expr) -> pl.Expr:
         """The place of each row's value; null where it is no answer."""
-        import polars as pl  # noqa: PLC0415 - only tables need it
-
         order = np.argsort(self.places)
         if self.values.dtype == pl.String and np.array_equal(self.places[order], np.arange(len(order))):
             return column.cast(pl.Enum(self.values.gather(order))).to_physical().cast(pl.UInt32)  # faster
@@ -84,7 +81,7 @@ class Values(NamedTuple):
         return column.replace_strict(self.values.filter(is_answer), places, default=None, return_dtype=pl.UInt32)
 
 
-class Contents(NamedTuple):
+class Inventory(NamedTuple):
     """What is in all data sets together."""
 
     meanings: list[Meaning]  # of each data set
@@ -108,8 +105,6 @@ class Contents(NamedTuple):
 
 def meaning_of(data: DataSet, told: Told, scale: Any, *, skips: bool) -> Meaning:
     """What some rows tell of the columns."""
-    import polars as pl  # noqa: PLC0415 - only tables need it
-
     heads = _read(data, lambda lazy: lazy.head(HEAD_ROWS).collect(), skips=skips)
     try:
         meaning = _of_rows(heads, data, told, scale)
@@ -145,8 +140,6 @@ def _read(data: DataSet, read: Callable[[pl.LazyFrame], pl.DataFrame], *, skips:
 
 def _of_rows(parts: dict[str, pl.DataFrame], of: DataSet, told: Told, scale: Any) -> Meaning:
     """What rows of some partitions tell; raises if they tell nothing."""
-    import polars as pl  # noqa: PLC0415 - only tables need it
-
     rows = pl.concat(parts.values()).unique(maintain_order=True)  # a partition may be there twice: noticed later
     columns = Columns({name: of_polars(name, rows[name], as_written) for name in rows.columns}, stem=of.name)
     if not len(columns) or not columns.n_rows:
@@ -179,7 +172,12 @@ def may_skip(error: InvalidPredictions) -> InvalidPredictions:
 
 
 def _meaning(roles: Mapping[str, Sequence[Any]], words: str, scale: str | None) -> Meaning:
-    _check_roles(roles)
+    if not roles.get("item"):
+        raise InvalidPredictions(
+            "a data set must have a column of items, since its rows come in no order: name it with ", Say("item")
+        )
+    if "probability" in roles or ("class" in roles and "label" in roles):
+        raise InvalidPredictions("a data set must have labels alone, or a number for each class in a row; it has both")
     if scale is None and (" in per cent" in words or words.startswith("logits") or ", logits of" in words):
         raise InvalidPredictions("numbers of a data set must be probabilities, or logits if --logits says so")
     item = roles["item"][0]
@@ -192,20 +190,10 @@ def _meaning(roles: Mapping[str, Sequence[Any]], words: str, scale: str | None) 
     return Meaning(item, member, tuple(answers), "labels", (), words)
 
 
-def _check_roles(roles: Mapping[str, Sequence[Any]]) -> None:
-    """Raise if items have no column, or answers are given in two ways."""
-    if not roles.get("item"):
-        raise InvalidPredictions(
-            "a data set must have a column of items, since its rows come in no order: name it with ", Say("item")
-        )
-    if "probability" in roles or ("class" in roles and "label" in roles):
-        raise InvalidPredictions("a data set must have labels alone, or a number for each class in a row; it has both")
-
-
 # ---- on the whole -----------------------------------------------------------------------------------------
 
 
-class Facts(NamedTuple):
+class PartitionFacts(NamedTuple):
     """What a partition holds."""
 
     n_rows: int
@@ -217,8 +205,6 @@ class Facts(NamedTuple):
 
 def reading(partition: Partition, read: Callable[[Any], Any]) -> Any:
     """What is read of a partition; raises a sentence with its name."""
-    import polars as pl  # noqa: PLC0415 - only tables need it
-
     try:
         return read(scan(partition))
     except (Exception, pl.exceptions.PanicException) as error:  # polars raises many kinds
@@ -232,47 +218,28 @@ def is_full(error: BaseException) -> bool:
     return getattr(error, "errno", None) in (27, 28, 122) or FULL.search(str(error)) is not None
 
 
-def facts_of(partition: Partition, meaning: Meaning, scale: Any, first: Facts | None) -> Facts:
+def facts_of(partition: Partition, meaning: Meaning, scale: Any, first: PartitionFacts | None) -> PartitionFacts:
     """The different values of a partition; raises if its columns are not those of the first one, if that is known."""
-    found: Facts = reading(partition, lambda lazy: _facts(lazy, partition.path, meaning, scale, first))
+    found: PartitionFacts = reading(partition, lambda lazy: _facts(lazy, partition.path, meaning, scale, first))
     return found
 
 
-def _facts(lazy: pl.LazyFrame, path: str, meaning: Meaning, scale: Any, first: Facts | None) -> Facts:
+def _facts(lazy: pl.LazyFrame, path: str, meaning: Meaning, scale: Any, first: PartitionFacts | None) -> PartitionFacts:
     every = lazy.collect_schema()
     own = {name: every.get(name) for name in meaning.columns}
-    _check_schema(own, own if first is None else first.schema, path)
+    for name, kind in (own if first is None else first.schema).items():
+        if own[name] is None or own[name] != kind:
+            got = "none" if own[name] is None else f"one of {own[name]}"
+            as_others = "" if kind is None else f" of {kind}, as others have"
+            raise InvalidPredictions(f"{path} must have the column {name!r}{as_others}; it has {got}")
     found = lazy.select(**_asked(meaning, scale)).collect(engine="streaming")
-    if empty := [name for name in _named(meaning) if found[f"empty {name}"][0]]:
+    if empty := [name for name in meaning.names if found[f"empty {name}"][0]]:
         raise InvalidPredictions(f"{path}: column {empty[0]!r} must have no missing values; some rows are empty")
     together = _pooled([found[name][0] for name in found.columns if name.startswith("values ")])
     members = found["members"][0] if "members" in found.columns else None
     if meaning.kind == "labels":
-        return Facts(found["n_rows"][0], members, together, [], own)
+        return PartitionFacts(found["n_rows"][0], members, together, [], own)
     widths = [] if together is None else together.to_list()
-    _check_rows(found, widths, first, path)
-    return Facts(found["n_rows"][0], members, None, widths, own)
-
-
-def _named(meaning: Meaning) -> list[str]:
-    """The columns that name items and members."""
-    return [name for name in (meaning.item, meaning.member) if name is not None]
-
-
-def _asked(meaning: Meaning, scale: Any) -> dict[str, pl.Expr]:
-    """What is asked of a partition in one pass."""
-    import polars as pl  # noqa: PLC0415 - only tables need it
-
-    asked = {"n_rows": pl.len(), **{f"empty {name}": pl.col(name).null_count() for name in _named(meaning)}}
-    if meaning.member is not None:
-        asked["members"] = pl.col(meaning.member).unique().implode()
-    if meaning.kind != "labels" and scale is None:
-        asked["wrong"] = pl.col(meaning.item).filter(_is_wrong(meaning)).first()
-    return asked | _values_asked(meaning)
-
-
-def _check_rows(found: pl.DataFrame, widths: list[int], first: Facts | None, path: str) -> None:
-    """Raise where lists are of several lengths, or where numbers are no probabilities."""
     wanted = first.widths if first is not None and first.widths else widths[:1]
     if set(widths) - set(wanted):
         raise InvalidPredictions(f"{path} must have lists of {wanted[0]} numbers, as others; it has {some(widths)}")
@@ -281,12 +248,24 @@ def _check_rows(found: pl.DataFrame, widths: list[int], first: Facts | None, pat
             f"{path} must have probabilities, from 0 to 1 and with a sum of 1; those of item {wrong!r} are none. Add "
             "--logits if they are logits, --normalize if they are counts"
         )
+    return PartitionFacts(found["n_rows"][0], members, None, widths, own)
+
+
+def _asked(meaning: Meaning, scale: Any) -> dict[str, pl.Expr]:
+    """What is asked of a partition in one pass."""
+    asked = {"n_rows": pl.len(), **{f"empty {name}": pl.col(name).null_count() for name in meaning.names}}
+    if meaning.member is not None:
+        asked["members"] = pl.col(meaning.member).unique().implode()
+    if meaning.kind != "labels" and scale is None:
+        asked["wrong"] = pl.col(meaning.item).filter(_is_wrong(meaning)).first()
+    for name in meaning.answers if meaning.kind != "rows" else ():  # their labels, or the lengths of their lists
+        values = pl.col(name) if meaning.kind == "labels" else pl.col(name).list.len()
+        asked[f"values {name}"] = values.drop_nulls().unique().implode()
+    return asked
 
 
 def _is_wrong(meaning: Meaning) -> pl.Expr:
     """Whether a row has numbers that are no probabilities; missing ones, null or NaN, are not wrong."""
-    import polars as pl  # noqa: PLC0415 - only tables need it
-
     if meaning.kind == "rows":
         numbers = [pl.col(name).cast(pl.Float64).fill_nan(None) for name in meaning.answers]
         return _is_off(pl.min_horizontal(numbers), pl.sum_horizontal(numbers), pl.lit(len(numbers)))
@@ -300,25 +279,9 @@ def _is_off(least: pl.Expr, total: pl.Expr, n_classes: pl.Expr) -> pl.Expr:
     return least.is_not_nan() & ((least < 0) | ((total - 1).abs() > tolerance))
 
 
-def _values_asked(meaning: Meaning) -> dict[str, pl.Expr]:
-    """The distinct labels of each column, or the lengths of its lists."""
-    import polars as pl  # noqa: PLC0415 - only tables need it
-
-    columns = {name: pl.col(name) for name in meaning.answers if meaning.kind != "rows"}
-    values = columns if meaning.kind == "labels" else {name: column.list.len() for name, column in columns.items()}
-    return {f"values {name}": value.drop_nulls().unique().implode() for name, value in values.items()}
-
-
-def _check_schema(own: dict[str, Any], schema: dict[str, Any], path: str) -> None:
-    """Raise if a partition lacks a column, or has it of another kind than the others."""
-    for name, kind in schema.items():
-        if own[name] is None or own[name] != kind:
-            got = "none" if own[name] is None else f"one of {own[name]}"
-            wanted = "" if kind is None else f" of {kind}, as others have"
-            raise InvalidPredictions(f"{path} must have the column {name!r}{wanted}; it has {got}")
-
-
-def contents_of(data_sets: list[DataSet], meanings: list[Meaning], facts: list[list[Facts]], told: Told) -> Contents:
+def contents_of(
+    data_sets: list[DataSet], meanings: list[Meaning], facts: list[list[PartitionFacts]], told: Told
+) -> Inventory:
     """What all facts of the partitions of each data set tell together."""
     every = [own for some_facts in facts for own in some_facts]
     kinds = sorted({str(own.schema[meanings[0].item]) for own in every})
@@ -328,17 +291,19 @@ def contents_of(data_sets: list[DataSet], meanings: list[Meaning], facts: list[l
     members, member_values = _members(data_sets, meanings, every)
     labels = _pooled([own.labels for own in every])
     if labels is None:
-        return Contents(meanings, members, _class_names(meanings, every, told), member_values, None, n_rows)
+        return Inventory(meanings, members, _class_names(meanings, every, told), member_values, None, n_rows)
     if len(labels) > MOST_VALUES or (not told.are_named and len(labels) > max(FEW, n_rows / ROWS_PER_VALUE)):
         raise InvalidPredictions(
             f"labels must be classes that members give again and again; there are {len(labels):,} different ones, such "
             f"as {some(labels[:3].to_list())}"
         )
     (places,), classes = pooled_labels([of_polars(meanings[0].answers[0], labels, as_written)], told.classes)
-    return Contents(meanings, members, list(map(as_written, classes)), member_values, Values(labels, places), n_rows)
+    return Inventory(meanings, members, list(map(as_written, classes)), member_values, Values(labels, places), n_rows)
 
 
-def _members(data_sets: list[DataSet], meanings: list[Meaning], every: list[Facts]) -> tuple[list[str], Values | None]:
+def _members(
+    data_sets: list[DataSet], meanings: list[Meaning], every: list[PartitionFacts]
+) -> tuple[list[str], Values | None]:
     first = meanings[0]
     if first.member is None:
         names = list(map(as_written, first.answers)) if first.has_member_columns else [own.name for own in data_sets]
@@ -354,13 +319,11 @@ def _members(data_sets: list[DataSet], meanings: list[Meaning], every: list[Fact
 
 def _pooled(parts: list[pl.Series | None]) -> pl.Series | None:
     """The different values of all partitions, sorted, so that their order is always the same."""
-    import polars as pl  # noqa: PLC0415 - only tables need it
-
     given = [part for part in parts if part is not None]
     return pl.concat(given).unique().sort() if given else None
 
 
-def _class_names(meanings: list[Meaning], every: list[Facts], told: Told) -> list[str]:
+def _class_names(meanings: list[Meaning], every: list[PartitionFacts], told: Told) -> list[str]:
     if meanings[0].kind == "rows":
         return list(meanings[0].classes)
     widths = sorted({width for own in every for width in own.widths})

@@ -3,27 +3,23 @@
 from __future__ import annotations
 
 import re
+from functools import partial
 from glob import glob, has_magic
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import polars as pl
+
 from consilience.data.axes import some
+from consilience.files.lake import REMOTE
 from consilience.system.errors import InvalidPredictions
 from consilience.system.untrusted import reason_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    import polars as pl
-
-REMOTE = re.compile(r"(s3a?|gc?s|az|azure|abfss?|adl|hf|https?)://")
-"""How addresses begin that polars can read."""
-
-HIVE = re.compile(r"[^/\\=]+=[^/\\]*[/\\]")
-"""A folder that is called by a column and its value, such as judge=ann/."""
-
-PATH = "consilience: path"
-"""A column of our own."""
+HIVE = re.compile(r"[^/\\=]+=[^/\\]*[/\\]")  # a folder that is called by a column and its value, such as judge=ann/
+PATH = "consilience: path"  # a column of our own
 
 
 class Partition(NamedTuple):
@@ -47,15 +43,6 @@ class DataSet(NamedTuple):
         return Path(parts[-1]).stem if parts else self.source
 
 
-def data_set_kind(source: str) -> str | None:
-    """What an argument is that can only be a data set; None if it may be a file."""
-    if REMOTE.match(source):
-        return "an address"
-    if Path(source).is_dir():
-        return "a directory"
-    return "a pattern" if has_magic(source) and not Path(source).exists() else None
-
-
 def data_set(source: str) -> DataSet:
     """The partitions that an argument names, in the order of their names."""
     paths = _remote(source) if REMOTE.match(source) else _local(source)
@@ -64,7 +51,10 @@ def data_set(source: str) -> DataSet:
     kinds = sorted({Path(path).suffix.lower() for path in paths})
     if len(kinds) > 1 or kinds[0] not in SCANS:
         raise InvalidPredictions(f"{source} must have files of one of {' '.join(SCANS)}; it has {some(kinds)}")
-    return DataSet(source, [_stamped(path) for path in sorted(paths)])
+    if REMOTE.match(source):
+        return DataSet(source, [Partition(path) for path in sorted(paths)])
+    about = {path: Path(path).stat() for path in sorted(paths)}
+    return DataSet(source, [Partition(path, own.st_size, own.st_mtime_ns) for path, own in about.items()])
 
 
 def _local(source: str) -> list[str]:
@@ -87,8 +77,6 @@ def _is_hidden(path: Path) -> bool:
 
 def _remote(source: str) -> list[str]:
     """The files at an address, as polars lists them."""
-    import polars as pl  # noqa: PLC0415 - only tables need it
-
     kind = Path(source).suffix.lower() or ".parquet"
     if kind not in SCANS:
         raise InvalidPredictions(f"{source} must have files of one of {' '.join(SCANS)}; got {kind!r}")
@@ -99,48 +87,22 @@ def _remote(source: str) -> list[str]:
     return list(paths.to_series().to_list())
 
 
-def _stamped(path: str) -> Partition:
-    if REMOTE.match(path):
-        return Partition(path)
-    about = Path(path).stat()
-    return Partition(path, about.st_size, about.st_mtime_ns)
-
-
 def scan(partition: Partition) -> pl.LazyFrame:
     """A partition, not read yet, whose lists of one length are lists as others."""
-    import polars as pl  # noqa: PLC0415 - only tables need it
-
-    lazy: pl.LazyFrame = SCANS[Path(partition.path).suffix.lower()](partition.path)
+    lazy = SCANS[Path(partition.path).suffix.lower()](partition.path)
     fixed = [name for name, kind in lazy.collect_schema().items() if isinstance(kind, pl.Array)]
     return lazy.with_columns(pl.col(fixed).arr.to_list()) if fixed else lazy
 
 
-def _scan_parquet(path: str, **options: Any) -> Any:
-    import polars as pl  # noqa: PLC0415 - only tables need it
-
+def _scan_parquet(path: str, **options: Any) -> pl.LazyFrame:
     return pl.scan_parquet(path, hive_partitioning=bool(HIVE.search(path)), **options)
 
 
-def _scan_text(separator: str) -> Callable[..., Any]:
-    def scan_csv(path: str, **options: Any) -> Any:
-        import polars as pl  # noqa: PLC0415 - only tables need it
-
-        return pl.scan_csv(path, separator=separator, infer_schema=False, **options)
-
-    return scan_csv
-
-
-def _scan_lines(path: str, **options: Any) -> Any:
-    import polars as pl  # noqa: PLC0415 - only tables need it
-
-    return pl.scan_ndjson(path, **options)
-
-
-SCANS: dict[str, Callable[..., Any]] = {
+SCANS: dict[str, Callable[..., pl.LazyFrame]] = {
     ".parquet": _scan_parquet,
-    ".csv": _scan_text(","),
-    ".tsv": _scan_text("\t"),
-    ".jsonl": _scan_lines,
-    ".ndjson": _scan_lines,
+    ".csv": partial(pl.scan_csv, separator=",", infer_schema=False),
+    ".tsv": partial(pl.scan_csv, separator="\t", infer_schema=False),
+    ".jsonl": pl.scan_ndjson,
+    ".ndjson": pl.scan_ndjson,
 }
 """How polars reads files by their suffix; a CSV file is text, as everywhere."""

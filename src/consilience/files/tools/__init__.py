@@ -8,69 +8,44 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from consilience.data.axes import some
-from consilience.files.tools import (
-    alpaca_eval,
-    argilla,
-    deepeval,
-    doccano,
-    helm,
-    inspect_ai,
-    label_studio,
-    lm_eval,
-    mechanical_turk,
-    mt_bench,
-    openai_evals,
-    prodigy,
-    promptfoo,
-    ragas,
-    reward_bench,
-    toloka,
-    wrench,
-    zooniverse,
-)
-from consilience.files.tools.export import Export, Given, Reader, not_classes
+from consilience.data.tables.columns import Columns
+from consilience.files.tools.annotation import argilla, doccano, label_studio, prodigy
+from consilience.files.tools.crowds import mturk, toloka, wrench, zooniverse
+from consilience.files.tools.export import Export, Given, Reader, has_all_of_one, not_classes
+from consilience.files.tools.harnesses import helm, inspect_ai, lm_eval, openai_evals
+from consilience.files.tools.judges import alpaca_eval, deepeval, mt_bench, promptfoo, ragas, reward_bench
 from consilience.system.errors import InvalidPredictions, Say
 from consilience.system.untrusted import reason_of
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from consilience.data.tables.columns import Columns
     from consilience.data.tables.told import Told
 
-READERS: dict[str, Reader] = {
-    module.READER.name: module.READER
-    for module in (
-        lm_eval,
-        inspect_ai,
-        promptfoo,
-        mt_bench,
-        openai_evals,
-        alpaca_eval,
-        reward_bench,
-        helm,
-        deepeval,
-        ragas,
-        label_studio,
-        doccano,
-        prodigy,
-        argilla,
-        mechanical_turk,
-        toloka,
-        zooniverse,
-        wrench,
-    )
-}
+EVALUATION = (lm_eval, inspect_ai, promptfoo, mt_bench, openai_evals, alpaca_eval, reward_bench, helm, deepeval, ragas)
+ANNOTATION = (label_studio, doccano, prodigy, argilla, mturk, toloka, zooniverse, wrench)
+READERS: dict[str, Reader] = {own.name: own for own in (*EVALUATION, *ANNOTATION)}
 
 
-def reader_of_json(data: Any, told: Told) -> Reader | None:
-    """The reader that the user names, or the one that recognises this JSON; None if it is no tool's."""
-    return _named(told, is_table=False) or _recognising(data, told, is_table=False)
-
-
-def reader_of_table(columns: Columns, told: Told) -> Reader | None:
-    """The reader that the user names, or the one that recognises these columns; None if they are no tool's."""
-    return _named(told, is_table=True) or _recognising(list(map(str, columns)), told, is_table=True)
+def reader_of(given: Any, told: Told) -> Reader | None:
+    """The reader that the user names, or the one that recognises this JSON or table; None if it is no tool's."""
+    is_table = isinstance(given, Columns)
+    if told.format is not None:
+        if told.format not in READERS:
+            raise InvalidPredictions(Say("format"), f" must be one of {', '.join(READERS)}; got {told.format!r}")
+        reader = READERS[told.format]
+        if not (reader.columns if is_table else reader.whole + reader.records):
+            kinds = ("JSON", "a table, such as .csv")
+            raise InvalidPredictions(f"{reader.title} writes {kinds[not is_table]}; got {kinds[is_table]}")
+        return reader
+    if told.are_named:  # a table of columns, the user says
+        return None
+    names = list(map(str, given)) if is_table else []
+    found = [own for own in READERS.values() if (own.recognises_columns(names) if is_table else own.recognises(given))]
+    if len(found) > 1:
+        options = [part for reader in found for part in (" or ", Say("format", reader.name))][1:]
+        raise InvalidPredictions("several tools write such files: say ", *options)
+    return found[0] if found else None
 
 
 def is_of_tool(data: Any) -> bool:
@@ -84,28 +59,6 @@ def told_apart(names: list[str]) -> list[str]:
         return names
     before = [names[:place].count(name) for place, name in enumerate(names)]
     return [f"{name} ({n + 1})" if n else name for name, n in zip(names, before, strict=True)]
-
-
-def _named(told: Told, *, is_table: bool) -> Reader | None:
-    if told.format is None:
-        return None
-    if told.format not in READERS:
-        raise InvalidPredictions(Say("format"), f" must be one of {', '.join(READERS)}; got {told.format!r}")
-    reader = READERS[told.format]
-    if not (reader.columns if is_table else reader.whole + reader.records):
-        kinds = ("JSON", "a table, such as .csv")
-        raise InvalidPredictions(f"{reader.title} writes {kinds[not is_table]}; got {kinds[is_table]}")
-    return reader
-
-
-def _recognising(data: Any, told: Told, *, is_table: bool) -> Reader | None:
-    if told.are_named:  # a table of columns, the user says
-        return None
-    found = [own for own in READERS.values() if (own.recognises_columns(data) if is_table else own.recognises(data))]
-    if len(found) > 1:
-        options = [part for reader in found for part in (" or ", Say("format", reader.name))][1:]
-        raise InvalidPredictions("several tools write such files: say ", *options)
-    return found[0] if found else None
 
 
 def export_of(reader: Reader, path: Path, data: Any, told: Told) -> Export:
@@ -128,15 +81,8 @@ def records_of(columns: Columns) -> list[dict[str, Any]]:
     return [dict(zip(cells, row, strict=True)) for row in zip(*cells.values(), strict=True)]
 
 
-REGIONS = (
-    frozenset({"start", "end"}),
-    frozenset({"start_offset", "end_offset"}),
-    frozenset({"x", "y"}),
-    frozenset({"points"}),
-    frozenset({"bbox"}),
-    frozenset({"segmentation"}),
-)
-"""A record with these keys marks a part of an item."""
+REGIONS = ("start end", "start_offset end_offset", "x y", "points", "bbox", "segmentation")
+"""A record with such keys marks a part of an item."""
 
 
 def are_spans(value: Any) -> bool:
@@ -149,7 +95,7 @@ def are_spans(value: Any) -> bool:
 def _has_regions(value: Any) -> bool:
     """Whether some list inside marks parts of items."""
     if isinstance(value, dict):
-        return any(value.keys() >= keys for keys in REGIONS) or any(map(_has_regions, value.values()))
+        return has_all_of_one(value, REGIONS) or any(map(_has_regions, value.values()))
     return isinstance(value, list) and (are_spans(value) or any(map(_has_regions, value)))
 
 

@@ -6,7 +6,7 @@ import json
 from collections import Counter
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
-from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, final
+from typing import TYPE_CHECKING, Any, NamedTuple, final
 
 import numpy as np
 
@@ -23,12 +23,10 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from consilience.data.tables.told import Told
+    from consilience.system.arrays import IntArray
 
-WORDS = 4
-"""With so many spaces, and mostly different, answers are sentences."""
-
-N_EXAMPLES, LONGEST = 3, 24
-"""How many answers are shown as an example, and how many characters of each part."""
+WORDS = 4  # with so many spaces, and mostly different, answers are sentences
+N_EXAMPLES, LONGEST = 3, 24  # so many answers are shown as an example, with so many characters of each part
 
 
 class Given(NamedTuple):
@@ -45,9 +43,9 @@ class Given(NamedTuple):
 
 
 @final
-@dataclass(frozen=True)
+@dataclass
 class Reader:
-    """One tool's form: how it is recognised, how it is read, and what it is read as.
+    """One tool's form: how it is recognised, and what it is read as. It decorates the function that reads it.
 
     A file is recognised by keys that stand together. `a/b` is the key b inside of a, `*` any text, and `a[]` a list
     without records inside. A tool may write several forms: an object as a whole, records, or a table with columns.
@@ -58,26 +56,32 @@ class Reader:
     item: str
     member: str
     label: str
-    read: Callable[[Given], Export]
     whole: tuple[str, ...] = ()  # each names the keys of one form
     records: tuple[str, ...] = ()
     columns: tuple[str, ...] = ()
     repeats_columns: bool = False  # the same ones for each member
     verified: str = ""  # where the form was looked up; empty if it could not be
+    read: Callable[[Given], Export] = field(init=False)
+
+    def __call__(self, read: Callable[[Given], Export]) -> Reader:
+        """The same, read by this function."""
+        self.read = read
+        return self
 
     def recognises(self, data: Any) -> bool:
         """Whether parsed JSON has the keys of one of the forms."""
-        is_list = isinstance(data, list)
-        first = (data[0] if data else None) if is_list else data
-        return any(_has_all(first, keys) for keys in (self.records if is_list else self.whole))
+        if isinstance(data, list):
+            return has_all_of_one(data[0] if data else None, self.records)
+        return has_all_of_one(data, self.whole)
 
     def recognises_columns(self, names: Iterable[str]) -> bool:
         """Whether a table has the columns of one of the forms."""
-        return any(_has_all(dict.fromkeys(names), keys) for keys in self.columns)
+        return has_all_of_one(dict.fromkeys(names), self.columns)
 
 
-def _has_all(record: Any, keys: str) -> bool:
-    return all(_has(record, path) for path in keys.split(" "))
+def has_all_of_one(record: Any, forms: tuple[str, ...]) -> bool:
+    """Whether a record has all keys of one of the forms."""
+    return any(all(_has(record, path) for path in keys.split(" ")) for keys in forms)
 
 
 def _has(record: Any, path: str) -> bool:
@@ -115,11 +119,14 @@ class Export:
         text = shown if isinstance(shown, str) else json.dumps(shown, sort_keys=True, ensure_ascii=False)
         self.shown.setdefault(name_of(item), text)
 
-    def add(self, item: Any, member: Any, said: Any) -> None:
-        """One answer: a label, or probabilities by class. None and blank text are none, and are counted as left out."""
+    def add(self, item: Any, member: Any, said: Any, *, unless: str = "") -> None:
+        """One answer: a label, or probabilities by class.
+
+        It is left out, and counted, if there is a reason in `unless`, or if it is None or blank text.
+        """
         is_blank = not said if isinstance(said, dict) else is_missing(said) or not str(said).strip()
-        if is_blank:
-            self.left_out["records without an answer"] += 1
+        if unless or is_blank:
+            self.left_out[unless or "records without an answer"] += 1
             return
         self.answers.append((name_of(item), name_of(member), said if isinstance(said, dict) else name_of(said)))
 
@@ -135,11 +142,8 @@ class Export:
     def words(self) -> str:
         """What was read, and what was not."""
         question = "" if self.question is None else f" to {short(self.question)}"
-        truth = (
-            "" if not self.truth else f"; {len(self.truth):,} true labels, for --known or --labels with the same file"
-        )
-        remarks = f"; {self.remarks}" if self.remarks else ""
-        return f"{len(self.answers):,} answers{question}{remarks}{truth}"
+        truth = f"{len(self.truth):,} true labels, for --known or --labels with the same file" if self.truth else ""
+        return "; ".join(filter(None, (f"{len(self.answers):,} answers{question}", self.remarks, truth)))
 
     def predictions(self, told: Told) -> Predictions:
         """The answers of all members, labels beside probabilities if there are both."""
@@ -240,8 +244,7 @@ def _labels(answers: Sequence[tuple[str, str, str]], told: Told, offered: frozen
     elif unknown := [label for label in said if label not in told.classes]:
         raise InvalidPredictions(f"answers must be among the classes {some(told.classes)}; got {short(unknown[0])}")
     classes = sorted_names({*said, *offered}) if told.classes is None else list(told.classes)
-    places = {name: place for place, name in enumerate(classes)}
-    return _placed(answers, np.array([places[label] for _, _, label in answers], dtype=np.intp), classes)
+    return _placed(answers, _places((label for _, _, label in answers), classes), classes)
 
 
 def _rows(answers: Sequence[tuple[str, str, Mapping[str, float]]]) -> Predictions:
@@ -254,19 +257,18 @@ def _rows(answers: Sequence[tuple[str, str, Mapping[str, float]]]) -> Prediction
 def _placed(answers: Sequence[tuple[str, str, Any]], given: Any, classes: list[Any]) -> Predictions:
     items = in_order_of_appearance(dict.fromkeys(item for item, _, _ in answers))
     members = sorted_names(member for _, member, _ in answers)
-    item_places, member_places = ({name: place for place, name in enumerate(names)} for names in (items, members))
     axes = Axes(
         Axis("member", len(members), members),
         Axis("item", len(items), items, by_name=True),
         Axis("class", len(classes), classes),
     )
-    return of_answers(
-        np.array([item_places[item] for item, _, _ in answers], dtype=np.intp),
-        np.array([member_places[member] for _, member, _ in answers], dtype=np.intp),
-        given,
-        axes,
-        partial=True,
-    )
+    places = (_places((item for item, _, _ in answers), items), _places((own for _, own, _ in answers), members))
+    return of_answers(*places, given, axes, partial=True)
+
+
+def _places(values: Iterable[Any], names: Sequence[Any]) -> IntArray:
+    by_name = {name: place for place, name in enumerate(names)}
+    return np.array([by_name[value] for value in values], dtype=np.intp)
 
 
 # ---- what readers refuse --------------------------------------------------------------------------------------
@@ -293,11 +295,6 @@ def check_are_classes(labels: Mapping[str, int]) -> None:
 def not_classes(what: str) -> InvalidPredictions:
     """Answers are spans, boxes or free text."""
     return InvalidPredictions(f"answers must be classes, one of a few for each item; it has {what}: no classification")
-
-
-def no_classification(what: str) -> NoReturn:
-    """Raise since answers are spans, boxes or free text."""
-    raise not_classes(what)
 
 
 def one_label(labels: Any, item: Any, member: Any) -> Any:
