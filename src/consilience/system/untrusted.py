@@ -191,6 +191,8 @@ def _as_text(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
         points = np.ascontiguousarray(array).view(array.dtype.byteorder.replace("|", "=") + "u4")
         if points.max() > 0x10FFFF or ((points >= 0xD800) & (points <= 0xDFFF)).any():
             raise ValueError("it holds text with characters that do not exist")
+    for name in array.dtype.names or ():
+        _as_text(array[name])
     return array
 
 
