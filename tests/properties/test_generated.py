@@ -161,6 +161,7 @@ def test_again_is_the_same(name, panel):
 @every_aggregator
 @generated
 @given(panel=panels(least_items=4))
+@pytest.mark.filterwarnings("ignore:.*labels contradict")  # those of members who know nothing
 def test_known_labels_are_kept(name, panel):
     labels = np.where(np.arange(panel.n_items) < panel.n_items // 2, panel.truth, -1)
     posterior = to_numpy(clone(AGGREGATORS[name]).fit(panel.array(), labels).posterior_)
