@@ -32,37 +32,22 @@ if TYPE_CHECKING:
     from consilience.data.predictions import AbstractPredictions
     from consilience.system.arrays import Array, FloatArray
 
-EVEN = "even"
-"""What says that all classes are about equally frequent."""
-
-ROUNDED = 0.01
-"""How far from 1 the sum of the shares may be: people round."""
-
+EVEN = "even"  # what says that all classes are about equally frequent
+ROUNDED = 0.01  # how far from 1 the sum of the shares may be: people round
+# The tolerance of shares counted on m items is `SHARE_TOLERANCE` + `COUNT_TOLERANCE` / m; "even" counts as if it had
+# been counted on `EVEN_WORTH` items. `python -m benchmarks.quality.shares` compares these numbers with others.
 RIDGE, SHARE_TOLERANCE, COUNT_TOLERANCE, EVEN_WORTH = 10.0, 0.1, 20.0, 100.0
-"""The tolerance of shares counted on m items is `SHARE_TOLERANCE` + `COUNT_TOLERANCE` / m; "even" counts as if it had
-been counted on `EVEN_WORTH` items. `python -m benchmarks.quality.shares` compares these numbers with others."""
-
+# Added to the count of each class: one that was not met among 20 items is not impossible.
 UNMET_COUNT = 0.5
-"""Added to the count of each class: one that was not met among 20 items is not impossible."""
-
-UNLIKELY = 1e-5
-"""Labels this unlikely under the shares are worth a warning."""
-
-MOST_TOLD = 8
-"""So many shares are told in words."""
-
-MANY = 1e9
-"""Shares that nobody counted are taken as if they were counted on so many items."""
-
+UNLIKELY = 1e-5  # labels this unlikely under the shares are worth a warning
+MOST_TOLD = 8  # so many shares are told in words
+MANY = 1e9  # shares that nobody counted are taken as if they were counted on so many items
+# The largest logarithm of a weight: no class becomes 20,000 times as probable. Of a share of zero it is the negative,
+# so that an item whose members are all sure of that class still gets it.
 MOST_WEIGHT = 10.0
-"""The largest logarithm of a weight: no class becomes 20,000 times as probable. Of a share of zero it is the negative,
-so that an item whose members are all sure of that class still gets it."""
-
-LEAST_ANSWER = 1e-12
-"""Smaller answers count as this under the logarithm."""
-
+LEAST_ANSWER = 1e-12  # smaller answers count as this under the logarithm
+# Weights are learned from all items, or from so many numbers: they tell the shares well.
 MOST_WEIGHED = 2**20
-"""Weights are learned from all items, or from so many numbers: they tell the shares well."""
 
 
 @final

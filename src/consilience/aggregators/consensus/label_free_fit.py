@@ -30,14 +30,11 @@ if TYPE_CHECKING:
     from consilience.system.arrays import FloatArray
 
 
+# A member with fewer answers than this is taken to be about as accurate as the others.
 FEW_ANSWERS = 10.0
-"""A member with fewer answers than this is taken to be about as accurate as the others."""
-
-LEAST_ACCURACY = 1e-6
-"""Nobody errs always: a rate of zero would rule out whatever else is known."""
-
+LEAST_ACCURACY = 1e-6  # nobody errs always: a rate of zero would rule out whatever else is known
+# How far confusion matrices are drawn to even errors: pseudo-answers to each row, as a share of an average class's.
 EVEN_PART = 0.1
-"""How far confusion matrices are drawn to even errors: pseudo-answers to each row, as a share of an average class's."""
 
 
 @final
@@ -171,26 +168,19 @@ def first_choices(rows: npt.NDArray[np.floating]) -> npt.NDArray[np.floating]:
     return np.asarray(is_top / is_top.sum(axis=1, keepdims=True))
 
 
+# What the members' powers sum up to on an average item, as a multiple of the square root of their effective number.
 EVIDENCE = 2.5
-"""What the members' powers sum up to on an average item, as a multiple of the square root of their effective number."""
-
+# Confusion matrices are counted under so much of the translated answers, and the weighted average for the rest.
 WEIGHT = 0.4
-"""Confusion matrices are counted under so much of the translated answers, and the weighted average for the rest."""
-
+# So many passes: answers hardly change afterwards, and the network was trained with these.
 TRANSLATIONS = 4
-"""So many passes: answers hardly change afterwards, and the network was trained with these."""
-
+# The passes of Bayesian classifier combination; with ten times as many, its answers are hardly better.
 COMBINATIONS = 6
-"""The passes of Bayesian classifier combination; with ten times as many, its answers are hardly better."""
-
+# With more classes than this, the prior counts of wrong answers sum to no more than with so many.
 PRIOR_CLASSES = 10
-"""With more classes than this, the prior counts of wrong answers sum to no more than with so many."""
-
+# How frequent classes are is re-estimated from the averages of all items, or of so many.
 REESTIMATED_NUMBERS, REESTIMATED_ITEMS = 2**15, 2000
-"""How frequent classes are is re-estimated from the averages of all items, or of so many."""
-
-REESTIMATIONS = 30
-"""The passes of that: shares move little afterwards."""
+REESTIMATIONS = 30  # the passes of that: shares move little afterwards
 
 
 class LabelFreeFit(NamedTuple):
@@ -342,11 +332,10 @@ def _are_hard(agreement: Agreement) -> npt.NDArray[np.bool_]:
 
 # ---- a sample of the items ---------------------------------------------------------------------------------
 
+# Above so many members × classes no correction is learned: it would have more numbers than labels can determine.
 MOST_CORRECTED = 20_000
-"""Above so many members × classes no correction is learned: it would have more numbers than labels can determine."""
-
+# So many items are sampled; fewer, if they would be more numbers than this.
 SAMPLE_ITEMS, SAMPLE_NUMBERS = 250, 2**20
-"""So many items are sampled; fewer, if they would be more numbers than this."""
 
 
 @final

@@ -25,29 +25,22 @@ if TYPE_CHECKING:
     from consilience.system.arrays import FloatArray
 
 
-FEW_ITEMS = 20.0
-"""What two members say of each other counts half where they have met on so many items."""
-
+FEW_ITEMS = 20.0  # what two members say of each other counts half where they have met on so many items
+# The cosine from which two members' probabilities make them partly one; at 1 they are one member. ResNets that were
+# trained apart on CIFAR-10 have .94, networks that are right on 98 % of the digits .99.
 ALIKE = 0.995
-"""The cosine from which two members' probabilities make them partly one; at 1 they are one member. ResNets that were
-trained apart on CIFAR-10 have .94, networks that are right on 98 % of the digits .99."""
-
+# How much less two copies say of each other's skill. Not all: the best members of an easy task are near copies too.
 COPY_DISCOUNT = 0.8
-"""How much less two copies say of each other's skill. Not all: the best members of an easy task are near copies too."""
-
+# What being about as good as the others weighs among what is known of a member's skill. A pair of able members that
+# fits the model weighs up to 1 / `LEAST_RESIDUAL` = 50.
 PRIOR_WEIGHT = 5.0
-"""What being about as good as the others weighs among what is known of a member's skill. A pair of able members that
-fits the model weighs up to 1 / `LEAST_RESIDUAL` = 50."""
-
+# How far a pair's agreement may be from the product of its skills without being doubted, beside sampling error: on
+# the scale from 0, chance, to 1.
 LEAST_RESIDUAL = 0.02
-"""How far a pair's agreement may be from the product of its skills without being doubted, beside sampling error: on
-the scale from 0, chance, to 1."""
-
+# The most steps in which skills are found; fewer are made once no skill changes by more than the second number.
 MOST_STEPS, SETTLED = 60, 1e-12
-"""The most steps in which skills are found; fewer are made once no skill changes by more than the second number."""
-
+# Of an equal weight, what nobody's falls below: the weakest may be the only one to answer an item.
 LEAST_SHARE = 0.02
-"""Of an equal weight, what nobody's falls below: the weakest may be the only one to answer an item."""
 
 
 def pool_weights(probabilities: Agreement, votes: Agreement) -> FloatArray:
@@ -128,17 +121,10 @@ def copies(probabilities: Agreement) -> FloatArray:
     return sameness
 
 
-LEAST_CREDIBILITY = 1 / 3
-"""However much members overstate, so much of their evidence is left."""
-
-STEEPNESS = 3
-"""The power that the ratio of claimed to shown errors is taken to."""
-
-RARE_ERRORS = 0.005
-"""Errors that are this rare are all the same."""
-
-SURE = 1 - 1e-6
-"""Whoever is so sure of all answers gives labels, which claim nothing."""
+LEAST_CREDIBILITY = 1 / 3  # however much members overstate, so much of their evidence is left
+STEEPNESS = 3  # the power that the ratio of claimed to shown errors is taken to
+RARE_ERRORS = 0.005  # errors that are this rare are all the same
+SURE = 1 - 1e-6  # whoever is so sure of all answers gives labels, which claim nothing
 
 
 def credibility(
@@ -199,8 +185,7 @@ class Standing(NamedTuple):
 
 # ---- traits ------------------------------------------------------------------------------------------------
 
-FEW_VOTES = 5.0
-"""A member with fewer votes is taken to be about as accurate as the others."""
+FEW_VOTES = 5.0  # a member with fewer votes is taken to be about as accurate as the others
 
 
 class Pairs(NamedTuple):
@@ -288,8 +273,7 @@ def pair_traits(panel: PanelSums, pairs: Pairs) -> dict[str, float]:
     }
 
 
-FEW_COUNTED = 30.0
-"""Class shares that were counted on so many items are half believed."""
+FEW_COUNTED = 30.0  # class shares that were counted on so many items are half believed
 
 
 class PanelSums(NamedTuple):

@@ -17,37 +17,30 @@ if TYPE_CHECKING:
     from consilience.aggregators.consensus.labels.teaching import LabelledItems
     from consilience.system.arrays import FloatArray
 
+# Ridges that are tried beside no correction at all, from strong restraint to hardly any.
 STRENGTHS = (300.0, 100.0, 30.0, 10.0, 3.0, 1.0)
-"""Ridges that are tried beside no correction at all, from strong restraint to hardly any."""
-
+# The share of the ridge on each member's one weight of trust. It is small, because one number for each member needs
+# far fewer labels than one for each class.
 MEMBER_SHARE = 1 / 10
-"""The share of the ridge on each member's one weight of trust. It is small, because one number for each member needs
-far fewer labels than one for each class."""
-
+# The share of the ridge on the biases of the classes, and the least such ridge.
 CLASS_SHARE, LEAST_CLASS_RIDGE = 1 / 30, 1.0
-"""The share of the ridge on the biases of the classes, and the least such ridge."""
-
+# A weaker ridge is preferred to the next stronger one only if it predicts labels it has not seen better by this many
+# nats: with ten labels, chance alone makes that much difference.
 STEP = 0.5
-"""A weaker ridge is preferred to the next stronger one only if it predicts labels it has not seen better by this many
-nats: with ten labels, chance alone makes that much difference."""
 
 N_FOLDS, FEW_FOLDS = 5, 3
+# Work is items × features × classes. Up to `LITTLE_WORK` there are `N_FOLDS` folds; above it `FEW_FOLDS`, which takes
+# some seconds; above `MOST_WORK` each member gets one weight, and none for each class.
 LITTLE_WORK, MOST_WORK = 2e5, 5e7
-"""Work is items × features × classes. Up to `LITTLE_WORK` there are `N_FOLDS` folds; above it `FEW_FOLDS`, which takes
-some seconds; above `MOST_WORK` each member gets one weight, and none for each class."""
-
+# The share of labels that are taken to be random, so that one unexpected label does not decide.
 SURPRISE = 0.02
-"""The share of labels that are taken to be random, so that one unexpected label does not decide."""
-
+# Shares of wrong labels that are tried where none is given. Labels are believed as if `RIGHT_LABELS` right ones had
+# been seen before: without a reason to doubt them, they are right.
 NOISES, RIGHT_LABELS = (0.0, 0.05, 0.1, 0.2, 0.35), 20.0
-"""Shares of wrong labels that are tried where none is given. Labels are believed as if `RIGHT_LABELS` right ones had
-been seen before: without a reason to doubt them, they are right."""
-
+# Where the regression stops, by its loss or slopes: the order of labels, by which sums are rounded, must not show.
 PRECISION, GRADIENT = 1e-9, 1e-6
-"""Where the regression stops, by its loss or slopes: the order of labels, by which sums are rounded, must not show."""
-
+# How far, as a standard deviation of its logarithm, the sharpness of the answers is expected to be from 1.
 SHARPNESS_SPREAD = 0.5
-"""How far, as a standard deviation of its logarithm, the sharpness of the answers is expected to be from 1."""
 
 
 class Lesson(NamedTuple):

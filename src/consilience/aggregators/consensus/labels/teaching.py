@@ -31,11 +31,8 @@ if TYPE_CHECKING:
     from consilience.system.arrays import Array, FloatArray
 
 
-FORGOTTEN = 1e-3
-"""A labelled item that counts for less is dropped."""
-
-NAMELESS = 0
-"""The key of an item without a name, which is like no other item."""
+FORGOTTEN = 1e-3  # a labelled item that counts for less is dropped
+NAMELESS = 0  # the key of an item without a name, which is like no other item
 
 
 @final
@@ -107,21 +104,14 @@ def labelled_items(
     )
 
 
+# The share of all answers that ten labels may turn; it grows with the cube of their number. On generated panels ten
+# labels, all of them wrong, must not cost 5 points; twenty that are right must gain as much as without a limit.
 TEN_TURN = 0.03
-"""The share of all answers that ten labels may turn; it grows with the cube of their number. On generated panels ten
-labels, all of them wrong, must not cost 5 points; twenty that are right must gain as much as without a limit."""
-
-CONTRADICTING = 0.2
-"""How probable it is, before a look at them, that labels contradict right answers."""
-
+CONTRADICTING = 0.2  # how probable it is, before a look at them, that labels contradict right answers
+# A power: answers half as sure as they can be, beyond chance, are taken to mean nothing in one of 2^4 panels.
 UNSURE_POWER = 4
-"""A power: answers half as sure as they can be, beyond chance, are taken to mean nothing in one of 2^4 panels."""
-
-LEAST_RATE = 1e-3
-"""Nothing is taken to be rarer, so that one label does not decide."""
-
-SHARE_GRID = (np.arange(20) + 0.5) / 20
-"""Shares from 0 to 1, to average over."""
+LEAST_RATE = 1e-3  # nothing is taken to be rarer, so that one label does not decide
+SHARE_GRID = (np.arange(20) + 0.5) / 20  # shares from 0 to 1, to average over
 
 
 def bounded(correction: Correction, trust: float, n_labels: float, said: FloatArray, answers: FloatArray) -> Correction:
@@ -191,11 +181,9 @@ def trust_in(labelled: LabelledItems, answers: FloatArray, usual: FloatArray) ->
     return float(expit(told - evidence(contradicting, even) + np.log((1 - CONTRADICTING) / CONTRADICTING)))
 
 
+# So many labels, all of one class, are worth a warning: they were hardly drawn at random.
 MANY_OF_ONE = 5
-"""So many labels, all of one class, are worth a warning: they were hardly drawn at random."""
-
-DISTRUSTED = 0.5
-"""Labels that are less probable than this to tell of other items are worth a warning."""
+DISTRUSTED = 0.5  # labels that are less probable than this to tell of other items are worth a warning
 
 
 def taught(

@@ -25,21 +25,14 @@ if TYPE_CHECKING:
     from consilience.passes.reader import ReadChunk, Reader
 
 
-LOWEST_LOG = -12.0
-"""Logarithms are no lower: classes this improbable are all the same."""
-
+LOWEST_LOG = -12.0  # logarithms are no lower: classes this improbable are all the same
+# With more classes, the network looks at so many of each item: those that an average, the translation or the votes
+# find most probable.
 MOST_CANDIDATES = 24
-"""With more classes, the network looks at so many of each item: those that an average, the translation or the votes
-find most probable."""
-
-LEAST_OPINION = 1e-30
-"""Classes that no expert finds more probable than this are all the same."""
-
+LEAST_OPINION = 1e-30  # classes that no expert finds more probable than this are all the same
+# How much translation counts in the ranking of candidates: enough to tell equals apart, and no more.
 AMONG_EQUALS = 1e-3
-"""How much translation counts in the ranking of candidates: enough to tell equals apart, and no more."""
-
-EQUAL_RANKS = 1e-7
-"""Classes whose rankings differ by less are tied."""
+EQUAL_RANKS = 1e-7  # classes whose rankings differ by less are tied
 
 PAIR_FEATURES = (
     *("log average", "log weighted average", "log translation", "log combination"),
@@ -79,11 +72,8 @@ MEMBER_TRAITS = (
 )
 """Of a member; accuracies are as the combination has them."""
 
-N_LOGS = 4
-"""The first of `PAIR_FEATURES` are logarithms, and mixed as they are."""
-
-N_SHARES = 10
-"""So are the first of `CLASS_TRAITS`."""
+N_LOGS = 4  # the first of `PAIR_FEATURES` are logarithms, and mixed as they are
+N_SHARES = 10  # so are the first of `CLASS_TRAITS`
 
 FEATURE_NAMES = (
     *(f"item and class: {name}" for name in PAIR_FEATURES),
@@ -177,9 +167,9 @@ def _clipped(logs: Array) -> Array:
     return logs.clip(LOWEST_LOG, 0.0)
 
 
+# What a vote counts as a probability where votes are averaged; the rest is spread over all classes, so that no class
+# is impossible because nobody votes for it.
 VOTE = 0.98
-"""What a vote counts as a probability where votes are averaged; the rest is spread over all classes, so that no class
-is impossible because nobody votes for it."""
 
 
 class Opinions(NamedTuple):

@@ -13,13 +13,16 @@ trains it; the weights come with the package.
 
 from __future__ import annotations
 
+import os
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
-from functools import cache, cached_property
+from functools import cache, cached_property, partial
 from importlib.resources import as_file, files
-from typing import TYPE_CHECKING, Any, NamedTuple, final
+from typing import Any, NamedTuple, final
 from zlib import crc32
 
 import numpy as np
+import numpy.typing as npt
 
 from consilience.aggregators.consensus.learned.experts import (
     CLASS_TRAITS,
@@ -33,6 +36,7 @@ from consilience.aggregators.consensus.learned.experts import (
     PAIR_FEATURES,
     PANEL_TRAITS,
     VOTE,
+    Experts,
     ExpertSums,
     Opinions,
     Reading,
@@ -45,46 +49,31 @@ from consilience.aggregators.consensus.learned.experts import (
     soft_logs,
 )
 from consilience.answering.linear import by_answer
-from consilience.answering.rule import AbstractExplained, AbstractRule, Evidence, RuleForm, side_by_side
+from consilience.answering.rule import AbstractRule, Evidence, Explained, GivenRows, RuleForm, side_by_side
 from consilience.data.answers import is_largest
-from consilience.data.predictions import apart, example_of
+from consilience.data.predictions import Predictions, apart, example_of
+from consilience.maths.em import Scores
 from consilience.maths.shapley import shapley_values
-from consilience.passes.reader import Reader
+from consilience.passes.reader import ReadChunk, Reader
 from consilience.system.arrays import Array, FloatArray, like_array, namespace, to_numpy
 from consilience.system.untrusted import damaged, read_weights, sealed
 
-if TYPE_CHECKING:
-    import os
-    from collections.abc import Callable, Mapping
-
-    import numpy.typing as npt
-
-    from consilience.aggregators.consensus.learned.experts import Experts
-    from consilience.answering.rule import GivenRows
-    from consilience.data.predictions import Predictions
-    from consilience.maths.em import Scores
-    from consilience.passes.reader import ReadChunk
-
-NETWORK_VERSION = 2
-"""Of the features and of the form of the network: other weights are refused."""
-
+NETWORK_VERSION = 2  # of the features and of the form of the network: other weights are refused
+# What a file of weights must have been trained with.
 TRAINED_NAMES = (*FEATURE_NAMES, *(f"member: {name}" for name in MEMBER_TRAITS))
-"""What a file of weights must have been trained with."""
 
 NETWORK_FILE = "weights.npz"
 
+# Traits are clamped to so many standard deviations of those in training: beyond, nothing was learned. The features of
+# items are bounded as they are.
 MOST_DEVIATIONS = 5.0
-"""Traits are clamped to so many standard deviations of those in training: beyond, nothing was learned. The features of
-items are bounded as they are."""
-
-MOST_LEARNED = 0.98
-"""The largest share of the learned answer; the average has the rest."""
-
-N_SMALL = 24
-"""Hidden units of the two small networks, which see traits alone."""
-
+MOST_LEARNED = 0.98  # the largest share of the learned answer; the average has the rest
+N_SMALL = 24  # hidden units of the two small networks, which see traits alone
+# About how many hidden numbers are computed at a time: they stay in the processor's cache.
 HIDDEN_AT_ONCE = 2**19
-"""About how many hidden numbers are computed at a time: they stay in the processor's cache."""
+LEAST_POSTERIOR = 1e-300  # what a posterior of zero counts as under the logarithm
+# Some of the members find no class less probable: one who rules it out alone would otherwise drown all others.
+LEAST_OF_SOME = 1e-9
 
 
 @final
@@ -387,19 +376,55 @@ class LearnedRule(AbstractRule):
 
         return weighed
 
-    def explained(self, one: Predictions) -> ExplainedLearned:
-        """The only item of some predictions, with what tips its answer."""
-        return ExplainedLearned(self, one)
+    def explained(self, one: Predictions) -> Explained:
+        """The only item of some predictions, with the Shapley values of the members, each at its most probable class.
+
+        They tip the answer that there would be if nobody had stated class shares; what these change comes on top.
+        """
+        log_posterior, log_untold = (
+            np.log(np.maximum(to_numpy(rule.posterior(one))[0].astype(np.float64), LEAST_POSTERIOR))
+            for rule in (self, self.untold)
+        )
+        said = one.to_array()[:, 0]
+        members = np.flatnonzero(~np.isnan(said[:, 0]))
+        reader = Reader(apart(one), chunk_size=len(members))  # whose items are the members
+        sums = Reading(self.untold.weighed, reader).sums(reader.chunks[0])
+
+        def evidence(first: int, second: int) -> Evidence:
+            log_shares = self.traits.classes[:, CLASS_TRAITS.index("share in translation")]
+            prior, untold, told = (
+                float(logs[first] - logs[second]) for logs in (log_shares, log_untold, log_posterior)
+            )
+            value = partial(self.untold.log_odds_of_some, sums, [first, second])
+            by_probability = np.zeros(said.shape)
+            by_probability[members, said[members].argmax(axis=1)] = shapley_values(value, len(members), prior, untold)
+            logs = pair_features(self.untold.opinions_of_some(sums, np.ones((1, len(members)))), None)[0, :, :N_LOGS]
+            gaps = (logs[first] - logs[second]).tolist()
+            experts = {name.removeprefix("log "): gap for name, gap in zip(PAIR_FEATURES, gaps, strict=False)}
+            return Evidence(prior, by_probability, np.zeros(len(said)), told - untold, experts)
+
+        return Explained(log_posterior, evidence)
+
+    def log_odds_of_some(self, sums: ExpertSums, pair: list[int], is_in: npt.NDArray[np.bool_]) -> FloatArray:
+        """The log-odds of two classes (coalitions,) where some members answer, given who (coalitions, members).
+
+        `sums` are of an item's members, one each.
+        """
+        result, step = np.empty(len(is_in)), max(1, HIDDEN_AT_ONCE // max(is_in.shape[1], sums.answers.shape[1]))
+        for start in range(0, len(is_in), step):
+            opinions = self.opinions_of_some(sums, is_in[start : start + step].astype(np.float64))
+            logs = np.log(np.maximum(answer(self.prepared, opinions)[:, pair], LEAST_OF_SOME))
+            result[start : start + step] = logs[:, 0] - logs[:, 1]
+        return result
+
+    def opinions_of_some(self, sums: ExpertSums, is_in: FloatArray) -> Opinions:
+        """What the experts say where some members answer (coalitions, members)."""
+        return self.weighed.opinions(ExpertSums(*(is_in @ part for part in sums)))
 
     @property
     def needs_double(self) -> bool:
         """The experts' logarithms are floored, so that rounding does not show."""
         return False
-
-    @property
-    def log_shares(self) -> FloatArray:
-        """How frequent each class is, as translation has it (classes,): what is known before anybody answers."""
-        return np.asarray(self.traits.classes[:, CLASS_TRAITS.index("share in translation")])
 
     @property
     def n_numbers(self) -> int:
@@ -467,67 +492,3 @@ def _opinions(numbers: Mapping[str, Array], rows: GivenRows) -> Opinions:
         n_answers=n_answers,
         n_votes=n_votes,
     )
-
-
-LEAST_POSTERIOR = 1e-300
-"""What a posterior of zero counts as under the logarithm."""
-
-LEAST_OF_SOME = 1e-9
-"""Some of the members find no class less probable: one who rules it out alone would otherwise drown all others."""
-
-
-@final
-class ExplainedLearned(AbstractExplained):
-    """One item, answered by the learned rule.
-
-    Members tip the answer that there would be if nobody had stated class shares; what these change comes on top.
-    """
-
-    def __init__(self, rule: LearnedRule, one: Predictions) -> None:
-        self.rule = rule.untold
-        self.log_posterior, self._before = (
-            np.log(np.maximum(to_numpy(some.posterior(one))[0].astype(np.float64), LEAST_POSTERIOR))
-            for some in (rule, self.rule)
-        )
-        said = one.to_array()[:, 0]
-        self._members = np.flatnonzero(~np.isnan(said[:, 0]))
-        self._first_choices = said[self._members].argmax(axis=1)
-        self._shape = said.shape
-        reader = Reader(apart(one), chunk_size=len(self._members))  # whose items are the members
-        self._sums = Reading(self.rule.weighed, reader).sums(reader.chunks[0])
-
-    def evidence(self, first: int, second: int) -> Evidence:
-        """The Shapley values of the members, each at the class that it finds most probable."""
-        prepared = self.rule.prepared
-        prior, before, log_odds = (
-            float(logs[first] - logs[second]) for logs in (self.rule.log_shares, self._before, self.log_posterior)
-        )
-
-        def value(is_in: npt.NDArray[np.bool_]) -> FloatArray:
-            return self._log_odds(prepared, is_in, [first, second])
-
-        by_probability = np.zeros(self._shape)
-        by_probability[self._members, self._first_choices] = shapley_values(value, len(self._members), prior, before)
-        return Evidence(prior, by_probability, np.zeros(self._shape[0]), log_odds - before)
-
-    def experts(self, first: int, second: int) -> dict[str, float]:
-        """What each expert alone says for the first class against the second, as the network sees it."""
-        opinions = self._opinions(np.ones((1, len(self._members))))
-        logs = pair_features(opinions, None)[0, :, :N_LOGS]
-        gaps = (logs[first] - logs[second]).tolist()
-        return {name.removeprefix("log "): gap for name, gap in zip(PAIR_FEATURES[:N_LOGS], gaps, strict=True)}
-
-    def _log_odds(self, prepared: Prepared, is_in: npt.NDArray[np.bool_], pair: list[int]) -> FloatArray:
-        """The log-odds of two classes where only some members answer (coalitions,), given who (coalitions, members)."""
-        step = max(1, HIDDEN_AT_ONCE // max(self._shape))
-        result = np.empty(len(is_in))
-        for start in range(0, len(is_in), step):
-            some = slice(start, start + step)
-            opinions = self._opinions(is_in[some].astype(np.float64))
-            logs = np.log(np.maximum(answer(prepared, opinions)[:, pair], LEAST_OF_SOME))
-            result[some] = logs[:, 0] - logs[:, 1]
-        return result
-
-    def _opinions(self, is_in: FloatArray) -> Opinions:
-        """What the experts say where some members answer."""
-        return self.rule.weighed.opinions(ExpertSums(*(is_in @ part for part in self._sums)))

@@ -76,7 +76,7 @@ def test_evidence_adds_up_exactly(rule, array, item):
     np.testing.assert_allclose(np.exp(explained.log_posterior), rule.posterior(one)[0], rtol=1e-9)
     for first in range(N_CLASSES):
         for second in range(N_CLASSES):
-            prior, by_probability, normalizer, _ = explained.evidence(first, second)
+            prior, by_probability, normalizer, *_ = explained.evidence(first, second)
             log_odds = explained.log_posterior[first] - explained.log_posterior[second]
             assert prior + by_probability.sum() + normalizer.sum() == pytest.approx(log_odds, abs=1e-9)
 
