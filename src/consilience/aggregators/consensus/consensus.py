@@ -19,19 +19,22 @@ from consilience.aggregators.consensus.class_shares import (
 )
 from consilience.aggregators.consensus.label_free_fit import (
     LabelFreeFit,
-    Sample,
     Survey,
     fit_batch,
     fit_panel,
-    latest,
-    n_effective,
-    sample_of,
 )
 from consilience.aggregators.consensus.labels.corrected_rule import CorrectedRule, Correction
-from consilience.aggregators.consensus.labels.teaching import LabelledItems, is_doubted, labelled_items, taught
+from consilience.aggregators.consensus.labels.teaching import (
+    LabelledItems,
+    Sample,
+    is_doubted,
+    labelled_items,
+    sample_of,
+    taught,
+)
 from consilience.aggregators.consensus.learned import network
 from consilience.aggregators.consensus.learned.network import LearnedRule
-from consilience.aggregators.consensus.panel import PanelSums, Standing, traits_of
+from consilience.aggregators.consensus.panel import Standing, traits_of
 from consilience.answering.declaration import (
     BY_MEMBER_FLAGS,
     CLASS_PRIOR,
@@ -205,7 +208,7 @@ class Consensus(AbstractIterative):
         before = None if self.reweighting_ is None else self.forgetting * self.reweighting_
         plain, reweighting = self._told(fit, weights, predictions, shares, before)
         labelled = self._more_labelled(self.forgetting, self._labelled(predictions, known, are_new=True))
-        sample = latest(self.sample_, sample_of(predictions))
+        sample = sample_of(predictions, self.sample_)
         # Corrections take a moment to learn, so that batches without labels leave them as they are.
         rule = self._with_correction(plain)
         if known is not None:
@@ -273,24 +276,18 @@ class Consensus(AbstractIterative):
         self, fit: LabelFreeFit, rule: AbstractRule, labelled: LabelledItems | None, sample: Sample | None
     ) -> None:
         """Keep all of it: at the end, so that nothing is half-learned where a fit is interrupted."""
-        sums, translated = fit.sums, fit.translated
-        self.agreement_, self.vote_agreement_, self.member_weights_, self.member_credibility_ = sums.standing
-        self.confusion_ = translated.parameters
-        self.survey_, self.gives_votes_, self.vote_statistics_ = sums.survey, sums.is_hard, sums.combined
+        self.agreement_, self.vote_agreement_, self.member_weights_, self.member_credibility_ = fit.standing
+        self.survey_, self.gives_votes_, self.vote_statistics_ = fit.survey, fit.standing.is_hard, fit.combined
+        self.confusion_, counts = fit.translated.parameters, fit.translated.statistics.class_counts
+        self.class_prior_ = counts / counts.sum()
         self.correction_, self.labelled_ = getattr(rule, "correction", None), labelled
         self.sample_: Sample | None = sample
-        self.class_prior_ = translated.statistics.class_counts / translated.statistics.class_counts.sum()
 
     def _label_free_fit(self) -> LabelFreeFit:
         """What was found so far, from what was kept of it."""
-        sums = PanelSums(
-            standing=Standing(self.agreement_, self.vote_agreement_, self.member_weights_, self.member_credibility_),
-            survey=self.survey_,
-            is_hard=self.gives_votes_,
-            n_effective=n_effective(self.member_weights_, self.statistics_),
-            combined=self.vote_statistics_,
-        )
-        return LabelFreeFit(sums, State(self.confusion_, self.statistics_), self.history_)
+        standing = Standing(self.agreement_, self.vote_agreement_, self.member_weights_, self.member_credibility_)
+        translated = State(self.confusion_, self.statistics_)
+        return LabelFreeFit(standing, self.vote_statistics_, translated, self.history_, self.survey_)
 
     # ---- using what was learned ---------------------------------------------------------------------------
 
@@ -305,9 +302,9 @@ class Consensus(AbstractIterative):
 
     def _rule(self, fit: LabelFreeFit, weights: network.Network, stated: ClassShares | None) -> LearnedRule:
         """Of one member or one item nothing can be learned: the answer is the average."""
-        traits = traits_of(fit.sums, stated)
+        traits = traits_of(fit, stated)
         n_heard = np.count_nonzero(fit.translated.statistics.answer_counts.sum(axis=1))
-        is_alone = n_heard == 1 or fit.sums.survey.totals[0] < 2
+        is_alone = n_heard == 1 or fit.survey.totals[0] < 2
         is_known = not is_alone and all(np.isfinite(part).all() for part in traits)
         return LearnedRule(fit.experts, traits, weights, float(is_known), chunk_size=self.chunk_size)
 
@@ -367,9 +364,9 @@ class Consensus(AbstractIterative):
 # ruff: noqa: SLF001 - these are of this module, and no methods, so that they are not offered to users
 
 
-def panel_sums(model: Consensus) -> PanelSums:
+def panel_sums(model: Consensus) -> LabelFreeFit:
     """What it knows of its panel."""
-    return model._label_free_fit().sums
+    return model._label_free_fit()
 
 
 def plain_rule(model: Consensus) -> LearnedRule:

@@ -5,30 +5,20 @@ from __future__ import annotations
 from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple, final
+from typing import Any, NamedTuple, final
 
 import numpy as np
+import numpy.typing as npt
 
 from consilience.aggregators.bayesian_combination import VariationalModel
-from consilience.aggregators.consensus.learned.experts import Experts, Reading, entropy
-from consilience.aggregators.consensus.panel import SURE, PanelSums, Standing
+from consilience.aggregators.consensus.learned.experts import Experts, Opinions, Reading, entropy
+from consilience.aggregators.consensus.panel import Standing
 from consilience.data.answers import is_largest
-from consilience.data.predictions import sampled, total_of
-from consilience.maths.em import NEARLY_ONE, Scores, State, leaning
-from consilience.passes.reader import Reader, open_reader
-
-if TYPE_CHECKING:
-    from contextlib import AbstractContextManager
-
-    import numpy.typing as npt
-
-    from consilience.aggregators.consensus.learned.experts import Opinions
-    from consilience.data.predictions import AbstractPredictions, Predictions
-    from consilience.maths.em import Statistics
-    from consilience.passes.pair_products import Agreement
-    from consilience.passes.reader import AnyReader
-    from consilience.system.arrays import FloatArray
-
+from consilience.data.predictions import AbstractPredictions, Predictions, sampled, total_of
+from consilience.maths.em import NEARLY_ONE, Scores, State, Statistics, leaning
+from consilience.passes.pair_products import Agreement
+from consilience.passes.reader import AnyReader, Reader, open_reader
+from consilience.system.arrays import FloatArray
 
 # A member with fewer answers than this is taken to be about as accurate as the others.
 FEW_ANSWERS = 10.0
@@ -184,16 +174,23 @@ REESTIMATIONS = 30  # the passes of that: shares move little afterwards
 
 
 class LabelFreeFit(NamedTuple):
-    """All that a fit finds."""
+    """All that a fit finds: sums over items, and what follows from them."""
 
-    sums: PanelSums
+    standing: Standing
+    combined: Statistics  # of the votes, under Bayesian classifier combination
     translated: State  # confusion matrices of the probabilities, and the statistics they follow from
     history: list[float]  # the evidence of the translated answers, as each pass found it
+    survey: Survey
+
+    @property
+    def n_effective(self) -> float:
+        """How many equal members would stand behind an average item's answer."""
+        return _n_effective(self.standing.weights, self.translated.statistics)
 
     @property
     def experts(self) -> Experts:
         """The experts, by these statistics."""
-        return _experts(self.sums.standing, self.sums.is_hard, self.sums.combined, self.translated)
+        return _experts(self.standing, self.combined, self.translated)
 
 
 def fit_panel(predictions: AbstractPredictions, chunk_size: int | None, show: Any = None) -> LabelFreeFit:
@@ -201,17 +198,15 @@ def fit_panel(predictions: AbstractPredictions, chunk_size: int | None, show: An
     reader = open_reader(predictions, chunk_size=chunk_size)
     voted = predictions.votes()
     votes = reader if voted is predictions else open_reader(voted, chunk_size=chunk_size)
-    progress: AbstractContextManager[Any] = nullcontext() if show is None else show(reader, TRANSLATIONS + 1)
-    with progress:
+    with nullcontext() if show is None else show(reader, TRANSLATIONS + 1):
         standing = Standing.of(*_agreement(reader, votes))
         average = reader.average_statistics(reader, standing.weights)
         combined = _combined(votes, average)
         translated, history = _translated(reader, standing, average, ordered=predictions.ordered)
-    is_hard, effective = _are_hard(standing.agreement), n_effective(standing.weights, translated.statistics)
-    experts = _experts(standing, is_hard, combined, translated)
+    experts = _experts(standing, combined, translated)
     frequency = _reestimated(experts, predictions)
     surveyed = total_of(predictions, partial(survey, experts, frequency, chunk_size))
-    return LabelFreeFit(PanelSums(standing, surveyed, is_hard, effective, combined), translated, history)
+    return LabelFreeFit(standing, combined, translated, history, surveyed)
 
 
 def fit_batch(
@@ -225,22 +220,20 @@ def fit_batch(
     """What is found when one more batch comes; what was found before is forgotten by so much."""
     reader = open_reader(predictions, chunk_size=chunk_size)
     votes = open_reader(predictions.votes(), chunk_size=chunk_size)
-    old, experts = before.sums, before.experts
+    old, experts = before.standing, before.experts
     expected = reader.expectation(remembers=False)(experts.translation)
     agreement, voted = _agreement(reader, votes)
-    standing = Standing.of(forgetting * old.standing.agreement + agreement, forgetting * old.standing.votes + voted)
+    standing = Standing.of(forgetting * old.agreement + agreement, forgetting * old.votes + voted)
     average = reader.average_statistics(reader, standing.weights)
     earlier = before.translated.statistics
     n_answers = forgetting * earlier.answer_counts + average.answer_counts
     statistics = forgetting * earlier + average.averaged_into(expected, _weight(n_answers))
     translated = State(_translation(standing, statistics, ordered=ordered).maximize(statistics), statistics)
-    combined = forgetting * old.combined + votes.expectation(remembers=False)(experts.combination)
-    is_hard, effective = _are_hard(standing.agreement), n_effective(standing.weights, statistics)
-    experts = _experts(standing, is_hard, combined, translated)
-    frequency = _frequency(old.survey.of_class("re-estimated"), old.survey.totals[0])
-    surveyed = forgetting * old.survey + total_of(predictions, partial(survey, experts, frequency, chunk_size))
-    sums = PanelSums(standing, surveyed, is_hard, effective, combined)
-    return LabelFreeFit(sums, translated, [expected.log_evidence])
+    combined = forgetting * before.combined + votes.expectation(remembers=False)(experts.combination)
+    frequency = _frequency(before.survey.of_class("re-estimated"), before.survey.totals[0])
+    find = partial(survey, _experts(standing, combined, translated), frequency, chunk_size)
+    surveyed = forgetting * before.survey + total_of(predictions, find)
+    return LabelFreeFit(standing, combined, translated, [expected.log_evidence], surveyed)
 
 
 def _agreement(reader: AnyReader, votes: AnyReader) -> tuple[Agreement, Agreement]:
@@ -249,7 +242,7 @@ def _agreement(reader: AnyReader, votes: AnyReader) -> tuple[Agreement, Agreemen
     return agreement, agreement if votes.predictions is reader.predictions else votes.agreement()
 
 
-def n_effective(weights: FloatArray, statistics: Statistics) -> float:
+def _n_effective(weights: FloatArray, statistics: Statistics) -> float:
     """How many equal members would stand behind an average item's answer."""
     shares = statistics.answer_counts.sum(axis=1) / statistics.n_items  # of the items, how many each answers
     return float((weights @ shares) ** 2 / (weights**2 @ shares))
@@ -303,19 +296,19 @@ def _frequency(counts: FloatArray, n_items: float) -> FloatArray:
     return (counts + 1) / (n_items + len(counts))
 
 
-def _experts(standing: Standing, is_hard: npt.NDArray[np.bool_], combined: Statistics, translated: State) -> Experts:
+def _experts(standing: Standing, combined: Statistics, translated: State) -> Experts:
     translation = _translation(standing, translated.statistics).scores(translated.parameters)
     model = combination_of(len(combined.class_counts))
     combination = model.scores(model.maximize(combined))
-    powers = np.empty((0, len(is_hard), 2))  # until a network gives some
-    return Experts(standing.weights, is_hard, translation, combination, powers)
+    powers = np.empty((0, len(standing.weights), 2))  # until a network gives some
+    return Experts(standing.weights, standing.is_hard, translation, combination, powers)
 
 
 def _translation(standing: Standing, statistics: Statistics, *, ordered: bool = False) -> TranslationModel:
     """The evidence of credible members on an average item sums up to `EVIDENCE` · √(effective members)."""
     shares = statistics.answer_counts.sum(axis=1) / statistics.n_items
     behind = standing.weights @ shares
-    powers = EVIDENCE * np.sqrt(n_effective(standing.weights, statistics)) * standing.weights / behind
+    powers = EVIDENCE * np.sqrt(_n_effective(standing.weights, statistics)) * standing.weights / behind
     return TranslationModel(powers * standing.credibility, ordered)
 
 
@@ -323,54 +316,3 @@ def _weight(answer_counts: FloatArray) -> float:
     """Nothing corrects a member alone: it agrees with whatever is made of its answers."""
     is_alone = np.count_nonzero(answer_counts.sum(axis=1)) == 1
     return 0.0 if is_alone else WEIGHT
-
-
-def _are_hard(agreement: Agreement) -> npt.NDArray[np.bool_]:
-    """Which members give votes alone, as labels or as one-hot rows (members,)."""
-    return (agreement.answers > 0) & (agreement.mean_confidence >= SURE)
-
-
-# ---- a sample of the items ---------------------------------------------------------------------------------
-
-# Above so many members × classes no correction is learned: it would have more numbers than labels can determine.
-MOST_CORRECTED = 20_000
-# So many items are sampled; fewer, if they would be more numbers than this.
-SAMPLE_ITEMS, SAMPLE_NUMBERS = 250, 2**20
-
-
-@final
-@dataclass(frozen=True, slots=True, eq=False)
-class Sample:
-    """What members said of some items, whether their classes are known or not."""
-
-    said: npt.NDArray[np.float32]  # (items, members, classes)
-
-
-def rows_said(predictions: Predictions) -> FloatArray:
-    """(items, members, classes): what members said of these items."""
-    said = predictions.to_array().transpose(1, 0, 2)
-    return np.asarray(said / said.sum(axis=2, keepdims=True), dtype=np.float64)  # half precision does not sum to 1
-
-
-def can_be_corrected(predictions: AbstractPredictions) -> bool:
-    """Whether labels can determine a number for each member and class."""
-    return predictions.n_members * predictions.n_classes <= MOST_CORRECTED
-
-
-def sample_of(predictions: AbstractPredictions) -> Sample | None:
-    """Some of the items, if labels can correct the answers to them."""
-    if not can_be_corrected(predictions):
-        return None
-    n_sampled = _n_sampled(predictions.n_members, predictions.n_classes)
-    return Sample(rows_said(sampled(predictions, n_sampled)).astype(np.float32))
-
-
-def _n_sampled(n_members: int, n_classes: int) -> int:
-    return min(SAMPLE_ITEMS, SAMPLE_NUMBERS // (n_members * n_classes))
-
-
-def latest(before: Sample | None, new: Sample | None) -> Sample | None:
-    """The latest items of a stream."""
-    if before is None or new is None:
-        return new
-    return Sample(np.concatenate([before.said, new.said])[-_n_sampled(*new.said.shape[1:]) :])

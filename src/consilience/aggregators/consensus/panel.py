@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
+from consilience.aggregators.consensus.class_shares import ClassShares
 from consilience.aggregators.consensus.learned.experts import (
     CLASS_TRAITS,
     MEMBER_TRAITS,
@@ -14,16 +16,11 @@ from consilience.aggregators.consensus.learned.experts import (
     Traits,
     entropy,
 )
+from consilience.passes.pair_products import Agreement
+from consilience.system.arrays import FloatArray
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
-
-    from consilience.aggregators.consensus.class_shares import ClassShares
-    from consilience.aggregators.consensus.label_free_fit import Survey
-    from consilience.maths.em import Statistics
-    from consilience.passes.pair_products import Agreement
-    from consilience.system.arrays import FloatArray
-
+    from consilience.aggregators.consensus.label_free_fit import LabelFreeFit
 
 FEW_ITEMS = 20.0  # what two members say of each other counts half where they have met on so many items
 # The cosine from which two members' probabilities make them partly one; at 1 they are one member. ResNets that were
@@ -173,6 +170,11 @@ class Standing(NamedTuple):
     weights: FloatArray  # of an average
     credibility: FloatArray
 
+    @property
+    def is_hard(self) -> npt.NDArray[np.bool_]:
+        """Which members give votes alone, as labels or as one-hot rows (members,)."""
+        return (self.agreement.answers > 0) & (self.agreement.mean_confidence >= SURE)
+
     @classmethod
     def of(cls, agreement: Agreement, votes: Agreement) -> Standing:
         """Weights and credibility from agreement; of too many members to compare, all the same."""
@@ -196,9 +198,9 @@ class Pairs(NamedTuple):
     agreed: FloatArray  # (members, members): how often they vote alike
 
 
-def rates_of(panel: PanelSums) -> FloatArray:
+def rates_of(found: LabelFreeFit) -> FloatArray:
     """Confusion matrices of the votes under the combination (members, true, predicted), drawn to even errors."""
-    counts = panel.combined.sums
+    counts = found.combined.sums
     n_classes, n_votes = counts.shape[1], counts.sum()
     usual = np.trace(counts, axis1=1, axis2=2).sum() / n_votes if n_votes > 0 else 1 / n_classes
     wrong = (1 - usual) / (n_classes - 1)
@@ -206,9 +208,9 @@ def rates_of(panel: PanelSums) -> FloatArray:
     return np.asarray(counts / counts.sum(axis=2, keepdims=True))
 
 
-def pairs_of(panel: PanelSums, rates: FloatArray) -> Pairs:
+def pairs_of(found: LabelFreeFit, rates: FloatArray) -> Pairs:
     """The pairs of all members; where they are too many to compare, none is known."""
-    combined, votes, n_members = panel.combined, panel.standing.votes, len(rates)
+    combined, votes, n_members = found.combined, found.standing.votes, len(rates)
     if not votes.has_pairs:
         return Pairs(*np.zeros((3, 1, n_members)))
     # How many items of a class two members both answer follows from how many each answers.
@@ -222,16 +224,16 @@ def pairs_of(panel: PanelSums, rates: FloatArray) -> Pairs:
     return Pairs(excess * known, known, agreed)
 
 
-def member_traits(panel: PanelSums, rates: FloatArray, pairs: Pairs) -> dict[str, FloatArray]:
+def member_traits(found: LabelFreeFit, rates: FloatArray, pairs: Pairs) -> dict[str, FloatArray]:
     """The traits of the members, (members,) each."""
-    said, right = panel.combined.sums.sum(axis=(1, 2)), np.trace(panel.combined.sums, axis1=1, axis2=2)
+    said, right = found.combined.sums.sum(axis=(1, 2)), np.trace(found.combined.sums, axis1=1, axis2=2)
     usual = right.sum() / said.sum() if said.sum() > 0 else 1 / rates.shape[1]
     accuracy = (right + FEW_VOTES * usual) / (said + FEW_VOTES)
     vote = VOTE + (1 - VOTE) / rates.shape[1]
-    confidence = np.where(panel.is_hard, vote, panel.standing.agreement.mean_confidence)
+    confidence = np.where(found.standing.is_hard, vote, found.standing.agreement.mean_confidence)
     met = pairs.known.sum(axis=0)
     agreement = np.divide((pairs.agreed * pairs.known).sum(axis=0), met, out=np.ones(len(rates)), where=met > 0)
-    average = panel.survey.of_class("average") / panel.survey.of_class("average").sum()
+    average = found.survey.of_class("average") / found.survey.of_class("average").sum()
     of_being_right = rates.diagonal(axis1=1, axis2=2)
     return {
         "accuracy": accuracy,
@@ -241,28 +243,28 @@ def member_traits(panel: PanelSums, rates: FloatArray, pairs: Pairs) -> dict[str
         "most excess agreement": np.clip(pairs.excess.max(axis=0), -3, 3),
         "agreement with others": agreement,
         "accuracy beyond agreement": accuracy - agreement,
-        "distance from average shares": np.abs(panel.standing.agreement.shares - average).sum(axis=1) / 2,
-        "evenness of its votes": entropy(panel.standing.votes.shares),
+        "distance from average shares": np.abs(found.standing.agreement.shares - average).sum(axis=1) / 2,
+        "evenness of its votes": entropy(found.standing.votes.shares),
         "least rate of being right": of_being_right.min(axis=1),
         "mean rate of being right": of_being_right.mean(axis=1),
-        "gives votes": panel.is_hard.astype(np.float64),
-        "coverage": np.minimum(panel.standing.agreement.answers / panel.survey.totals[0], 1),
+        "gives votes": found.standing.is_hard.astype(np.float64),
+        "coverage": np.minimum(found.standing.agreement.answers / found.survey.totals[0], 1),
     }
 
 
-def pair_traits(panel: PanelSums, pairs: Pairs) -> dict[str, float]:
+def pair_traits(found: LabelFreeFit, pairs: Pairs) -> dict[str, float]:
     """How far members say the same: beyond what their confusion matrices explain, and in their probabilities.
 
     Copies have to, and a copy more should change little of what is known of the panel.
     """
-    apart = 1 - copies(panel.standing.agreement) if panel.standing.agreement.has_pairs else 0.0
+    apart = 1 - copies(found.standing.agreement) if found.standing.agreement.has_pairs else 0.0
     excess, weights = pairs.excess * apart, pairs.known * apart
     known = weights.sum()
     if known <= 0:
         return dict.fromkeys(("excess agreement", "size of excess agreement", "most excess agreement"), 0.0) | {
             "likeness of members": 1.0
         }
-    table = panel.standing.agreement.beyond_chance()
+    table = found.standing.agreement.beyond_chance()
     lengths = np.sqrt(np.maximum(np.diag(table), 1e-6))
     likeness = np.clip(table / np.outer(lengths, lengths), -1, 1)
     return {
@@ -276,27 +278,17 @@ def pair_traits(panel: PanelSums, pairs: Pairs) -> dict[str, float]:
 FEW_COUNTED = 30.0  # class shares that were counted on so many items are half believed
 
 
-class PanelSums(NamedTuple):
-    """What a fit knows of the panel: all of it are sums over items, or follows from them."""
-
-    standing: Standing
-    survey: Survey
-    is_hard: npt.NDArray[np.bool_]  # (members,)
-    n_effective: float  # members, by their weights
-    combined: Statistics  # of the votes, under Bayesian classifier combination
-
-
-def traits_of(sums: PanelSums, stated: ClassShares | None = None) -> Traits:
+def traits_of(found: LabelFreeFit, stated: ClassShares | None = None) -> Traits:
     """All traits, in the order of their names in `experts`; `stated` is what the user says of class shares."""
-    rates = rates_of(sums)
-    pairs = pairs_of(sums, rates)
-    members = member_traits(sums, rates, pairs)
-    classes = _of_classes(sums)
+    rates = rates_of(found)
+    pairs = pairs_of(found, rates)
+    members = member_traits(found, rates, pairs)
+    classes = _of_classes(found)
     if stated is not None:
-        of_stated = stated_traits(stated, classes["share in average"], sums.survey.totals[0])
+        of_stated = stated_traits(stated, classes["share in average"], found.survey.totals[0])
         classes["stated share"], classes["stated against average"] = of_stated
-    panel = _of_panel(sums) | _of_combination(sums, members) | pair_traits(sums, pairs)
-    panel["belief in stated shares"] = belief(stated, sums.survey.totals[0])
+    panel = _of_panel(found) | _of_combination(found, members) | pair_traits(found, pairs)
+    panel["belief in stated shares"] = belief(stated, found.survey.totals[0])
     return Traits(
         np.stack([classes[name] for name in CLASS_TRAITS], axis=1).astype(np.float64),
         np.array([panel[name] for name in PANEL_TRAITS], dtype=np.float64),
@@ -315,10 +307,10 @@ def stated_traits(stated: ClassShares, average: FloatArray, n_items: float) -> t
     return believed * shares, believed * np.clip(shares - average, -4, 4)
 
 
-def _of_classes(sums: PanelSums) -> dict[str, FloatArray]:
-    survey, votes = sums.survey, sums.standing.votes
+def _of_classes(found: LabelFreeFit) -> dict[str, FloatArray]:
+    survey, votes = found.survey, found.standing.votes
     n_items, n_classes, first = survey.totals[0], votes.totals.shape[1], survey.of_class("first choices")
-    least, largest = _range_of_shares(sums)
+    least, largest = _range_of_shares(found)
     return {
         "share in average": _against_even(survey.of_class("average") / n_items),
         "share of votes": _against_even(survey.of_class("votes") / n_items),
@@ -341,9 +333,9 @@ def _against_even(shares: FloatArray) -> FloatArray:
     return np.asarray(np.clip(np.log(np.maximum(shares, 1e-5) * len(shares)), -5, 3))
 
 
-def _range_of_shares(sums: PanelSums) -> tuple[FloatArray, FloatArray]:
+def _range_of_shares(found: LabelFreeFit) -> tuple[FloatArray, FloatArray]:
     """The least and the largest share that any member gives each class (classes,); of few answers less is believed."""
-    said, average = sums.standing.agreement, _shares(sums.survey.of_class("average"))
+    said, average = found.standing.agreement, _shares(found.survey.of_class("average"))
     shares = (said.totals + FEW_ITEMS * average) / (said.answers[:, None] + FEW_ITEMS)
     shares = shares[said.answers > 0]
     return shares.min(axis=0), shares.max(axis=0)
@@ -354,13 +346,13 @@ def _outside(shares: FloatArray, least: FloatArray, largest: FloatArray) -> floa
     return float((np.maximum(shares - largest, 0) + np.maximum(least - shares, 0)).sum())
 
 
-def _of_panel(sums: PanelSums) -> dict[str, float]:
-    survey, standing = sums.survey, sums.standing
+def _of_panel(found: LabelFreeFit) -> dict[str, float]:
+    survey, standing = found.survey, found.standing
     n_items, n_answers = survey.totals[:2]
     has_answered, has_voted = standing.agreement.answers > 0, standing.votes.answers > 0
     n_members, n_classes = max(int(has_voted.sum()), 1), standing.votes.totals.shape[1]
     agreement = _agreement(standing)
-    confidence = _confidence(sums, n_classes)
+    confidence = _confidence(found, n_classes)
     claimed = 1 - (n_classes * confidence - 1) / (n_classes - 1)
     shown = 1 - np.sqrt(max(agreement["agreement"], 0))
     n_said = _classes_said(standing.votes.totals[has_voted])
@@ -369,9 +361,9 @@ def _of_panel(sums: PanelSums) -> dict[str, float]:
         "log members": np.log(n_members) / 2,
         "log items": np.log(max(n_items, 1)) / 8,
         "log answers an item": np.log(max(n_answers / n_items, 1)) / 2,
-        "log effective members": np.log(sums.n_effective) / 2,
+        "log effective members": np.log(found.n_effective) / 2,
         "missing": max(1 - n_answers / (n_items * n_members), 0),
-        "votes among members": float(sums.is_hard[has_answered].mean()),
+        "votes among members": float(found.standing.is_hard[has_answered].mean()),
         "mean confidence": confidence,
         "mean entropy": survey.mean("entropy"),
         "evenness of average": float(entropy(_shares(survey.of_class("average")))),
@@ -388,10 +380,10 @@ def _of_panel(sums: PanelSums) -> dict[str, float]:
     }
 
 
-def _of_combination(sums: PanelSums, members: dict[str, FloatArray]) -> dict[str, float]:
+def _of_combination(found: LabelFreeFit, members: dict[str, FloatArray]) -> dict[str, float]:
     """What combination and re-estimated shares tell of the panel."""
-    survey, n_votes = sums.survey, sums.standing.votes.answers
-    least, largest = _range_of_shares(sums)
+    survey, n_votes = found.survey, found.standing.votes.answers
+    least, largest = _range_of_shares(found)
     experts = {name: _shares(survey.of_class(name)) for name in ("translation", "combination", "re-estimated")}
     accuracy, weights = members["accuracy"], n_votes if n_votes.any() else np.ones_like(n_votes)
     return {
@@ -420,10 +412,10 @@ def _classes_said(said: FloatArray) -> FloatArray:
     return np.asarray(np.exp(entropy(shares) * np.log(said.shape[1])) / said.shape[1])
 
 
-def _confidence(sums: PanelSums, n_classes: int) -> float:
+def _confidence(found: LabelFreeFit, n_classes: int) -> float:
     """How sure members are of their answers in the mean; a vote is as sure as `VOTE` makes it."""
-    agreement, vote = sums.standing.agreement, VOTE + (1 - VOTE) / n_classes
-    sure = np.where(sums.is_hard, vote * agreement.answers, agreement.confidences)
+    agreement, vote = found.standing.agreement, VOTE + (1 - VOTE) / n_classes
+    sure = np.where(found.standing.is_hard, vote * agreement.answers, agreement.confidences)
     return float(sure.sum() / agreement.answers.sum())
 
 
