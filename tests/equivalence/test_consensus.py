@@ -272,9 +272,9 @@ def traits_by_loops(found, answers, n_members, n_classes, stated):
         return sum(said.n_votes[m] * values[m] for m in voters) / sum(said.n_votes)
 
     panel |= {
-        "combination against average": 1 - survey.mean("combination agrees"),
-        "combination against translation": 1 - survey.mean("combination agrees with translation"),
-        "re-estimated against average": 1 - survey.mean("re-estimated agrees"),
+        "combination against average": 1 - survey.mean("combination with average"),
+        "combination against translation": 1 - survey.mean("combination with translation"),
+        "re-estimated against average": 1 - survey.mean("re-estimated with average"),
         "top of combination": survey.mean("top of combination"),
         "top of re-estimated": survey.mean("top of re-estimated"),
         "evenness of combination": slow.entropy(experts["combination"]),
@@ -406,8 +406,8 @@ def panel_by_loops(found, answers, n_members, n_classes):
         "credibility": np.mean([found.standing.credibility[m] for m in heard]),
         "classes said": np.mean(breadth) / n_classes,
         "spread of classes said": np.std(breadth) / n_classes,
-        "translation against average": 1 - survey.mean("translation agrees"),
-        "votes against average": 1 - survey.mean("votes agree"),
+        "translation against average": 1 - survey.mean("translation with average"),
+        "votes against average": 1 - survey.mean("votes with average"),
         "top of translation": survey.mean("top of translation"),
         "evenness of translation": slow.entropy(survey.of_class("translation") / n_items),
         "top of average": survey.mean("top"),

@@ -118,24 +118,20 @@ def _operator(operator: str, *, place: int = 0, dtype: np.dtype[Any] | None = No
 
 
 @final
+@dataclass(eq=False)
 class Traced:
     """An array that an ONNX graph will compute: operations are noted down instead of being done.
 
     It has what rules need of the array API, and of torch's additions to it.
     """
 
-    __array_ufunc__ = None  # NumPy leaves operations with it to its own methods
+    graph: Graph
+    _name: str | None
+    shape: AxisSizes
+    dtype: np.dtype[Any]
+    _values: np.ndarray[Any, Any] | None = None  # those of a constant, which may have no name yet
 
-    def __init__(
-        self,
-        graph: Graph,
-        name: str | None,
-        shape: AxisSizes,
-        dtype: np.dtype[Any],
-        values: np.ndarray[Any, Any] | None = None,
-    ) -> None:
-        self.graph, self.shape, self.dtype = graph, shape, dtype
-        self._name, self._values = name, values  # values are those of a constant, which may have no name yet
+    __array_ufunc__ = None  # NumPy leaves operations with it to its own methods
 
     @property
     def name(self) -> str:
@@ -191,12 +187,12 @@ class Traced:
     def sorted(self, count: int, axis: int, *, largest: bool) -> SimpleNamespace:
         """The so many largest or smallest along an axis in order, and their places, as torch's `topk` has them."""
         axis %= len(self.shape)
-        names = [f"{part}_{len(self.graph.nodes)}" for part in ("values", "indices")]
+        shape, place = (*self.shape[:axis], count, *self.shape[axis + 1 :]), len(self.graph.nodes)
+        values = Traced(self.graph, f"values_{place}", shape, self.dtype)
+        indices = Traced(self.graph, f"indices_{place}", shape, INTEGER)
         inputs = [self.name, self.graph.keep(np.array([count]))]
-        self.graph.add("TopK", inputs, names, axis=axis, largest=int(largest))
-        shape, dtypes = (*self.shape[:axis], count, *self.shape[axis + 1 :]), (self.dtype, INTEGER)
-        parts = (Traced(self.graph, name, shape, dtype) for name, dtype in zip(names, dtypes, strict=True))
-        return SimpleNamespace(**dict(zip(("values", "indices"), parts, strict=True)))
+        self.graph.add("TopK", inputs, [values.name, indices.name], axis=axis, largest=int(largest))
+        return SimpleNamespace(values=values, indices=indices)
 
     def clip(self, low: float | None, high: float | None) -> Traced:
         """The numbers within bounds."""
@@ -256,9 +252,7 @@ def _permuted(array: Traced, axes: Sequence[int]) -> Traced:
 
 
 def _stacked(arrays: Sequence[Traced], axis: int) -> Traced:
-    shape = arrays[0].shape
-    rows = [array.apply("Unsqueeze", np.array([axis]), shape=(*shape[:axis], 1, *shape[axis:])) for array in arrays]
-    return _joined(rows, axis)
+    return _joined([array[(slice(None),) * axis + (None,)] for array in arrays], axis)
 
 
 def _joined(arrays: Sequence[Traced], axis: int) -> Traced:

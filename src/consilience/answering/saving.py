@@ -10,7 +10,6 @@ import json
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import fields, is_dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -53,24 +52,17 @@ def read(path: str | os.PathLike[str]) -> tuple[str, dict[str, Any], dict[str, A
     check_is_file(path)
     not_ours = f"{os.fspath(path)} is not a file that consilience saved"
     try:
-        with Path(path).open("rb") as file:
-            is_array_alone = file.read(6) == np.lib.format.MAGIC_PREFIX
-        if is_array_alone:
-            raise InvalidPredictions(f"{not_ours}: it holds one array")
         contents = read_npz(path)
         header = json.loads(contents.pop("header").tobytes(), object_hook=_mapping_from_json, parse_int=whole_number)
         name, parameters, learned = header["aggregator"], header["parameters"], header["learned"]
-        is_ours = header["format"] == FORMAT
-        version = int(header["version"])
+        kind, version = header["format"], int(header["version"])
         is_whole = isinstance(name, str) and isinstance(parameters, dict) and isinstance(learned, dict)
         is_whole = is_whole and all(isinstance(key, str) for key in (*parameters, *learned))
     except UNREADABLE as error:
-        if isinstance(error, InvalidPredictions):
-            raise
         reason = f": {reason_of(error)}" if type(error) is ValueError else ""  # the others speak of Python's affairs
         raise InvalidPredictions(f"{not_ours}{reason}") from error
-    if not is_ours:
-        raise InvalidPredictions(f"{not_ours}: its format is {header['format']!r}")
+    if kind != FORMAT:
+        raise InvalidPredictions(f"{not_ours}: its format is {kind!r}")
     if version != FORMAT_VERSION:
         raise InvalidPredictions(f"{os.fspath(path)} has format version {version}; expected {FORMAT_VERSION}")
     if not is_whole:

@@ -13,24 +13,18 @@ a larger tolerance. With the last, few items change little: their own shares dif
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, final
+from typing import Any, final
 
 import numpy as np
 from scipy.special import chdtrc, log_softmax, rel_entr
 
-from consilience.data.axes import Axis, short, some
-from consilience.data.predictions import sampled
-from consilience.system.arrays import plain_numpy, to_numpy
+from consilience.answering.rule import AbstractRule
+from consilience.data.axes import Axis, index_of, short, some
+from consilience.data.predictions import AbstractPredictions, sampled
+from consilience.system.arrays import Array, FloatArray, plain_numpy, to_numpy
 from consilience.system.errors import warn
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from consilience.answering.rule import AbstractRule
-    from consilience.data.predictions import AbstractPredictions
-    from consilience.system.arrays import Array, FloatArray
 
 EVEN = "even"  # what says that all classes are about equally frequent
 ROUNDED = 0.01  # how far from 1 the sum of the shares may be: people round
@@ -116,27 +110,39 @@ def read_shares(class_shares: Any, classes: list[Any]) -> ClassShares | None:
     """
     if class_shares is None:
         return None
-    n_classes = len(classes)
     if isinstance(class_shares, str) and class_shares == EVEN:
-        return ClassShares(np.full(n_classes, 1 / n_classes), EVEN_WORTH)
-    places, numbers = _by_place(class_shares, Axis("class", n_classes, classes))
-    if not (numbers >= 0).all():
-        raise ValueError(f"class_shares must be at least 0; got {numbers.min():g}")
-    total, is_whole = numbers.sum(), (numbers == np.rint(numbers)).all()
+        return ClassShares(np.full(len(classes), 1 / len(classes)), EVEN_WORTH)
+    numbers, are_counts = _numbers_in(class_shares, Axis("class", len(classes), classes))
+    shares = numbers + UNMET_COUNT if are_counts else numbers
+    return ClassShares(shares / shares.sum(), float(numbers.sum()) if are_counts else MANY)
+
+
+def saved_shares(class_shares: Any, classes: list[Any]) -> Any:
+    """The same as a file can hold it: a Series as a mapping, or as a list where it is in the order of the classes."""
+    if index_of(class_shares) is None and not isinstance(class_shares, Counter):
+        return class_shares
+    axis = Axis("class", len(classes), classes)
+    numbers = _numbers_in(class_shares, axis)[0].tolist()
+    return numbers if _names_in(class_shares, axis) is None else dict(zip(classes, numbers, strict=True))
+
+
+def _numbers_in(class_shares: Any, classes: Axis) -> tuple[FloatArray, bool]:
+    """A number for each class, and whether they are counts."""
+    places, given = _by_place(class_shares, classes)
+    if not (given >= 0).all():
+        raise ValueError(f"class_shares must be at least 0; got {given.min():g}")
+    total, is_whole = given.sum(), (given == np.rint(given)).all()
     if total == 1 and is_whole:
         raise ValueError("class_shares must be counts of 2 items or more, or shares below 1; got a single 1")
-    missing = [name for place, name in enumerate(classes) if place not in places]
-    if 2 <= total < np.inf and is_whole:
-        if missing and isinstance(class_shares, dict) and not isinstance(class_shares, Counter):
-            raise ValueError(
-                f"class_shares must have a count for every class, 0 where none was met; got none for {some(missing)}"
-            )
-        counts = np.full(n_classes, UNMET_COUNT)
-        counts[places] += numbers
-        return ClassShares(counts / counts.sum(), float(total))
-    shares = np.full(n_classes, _rest(total, missing))
-    shares[places] = numbers
-    return ClassShares(shares / shares.sum(), MANY)
+    missing = [name for place, name in enumerate(classes.names) if place not in places]
+    are_counts = bool(2 <= total < np.inf and is_whole)
+    if are_counts and missing and isinstance(class_shares, dict) and not isinstance(class_shares, Counter):
+        raise ValueError(
+            f"class_shares must have a count for every class, 0 where none was met; got none for {some(missing)}"
+        )
+    numbers = np.full(classes.size, 0.0 if are_counts else _rest(total, missing))
+    numbers[places] = given
+    return numbers, are_counts
 
 
 def _rest(total: float, missing: list[Any]) -> float:
@@ -180,33 +186,11 @@ def _by_place(class_shares: Any, classes: Axis) -> tuple[list[int], FloatArray]:
     return places, numbers
 
 
-def saved_shares(class_shares: Any, classes: list[Any]) -> Any:
-    """The same as a file can hold it: a Series as a mapping, or as a list where it is in the order of the classes.
-
-    Classes that were not met have a count of 0 there.
-    """
-    if not (_is_series(class_shares) or isinstance(class_shares, Counter)):
-        return class_shares
-    axis, given = Axis("class", len(classes), classes), read_shares(class_shares, classes)
-    names = _names_in(class_shares, axis)
-    if names is None or given is None:
-        return list(class_shares)
-    met = {axis.find(name) for name in names}
-    not_met = [name for place, name in enumerate(classes) if place not in met and given.n_counted < MANY]
-    return dict(class_shares.items()) | dict.fromkeys(not_met, 0)
-
-
-def _is_series(class_shares: Any) -> bool:
-    return hasattr(class_shares, "to_dict") and hasattr(class_shares, "index")
-
-
 def _names_in(class_shares: Any, classes: Axis) -> list[Any] | None:
     """The names that a mapping or a Series has; None where numbers are in the order of the classes."""
     if isinstance(class_shares, Mapping):
         return list(class_shares)
-    if not _is_series(class_shares):
-        return None
-    index = list(class_shares.index)
+    index = index_of(class_shares)
     return None if index == list(range(classes.size)) and not classes.has_all(index) else index
 
 
@@ -245,14 +229,8 @@ def matched(answers: FloatArray, given: ClassShares, before: Reweighting | None 
         return float(value), slopes
 
     bounds = [(-MOST_WEIGHT, MOST_WEIGHT if share > 0 else -MOST_WEIGHT) for share in shares]
-    found = minimize(
-        loss,
-        before.log_weights,
-        jac=True,
-        method="L-BFGS-B",
-        bounds=bounds,
-        options={"gtol": 1e-10, "ftol": 1e-15, "maxiter": 1000},  # as far as it goes: in any order the same
-    ).x
+    options: Any = {"gtol": 1e-10, "ftol": 1e-15, "maxiter": 1000}  # as far as it goes: in any order the same
+    found = minimize(loss, before.log_weights, jac=True, method="L-BFGS-B", bounds=bounds, options=options).x
     posterior = np.exp(log_softmax(logs + found, axis=1))
     learned = (posterior * (1 - posterior)).sum(axis=0) + n_items * tolerance
     return Reweighting(found, before.precision + learned)

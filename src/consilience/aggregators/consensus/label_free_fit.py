@@ -8,10 +8,9 @@ from functools import partial
 from typing import Any, NamedTuple, final
 
 import numpy as np
-import numpy.typing as npt
 
 from consilience.aggregators.bayesian_combination import VariationalModel
-from consilience.aggregators.consensus.learned.experts import Experts, Opinions, Reading, entropy
+from consilience.aggregators.consensus.learned.experts import Experts, Opinions, Reading, Rows, entropy
 from consilience.aggregators.consensus.panel import Standing
 from consilience.data.answers import is_largest
 from consilience.data.predictions import AbstractPredictions, Predictions, sampled, total_of
@@ -72,8 +71,8 @@ OF_CLASSES = (
 OF_ITEMS = (
     *("items", "answers", "entropy", "top"),
     *("top of votes", "top of translation", "top of combination", "top of re-estimated"),
-    *("votes agree", "translation agrees", "combination agrees", "re-estimated agrees"),  # with the average's choice
-    "combination agrees with translation",
+    *("votes with average", "translation with average", "combination with average", "re-estimated with average"),
+    "combination with translation",  # so many first choices they share
 )
 """What is summed for the panel."""
 
@@ -107,6 +106,10 @@ class Survey:
         """One of the sums for each class (classes,)."""
         return np.asarray(self.by_class[OF_CLASSES.index(name)])
 
+    def shares(self, name: str) -> FloatArray:
+        """The same as shares of their sum."""
+        return np.asarray(self.of_class(name) / self.of_class(name).sum())
+
     def mean(self, name: str) -> float:
         """One of the panel's sums, by item."""
         return float(self.totals[OF_ITEMS.index(name)] / self.totals[0])
@@ -122,7 +125,7 @@ def survey(experts: Experts, frequency: FloatArray, chunk_size: int | None, pred
 def survey_of(opinions: Opinions, frequency: FloatArray, item_counts: FloatArray | None = None) -> Survey:
     """The survey of the items of some opinions, which count so often each."""
 
-    def total(rows: npt.NDArray[np.floating]) -> npt.NDArray[np.floating]:
+    def total(rows: Rows) -> Rows:
         return np.asarray(rows.sum(axis=0) if item_counts is None else item_counts @ rows)
 
     average, votes, n_votes = opinions.average, opinions.votes, opinions.n_votes
@@ -146,13 +149,13 @@ def survey_of(opinions: Opinions, frequency: FloatArray, item_counts: FloatArray
     return Survey(np.stack(by_class).astype(np.float64), np.array(totals, dtype=np.float64))
 
 
-def weighted_by(rows: npt.NDArray[np.floating], weights: npt.NDArray[np.floating]) -> npt.NDArray[np.floating]:
+def weighted_by(rows: Rows, weights: Rows) -> Rows:
     """The rows (items, classes) multiplied by weights (classes,), and normalized again."""
     weighted = rows * weights
     return np.asarray(weighted / weighted.sum(axis=1, keepdims=True))
 
 
-def first_choices(rows: npt.NDArray[np.floating]) -> npt.NDArray[np.floating]:
+def first_choices(rows: Rows) -> Rows:
     """1 at the largest of each row and 0 elsewhere; equally large ones share the 1."""
     is_top = is_largest(rows)
     return np.asarray(is_top / is_top.sum(axis=1, keepdims=True))
@@ -185,7 +188,8 @@ class LabelFreeFit(NamedTuple):
     @property
     def n_effective(self) -> float:
         """How many equal members would stand behind an average item's answer."""
-        return _n_effective(self.standing.weights, self.translated.statistics)
+        weights, shares = self.standing.weights, _shares_answered(self.translated.statistics)
+        return float((weights @ shares) ** 2 / (weights**2 @ shares))
 
     @property
     def experts(self) -> Experts:
@@ -242,10 +246,9 @@ def _agreement(reader: AnyReader, votes: AnyReader) -> tuple[Agreement, Agreemen
     return agreement, agreement if votes.predictions is reader.predictions else votes.agreement()
 
 
-def _n_effective(weights: FloatArray, statistics: Statistics) -> float:
-    """How many equal members would stand behind an average item's answer."""
-    shares = statistics.answer_counts.sum(axis=1) / statistics.n_items  # of the items, how many each answers
-    return float((weights @ shares) ** 2 / (weights**2 @ shares))
+def _shares_answered(statistics: Statistics) -> FloatArray:
+    """Of the items, how many each member answers (members,)."""
+    return np.asarray(statistics.answer_counts.sum(axis=1) / statistics.n_items)
 
 
 def _translated(
@@ -306,9 +309,7 @@ def _experts(standing: Standing, combined: Statistics, translated: State) -> Exp
 
 def _translation(standing: Standing, statistics: Statistics, *, ordered: bool = False) -> TranslationModel:
     """The evidence of credible members on an average item sums up to `EVIDENCE` · √(effective members)."""
-    shares = statistics.answer_counts.sum(axis=1) / statistics.n_items
-    behind = standing.weights @ shares
-    powers = EVIDENCE * np.sqrt(_n_effective(standing.weights, statistics)) * standing.weights / behind
+    powers = EVIDENCE * standing.weights / np.sqrt(standing.weights**2 @ _shares_answered(statistics))
     return TranslationModel(powers * standing.credibility, ordered)
 
 

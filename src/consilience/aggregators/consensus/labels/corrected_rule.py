@@ -130,6 +130,11 @@ class CorrectedRule(AbstractRule):
         return RuleForm(before.numbers | numbers, partial(_corrected, before.answer))
 
 
+def corrected(rule: AbstractRule, correction: Correction | None) -> AbstractRule:
+    """The rule with this correction, if there is one."""
+    return rule if correction is None else CorrectedRule(rule, correction)
+
+
 def _corrected(
     before: Callable[[Mapping[str, Array], GivenRows], Array], numbers: Mapping[str, Array], rows: GivenRows
 ) -> Array:

@@ -5,29 +5,22 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 from hashlib import blake2b
-from typing import TYPE_CHECKING, Any, final
+from typing import Any, final
 
 import numpy as np
+import numpy.typing as npt
 from scipy.special import expit, logsumexp
 
 from consilience.aggregators.consensus.labels.corrected_rule import ANSWER_FLOOR, LOG_FLOOR, CorrectedRule, Correction
 from consilience.aggregators.consensus.labels.regression import learn_correction
-from consilience.data.axes import COUNT
+from consilience.aggregators.consensus.learned.network import LearnedRule
+from consilience.answering.rule import AbstractRule
+from consilience.data.axes import COUNT, Axis
 from consilience.data.labels import which_known
 from consilience.data.names import text_of
-from consilience.data.predictions import Predictions, sampled
-from consilience.system.arrays import to_numpy
+from consilience.data.predictions import AbstractPredictions, Predictions, sampled
+from consilience.system.arrays import Array, FloatArray, to_numpy
 from consilience.system.errors import warn
-
-if TYPE_CHECKING:
-    import numpy.typing as npt
-
-    from consilience.aggregators.consensus.learned.network import LearnedRule
-    from consilience.answering.rule import AbstractRule
-    from consilience.data.axes import Axis
-    from consilience.data.predictions import AbstractPredictions
-    from consilience.system.arrays import Array, FloatArray
-
 
 # Above so many members × classes no correction is learned: it would have more numbers than labels can determine.
 MOST_CORRECTED = 20_000

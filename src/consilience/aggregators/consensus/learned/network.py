@@ -18,7 +18,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
 from functools import cache, cached_property, partial
 from importlib.resources import as_file, files
-from typing import Any, NamedTuple, final
+from typing import Annotated, Any, NamedTuple, final, get_type_hints
 from zlib import crc32
 
 import numpy as np
@@ -52,7 +52,6 @@ from consilience.answering.linear import by_answer
 from consilience.answering.rule import AbstractRule, Evidence, Explained, GivenRows, RuleForm, side_by_side
 from consilience.data.answers import is_largest
 from consilience.data.predictions import Predictions, apart, example_of
-from consilience.maths.em import Scores
 from consilience.maths.shapley import shapley_values
 from consilience.passes.reader import ReadChunk, Reader
 from consilience.system.arrays import Array, FloatArray, like_array, namespace, to_numpy
@@ -79,28 +78,28 @@ LEAST_OF_SOME = 1e-9
 @final
 @dataclass(frozen=True, slots=True, eq=False)
 class Network:
-    """The weights of a few networks, whose answers are averaged; the first axis of each array is the network."""
+    """The weights of a few networks, whose answers are averaged, each an array of the axes named beside it."""
 
-    mean: FloatArray  # (features,): of training
-    deviation: FloatArray  # (features,)
-    lowest: FloatArray  # (panel features,): the range that training has seen
-    highest: FloatArray
-    first: FloatArray  # (networks, features, hidden)
-    first_bias: FloatArray  # (networks, hidden)
-    second: FloatArray  # (networks, 2 hidden, hidden): of a class, and of the mean over classes
-    second_bias: FloatArray
-    last: FloatArray  # (networks, hidden, 2): the score, and the gate
-    last_bias: FloatArray  # (networks, 2)
-    mixture: FloatArray  # (networks, mixed): of the experts' logarithms, then of the classes' shares
-    panel_first: FloatArray  # (networks, panel features, hidden): what the panel adds to the mixture and to the gate
-    panel_bias: FloatArray  # (networks, hidden)
-    panel_last: FloatArray  # (networks, hidden, mixed + 1)
-    member_mean: FloatArray  # (member features,): of training
-    member_deviation: FloatArray
-    member_first: FloatArray  # (networks, member features + panel features, hidden)
-    member_bias: FloatArray  # (networks, hidden)
-    member_last: FloatArray  # (networks, hidden, 2): the powers of a member's logarithms and of its vote
-    member_last_bias: FloatArray  # (networks, 2)
+    mean: Annotated[FloatArray, "features"]  # of training
+    deviation: Annotated[FloatArray, "features"]
+    lowest: Annotated[FloatArray, "panel"]  # the range that training has seen of the panel's features
+    highest: Annotated[FloatArray, "panel"]
+    first: Annotated[FloatArray, "networks features hidden"]
+    first_bias: Annotated[FloatArray, "networks hidden"]
+    second: Annotated[FloatArray, "networks twice-hidden hidden"]  # of a class, and of the mean over classes
+    second_bias: Annotated[FloatArray, "networks hidden"]
+    last: Annotated[FloatArray, "networks hidden two"]  # the score, and the gate
+    last_bias: Annotated[FloatArray, "networks two"]
+    mixture: Annotated[FloatArray, "networks mixed"]  # of the experts' logarithms, then of the classes' shares
+    panel_first: Annotated[FloatArray, "networks panel small"]  # what the panel adds to the mixture and to the gate
+    panel_bias: Annotated[FloatArray, "networks small"]
+    panel_last: Annotated[FloatArray, "networks small mixed-and-gate"]
+    member_mean: Annotated[FloatArray, "member"]  # of training
+    member_deviation: Annotated[FloatArray, "member"]
+    member_first: Annotated[FloatArray, "networks member-and-panel small"]
+    member_bias: Annotated[FloatArray, "networks small"]
+    member_last: Annotated[FloatArray, "networks small two"]  # the powers of a member's logarithms and of its vote
+    member_last_bias: Annotated[FloatArray, "networks two"]
 
     def checksum(self) -> int:
         """What tells these weights from others."""
@@ -293,28 +292,13 @@ def read(path: str | os.PathLike[str]) -> Network:
 
 def _sizes(first: tuple[int, ...]) -> dict[str, tuple[int, ...]]:
     n_networks, _, n_hidden = (*first, 0, 0, 0)[:3]
-    return {
-        "first": (n_networks, len(FEATURE_NAMES), n_hidden),
-        "mean": (len(FEATURE_NAMES),),
-        "deviation": (len(FEATURE_NAMES),),
-        "lowest": (len(PANEL_TRAITS),),
-        "highest": (len(PANEL_TRAITS),),
-        "first_bias": (n_networks, n_hidden),
-        "second": (n_networks, 2 * n_hidden, n_hidden),
-        "second_bias": (n_networks, n_hidden),
-        "last": (n_networks, n_hidden, 2),
-        "last_bias": (n_networks, 2),
-        "mixture": (n_networks, N_LOGS + N_SHARES),
-        "panel_first": (n_networks, len(PANEL_TRAITS), N_SMALL),
-        "panel_bias": (n_networks, N_SMALL),
-        "panel_last": (n_networks, N_SMALL, N_LOGS + N_SHARES + 1),
-        "member_mean": (len(MEMBER_TRAITS),),
-        "member_deviation": (len(MEMBER_TRAITS),),
-        "member_first": (n_networks, len(MEMBER_TRAITS) + len(PANEL_TRAITS), N_SMALL),
-        "member_bias": (n_networks, N_SMALL),
-        "member_last": (n_networks, N_SMALL, 2),
-        "member_last_bias": (n_networks, 2),
-    }
+    n_mixed, n_member, n_panel = N_LOGS + N_SHARES, len(MEMBER_TRAITS), len(PANEL_TRAITS)
+    lengths = {"networks": n_networks, "hidden": n_hidden, "twice-hidden": 2 * n_hidden, "small": N_SMALL, "two": 2}
+    lengths |= {"features": len(FEATURE_NAMES), "panel": n_panel, "member": n_member}
+    lengths |= {"member-and-panel": n_member + n_panel, "mixed": n_mixed, "mixed-and-gate": n_mixed + 1}
+    axes = {name: hint.__metadata__[0] for name, hint in get_type_hints(Network, include_extras=True).items()}
+    sizes = {name: tuple(lengths[axis] for axis in named.split()) for name, named in axes.items()}
+    return {"first": sizes["first"], **sizes}
 
 
 # ---- the rule -------------------------------------------------------------------------------------------
@@ -433,29 +417,26 @@ class LearnedRule(AbstractRule):
 
     def form(self) -> RuleForm:
         """The rule for torch and ONNX."""
-        experts = self.weighed
-        table, bias, prior = _tables(experts.translation)
-        votes, combination_prior = experts.of_votes, experts.combination.log_prior
-        numbers = {f"network_{name}": value for name, value in self.prepared._asdict().items()}
-        numbers |= {
-            "member_weights": experts.member_weights[:, None, None],
-            "is_hard": experts.is_hard.astype(np.float64)[:, None, None],
-            "translation_table": table,
-            "translation_bias": bias,
-            "translation_prior": prior,
-            "combination_table": votes - votes.max(axis=1, keepdims=True),
-            "combination_prior": combination_prior - combination_prior.max(),
-            "powers": experts.powers.reshape(len(experts.powers), -1, 1, 1, 2),
-        }
-        return RuleForm(numbers, _answer)
+        experts, translation, n_classes = self.weighed, self.weighed.translation, len(self.traits.classes)
 
+        def apart(numbers: FloatArray, axis: int) -> FloatArray:
+            """Without what all classes have in common: softmax ignores it, and it costs precision."""
+            return np.asarray(numbers - numbers.max(axis=axis, keepdims=True))
 
-def _tables(scores: Scores) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Weights, bias and prior without what all classes have in common: softmax ignores it, and it costs precision."""
-    weights = scores.weights - scores.weights.max(axis=1, keepdims=True)
-    bias = scores.bias - scores.bias.max(axis=1, keepdims=True)
-    table = weights.transpose(0, 2, 1).reshape(-1, len(scores.log_prior))
-    return table, bias, scores.log_prior - scores.log_prior.max()
+        return RuleForm(
+            {
+                **{f"network_{name}": value for name, value in self.prepared._asdict().items()},
+                "member_weights": experts.member_weights[:, None, None],
+                "is_hard": experts.is_hard.astype(np.float64)[:, None, None],
+                "translation_table": apart(translation.weights, 1).transpose(0, 2, 1).reshape(-1, n_classes),
+                "translation_bias": apart(translation.bias, 1),
+                "translation_prior": apart(translation.log_prior, 0),
+                "combination_table": apart(experts.of_votes, 1),
+                "combination_prior": apart(experts.combination.log_prior, 0),
+                "powers": experts.powers.reshape(len(experts.powers), -1, 1, 1, 2),
+            },
+            _answer,
+        )
 
 
 def _answer(numbers: Mapping[str, Array], rows: GivenRows) -> Array:
