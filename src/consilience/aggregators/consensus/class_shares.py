@@ -129,39 +129,32 @@ def saved_shares(class_shares: Any, classes: list[Any]) -> Any:
 def _numbers_in(class_shares: Any, classes: Axis) -> tuple[FloatArray, bool]:
     """A number for each class, and whether they are counts."""
     places, given = _by_place(class_shares, classes)
-    if not (given >= 0).all():
-        raise ValueError(f"class_shares must be at least 0; got {given.min():g}")
     total, is_whole = given.sum(), (given == np.rint(given)).all()
-    if total == 1 and is_whole:
-        raise ValueError("class_shares must be counts of 2 items or more, or shares below 1; got a single 1")
-    missing = [name for place, name in enumerate(classes.names) if place not in places]
     are_counts = bool(2 <= total < np.inf and is_whole)
-    if are_counts and missing and isinstance(class_shares, dict) and not isinstance(class_shares, Counter):
-        raise ValueError(
-            f"class_shares must have a count for every class, 0 where none was met; got none for {some(missing)}"
-        )
-    numbers = np.full(classes.size, 0.0 if are_counts else _rest(total, missing))
+    missing = [name for place, name in enumerate(classes.names) if place not in places]
+    may_lack = isinstance(class_shares, Counter) or not isinstance(class_shares, dict)  # classes that were not met
+    rest = max(1.0 - total, 0.0) if len(missing) == 1 and not are_counts else 0.0
+    none = f"got none for {some(missing)}"
+    wrong: dict[str, Any] = {
+        f"be at least 0; got {given.min(initial=0):g}": not (given >= 0).all(),
+        "be counts of 2 items or more, or shares below 1; got a single 1": total == 1 and is_whole,
+    }
+    if are_counts:
+        wrong[f"have a count for every class, 0 where none was met; {none}"] = missing and not may_lack
+    else:
+        sums_to_one = abs(total + rest - 1) <= ROUNDED + 1e-9
+        wrong |= {
+            "have a number above 0; got none": total + rest == 0,
+            f"have a share for every class, or for all but one; {none}": len(missing) > 1,
+            f"leave some for a class without a share, or name it with 0; {none}": missing and abs(total - 1) <= ROUNDED,
+            f"sum to 1, or be whole numbers that were counted; they sum to {total:g}": not sums_to_one,
+        }
+    for must, is_wrong in wrong.items():
+        if is_wrong:
+            raise ValueError(f"class_shares must {must}")
+    numbers = np.full(classes.size, rest)
     numbers[places] = given
     return numbers, are_counts
-
-
-def _rest(total: float, missing: list[Any]) -> float:
-    """What shares that sum to `total` leave for the class that has none; raises where they are no shares."""
-    rest = max(1.0 - total, 0.0) if len(missing) == 1 else 0.0
-    if total + rest == 0:
-        raise ValueError("class_shares must have a number above 0; got none")
-    if len(missing) > 1:
-        raise ValueError(
-            f"class_shares must have a share for every class, or for all but one; got none for {some(missing)}"
-        )
-    if missing and abs(total - 1) <= ROUNDED:
-        raise ValueError(
-            f"class_shares must leave something for a class that they leave out, or name it with 0; got none for "
-            f"{short(missing[0])}, and {total:g} for all others"
-        )
-    if not abs(total + rest - 1) <= ROUNDED + 1e-9:
-        raise ValueError(f"class_shares must sum to 1, or be whole numbers that were counted; they sum to {total:g}")
-    return rest
 
 
 def _by_place(class_shares: Any, classes: Axis) -> tuple[list[int], FloatArray]:

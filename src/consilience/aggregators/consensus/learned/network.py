@@ -138,10 +138,8 @@ class Network:
         n_hidden = self.first.shape[2]
         by_feature = self.first / self.deviation[None, :, None]  # of features as they are
 
-        def clamped(values: FloatArray, rows: Any) -> FloatArray:
-            most = MOST_DEVIATIONS * self.deviation[rows]
-            return np.asarray(np.clip(values - self.mean[rows], -most, most))
-
+        most = MOST_DEVIATIONS * self.deviation[classes]
+        of_classes = np.clip(traits.classes - self.mean[classes], -most, most) @ by_feature[:, classes]
         of_panel = self._panel(traits) @ self.first[:, panel]
         hidden = np.maximum(self._panel(traits) @ self.panel_first + self.panel_bias, 0)
         added = (hidden[:, None] @ self.panel_last)[:, 0]  # (networks, mixed + 1)
@@ -152,7 +150,7 @@ class Network:
             trust=np.asarray(MOST_LEARNED * trust),
             by_pair=by_feature[:, pair],
             by_item=by_feature[:, items],
-            of_class=constant + clamped(traits.classes, classes) @ by_feature[:, classes],
+            of_class=constant + of_classes,
             of_itself=self.second[:, :n_hidden],
             of_mean=self.second[:, n_hidden:],
             second_bias=self.second_bias,
@@ -235,18 +233,14 @@ def _learned(prepared: Prepared, pair: Array, opinions: Opinions, average: Array
         scores += found[:, :, 0] + of_mixture + xp.matrix_transpose(chosen(evidence, places))
         opening = xp.mean(found[:, :, 1], axis=0) + prepared.gate_bias[network]
         gate = prepared.trust / (1 + xp.exp(-opening))
-        total += (gate * mass) * _softmax(xp, scores) + (1 - gate) * average
+        likely = xp.exp(scores - xp.max(scores, axis=0))
+        total += (gate * mass) * (likely / xp.sum(likely, axis=0)) + (1 - gate) * average
     return xp.matrix_transpose(total / n_networks)
 
 
 def _positive(xp: Any, values: Array) -> Array:
     """The values, or 0 where they are negative; NumPy's are overwritten."""
     return np.maximum(values, 0, out=values) if isinstance(values, np.ndarray) else xp.relu(values)
-
-
-def _softmax(xp: Any, scores: Array) -> Array:
-    exponentials = xp.exp(scores - xp.max(scores, axis=0))
-    return exponentials / xp.sum(exponentials, axis=0)
 
 
 def _put(xp: Any, rows: Array, places: Array, values: Array) -> Array:
@@ -440,8 +434,7 @@ class LearnedRule(AbstractRule):
 
 
 def _answer(numbers: Mapping[str, Array], rows: GivenRows) -> Array:
-    prepared = Prepared(*(numbers[f"network_{name}"] for name in Prepared._fields))
-    return answer(prepared, _opinions(numbers, rows))
+    return answer(Prepared(*(numbers[f"network_{name}"] for name in Prepared._fields)), _opinions(numbers, rows))
 
 
 def _opinions(numbers: Mapping[str, Array], rows: GivenRows) -> Opinions:
