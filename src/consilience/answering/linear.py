@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, NamedTuple, final
+from typing import Any, final
 
 import numpy as np
 import numpy.typing as npt
@@ -43,15 +43,6 @@ def _logarithmic_mean(log_a: float, log_b: float) -> float:
 # Scores of up to this size, times their weight, do in single precision: softmax has slopes of at most 1/4, so that
 # rounding by 2⁻²⁴ of a score and of its rival moves the posterior by less than 1e-5.
 SINGLE_LIMIT = 256
-
-
-class LinearLayer(NamedTuple):
-    """Scores as `features @ table + is_answer @ bias + log_prior`, on features (items, members × predicted)."""
-
-    table: FloatArray  # (members × predicted, true)
-    bias: FloatArray  # (members, true)
-    log_prior: FloatArray  # (true,)
-    needs_double: bool  # whether single precision would show in the posterior
 
 
 @final
@@ -144,24 +135,6 @@ class LinearRule(AbstractRule):
         mixture = (1 - self.weight) * average + self.weight * np.exp(log_pure) * (self.weight > 0)
         return np.asarray(np.log(np.maximum(mixture, LEAST_MIXED)))
 
-    # ---- elsewhere ----------------------------------------------------------------------------------------
-
-    def layer(self) -> LinearLayer | None:
-        """The scores without what all classes have in common: softmax ignores it, and it costs precision.
-
-        For logarithms, which are negative, the smallest weight is subtracted; for labels the largest. Likely classes
-        then score near zero, where rounding is fine. Weights of probabilities are too small to matter.
-        """
-        if self.scores is None or self.weight == 0:
-            return None
-        weights = self.scores.weights
-        least, largest = weights.min(axis=1, keepdims=True), weights.max(axis=1, keepdims=True)
-        weights = weights - np.where(self.is_label[:, None, None], largest, least)
-        bias = self.scores.bias - self.scores.bias.mean(axis=1, keepdims=True)
-        log_prior = self.scores.log_prior - self.scores.log_prior.max()
-        needs_double = self.weight * self._largest_score(weights, bias) > SINGLE_LIMIT
-        return LinearLayer(weights.transpose(0, 2, 1).reshape(-1, len(log_prior)), bias, log_prior, needs_double)
-
     def _largest_score(self, weights: FloatArray, bias: FloatArray) -> float:
         """How large the scores of an item can get, all probabilities but one being at the floor."""
         by_label = np.abs(weights).max(axis=2)
@@ -169,33 +142,40 @@ class LinearRule(AbstractRule):
         return float((np.where(self.is_label[:, None], by_label, by_logs) + np.abs(bias)).sum(axis=0).max())
 
     @property
-    def needs_double(self) -> bool:
-        """Whether single precision would show in the posterior."""
-        layer = self.layer()
-        return layer is not None and layer.needs_double
-
-    @property
     def n_numbers(self) -> int:
         """How many numbers the scores hold."""
         return 0 if self.scores is None else self.scores.weights.size
 
     def form(self) -> RuleForm:
-        """The rule for torch and ONNX."""
-        layer = self.layer()
+        """The rule for torch and ONNX. Its scores leave out what all classes share: softmax does, and it costs digits.
+
+        For logarithms, which are negative, the smallest weight is subtracted; for labels the largest. Likely classes
+        then score near zero, where rounding is fine. Weights of probabilities are too small to matter.
+        """
         numbers: dict[str, Any] = {
             "weight": self.weight,
             "member_weights": self.member_weights[:, None, None],
             "log_floor": -np.inf if self.log_floor is None else np.log(self.log_floor),  # half precision has no 1e-10
         }
-        if layer is not None:
-            numbers |= {"table": layer.table, "bias": layer.bias, "log_prior": layer.log_prior}
+        needs_double = False
+        if self.scores is not None and self.weight > 0:
+            log_prior, weights, bias = self.scores
+            least, largest = weights.min(axis=1, keepdims=True), weights.max(axis=1, keepdims=True)
+            weights = weights - np.where(self.is_label[:, None, None], largest, least)
+            bias = bias - bias.mean(axis=1, keepdims=True)
+            numbers |= {
+                "table": weights.transpose(0, 2, 1).reshape(-1, len(log_prior)),  # (members × predicted, true)
+                "bias": bias,
+                "log_prior": log_prior - log_prior.max(),
+            }
+            needs_double = self.weight * self._largest_score(weights, bias) > SINGLE_LIMIT
         answer = partial(
             _answer,
-            has_average=layer is None or self.weight < 1,
+            has_average="table" not in numbers or self.weight < 1,
             takes_logs=self.log_floor is not None,
             averages_logs=self.averages_logs,
         )
-        return RuleForm(numbers, answer)
+        return RuleForm(numbers, answer, needs_double)
 
 
 def _answer(

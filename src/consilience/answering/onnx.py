@@ -15,7 +15,7 @@ from typing import Any, final
 
 import numpy as np
 
-from consilience.answering.rule import AbstractRule, Names, given_rows
+from consilience.answering.rule import AbstractRule, Names, RuleForm, given_rows
 from consilience.system.atomic import whole_file
 from consilience.system.errors import extra
 
@@ -28,28 +28,33 @@ BOOL, INTEGER = np.dtype(bool), np.dtype(np.int64)
 def write_onnx(rule: AbstractRule, names: Names, path: str | os.PathLike[str], *, logits: bool) -> None:
     """Write the rule to a file: `predictions` in, `posterior` and `label` out."""
     onnx = extra("onnx", name="onnx", use="to_onnx")
-    graph = Graph(onnx, np.dtype(np.float64 if rule.needs_double else np.float32))
-    n_bytes = rule.n_numbers * graph.dtype.itemsize
-    if n_bytes > MOST_BYTES:
-        raise ValueError(
-            f"an ONNX file must stay below 2 GiB; {len(names.members)} members × {len(names.classes)}² classes "
-            f"take {n_bytes / 2**30:.1f} GiB"
-        )
-    _draw(graph, rule, (len(names.members), None, len(names.classes)), logits=logits)
+    _check_size(rule, names, np.dtype(np.float32))  # before numbers are copied
+    form = rule.form()
+    graph = Graph(onnx, np.dtype(np.float64 if form.needs_double else np.float32))
+    _check_size(rule, names, graph.dtype)
+    _draw(graph, rule, form, (len(names.members), None, len(names.classes)), logits=logits)
     model = _model(graph, names, logits=logits)
     onnx.checker.check_model(model, full_check=True)
     with whole_file(path) as file:
         file.write(model.SerializeToString())
 
 
-def _draw(graph: Graph, rule: AbstractRule, shape: AxisSizes, *, logits: bool) -> None:
+def _check_size(rule: AbstractRule, names: Names, dtype: np.dtype[Any]) -> None:
+    n_bytes = rule.n_numbers * dtype.itemsize
+    if n_bytes > MOST_BYTES:
+        raise ValueError(
+            f"an ONNX file must stay below 2 GiB; {len(names.members)} members × {len(names.classes)}² classes "
+            f"take {n_bytes / 2**30:.1f} GiB"
+        )
+
+
+def _draw(graph: Graph, rule: AbstractRule, form: RuleForm, shape: AxisSizes, *, logits: bool) -> None:
     """The whole graph, from `predictions` to `posterior` and `label`."""
     given = Traced(graph, "predictions", shape, np.dtype(np.float32)).cast(graph.dtype)
     is_missing = given.apply("IsNaN", dtype=BOOL).cast(graph.dtype).reduced("ReduceMax", 2, keepdims=True)
     given = TRACED.where(is_missing.cast(BOOL), 0.0, given)
     is_label = graph.constant(rule.is_label[:, None, None])
     rows = given_rows(TRACED, given, 1.0 - is_missing, is_label, have_votes=rule.have_votes, logits=logits)
-    form = rule.form()
     posterior = form.answer({name: graph.constant(values) for name, values in form.numbers.items()}, rows)
     is_silent = is_missing.reduced("ReduceMin", 0).cast(BOOL)
     posterior = TRACED.where(is_silent, np.nan, posterior).cast(np.dtype(np.float32), name="posterior")

@@ -75,6 +75,7 @@ class RuleForm(NamedTuple):
 
     numbers: dict[str, Any]
     answer: Callable[[Mapping[str, Array], GivenRows], Array]
+    needs_double: bool = False  # whether single precision would show in the posterior
 
 
 class Explained(NamedTuple):
@@ -133,11 +134,6 @@ class AbstractRule(ABC):
     @abstractmethod
     def explained(self, one: Predictions) -> Explained:
         """The only item of some predictions, with what tips its answer."""
-
-    @property
-    @abstractmethod
-    def needs_double(self) -> bool:
-        """Whether single precision would show in the posterior."""
 
     @property
     def n_numbers(self) -> int:

@@ -34,9 +34,9 @@ class Fusion(nn.Module):  # type: ignore[misc]  # torch is not followed by the t
         self.logits = logits
         self._have_votes = rule.have_votes
         self.register_buffer("is_label", torch.tensor(rule.is_label)[:, None, None])
-        if dtype is None:
-            dtype = torch.float64 if rule.needs_double else torch.get_default_dtype()
         form = rule.form()
+        if dtype is None:
+            dtype = torch.float64 if form.needs_double else torch.get_default_dtype()
         self._numbers, self._answer = list(form.numbers), form.answer
         for name, values in form.numbers.items():
             self.register_buffer(name, torch.tensor(values, dtype=dtype))

@@ -110,11 +110,6 @@ class CorrectedRule(AbstractRule):
         return Explained(np.asarray(log_softmax(corrected)), evidence)
 
     @property
-    def needs_double(self) -> bool:
-        """Whether single precision would show in the posterior."""
-        return self.rule.needs_double
-
-    @property
     def n_numbers(self) -> int:
         """How many numbers the inner rule holds; a correction is only learned where it is small."""
         return self.rule.n_numbers
@@ -127,7 +122,7 @@ class CorrectedRule(AbstractRule):
             "correction_bias": correction.bias,
             "correction_table": correction.table(),
         }
-        return RuleForm(before.numbers | numbers, partial(_corrected, before.answer))
+        return RuleForm(before.numbers | numbers, partial(_corrected, before.answer), before.needs_double)
 
 
 def corrected(rule: AbstractRule, correction: Correction | None) -> AbstractRule:

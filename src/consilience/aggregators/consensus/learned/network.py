@@ -400,17 +400,12 @@ class LearnedRule(AbstractRule):
         return self.weighed.opinions(ExpertSums(*(is_in @ part for part in sums)))
 
     @property
-    def needs_double(self) -> bool:
-        """The experts' logarithms are floored, so that rounding does not show."""
-        return False
-
-    @property
     def n_numbers(self) -> int:
         """How many numbers the experts hold in an export: those of two of them, and the evidence of each network."""
         return (2 + len(self.network.first)) * self.experts.translation.weights.size
 
     def form(self) -> RuleForm:
-        """The rule for torch and ONNX."""
+        """The rule for torch and ONNX. The experts' logarithms are floored, so that single precision does not show."""
         experts, translation, n_classes = self.weighed, self.weighed.translation, len(self.traits.classes)
 
         def apart(numbers: FloatArray, axis: int) -> FloatArray:
