@@ -23,7 +23,7 @@ from consilience.aggregators.consensus.label_free_fit import (
     fit_batch,
     fit_panel,
 )
-from consilience.aggregators.consensus.labels.corrected_rule import Correction, corrected
+from consilience.aggregators.consensus.labels.corrected_rule import CorrectedRule, Correction
 from consilience.aggregators.consensus.labels.teaching import (
     LabelledItems,
     Sample,
@@ -187,7 +187,9 @@ class Consensus(AbstractIterative):
     def _learn(self, predictions: AbstractPredictions, known: Array | None, *, is_first: bool) -> Outcome:
         # Weights that are missing are noticed before the work, and so are wrong shares.
         weights = self._network() if is_first else self._network_of_fit()
-        shares = self._shares(predictions, known)
+        shares = read_shares(self.class_shares, predictions.classes)
+        if shares is not None and known is not None:
+            shares.check_labels(known, predictions.classes)
         before, correction, labelled, sample = None, None, None, None
         if is_first:
             fit = fit_panel(predictions, self.chunk_size, self._progress)
@@ -200,7 +202,7 @@ class Consensus(AbstractIterative):
         plain, reweighting = self._told(fit, weights, predictions, shares, before)
         sample = sample_of(predictions, sample)
         # Corrections take a moment to learn, so that batches without labels leave them as they are.
-        rule = corrected(plain, correction)
+        rule: AbstractRule = plain if correction is None else CorrectedRule(plain, correction)
         if known is not None:
             labelled = self._labelled(predictions, known, labelled, are_new=not is_first)
             rule = self._taught(plain, labelled, sample, predictions.classes)
@@ -254,13 +256,6 @@ class Consensus(AbstractIterative):
         reweighting = reweighted(rule, predictions, shares, before)
         return replace(rule, log_weights=reweighting.log_weights), reweighting
 
-    def _shares(self, predictions: AbstractPredictions, known: Array | None) -> ClassShares | None:
-        """The class shares that were given, if labels do not contradict them."""
-        shares = read_shares(self.class_shares, predictions.classes)
-        if shares is not None and known is not None:
-            shares.check_labels(known, predictions.classes)
-        return shares
-
     def _labelled(
         self, predictions: AbstractPredictions, known: Array, before: LabelledItems | None = None, *, are_new: bool
     ) -> LabelledItems | None:
@@ -278,7 +273,8 @@ class Consensus(AbstractIterative):
 
     def rule(self) -> AbstractRule:
         """The learned rule, and what labels taught."""
-        return corrected(plain_rule(self), self.correction_)
+        plain = plain_rule(self)
+        return plain if self.correction_ is None else CorrectedRule(plain, self.correction_)
 
     def _made_of(self) -> tuple[Any, ...]:
         """What the rule without labels follows from."""

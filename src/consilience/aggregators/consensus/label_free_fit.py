@@ -188,8 +188,7 @@ class LabelFreeFit(NamedTuple):
     @property
     def n_effective(self) -> float:
         """How many equal members would stand behind an average item's answer."""
-        weights, shares = self.standing.weights, _shares_answered(self.translated.statistics)
-        return float((weights @ shares) ** 2 / (weights**2 @ shares))
+        return _behind(self.standing.weights, self.translated.statistics)[1]
 
     @property
     def experts(self) -> Experts:
@@ -246,9 +245,10 @@ def _agreement(reader: AnyReader, votes: AnyReader) -> tuple[Agreement, Agreemen
     return agreement, agreement if votes.predictions is reader.predictions else votes.agreement()
 
 
-def _shares_answered(statistics: Statistics) -> FloatArray:
-    """Of the items, how many each member answers (members,)."""
-    return np.asarray(statistics.answer_counts.sum(axis=1) / statistics.n_items)
+def _behind(weights: FloatArray, statistics: Statistics) -> tuple[float, float]:
+    """The weight behind an average item's answer, and how many equal members would stand behind it."""
+    shares = statistics.answer_counts.sum(axis=1) / statistics.n_items  # of the items, how many each member answers
+    return float(weights @ shares), float((weights @ shares) ** 2 / (weights**2 @ shares))
 
 
 def _translated(
@@ -303,13 +303,13 @@ def _experts(standing: Standing, combined: Statistics, translated: State) -> Exp
     translation = _translation(standing, translated.statistics).scores(translated.parameters)
     model = combination_of(len(combined.class_counts))
     combination = model.scores(model.maximize(combined))
-    powers = np.empty((0, len(standing.weights), 2))  # until a network gives some
-    return Experts(standing.weights, standing.is_hard, translation, combination, powers)
+    return Experts(standing.weights, standing.is_hard, translation, combination)
 
 
 def _translation(standing: Standing, statistics: Statistics, *, ordered: bool = False) -> TranslationModel:
     """The evidence of credible members on an average item sums up to `EVIDENCE` · √(effective members)."""
-    powers = EVIDENCE * standing.weights / np.sqrt(standing.weights**2 @ _shares_answered(statistics))
+    weight, n_effective = _behind(standing.weights, statistics)
+    powers = EVIDENCE * np.sqrt(n_effective) * standing.weights / weight
     return TranslationModel(powers * standing.credibility, ordered)
 
 

@@ -8,7 +8,6 @@ from functools import partial
 from typing import final
 
 import numpy as np
-import numpy.typing as npt
 from scipy.special import log_softmax
 
 from consilience.answering.linear import sums_of_item
@@ -53,22 +52,12 @@ class Correction:
 
 
 @final
-@dataclass(frozen=True, slots=True, eq=False)
 class CorrectedRule(AbstractRule):
     """Another rule's answers, corrected by what labels taught."""
 
-    rule: AbstractRule
-    correction: Correction
-
-    @property
-    def is_label(self) -> npt.NDArray[np.bool_]:  # type: ignore[override]  # the inner rule's
-        """The members of whom only the most probable class counts."""
-        return self.rule.is_label
-
-    @property
-    def chunk_size(self) -> int | None:  # type: ignore[override]  # the inner rule's
-        """Items at a time."""
-        return self.rule.chunk_size
+    def __init__(self, rule: AbstractRule, correction: Correction) -> None:
+        self.rule, self.correction = rule, correction
+        self.is_label, self.chunk_size = rule.is_label, rule.chunk_size
 
     def answer(self, reader: Reader) -> Callable[[ReadChunk], Array]:
         """A function from each chunk to its corrected posterior (items, classes)."""
@@ -123,11 +112,6 @@ class CorrectedRule(AbstractRule):
             "correction_table": correction.table(),
         }
         return RuleForm(before.numbers | numbers, partial(_corrected, before.answer), before.needs_double)
-
-
-def corrected(rule: AbstractRule, correction: Correction | None) -> AbstractRule:
-    """The rule with this correction, if there is one."""
-    return rule if correction is None else CorrectedRule(rule, correction)
 
 
 def _corrected(

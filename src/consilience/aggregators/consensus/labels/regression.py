@@ -201,13 +201,9 @@ def _regularized(lesson: Lesson, sharpness: float) -> list[FloatArray]:
     offset = sharpness * lesson.log_answers
     by_member = lesson.logs.transpose(0, 2, 1).reshape(-1, n_members)  # (items × classes, members)
     counts = lesson.targets.sum(axis=1)
-    curvature = np.concatenate(
-        [
-            (lesson.logs**2).mean(axis=2).T @ counts,
-            np.repeat((lesson.features**2).T @ counts, n_classes) / n_classes,
-            np.full(n_classes, counts.sum() / n_classes),
-        ]
-    )
+    of_members = (lesson.logs**2).mean(axis=2).T @ counts
+    of_features = np.repeat((lesson.features**2).T @ counts, n_classes) / n_classes
+    curvature = np.concatenate([of_members, of_features, np.full(n_classes, counts.sum() / n_classes)])
     found = np.zeros(n_members + (n_features + 1) * n_classes)
     solutions = []
     for strength in STRENGTHS:

@@ -184,19 +184,17 @@ def trust_in(labelled: LabelledItems, answers: FloatArray, usual: FloatArray) ->
     noise = np.nan_to_num(labelled.noise)
     sure = 1 / n_classes + SHARE_GRID[:, None] * beyond_chance
     telling = (1 - noise) * sure + noise * (1 - sure) / (n_classes - 1)
-    anything, contradicting = (
-        np.repeat(rates[:, None], len(agrees), axis=1) for rates in (SHARE_GRID, SHARE_GRID / n_classes)
-    )
+    anything = SHARE_GRID[:, None]  # the same for all items
 
     def evidence(rates: FloatArray, prior: FloatArray) -> float:
         log_rates = agrees * np.log(rates) + (1 - agrees) * np.log(np.maximum(1 - rates, LEAST_RATE))
         return float(logsumexp((labelled.weights * log_rates).sum(axis=1), b=prior / prior.sum()))
 
     even = np.ones(len(SHARE_GRID))
-    told = np.logaddexp(
-        evidence(telling, SHARE_GRID) + np.log1p(-is_unsure), evidence(anything, even) + np.log(is_unsure)
-    )
-    return float(expit(told - evidence(contradicting, even) + np.log((1 - CONTRADICTING) / CONTRADICTING)))
+    if_sure, if_unsure = evidence(telling, SHARE_GRID), evidence(anything, even)
+    told = np.logaddexp(if_sure + np.log1p(-is_unsure), if_unsure + np.log(is_unsure))
+    contradicting = evidence(anything / n_classes, even)
+    return float(expit(told - contradicting + np.log((1 - CONTRADICTING) / CONTRADICTING)))
 
 
 # So many labels, all of one class, are worth a warning: they were hardly drawn at random.
@@ -219,9 +217,7 @@ def taught(
                 f"all {len(labels)} are {classes[labels[0]]!r}"
             )
         return rule
-    said = _sampled(labelled, sample)
-    answers, usual = _answered(rule, labelled.said), _answered(rule, said)
-    trust = trust_in(labelled, answers, usual)
+    answers, said, usual, trust = _judged(rule, labelled, sample)
     if trust < DISTRUSTED:
         _warn_of_contradiction(labelled, answers, classes, is_vouched=is_vouched)
     correction = learn_correction(labelled, answers)
@@ -230,18 +226,16 @@ def taught(
 
 def is_doubted(rule: LearnedRule, labelled: LabelledItems, sample: Sample | None) -> bool:
     """Whether labels contradict the answers so often that they are not believed."""
-    answers, usual = _answered(rule, labelled.said), _answered(rule, _sampled(labelled, sample))
-    return trust_in(labelled, answers, usual) < DISTRUSTED
+    return _judged(rule, labelled, sample)[-1] < DISTRUSTED
 
 
-def _sampled(labelled: LabelledItems, sample: Sample | None) -> FloatArray:
-    """What members said of a sample of all items; of the labelled ones where none was kept."""
-    return labelled.said if sample is None else sample.said.astype(np.float64)
-
-
-def _answered(rule: LearnedRule, said: FloatArray) -> FloatArray:
-    """(items, classes): the answers where members said this (items, members, classes)."""
-    return to_numpy(rule.posterior(Predictions(said.transpose(1, 0, 2))))
+def _judged(
+    rule: LearnedRule, labelled: LabelledItems, sample: Sample | None
+) -> tuple[FloatArray, FloatArray, FloatArray, float]:
+    """The answers to labelled items; what members said of a sample of all items, and the answers; the labels' trust."""
+    said = labelled.said if sample is None else sample.said.astype(np.float64)
+    answers, usual = (to_numpy(rule.posterior(Predictions(rows.transpose(1, 0, 2)))) for rows in (labelled.said, said))
+    return answers, said, usual, trust_in(labelled, answers, usual)
 
 
 def _warn_of_contradiction(

@@ -191,6 +191,10 @@ class ExpertSums(NamedTuple):
     n_votes: Rows  # (items, 1)
     evidence: Rows  # (items, networks × classes)
 
+    def of_some(self, is_in: FloatArray) -> ExpertSums:
+        """The sums of some items, as of one (coalitions, …), given which (coalitions, items)."""
+        return ExpertSums(*(is_in @ part for part in self))
+
 
 @final
 @dataclass(frozen=True, eq=False)
@@ -201,7 +205,6 @@ class Experts:
     is_hard: npt.NDArray[np.bool_]  # (members,): who gives votes alone, as labels or as one-hot rows
     translation: Scores  # of probabilities
     combination: Scores  # of votes
-    powers: FloatArray  # (networks, members, 2): of a member's logarithms and of its vote's, in the evidence
 
     @cached_property
     def of_votes(self) -> FloatArray:
@@ -236,10 +239,13 @@ class Experts:
 
 @final
 class Reading:
-    """The experts' opinions of some items, chunk by chunk."""
+    """The experts' opinions of some items, chunk by chunk.
 
-    def __init__(self, experts: Experts, reader: Reader) -> None:
-        self.experts = experts
+    `powers` (networks, members, 2) are those of a member's logarithms and of its vote's, in the evidence for a network.
+    """
+
+    def __init__(self, experts: Experts, reader: Reader, powers: FloatArray | None = None) -> None:
+        self.experts, self._powers = experts, powers
         self._translation = reader.layer(experts.translation)
         self._of_votes = experts.of_votes  # made here and not when first needed, because threads share it
 
@@ -275,13 +281,12 @@ class Reading:
 
     def _evidence(self, features: tuple[Features, ...], votes: LabelFeatures) -> Rows:
         """The members' own logarithms and their votes' log-likelihoods, as each network weighs them."""
-        powers = self.experts.powers
-        if not len(powers):
+        if self._powers is None:
             return np.empty((votes.matrix.shape[0], 0))
         logs = [_with_logs(part, votes.n_classes) for part in features]
         member = votes.matrix.indices // votes.n_classes
         parts = []
-        for of_logs, of_votes in powers.transpose(0, 2, 1):
+        for of_logs, of_votes in self._powers.transpose(0, 2, 1):
             weighed = (votes.matrix.data * of_votes[member], votes.matrix.indices, votes.matrix.indptr)
             by_vote = times(sparse.csr_array(weighed, shape=votes.matrix.shape), self._of_votes)
             parts.append(_pooled_logs(logs, of_logs) + by_vote)

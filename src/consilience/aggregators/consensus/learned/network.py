@@ -335,13 +335,13 @@ class LearnedRule(AbstractRule):
         return replace(self, traits=self.traits._replace(classes=classes, panel=panel), log_weights=0.0)
 
     @cached_property
-    def weighed(self) -> Experts:
-        """The experts, with the members' evidence as the network weighs it."""
-        return replace(self.experts, powers=self.network.powers(self.traits))
+    def powers(self) -> FloatArray:
+        """What each network multiplies the evidence of each member by (networks, members, 2)."""
+        return self.network.powers(self.traits)
 
     def answer(self, reader: Reader) -> Callable[[ReadChunk], Array]:
         """A function from each chunk to its posterior (items, classes)."""
-        reading = Reading(self.weighed, reader)
+        reading = Reading(self.experts, reader, self.powers)
         example = example_of(reader.predictions)
         prepared = self.prepared
 
@@ -366,7 +366,7 @@ class LearnedRule(AbstractRule):
         said = one.to_array()[:, 0]
         members = np.flatnonzero(~np.isnan(said[:, 0]))
         reader = Reader(apart(one), chunk_size=len(members))  # whose items are the members
-        sums = Reading(self.untold.weighed, reader).sums(reader.chunks[0])
+        sums = Reading(self.experts, reader, self.untold.powers).sums(reader.chunks[0])
 
         def evidence(first: int, second: int) -> Evidence:
             log_shares = self.traits.classes[:, CLASS_TRAITS.index("share in translation")]
@@ -376,7 +376,7 @@ class LearnedRule(AbstractRule):
             value = partial(self.untold.log_odds_of_some, sums, [first, second])
             by_probability = np.zeros(said.shape)
             by_probability[members, said[members].argmax(axis=1)] = shapley_values(value, len(members), prior, untold)
-            logs = pair_features(self.untold.opinions_of_some(sums, np.ones((1, len(members)))), None)[0, :, :N_LOGS]
+            logs = pair_features(self.experts.opinions(sums.of_some(np.ones((1, len(members))))), None)[0, :, :N_LOGS]
             gaps = (logs[first] - logs[second]).tolist()
             experts = {name.removeprefix("log "): gap for name, gap in zip(PAIR_FEATURES, gaps, strict=False)}
             return Evidence(prior, by_probability, np.zeros(len(said)), told - untold, experts)
@@ -390,14 +390,10 @@ class LearnedRule(AbstractRule):
         """
         result, step = np.empty(len(is_in)), max(1, HIDDEN_AT_ONCE // max(is_in.shape[1], sums.answers.shape[1]))
         for start in range(0, len(is_in), step):
-            opinions = self.opinions_of_some(sums, is_in[start : start + step].astype(np.float64))
+            opinions = self.experts.opinions(sums.of_some(is_in[start : start + step].astype(np.float64)))
             logs = np.log(np.maximum(answer(self.prepared, opinions)[:, pair], LEAST_OF_SOME))
             result[start : start + step] = logs[:, 0] - logs[:, 1]
         return result
-
-    def opinions_of_some(self, sums: ExpertSums, is_in: FloatArray) -> Opinions:
-        """What the experts say where some members answer (coalitions, members)."""
-        return self.weighed.opinions(ExpertSums(*(is_in @ part for part in sums)))
 
     @property
     def n_numbers(self) -> int:
@@ -406,7 +402,7 @@ class LearnedRule(AbstractRule):
 
     def form(self) -> RuleForm:
         """The rule for torch and ONNX. The experts' logarithms are floored, so that single precision does not show."""
-        experts, translation, n_classes = self.weighed, self.weighed.translation, len(self.traits.classes)
+        experts, translation, n_classes = self.experts, self.experts.translation, len(self.traits.classes)
 
         def apart(numbers: FloatArray, axis: int) -> FloatArray:
             """Without what all classes have in common: softmax ignores it, and it costs precision."""
@@ -422,7 +418,7 @@ class LearnedRule(AbstractRule):
                 "translation_prior": apart(translation.log_prior, 0),
                 "combination_table": apart(experts.of_votes, 1),
                 "combination_prior": apart(experts.combination.log_prior, 0),
-                "powers": experts.powers.reshape(len(experts.powers), -1, 1, 1, 2),
+                "powers": self.powers.reshape(len(self.powers), -1, 1, 1, 2),
             },
             _answer,
         )
