@@ -286,7 +286,7 @@ def traits_of(found: LabelFreeFit, stated: ClassShares | None = None) -> Traits:
     if stated is not None:
         of_stated[:] = stated_traits(stated, classes["share in average"], n_items)
     classes["stated share"], classes["stated against average"] = of_stated
-    panel = OF_NO_PAIRS | _of_pairs(found.standing) | pair_traits(found, pairs)
+    panel = WITHOUT_PAIRS | _of_agreement(found.standing) | pair_traits(found, pairs)
     panel |= _of_panel(found, panel["agreement"]) | _of_experts(found) | _of_accuracy(found, members)
     panel["belief in stated shares"] = belief(stated, n_items)
     return Traits(
@@ -404,7 +404,7 @@ def _of_accuracy(found: LabelFreeFit, members: dict[str, FloatArray]) -> dict[st
 
 
 # What is taken of a panel of one member, or of too many to compare.
-OF_NO_PAIRS: dict[str, float] = {
+WITHOUT_PAIRS: dict[str, float] = {
     **dict.fromkeys(("agreement", "spread of agreement", "chance", "spread of skill", "copies"), 0.0),
     **dict.fromkeys(("agreement beyond skill", "most agreement beyond skill"), 0.0),
     **dict.fromkeys(("excess agreement", "size of excess agreement", "most excess agreement"), 0.0),
@@ -412,7 +412,7 @@ OF_NO_PAIRS: dict[str, float] = {
 }
 
 
-def _of_pairs(standing: Standing) -> dict[str, float]:
+def _of_agreement(standing: Standing) -> dict[str, float]:
     """How much pairs of members agree and what that tells of their skill; empty of one member, or too many."""
     if not standing.votes.has_pairs:
         return {}
