@@ -9,7 +9,7 @@ import numpy as np
 
 from consilience.aggregators import Consensus
 from consilience.aggregators.consensus.consensus import rule_taught
-from consilience.aggregators.consensus.labels.teaching import MOST_CORRECTED
+from consilience.aggregators.consensus.label_free_fit import MOST_CORRECTED
 from consilience.data.axes import Axis
 from consilience.data.labels import known_truths, which_known
 from consilience.data.predictions import renamed

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import consilience as cs
-from consilience.aggregators.consensus.labels.teaching import SAMPLE_ITEMS
+from consilience.aggregators.consensus.label_free_fit import SAMPLE_ITEMS
 from consilience.data.predictions import renamed
 from consilience.insight.label_evaluation import LabelEvaluation
 from consilience.metrics.scores import Estimate

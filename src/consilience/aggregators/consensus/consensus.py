@@ -19,19 +19,14 @@ from consilience.aggregators.consensus.class_shares import (
 )
 from consilience.aggregators.consensus.label_free_fit import (
     LabelFreeFit,
+    Sample,
     Survey,
     fit_batch,
     fit_panel,
+    sample_of,
 )
 from consilience.aggregators.consensus.labels.corrected_rule import CorrectedRule, Correction
-from consilience.aggregators.consensus.labels.teaching import (
-    LabelledItems,
-    Sample,
-    is_doubted,
-    labelled_items,
-    sample_of,
-    taught,
-)
+from consilience.aggregators.consensus.labels.teaching import LabelledItems, is_doubted, labelled_items, taught
 from consilience.aggregators.consensus.learned import network
 from consilience.aggregators.consensus.learned.network import LearnedRule
 from consilience.aggregators.consensus.panel import Standing, traits_of
@@ -187,7 +182,7 @@ class Consensus(AbstractIterative):
     def _learn(self, predictions: AbstractPredictions, known: Array | None, *, is_first: bool) -> Outcome:
         # Weights that are missing are noticed before the work, and so are wrong shares.
         weights = self._network() if is_first else self._network_of_fit()
-        shares = read_shares(self.class_shares, predictions.classes)
+        shares = None if self.class_shares is None else read_shares(self.class_shares, predictions.classes)
         if shares is not None and known is not None:
             shares.check_labels(known, predictions.classes)
         before, correction, labelled, sample = None, None, None, None

@@ -8,6 +8,7 @@ from functools import partial
 from typing import Any, NamedTuple, final
 
 import numpy as np
+import numpy.typing as npt
 
 from consilience.aggregators.bayesian_combination import VariationalModel
 from consilience.aggregators.consensus.learned.experts import Experts, Opinions, Reading, Rows, entropy
@@ -317,3 +318,34 @@ def _weight(answer_counts: FloatArray) -> float:
     """Nothing corrects a member alone: it agrees with whatever is made of its answers."""
     is_alone = np.count_nonzero(answer_counts.sum(axis=1)) == 1
     return 0.0 if is_alone else WEIGHT
+
+
+# ---- a sample of the items ---------------------------------------------------------------------------------
+
+# Above so many members × classes no correction is learned: it would have more numbers than labels can determine.
+MOST_CORRECTED = 20_000
+SAMPLE_ITEMS, SAMPLE_NUMBERS = 250, 2**20  # so many items are sampled, if they are no more numbers than this
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class Sample:
+    """What members said of some items, whether their classes are known or not."""
+
+    said: npt.NDArray[np.float32]  # (items, members, classes)
+
+
+def rows_said(predictions: Predictions) -> FloatArray:
+    """(items, members, classes): what members said of these items."""
+    said = predictions.to_array().transpose(1, 0, 2)
+    return np.asarray(said / said.sum(axis=2, keepdims=True), dtype=np.float64)  # half precision does not sum to 1
+
+
+def sample_of(predictions: AbstractPredictions, before: Sample | None = None) -> Sample | None:
+    """Some of the items, if labels can correct the answers to them; after those of `before`, the latest in a stream."""
+    n_numbers = predictions.n_members * predictions.n_classes
+    if n_numbers > MOST_CORRECTED:
+        return None
+    most = min(SAMPLE_ITEMS, SAMPLE_NUMBERS // n_numbers)
+    said = rows_said(sampled(predictions, most)).astype(np.float32)
+    return Sample(said if before is None else np.concatenate([before.said, said])[-most:])

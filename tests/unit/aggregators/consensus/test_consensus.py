@@ -375,7 +375,8 @@ def test_noise_is_a_share(rng):
 
 
 def test_too_many_members_to_correct(rng, monkeypatch):
-    monkeypatch.setattr("consilience.aggregators.consensus.labels.teaching.MOST_CORRECTED", 10)
+    for module in ("label_free_fit", "labels.teaching"):
+        monkeypatch.setattr(f"consilience.aggregators.consensus.{module}.MOST_CORRECTED", 10)
     array, truth = softmax_members(rng, [2, 2, 2], n_items=30, n_classes=4)
     with pytest.warns(UserWarning, match=r"only settle their own items where members × classes are over 10; got 3 × 4"):
         fitted = cs.Consensus().fit(array, first(truth, 5))

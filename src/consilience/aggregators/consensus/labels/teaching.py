@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import expit, logsumexp
 
+from consilience.aggregators.consensus.label_free_fit import MOST_CORRECTED, Sample, rows_said
 from consilience.aggregators.consensus.labels.corrected_rule import ANSWER_FLOOR, LOG_FLOOR, CorrectedRule, Correction
 from consilience.aggregators.consensus.labels.regression import learn_correction
 from consilience.aggregators.consensus.learned.network import LearnedRule
@@ -18,13 +19,10 @@ from consilience.answering.rule import AbstractRule
 from consilience.data.axes import COUNT, Axis
 from consilience.data.labels import which_known
 from consilience.data.names import text_of
-from consilience.data.predictions import AbstractPredictions, Predictions, sampled
+from consilience.data.predictions import AbstractPredictions, Predictions
 from consilience.system.arrays import Array, FloatArray, to_numpy
 from consilience.system.errors import warn
 
-# Above so many members × classes no correction is learned: it would have more numbers than labels can determine.
-MOST_CORRECTED = 20_000
-SAMPLE_ITEMS, SAMPLE_NUMBERS = 250, 2**20  # so many items are sampled, if they are no more numbers than this
 FORGOTTEN = 1e-3  # a labelled item that counts for less is dropped
 NAMELESS = 0  # the key of an item without a name, which is like no other item
 
@@ -96,30 +94,6 @@ def labelled_items(
         weights=np.ones(len(items)),
         keys=np.full(len(items), NAMELESS, dtype=np.int64) if is_nameless else keys_of(axis, items, said),
     )
-
-
-@final
-@dataclass(frozen=True, slots=True, eq=False)
-class Sample:
-    """What members said of some items, whether their classes are known or not."""
-
-    said: npt.NDArray[np.float32]  # (items, members, classes)
-
-
-def rows_said(predictions: Predictions) -> FloatArray:
-    """(items, members, classes): what members said of these items."""
-    said = predictions.to_array().transpose(1, 0, 2)
-    return np.asarray(said / said.sum(axis=2, keepdims=True), dtype=np.float64)  # half precision does not sum to 1
-
-
-def sample_of(predictions: AbstractPredictions, before: Sample | None = None) -> Sample | None:
-    """Some of the items, if labels can correct the answers to them; after those of `before`, the latest in a stream."""
-    n_numbers = predictions.n_members * predictions.n_classes
-    if n_numbers > MOST_CORRECTED:
-        return None
-    most = min(SAMPLE_ITEMS, SAMPLE_NUMBERS // n_numbers)
-    said = rows_said(sampled(predictions, most)).astype(np.float32)
-    return Sample(said if before is None else np.concatenate([before.said, said])[-most:])
 
 
 # The share of all answers that ten labels may turn; it grows with the cube of their number. On generated panels ten
