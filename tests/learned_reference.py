@@ -195,8 +195,8 @@ def survey(average, votes, translated, combined, frequency, n_answers):
     experts = ("votes", "translation", "combination", "re-estimated")
     of_classes = ("average", *experts, "first choices", "certainty", "agreeing", "meeting")
     by_class = {name: np.zeros(n_classes) for name in of_classes}
-    agreeing = {name: "votes agree" if name == "votes" else f"{name} agrees" for name in experts}
-    names = ("items", "answers", "entropy", "top", "combination agrees with translation")
+    agreeing = {name: f"{name} with average" for name in experts}
+    names = ("items", "answers", "entropy", "top", "combination with translation")
     totals = dict.fromkeys((*names, *(f"top of {name}" for name in experts), *agreeing.values()), 0.0)
     for i in range(n_items):
         first = first_choices(average[i])
@@ -215,7 +215,7 @@ def survey(average, votes, translated, combined, frequency, n_answers):
             totals[f"top of {name}"] += max(row)
             totals[agreeing[name]] += float(first @ first_choices(row))
         both = first_choices(said["combination"]) @ first_choices(said["translation"])
-        totals["combination agrees with translation"] += float(both)
+        totals["combination with translation"] += float(both)
         for k in range(n_classes):
             mine = sum(1 for _, item, label in votes if item == i and label == k)
             by_class["agreeing"][k] += mine * (mine - 1)

@@ -43,7 +43,7 @@ def features_of(panel: Panel, items: np.ndarray | None = None) -> Features:
     """All numbers of a panel, or those of some of its items; traits are of all."""
     predictions = panel.predictions
     finding = fit_panel(predictions, None)
-    traits = traits_of(finding.sums)
+    traits = traits_of(finding)
     some = predictions if items is None else predictions.take(items)
     reader = Reader(some)
     reading = Reading(finding.experts, reader)

@@ -119,11 +119,11 @@ def opinions_of(finding, predictions, chunk_size=None):
 def test_experts_are_the_loops(case, chunk_size):
     predictions, answers = case
     finding = fit_panel(predictions, chunk_size)
-    standing, n_members = finding.sums.standing, predictions.n_members
+    standing, n_members = finding.standing, predictions.n_members
     believed = slow.credibility(answers, standing.weights, copies(standing.agreement), N_CLASSES)
     np.testing.assert_allclose(standing.credibility, believed, atol=1e-9)
-    assert finding.sums.n_effective == pytest.approx(slow.n_effective(answers, standing.weights, N_ITEMS))
-    assert finding.sums.is_hard.tolist() == slow.are_hard(answers, n_members)
+    assert finding.n_effective == pytest.approx(slow.n_effective(answers, standing.weights, N_ITEMS))
+    assert finding.standing.is_hard.tolist() == slow.are_hard(answers, n_members)
     rates, translated = slow.translation(answers, standing.weights, believed, N_ITEMS, N_CLASSES)
     opinions = opinions_of(finding, predictions, chunk_size)
     np.testing.assert_allclose(finding.translated.parameters, rates, atol=1e-8)
@@ -143,12 +143,12 @@ def test_experts_are_the_loops(case, chunk_size):
 def test_combination_is_the_loops(case, chunk_size):
     predictions, answers = case
     finding = fit_panel(predictions, chunk_size)
-    expected = slow.combination(answers, finding.sums.standing.weights, N_ITEMS, N_CLASSES)
+    expected = slow.combination(answers, finding.standing.weights, N_ITEMS, N_CLASSES)
     layer = finding.experts.combination
     np.testing.assert_allclose(layer.weights + layer.bias[:, :, None], expected.log_rates, atol=1e-8)
     opinions = opinions_of(finding, predictions, chunk_size)
     np.testing.assert_allclose(opinions.combination, expected.log_posterior, atol=1e-8)
-    combined, votes = finding.sums.combined, slow.votes_of(answers)
+    combined, votes = finding.combined, slow.votes_of(answers)
     np.testing.assert_allclose(combined.class_counts, expected.right.sum(axis=0), atol=1e-8)
     one_hot = [(m, i, np.eye(N_CLASSES)[j]) for m, i, j in votes]
     counts = reference.confusion_counts(one_hot, expected.right, predictions.n_members)
@@ -161,7 +161,7 @@ def test_the_prior_of_the_combination_stays_weak_with_many_classes(rng, n_classe
     """From 11 classes on, wrong answers have fewer prior counts; from 64 on, what vanishes is left out."""
     array, _ = softmax_members(rng, [5, 4, 3], n_items=12, n_classes=n_classes)
     finding = fit_panel(cs.Predictions(array), None)
-    expected = slow.combination(reference.answers_of(array), finding.sums.standing.weights, 12, n_classes)
+    expected = slow.combination(reference.answers_of(array), finding.standing.weights, 12, n_classes)
     found = opinions_of(finding, cs.Predictions(array)).combination
     np.testing.assert_allclose(np.exp(found), np.exp(expected.log_posterior), atol=1e-8)
 
@@ -173,9 +173,9 @@ def test_the_survey_is_the_loops(case, chunk_size):
     opinions = opinions_of(finding, predictions)
     by_class, totals = surveyed(opinions, answers, slow.reestimated(opinions.average))
     for name, sums in zip(OF_CLASSES, by_class, strict=True):
-        np.testing.assert_allclose(finding.sums.survey.of_class(name), sums, atol=1e-8, err_msg=name)
+        np.testing.assert_allclose(finding.survey.of_class(name), sums, atol=1e-8, err_msg=name)
     for name, total in zip(OF_ITEMS, totals, strict=True):
-        assert finding.sums.survey.mean(name) * N_ITEMS == pytest.approx(total, abs=1e-8), name
+        assert finding.survey.mean(name) * N_ITEMS == pytest.approx(total, abs=1e-8), name
 
 
 def surveyed(opinions, answers, frequency):
@@ -203,20 +203,20 @@ def test_one_more_batch_is_the_loops(case, forgetting):
     old = fit_panel(before, None)
     found = fit_batch(old, batch, forgetting, None)
 
-    right = slow.combination(first, old.sums.standing.weights, n_before, N_CLASSES).right
+    right = slow.combination(first, old.standing.weights, n_before, N_CLASSES).right
     logs = slow.expected_logs(one_hot[0], right, n_members)
     more = np.exp(slow.combined_votes(slow.votes_of(second), np.zeros((N_ITEMS - n_before, N_CLASSES)), *logs))
     counts = [reference.confusion_counts(*some, n_members) for some in zip(one_hot, (right, more), strict=True)]
-    np.testing.assert_allclose(found.sums.combined.sums, forgetting * counts[0] + counts[1], atol=1e-8)
+    np.testing.assert_allclose(found.combined.sums, forgetting * counts[0] + counts[1], atol=1e-8)
     class_counts = forgetting * right.sum(axis=0) + more.sum(axis=0)
-    np.testing.assert_allclose(found.sums.combined.class_counts, class_counts, atol=1e-8)
+    np.testing.assert_allclose(found.combined.class_counts, class_counts, atol=1e-8)
 
     opinions = opinions_of(old, before)
     earlier = surveyed(opinions, first, slow.reestimated(opinions.average))
     counted = earlier[0][OF_CLASSES.index("re-estimated")]
     later = surveyed(opinions_of(found, batch), second, (counted + 1) / (n_before + N_CLASSES))
-    np.testing.assert_allclose(found.sums.survey.by_class, forgetting * earlier[0] + later[0], atol=1e-8)
-    np.testing.assert_allclose(found.sums.survey.totals, forgetting * earlier[1] + later[1], atol=1e-8)
+    np.testing.assert_allclose(found.survey.by_class, forgetting * earlier[0] + later[0], atol=1e-8)
+    np.testing.assert_allclose(found.survey.totals, forgetting * earlier[1] + later[1], atol=1e-8)
 
 
 def test_shares_are_reestimated_from_a_sample_of_many_items(rng, monkeypatch):
@@ -228,14 +228,14 @@ def test_shares_are_reestimated_from_a_sample_of_many_items(rng, monkeypatch):
     assert len(set(places)) == 9 and sorted(places) == places.tolist() and max(places) < N_ITEMS
     frequency = slow.reestimated(average[places])
     expected = sum(row * frequency / (row @ frequency) for row in average)
-    found = fit_panel(cs.Predictions(array), None).sums.survey.of_class("re-estimated")
+    found = fit_panel(cs.Predictions(array), None).survey.of_class("re-estimated")
     np.testing.assert_allclose(found, expected, atol=1e-8)
 
 
 @pytest.mark.parametrize("stated", [None, EXACT, COUNTED], ids=["nothing stated", "exact", "counted"])
 def test_traits_are_the_loops(case, stated):
     predictions, answers = case
-    found = fit_panel(predictions, None).sums
+    found = fit_panel(predictions, None)
     traits = traits_of(found, stated)
     expected_classes, expected_panel, expected_members = traits_by_loops(
         found, answers, predictions.n_members, N_CLASSES, stated
@@ -272,9 +272,9 @@ def traits_by_loops(found, answers, n_members, n_classes, stated):
         return sum(said.n_votes[m] * values[m] for m in voters) / sum(said.n_votes)
 
     panel |= {
-        "combination against average": 1 - survey.mean("combination agrees"),
-        "combination against translation": 1 - survey.mean("combination agrees with translation"),
-        "re-estimated against average": 1 - survey.mean("re-estimated agrees"),
+        "combination against average": 1 - survey.mean("combination with average"),
+        "combination against translation": 1 - survey.mean("combination with translation"),
+        "re-estimated against average": 1 - survey.mean("re-estimated with average"),
         "top of combination": survey.mean("top of combination"),
         "top of re-estimated": survey.mean("top of re-estimated"),
         "evenness of combination": slow.entropy(experts["combination"]),
@@ -406,8 +406,8 @@ def panel_by_loops(found, answers, n_members, n_classes):
         "credibility": np.mean([found.standing.credibility[m] for m in heard]),
         "classes said": np.mean(breadth) / n_classes,
         "spread of classes said": np.std(breadth) / n_classes,
-        "translation against average": 1 - survey.mean("translation agrees"),
-        "votes against average": 1 - survey.mean("votes agree"),
+        "translation against average": 1 - survey.mean("translation with average"),
+        "votes against average": 1 - survey.mean("votes with average"),
         "top of translation": survey.mean("top of translation"),
         "evenness of translation": slow.entropy(survey.of_class("translation") / n_items),
         "top of average": survey.mean("top"),
@@ -447,8 +447,8 @@ def expected_answer(weights, traits, opinions, answers, log_rates):
 def test_the_answer_is_the_loops(case, weights, stated):
     predictions, answers = case
     finding = fit_panel(predictions, None)
-    opinions, traits = opinions_of(finding, predictions), traits_of(finding.sums, stated)
-    combined = slow.combination(answers, finding.sums.standing.weights, N_ITEMS, N_CLASSES)
+    opinions, traits = opinions_of(finding, predictions), traits_of(finding, stated)
+    combined = slow.combination(answers, finding.standing.weights, N_ITEMS, N_CLASSES)
     expected = expected_answer(weights(), traits, opinions, answers, combined.log_rates)
     for chunk_size in (None, 7):
         rule = LearnedRule(finding.experts, traits, weights(), chunk_size=chunk_size)
@@ -459,8 +459,8 @@ def test_the_answer_of_a_fit_is_that_of_the_rule(case, tmp_path):
     predictions, answers = case
     np.savez(tmp_path / "weights.npz", **network.contents(random_network()))
     finding = fit_panel(predictions, None)
-    opinions, traits = opinions_of(finding, predictions), traits_of(finding.sums)
-    combined = slow.combination(answers, finding.sums.standing.weights, N_ITEMS, N_CLASSES)
+    opinions, traits = opinions_of(finding, predictions), traits_of(finding)
+    combined = slow.combination(answers, finding.standing.weights, N_ITEMS, N_CLASSES)
     weights = network.read(tmp_path / "weights.npz")
     expected = expected_answer(weights, traits, opinions, answers, combined.log_rates)
     fitted = cs.Consensus(weights=tmp_path / "weights.npz").fit(predictions)
@@ -478,8 +478,8 @@ def test_the_answer_among_many_classes_is_the_loops(rng, n_classes, storage):
     predictions = cs.Predictions(array) if is_soft else cs.Predictions.from_labels(labels, n_classes)
     answers = reference.answers_of(array) if is_soft else reference.answers_of(array[:0], labels)
     finding = fit_panel(predictions, None)
-    opinions, traits = opinions_of(finding, predictions), traits_of(finding.sums)
-    standing = finding.sums.standing
+    opinions, traits = opinions_of(finding, predictions), traits_of(finding)
+    standing = finding.standing
     rates, translated = slow.translation(answers, standing.weights, standing.credibility, 15, n_classes)
     np.testing.assert_allclose(finding.translated.parameters, rates, atol=1e-8)
     np.testing.assert_allclose(opinions.translation, translated, atol=1e-7)

@@ -75,17 +75,17 @@ def test_the_slopes_are_those_of_the_loss(rng):
     )
 
     def loss(solution, strength):
-        scores = 1.1 * lesson.log_answers + solution.scores(lesson)
+        members, weights, bias = regression.parts_of(solution, lesson)
+        scores = 1.1 * lesson.log_answers + members @ lesson.logs + lesson.features @ weights + bias
         posterior = np.exp(scores) / np.exp(scores).sum(axis=1, keepdims=True)
-        ridge = strength / 10 * (solution.members**2).sum() + strength * (solution.weights**2).sum()
-        ridge += max(strength / 30, 1) * (solution.bias**2).sum()
+        ridge = strength / 10 * (members**2).sum() + strength * (weights**2).sum()
+        ridge += max(strength / 30, 1) * (bias**2).sum()
         return ridge / 2 - (targets * np.log(0.7 * posterior + 0.1)).sum()
 
     for strength, found in zip(regression.STRENGTHS, regression._regularized(lesson, 1.1), strict=True):
         least = loss(found, strength)
         for _ in range(20):
-            moved = type(found)(*(part + 0.01 * rng.normal(size=part.shape) for part in found))
-            assert loss(moved, strength) > least - 1e-5
+            assert loss(found + 0.01 * rng.normal(size=found.shape), strength) > least - 1e-5
 
 
 def test_weights_ignore_what_members_call_equally_likely(case):
@@ -98,7 +98,8 @@ def test_each_ridge_is_scikit_learns(rng):
     features, targets = rng.normal(size=(40, 6)), np.eye(3)[rng.integers(3, size=40)]
     lesson = lesson_of(np.zeros((40, 3)), np.zeros((40, 2, 3)), features, targets)
     for strength, solution in zip(regression.STRENGTHS, regression._regularized(lesson, 1.0), strict=True):
-        found = np.vstack([solution.weights, solution.bias])
+        _, weights, bias = regression.parts_of(solution, lesson)
+        found = np.vstack([weights, bias])
         scale = math.sqrt(strength / max(strength / 30, 1))
         with_bias = np.hstack([features, np.full((40, 1), scale)])
         theirs = LogisticRegression(C=1 / strength, fit_intercept=False, tol=1e-8, max_iter=1000)
@@ -113,13 +114,14 @@ def test_members_are_weighed_as_by_scikit_learn(rng):
     logs -= logs.mean(axis=2, keepdims=True)
     lesson = lesson_of(np.zeros((50, 2)), logs, np.zeros((50, 1)), np.eye(2)[labels])
     for strength, solution in zip(regression.STRENGTHS, regression._regularized(lesson, 1.0), strict=True):
+        members, _, bias = regression.parts_of(solution, lesson)
         # Two biases of ridge r, opposite to each other, are one difference of ridge r / 2.
         ridge, bias_ridge = strength / 10, max(strength / 30, 1) / 2
         scale = math.sqrt(ridge / bias_ridge)
         differences = np.hstack([logs[:, :, 1] - logs[:, :, 0], np.full((50, 1), scale)])
         theirs = LogisticRegression(C=1 / ridge, fit_intercept=False, tol=1e-8, max_iter=1000).fit(differences, labels)
-        np.testing.assert_allclose(solution.members, theirs.coef_[0, :3], atol=2e-3)
-        np.testing.assert_allclose(np.diff(solution.bias), theirs.coef_[0, 3] * scale, atol=4e-3)
+        np.testing.assert_allclose(members, theirs.coef_[0, :3], atol=2e-3)
+        np.testing.assert_allclose(np.diff(bias), theirs.coef_[0, 3] * scale, atol=4e-3)
 
 
 def test_more_features_than_labels_change_nothing(rng):
@@ -130,12 +132,12 @@ def test_more_features_than_labels_change_nothing(rng):
     assert reduced.shape == (12, 12)
     logs = features.reshape(12, 10, 3)
     full, few = (
-        regression._regularized(lesson_of(np.log(answers), logs, values, targets), 1.2)
-        for values in (features, reduced)
+        [regression.parts_of(solution, lesson) for solution in regression._regularized(lesson, 1.2)]
+        for lesson in (lesson_of(np.log(answers), logs, values, targets) for values in (features, reduced))
     )
-    for one, other in zip(full, few, strict=True):
-        np.testing.assert_allclose(directions.T @ other.weights, one.weights, atol=2e-3)
-        np.testing.assert_allclose(other.members, one.members, atol=2e-3)
+    for (members, weights, _), (same_members, few_weights, _) in zip(full, few, strict=True):
+        np.testing.assert_allclose(directions.T @ few_weights, weights, atol=2e-3)
+        np.testing.assert_allclose(same_members, members, atol=2e-3)
 
 
 def test_a_weight_of_two_is_an_item_twice(case):
@@ -146,8 +148,7 @@ def test_a_weight_of_two_is_an_item_twice(case):
     twice = Lesson(*(np.concatenate([part, part]) for part in lesson))
     heavy = lesson._replace(targets=2 * targets)
     for one, other in zip(*(regression._regularized(part, 0.7) for part in (twice, heavy)), strict=True):
-        for part, same in zip(one, other, strict=True):
-            np.testing.assert_allclose(part, same, atol=5e-3)
+        np.testing.assert_allclose(one, other, atol=5e-3)
 
 
 def test_forgotten_items_are_dropped(case):

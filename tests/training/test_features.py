@@ -101,7 +101,7 @@ def test_stated_shares_are_the_librarys(panel, shares, n_counted):
     from training.fit import with_stated
 
     stated = ClassShares(np.array(shares), n_counted)
-    traits = traits_of(fit_panel(panel.predictions, None).sums, stated)
+    traits = traits_of(fit_panel(panel.predictions, None), stated)
     before = features_of(panel)
     found = with_stated(before, stated, panel.n_items)
     for name in ("classes", "panel", "members"):

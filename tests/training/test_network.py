@@ -147,7 +147,7 @@ def test_the_library_answers_as_torch_does(name, n_counted, tmp_path):
         found = cs.Consensus(weights=tmp_path / "weights.npz").fit(panel.predictions).posterior_
     else:
         features = with_stated(features, stated, panel.n_items)
-        traits = traits_of(finding.sums, stated)
+        traits = traits_of(finding, stated)
         found = LearnedRule(finding.experts, traits, read(tmp_path / "weights.npz")).posterior(panel.predictions)
     expected = answer(networks, features)
     assert np.abs(expected - features.average).max() > 0.05

@@ -20,8 +20,8 @@ from consilience.system.arrays import is_array
 TOO_LARGE = 1e50  # numbers must be smaller, so that sums and products do not overflow. NaN fails this comparison too
 LEARNED_ROUNDING = 1e-6  # how far from 1 the sum of a row of learned probabilities may be
 
+# The same of rows that came from the user, perhaps in half precision; of many rounded classes `sum_tolerance`.
 COARSE = 0.01
-"""The same of rows that came from the user, perhaps in half precision; of many rounded classes `sum_tolerance`."""
 
 
 @final
@@ -62,8 +62,8 @@ class Record:
     may_be_silent: bool = False  # whether statistics may be of no answer, as those of votes are where nobody decides
 
 
+# What is learned, by attribute. A text stands for the shape of an array without negative numbers.
 Learned: TypeAlias = Mapping[str, str | Shape | Number | Record]
-"""What is learned, by attribute. A text stands for the shape of an array without negative numbers."""
 
 CLASS_PRIOR = Shape("k", sums_to_one=LEARNED_ROUNDING)
 CONFUSION = Shape("mkk", sums_to_one=LEARNED_ROUNDING)
@@ -76,11 +76,10 @@ def _statistics(sums: Shape) -> Record:
     return Record(Statistics, {**counts, "sums": sums, "log_evidence": Number(is_signed=True)})
 
 
+# Statistics of probabilities and labels, and those of logarithms.
 STATISTICS, LOG_STATISTICS = _statistics(Shape("mkk")), _statistics(Shape("mkk", is_signed=True))
-"""Statistics of probabilities and labels, and those of logarithms."""
-
+# Statistics of votes: answers that find several classes equally probable are none.
 VOTE_STATISTICS = replace(STATISTICS, may_be_silent=True)
-"""Statistics of votes: answers that find several classes equally probable are none."""
 
 
 SILENCE = Record(Silence, {"answering": Shape("mk", most=1), "usual": Shape("m", most=1)}, is_optional=True)
@@ -105,30 +104,19 @@ def nested(values: Mapping[str, Any], declared: Learned) -> dict[str, Any]:
 
 def reason_to_refuse(aggregator: str, declared: Learned, learned: Mapping[str, Any]) -> str | None:
     """The reason why an aggregator cannot have learned these values; None where it can."""
-    required = {*ALWAYS, *declared}
-    found = {name.split(".")[0] for name in learned}
-    if unknown := found - required - {*OPTIONAL}:
-        return f"{aggregator} does not learn {min(unknown)!r}"
     optional = {name for name, kind in declared.items() if isinstance(kind, Record) and kind.is_optional}
-    if missing := required - found - optional:
-        return f"it lacks {min(missing)!r}, which an earlier version did not keep; fit it again"
     learned = {name: value for name, value in learned.items() if name not in optional or value is not None}
-    for name, kind in declared.items():
-        lacking = {f"{name}.{part}" for part in kind.fields} - learned.keys() if isinstance(kind, Record) else set()
-        if lacking and any(key.startswith(f"{name}.") for key in learned):
-            return f"it lacks {min(lacking)!r}, which an earlier version did not keep; fit it again"
-    shapes, numbers = _flat({"posterior_": POSTERIOR, "ordered_": Number(most=1), **declared, **ITERATIONS})
-    if unknown := learned.keys() - {*shapes, *numbers, *LEAST_NAMES, "history_"}:
+    absent = optional - {name.split(".")[0] for name in learned}
+    needed = _flat({name: kind for name, kind in {**declared, **ITERATIONS}.items() if name not in absent})
+    kinds = {"posterior_": POSTERIOR, "ordered_": Number(most=1), **needed}
+    if unknown := learned.keys() - {*kinds, *LEAST_NAMES, "history_"}:
         return f"{aggregator} does not learn {min(unknown)!r}"
-    return (
-        _wrong_names(learned)
-        or _wrong_numbers(learned, numbers)
-        or _wrong_arrays(learned, shapes)
-        or _wrong_records(learned, declared)
-    )
+    if missing := {*needed, *ALWAYS} - learned.keys():
+        return f"it lacks {min(missing)!r}, which an earlier version did not keep; fit it again"
+    return _wrong_names(learned) or _wrong_values(learned, kinds) or _wrong_records(learned, declared)
 
 
-def _flat(declared: Learned) -> tuple[dict[str, Shape], dict[str, Number]]:
+def _flat(declared: Learned) -> dict[str, Shape | Number]:
     """The arrays and the numbers, the fields of a record under dotted names."""
     flat: dict[str, str | Shape | Number] = {}
     for name, kind in declared.items():
@@ -136,11 +124,7 @@ def _flat(declared: Learned) -> tuple[dict[str, Shape], dict[str, Number]]:
             flat |= {f"{name}.{field}": value for field, value in kind.fields.items()}
         else:
             flat[name] = kind
-    shapes = {name: Shape(kind) if isinstance(kind, str) else kind for name, kind in flat.items()}
-    return (
-        {name: kind for name, kind in shapes.items() if isinstance(kind, Shape)},
-        {name: kind for name, kind in shapes.items() if isinstance(kind, Number)},
-    )
+    return {name: Shape(kind) if isinstance(kind, str) else kind for name, kind in flat.items()}
 
 
 def _wrong_names(learned: Mapping[str, Any]) -> str | None:
@@ -153,14 +137,24 @@ def _wrong_names(learned: Mapping[str, Any]) -> str | None:
     return None
 
 
-def _wrong_numbers(learned: Mapping[str, Any], numbers: Mapping[str, Number]) -> str | None:
-    history = learned.get("history_")
+def _wrong_values(learned: Mapping[str, Any], kinds: Mapping[str, Shape | Number]) -> str | None:
+    history = learned["history_"]
     if not isinstance(history, list) or not all(_is_number(value) for value in history):
         return "'history_' is no list of numbers"
-    for name, number in numbers.items():
-        value = learned.get(name, 0)
-        if not _is_number(value) or value > number.most or (value < 0 and not number.is_signed):
-            return f"{name!r} is no number that it can be, {value!r}"
+    sizes = {"m": len(learned["members_"]), "k": len(learned["classes_"])}
+    if "items_" in learned:
+        sizes["i"] = len(learned["items_"])
+    for name, kind in kinds.items():
+        if name not in learned:
+            continue
+        value = learned[name]
+        if isinstance(kind, Number):
+            if not _is_number(value) or value > kind.most or (value < 0 and not kind.is_signed):
+                return f"{name!r} is no number that it can be, {value!r}"
+        elif reason := _wrong_form(value, kind, sizes) or _wrong_numbers(value, kind):
+            return f"{name!r} {reason}"
+        elif kind.axes.startswith("l"):  # all others are of as many labelled items
+            sizes["l"] = len(value)
     return None
 
 
@@ -168,34 +162,22 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, int | float) and abs(value) < TOO_LARGE
 
 
-def _wrong_arrays(learned: Mapping[str, Any], shapes: Mapping[str, Shape]) -> str | None:
-    sizes = {"m": len(learned["members_"]), "k": len(learned["classes_"])}
-    if "items_" in learned:
-        sizes["i"] = len(learned["items_"])
-    for name, shape in shapes.items():
-        if name not in learned:
-            continue
-        array, letters = learned[name], shape.axes
-        if not is_array(array) or array.dtype.name not in shape.dtypes or not array.dtype.isnative:
-            got = f"an array of {array.dtype}" if is_array(array) else type(array).__name__
-            return f"{name!r} must be an array of {' or '.join(shape.dtypes)}; got {got}"
-        allowed = [sizes | {"g": size} for size in {sizes["m"], 0}] if "g" in letters else [sizes]
-        if array.ndim != len(letters) or array.shape not in [
-            tuple(size.get(letter, array.shape[place]) for place, letter in enumerate(letters)) for size in allowed
-        ]:
-            return f"{name!r} has the shape {array.shape}, which its members and classes do not have"
-        if reason := _wrong_values(array, shape):
-            return f"{name!r} {reason}"
-        sizes |= {letter: array.shape[place] for place, letter in enumerate(letters) if letter == "l"}
-    return None
+def _wrong_form(array: Any, shape: Shape, sizes: Mapping[str, int]) -> str | None:
+    if not is_array(array) or array.dtype.name not in shape.dtypes or not array.dtype.isnative:
+        got = f"an array of {array.dtype}" if is_array(array) else type(array).__name__
+        return f"must be an array of {' or '.join(shape.dtypes)}; got {got}"
+    if array.ndim == len(shape.axes):
+        known = {**sizes, "g": sizes["m"] if len(array) else 0}
+        if all(known.get(letter, size) == size for letter, size in zip(shape.axes, array.shape, strict=True)):
+            return None
+    return f"has the shape {array.shape}, which its members and classes do not have"
 
 
-def _wrong_values(array: Any, shape: Shape) -> str | None:
+def _wrong_numbers(array: Any, shape: Shape) -> str | None:
     """What no number of such an array can be; None where all can."""
     is_missing = np.isnan(array) if shape.may_miss else np.zeros(array.shape, dtype=bool)
-    rows = array[~(is_missing.all(axis=-1) if array.ndim > 1 else is_missing)].astype(
-        np.float64
-    )  # in half precision, the largest number would be none
+    is_left = ~(is_missing.all(axis=-1) if array.ndim > 1 else is_missing)
+    rows = array[is_left].astype(np.float64)  # in half precision, the largest number would be none
     wrong = {
         "is no array of finite numbers": ~(np.abs(rows) < TOO_LARGE),
         "has negative numbers": (rows < 0) & (not shape.is_signed),

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple, final
+from functools import partial
+from typing import Any, final
 
 import numpy as np
 import numpy.typing as npt
 from scipy.special import log_softmax
 
-from consilience.answering.rule import AbstractExplained, AbstractRule, Evidence, GivenRows, RuleForm, side_by_side
+from consilience.answering.rule import AbstractRule, Evidence, Explained, GivenRows, RuleForm, side_by_side
 from consilience.data.predictions import Predictions, example_of
 from consilience.maths.em import Scores
 from consilience.passes.kernels import chunk_statistics
@@ -20,63 +21,6 @@ from consilience.system.arrays import Array, FloatArray, namespace
 from consilience.system.errors import InvalidPredictions
 
 LEAST_MIXED = 1e-300  # what a posterior of zero counts as under the logarithm
-
-
-@final
-class ExplainedLinear(AbstractExplained):
-    """One item, answered by a linear rule."""
-
-    def __init__(self, rule: LinearRule, one: Predictions) -> None:
-        self.rule = rule
-        answers = one.ballots() if rule.is_label.all() else one
-        totals, n_answers = sums_of_item(Reader(answers))
-        behind = (rule.member_weights * n_answers).sum()
-        shares = rule.member_weights / (behind if behind > 0 else 1.0)  # of an undecided panel nobody has a share
-        self._features, self._n_answers = totals, n_answers
-        if rule.log_floor is not None:
-            self._features, self._n_answers = sums_of_item(Reader(answers, log_floor=rule.log_floor))
-        self._pooled = shares[:, None] * (self._features if rule.averages_logs else totals)
-        self._log_pure = self._log_posterior_of_scores()
-        self.log_posterior = self._log_mixture()
-
-    def _log_posterior_of_scores(self) -> FloatArray:
-        scores = self.rule.scores
-        if scores is None:
-            return np.zeros(self._features.shape[1])
-        log_joint = scores.log_prior + (scores.weights * self._features[:, None, :]).sum(axis=(0, 2))
-        log_joint = log_joint + self._n_answers @ scores.bias
-        shift = log_joint.max()
-        return np.asarray(log_joint - shift - np.log(np.exp(log_joint - shift).sum()))
-
-    def _log_mixture(self) -> FloatArray:
-        weight, average = self.rule.weight, self._pooled.sum(axis=0)
-        if not self._n_answers.any():
-            average = np.full(len(average), 1 / len(average))
-        if self.rule.averages_logs:
-            return np.asarray(log_softmax(average))
-        if weight == 1:
-            return self._log_pure
-        mixture = (1 - weight) * average + weight * np.exp(self._log_pure) * (weight > 0)
-        return np.asarray(np.log(np.maximum(mixture, LEAST_MIXED)))
-
-    def evidence(self, first: int, second: int) -> Evidence:
-        """What speaks for the first class against the second."""
-        rule, log_posterior, log_pure = self.rule, self.log_posterior, self._log_pure
-        by_probability, normalizer, prior = np.zeros_like(self._pooled), np.zeros(len(self._pooled)), 0.0
-        scale = 1.0 if rule.averages_logs else _logarithmic_mean(log_posterior[first], log_posterior[second])
-        if rule.weight < 1:
-            share = (1 - rule.weight) / scale
-            by_probability[:, first] += share * self._pooled[:, first]
-            by_probability[:, second] -= share * self._pooled[:, second]
-        if rule.scores is not None and rule.weight > 0:
-            share = 1.0
-            if rule.weight < 1:
-                share = rule.weight * _logarithmic_mean(log_pure[first], log_pure[second]) / scale
-            weights, bias = rule.scores.weights, rule.scores.bias
-            by_probability += share * (weights[:, first] - weights[:, second]) * self._features
-            normalizer = share * (bias[:, first] - bias[:, second]) * self._n_answers
-            prior = float(share * (rule.scores.log_prior[first] - rule.scores.log_prior[second]))
-        return Evidence(prior, by_probability, normalizer)
 
 
 def sums_of_item(reader: Reader) -> tuple[FloatArray, FloatArray]:
@@ -96,18 +40,9 @@ def _logarithmic_mean(log_a: float, log_b: float) -> float:
     return float(np.exp(max(log_a, log_b)) * (-np.expm1(-gap) / gap if gap > 1e-12 else 1.0))
 
 
+# Scores of up to this size, times their weight, do in single precision: softmax has slopes of at most 1/4, so that
+# rounding by 2⁻²⁴ of a score and of its rival moves the posterior by less than 1e-5.
 SINGLE_LIMIT = 256
-"""Scores of up to this size, times their weight, do in single precision: softmax has slopes of at most 1/4, so that
-rounding by 2⁻²⁴ of a score and of its rival moves the posterior by less than 1e-5."""
-
-
-class LinearLayer(NamedTuple):
-    """Scores as `features @ table + is_answer @ bias + log_prior`, on features (items, members × predicted)."""
-
-    table: FloatArray  # (members × predicted, true)
-    bias: FloatArray  # (members, true)
-    log_prior: FloatArray  # (true,)
-    needs_double: bool  # whether single precision would show in the posterior
 
 
 @final
@@ -135,7 +70,8 @@ class LinearRule(AbstractRule):
         if self.log_floor is not None:
             scored = Reader(answers, log_floor=self.log_floor, chunk_size=self.chunk_size)
         if self.averages_logs:
-            _check_has_logs(answers)
+            if answers.hard is not None and len(answers.hard.items):
+                raise InvalidPredictions("the geometric mean needs probabilities; some members give labels")
             return lambda chunk: _softmax(pool(scored.chunks[chunk.place], self.member_weights, example))
         if self.scores is None or self.weight == 0:
             return lambda chunk: pool(chunk, self.member_weights, example)
@@ -149,27 +85,55 @@ class LinearRule(AbstractRule):
 
         return mixed
 
-    def explained(self, one: Predictions) -> ExplainedLinear:
+    def explained(self, one: Predictions) -> Explained:
         """The only item of some predictions, with what tips its answer."""
-        return ExplainedLinear(self, one)
+        answers = one.ballots() if self.is_label.all() else one
+        totals, n_answers = sums_of_item(Reader(answers))
+        features = totals
+        if self.log_floor is not None:
+            features, _ = sums_of_item(Reader(answers, log_floor=self.log_floor))
+        behind = (self.member_weights * n_answers).sum()
+        shares = self.member_weights / (behind if behind > 0 else 1.0)  # of an undecided panel nobody has a share
+        pooled = shares[:, None] * (features if self.averages_logs else totals)
+        log_pure = self._log_pure(features, n_answers)
+        log_posterior = self._log_mixture(pooled.sum(axis=0) if n_answers.any() else None, log_pure)
 
-    # ---- elsewhere ----------------------------------------------------------------------------------------
+        def evidence(first: int, second: int) -> Evidence:
+            by_probability, normalizer, prior = np.zeros_like(pooled), np.zeros(len(pooled)), 0.0
+            scale = 1.0 if self.averages_logs else _logarithmic_mean(log_posterior[first], log_posterior[second])
+            if self.weight < 1:
+                share = (1 - self.weight) / scale
+                by_probability[:, first] += share * pooled[:, first]
+                by_probability[:, second] -= share * pooled[:, second]
+            if self.scores is not None and self.weight > 0:
+                share = 1.0
+                if self.weight < 1:
+                    share = self.weight * _logarithmic_mean(log_pure[first], log_pure[second]) / scale
+                weights, bias, log_prior = self.scores.weights, self.scores.bias, self.scores.log_prior
+                by_probability += share * (weights[:, first] - weights[:, second]) * features
+                normalizer = share * (bias[:, first] - bias[:, second]) * n_answers
+                prior = float(share * (log_prior[first] - log_prior[second]))
+            return Evidence(prior, by_probability, normalizer)
 
-    def layer(self) -> LinearLayer | None:
-        """The scores without what all classes have in common: softmax ignores it, and it costs precision.
+        return Explained(log_posterior, evidence)
 
-        For logarithms, which are negative, the smallest weight is subtracted; for labels the largest. Likely classes
-        then score near zero, where rounding is fine. Weights of probabilities are too small to matter.
-        """
-        if self.scores is None or self.weight == 0:
-            return None
-        weights = self.scores.weights
-        least, largest = weights.min(axis=1, keepdims=True), weights.max(axis=1, keepdims=True)
-        weights = weights - np.where(self.is_label[:, None, None], largest, least)
-        bias = self.scores.bias - self.scores.bias.mean(axis=1, keepdims=True)
-        log_prior = self.scores.log_prior - self.scores.log_prior.max()
-        needs_double = self.weight * self._largest_score(weights, bias) > SINGLE_LIMIT
-        return LinearLayer(weights.transpose(0, 2, 1).reshape(-1, len(log_prior)), bias, log_prior, needs_double)
+    def _log_pure(self, features: FloatArray, n_answers: FloatArray) -> FloatArray:
+        """The logarithm of the softmax of an item's scores (classes,)."""
+        if self.scores is None:
+            return np.zeros(features.shape[1])
+        scored = self.scores.log_prior + (self.scores.weights * features[:, None, :]).sum(axis=(0, 2))
+        return np.asarray(log_softmax(scored + n_answers @ self.scores.bias))
+
+    def _log_mixture(self, average: FloatArray | None, log_pure: FloatArray) -> FloatArray:
+        """The logarithm of the posterior of an item (classes,), whose average is None where nobody answers."""
+        if average is None:
+            average = np.full(len(log_pure), 1 / len(log_pure))
+        if self.averages_logs:
+            return np.asarray(log_softmax(average))
+        if self.weight == 1:
+            return log_pure
+        mixture = (1 - self.weight) * average + self.weight * np.exp(log_pure) * (self.weight > 0)
+        return np.asarray(np.log(np.maximum(mixture, LEAST_MIXED)))
 
     def _largest_score(self, weights: FloatArray, bias: FloatArray) -> float:
         """How large the scores of an item can get, all probabilities but one being at the floor."""
@@ -178,67 +142,65 @@ class LinearRule(AbstractRule):
         return float((np.where(self.is_label[:, None], by_label, by_logs) + np.abs(bias)).sum(axis=0).max())
 
     @property
-    def needs_double(self) -> bool:
-        """Whether single precision would show in the posterior."""
-        layer = self.layer()
-        return layer is not None and layer.needs_double
-
-    @property
     def n_numbers(self) -> int:
         """How many numbers the scores hold."""
         return 0 if self.scores is None else self.scores.weights.size
 
     def form(self) -> RuleForm:
-        """The rule for torch and ONNX."""
-        layer = self.layer()
+        """The rule for torch and ONNX. Its scores leave out what all classes share: softmax does, and it costs digits.
+
+        For logarithms, which are negative, the smallest weight is subtracted; for labels the largest. Likely classes
+        then score near zero, where rounding is fine. Weights of probabilities are too small to matter.
+        """
         numbers: dict[str, Any] = {
             "weight": self.weight,
             "member_weights": self.member_weights[:, None, None],
             "log_floor": -np.inf if self.log_floor is None else np.log(self.log_floor),  # half precision has no 1e-10
         }
-        if layer is not None:
-            numbers |= {"table": layer.table, "bias": layer.bias, "log_prior": layer.log_prior}
-        answer = FormOfLinear(
-            has_scores=layer is not None,
-            has_average=layer is None or self.weight < 1,
+        needs_double = False
+        if self.scores is not None and self.weight > 0:
+            log_prior, weights, bias = self.scores
+            least, largest = weights.min(axis=1, keepdims=True), weights.max(axis=1, keepdims=True)
+            weights = weights - np.where(self.is_label[:, None, None], largest, least)
+            bias = bias - bias.mean(axis=1, keepdims=True)
+            numbers |= {
+                "table": weights.transpose(0, 2, 1).reshape(-1, len(log_prior)),  # (members × predicted, true)
+                "bias": bias,
+                "log_prior": log_prior - log_prior.max(),
+            }
+            needs_double = self.weight * self._largest_score(weights, bias) > SINGLE_LIMIT
+        answer = partial(
+            _answer,
+            has_average="table" not in numbers or self.weight < 1,
             takes_logs=self.log_floor is not None,
             averages_logs=self.averages_logs,
         )
-        return RuleForm(numbers, answer)
+        return RuleForm(numbers, answer, needs_double)
 
 
-@final
-@dataclass(frozen=True, kw_only=True)
-class FormOfLinear:
-    """How a linear rule answers in torch and ONNX."""
+def _answer(
+    numbers: Mapping[str, Array], rows: GivenRows, *, has_average: bool, takes_logs: bool, averages_logs: bool
+) -> Array:
+    """(1 - weight) · average + weight · softmax(scores), or the half of it that counts, in torch and ONNX."""
+    xp, features = rows.xp, _features(numbers, rows) if takes_logs else rows.probabilities
+    pooled = features if averages_logs else rows.probabilities
+    average = _average(xp, numbers["member_weights"] * rows.is_answer, pooled) if has_average else None
+    if "table" not in numbers:
+        return xp.softmax(average, dim=1) if averages_logs else average
+    scores = side_by_side(xp, features, rows.is_answer) @ numbers["table"]
+    pure = xp.softmax(scores + by_answer(xp, rows.is_answer, numbers["bias"]) + numbers["log_prior"], dim=1)
+    return pure if average is None else (1 - numbers["weight"]) * average + numbers["weight"] * pure
 
-    has_scores: bool
-    has_average: bool
-    takes_logs: bool
-    averages_logs: bool
 
-    def __call__(self, numbers: Mapping[str, Array], rows: GivenRows) -> Array:
-        """(1 - weight) · average + weight · softmax(scores), or the half of it that counts."""
-        xp, features = rows.xp, self._features(numbers, rows)
-        pooled = features if self.averages_logs else rows.probabilities
-        average = _average(xp, numbers["member_weights"] * rows.is_answer, pooled) if self.has_average else None
-        if not self.has_scores:
-            return xp.softmax(average, dim=1) if self.averages_logs else average
-        scores = side_by_side(xp, features, rows.is_answer) @ numbers["table"]
-        pure = xp.softmax(scores + by_answer(xp, rows.is_answer, numbers["bias"]) + numbers["log_prior"], dim=1)
-        return pure if average is None else (1 - numbers["weight"]) * average + numbers["weight"] * pure
-
-    def _features(self, numbers: Mapping[str, Array], rows: GivenRows) -> Array:
-        """What scores are linear in: floored logarithms, or without a floor the probabilities; votes are one-hot."""
-        if not self.takes_logs:
-            return rows.probabilities
-        xp, log_floor = rows.xp, numbers["log_floor"]
-        if rows.are_logits:
-            logs = xp.maximum(xp.log_softmax(rows.given, dim=2), log_floor)
-        else:
-            # Floored before the logarithm, whose gradient at zero is infinite.
-            logs = xp.log(xp.maximum(rows.given, xp.exp(log_floor)))
-        return logs if rows.votes is None else xp.where(rows.is_label, rows.votes, logs)
+def _features(numbers: Mapping[str, Array], rows: GivenRows) -> Array:
+    """Floored logarithms, which scores are linear in; votes are one-hot."""
+    xp, log_floor = rows.xp, numbers["log_floor"]
+    if rows.are_logits:
+        logs = xp.maximum(xp.log_softmax(rows.given, dim=2), log_floor)
+    else:
+        # Floored before the logarithm, whose gradient at zero is infinite.
+        logs = xp.log(xp.maximum(rows.given, xp.exp(log_floor)))
+    return logs if rows.votes is None else xp.where(rows.is_label, rows.votes, logs)
 
 
 def by_answer(xp: Any, is_answer: Array, bias: Array) -> Array:
@@ -251,11 +213,6 @@ def _average(xp: Any, weights: Array, rows: Array) -> Array:
     behind = xp.sum(weights, axis=0)
     is_silent = xp.astype(behind <= 0, behind.dtype)
     return (xp.sum(weights * rows, axis=0) + is_silent) / (behind + rows.shape[2] * is_silent)
-
-
-def _check_has_logs(predictions: Predictions) -> None:
-    if predictions.hard is not None and len(predictions.hard.items):
-        raise InvalidPredictions("the geometric mean needs probabilities; some members give labels")
 
 
 def _softmax(logs: Array) -> Array:

@@ -15,7 +15,7 @@ from typing import Any, final
 
 import numpy as np
 
-from consilience.answering.rule import AbstractRule, Names, given_rows
+from consilience.answering.rule import AbstractRule, Names, RuleForm, given_rows
 from consilience.system.atomic import whole_file
 from consilience.system.errors import extra
 
@@ -28,28 +28,33 @@ BOOL, INTEGER = np.dtype(bool), np.dtype(np.int64)
 def write_onnx(rule: AbstractRule, names: Names, path: str | os.PathLike[str], *, logits: bool) -> None:
     """Write the rule to a file: `predictions` in, `posterior` and `label` out."""
     onnx = extra("onnx", name="onnx", use="to_onnx")
-    graph = Graph(onnx, np.dtype(np.float64 if rule.needs_double else np.float32))
-    n_bytes = rule.n_numbers * graph.dtype.itemsize
-    if n_bytes > MOST_BYTES:
-        raise ValueError(
-            f"an ONNX file must stay below 2 GiB; {len(names.members)} members × {len(names.classes)}² classes "
-            f"take {n_bytes / 2**30:.1f} GiB"
-        )
-    _draw(graph, rule, (len(names.members), None, len(names.classes)), logits=logits)
+    _check_size(rule, names, np.dtype(np.float32))  # before numbers are copied
+    form = rule.form()
+    graph = Graph(onnx, np.dtype(np.float64 if form.needs_double else np.float32))
+    _check_size(rule, names, graph.dtype)
+    _draw(graph, rule, form, (len(names.members), None, len(names.classes)), logits=logits)
     model = _model(graph, names, logits=logits)
     onnx.checker.check_model(model, full_check=True)
     with whole_file(path) as file:
         file.write(model.SerializeToString())
 
 
-def _draw(graph: Graph, rule: AbstractRule, shape: AxisSizes, *, logits: bool) -> None:
+def _check_size(rule: AbstractRule, names: Names, dtype: np.dtype[Any]) -> None:
+    n_bytes = rule.n_numbers * dtype.itemsize
+    if n_bytes > MOST_BYTES:
+        raise ValueError(
+            f"an ONNX file must stay below 2 GiB; {len(names.members)} members × {len(names.classes)}² classes "
+            f"take {n_bytes / 2**30:.1f} GiB"
+        )
+
+
+def _draw(graph: Graph, rule: AbstractRule, form: RuleForm, shape: AxisSizes, *, logits: bool) -> None:
     """The whole graph, from `predictions` to `posterior` and `label`."""
     given = Traced(graph, "predictions", shape, np.dtype(np.float32)).cast(graph.dtype)
     is_missing = given.apply("IsNaN", dtype=BOOL).cast(graph.dtype).reduced("ReduceMax", 2, keepdims=True)
     given = TRACED.where(is_missing.cast(BOOL), 0.0, given)
     is_label = graph.constant(rule.is_label[:, None, None])
     rows = given_rows(TRACED, given, 1.0 - is_missing, is_label, have_votes=rule.have_votes, logits=logits)
-    form = rule.form()
     posterior = form.answer({name: graph.constant(values) for name, values in form.numbers.items()}, rows)
     is_silent = is_missing.reduced("ReduceMin", 0).cast(BOOL)
     posterior = TRACED.where(is_silent, np.nan, posterior).cast(np.dtype(np.float32), name="posterior")
@@ -118,24 +123,20 @@ def _operator(operator: str, *, place: int = 0, dtype: np.dtype[Any] | None = No
 
 
 @final
+@dataclass(eq=False)
 class Traced:
     """An array that an ONNX graph will compute: operations are noted down instead of being done.
 
     It has what rules need of the array API, and of torch's additions to it.
     """
 
-    __array_ufunc__ = None  # NumPy leaves operations with it to its own methods
+    graph: Graph
+    _name: str | None
+    shape: AxisSizes
+    dtype: np.dtype[Any]
+    _values: np.ndarray[Any, Any] | None = None  # those of a constant, which may have no name yet
 
-    def __init__(
-        self,
-        graph: Graph,
-        name: str | None,
-        shape: AxisSizes,
-        dtype: np.dtype[Any],
-        values: np.ndarray[Any, Any] | None = None,
-    ) -> None:
-        self.graph, self.shape, self.dtype = graph, shape, dtype
-        self._name, self._values = name, values  # values are those of a constant, which may have no name yet
+    __array_ufunc__ = None  # NumPy leaves operations with it to its own methods
 
     @property
     def name(self) -> str:
@@ -191,12 +192,12 @@ class Traced:
     def sorted(self, count: int, axis: int, *, largest: bool) -> SimpleNamespace:
         """The so many largest or smallest along an axis in order, and their places, as torch's `topk` has them."""
         axis %= len(self.shape)
-        names = [f"{part}_{len(self.graph.nodes)}" for part in ("values", "indices")]
+        shape, place = (*self.shape[:axis], count, *self.shape[axis + 1 :]), len(self.graph.nodes)
+        values = Traced(self.graph, f"values_{place}", shape, self.dtype)
+        indices = Traced(self.graph, f"indices_{place}", shape, INTEGER)
         inputs = [self.name, self.graph.keep(np.array([count]))]
-        self.graph.add("TopK", inputs, names, axis=axis, largest=int(largest))
-        shape, dtypes = (*self.shape[:axis], count, *self.shape[axis + 1 :]), (self.dtype, INTEGER)
-        parts = (Traced(self.graph, name, shape, dtype) for name, dtype in zip(names, dtypes, strict=True))
-        return SimpleNamespace(**dict(zip(("values", "indices"), parts, strict=True)))
+        self.graph.add("TopK", inputs, [values.name, indices.name], axis=axis, largest=int(largest))
+        return SimpleNamespace(values=values, indices=indices)
 
     def clip(self, low: float | None, high: float | None) -> Traced:
         """The numbers within bounds."""
@@ -256,9 +257,7 @@ def _permuted(array: Traced, axes: Sequence[int]) -> Traced:
 
 
 def _stacked(arrays: Sequence[Traced], axis: int) -> Traced:
-    shape = arrays[0].shape
-    rows = [array.apply("Unsqueeze", np.array([axis]), shape=(*shape[:axis], 1, *shape[axis:])) for array in arrays]
-    return _joined(rows, axis)
+    return _joined([array[(slice(None),) * axis + (None,)] for array in arrays], axis)
 
 
 def _joined(arrays: Sequence[Traced], axis: int) -> Traced:

@@ -33,6 +33,7 @@ class Evidence(NamedTuple):
     # A rule that cannot split a member's answer counts all of it at the class that the member finds most probable.
     normalizer: FloatArray  # (members,): of having answered at all
     shares: float = 0.0  # of class shares that were given
+    experts: dict[str, float] | None = None  # what each alone says, where there are some; no part of the sum
 
 
 class GivenRows(NamedTuple):
@@ -74,21 +75,14 @@ class RuleForm(NamedTuple):
 
     numbers: dict[str, Any]
     answer: Callable[[Mapping[str, Array], GivenRows], Array]
+    needs_double: bool = False  # whether single precision would show in the posterior
 
 
-class AbstractExplained(ABC):
+class Explained(NamedTuple):
     """One item, answered by a rule."""
 
     log_posterior: FloatArray  # (classes,)
-
-    @abstractmethod
-    def evidence(self, first: int, second: int) -> Evidence:
-        """What speaks for the first class against the second."""
-
-    def experts(self, first: int, second: int) -> dict[str, float]:
-        """What each expert alone says for the first class against the second, in nats; empty where there are none."""
-        del first, second
-        return {}
+    evidence: Callable[[int, int], Evidence]  # what speaks for the first class against the second
 
 
 class AbstractRule(ABC):
@@ -138,13 +132,8 @@ class AbstractRule(ABC):
         """A function from each chunk of this reader to its posterior (items, classes), which may be sparse."""
 
     @abstractmethod
-    def explained(self, one: Predictions) -> AbstractExplained:
+    def explained(self, one: Predictions) -> Explained:
         """The only item of some predictions, with what tips its answer."""
-
-    @property
-    @abstractmethod
-    def needs_double(self) -> bool:
-        """Whether single precision would show in the posterior."""
 
     @property
     def n_numbers(self) -> int:

@@ -10,7 +10,6 @@ import json
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import fields, is_dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -26,16 +25,17 @@ FORMAT_VERSION = 1
 
 def write(path: str | os.PathLike[str], name: str, parameters: dict[str, Any], learned: dict[str, Any]) -> None:
     """Write an aggregator to a file, which appears whole or not at all."""
-    arrays: dict[str, np.ndarray[Any, Any]] = {}
-    plain: dict[str, Any] = {}
     for own in (own for key in ("members_", "items_", "classes_") for own in learned.get(key, [])):
         if not isinstance(own, str | int | float | None):
             raise InvalidPredictions(f"names must be text or numbers to be saved; got {own!r}")
-    for key, value in _flat(learned):
-        if is_array(value):
-            arrays[key] = to_numpy(value)
+    flat: dict[str, Any] = {}  # the fields of a record under dotted names
+    for key, value in learned.items():
+        if is_dataclass(value):
+            flat |= {f"{key}.{field.name}": getattr(value, field.name) for field in fields(value)}
         else:
-            plain[key] = value
+            flat[key] = value
+    arrays = {key: to_numpy(value) for key, value in flat.items() if is_array(value)}
+    plain = {key: value for key, value in flat.items() if key not in arrays}
     options = {  # a mapping as pairs, because JSON would turn its numbers into text
         key: {"pairs": [list(pair) for pair in value.items()]} if isinstance(value, Mapping) else value
         for key, value in parameters.items()
@@ -52,24 +52,17 @@ def read(path: str | os.PathLike[str]) -> tuple[str, dict[str, Any], dict[str, A
     check_is_file(path)
     not_ours = f"{os.fspath(path)} is not a file that consilience saved"
     try:
-        with Path(path).open("rb") as file:
-            is_array_alone = file.read(6) == np.lib.format.MAGIC_PREFIX
-        if is_array_alone:
-            raise InvalidPredictions(f"{not_ours}: it holds one array")
         contents = read_npz(path)
         header = json.loads(contents.pop("header").tobytes(), object_hook=_mapping_from_json, parse_int=whole_number)
         name, parameters, learned = header["aggregator"], header["parameters"], header["learned"]
-        is_ours = header["format"] == FORMAT
-        version = int(header["version"])
+        kind, version = header["format"], int(header["version"])
         is_whole = isinstance(name, str) and isinstance(parameters, dict) and isinstance(learned, dict)
         is_whole = is_whole and all(isinstance(key, str) for key in (*parameters, *learned))
     except UNREADABLE as error:
-        if isinstance(error, InvalidPredictions):
-            raise
         reason = f": {reason_of(error)}" if type(error) is ValueError else ""  # the others speak of Python's affairs
         raise InvalidPredictions(f"{not_ours}{reason}") from error
-    if not is_ours:
-        raise InvalidPredictions(f"{not_ours}: its format is {header['format']!r}")
+    if kind != FORMAT:
+        raise InvalidPredictions(f"{not_ours}: its format is {kind!r}")
     if version != FORMAT_VERSION:
         raise InvalidPredictions(f"{os.fspath(path)} has format version {version}; expected {FORMAT_VERSION}")
     if not is_whole:
@@ -77,17 +70,6 @@ def read(path: str | os.PathLike[str]) -> tuple[str, dict[str, Any], dict[str, A
     if repeated := learned.keys() & contents.keys():
         raise InvalidPredictions(f"{not_ours}: it has {min(repeated)!r} twice")
     return name, parameters, learned | contents
-
-
-def _flat(values: dict[str, Any]) -> list[tuple[str, Any]]:
-    """Names and values, the fields of a data class under dotted names."""
-    flat: list[tuple[str, Any]] = []
-    for key, value in values.items():
-        if is_dataclass(value) and not isinstance(value, type):
-            flat += [(f"{key}.{field.name}", getattr(value, field.name)) for field in fields(value)]
-        else:
-            flat.append((key, value))
-    return flat
 
 
 def _to_json(value: Any) -> Any:

@@ -30,20 +30,24 @@ class Fusion(nn.Module):  # type: ignore[misc]  # torch is not followed by the t
 
     def __init__(self, rule: AbstractRule, names: Names, *, logits: bool = False, dtype: Any = None) -> None:
         super().__init__()
-        self._aggregator, self.members, self.classes = names
+        _, self.members, self.classes = names
         self.logits = logits
         self._have_votes = rule.have_votes
         self.register_buffer("is_label", torch.tensor(rule.is_label)[:, None, None])
-        if dtype is None:
-            dtype = torch.float64 if rule.needs_double else torch.get_default_dtype()
         form = rule.form()
+        if dtype is None:
+            dtype = torch.float64 if form.needs_double else torch.get_default_dtype()
         self._numbers, self._answer = list(form.numbers), form.answer
         for name, values in form.numbers.items():
             self.register_buffer(name, torch.tensor(values, dtype=dtype))
 
     def forward(self, predictions: Tensor) -> Tensor:
         """The posterior (batch, classes)."""
-        self._check_shape(predictions)
+        if not isinstance(predictions, torch.Tensor):
+            raise TypeError(f"predictions must be a tensor; got a {type(predictions).__name__}")
+        n_members, n_classes, shape = len(self.members), len(self.classes), tuple(predictions.shape)
+        if len(shape) != 3 or (shape[0], shape[2]) != (n_members, n_classes):
+            raise ValueError(f"predictions must be ({n_members} members, batch, {n_classes} classes); got {shape}")
         with torch.autocast(predictions.device.type, enabled=False):
             numbers = {name: getattr(self, name) for name in self._numbers}
             buffers = next(iter(numbers.values())).dtype
@@ -58,17 +62,3 @@ class Fusion(nn.Module):  # type: ignore[misc]  # torch is not followed by the t
             # Integers, such as one-hot rows, cannot hold probabilities.
             answer = predictions.dtype if predictions.is_floating_point() else dtype
             return posterior.masked_fill(is_silent, torch.nan).to(answer)
-
-    def extra_repr(self) -> str:
-        """Whose rule it is, and the sizes."""
-        kind = "logits" if self.logits else "probabilities"
-        return f"{self._aggregator}, {len(self.members)} members × batch × {len(self.classes)} classes of {kind}"
-
-    def _check_shape(self, predictions: Tensor) -> None:
-        if not isinstance(predictions, torch.Tensor):
-            raise TypeError(f"predictions must be a tensor; got a {type(predictions).__name__}")
-        shape = tuple(predictions.shape)
-        if len(shape) != 3 or (shape[0], shape[2]) != (len(self.members), len(self.classes)):
-            raise ValueError(
-                f"predictions must be ({len(self.members)} members, batch, {len(self.classes)} classes); got {shape}"
-            )

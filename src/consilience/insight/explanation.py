@@ -121,10 +121,9 @@ def explain(
         method = fitted_copy(method, everything)
     place = place_of(everything, item)
     one = method.aligned(everything.take(slice(place, place + 1)))  # a slice does not count all items
-    explained = method.rule().explained(one)
-    log_posterior = explained.log_posterior
+    log_posterior, evidence = method.rule().explained(one)
     first, second = _contenders(log_posterior, one, against)
-    prior, by_probability, normalizer, shares = explained.evidence(first, second)
+    prior, by_probability, normalizer, shares, experts = evidence(first, second)
     return Explanation(
         item=one.items[0],
         winner=one.classes[first],
@@ -138,7 +137,7 @@ def explain(
         said=one.to_array()[:, 0, :],
         members=one.members,
         classes=one.classes,
-        experts=explained.experts(first, second),
+        experts=experts or {},
         shares=shares,
     )
 

@@ -28,7 +28,6 @@ class Copied(AbstractRule):
         return rows
 
     explained = form = None
-    needs_double = False
 
 
 def test_items_come_in_chunks_and_order():

@@ -55,7 +55,6 @@ def test_nothing_of_the_module_is_trained(rng):
     module = fitted(cs.SoftDawidSkene(), rng).to_torch()
     assert list(module.parameters()) == []
     assert (module.members, module.classes) == ([0, 1, 2, 3], [0, 1, 2, 3, 4])
-    assert repr(module) == "Fusion(SoftDawidSkene, 4 members × batch × 5 classes of probabilities)"
     assert module(torch.empty(4, 0, 5)).shape == (0, 5)
     with pytest.raises(ValueError, match=r"must be \(4 members, batch, 5 classes\); got \(3, 2, 5\)"):
         module(torch.rand(3, 2, 5))

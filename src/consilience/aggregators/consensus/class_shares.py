@@ -13,56 +13,35 @@ a larger tolerance. With the last, few items change little: their own shares dif
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, final
+from typing import Any, final
 
 import numpy as np
 from scipy.special import chdtrc, log_softmax, rel_entr
 
-from consilience.data.axes import Axis, short, some
-from consilience.data.predictions import sampled
-from consilience.system.arrays import plain_numpy, to_numpy
+from consilience.answering.rule import AbstractRule
+from consilience.data.axes import Axis, index_of, short, some
+from consilience.data.predictions import AbstractPredictions, sampled
+from consilience.system.arrays import Array, FloatArray, plain_numpy, to_numpy
 from consilience.system.errors import warn
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from consilience.answering.rule import AbstractRule
-    from consilience.data.predictions import AbstractPredictions
-    from consilience.system.arrays import Array, FloatArray
-
-EVEN = "even"
-"""What says that all classes are about equally frequent."""
-
-ROUNDED = 0.01
-"""How far from 1 the sum of the shares may be: people round."""
-
+EVEN = "even"  # what says that all classes are about equally frequent
+ROUNDED = 0.01  # how far from 1 the sum of the shares may be: people round
+# The tolerance of shares counted on m items is `SHARE_TOLERANCE` + `COUNT_TOLERANCE` / m; "even" counts as if it had
+# been counted on `EVEN_WORTH` items. `python -m benchmarks.quality.shares` compares these numbers with others.
 RIDGE, SHARE_TOLERANCE, COUNT_TOLERANCE, EVEN_WORTH = 10.0, 0.1, 20.0, 100.0
-"""The tolerance of shares counted on m items is `SHARE_TOLERANCE` + `COUNT_TOLERANCE` / m; "even" counts as if it had
-been counted on `EVEN_WORTH` items. `python -m benchmarks.quality.shares` compares these numbers with others."""
-
+# Added to the count of each class: one that was not met among 20 items is not impossible.
 UNMET_COUNT = 0.5
-"""Added to the count of each class: one that was not met among 20 items is not impossible."""
-
-UNLIKELY = 1e-5
-"""Labels this unlikely under the shares are worth a warning."""
-
-MOST_TOLD = 8
-"""So many shares are told in words."""
-
-MANY = 1e9
-"""Shares that nobody counted are taken as if they were counted on so many items."""
-
+UNLIKELY = 1e-5  # labels this unlikely under the shares are worth a warning
+MOST_TOLD = 8  # so many shares are told in words
+MANY = 1e9  # shares that nobody counted are taken as if they were counted on so many items
+# The largest logarithm of a weight: no class becomes 20,000 times as probable. Of a share of zero it is the negative,
+# so that an item whose members are all sure of that class still gets it.
 MOST_WEIGHT = 10.0
-"""The largest logarithm of a weight: no class becomes 20,000 times as probable. Of a share of zero it is the negative,
-so that an item whose members are all sure of that class still gets it."""
-
-LEAST_ANSWER = 1e-12
-"""Smaller answers count as this under the logarithm."""
-
+LEAST_ANSWER = 1e-12  # smaller answers count as this under the logarithm
+# Weights are learned from all items, or from so many numbers: they tell the shares well.
 MOST_WEIGHED = 2**20
-"""Weights are learned from all items, or from so many numbers: they tell the shares well."""
 
 
 @final
@@ -131,46 +110,51 @@ def read_shares(class_shares: Any, classes: list[Any]) -> ClassShares | None:
     """
     if class_shares is None:
         return None
-    n_classes = len(classes)
     if isinstance(class_shares, str) and class_shares == EVEN:
-        return ClassShares(np.full(n_classes, 1 / n_classes), EVEN_WORTH)
-    places, numbers = _by_place(class_shares, Axis("class", n_classes, classes))
-    if not (numbers >= 0).all():
-        raise ValueError(f"class_shares must be at least 0; got {numbers.min():g}")
-    total, is_whole = numbers.sum(), (numbers == np.rint(numbers)).all()
-    if total == 1 and is_whole:
-        raise ValueError("class_shares must be counts of 2 items or more, or shares below 1; got a single 1")
-    missing = [name for place, name in enumerate(classes) if place not in places]
-    if 2 <= total < np.inf and is_whole:
-        if missing and isinstance(class_shares, dict) and not isinstance(class_shares, Counter):
-            raise ValueError(
-                f"class_shares must have a count for every class, 0 where none was met; got none for {some(missing)}"
-            )
-        counts = np.full(n_classes, UNMET_COUNT)
-        counts[places] += numbers
-        return ClassShares(counts / counts.sum(), float(total))
-    shares = np.full(n_classes, _rest(total, missing))
-    shares[places] = numbers
-    return ClassShares(shares / shares.sum(), MANY)
+        return ClassShares(np.full(len(classes), 1 / len(classes)), EVEN_WORTH)
+    numbers, are_counts = _numbers_in(class_shares, Axis("class", len(classes), classes))
+    shares = numbers + UNMET_COUNT if are_counts else numbers
+    return ClassShares(shares / shares.sum(), float(numbers.sum()) if are_counts else MANY)
 
 
-def _rest(total: float, missing: list[Any]) -> float:
-    """What shares that sum to `total` leave for the class that has none; raises where they are no shares."""
-    rest = max(1.0 - total, 0.0) if len(missing) == 1 else 0.0
-    if total + rest == 0:
-        raise ValueError("class_shares must have a number above 0; got none")
-    if len(missing) > 1:
-        raise ValueError(
-            f"class_shares must have a share for every class, or for all but one; got none for {some(missing)}"
-        )
-    if missing and abs(total - 1) <= ROUNDED:
-        raise ValueError(
-            f"class_shares must leave something for a class that they leave out, or name it with 0; got none for "
-            f"{short(missing[0])}, and {total:g} for all others"
-        )
-    if not abs(total + rest - 1) <= ROUNDED + 1e-9:
-        raise ValueError(f"class_shares must sum to 1, or be whole numbers that were counted; they sum to {total:g}")
-    return rest
+def saved_shares(class_shares: Any, classes: list[Any]) -> Any:
+    """The same as a file can hold it: a Series as a mapping, or as a list where it is in the order of the classes."""
+    if index_of(class_shares) is None and not isinstance(class_shares, Counter):
+        return class_shares
+    axis = Axis("class", len(classes), classes)
+    numbers = _numbers_in(class_shares, axis)[0].tolist()
+    return numbers if _names_in(class_shares, axis) is None else dict(zip(classes, numbers, strict=True))
+
+
+def _numbers_in(class_shares: Any, classes: Axis) -> tuple[FloatArray, bool]:
+    """A number for each class, and whether they are counts."""
+    places, given = _by_place(class_shares, classes)
+    total, is_whole = given.sum(), (given == np.rint(given)).all()
+    are_counts = bool(2 <= total < np.inf and is_whole)
+    missing = [name for place, name in enumerate(classes.names) if place not in places]
+    may_lack = isinstance(class_shares, Counter) or not isinstance(class_shares, dict)  # classes that were not met
+    rest = max(1.0 - total, 0.0) if len(missing) == 1 and not are_counts else 0.0
+    none = f"got none for {some(missing)}"
+    wrong: dict[str, Any] = {
+        f"be at least 0; got {given.min(initial=0):g}": not (given >= 0).all(),
+        "be counts of 2 items or more, or shares below 1; got a single 1": total == 1 and is_whole,
+    }
+    if are_counts:
+        wrong[f"have a count for every class, 0 where none was met; {none}"] = missing and not may_lack
+    else:
+        sums_to_one = abs(total + rest - 1) <= ROUNDED + 1e-9
+        wrong |= {
+            "have a number above 0; got none": total + rest == 0,
+            f"have a share for every class, or for all but one; {none}": len(missing) > 1,
+            f"leave some for a class without a share, or name it with 0; {none}": missing and abs(total - 1) <= ROUNDED,
+            f"sum to 1, or be whole numbers that were counted; they sum to {total:g}": not sums_to_one,
+        }
+    for must, is_wrong in wrong.items():
+        if is_wrong:
+            raise ValueError(f"class_shares must {must}")
+    numbers = np.full(classes.size, rest)
+    numbers[places] = given
+    return numbers, are_counts
 
 
 def _by_place(class_shares: Any, classes: Axis) -> tuple[list[int], FloatArray]:
@@ -195,33 +179,11 @@ def _by_place(class_shares: Any, classes: Axis) -> tuple[list[int], FloatArray]:
     return places, numbers
 
 
-def saved_shares(class_shares: Any, classes: list[Any]) -> Any:
-    """The same as a file can hold it: a Series as a mapping, or as a list where it is in the order of the classes.
-
-    Classes that were not met have a count of 0 there.
-    """
-    if not (_is_series(class_shares) or isinstance(class_shares, Counter)):
-        return class_shares
-    axis, given = Axis("class", len(classes), classes), read_shares(class_shares, classes)
-    names = _names_in(class_shares, axis)
-    if names is None or given is None:
-        return list(class_shares)
-    met = {axis.find(name) for name in names}
-    not_met = [name for place, name in enumerate(classes) if place not in met and given.n_counted < MANY]
-    return dict(class_shares.items()) | dict.fromkeys(not_met, 0)
-
-
-def _is_series(class_shares: Any) -> bool:
-    return hasattr(class_shares, "to_dict") and hasattr(class_shares, "index")
-
-
 def _names_in(class_shares: Any, classes: Axis) -> list[Any] | None:
     """The names that a mapping or a Series has; None where numbers are in the order of the classes."""
     if isinstance(class_shares, Mapping):
         return list(class_shares)
-    if not _is_series(class_shares):
-        return None
-    index = list(class_shares.index)
+    index = index_of(class_shares)
     return None if index == list(range(classes.size)) and not classes.has_all(index) else index
 
 
@@ -260,14 +222,8 @@ def matched(answers: FloatArray, given: ClassShares, before: Reweighting | None 
         return float(value), slopes
 
     bounds = [(-MOST_WEIGHT, MOST_WEIGHT if share > 0 else -MOST_WEIGHT) for share in shares]
-    found = minimize(
-        loss,
-        before.log_weights,
-        jac=True,
-        method="L-BFGS-B",
-        bounds=bounds,
-        options={"gtol": 1e-10, "ftol": 1e-15, "maxiter": 1000},  # as far as it goes: in any order the same
-    ).x
+    options: Any = {"gtol": 1e-10, "ftol": 1e-15, "maxiter": 1000}  # as far as it goes: in any order the same
+    found = minimize(loss, before.log_weights, jac=True, method="L-BFGS-B", bounds=bounds, options=options).x
     posterior = np.exp(log_softmax(logs + found, axis=1))
     learned = (posterior * (1 - posterior)).sum(axis=0) + n_items * tolerance
     return Reweighting(found, before.precision + learned)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, ClassVar, Self, final
+from typing import Any, ClassVar, Self, final
 
 import numpy as np
 
@@ -23,15 +23,13 @@ from consilience.aggregators.consensus.label_free_fit import (
     Survey,
     fit_batch,
     fit_panel,
-    latest,
-    n_effective,
     sample_of,
 )
 from consilience.aggregators.consensus.labels.corrected_rule import CorrectedRule, Correction
 from consilience.aggregators.consensus.labels.teaching import LabelledItems, is_doubted, labelled_items, taught
 from consilience.aggregators.consensus.learned import network
 from consilience.aggregators.consensus.learned.network import LearnedRule
-from consilience.aggregators.consensus.panel import PanelSums, Standing, traits_of
+from consilience.aggregators.consensus.panel import Standing, traits_of
 from consilience.answering.declaration import (
     BY_MEMBER_FLAGS,
     CLASS_PRIOR,
@@ -44,17 +42,15 @@ from consilience.answering.declaration import (
     Record,
     Shape,
 )
+from consilience.answering.rule import AbstractRule
+from consilience.data.axes import Axes
 from consilience.data.labels import known_truths
+from consilience.data.predictions import AbstractPredictions
 from consilience.data.reading import check_number
 from consilience.maths.em import State
 from consilience.passes.pair_products import Agreement
+from consilience.system.arrays import Array
 from consilience.system.errors import InvalidPredictions
-
-if TYPE_CHECKING:
-    from consilience.answering.rule import AbstractRule
-    from consilience.data.axes import Axes
-    from consilience.data.predictions import AbstractPredictions
-    from consilience.system.arrays import Array
 
 AGREEMENT_RECORD = Record(
     Agreement, {"products": "gg", "counts": "gg", "confidences": "m", "answers": "m", "totals": "mk"}
@@ -147,9 +143,7 @@ class Consensus(AbstractIterative):
         "survey_": Record(Survey, {"by_class": "sk", "totals": "t"}),
         "gives_votes_": BY_MEMBER_FLAGS,
         "vote_statistics_": VOTE_STATISTICS,
-        "stated_": Record(
-            ClassShares, {"shares": Shape("k", sums_to_one=LEARNED_ROUNDING), "n_counted": Number()}, is_optional=True
-        ),
+        "stated_": Record(ClassShares, {"shares": CLASS_PRIOR, "n_counted": Number()}, is_optional=True),
         "reweighting_": Record(
             Reweighting,
             {"log_weights": Shape("k", is_signed=True, most=MOST_WEIGHT), "precision": Shape("k", is_positive=True)},
@@ -157,11 +151,7 @@ class Consensus(AbstractIterative):
         ),
         "correction_": Record(
             Correction,
-            {
-                "sharpness": Number(),
-                "bias": Shape("k", is_signed=True),
-                "weights": Shape("mkk", is_signed=True),
-            },
+            {"sharpness": Number(), "bias": Shape("k", is_signed=True), "weights": Shape("mkk", is_signed=True)},
             is_optional=True,
         ),
         "labelled_": Record(
@@ -184,37 +174,47 @@ class Consensus(AbstractIterative):
     # ---- fitting ------------------------------------------------------------------------------------------
 
     def _fit(self, predictions: AbstractPredictions, known: Array | None) -> Outcome:
-        weights = self._network()  # weights that are missing are noticed before the work, and so are wrong shares
-        shares = self._shares(predictions, known)
-        fit = fit_panel(predictions, self.chunk_size, self._progress)
-        plain, reweighting = self._told(fit, weights, predictions, shares)
-        sample = sample_of(predictions)
-        labelled = self._labelled(predictions, known)
-        rule = self._taught(plain, labelled, sample, predictions.classes)
-        posterior = rule.lazy_posterior(predictions, known, self.label_noise or 0.0)
-        self._learn(fit, rule, labelled, sample)
-        self.network_checksum_ = weights.checksum()
-        self.stated_, self.reweighting_ = shares, reweighting
-        self._kept_rule(self._made_of(), lambda: plain)
-        return Outcome(posterior, fit.translated.statistics, fit.history, converged=True)
+        return self._learn(predictions, known, is_first=True)
 
     def _partial_fit(self, predictions: AbstractPredictions, known: Array | None) -> Outcome:
-        weights, shares = self._network_of_fit(), self._shares(predictions, known)
-        before_batch = self._label_free_fit()
-        fit = fit_batch(before_batch, predictions, self.forgetting, self.chunk_size, ordered=self.ordered_)
-        before = None if self.reweighting_ is None else self.forgetting * self.reweighting_
+        return self._learn(predictions, known, is_first=False)
+
+    def _learn(self, predictions: AbstractPredictions, known: Array | None, *, is_first: bool) -> Outcome:
+        # Weights that are missing are noticed before the work, and so are wrong shares.
+        weights = self._network() if is_first else self._network_of_fit()
+        shares = None if self.class_shares is None else read_shares(self.class_shares, predictions.classes)
+        if shares is not None and known is not None:
+            shares.check_labels(known, predictions.classes)
+        before, correction, labelled, sample = None, None, None, None
+        if is_first:
+            fit = fit_panel(predictions, self.chunk_size, self._progress)
+        else:
+            old, forgetting = self._label_free_fit(), self.forgetting
+            fit = fit_batch(old, predictions, forgetting, self.chunk_size, ordered=self.ordered_)
+            before = None if self.reweighting_ is None else forgetting * self.reweighting_
+            labelled = None if self.labelled_ is None else forgetting * self.labelled_
+            correction, sample = self.correction_, self.sample_
         plain, reweighting = self._told(fit, weights, predictions, shares, before)
-        labelled = self._more_labelled(self.forgetting, self._labelled(predictions, known, are_new=True))
-        sample = latest(self.sample_, sample_of(predictions))
+        sample = sample_of(predictions, sample)
         # Corrections take a moment to learn, so that batches without labels leave them as they are.
-        rule = self._with_correction(plain)
+        rule: AbstractRule = plain if correction is None else CorrectedRule(plain, correction)
         if known is not None:
+            labelled = self._labelled(predictions, known, labelled, are_new=not is_first)
             rule = self._taught(plain, labelled, sample, predictions.classes)
         posterior = rule.lazy_posterior(predictions, known, self.label_noise or 0.0)
-        self._learn(fit, rule, labelled, sample)
-        self.stated_, self.reweighting_ = shares, reweighting
+        # All of it is kept at the end, so that nothing is half-learned where a fit is interrupted.
+        self.agreement_, self.vote_agreement_, self.member_weights_, self.member_credibility_ = fit.standing
+        self.survey_, self.gives_votes_, self.vote_statistics_ = fit.survey, fit.standing.is_hard, fit.combined
+        self.confusion_, statistics = fit.translated.parameters, fit.translated.statistics
+        self.class_prior_ = statistics.class_counts / statistics.class_counts.sum()
+        self.correction_: Correction | None = getattr(rule, "correction", None)
+        self.labelled_: LabelledItems | None = labelled
+        self.sample_: Sample | None = sample
+        self.network_checksum_ = weights.checksum()
+        self.stated_: ClassShares | None = shares
+        self.reweighting_: Reweighting | None = reweighting
         self._kept_rule(self._made_of(), lambda: plain)
-        return Outcome(posterior, fit.translated.statistics, fit.history, converged=False)
+        return Outcome(posterior, statistics, fit.history, converged=is_first)
 
     def add_labels(self, predictions: Any, labels: Any) -> Self:
         """Learn from labels that arrive late: what members said of those items, and what is known of them now.
@@ -226,7 +226,7 @@ class Consensus(AbstractIterative):
         items, known = self._aligned_with(labels, predictions)
         if known is not None:
             are_new = items.n_items != len(getattr(self, "items_", ()))
-            labelled = self._more_labelled(1.0, self._labelled(items, known, are_new=are_new))
+            labelled = self._labelled(items, known, self.labelled_, are_new=are_new)
             rule = self._taught(plain_rule(self), labelled, self.sample_, self.classes_)
             self.correction_, self.labelled_ = getattr(rule, "correction", None), labelled
         return self
@@ -251,52 +251,25 @@ class Consensus(AbstractIterative):
         reweighting = reweighted(rule, predictions, shares, before)
         return replace(rule, log_weights=reweighting.log_weights), reweighting
 
-    def _shares(self, predictions: AbstractPredictions, known: Array | None) -> ClassShares | None:
-        """The class shares that were given, if labels do not contradict them."""
-        shares = None if self.class_shares is None else read_shares(self.class_shares, predictions.classes)
-        if shares is not None and known is not None:
-            shares.check_labels(known, predictions.classes)
-        return shares
-
     def _labelled(
-        self, predictions: AbstractPredictions, known: Array | None, *, are_new: bool = False
+        self, predictions: AbstractPredictions, known: Array, before: LabelledItems | None = None, *, are_new: bool
     ) -> LabelledItems | None:
-        """The items of which something is known; those without names are new ones if they come in a stream."""
-        return None if known is None else labelled_items(predictions, known, self.label_noise, are_new=are_new)
-
-    def _more_labelled(self, factor: float, new: LabelledItems | None) -> LabelledItems | None:
-        if self.labelled_ is None or new is None:
-            return new if self.labelled_ is None else factor * self.labelled_
-        return factor * self.labelled_ + new
-
-    def _learn(
-        self, fit: LabelFreeFit, rule: AbstractRule, labelled: LabelledItems | None, sample: Sample | None
-    ) -> None:
-        """Keep all of it: at the end, so that nothing is half-learned where a fit is interrupted."""
-        sums, translated = fit.sums, fit.translated
-        self.agreement_, self.vote_agreement_, self.member_weights_, self.member_credibility_ = sums.standing
-        self.confusion_ = translated.parameters
-        self.survey_, self.gives_votes_, self.vote_statistics_ = sums.survey, sums.is_hard, sums.combined
-        self.correction_, self.labelled_ = getattr(rule, "correction", None), labelled
-        self.sample_: Sample | None = sample
-        self.class_prior_ = translated.statistics.class_counts / translated.statistics.class_counts.sum()
+        """The items of which something is known, after those of `before`."""
+        new = labelled_items(predictions, known, self.label_noise, are_new=are_new)
+        return new if new is None or before is None else before + new
 
     def _label_free_fit(self) -> LabelFreeFit:
         """What was found so far, from what was kept of it."""
-        sums = PanelSums(
-            standing=Standing(self.agreement_, self.vote_agreement_, self.member_weights_, self.member_credibility_),
-            survey=self.survey_,
-            is_hard=self.gives_votes_,
-            n_effective=n_effective(self.member_weights_, self.statistics_),
-            combined=self.vote_statistics_,
-        )
-        return LabelFreeFit(sums, State(self.confusion_, self.statistics_), self.history_)
+        standing = Standing(self.agreement_, self.vote_agreement_, self.member_weights_, self.member_credibility_)
+        translated = State(self.confusion_, self.statistics_)
+        return LabelFreeFit(standing, self.vote_statistics_, translated, self.history_, self.survey_)
 
     # ---- using what was learned ---------------------------------------------------------------------------
 
     def rule(self) -> AbstractRule:
         """The learned rule, and what labels taught."""
-        return self._with_correction(plain_rule(self))
+        plain = plain_rule(self)
+        return plain if self.correction_ is None else CorrectedRule(plain, self.correction_)
 
     def _made_of(self) -> tuple[Any, ...]:
         """What the rule without labels follows from."""
@@ -305,9 +278,9 @@ class Consensus(AbstractIterative):
 
     def _rule(self, fit: LabelFreeFit, weights: network.Network, stated: ClassShares | None) -> LearnedRule:
         """Of one member or one item nothing can be learned: the answer is the average."""
-        traits = traits_of(fit.sums, stated)
+        traits = traits_of(fit, stated)
         n_heard = np.count_nonzero(fit.translated.statistics.answer_counts.sum(axis=1))
-        is_alone = n_heard == 1 or fit.sums.survey.totals[0] < 2
+        is_alone = n_heard == 1 or fit.survey.totals[0] < 2
         is_known = not is_alone and all(np.isfinite(part).all() for part in traits)
         return LearnedRule(fit.experts, traits, weights, float(is_known), chunk_size=self.chunk_size)
 
@@ -327,9 +300,6 @@ class Consensus(AbstractIterative):
                 f"{self.network_checksum_}), so that answers would change: fit again{other_way}"
             )
         return found
-
-    def _with_correction(self, rule: LearnedRule) -> AbstractRule:
-        return rule if self.correction_ is None else CorrectedRule(rule, self.correction_)
 
     # ---- options ------------------------------------------------------------------------------------------
 
@@ -367,9 +337,9 @@ class Consensus(AbstractIterative):
 # ruff: noqa: SLF001 - these are of this module, and no methods, so that they are not offered to users
 
 
-def panel_sums(model: Consensus) -> PanelSums:
+def panel_sums(model: Consensus) -> LabelFreeFit:
     """What it knows of its panel."""
-    return model._label_free_fit().sums
+    return model._label_free_fit()
 
 
 def plain_rule(model: Consensus) -> LearnedRule:
@@ -392,7 +362,8 @@ def doubts_labels(model: Consensus) -> bool:
 def rule_taught(model: Consensus, predictions: Any, labels: Any) -> AbstractRule:
     """How items are answered after learning from these labels alone; what was learned before stays as it is."""
     items, known = model._aligned_with(labels, predictions)
-    return model._taught(plain_rule(model), model._labelled(items, known), model.sample_, model.classes_)
+    labelled = None if known is None else model._labelled(items, known, are_new=False)
+    return model._taught(plain_rule(model), labelled, model.sample_, model.classes_)
 
 
 def rule_given(model: Consensus, predictions: AbstractPredictions, class_shares: Any) -> LearnedRule:

@@ -5,39 +5,26 @@ from __future__ import annotations
 from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple, final
+from typing import Any, NamedTuple, final
 
 import numpy as np
+import numpy.typing as npt
 
 from consilience.aggregators.bayesian_combination import VariationalModel
-from consilience.aggregators.consensus.learned.experts import Experts, Reading, entropy
-from consilience.aggregators.consensus.panel import SURE, PanelSums, Standing
+from consilience.aggregators.consensus.learned.experts import Experts, Opinions, Reading, Rows, entropy
+from consilience.aggregators.consensus.panel import Standing
 from consilience.data.answers import is_largest
-from consilience.data.predictions import sampled, total_of
-from consilience.maths.em import NEARLY_ONE, Scores, State, leaning
-from consilience.passes.reader import Reader, open_reader
+from consilience.data.predictions import AbstractPredictions, Predictions, sampled, total_of
+from consilience.maths.em import NEARLY_ONE, Scores, State, Statistics, leaning
+from consilience.passes.pair_products import Agreement
+from consilience.passes.reader import AnyReader, Reader, open_reader
+from consilience.system.arrays import FloatArray
 
-if TYPE_CHECKING:
-    from contextlib import AbstractContextManager
-
-    import numpy.typing as npt
-
-    from consilience.aggregators.consensus.learned.experts import Opinions
-    from consilience.data.predictions import AbstractPredictions, Predictions
-    from consilience.maths.em import Statistics
-    from consilience.passes.pair_products import Agreement
-    from consilience.passes.reader import AnyReader
-    from consilience.system.arrays import FloatArray
-
-
+# A member with fewer answers than this is taken to be about as accurate as the others.
 FEW_ANSWERS = 10.0
-"""A member with fewer answers than this is taken to be about as accurate as the others."""
-
-LEAST_ACCURACY = 1e-6
-"""Nobody errs always: a rate of zero would rule out whatever else is known."""
-
+LEAST_ACCURACY = 1e-6  # nobody errs always: a rate of zero would rule out whatever else is known
+# How far confusion matrices are drawn to even errors: pseudo-answers to each row, as a share of an average class's.
 EVEN_PART = 0.1
-"""How far confusion matrices are drawn to even errors: pseudo-answers to each row, as a share of an average class's."""
 
 
 @final
@@ -85,8 +72,8 @@ OF_CLASSES = (
 OF_ITEMS = (
     *("items", "answers", "entropy", "top"),
     *("top of votes", "top of translation", "top of combination", "top of re-estimated"),
-    *("votes agree", "translation agrees", "combination agrees", "re-estimated agrees"),  # with the average's choice
-    "combination agrees with translation",
+    *("votes with average", "translation with average", "combination with average", "re-estimated with average"),
+    "combination with translation",  # so many first choices they share
 )
 """What is summed for the panel."""
 
@@ -120,6 +107,10 @@ class Survey:
         """One of the sums for each class (classes,)."""
         return np.asarray(self.by_class[OF_CLASSES.index(name)])
 
+    def shares(self, name: str) -> FloatArray:
+        """The same as shares of their sum."""
+        return np.asarray(self.of_class(name) / self.of_class(name).sum())
+
     def mean(self, name: str) -> float:
         """One of the panel's sums, by item."""
         return float(self.totals[OF_ITEMS.index(name)] / self.totals[0])
@@ -135,7 +126,7 @@ def survey(experts: Experts, frequency: FloatArray, chunk_size: int | None, pred
 def survey_of(opinions: Opinions, frequency: FloatArray, item_counts: FloatArray | None = None) -> Survey:
     """The survey of the items of some opinions, which count so often each."""
 
-    def total(rows: npt.NDArray[np.floating]) -> npt.NDArray[np.floating]:
+    def total(rows: Rows) -> Rows:
         return np.asarray(rows.sum(axis=0) if item_counts is None else item_counts @ rows)
 
     average, votes, n_votes = opinions.average, opinions.votes, opinions.n_votes
@@ -159,51 +150,51 @@ def survey_of(opinions: Opinions, frequency: FloatArray, item_counts: FloatArray
     return Survey(np.stack(by_class).astype(np.float64), np.array(totals, dtype=np.float64))
 
 
-def weighted_by(rows: npt.NDArray[np.floating], weights: npt.NDArray[np.floating]) -> npt.NDArray[np.floating]:
+def weighted_by(rows: Rows, weights: Rows) -> Rows:
     """The rows (items, classes) multiplied by weights (classes,), and normalized again."""
     weighted = rows * weights
     return np.asarray(weighted / weighted.sum(axis=1, keepdims=True))
 
 
-def first_choices(rows: npt.NDArray[np.floating]) -> npt.NDArray[np.floating]:
+def first_choices(rows: Rows) -> Rows:
     """1 at the largest of each row and 0 elsewhere; equally large ones share the 1."""
     is_top = is_largest(rows)
     return np.asarray(is_top / is_top.sum(axis=1, keepdims=True))
 
 
+# What the members' powers sum up to on an average item, as a multiple of the square root of their effective number.
 EVIDENCE = 2.5
-"""What the members' powers sum up to on an average item, as a multiple of the square root of their effective number."""
-
+# Confusion matrices are counted under so much of the translated answers, and the weighted average for the rest.
 WEIGHT = 0.4
-"""Confusion matrices are counted under so much of the translated answers, and the weighted average for the rest."""
-
+# So many passes: answers hardly change afterwards, and the network was trained with these.
 TRANSLATIONS = 4
-"""So many passes: answers hardly change afterwards, and the network was trained with these."""
-
+# The passes of Bayesian classifier combination; with ten times as many, its answers are hardly better.
 COMBINATIONS = 6
-"""The passes of Bayesian classifier combination; with ten times as many, its answers are hardly better."""
-
+# With more classes than this, the prior counts of wrong answers sum to no more than with so many.
 PRIOR_CLASSES = 10
-"""With more classes than this, the prior counts of wrong answers sum to no more than with so many."""
-
+# How frequent classes are is re-estimated from the averages of all items, or of so many.
 REESTIMATED_NUMBERS, REESTIMATED_ITEMS = 2**15, 2000
-"""How frequent classes are is re-estimated from the averages of all items, or of so many."""
-
-REESTIMATIONS = 30
-"""The passes of that: shares move little afterwards."""
+REESTIMATIONS = 30  # the passes of that: shares move little afterwards
 
 
 class LabelFreeFit(NamedTuple):
-    """All that a fit finds."""
+    """All that a fit finds: sums over items, and what follows from them."""
 
-    sums: PanelSums
+    standing: Standing
+    combined: Statistics  # of the votes, under Bayesian classifier combination
     translated: State  # confusion matrices of the probabilities, and the statistics they follow from
     history: list[float]  # the evidence of the translated answers, as each pass found it
+    survey: Survey
+
+    @property
+    def n_effective(self) -> float:
+        """How many equal members would stand behind an average item's answer."""
+        return _behind(self.standing.weights, self.translated.statistics)[1]
 
     @property
     def experts(self) -> Experts:
         """The experts, by these statistics."""
-        return _experts(self.sums.standing, self.sums.is_hard, self.sums.combined, self.translated)
+        return _experts(self.standing, self.combined, self.translated)
 
 
 def fit_panel(predictions: AbstractPredictions, chunk_size: int | None, show: Any = None) -> LabelFreeFit:
@@ -211,17 +202,15 @@ def fit_panel(predictions: AbstractPredictions, chunk_size: int | None, show: An
     reader = open_reader(predictions, chunk_size=chunk_size)
     voted = predictions.votes()
     votes = reader if voted is predictions else open_reader(voted, chunk_size=chunk_size)
-    progress: AbstractContextManager[Any] = nullcontext() if show is None else show(reader, TRANSLATIONS + 1)
-    with progress:
+    with nullcontext() if show is None else show(reader, TRANSLATIONS + 1):
         standing = Standing.of(*_agreement(reader, votes))
         average = reader.average_statistics(reader, standing.weights)
         combined = _combined(votes, average)
         translated, history = _translated(reader, standing, average, ordered=predictions.ordered)
-    is_hard, effective = _are_hard(standing.agreement), n_effective(standing.weights, translated.statistics)
-    experts = _experts(standing, is_hard, combined, translated)
+    experts = _experts(standing, combined, translated)
     frequency = _reestimated(experts, predictions)
     surveyed = total_of(predictions, partial(survey, experts, frequency, chunk_size))
-    return LabelFreeFit(PanelSums(standing, surveyed, is_hard, effective, combined), translated, history)
+    return LabelFreeFit(standing, combined, translated, history, surveyed)
 
 
 def fit_batch(
@@ -235,22 +224,20 @@ def fit_batch(
     """What is found when one more batch comes; what was found before is forgotten by so much."""
     reader = open_reader(predictions, chunk_size=chunk_size)
     votes = open_reader(predictions.votes(), chunk_size=chunk_size)
-    old, experts = before.sums, before.experts
+    old, experts = before.standing, before.experts
     expected = reader.expectation(remembers=False)(experts.translation)
     agreement, voted = _agreement(reader, votes)
-    standing = Standing.of(forgetting * old.standing.agreement + agreement, forgetting * old.standing.votes + voted)
+    standing = Standing.of(forgetting * old.agreement + agreement, forgetting * old.votes + voted)
     average = reader.average_statistics(reader, standing.weights)
     earlier = before.translated.statistics
     n_answers = forgetting * earlier.answer_counts + average.answer_counts
     statistics = forgetting * earlier + average.averaged_into(expected, _weight(n_answers))
     translated = State(_translation(standing, statistics, ordered=ordered).maximize(statistics), statistics)
-    combined = forgetting * old.combined + votes.expectation(remembers=False)(experts.combination)
-    is_hard, effective = _are_hard(standing.agreement), n_effective(standing.weights, statistics)
-    experts = _experts(standing, is_hard, combined, translated)
-    frequency = _frequency(old.survey.of_class("re-estimated"), old.survey.totals[0])
-    surveyed = forgetting * old.survey + total_of(predictions, partial(survey, experts, frequency, chunk_size))
-    sums = PanelSums(standing, surveyed, is_hard, effective, combined)
-    return LabelFreeFit(sums, translated, [expected.log_evidence])
+    combined = forgetting * before.combined + votes.expectation(remembers=False)(experts.combination)
+    frequency = _frequency(before.survey.of_class("re-estimated"), before.survey.totals[0])
+    find = partial(survey, _experts(standing, combined, translated), frequency, chunk_size)
+    surveyed = forgetting * before.survey + total_of(predictions, find)
+    return LabelFreeFit(standing, combined, translated, [expected.log_evidence], surveyed)
 
 
 def _agreement(reader: AnyReader, votes: AnyReader) -> tuple[Agreement, Agreement]:
@@ -259,10 +246,10 @@ def _agreement(reader: AnyReader, votes: AnyReader) -> tuple[Agreement, Agreemen
     return agreement, agreement if votes.predictions is reader.predictions else votes.agreement()
 
 
-def n_effective(weights: FloatArray, statistics: Statistics) -> float:
-    """How many equal members would stand behind an average item's answer."""
-    shares = statistics.answer_counts.sum(axis=1) / statistics.n_items  # of the items, how many each answers
-    return float((weights @ shares) ** 2 / (weights**2 @ shares))
+def _behind(weights: FloatArray, statistics: Statistics) -> tuple[float, float]:
+    """The weight behind an average item's answer, and how many equal members would stand behind it."""
+    shares = statistics.answer_counts.sum(axis=1) / statistics.n_items  # of the items, how many each member answers
+    return float(weights @ shares), float((weights @ shares) ** 2 / (weights**2 @ shares))
 
 
 def _translated(
@@ -313,19 +300,17 @@ def _frequency(counts: FloatArray, n_items: float) -> FloatArray:
     return (counts + 1) / (n_items + len(counts))
 
 
-def _experts(standing: Standing, is_hard: npt.NDArray[np.bool_], combined: Statistics, translated: State) -> Experts:
+def _experts(standing: Standing, combined: Statistics, translated: State) -> Experts:
     translation = _translation(standing, translated.statistics).scores(translated.parameters)
     model = combination_of(len(combined.class_counts))
     combination = model.scores(model.maximize(combined))
-    powers = np.empty((0, len(is_hard), 2))  # until a network gives some
-    return Experts(standing.weights, is_hard, translation, combination, powers)
+    return Experts(standing.weights, standing.is_hard, translation, combination)
 
 
 def _translation(standing: Standing, statistics: Statistics, *, ordered: bool = False) -> TranslationModel:
     """The evidence of credible members on an average item sums up to `EVIDENCE` · √(effective members)."""
-    shares = statistics.answer_counts.sum(axis=1) / statistics.n_items
-    behind = standing.weights @ shares
-    powers = EVIDENCE * np.sqrt(n_effective(standing.weights, statistics)) * standing.weights / behind
+    weight, n_effective = _behind(standing.weights, statistics)
+    powers = EVIDENCE * np.sqrt(n_effective) * standing.weights / weight
     return TranslationModel(powers * standing.credibility, ordered)
 
 
@@ -335,18 +320,11 @@ def _weight(answer_counts: FloatArray) -> float:
     return 0.0 if is_alone else WEIGHT
 
 
-def _are_hard(agreement: Agreement) -> npt.NDArray[np.bool_]:
-    """Which members give votes alone, as labels or as one-hot rows (members,)."""
-    return (agreement.answers > 0) & (agreement.mean_confidence >= SURE)
-
-
 # ---- a sample of the items ---------------------------------------------------------------------------------
 
+# Above so many members × classes no correction is learned: it would have more numbers than labels can determine.
 MOST_CORRECTED = 20_000
-"""Above so many members × classes no correction is learned: it would have more numbers than labels can determine."""
-
-SAMPLE_ITEMS, SAMPLE_NUMBERS = 250, 2**20
-"""So many items are sampled; fewer, if they would be more numbers than this."""
+SAMPLE_ITEMS, SAMPLE_NUMBERS = 250, 2**20  # so many items are sampled, if they are no more numbers than this
 
 
 @final
@@ -363,25 +341,11 @@ def rows_said(predictions: Predictions) -> FloatArray:
     return np.asarray(said / said.sum(axis=2, keepdims=True), dtype=np.float64)  # half precision does not sum to 1
 
 
-def can_be_corrected(predictions: AbstractPredictions) -> bool:
-    """Whether labels can determine a number for each member and class."""
-    return predictions.n_members * predictions.n_classes <= MOST_CORRECTED
-
-
-def sample_of(predictions: AbstractPredictions) -> Sample | None:
-    """Some of the items, if labels can correct the answers to them."""
-    if not can_be_corrected(predictions):
+def sample_of(predictions: AbstractPredictions, before: Sample | None = None) -> Sample | None:
+    """Some of the items, if labels can correct the answers to them; after those of `before`, the latest in a stream."""
+    n_numbers = predictions.n_members * predictions.n_classes
+    if n_numbers > MOST_CORRECTED:
         return None
-    n_sampled = _n_sampled(predictions.n_members, predictions.n_classes)
-    return Sample(rows_said(sampled(predictions, n_sampled)).astype(np.float32))
-
-
-def _n_sampled(n_members: int, n_classes: int) -> int:
-    return min(SAMPLE_ITEMS, SAMPLE_NUMBERS // (n_members * n_classes))
-
-
-def latest(before: Sample | None, new: Sample | None) -> Sample | None:
-    """The latest items of a stream."""
-    if before is None or new is None:
-        return new
-    return Sample(np.concatenate([before.said, new.said])[-_n_sampled(*new.said.shape[1:]) :])
+    most = min(SAMPLE_ITEMS, SAMPLE_NUMBERS // n_numbers)
+    said = rows_said(sampled(predictions, most)).astype(np.float32)
+    return Sample(said if before is None else np.concatenate([before.said, said])[-most:])

@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
+from consilience.aggregators.consensus.class_shares import ClassShares
 from consilience.aggregators.consensus.learned.experts import (
     CLASS_TRAITS,
     MEMBER_TRAITS,
@@ -14,40 +16,28 @@ from consilience.aggregators.consensus.learned.experts import (
     Traits,
     entropy,
 )
+from consilience.passes.pair_products import Agreement
+from consilience.system.arrays import FloatArray
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
+    from consilience.aggregators.consensus.label_free_fit import LabelFreeFit
 
-    from consilience.aggregators.consensus.class_shares import ClassShares
-    from consilience.aggregators.consensus.label_free_fit import Survey
-    from consilience.maths.em import Statistics
-    from consilience.passes.pair_products import Agreement
-    from consilience.system.arrays import FloatArray
-
-
-FEW_ITEMS = 20.0
-"""What two members say of each other counts half where they have met on so many items."""
-
+FEW_ITEMS = 20.0  # what two members say of each other counts half where they have met on so many items
+# The cosine from which two members' probabilities make them partly one; at 1 they are one member. ResNets that were
+# trained apart on CIFAR-10 have .94, networks that are right on 98 % of the digits .99.
 ALIKE = 0.995
-"""The cosine from which two members' probabilities make them partly one; at 1 they are one member. ResNets that were
-trained apart on CIFAR-10 have .94, networks that are right on 98 % of the digits .99."""
-
+# How much less two copies say of each other's skill. Not all: the best members of an easy task are near copies too.
 COPY_DISCOUNT = 0.8
-"""How much less two copies say of each other's skill. Not all: the best members of an easy task are near copies too."""
-
+# What being about as good as the others weighs among what is known of a member's skill. A pair of able members that
+# fits the model weighs up to 1 / `LEAST_RESIDUAL` = 50.
 PRIOR_WEIGHT = 5.0
-"""What being about as good as the others weighs among what is known of a member's skill. A pair of able members that
-fits the model weighs up to 1 / `LEAST_RESIDUAL` = 50."""
-
+# How far a pair's agreement may be from the product of its skills without being doubted, beside sampling error: on
+# the scale from 0, chance, to 1.
 LEAST_RESIDUAL = 0.02
-"""How far a pair's agreement may be from the product of its skills without being doubted, beside sampling error: on
-the scale from 0, chance, to 1."""
-
+# The most steps in which skills are found; fewer are made once no skill changes by more than the second number.
 MOST_STEPS, SETTLED = 60, 1e-12
-"""The most steps in which skills are found; fewer are made once no skill changes by more than the second number."""
-
+# Of an equal weight, what nobody's falls below: the weakest may be the only one to answer an item.
 LEAST_SHARE = 0.02
-"""Of an equal weight, what nobody's falls below: the weakest may be the only one to answer an item."""
 
 
 def pool_weights(probabilities: Agreement, votes: Agreement) -> FloatArray:
@@ -128,17 +118,10 @@ def copies(probabilities: Agreement) -> FloatArray:
     return sameness
 
 
-LEAST_CREDIBILITY = 1 / 3
-"""However much members overstate, so much of their evidence is left."""
-
-STEEPNESS = 3
-"""The power that the ratio of claimed to shown errors is taken to."""
-
-RARE_ERRORS = 0.005
-"""Errors that are this rare are all the same."""
-
-SURE = 1 - 1e-6
-"""Whoever is so sure of all answers gives labels, which claim nothing."""
+LEAST_CREDIBILITY = 1 / 3  # however much members overstate, so much of their evidence is left
+STEEPNESS = 3  # the power that the ratio of claimed to shown errors is taken to
+RARE_ERRORS = 0.005  # errors that are this rare are all the same
+SURE = 1 - 1e-6  # whoever is so sure of all answers gives labels, which claim nothing
 
 
 def credibility(
@@ -187,6 +170,11 @@ class Standing(NamedTuple):
     weights: FloatArray  # of an average
     credibility: FloatArray
 
+    @property
+    def is_hard(self) -> npt.NDArray[np.bool_]:
+        """Which members give votes alone, as labels or as one-hot rows (members,)."""
+        return (self.agreement.answers > 0) & (self.agreement.mean_confidence >= SURE)
+
     @classmethod
     def of(cls, agreement: Agreement, votes: Agreement) -> Standing:
         """Weights and credibility from agreement; of too many members to compare, all the same."""
@@ -199,8 +187,7 @@ class Standing(NamedTuple):
 
 # ---- traits ------------------------------------------------------------------------------------------------
 
-FEW_VOTES = 5.0
-"""A member with fewer votes is taken to be about as accurate as the others."""
+FEW_VOTES = 5.0  # a member with fewer votes is taken to be about as accurate as the others
 
 
 class Pairs(NamedTuple):
@@ -211,9 +198,9 @@ class Pairs(NamedTuple):
     agreed: FloatArray  # (members, members): how often they vote alike
 
 
-def rates_of(panel: PanelSums) -> FloatArray:
+def rates_of(found: LabelFreeFit) -> FloatArray:
     """Confusion matrices of the votes under the combination (members, true, predicted), drawn to even errors."""
-    counts = panel.combined.sums
+    counts = found.combined.sums
     n_classes, n_votes = counts.shape[1], counts.sum()
     usual = np.trace(counts, axis1=1, axis2=2).sum() / n_votes if n_votes > 0 else 1 / n_classes
     wrong = (1 - usual) / (n_classes - 1)
@@ -221,9 +208,9 @@ def rates_of(panel: PanelSums) -> FloatArray:
     return np.asarray(counts / counts.sum(axis=2, keepdims=True))
 
 
-def pairs_of(panel: PanelSums, rates: FloatArray) -> Pairs:
+def pairs_of(found: LabelFreeFit, rates: FloatArray) -> Pairs:
     """The pairs of all members; where they are too many to compare, none is known."""
-    combined, votes, n_members = panel.combined, panel.standing.votes, len(rates)
+    combined, votes, n_members = found.combined, found.standing.votes, len(rates)
     if not votes.has_pairs:
         return Pairs(*np.zeros((3, 1, n_members)))
     # How many items of a class two members both answer follows from how many each answers.
@@ -237,16 +224,16 @@ def pairs_of(panel: PanelSums, rates: FloatArray) -> Pairs:
     return Pairs(excess * known, known, agreed)
 
 
-def member_traits(panel: PanelSums, rates: FloatArray, pairs: Pairs) -> dict[str, FloatArray]:
+def member_traits(found: LabelFreeFit, rates: FloatArray, pairs: Pairs) -> dict[str, FloatArray]:
     """The traits of the members, (members,) each."""
-    said, right = panel.combined.sums.sum(axis=(1, 2)), np.trace(panel.combined.sums, axis1=1, axis2=2)
+    said, right = found.combined.sums.sum(axis=(1, 2)), np.trace(found.combined.sums, axis1=1, axis2=2)
     usual = right.sum() / said.sum() if said.sum() > 0 else 1 / rates.shape[1]
     accuracy = (right + FEW_VOTES * usual) / (said + FEW_VOTES)
     vote = VOTE + (1 - VOTE) / rates.shape[1]
-    confidence = np.where(panel.is_hard, vote, panel.standing.agreement.mean_confidence)
+    confidence = np.where(found.standing.is_hard, vote, found.standing.agreement.mean_confidence)
     met = pairs.known.sum(axis=0)
     agreement = np.divide((pairs.agreed * pairs.known).sum(axis=0), met, out=np.ones(len(rates)), where=met > 0)
-    average = panel.survey.of_class("average") / panel.survey.of_class("average").sum()
+    average = found.survey.shares("average")
     of_being_right = rates.diagonal(axis1=1, axis2=2)
     return {
         "accuracy": accuracy,
@@ -256,63 +243,52 @@ def member_traits(panel: PanelSums, rates: FloatArray, pairs: Pairs) -> dict[str
         "most excess agreement": np.clip(pairs.excess.max(axis=0), -3, 3),
         "agreement with others": agreement,
         "accuracy beyond agreement": accuracy - agreement,
-        "distance from average shares": np.abs(panel.standing.agreement.shares - average).sum(axis=1) / 2,
-        "evenness of its votes": entropy(panel.standing.votes.shares),
+        "distance from average shares": np.abs(found.standing.agreement.shares - average).sum(axis=1) / 2,
+        "evenness of its votes": entropy(found.standing.votes.shares),
         "least rate of being right": of_being_right.min(axis=1),
         "mean rate of being right": of_being_right.mean(axis=1),
-        "gives votes": panel.is_hard.astype(np.float64),
-        "coverage": np.minimum(panel.standing.agreement.answers / panel.survey.totals[0], 1),
+        "gives votes": found.standing.is_hard.astype(np.float64),
+        "coverage": np.minimum(found.standing.agreement.answers / found.survey.totals[0], 1),
     }
 
 
-def pair_traits(panel: PanelSums, pairs: Pairs) -> dict[str, float]:
+def pair_traits(found: LabelFreeFit, pairs: Pairs) -> dict[str, float]:
     """How far members say the same: beyond what their confusion matrices explain, and in their probabilities.
 
-    Copies have to, and a copy more should change little of what is known of the panel.
+    Copies have to, and a copy more should change little of what is known of the panel. Empty of too many members.
     """
-    apart = 1 - copies(panel.standing.agreement) if panel.standing.agreement.has_pairs else 0.0
+    agreement = found.standing.agreement
+    apart = 1 - copies(agreement) if agreement.has_pairs else 0.0
     excess, weights = pairs.excess * apart, pairs.known * apart
     known = weights.sum()
     if known <= 0:
-        return dict.fromkeys(("excess agreement", "size of excess agreement", "most excess agreement"), 0.0) | {
-            "likeness of members": 1.0
-        }
-    table = panel.standing.agreement.beyond_chance()
+        return {}
+    table = agreement.beyond_chance()
     lengths = np.sqrt(np.maximum(np.diag(table), 1e-6))
     likeness = np.clip(table / np.outer(lengths, lengths), -1, 1)
     return {
-        "excess agreement": float(excess.sum() / known),
-        "size of excess agreement": float(np.abs(excess).sum() / known),
-        "most excess agreement": float(np.clip(excess.max(), 0, 3)),
-        "likeness of members": float((likeness * weights).sum() / known),
+        "excess agreement": excess.sum() / known,
+        "size of excess agreement": np.abs(excess).sum() / known,
+        "most excess agreement": np.clip(excess.max(), 0, 3),
+        "likeness of members": (likeness * weights).sum() / known,
     }
 
 
-FEW_COUNTED = 30.0
-"""Class shares that were counted on so many items are half believed."""
+FEW_COUNTED = 30.0  # class shares that were counted on so many items are half believed
 
 
-class PanelSums(NamedTuple):
-    """What a fit knows of the panel: all of it are sums over items, or follows from them."""
-
-    standing: Standing
-    survey: Survey
-    is_hard: npt.NDArray[np.bool_]  # (members,)
-    n_effective: float  # members, by their weights
-    combined: Statistics  # of the votes, under Bayesian classifier combination
-
-
-def traits_of(sums: PanelSums, stated: ClassShares | None = None) -> Traits:
+def traits_of(found: LabelFreeFit, stated: ClassShares | None = None) -> Traits:
     """All traits, in the order of their names in `experts`; `stated` is what the user says of class shares."""
-    rates = rates_of(sums)
-    pairs = pairs_of(sums, rates)
-    members = member_traits(sums, rates, pairs)
-    classes = _of_classes(sums)
+    n_items, rates = found.survey.totals[0], rates_of(found)
+    pairs = pairs_of(found, rates)
+    members, classes = member_traits(found, rates, pairs), _of_classes(found)
+    of_stated = np.zeros((2, rates.shape[1]))
     if stated is not None:
-        of_stated = stated_traits(stated, classes["share in average"], sums.survey.totals[0])
-        classes["stated share"], classes["stated against average"] = of_stated
-    panel = _of_panel(sums) | _of_combination(sums, members) | pair_traits(sums, pairs)
-    panel["belief in stated shares"] = belief(stated, sums.survey.totals[0])
+        of_stated[:] = stated_traits(stated, classes["share in average"], n_items)
+    classes["stated share"], classes["stated against average"] = of_stated
+    panel = WITHOUT_PAIRS | _of_agreement(found.standing) | pair_traits(found, pairs)
+    panel |= _of_panel(found, panel["agreement"]) | _of_experts(found) | _of_accuracy(found, members)
+    panel["belief in stated shares"] = belief(stated, n_items)
     return Traits(
         np.stack([classes[name] for name in CLASS_TRAITS], axis=1).astype(np.float64),
         np.array([panel[name] for name in PANEL_TRAITS], dtype=np.float64),
@@ -331,23 +307,23 @@ def stated_traits(stated: ClassShares, average: FloatArray, n_items: float) -> t
     return believed * shares, believed * np.clip(shares - average, -4, 4)
 
 
-def _of_classes(sums: PanelSums) -> dict[str, FloatArray]:
-    survey, votes = sums.survey, sums.standing.votes
-    n_items, n_classes, first = survey.totals[0], votes.totals.shape[1], survey.of_class("first choices")
-    least, largest = _range_of_shares(sums)
-    return {
-        "share in average": _against_even(survey.of_class("average") / n_items),
-        "share of votes": _against_even(survey.of_class("votes") / n_items),
-        "share in translation": _against_even(survey.of_class("translation") / n_items),
-        "share of first choices": _against_even(first / n_items),
-        "share in combination": _against_even(survey.of_class("combination") / n_items),
-        "share re-estimated": _against_even(survey.of_class("re-estimated") / n_items),
-        "stated share": np.zeros(n_classes),
-        "stated against average": np.zeros(n_classes),
-        "least share of a member": _against_even(least),
-        "largest share of a member": _against_even(largest),
+def _of_classes(found: LabelFreeFit) -> dict[str, FloatArray]:
+    survey, votes = found.survey, found.standing.votes
+    n_items, n_classes = survey.totals[0], votes.totals.shape[1]
+    shares = {
+        "share in average": survey.of_class("average") / n_items,
+        "share of votes": survey.of_class("votes") / n_items,
+        "share in translation": survey.of_class("translation") / n_items,
+        "share of first choices": survey.of_class("first choices") / n_items,
+        "share in combination": survey.of_class("combination") / n_items,
+        "share re-estimated": survey.of_class("re-estimated") / n_items,
+    }
+    shares["least share of a member"], shares["largest share of a member"] = _range_of_shares(found)
+    return {name: _against_even(share) for name, share in shares.items()} | {
         "agreement on it": survey.of_class("agreeing") / np.maximum(survey.of_class("meeting"), 1),
-        "average's confidence in it": (survey.of_class("certainty") + 1 / n_classes) / (first + 1),
+        "average's confidence in it": (
+            (survey.of_class("certainty") + 1 / n_classes) / (survey.of_class("first choices") + 1)
+        ),
         "members who say it": (votes.totals > 0).sum(axis=0) / max((votes.answers > 0).sum(), 1),
     }
 
@@ -357,99 +333,89 @@ def _against_even(shares: FloatArray) -> FloatArray:
     return np.asarray(np.clip(np.log(np.maximum(shares, 1e-5) * len(shares)), -5, 3))
 
 
-def _range_of_shares(sums: PanelSums) -> tuple[FloatArray, FloatArray]:
+def _range_of_shares(found: LabelFreeFit) -> tuple[FloatArray, FloatArray]:
     """The least and the largest share that any member gives each class (classes,); of few answers less is believed."""
-    said, average = sums.standing.agreement, _shares(sums.survey.of_class("average"))
+    said, average = found.standing.agreement, found.survey.shares("average")
     shares = (said.totals + FEW_ITEMS * average) / (said.answers[:, None] + FEW_ITEMS)
     shares = shares[said.answers > 0]
     return shares.min(axis=0), shares.max(axis=0)
 
 
-def _outside(shares: FloatArray, least: FloatArray, largest: FloatArray) -> float:
-    """How much of the shares lies outside of the range of the members' own."""
-    return float((np.maximum(shares - largest, 0) + np.maximum(least - shares, 0)).sum())
-
-
-def _of_panel(sums: PanelSums) -> dict[str, float]:
-    survey, standing = sums.survey, sums.standing
+def _of_panel(found: LabelFreeFit, agreement: float) -> dict[str, float]:
+    """Sizes, and how sure members are; `agreement` is theirs beyond chance."""
+    survey, standing = found.survey, found.standing
     n_items, n_answers = survey.totals[:2]
     has_answered, has_voted = standing.agreement.answers > 0, standing.votes.answers > 0
     n_members, n_classes = max(int(has_voted.sum()), 1), standing.votes.totals.shape[1]
-    agreement = _agreement(standing)
-    confidence = _confidence(sums, n_classes)
+    vote = VOTE + (1 - VOTE) / n_classes  # a vote is as sure as `VOTE` makes it
+    sure = np.where(standing.is_hard, vote * standing.agreement.answers, standing.agreement.confidences)
+    confidence = sure.sum() / standing.agreement.answers.sum()
     claimed = 1 - (n_classes * confidence - 1) / (n_classes - 1)
-    shown = 1 - np.sqrt(max(agreement["agreement"], 0))
-    n_said = _classes_said(standing.votes.totals[has_voted])
-    return agreement | {
+    shown = 1 - np.sqrt(max(agreement, 0))
+    said = standing.votes.totals[has_voted]
+    # The effective number of classes that each member names, as a share of all.
+    n_said = np.exp(entropy(said / said.sum(axis=1, keepdims=True)) * np.log(n_classes)) / n_classes
+    return {
         "log classes": np.log(n_classes) / 3,
         "log members": np.log(n_members) / 2,
         "log items": np.log(max(n_items, 1)) / 8,
         "log answers an item": np.log(max(n_answers / n_items, 1)) / 2,
-        "log effective members": np.log(sums.n_effective) / 2,
+        "log effective members": np.log(found.n_effective) / 2,
         "missing": max(1 - n_answers / (n_items * n_members), 0),
-        "votes among members": float(sums.is_hard[has_answered].mean()),
+        "votes among members": standing.is_hard[has_answered].mean(),
         "mean confidence": confidence,
         "mean entropy": survey.mean("entropy"),
-        "evenness of average": float(entropy(_shares(survey.of_class("average")))),
         "claimed over shown errors": np.clip(np.log((claimed + 0.02) / (shown + 0.02)), -3, 3),
-        "credibility": float(standing.credibility[has_answered].mean()),
-        "classes said": float(n_said.mean()) if len(n_said) else 1.0,
-        "spread of classes said": float(n_said.std()) if len(n_said) else 0.0,
-        "translation against average": 1 - survey.mean("translation agrees"),
-        "votes against average": 1 - survey.mean("votes agree"),
-        "top of translation": survey.mean("top of translation"),
-        "evenness of translation": float(entropy(_shares(survey.of_class("translation")))),
+        "credibility": standing.credibility[has_answered].mean(),
+        "classes said": n_said.mean() if len(n_said) else 1.0,
+        "spread of classes said": n_said.std() if len(n_said) else 0.0,
         "top of average": survey.mean("top"),
-        "top of votes": survey.mean("top of votes"),
     }
 
 
-def _of_combination(sums: PanelSums, members: dict[str, FloatArray]) -> dict[str, float]:
-    """What combination and re-estimated shares tell of the panel."""
-    survey, n_votes = sums.survey, sums.standing.votes.answers
-    least, largest = _range_of_shares(sums)
-    experts = {name: _shares(survey.of_class(name)) for name in ("translation", "combination", "re-estimated")}
-    accuracy, weights = members["accuracy"], n_votes if n_votes.any() else np.ones_like(n_votes)
+def _of_experts(found: LabelFreeFit) -> dict[str, float]:
+    """How sure, how even and how different from each other the experts' answers are."""
+    survey, (least, largest) = found.survey, _range_of_shares(found)
+    others = ("translation", "combination", "re-estimated")
+    shares = {name: survey.shares(name) for name in others}
     return {
-        "combination against average": 1 - survey.mean("combination agrees"),
-        "combination against translation": 1 - survey.mean("combination agrees with translation"),
-        "re-estimated against average": 1 - survey.mean("re-estimated agrees"),
-        "top of combination": survey.mean("top of combination"),
-        "top of re-estimated": survey.mean("top of re-estimated"),
-        "evenness of combination": float(entropy(experts["combination"])),
-        "evenness of re-estimated": float(entropy(experts["re-estimated"])),
-        **{f"{name} outside of members": _outside(shares, least, largest) for name, shares in experts.items()},
-        "mean accuracy": float(np.average(accuracy, weights=weights)),
-        "best accuracy": float(accuracy[weights > 0].max()),
-        "least accuracy": float(accuracy[weights > 0].min()),
-        "accuracy beyond confidence": float(np.average(members["accuracy beyond confidence"], weights=weights)),
+        **{f"top of {name}": survey.mean(f"top of {name}") for name in ("votes", *others)},
+        **{f"{name} against average": 1 - survey.mean(f"{name} with average") for name in ("votes", *others)},
+        "combination against translation": 1 - survey.mean("combination with translation"),
+        "evenness of average": entropy(survey.shares("average")),
+        **{f"evenness of {name}": entropy(own) for name, own in shares.items()},
+        **{
+            f"{name} outside of members": (np.maximum(own - largest, 0) + np.maximum(least - own, 0)).sum()
+            for name, own in shares.items()
+        },
     }
 
 
-def _shares(sums: FloatArray) -> FloatArray:
-    return np.asarray(sums / sums.sum())
+def _of_accuracy(found: LabelFreeFit, members: dict[str, FloatArray]) -> dict[str, float]:
+    """What the combination makes of the members who vote."""
+    n_votes, accuracy = found.standing.votes.answers, members["accuracy"]
+    weights = n_votes if n_votes.any() else np.ones_like(n_votes)
+    return {
+        "mean accuracy": np.average(accuracy, weights=weights),
+        "best accuracy": accuracy[weights > 0].max(),
+        "least accuracy": accuracy[weights > 0].min(),
+        "accuracy beyond confidence": np.average(members["accuracy beyond confidence"], weights=weights),
+    }
 
 
-def _classes_said(said: FloatArray) -> FloatArray:
-    """The effective number of classes that each member names, as a share of all (members,)."""
-    shares = said / said.sum(axis=1, keepdims=True)
-    return np.asarray(np.exp(entropy(shares) * np.log(said.shape[1])) / said.shape[1])
+# What is taken of a panel of one member, or of too many to compare.
+WITHOUT_PAIRS: dict[str, float] = {
+    **dict.fromkeys(("agreement", "spread of agreement", "chance", "spread of skill", "copies"), 0.0),
+    **dict.fromkeys(("agreement beyond skill", "most agreement beyond skill"), 0.0),
+    **dict.fromkeys(("excess agreement", "size of excess agreement", "most excess agreement"), 0.0),
+    **dict.fromkeys(("raw agreement", "mean skill", "best skill", "likeness of members"), 1.0),
+}
 
 
-def _confidence(sums: PanelSums, n_classes: int) -> float:
-    """How sure members are of their answers in the mean; a vote is as sure as `VOTE` makes it."""
-    agreement, vote = sums.standing.agreement, VOTE + (1 - VOTE) / n_classes
-    sure = np.where(sums.is_hard, vote * agreement.answers, agreement.confidences)
-    return float(sure.sum() / agreement.answers.sum())
-
-
-def _agreement(standing: Standing) -> dict[str, float]:
-    """How much pairs of members agree and what that tells of their skill; of one member, or too many, the usual."""
-    usual = {"agreement": 0.0, "spread of agreement": 0.0, "raw agreement": 1.0, "chance": 0.0}
-    usual |= {"mean skill": 1.0, "spread of skill": 0.0, "best skill": 1.0, "copies": 0.0}
-    usual |= {"agreement beyond skill": 0.0, "most agreement beyond skill": 0.0}
+def _of_agreement(standing: Standing) -> dict[str, float]:
+    """How much pairs of members agree and what that tells of their skill; empty of one member, or too many."""
     if not standing.votes.has_pairs:
-        return usual
+        return {}
     has_voted = np.flatnonzero(standing.votes.answers > 0)  # members who never vote change no trait
     probabilities, votes = standing.agreement.among(has_voted), standing.votes.among(has_voted)
     sameness = copies(probabilities)
@@ -457,22 +423,21 @@ def _agreement(standing: Standing) -> dict[str, float]:
     # Copies have to agree, and a copy more should change little of what is known of the others.
     weights = (votes.counts * (1 - sameness))[first, second]
     if not weights.any():
-        return usual
+        return {}
     first, second, weights = first[weights > 0], second[weights > 0], weights[weights > 0]
-    met, beyond, sums = votes.counts[first, second], votes.beyond_chance()[first, second], skills(votes, sameness)
-    excess = (beyond - sums[first] * sums[second]) * met / (met + FEW_ITEMS)  # as far as the pair is known
-    mean = float(np.average(beyond, weights=weights))
+    met, beyond, skill = votes.counts[first, second], votes.beyond_chance()[first, second], skills(votes, sameness)
+    excess = (beyond - skill[first] * skill[second]) * met / (met + FEW_ITEMS)  # as far as the pair is known
     once = 1 / sameness.sum(axis=1)
-    mean_skill = float(np.average(sums, weights=once))
+    mean, mean_skill = np.average(beyond, weights=weights), np.average(skill, weights=once)
     return {
         "agreement": mean,
-        "spread of agreement": float(np.sqrt(np.average((beyond - mean) ** 2, weights=weights))),
-        "raw agreement": float(np.average(votes.products[first, second] / met, weights=weights)),
-        "chance": float(np.average(votes.chance[first, second], weights=weights)),
-        "agreement beyond skill": float(np.average(excess, weights=weights)),
-        "most agreement beyond skill": float((excess * weights / met).max()),
+        "spread of agreement": np.sqrt(np.average((beyond - mean) ** 2, weights=weights)),
+        "raw agreement": np.average(votes.products[first, second] / met, weights=weights),
+        "chance": np.average(votes.chance[first, second], weights=weights),
+        "agreement beyond skill": np.average(excess, weights=weights),
+        "most agreement beyond skill": (excess * weights / met).max(),
         "mean skill": mean_skill,
-        "spread of skill": float(np.sqrt(np.average((sums - mean_skill) ** 2, weights=once))),
-        "best skill": float(sums.max()),
-        "copies": float((sameness.sum(axis=1) - 1).mean() / (len(sameness) - 1)),
+        "spread of skill": np.sqrt(np.average((skill - mean_skill) ** 2, weights=once)),
+        "best skill": skill.max(),
+        "copies": (sameness.sum(axis=1) - 1).mean() / (len(sameness) - 1),
     }

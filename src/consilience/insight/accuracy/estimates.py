@@ -31,9 +31,10 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
     from consilience.aggregators.consensus.consensus import Consensus
+    from consilience.aggregators.consensus.label_free_fit import LabelFreeFit
     from consilience.aggregators.consensus.learned.experts import Opinions
     from consilience.aggregators.consensus.learned.network import LearnedRule
-    from consilience.aggregators.consensus.panel import PanelSums, Standing
+    from consilience.aggregators.consensus.panel import Standing
     from consilience.data.predictions import Predictions
     from consilience.passes.reader import ReadChunk
     from consilience.system.arrays import Array, FloatArray, IntArray
@@ -389,18 +390,18 @@ def log_odds(shares: FloatArray) -> FloatArray:
     return np.asarray(logit(np.clip(shares, 1 - MOST_SURE, MOST_SURE)))
 
 
-def features_of(tally: VoterSums, found: PanelSums, panel: FloatArray, independent: FloatArray) -> FloatArray:
+def features_of(tally: VoterSums, found: LabelFreeFit, panel: FloatArray, independent: FloatArray) -> FloatArray:
     """The features of each voter (voters, len(INTERVAL_FEATURES)), given the traits of the panel."""
-    n_members, n_voters, n_classes = len(found.is_hard), *tally.said.shape
+    n_members, n_voters, n_classes = len(found.standing.is_hard), *tally.said.shape
     believed = log_odds(tally.mean("believed"))
     n_votes = tally.said.sum(axis=1)
     shares = np.where(n_votes[:, None] > 0, tally.said / np.maximum(n_votes, 1)[:, None], 1 / n_classes)
     confidence = tally.mean("averaged")  # how sure of itself: of whole answers, the average of what they say
-    stated = np.where(found.is_hard, VOTE + (1 - VOTE) / n_classes, found.standing.agreement.mean_confidence)
+    stated = np.where(found.standing.is_hard, VOTE + (1 - VOTE) / n_classes, found.standing.agreement.mean_confidence)
     confidence[:n_members] = stated
     means = [*(tally.mean(name) for name in MEANS), confidence, independent]
     columns = [log_odds(mean) - believed for mean in means]
-    is_hard = np.concatenate([found.is_hard, np.zeros(n_voters - n_members)])
+    is_hard = np.concatenate([found.standing.is_hard, np.zeros(n_voters - n_members)])
     columns += [np.log(np.maximum(n_votes, 1)), entropy(shares), shares.max(axis=1), is_hard]
     columns += [(np.arange(n_voters) >= n_members).astype(np.float64)]
     columns += [np.full(n_voters, panel[PANEL_TRAITS.index(name)]) for name in OF_PANEL]

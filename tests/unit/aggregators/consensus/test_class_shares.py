@@ -212,7 +212,7 @@ SUM = "must sum to 1, or be whole numbers that were counted; they sum to"
         ({"a": 1.2}, f"{SUM} 1.2"),
         ([1, 0], "must be counts of 2 items or more, or shares below 1; got a single 1"),
         ({"a": 1}, "must be counts of 2 items or more, or shares below 1; got a single 1"),
-        ({"a": 0.999}, "must leave something for a class that they leave out, or name it with 0; got none for 'b'"),
+        ({"a": 0.999}, r"must leave some for a class without a share, or name it with 0; got none for \['b'\]"),
         ([0, 0], "must have a number above 0; got none"),
         (Counter(), "must have a number above 0; got none"),
         ([-0.2, 1.2], "must be at least 0; got -0.2"),

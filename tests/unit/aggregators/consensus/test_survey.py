@@ -30,16 +30,16 @@ def test_by_hand():
     assert found.totals[0] == 2 and found.mean("answers") == 2.5
     assert found.mean("top") == pytest.approx(0.55)
     assert found.mean("top of translation") == pytest.approx(0.8)
-    assert found.mean("translation agrees") == pytest.approx((1 + 0.5) / 2)
-    assert found.mean("votes agree") == pytest.approx((1 + 1 / 3) / 2)
+    assert found.mean("translation with average") == pytest.approx((1 + 0.5) / 2)
+    assert found.mean("votes with average") == pytest.approx((1 + 1 / 3) / 2)
     np.testing.assert_allclose(found.of_class("combination"), [1.2, 0.3, 0.5], atol=1e-6)
     assert found.mean("top of combination") == pytest.approx(0.7)
-    assert found.mean("combination agrees") == pytest.approx(0.5)
-    assert found.mean("combination agrees with translation") == pytest.approx(0.5)
+    assert found.mean("combination with average") == pytest.approx(0.5)
+    assert found.mean("combination with translation") == pytest.approx(0.5)
     again = np.array([[0.14, 0.14, 0.01], [0.08, 0.28, 0.02]]) / [[0.29], [0.38]]
     np.testing.assert_allclose(found.of_class("re-estimated"), again.sum(axis=0))
     assert found.mean("top of re-estimated") == pytest.approx((0.14 / 0.29 + 0.28 / 0.38) / 2)
-    assert found.mean("re-estimated agrees") == pytest.approx((0.5 + 0.5) / 2)
+    assert found.mean("re-estimated with average") == pytest.approx((0.5 + 0.5) / 2)
 
 
 def test_surveys_add_up():

@@ -15,17 +15,17 @@ from simulate import softmax_members
 
 def panel_of(given_):
     predictions = given_ if isinstance(given_, cs.Predictions) else cs.Predictions(given_)
-    return dict(zip(PANEL_TRAITS, traits_of(fit_panel(predictions, None).sums).panel, strict=True))
+    return dict(zip(PANEL_TRAITS, traits_of(fit_panel(predictions, None)).panel, strict=True))
 
 
 def classes_of(given_):
-    return dict(zip(CLASS_TRAITS, traits_of(fit_panel(cs.Predictions(given_), None).sums).classes.T, strict=True))
+    return dict(zip(CLASS_TRAITS, traits_of(fit_panel(cs.Predictions(given_), None)).classes.T, strict=True))
 
 
 @generated
 @given(panel=panels())
 def test_traits_are_finite_whatever_the_panel(panel):
-    traits = traits_of(fit_panel(cs.Predictions(panel.array()), None).sums)
+    traits = traits_of(fit_panel(cs.Predictions(panel.array()), None))
     assert traits.classes.shape == (panel.n_classes, len(CLASS_TRAITS)) and traits.panel.shape == (len(PANEL_TRAITS),)
     assert traits.members.shape == (panel.n_members, len(MEMBER_TRAITS))
     assert all(np.isfinite(part).all() for part in traits)
@@ -64,7 +64,7 @@ def test_copies_gaps_and_votes_are_seen(rng):
 
 
 def members_of(given_):
-    return dict(zip(MEMBER_TRAITS, traits_of(fit_panel(given_, None).sums).members.T, strict=True))
+    return dict(zip(MEMBER_TRAITS, traits_of(fit_panel(given_, None)).members.T, strict=True))
 
 
 def test_members_who_err_together_are_seen(rng):

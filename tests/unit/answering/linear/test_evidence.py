@@ -33,7 +33,7 @@ def test_evidence_adds_up_to_the_log_odds_of_every_pair(name, seed):
     np.testing.assert_allclose(np.exp(explained.log_posterior), rule.posterior(one)[0], rtol=1e-9)
     for first in range(N_CLASSES):
         for second in range(N_CLASSES):
-            prior, by_probability, normalizer, _ = explained.evidence(first, second)
+            prior, by_probability, normalizer, *_ = explained.evidence(first, second)
             log_odds = explained.log_posterior[first] - explained.log_posterior[second]
             assert prior + by_probability.sum() + normalizer.sum() == pytest.approx(log_odds, abs=1e-9)
             back = explained.evidence(second, first)
@@ -44,7 +44,7 @@ def test_an_average_by_hand():
     """(.8 + .4) / 2 = .6 against .4: each member's part is its share of the gap .2, times log(.6 / .4) / .2."""
     rule = LinearRule(np.ones(2), np.zeros(2, bool))
     explained = rule.explained(cs.Predictions([[[0.8, 0.2]], [[0.4, 0.6]]]))
-    prior, by_probability, normalizer, _ = explained.evidence(0, 1)
+    prior, by_probability, normalizer, *_ = explained.evidence(0, 1)
     stretch = np.log(0.6 / 0.4) / 0.2
     np.testing.assert_allclose(by_probability, stretch * np.array([[0.4, -0.1], [0.2, -0.3]]), rtol=1e-12)
     assert prior == 0 and (normalizer == 0).all()
@@ -54,7 +54,7 @@ def test_a_member_who_did_not_answer_is_not_evidence():
     scores = Scores(np.log([0.7, 0.3]), np.ones((2, 2, 2)) * [[1.0, 0.0], [0.0, 1.0]], np.array([[1.0, 0], [5.0, 0]]))
     rule = LinearRule(np.ones(2), np.zeros(2, bool), 1.0, scores)
     one = cs.Predictions([[[0.9, 0.1]], [[np.nan, np.nan]]])
-    prior, by_probability, normalizer, _ = rule.explained(one).evidence(0, 1)
+    prior, by_probability, normalizer, *_ = rule.explained(one).evidence(0, 1)
     assert prior == pytest.approx(np.log(7 / 3))
     np.testing.assert_allclose(by_probability, [[0.9, -0.1], [0, 0]])
     np.testing.assert_allclose(normalizer, [1, 0])

@@ -112,21 +112,21 @@ def test_what_all_classes_share_changes_nothing(shift, seed):
 def test_an_exported_layer_leaves_out_what_all_classes_share(rng, is_label):
     """What is likely then scores near zero: least weights of logarithms, which are negative, and largest of labels."""
     scores = random_scores(rng)
-    layer = LinearRule(np.ones(N_MEMBERS), is_label, 1.0, scores, log_floor=1e-6).layer()
+    layer = LinearRule(np.ones(N_MEMBERS), is_label, 1.0, scores, log_floor=1e-6).form().numbers
     features = rng.normal(size=(N_MEMBERS, N_CLASSES))
     full = scores.log_prior + np.einsum("mkj,mj->k", scores.weights, features) + scores.bias.sum(axis=0)
-    shifted = features.ravel() @ layer.table + layer.bias.sum(axis=0) + layer.log_prior
+    shifted = features.ravel() @ layer["table"] + layer["bias"].sum(axis=0) + layer["log_prior"]
     np.testing.assert_allclose(np.diff(shifted), np.diff(full), atol=1e-10)
-    extreme = layer.table.max(axis=1) if is_label.all() else layer.table.min(axis=1)
+    extreme = layer["table"].max(axis=1) if is_label.all() else layer["table"].min(axis=1)
     np.testing.assert_allclose(extreme, 0, atol=1e-15)
-    assert LinearRule(np.ones(N_MEMBERS), is_label, 0.0, scores).layer() is None
+    assert "table" not in LinearRule(np.ones(N_MEMBERS), is_label, 0.0, scores).form().numbers
 
 
 def test_large_scores_need_double_precision_unless_they_weigh_little():
     """One member, two classes, a label whose wrong class costs 300 nats: by hand, the largest score is 300."""
     scores = Scores(np.zeros(2), np.array([[[0.0, -300.0], [-300.0, 0.0]]]), np.zeros((1, 2)))
     rules = [LinearRule(np.ones(1), np.ones(1, dtype=bool), weight, scores) for weight in (1.0, 0.9, 0.8)]
-    assert [rule.needs_double for rule in rules] == [300 * weight > SINGLE_LIMIT for weight in (1.0, 0.9, 0.8)]
+    assert [rule.form().needs_double for rule in rules] == [300 * weight > SINGLE_LIMIT for weight in (1.0, 0.9, 0.8)]
     assert rules[0].n_numbers == 4
     average = LinearRule(np.ones(1), np.zeros(1, dtype=bool))
-    assert (average.needs_double, average.n_numbers) == (False, 0)
+    assert (average.form().needs_double, average.n_numbers) == (False, 0)

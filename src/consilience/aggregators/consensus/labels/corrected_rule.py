@@ -2,37 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, final
+from typing import final
 
 import numpy as np
 from scipy.special import log_softmax
 
 from consilience.answering.linear import sums_of_item
-from consilience.answering.rule import AbstractExplained, AbstractRule, Evidence, RuleForm, side_by_side
-from consilience.data.predictions import example_of
+from consilience.answering.rule import AbstractRule, Evidence, Explained, GivenRows, RuleForm, side_by_side
+from consilience.data.predictions import Predictions, example_of
 from consilience.maths.em import Scores
 from consilience.passes.reader import ReadChunk, Reader
 from consilience.passes.responsibilities import as_rows, dense, dense_softmax, log_joint
-from consilience.system.arrays import Array, like, namespace
+from consilience.system.arrays import Array, FloatArray, like, namespace
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    import numpy.typing as npt
-
-    from consilience.answering.rule import GivenRows
-    from consilience.data.predictions import Predictions
-    from consilience.system.arrays import FloatArray
-
-
+# A correction does not tell smaller probabilities apart: members differ by orders of magnitude in what they call
+# nearly impossible, and a few labels cannot tell whether that means anything.
 LOG_FLOOR = 1e-4
-"""A correction does not tell smaller probabilities apart: members differ by orders of magnitude in what they call
-nearly impossible, and a few labels cannot tell whether that means anything."""
-
-ANSWER_FLOOR = 1e-6
-"""The same for the answers that are corrected."""
+ANSWER_FLOOR = 1e-6  # the same for the answers that are corrected
 
 
 @final
@@ -63,22 +52,12 @@ class Correction:
 
 
 @final
-@dataclass(frozen=True, slots=True, eq=False)
 class CorrectedRule(AbstractRule):
     """Another rule's answers, corrected by what labels taught."""
 
-    rule: AbstractRule
-    correction: Correction
-
-    @property
-    def is_label(self) -> npt.NDArray[np.bool_]:  # type: ignore[override]  # the inner rule's
-        """The members of whom only the most probable class counts."""
-        return self.rule.is_label
-
-    @property
-    def chunk_size(self) -> int | None:  # type: ignore[override]  # the inner rule's
-        """Items at a time."""
-        return self.rule.chunk_size
+    def __init__(self, rule: AbstractRule, correction: Correction) -> None:
+        self.rule, self.correction = rule, correction
+        self.is_label, self.chunk_size = rule.is_label, rule.chunk_size
 
     def answer(self, reader: Reader) -> Callable[[ReadChunk], Array]:
         """A function from each chunk to its corrected posterior (items, classes)."""
@@ -96,14 +75,28 @@ class CorrectedRule(AbstractRule):
 
         return corrected
 
-    def explained(self, one: Predictions) -> ExplainedCorrection:
-        """The only item of some predictions, with what tips its answer."""
-        return ExplainedCorrection(self.rule.explained(one), self.correction, one)
+    def explained(self, one: Predictions) -> Explained:
+        """What spoke for the classes of the only item before, sharpened, and what labels taught."""
+        sharpness, least = self.correction.sharpness, np.log(ANSWER_FLOOR)
+        before, taught = self.rule.explained(one), self.correction.scores(one)
+        logs, _ = sums_of_item(Reader(one, log_floor=LOG_FLOOR))
+        corrected = sharpness * np.maximum(before.log_posterior, least)
+        corrected += taught.log_prior + (taught.weights * logs[:, None, :]).sum(axis=(0, 2))
 
-    @property
-    def needs_double(self) -> bool:
-        """Whether single precision would show in the posterior."""
-        return self.rule.needs_double
+        def evidence(first: int, second: int) -> Evidence:
+            log_pair = before.log_posterior[[first, second]]
+            gap, floored = np.diff(log_pair)[0], np.diff(np.maximum(log_pair, least))[0]
+            stretch = float(sharpness * (floored / gap if gap != 0 else 1.0))  # of the log-odds before
+            prior, by_probability, normalizer, shares, experts = before.evidence(first, second)
+            return Evidence(
+                stretch * prior + float(taught.log_prior[first] - taught.log_prior[second]),
+                stretch * by_probability + (taught.weights[:, first] - taught.weights[:, second]) * logs,
+                stretch * normalizer,
+                stretch * shares,
+                experts,
+            )
+
+        return Explained(np.asarray(log_softmax(corrected)), evidence)
 
     @property
     def n_numbers(self) -> int:
@@ -118,7 +111,7 @@ class CorrectedRule(AbstractRule):
             "correction_bias": correction.bias,
             "correction_table": correction.table(),
         }
-        return RuleForm(before.numbers | numbers, partial(_corrected, before.answer))
+        return RuleForm(before.numbers | numbers, partial(_corrected, before.answer), before.needs_double)
 
 
 def _corrected(
@@ -130,37 +123,3 @@ def _corrected(
     floored = xp.log(before(numbers, rows).clip(ANSWER_FLOOR, None))
     scores = numbers["sharpness"] * floored + logs @ numbers["correction_table"] + numbers["correction_bias"]
     return xp.softmax(scores, dim=1)
-
-
-@final
-class ExplainedCorrection(AbstractExplained):
-    """One item, answered by a corrected rule."""
-
-    def __init__(self, before: AbstractExplained, correction: Correction, one: Predictions) -> None:
-        self._before, self._sharpness = before, correction.sharpness
-        self._scores = correction.scores(one)
-        self._logs, _ = sums_of_item(Reader(one, log_floor=LOG_FLOOR))
-        sharpened = correction.sharpness * np.maximum(before.log_posterior, np.log(ANSWER_FLOOR))
-        taught = self._scores.log_prior + (self._scores.weights * self._logs[:, None, :]).sum(axis=(0, 2))
-        self.log_posterior = np.asarray(log_softmax(sharpened + taught))
-
-    def evidence(self, first: int, second: int) -> Evidence:
-        """What spoke for the first class against the second before, sharpened, and what labels taught."""
-        prior, by_probability, normalizer, shares = self._before.evidence(first, second)
-        stretch, taught = self._stretch(first, second), self._scores
-        return Evidence(
-            stretch * prior + float(taught.log_prior[first] - taught.log_prior[second]),
-            stretch * by_probability + (taught.weights[:, first] - taught.weights[:, second]) * self._logs,
-            stretch * normalizer,
-            stretch * shares,
-        )
-
-    def experts(self, first: int, second: int) -> dict[str, float]:
-        """What each expert of the inner rule says; labels correct none of them."""
-        return self._before.experts(first, second)
-
-    def _stretch(self, first: int, second: int) -> float:
-        """What the log-odds before the correction are multiplied by: sharpened, and floored where next to zero."""
-        log_pair = self._before.log_posterior[[first, second]]
-        gap, floored = np.diff(log_pair)[0], np.diff(np.maximum(log_pair, np.log(ANSWER_FLOOR)))[0]
-        return float(self._sharpness * (floored / gap if gap != 0 else 1.0))

@@ -3,51 +3,43 @@
 from __future__ import annotations
 
 from operator import itemgetter
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 from scipy.special import softmax
 
 from consilience.aggregators.consensus.labels.corrected_rule import ANSWER_FLOOR, LOG_FLOOR, Correction
+from consilience.system.arrays import FloatArray
 from consilience.system.machine import one_thread_per_product
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
-
     from consilience.aggregators.consensus.labels.teaching import LabelledItems
-    from consilience.system.arrays import FloatArray
 
+# Ridges that are tried beside no correction at all, from strong restraint to hardly any.
 STRENGTHS = (300.0, 100.0, 30.0, 10.0, 3.0, 1.0)
-"""Ridges that are tried beside no correction at all, from strong restraint to hardly any."""
-
+# The share of the ridge on each member's one weight of trust. It is small, because one number for each member needs
+# far fewer labels than one for each class.
 MEMBER_SHARE = 1 / 10
-"""The share of the ridge on each member's one weight of trust. It is small, because one number for each member needs
-far fewer labels than one for each class."""
-
+# The share of the ridge on the biases of the classes, and the least such ridge.
 CLASS_SHARE, LEAST_CLASS_RIDGE = 1 / 30, 1.0
-"""The share of the ridge on the biases of the classes, and the least such ridge."""
-
+# A weaker ridge is preferred to the next stronger one only if it predicts labels it has not seen better by this many
+# nats: with ten labels, chance alone makes that much difference.
 STEP = 0.5
-"""A weaker ridge is preferred to the next stronger one only if it predicts labels it has not seen better by this many
-nats: with ten labels, chance alone makes that much difference."""
 
 N_FOLDS, FEW_FOLDS = 5, 3
+# Work is items × features × classes. Up to `LITTLE_WORK` there are `N_FOLDS` folds; above it `FEW_FOLDS`, which takes
+# some seconds; above `MOST_WORK` each member gets one weight, and none for each class.
 LITTLE_WORK, MOST_WORK = 2e5, 5e7
-"""Work is items × features × classes. Up to `LITTLE_WORK` there are `N_FOLDS` folds; above it `FEW_FOLDS`, which takes
-some seconds; above `MOST_WORK` each member gets one weight, and none for each class."""
-
+# The share of labels that are taken to be random, so that one unexpected label does not decide.
 SURPRISE = 0.02
-"""The share of labels that are taken to be random, so that one unexpected label does not decide."""
-
+# Shares of wrong labels that are tried where none is given. Labels are believed as if `RIGHT_LABELS` right ones had
+# been seen before: without a reason to doubt them, they are right.
 NOISES, RIGHT_LABELS = (0.0, 0.05, 0.1, 0.2, 0.35), 20.0
-"""Shares of wrong labels that are tried where none is given. Labels are believed as if `RIGHT_LABELS` right ones had
-been seen before: without a reason to doubt them, they are right."""
-
+# Where the regression stops, by its loss or slopes: the order of labels, by which sums are rounded, must not show.
 PRECISION, GRADIENT = 1e-9, 1e-6
-"""Where the regression stops, by its loss or slopes: the order of labels, by which sums are rounded, must not show."""
-
+# How far, as a standard deviation of its logarithm, the sharpness of the answers is expected to be from 1.
 SHARPNESS_SPREAD = 0.5
-"""How far, as a standard deviation of its logarithm, the sharpness of the answers is expected to be from 1."""
 
 
 class Lesson(NamedTuple):
@@ -65,23 +57,15 @@ class Lesson(NamedTuple):
         return Lesson(*(part[items] for part in self))
 
 
-class Solution(NamedTuple):
-    """What is added to the sharpened answers: logs @ members + features @ weights + bias."""
+def parts_of(solution: FloatArray, lesson: Lesson) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Weights of the members (members,) and of the features (features, classes), and biases (classes,).
 
-    members: FloatArray  # (members,)
-    weights: FloatArray  # (features, classes)
-    bias: FloatArray  # (classes,)
-
-    @classmethod
-    def of(cls, flat: FloatArray, lesson: Lesson) -> Solution:
-        """The parts of one array."""
-        n_members, n_classes = lesson.logs.shape[1:]
-        members, rest = flat[:n_members], flat[n_members:].reshape(-1, n_classes)
-        return cls(members, rest[:-1], rest[-1])
-
-    def scores(self, lesson: Lesson) -> FloatArray:
-        """(items, classes)."""
-        return np.asarray(self.members @ lesson.logs + lesson.features @ self.weights + self.bias)
+    They stand one after the other in a solution. The sharpened answers plus logs @ members + features @ weights + bias
+    are its scores.
+    """
+    n_members, n_classes = lesson.logs.shape[1:]
+    rest = solution[n_members:].reshape(-1, n_classes)
+    return solution[:n_members], rest[:-1], rest[-1]
 
 
 def learn_correction(labelled: LabelledItems, answers: FloatArray) -> Correction:
@@ -91,7 +75,8 @@ def learn_correction(labelled: LabelledItems, answers: FloatArray) -> Correction
     layer. With few labels nothing foretells better than no correction, and answers stay what they are.
     """
     n_items, n_members, n_classes = labelled.said.shape
-    logs = _centred_logs(labelled.said) / np.sqrt(n_members)
+    logs = np.log(np.maximum(labelled.said, LOG_FLOOR))
+    logs = np.nan_to_num(logs - logs.mean(axis=2, keepdims=True)) / np.sqrt(n_members)
     features, directions = _reduced(logs.reshape(n_items, -1), n_classes)
     lesson = Lesson(
         log_answers=np.log(np.maximum(answers, ANSWER_FLOOR)),
@@ -105,8 +90,8 @@ def learn_correction(labelled: LabelledItems, answers: FloatArray) -> Correction
         lesson = _noisy(lesson, labelled.noise)
         shares = softmax(-_cross_validated(lesson) - STEP * np.arange(2 + len(STRENGTHS)))
         sharpness = _sharpness(lesson)
-        parts = zip(*_regularized(lesson, sharpness), strict=True)
-    members, weights, bias = (np.tensordot(shares[2:], np.stack(part), axes=1) for part in parts)
+        solutions = _regularized(lesson, sharpness)
+    members, weights, bias = parts_of(shares[2:] @ np.stack(solutions), lesson)
     by_feature = weights if directions is None else directions.T @ weights
     by_class = by_feature.reshape(n_members, n_classes, n_classes).transpose(0, 2, 1)
     by_class = by_class + members[:, None, None] * np.eye(n_classes)
@@ -133,12 +118,6 @@ def _noisy(lesson: Lesson, noise: FloatArray) -> Lesson:
     if not np.isnan(noise).any():
         return supposing(0.0)[1]
     return min(map(supposing, NOISES), key=itemgetter(0))[1]
-
-
-def _centred_logs(said: FloatArray) -> FloatArray:
-    """What members said as logarithms less their mean; zero where nothing was said."""
-    logs = np.log(np.maximum(said, LOG_FLOOR))
-    return np.asarray(np.nan_to_num(logs - logs.mean(axis=2, keepdims=True)))
 
 
 def _reduced(features: FloatArray, n_classes: int) -> tuple[FloatArray, FloatArray | None]:
@@ -170,10 +149,11 @@ def _cross_validated(lesson: Lesson) -> FloatArray:
     for left_out in range(fold.max() + 1):
         seen, unseen = lesson.take(fold != left_out), lesson.take(fold == left_out)
         sharpness = _sharpness(seen)
-        sharpened = sharpness * unseen.log_answers
-        corrected = (sharpened + solution.scores(unseen) for solution in _regularized(seen, sharpness))
-        for place, scores in enumerate([unseen.log_answers, sharpened, *corrected]):
-            losses[place] += _surprise(unseen, softmax(scores, axis=1))
+        scored = [unseen.log_answers, sharpness * unseen.log_answers]
+        for solution in _regularized(seen, sharpness):
+            members, weights, bias = parts_of(solution, unseen)
+            scored.append(scored[1] + members @ unseen.logs + unseen.features @ weights + bias)
+        losses += [_surprise(unseen, softmax(scores, axis=1)) for scores in scored]
     return losses
 
 
@@ -213,7 +193,7 @@ def _sharpened_loss(lesson: Lesson, sharpness: float) -> float:
     return 0.5 * float(np.log(sharpness) / SHARPNESS_SPREAD) ** 2 + surprise
 
 
-def _regularized(lesson: Lesson, sharpness: float) -> list[Solution]:
+def _regularized(lesson: Lesson, sharpness: float) -> list[FloatArray]:
     """Multinomial logistic regressions beside the sharpened answers, one for each strength."""
     from scipy.optimize import minimize  # noqa: PLC0415 - slow to import
 
@@ -221,31 +201,22 @@ def _regularized(lesson: Lesson, sharpness: float) -> list[Solution]:
     offset = sharpness * lesson.log_answers
     by_member = lesson.logs.transpose(0, 2, 1).reshape(-1, n_members)  # (items × classes, members)
     counts = lesson.targets.sum(axis=1)
-    curvature = np.concatenate(
-        [
-            (lesson.logs**2).mean(axis=2).T @ counts,
-            np.repeat((lesson.features**2).T @ counts, n_classes) / n_classes,
-            np.full(n_classes, counts.sum() / n_classes),
-        ]
-    )
+    of_members = (lesson.logs**2).mean(axis=2).T @ counts
+    of_features = np.repeat((lesson.features**2).T @ counts, n_classes) / n_classes
+    curvature = np.concatenate([of_members, of_features, np.full(n_classes, counts.sum() / n_classes)])
     found = np.zeros(n_members + (n_features + 1) * n_classes)
     solutions = []
     for strength in STRENGTHS:
-        ridge = np.concatenate(
-            [
-                np.full(n_members, MEMBER_SHARE * strength),
-                np.full(n_features * n_classes, strength),
-                np.full(n_classes, max(CLASS_SHARE * strength, LEAST_CLASS_RIDGE)),
-            ]
-        )
+        ridges = [MEMBER_SHARE * strength, strength, max(CLASS_SHARE * strength, LEAST_CLASS_RIDGE)]
+        ridge = np.repeat(ridges, [n_members, n_features * n_classes, n_classes])
         unit = 1 / np.sqrt(curvature + ridge)  # in these units all directions curve about alike: half the steps
 
         def loss(scaled: FloatArray, ridge: FloatArray = ridge, unit: FloatArray = unit) -> tuple[float, FloatArray]:
             # It is called some hundred times, mostly of small arrays, so that each call of NumPy counts.
             flat = unit * scaled
-            solution = Solution.of(flat, lesson)
-            scores = offset + (by_member @ solution.members).reshape(offset.shape)
-            scores += lesson.features @ solution.weights + solution.bias
+            members, weights, bias = parts_of(flat, lesson)
+            scores = offset + (by_member @ members).reshape(offset.shape)
+            scores += lesson.features @ weights + bias
             scores -= scores.max(axis=1, keepdims=True)
             posterior = np.exp(scores)
             posterior /= posterior.sum(axis=1, keepdims=True)
@@ -258,13 +229,7 @@ def _regularized(lesson: Lesson, sharpness: float) -> list[Solution]:
             return float(value), unit * (np.concatenate(slopes) + ridge * flat)
 
         # Each strength begins where the one before ended.
-        done = minimize(
-            loss,
-            found / unit,
-            jac=True,
-            method="L-BFGS-B",
-            options={"maxiter": 200, "ftol": PRECISION, "gtol": GRADIENT},
-        )
-        found = unit * done.x
-        solutions.append(Solution.of(found, lesson))
+        options: Any = {"maxiter": 200, "ftol": PRECISION, "gtol": GRADIENT}
+        found = unit * minimize(loss, found / unit, jac=True, method="L-BFGS-B", options=options).x
+        solutions.append(found)
     return solutions

@@ -5,37 +5,26 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 from hashlib import blake2b
-from typing import TYPE_CHECKING, Any, final
+from typing import Any, final
 
 import numpy as np
+import numpy.typing as npt
 from scipy.special import expit, logsumexp
 
-from consilience.aggregators.consensus.label_free_fit import MOST_CORRECTED, can_be_corrected, rows_said
+from consilience.aggregators.consensus.label_free_fit import MOST_CORRECTED, Sample, rows_said
 from consilience.aggregators.consensus.labels.corrected_rule import ANSWER_FLOOR, LOG_FLOOR, CorrectedRule, Correction
 from consilience.aggregators.consensus.labels.regression import learn_correction
-from consilience.data.axes import COUNT
+from consilience.aggregators.consensus.learned.network import LearnedRule
+from consilience.answering.rule import AbstractRule
+from consilience.data.axes import COUNT, Axis
 from consilience.data.labels import which_known
 from consilience.data.names import text_of
-from consilience.data.predictions import Predictions
-from consilience.system.arrays import to_numpy
+from consilience.data.predictions import AbstractPredictions, Predictions
+from consilience.system.arrays import Array, FloatArray, to_numpy
 from consilience.system.errors import warn
 
-if TYPE_CHECKING:
-    import numpy.typing as npt
-
-    from consilience.aggregators.consensus.label_free_fit import Sample
-    from consilience.aggregators.consensus.learned.network import LearnedRule
-    from consilience.answering.rule import AbstractRule
-    from consilience.data.axes import Axis
-    from consilience.data.predictions import AbstractPredictions
-    from consilience.system.arrays import Array, FloatArray
-
-
-FORGOTTEN = 1e-3
-"""A labelled item that counts for less is dropped."""
-
-NAMELESS = 0
-"""The key of an item without a name, which is like no other item."""
+FORGOTTEN = 1e-3  # a labelled item that counts for less is dropped
+NAMELESS = 0  # the key of an item without a name, which is like no other item
 
 
 @final
@@ -89,7 +78,7 @@ def labelled_items(
 
     Those without names are new ones if they come in a stream, or are not as many as those of the fit.
     """
-    if not can_be_corrected(predictions):
+    if predictions.n_members * predictions.n_classes > MOST_CORRECTED:
         warn(
             f"labels only settle their own items where members × classes are over {MOST_CORRECTED:,}; "
             f"got {predictions.n_members} × {predictions.n_classes}"
@@ -107,21 +96,14 @@ def labelled_items(
     )
 
 
+# The share of all answers that ten labels may turn; it grows with the cube of their number. On generated panels ten
+# labels, all of them wrong, must not cost 5 points; twenty that are right must gain as much as without a limit.
 TEN_TURN = 0.03
-"""The share of all answers that ten labels may turn; it grows with the cube of their number. On generated panels ten
-labels, all of them wrong, must not cost 5 points; twenty that are right must gain as much as without a limit."""
-
-CONTRADICTING = 0.2
-"""How probable it is, before a look at them, that labels contradict right answers."""
-
+CONTRADICTING = 0.2  # how probable it is, before a look at them, that labels contradict right answers
+# A power: answers half as sure as they can be, beyond chance, are taken to mean nothing in one of 2^4 panels.
 UNSURE_POWER = 4
-"""A power: answers half as sure as they can be, beyond chance, are taken to mean nothing in one of 2^4 panels."""
-
-LEAST_RATE = 1e-3
-"""Nothing is taken to be rarer, so that one label does not decide."""
-
-SHARE_GRID = (np.arange(20) + 0.5) / 20
-"""Shares from 0 to 1, to average over."""
+LEAST_RATE = 1e-3  # nothing is taken to be rarer, so that one label does not decide
+SHARE_GRID = (np.arange(20) + 0.5) / 20  # shares from 0 to 1, to average over
 
 
 def bounded(correction: Correction, trust: float, n_labels: float, said: FloatArray, answers: FloatArray) -> Correction:
@@ -176,26 +158,22 @@ def trust_in(labelled: LabelledItems, answers: FloatArray, usual: FloatArray) ->
     noise = np.nan_to_num(labelled.noise)
     sure = 1 / n_classes + SHARE_GRID[:, None] * beyond_chance
     telling = (1 - noise) * sure + noise * (1 - sure) / (n_classes - 1)
-    anything, contradicting = (
-        np.repeat(rates[:, None], len(agrees), axis=1) for rates in (SHARE_GRID, SHARE_GRID / n_classes)
-    )
+    anything = SHARE_GRID[:, None]  # the same for all items
 
     def evidence(rates: FloatArray, prior: FloatArray) -> float:
         log_rates = agrees * np.log(rates) + (1 - agrees) * np.log(np.maximum(1 - rates, LEAST_RATE))
         return float(logsumexp((labelled.weights * log_rates).sum(axis=1), b=prior / prior.sum()))
 
     even = np.ones(len(SHARE_GRID))
-    told = np.logaddexp(
-        evidence(telling, SHARE_GRID) + np.log1p(-is_unsure), evidence(anything, even) + np.log(is_unsure)
-    )
-    return float(expit(told - evidence(contradicting, even) + np.log((1 - CONTRADICTING) / CONTRADICTING)))
+    if_sure, if_unsure = evidence(telling, SHARE_GRID), evidence(anything, even)
+    told = np.logaddexp(if_sure + np.log1p(-is_unsure), if_unsure + np.log(is_unsure))
+    contradicting = evidence(anything / n_classes, even)
+    return float(expit(told - contradicting + np.log((1 - CONTRADICTING) / CONTRADICTING)))
 
 
+# So many labels, all of one class, are worth a warning: they were hardly drawn at random.
 MANY_OF_ONE = 5
-"""So many labels, all of one class, are worth a warning: they were hardly drawn at random."""
-
-DISTRUSTED = 0.5
-"""Labels that are less probable than this to tell of other items are worth a warning."""
+DISTRUSTED = 0.5  # labels that are less probable than this to tell of other items are worth a warning
 
 
 def taught(
@@ -213,9 +191,7 @@ def taught(
                 f"all {len(labels)} are {classes[labels[0]]!r}"
             )
         return rule
-    said = _sampled(labelled, sample)
-    answers, usual = _answered(rule, labelled.said), _answered(rule, said)
-    trust = trust_in(labelled, answers, usual)
+    answers, said, usual, trust = _judged(rule, labelled, sample)
     if trust < DISTRUSTED:
         _warn_of_contradiction(labelled, answers, classes, is_vouched=is_vouched)
     correction = learn_correction(labelled, answers)
@@ -224,18 +200,16 @@ def taught(
 
 def is_doubted(rule: LearnedRule, labelled: LabelledItems, sample: Sample | None) -> bool:
     """Whether labels contradict the answers so often that they are not believed."""
-    answers, usual = _answered(rule, labelled.said), _answered(rule, _sampled(labelled, sample))
-    return trust_in(labelled, answers, usual) < DISTRUSTED
+    return _judged(rule, labelled, sample)[-1] < DISTRUSTED
 
 
-def _sampled(labelled: LabelledItems, sample: Sample | None) -> FloatArray:
-    """What members said of a sample of all items; of the labelled ones where none was kept."""
-    return labelled.said if sample is None else sample.said.astype(np.float64)
-
-
-def _answered(rule: LearnedRule, said: FloatArray) -> FloatArray:
-    """(items, classes): the answers where members said this (items, members, classes)."""
-    return to_numpy(rule.posterior(Predictions(said.transpose(1, 0, 2))))
+def _judged(
+    rule: LearnedRule, labelled: LabelledItems, sample: Sample | None
+) -> tuple[FloatArray, FloatArray, FloatArray, float]:
+    """The answers to labelled items; what members said of a sample of all items, and the answers; the labels' trust."""
+    said = labelled.said if sample is None else sample.said.astype(np.float64)
+    answers, usual = (to_numpy(rule.posterior(Predictions(rows.transpose(1, 0, 2)))) for rows in (labelled.said, said))
+    return answers, said, usual, trust_in(labelled, answers, usual)
 
 
 def _warn_of_contradiction(

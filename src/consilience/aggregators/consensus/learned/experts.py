@@ -6,40 +6,32 @@ Each is an average of what members say, or a linear layer on it.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, reduce
 from operator import add
-from typing import TYPE_CHECKING, Any, NamedTuple, final
+from typing import NamedTuple, TypeAlias, final
 
 import numpy as np
+import numpy.typing as npt
 from scipy import sparse
+from scipy.special import log_softmax
 
-from consilience.passes.kernels import LabelFeatures, times, votes_of
+from consilience.maths.em import Scores
+from consilience.passes.kernels import Features, LabelFeatures, times, votes_of
+from consilience.passes.reader import ReadChunk, Reader
 from consilience.system.arrays import Array, FloatArray, namespace, to_numpy
 
-if TYPE_CHECKING:
-    import numpy.typing as npt
+Rows: TypeAlias = npt.NDArray[np.floating]  # of items, in any precision
 
-    from consilience.maths.em import Scores
-    from consilience.passes.kernels import Features
-    from consilience.passes.reader import ReadChunk, Reader
-
-
-LOWEST_LOG = -12.0
-"""Logarithms are no lower: classes this improbable are all the same."""
-
+LOWEST_LOG = -12.0  # logarithms are no lower: classes this improbable are all the same
+# With more classes, the network looks at so many of each item: those that an average, the translation or the votes
+# find most probable.
 MOST_CANDIDATES = 24
-"""With more classes, the network looks at so many of each item: those that an average, the translation or the votes
-find most probable."""
-
-LEAST_OPINION = 1e-30
-"""Classes that no expert finds more probable than this are all the same."""
-
+LEAST_OPINION = 1e-30  # classes that no expert finds more probable than this are all the same
+# How much translation counts in the ranking of candidates: enough to tell equals apart, and no more.
 AMONG_EQUALS = 1e-3
-"""How much translation counts in the ranking of candidates: enough to tell equals apart, and no more."""
-
-EQUAL_RANKS = 1e-7
-"""Classes whose rankings differ by less are tied."""
+EQUAL_RANKS = 1e-7  # classes whose rankings differ by less are tied
 
 PAIR_FEATURES = (
     *("log average", "log weighted average", "log translation", "log combination"),
@@ -79,11 +71,8 @@ MEMBER_TRAITS = (
 )
 """Of a member; accuracies are as the combination has them."""
 
-N_LOGS = 4
-"""The first of `PAIR_FEATURES` are logarithms, and mixed as they are."""
-
-N_SHARES = 10
-"""So are the first of `CLASS_TRAITS`."""
+N_LOGS = 4  # the first of `PAIR_FEATURES` are logarithms, and mixed as they are
+N_SHARES = 10  # so are the first of `CLASS_TRAITS`
 
 FEATURE_NAMES = (
     *(f"item and class: {name}" for name in PAIR_FEATURES),
@@ -141,7 +130,8 @@ def pair_features(opinions: Opinions, places: Array | None) -> Array:
     average, weighted, translation, combination, votes = (
         xp.matrix_transpose(chosen(rows, places)) for rows in opinions[:5]
     )
-    logs = [_log(xp, average), _log(xp, weighted), _clipped(translation), _clipped(combination)]
+    logs = [_clipped(xp.log(rows.clip(1e-9, None))) for rows in (average, weighted)]
+    logs += [_clipped(translation), _clipped(combination)]
     # Class by class in memory, because sums over classes are fast then.
     by_class = xp.stack([*logs, average, xp.exp(logs[2]), xp.exp(logs[3]), votes], axis=2)
     return xp.permute_dims(by_class, (1, 0, 2))
@@ -149,27 +139,17 @@ def pair_features(opinions: Opinions, places: Array | None) -> Array:
 
 def item_features(opinions: Opinions) -> Array:
     """(items, len(ITEM_FEATURES))."""
-    average = opinions.average
-    xp = namespace(average)
+    average, xp = opinions.average, namespace(opinions.average)
     ordered = xp.sort(average, axis=1)
     top = ordered[:, -1:]
-    parts = [
-        *(top, top - ordered[:, -2:-1], entropy(average)[:, None], xp.max(opinions.votes, axis=1, keepdims=True)),
-        xp.log(opinions.n_answers) / 3,
-    ]
-    return xp.concat(parts, axis=1)
+    parts = [top, top - ordered[:, -2:-1], entropy(average)[:, None], xp.max(opinions.votes, axis=1, keepdims=True)]
+    return xp.concat([*parts, xp.log(opinions.n_answers) / 3], axis=1)
 
 
 def entropy(shares: Array) -> Array:
     """Over the last axis, 1 where all are the same."""
     xp = namespace(shares)
-    n_classes = shares.shape[-1]
-    total = -xp.sum(shares * xp.log(shares.clip(1e-12, None)), axis=-1)
-    return total / math.log(n_classes)
-
-
-def _log(xp: Any, rows: Array) -> Array:
-    return _clipped(xp.log(rows.clip(1e-9, None)))
+    return -xp.sum(shares * xp.log(shares.clip(1e-12, None)), axis=-1) / math.log(shares.shape[-1])
 
 
 def _clipped(logs: Array) -> Array:
@@ -177,9 +157,9 @@ def _clipped(logs: Array) -> Array:
     return logs.clip(LOWEST_LOG, 0.0)
 
 
+# What a vote counts as a probability where votes are averaged; the rest is spread over all classes, so that no class
+# is impossible because nobody votes for it.
 VOTE = 0.98
-"""What a vote counts as a probability where votes are averaged; the rest is spread over all classes, so that no class
-is impossible because nobody votes for it."""
 
 
 class Opinions(NamedTuple):
@@ -201,15 +181,19 @@ class ExpertSums(NamedTuple):
     The sums of several members are the sum of theirs, which is how explanations ask for the answer of some members.
     """
 
-    answers: npt.NDArray[np.floating]
-    n_answers: npt.NDArray[np.floating]  # (items, 1)
-    weighted: npt.NDArray[np.floating]
-    weights: npt.NDArray[np.floating]  # (items, 1)
-    translation: npt.NDArray[np.floating]  # the scores without the prior
-    combination: npt.NDArray[np.floating]  # likewise
-    votes: npt.NDArray[np.floating]
-    n_votes: npt.NDArray[np.floating]  # (items, 1)
-    evidence: npt.NDArray[np.floating]  # (items, networks × classes)
+    answers: Rows
+    n_answers: Rows  # (items, 1)
+    weighted: Rows
+    weights: Rows  # (items, 1)
+    translation: Rows  # the scores without the prior
+    combination: Rows  # likewise
+    votes: Rows
+    n_votes: Rows  # (items, 1)
+    evidence: Rows  # (items, networks × classes)
+
+    def of_some(self, is_in: FloatArray) -> ExpertSums:
+        """The sums of some items, as of one (coalitions, …), given which (coalitions, items)."""
+        return ExpertSums(*(is_in @ part for part in self))
 
 
 @final
@@ -221,7 +205,6 @@ class Experts:
     is_hard: npt.NDArray[np.bool_]  # (members,): who gives votes alone, as labels or as one-hot rows
     translation: Scores  # of probabilities
     combination: Scores  # of votes
-    powers: FloatArray  # (networks, members, 2): of a member's logarithms and of its vote's, in the evidence
 
     @cached_property
     def of_votes(self) -> FloatArray:
@@ -229,9 +212,7 @@ class Experts:
         table = self.combination.weights + self.combination.bias[:, :, None]
         return np.asarray(table.transpose(0, 2, 1).reshape(-1, len(self.combination.log_prior)))
 
-    def softened(
-        self, features: tuple[Features, ...], weights: FloatArray
-    ) -> tuple[npt.NDArray[np.floating], npt.NDArray[np.floating]]:
+    def softened(self, features: tuple[Features, ...], weights: FloatArray) -> tuple[Rows, Rows]:
         """A weighted sum of probabilities (items, classes), a vote counting as `VOTE`, and its weight (items, 1)."""
         total, behind = _pooled(features, weights)
         if self.is_hard.any():
@@ -258,10 +239,13 @@ class Experts:
 
 @final
 class Reading:
-    """The experts' opinions of some items, chunk by chunk."""
+    """The experts' opinions of some items, chunk by chunk.
 
-    def __init__(self, experts: Experts, reader: Reader) -> None:
-        self.experts = experts
+    `powers` (networks, members, 2) are those of a member's logarithms and of its vote's, in the evidence for a network.
+    """
+
+    def __init__(self, experts: Experts, reader: Reader, powers: FloatArray | None = None) -> None:
+        self.experts, self._powers = experts, powers
         self._translation = reader.layer(experts.translation)
         self._of_votes = experts.of_votes  # made here and not when first needed, because threads share it
 
@@ -284,28 +268,25 @@ class Reading:
             self._evidence(features, votes).astype(answers.dtype, copy=False),
         )
 
-    def product(self, chunk: ReadChunk, powers: FloatArray) -> npt.NDArray[np.floating]:
+    def product(self, chunk: ReadChunk, powers: FloatArray) -> Rows:
         """The logarithm of the members' probabilities, each to a power, multiplied (items, classes); not of votes.
 
         It is what they would mean if members were right as often as they say, and erred independently.
         """
-        soft = tuple(part for part in chunk.features() if not isinstance(part, LabelFeatures))
+        logs = [_with_logs(part, chunk.n_classes) for part in chunk.features() if not isinstance(part, LabelFeatures)]
         scores = np.zeros((chunk.n_items, chunk.n_classes))
-        if soft:
-            logs = tuple(_with_logs(part, chunk.n_classes) for part in soft)
+        if logs:
             scores = scores + _pooled_logs(logs, np.where(self.experts.is_hard, 0.0, powers))
-        shifted = scores - scores.max(axis=1, keepdims=True)
-        return np.asarray(shifted - np.log(np.exp(shifted).sum(axis=1, keepdims=True)))
+        return np.asarray(log_softmax(scores, axis=1))
 
-    def _evidence(self, features: tuple[Features, ...], votes: LabelFeatures) -> npt.NDArray[np.floating]:
+    def _evidence(self, features: tuple[Features, ...], votes: LabelFeatures) -> Rows:
         """The members' own logarithms and their votes' log-likelihoods, as each network weighs them."""
-        powers = self.experts.powers
-        if not len(powers):
+        if self._powers is None:
             return np.empty((votes.matrix.shape[0], 0))
-        logs = tuple(_with_logs(part, votes.n_classes) for part in features)
+        logs = [_with_logs(part, votes.n_classes) for part in features]
         member = votes.matrix.indices // votes.n_classes
         parts = []
-        for of_logs, of_votes in powers.transpose(0, 2, 1):
+        for of_logs, of_votes in self._powers.transpose(0, 2, 1):
             weighed = (votes.matrix.data * of_votes[member], votes.matrix.indices, votes.matrix.indptr)
             by_vote = times(sparse.csr_array(weighed, shape=votes.matrix.shape), self._of_votes)
             parts.append(_pooled_logs(logs, of_logs) + by_vote)
@@ -322,29 +303,23 @@ def _with_logs(part: Features, n_classes: int) -> Features:
     return part if isinstance(part, LabelFeatures) else replace(part, values=soft_logs(part.values, n_classes))
 
 
-def _pooled(
-    features: tuple[Features, ...], weights: FloatArray
-) -> tuple[npt.NDArray[np.floating], npt.NDArray[np.floating]]:
+def _pooled(features: tuple[Features, ...], weights: FloatArray) -> tuple[Rows, Rows]:
     """The weighted sum of the rows of each item (items, classes), and the weight behind it (items, 1)."""
-    parts = [tuple(to_numpy(part) for part in some.pool(weights)) for some in features]
-    total, behind = parts[0]
-    for more, more_behind in parts[1:]:
-        total, behind = total + more, behind + more_behind
+    parts = [[to_numpy(part) for part in some.pool(weights)] for some in features]
+    total, behind = (reduce(add, part) for part in zip(*parts, strict=True))
     return total, behind
 
 
-def _pooled_logs(logs: tuple[Features, ...], weights: FloatArray) -> npt.NDArray[np.floating]:
+def _pooled_logs(logs: Sequence[Features], weights: FloatArray) -> Rows:
     """The weighted sum of the logarithms of each item (items, classes); those of labels are without a constant."""
-    parts = [to_numpy(part.pool(weights)[0]) for part in logs]
-    n_classes = parts[0].shape[1]
-    of_vote = np.log1p(VOTE * n_classes / (1 - VOTE))  # what a vote adds to the logarithm of its class
-    return np.asarray(
-        sum(of_vote * rows if isinstance(part, LabelFeatures) else rows for part, rows in zip(logs, parts, strict=True))
-    )
+    parts = []
+    for part in logs:
+        rows = to_numpy(part.pool(weights)[0])
+        of_vote = np.log1p(VOTE * rows.shape[1] / (1 - VOTE))  # what a vote adds to the logarithm of its class
+        parts.append(of_vote * rows if isinstance(part, LabelFeatures) else rows)
+    return np.asarray(sum(parts))
 
 
-def _log_posterior(scores: npt.NDArray[np.floating], of: Scores) -> npt.NDArray[np.floating]:
+def _log_posterior(scores: Rows, of: Scores) -> Rows:
     """The logarithm of the softmax of scores (items, classes), the prior added, in their precision."""
-    shifted = scores + of.log_prior.astype(scores.dtype, copy=False)
-    shifted -= shifted.max(axis=1, keepdims=True)
-    return np.asarray(shifted - np.log(np.exp(shifted).sum(axis=1, keepdims=True)))
+    return np.asarray(log_softmax(scores + of.log_prior.astype(scores.dtype, copy=False), axis=1))

@@ -13,13 +13,16 @@ trains it; the weights come with the package.
 
 from __future__ import annotations
 
+import os
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
-from functools import cache, cached_property
+from functools import cache, cached_property, partial
 from importlib.resources import as_file, files
-from typing import TYPE_CHECKING, Any, NamedTuple, final
+from typing import Annotated, Any, NamedTuple, final, get_type_hints
 from zlib import crc32
 
 import numpy as np
+import numpy.typing as npt
 
 from consilience.aggregators.consensus.learned.experts import (
     CLASS_TRAITS,
@@ -33,6 +36,7 @@ from consilience.aggregators.consensus.learned.experts import (
     PAIR_FEATURES,
     PANEL_TRAITS,
     VOTE,
+    Experts,
     ExpertSums,
     Opinions,
     Reading,
@@ -45,73 +49,57 @@ from consilience.aggregators.consensus.learned.experts import (
     soft_logs,
 )
 from consilience.answering.linear import by_answer
-from consilience.answering.rule import AbstractExplained, AbstractRule, Evidence, RuleForm, side_by_side
+from consilience.answering.rule import AbstractRule, Evidence, Explained, GivenRows, RuleForm, side_by_side
 from consilience.data.answers import is_largest
-from consilience.data.predictions import apart, example_of
+from consilience.data.predictions import Predictions, apart, example_of
 from consilience.maths.shapley import shapley_values
-from consilience.passes.reader import Reader
+from consilience.passes.reader import ReadChunk, Reader
 from consilience.system.arrays import Array, FloatArray, like_array, namespace, to_numpy
 from consilience.system.untrusted import damaged, read_weights, sealed
 
-if TYPE_CHECKING:
-    import os
-    from collections.abc import Callable, Mapping
-
-    import numpy.typing as npt
-
-    from consilience.aggregators.consensus.learned.experts import Experts
-    from consilience.answering.rule import GivenRows
-    from consilience.data.predictions import Predictions
-    from consilience.maths.em import Scores
-    from consilience.passes.reader import ReadChunk
-
-NETWORK_VERSION = 2
-"""Of the features and of the form of the network: other weights are refused."""
-
+NETWORK_VERSION = 2  # of the features and of the form of the network: other weights are refused
+# What a file of weights must have been trained with.
 TRAINED_NAMES = (*FEATURE_NAMES, *(f"member: {name}" for name in MEMBER_TRAITS))
-"""What a file of weights must have been trained with."""
 
 NETWORK_FILE = "weights.npz"
 
+# Traits are clamped to so many standard deviations of those in training: beyond, nothing was learned. The features of
+# items are bounded as they are.
 MOST_DEVIATIONS = 5.0
-"""Traits are clamped to so many standard deviations of those in training: beyond, nothing was learned. The features of
-items are bounded as they are."""
-
-MOST_LEARNED = 0.98
-"""The largest share of the learned answer; the average has the rest."""
-
-N_SMALL = 24
-"""Hidden units of the two small networks, which see traits alone."""
-
+MOST_LEARNED = 0.98  # the largest share of the learned answer; the average has the rest
+N_SMALL = 24  # hidden units of the two small networks, which see traits alone
+# About how many hidden numbers are computed at a time: they stay in the processor's cache.
 HIDDEN_AT_ONCE = 2**19
-"""About how many hidden numbers are computed at a time: they stay in the processor's cache."""
+LEAST_POSTERIOR = 1e-300  # what a posterior of zero counts as under the logarithm
+# Some of the members find no class less probable: one who rules it out alone would otherwise drown all others.
+LEAST_OF_SOME = 1e-9
 
 
 @final
 @dataclass(frozen=True, slots=True, eq=False)
 class Network:
-    """The weights of a few networks, whose answers are averaged; the first axis of each array is the network."""
+    """The weights of a few networks, whose answers are averaged, each an array of the axes named beside it."""
 
-    mean: FloatArray  # (features,): of training
-    deviation: FloatArray  # (features,)
-    lowest: FloatArray  # (panel features,): the range that training has seen
-    highest: FloatArray
-    first: FloatArray  # (networks, features, hidden)
-    first_bias: FloatArray  # (networks, hidden)
-    second: FloatArray  # (networks, 2 hidden, hidden): of a class, and of the mean over classes
-    second_bias: FloatArray
-    last: FloatArray  # (networks, hidden, 2): the score, and the gate
-    last_bias: FloatArray  # (networks, 2)
-    mixture: FloatArray  # (networks, mixed): of the experts' logarithms, then of the classes' shares
-    panel_first: FloatArray  # (networks, panel features, hidden): what the panel adds to the mixture and to the gate
-    panel_bias: FloatArray  # (networks, hidden)
-    panel_last: FloatArray  # (networks, hidden, mixed + 1)
-    member_mean: FloatArray  # (member features,): of training
-    member_deviation: FloatArray
-    member_first: FloatArray  # (networks, member features + panel features, hidden)
-    member_bias: FloatArray  # (networks, hidden)
-    member_last: FloatArray  # (networks, hidden, 2): the powers of a member's logarithms and of its vote
-    member_last_bias: FloatArray  # (networks, 2)
+    mean: Annotated[FloatArray, "features"]  # of training
+    deviation: Annotated[FloatArray, "features"]
+    lowest: Annotated[FloatArray, "panel"]  # the range that training has seen of the panel's features
+    highest: Annotated[FloatArray, "panel"]
+    first: Annotated[FloatArray, "networks features hidden"]
+    first_bias: Annotated[FloatArray, "networks hidden"]
+    second: Annotated[FloatArray, "networks twice-hidden hidden"]  # of a class, and of the mean over classes
+    second_bias: Annotated[FloatArray, "networks hidden"]
+    last: Annotated[FloatArray, "networks hidden two"]  # the score, and the gate
+    last_bias: Annotated[FloatArray, "networks two"]
+    mixture: Annotated[FloatArray, "networks mixed"]  # of the experts' logarithms, then of the classes' shares
+    panel_first: Annotated[FloatArray, "networks panel small"]  # what the panel adds to the mixture and to the gate
+    panel_bias: Annotated[FloatArray, "networks small"]
+    panel_last: Annotated[FloatArray, "networks small mixed-and-gate"]
+    member_mean: Annotated[FloatArray, "member"]  # of training
+    member_deviation: Annotated[FloatArray, "member"]
+    member_first: Annotated[FloatArray, "networks member-and-panel small"]
+    member_bias: Annotated[FloatArray, "networks small"]
+    member_last: Annotated[FloatArray, "networks small two"]  # the powers of a member's logarithms and of its vote
+    member_last_bias: Annotated[FloatArray, "networks two"]
 
     def checksum(self) -> int:
         """What tells these weights from others."""
@@ -150,10 +138,8 @@ class Network:
         n_hidden = self.first.shape[2]
         by_feature = self.first / self.deviation[None, :, None]  # of features as they are
 
-        def clamped(values: FloatArray, rows: Any) -> FloatArray:
-            most = MOST_DEVIATIONS * self.deviation[rows]
-            return np.asarray(np.clip(values - self.mean[rows], -most, most))
-
+        most = MOST_DEVIATIONS * self.deviation[classes]
+        of_classes = np.clip(traits.classes - self.mean[classes], -most, most) @ by_feature[:, classes]
         of_panel = self._panel(traits) @ self.first[:, panel]
         hidden = np.maximum(self._panel(traits) @ self.panel_first + self.panel_bias, 0)
         added = (hidden[:, None] @ self.panel_last)[:, 0]  # (networks, mixed + 1)
@@ -164,7 +150,7 @@ class Network:
             trust=np.asarray(MOST_LEARNED * trust),
             by_pair=by_feature[:, pair],
             by_item=by_feature[:, items],
-            of_class=constant + clamped(traits.classes, classes) @ by_feature[:, classes],
+            of_class=constant + of_classes,
             of_itself=self.second[:, :n_hidden],
             of_mean=self.second[:, n_hidden:],
             second_bias=self.second_bias,
@@ -247,18 +233,14 @@ def _learned(prepared: Prepared, pair: Array, opinions: Opinions, average: Array
         scores += found[:, :, 0] + of_mixture + xp.matrix_transpose(chosen(evidence, places))
         opening = xp.mean(found[:, :, 1], axis=0) + prepared.gate_bias[network]
         gate = prepared.trust / (1 + xp.exp(-opening))
-        total += (gate * mass) * _softmax(xp, scores) + (1 - gate) * average
+        likely = xp.exp(scores - xp.max(scores, axis=0))
+        total += (gate * mass) * (likely / xp.sum(likely, axis=0)) + (1 - gate) * average
     return xp.matrix_transpose(total / n_networks)
 
 
 def _positive(xp: Any, values: Array) -> Array:
     """The values, or 0 where they are negative; NumPy's are overwritten."""
     return np.maximum(values, 0, out=values) if isinstance(values, np.ndarray) else xp.relu(values)
-
-
-def _softmax(xp: Any, scores: Array) -> Array:
-    exponentials = xp.exp(scores - xp.max(scores, axis=0))
-    return exponentials / xp.sum(exponentials, axis=0)
 
 
 def _put(xp: Any, rows: Array, places: Array, values: Array) -> Array:
@@ -304,28 +286,13 @@ def read(path: str | os.PathLike[str]) -> Network:
 
 def _sizes(first: tuple[int, ...]) -> dict[str, tuple[int, ...]]:
     n_networks, _, n_hidden = (*first, 0, 0, 0)[:3]
-    return {
-        "first": (n_networks, len(FEATURE_NAMES), n_hidden),
-        "mean": (len(FEATURE_NAMES),),
-        "deviation": (len(FEATURE_NAMES),),
-        "lowest": (len(PANEL_TRAITS),),
-        "highest": (len(PANEL_TRAITS),),
-        "first_bias": (n_networks, n_hidden),
-        "second": (n_networks, 2 * n_hidden, n_hidden),
-        "second_bias": (n_networks, n_hidden),
-        "last": (n_networks, n_hidden, 2),
-        "last_bias": (n_networks, 2),
-        "mixture": (n_networks, N_LOGS + N_SHARES),
-        "panel_first": (n_networks, len(PANEL_TRAITS), N_SMALL),
-        "panel_bias": (n_networks, N_SMALL),
-        "panel_last": (n_networks, N_SMALL, N_LOGS + N_SHARES + 1),
-        "member_mean": (len(MEMBER_TRAITS),),
-        "member_deviation": (len(MEMBER_TRAITS),),
-        "member_first": (n_networks, len(MEMBER_TRAITS) + len(PANEL_TRAITS), N_SMALL),
-        "member_bias": (n_networks, N_SMALL),
-        "member_last": (n_networks, N_SMALL, 2),
-        "member_last_bias": (n_networks, 2),
-    }
+    n_mixed, n_member, n_panel = N_LOGS + N_SHARES, len(MEMBER_TRAITS), len(PANEL_TRAITS)
+    lengths = {"networks": n_networks, "hidden": n_hidden, "twice-hidden": 2 * n_hidden, "small": N_SMALL, "two": 2}
+    lengths |= {"features": len(FEATURE_NAMES), "panel": n_panel, "member": n_member}
+    lengths |= {"member-and-panel": n_member + n_panel, "mixed": n_mixed, "mixed-and-gate": n_mixed + 1}
+    axes = {name: hint.__metadata__[0] for name, hint in get_type_hints(Network, include_extras=True).items()}
+    sizes = {name: tuple(lengths[axis] for axis in named.split()) for name, named in axes.items()}
+    return {"first": sizes["first"], **sizes}
 
 
 # ---- the rule -------------------------------------------------------------------------------------------
@@ -368,13 +335,13 @@ class LearnedRule(AbstractRule):
         return replace(self, traits=self.traits._replace(classes=classes, panel=panel), log_weights=0.0)
 
     @cached_property
-    def weighed(self) -> Experts:
-        """The experts, with the members' evidence as the network weighs it."""
-        return replace(self.experts, powers=self.network.powers(self.traits))
+    def powers(self) -> FloatArray:
+        """What each network multiplies the evidence of each member by (networks, members, 2)."""
+        return self.network.powers(self.traits)
 
     def answer(self, reader: Reader) -> Callable[[ReadChunk], Array]:
         """A function from each chunk to its posterior (items, classes)."""
-        reading = Reading(self.weighed, reader)
+        reading = Reading(self.experts, reader, self.powers)
         example = example_of(reader.predictions)
         prepared = self.prepared
 
@@ -387,19 +354,46 @@ class LearnedRule(AbstractRule):
 
         return weighed
 
-    def explained(self, one: Predictions) -> ExplainedLearned:
-        """The only item of some predictions, with what tips its answer."""
-        return ExplainedLearned(self, one)
+    def explained(self, one: Predictions) -> Explained:
+        """The only item of some predictions, with the Shapley values of the members, each at its most probable class.
 
-    @property
-    def needs_double(self) -> bool:
-        """The experts' logarithms are floored, so that rounding does not show."""
-        return False
+        They tip the answer that there would be if nobody had stated class shares; what these change comes on top.
+        """
+        log_posterior, log_untold = (
+            np.log(np.maximum(to_numpy(rule.posterior(one))[0].astype(np.float64), LEAST_POSTERIOR))
+            for rule in (self, self.untold)
+        )
+        said = one.to_array()[:, 0]
+        members = np.flatnonzero(~np.isnan(said[:, 0]))
+        reader = Reader(apart(one), chunk_size=len(members))  # whose items are the members
+        sums = Reading(self.experts, reader, self.untold.powers).sums(reader.chunks[0])
 
-    @property
-    def log_shares(self) -> FloatArray:
-        """How frequent each class is, as translation has it (classes,): what is known before anybody answers."""
-        return np.asarray(self.traits.classes[:, CLASS_TRAITS.index("share in translation")])
+        def evidence(first: int, second: int) -> Evidence:
+            log_shares = self.traits.classes[:, CLASS_TRAITS.index("share in translation")]
+            prior, untold, told = (
+                float(logs[first] - logs[second]) for logs in (log_shares, log_untold, log_posterior)
+            )
+            value = partial(self.untold.log_odds_of_some, sums, [first, second])
+            by_probability = np.zeros(said.shape)
+            by_probability[members, said[members].argmax(axis=1)] = shapley_values(value, len(members), prior, untold)
+            logs = pair_features(self.experts.opinions(sums.of_some(np.ones((1, len(members))))), None)[0, :, :N_LOGS]
+            gaps = (logs[first] - logs[second]).tolist()
+            experts = {name.removeprefix("log "): gap for name, gap in zip(PAIR_FEATURES, gaps, strict=False)}
+            return Evidence(prior, by_probability, np.zeros(len(said)), told - untold, experts)
+
+        return Explained(log_posterior, evidence)
+
+    def log_odds_of_some(self, sums: ExpertSums, pair: list[int], is_in: npt.NDArray[np.bool_]) -> FloatArray:
+        """The log-odds of two classes (coalitions,) where some members answer, given who (coalitions, members).
+
+        `sums` are of an item's members, one each.
+        """
+        result, step = np.empty(len(is_in)), max(1, HIDDEN_AT_ONCE // max(is_in.shape[1], sums.answers.shape[1]))
+        for start in range(0, len(is_in), step):
+            opinions = self.experts.opinions(sums.of_some(is_in[start : start + step].astype(np.float64)))
+            logs = np.log(np.maximum(answer(self.prepared, opinions)[:, pair], LEAST_OF_SOME))
+            result[start : start + step] = logs[:, 0] - logs[:, 1]
+        return result
 
     @property
     def n_numbers(self) -> int:
@@ -407,35 +401,31 @@ class LearnedRule(AbstractRule):
         return (2 + len(self.network.first)) * self.experts.translation.weights.size
 
     def form(self) -> RuleForm:
-        """The rule for torch and ONNX."""
-        experts = self.weighed
-        table, bias, prior = _tables(experts.translation)
-        votes, combination_prior = experts.of_votes, experts.combination.log_prior
-        numbers = {f"network_{name}": value for name, value in self.prepared._asdict().items()}
-        numbers |= {
-            "member_weights": experts.member_weights[:, None, None],
-            "is_hard": experts.is_hard.astype(np.float64)[:, None, None],
-            "translation_table": table,
-            "translation_bias": bias,
-            "translation_prior": prior,
-            "combination_table": votes - votes.max(axis=1, keepdims=True),
-            "combination_prior": combination_prior - combination_prior.max(),
-            "powers": experts.powers.reshape(len(experts.powers), -1, 1, 1, 2),
-        }
-        return RuleForm(numbers, _answer)
+        """The rule for torch and ONNX. The experts' logarithms are floored, so that single precision does not show."""
+        experts, translation, n_classes = self.experts, self.experts.translation, len(self.traits.classes)
 
+        def apart(numbers: FloatArray, axis: int) -> FloatArray:
+            """Without what all classes have in common: softmax ignores it, and it costs precision."""
+            return np.asarray(numbers - numbers.max(axis=axis, keepdims=True))
 
-def _tables(scores: Scores) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Weights, bias and prior without what all classes have in common: softmax ignores it, and it costs precision."""
-    weights = scores.weights - scores.weights.max(axis=1, keepdims=True)
-    bias = scores.bias - scores.bias.max(axis=1, keepdims=True)
-    table = weights.transpose(0, 2, 1).reshape(-1, len(scores.log_prior))
-    return table, bias, scores.log_prior - scores.log_prior.max()
+        return RuleForm(
+            {
+                **{f"network_{name}": value for name, value in self.prepared._asdict().items()},
+                "member_weights": experts.member_weights[:, None, None],
+                "is_hard": experts.is_hard.astype(np.float64)[:, None, None],
+                "translation_table": apart(translation.weights, 1).transpose(0, 2, 1).reshape(-1, n_classes),
+                "translation_bias": apart(translation.bias, 1),
+                "translation_prior": apart(translation.log_prior, 0),
+                "combination_table": apart(experts.of_votes, 1),
+                "combination_prior": apart(experts.combination.log_prior, 0),
+                "powers": self.powers.reshape(len(self.powers), -1, 1, 1, 2),
+            },
+            _answer,
+        )
 
 
 def _answer(numbers: Mapping[str, Array], rows: GivenRows) -> Array:
-    prepared = Prepared(*(numbers[f"network_{name}"] for name in Prepared._fields))
-    return answer(prepared, _opinions(numbers, rows))
+    return answer(Prepared(*(numbers[f"network_{name}"] for name in Prepared._fields)), _opinions(numbers, rows))
 
 
 def _opinions(numbers: Mapping[str, Array], rows: GivenRows) -> Opinions:
@@ -467,67 +457,3 @@ def _opinions(numbers: Mapping[str, Array], rows: GivenRows) -> Opinions:
         n_answers=n_answers,
         n_votes=n_votes,
     )
-
-
-LEAST_POSTERIOR = 1e-300
-"""What a posterior of zero counts as under the logarithm."""
-
-LEAST_OF_SOME = 1e-9
-"""Some of the members find no class less probable: one who rules it out alone would otherwise drown all others."""
-
-
-@final
-class ExplainedLearned(AbstractExplained):
-    """One item, answered by the learned rule.
-
-    Members tip the answer that there would be if nobody had stated class shares; what these change comes on top.
-    """
-
-    def __init__(self, rule: LearnedRule, one: Predictions) -> None:
-        self.rule = rule.untold
-        self.log_posterior, self._before = (
-            np.log(np.maximum(to_numpy(some.posterior(one))[0].astype(np.float64), LEAST_POSTERIOR))
-            for some in (rule, self.rule)
-        )
-        said = one.to_array()[:, 0]
-        self._members = np.flatnonzero(~np.isnan(said[:, 0]))
-        self._first_choices = said[self._members].argmax(axis=1)
-        self._shape = said.shape
-        reader = Reader(apart(one), chunk_size=len(self._members))  # whose items are the members
-        self._sums = Reading(self.rule.weighed, reader).sums(reader.chunks[0])
-
-    def evidence(self, first: int, second: int) -> Evidence:
-        """The Shapley values of the members, each at the class that it finds most probable."""
-        prepared = self.rule.prepared
-        prior, before, log_odds = (
-            float(logs[first] - logs[second]) for logs in (self.rule.log_shares, self._before, self.log_posterior)
-        )
-
-        def value(is_in: npt.NDArray[np.bool_]) -> FloatArray:
-            return self._log_odds(prepared, is_in, [first, second])
-
-        by_probability = np.zeros(self._shape)
-        by_probability[self._members, self._first_choices] = shapley_values(value, len(self._members), prior, before)
-        return Evidence(prior, by_probability, np.zeros(self._shape[0]), log_odds - before)
-
-    def experts(self, first: int, second: int) -> dict[str, float]:
-        """What each expert alone says for the first class against the second, as the network sees it."""
-        opinions = self._opinions(np.ones((1, len(self._members))))
-        logs = pair_features(opinions, None)[0, :, :N_LOGS]
-        gaps = (logs[first] - logs[second]).tolist()
-        return {name.removeprefix("log "): gap for name, gap in zip(PAIR_FEATURES[:N_LOGS], gaps, strict=True)}
-
-    def _log_odds(self, prepared: Prepared, is_in: npt.NDArray[np.bool_], pair: list[int]) -> FloatArray:
-        """The log-odds of two classes where only some members answer (coalitions,), given who (coalitions, members)."""
-        step = max(1, HIDDEN_AT_ONCE // max(self._shape))
-        result = np.empty(len(is_in))
-        for start in range(0, len(is_in), step):
-            some = slice(start, start + step)
-            opinions = self._opinions(is_in[some].astype(np.float64))
-            logs = np.log(np.maximum(answer(prepared, opinions)[:, pair], LEAST_OF_SOME))
-            result[some] = logs[:, 0] - logs[:, 1]
-        return result
-
-    def _opinions(self, is_in: FloatArray) -> Opinions:
-        """What the experts say where some members answer."""
-        return self.rule.weighed.opinions(ExpertSums(*(is_in @ part for part in self._sums)))

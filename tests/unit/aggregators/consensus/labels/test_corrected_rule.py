@@ -76,7 +76,7 @@ def test_evidence_adds_up_exactly(rule, array, item):
     np.testing.assert_allclose(np.exp(explained.log_posterior), rule.posterior(one)[0], rtol=1e-9)
     for first in range(N_CLASSES):
         for second in range(N_CLASSES):
-            prior, by_probability, normalizer, _ = explained.evidence(first, second)
+            prior, by_probability, normalizer, *_ = explained.evidence(first, second)
             log_odds = explained.log_posterior[first] - explained.log_posterior[second]
             assert prior + by_probability.sum() + normalizer.sum() == pytest.approx(log_odds, abs=1e-9)
 
@@ -85,4 +85,5 @@ def test_what_the_inner_rule_knows_is_passed_on(correction):
     inner = LinearRule(np.ones(N_MEMBERS), np.array([True, False, True]), chunk_size=7)
     rule = CorrectedRule(inner, correction)
     assert rule.is_label is inner.is_label
-    assert (rule.chunk_size, rule.needs_double, rule.n_numbers) == (7, inner.needs_double, inner.n_numbers)
+    assert (rule.chunk_size, rule.n_numbers) == (7, inner.n_numbers)
+    assert rule.form().needs_double == inner.form().needs_double

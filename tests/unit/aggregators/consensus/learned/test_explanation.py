@@ -8,7 +8,13 @@ import pytest
 
 import consilience as cs
 from consilience.aggregators.consensus.labels.corrected_rule import CorrectedRule
-from consilience.aggregators.consensus.learned.experts import LOWEST_LOG, MOST_CANDIDATES, N_LOGS, PAIR_FEATURES
+from consilience.aggregators.consensus.learned.experts import (
+    CLASS_TRAITS,
+    LOWEST_LOG,
+    MOST_CANDIDATES,
+    N_LOGS,
+    PAIR_FEATURES,
+)
 from consilience.maths.shapley import MOST_EXACT, exact_values
 
 from simulate import softmax_members
@@ -26,7 +32,7 @@ def fitted(rng, n_members=4, n_classes=3, missing=0.0, n_labels=0):
 def by_loops(model, array, item, first, second):
     """The definition: the rule answers the item once for each set of members."""
     rule, n_members = model.rule(), len(array)
-    log_prior = rule.log_shares
+    log_prior = rule.traits.classes[:, CLASS_TRAITS.index("share in translation")]
 
     def worth(some):
         if not some:
@@ -72,7 +78,7 @@ def test_every_pair_of_classes(rng):
     explained = model.rule().explained(cs.Predictions(array[:, [2]]))
     for first in range(3):
         for second in range(3):
-            prior, by_probability, normalizer, _ = explained.evidence(first, second)
+            prior, by_probability, normalizer, *_ = explained.evidence(first, second)
             log_odds = explained.log_posterior[first] - explained.log_posterior[second]
             assert prior + by_probability.sum() == pytest.approx(log_odds, abs=EXACT)
             back = explained.evidence(second, first)

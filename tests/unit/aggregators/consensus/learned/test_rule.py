@@ -36,7 +36,7 @@ def test_several_members_and_items_are_trusted(fitted):
 def test_rules_hold_the_numbers_of_their_experts(fitted):
     rule = fitted.rule()
     assert rule.n_numbers == (2 + 2) * 3 * 4 * 4  # two experts, and two networks
-    assert not rule.is_label.any() and not rule.needs_double
+    assert not rule.is_label.any() and not rule.form().needs_double
 
 
 @pytest.mark.parametrize("precision", [np.float32, np.float64])
