@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from itertools import compress
-from typing import TYPE_CHECKING, Any, NamedTuple, final
+from typing import Any, NamedTuple, TypeAlias, final
 
 import numpy as np
+import numpy.typing as npt
 
 from consilience.data.axes import Axis, listed, some
 from consilience.data.names import (
@@ -24,17 +25,9 @@ from consilience.data.names import (
     text_of,
     texts_of,
 )
-from consilience.data.tables.told import EXACT, MEASURES, UNNAMED, first_named, is_id, rank, role_of
+from consilience.data.tables.told import EXACT, MEASURES, UNNAMED, Role, first_named, is_id, rank, role_of
+from consilience.system.arrays import FloatArray, IntArray
 from consilience.system.errors import InvalidPredictions, polars
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
-
-    import numpy.typing as npt
-
-    from consilience.data.tables.told import Role
-    from consilience.system.arrays import FloatArray, IntArray
-
 
 NUMBER = re.compile(f"{WRITTEN_NUMBER.pattern}|[-+]?inf")
 PLAIN = r"^\s*[-+]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][-+]?[0-9]{1,3})?\s*$"
@@ -124,7 +117,11 @@ def coded_text(size: int, part: Callable[[int, int], Any]) -> Coded:
     return coder.coded()
 
 
-def parsed_text(series: Any) -> tuple[FloatArray, Notation] | None:
+Parsed: TypeAlias = tuple[FloatArray, Notation]
+"""Cells as numbers, NaN where there is none, and how they are written."""
+
+
+def parsed_text(series: Any) -> Parsed | None:
     """The numbers in a polars series of text; None unless all are written with digits and points."""
     given = series.drop_nulls()
     if not len(given) or not given.head(FIRST).str.contains(PLAIN).all() or not given.str.contains(PLAIN).all():
@@ -138,21 +135,20 @@ def parsed_text(series: Any) -> tuple[FloatArray, Notation] | None:
     return numbers.fill_null(float("nan")).to_numpy(), notation
 
 
-def parsed_values(coded: Coded) -> tuple[FloatArray, Notation] | None:
-    """Numbers from the different values, and how they are written; None if some are none, or written in two ways."""
-    if not all(map(_is_written_number, coded.values)):
-        return None
+def parsed_values(coded: Coded) -> Parsed | None:
+    """Numbers from the different values, and how they are written; None if some are none."""
     given = {place: value for place, value in enumerate(coded.values) if not is_absent(value)}
     texts = [value.strip() for value in given.values() if isinstance(value, str)]
+    if not all(map(NUMBER.fullmatch, texts)) or sum(map(is_number, given.values())) + len(texts) < len(given):
+        return None
     numbers = np.full(len(coded.values) + 1, np.nan)
     numbers[list(given)] = [float(str(value).strip().rstrip(" %").replace(",", ".")) for value in given.values()]
-    return numbers[coded.codes], _notation(texts, all_points=bool(given) and all("." in str(v) for v in given.values()))
-
-
-def _is_written_number(value: Any) -> bool:
-    if isinstance(value, str):
-        return value in ABSENT or NUMBER.fullmatch(value.strip()) is not None
-    return is_number(value)
+    commas, points, signs = ([text for text in texts if mark in text] for mark in ",.%")
+    plain = [text for text in texts if "%" not in text and text.strip("0.,")]
+    are_thousands = bool(commas) and all(map(THOUSANDS.fullmatch, commas))
+    comma, point, sign, other = (min(found, default=None) for found in (commas, points, signs, plain))
+    all_points = bool(given) and all("." in str(value) for value in given.values())
+    return numbers[coded.codes], Notation(comma, point, sign, other, all_points, are_thousands)
 
 
 def has_fractions(numbers: FloatArray) -> bool:
@@ -171,14 +167,6 @@ def is_number(value: Any) -> bool:
     return isinstance(value, int | float | np.number) and not isinstance(value, bool)
 
 
-def _notation(texts: list[str], *, all_points: bool) -> Notation:
-    commas, points, signs = ([text for text in texts if mark in text] for mark in ",.%")
-    plain = [text for text in texts if "%" not in text and text.strip("0.,")]
-    are_thousands = bool(commas) and all(map(THOUSANDS.fullmatch, commas))
-    comma, point, sign, other = (min(found, default=None) for found in (commas, points, signs, plain))
-    return Notation(comma, point, sign, other, all_points, are_thousands)
-
-
 MARK = re.compile(r"\[(PASS|FAIL|ERROR)[^\]]*\]\s*\S")
 """What a tool puts before an answer to say what it thinks of it."""
 
@@ -189,7 +177,15 @@ NESTED_TEXT, NESTED = re.compile(r"""[\[({]\s*['"]"""), (list, tuple, dict, set,
 def pooled_labels(columns: Sequence[Column], classes: Sequence[Any] | None) -> tuple[IntArray, list[Any]]:
     """The labels (columns, rows) as places among the classes, which columns share, -1 for none, and the classes."""
     coded = [_answers(column, classes) for column in columns]
-    names = _classes([value for own in coded for value in own.values]) if classes is None else listed("class", classes)
+    if classes is None:
+        said = [value for own in coded for value in own.values]
+        check_minus_one(said)
+        names = sorted_names(said)
+        # Whole numbers that a library wrote as 1.0, since others were missing, are 1.
+        if all(isinstance(name, str) and FLOAT_OF_WHOLE.fullmatch(name) for name in names):
+            names = list(map(text_of, names))
+    else:
+        names = listed("class", classes)
     axis = Axis("class", len(names), names)
     places = np.empty((len(columns), columns[0].size), dtype=np.min_scalar_type(-len(names) - 1))
     for row, (own, column) in enumerate(zip(coded, columns, strict=True)):
@@ -200,14 +196,6 @@ def pooled_labels(columns: Sequence[Column], classes: Sequence[Any] | None) -> t
         table = np.array([-1 if place is None else place for place in (*found, None)], dtype=places.dtype)
         places[row] = table[own.codes]
     return places, names
-
-
-def _classes(said: list[Any]) -> list[Any]:
-    """The classes that labels name. Whole numbers that a library wrote as 1.0, since others were missing, are 1."""
-    check_minus_one(said)
-    names = sorted_names(said)
-    are_floats = all(isinstance(name, str) and FLOAT_OF_WHOLE.fullmatch(name) for name in names)
-    return [text_of(name) for name in names] if are_floats else names
 
 
 def _answers(column: Column, classes: Sequence[Any] | None) -> Coded:
@@ -268,8 +256,8 @@ FEW, ROWS_PER_VALUE = 20, 10
 class Column:
     """The cells of a column: different values, and which of them stands in each row.
 
-    `numbers` are given if the source stores numbers; `cells` if these are lists or records. `name_of` says how a value
-    is a name: files name everything by text.
+    `stored` are its numbers if the source stores numbers; `parse` finds them in text. `cells` are given if these are
+    lists or records. `name_of` says how a value is a name: files name everything by text.
     """
 
     def __init__(
@@ -278,15 +266,14 @@ class Column:
         size: int,
         code: Callable[[], Coded],
         *,
-        numbers: FloatArray | None = None,
-        is_float: bool = False,
-        parse: Callable[[], tuple[FloatArray, Notation] | None] | None = None,
+        stored: Parsed | None = None,
+        parse: Callable[[], Parsed | None] = lambda: None,
         cells: Sequence[Any] | None = None,
         name_of: Callable[[Any], Any] = lambda value: value,
     ) -> None:
         self.name, self.size, self.cells, self.name_of = name, size, cells, name_of
         self.is_unnamed = name in UNNAMED  # an index of pandas
-        self._code, self._numbers, self._is_float, self._parse = code, numbers, is_float, parse
+        self._code, self._stored, self._parse = code, stored, parse
 
     @classmethod
     def of_list(cls, name: Any, values: Sequence[Any], name_of: Callable[[Any], Any] = lambda value: value) -> Column:
@@ -318,7 +305,8 @@ class Column:
         """Which value stands in each row, -1 where there is none, and the values in the order they appear."""
         coded = self._code()
         del self._code  # the text can be forgotten, and so it can if numbers come from the different values
-        self._parse = None if len(coded.values) <= self.size / 2 else self._parse
+        if len(coded.values) <= self.size / 2:
+            self._parse = lambda: None
         return coded
 
     @cached_property
@@ -474,53 +462,38 @@ class Column:
     @property
     def numbers(self) -> FloatArray | None:
         """The cells as numbers, NaN where there is none; None if some cell is no number."""
-        return None if self._parsed is None else self._parsed[0]
+        return self._parsed[0]
 
     @property
     def notation(self) -> Notation:
         """How the numbers are written."""
-        return Notation() if self._parsed is None else self._parsed[1]
+        return self._parsed[1]
 
     @cached_property
-    def _parsed(self) -> tuple[FloatArray, Notation] | None:
-        if self._numbers is not None:
-            return self._numbers, Notation(all_points=self._is_float)
-        fast = None if self._parse is None else self._parse()
-        return fast if fast is not None or self.cells is not None else parsed_values(self.coded)
+    def _parsed(self) -> Parsed | tuple[None, Notation]:
+        found = self._stored or self._parse() or (parsed_values(self.coded) if self.cells is None else None)
+        return found or (None, Notation())
 
 
 @final
-class Columns:
-    """Named columns of equal length. `stem` names a member whose file has no other name for it, or is None."""
+class Columns(dict[Any, Column]):
+    """Columns of equal length by their names. `stem` names a member whose file has no other name for it, or is None."""
 
     def __init__(self, columns: Mapping[Any, Column], *, stem: str | None = None) -> None:
-        self._columns: dict[Any, Column] = dict(columns)
+        super().__init__(columns)
         self.stem = stem
-        self.all = list(self._columns.values())
+        self.all = list(self.values())
         self.n_rows = self.all[0].size if self.all else 0
-        self._keys: dict[frozenset[Any], tuple[IntArray, int]] = {}
-
-    def __getitem__(self, name: Any) -> Column:
-        return self._columns[name]
-
-    def __contains__(self, name: object) -> bool:
-        return name in self._columns
-
-    def __iter__(self) -> Iterator[Any]:
-        return iter(self._columns)
-
-    def __len__(self) -> int:
-        return len(self._columns)
+        self._numbered: dict[frozenset[Any], tuple[IntArray, int]] = {}
 
     def kept(self, names: Iterable[Any]) -> Columns:
         """These columns alone."""
         wanted = set(names)
-        return Columns({name: own for name, own in self._columns.items() if name in wanted}, stem=self.stem)
+        return Columns({name: own for name, own in self.items() if name in wanted}, stem=self.stem)
 
     def without(self, names: Iterable[Any]) -> Columns:
         """All others."""
-        left_out = set(names)
-        return self.kept(name for name in self if name not in left_out)
+        return self.kept(self.keys() - set(names))
 
     @property
     def texts(self) -> Columns:
@@ -545,8 +518,7 @@ class Columns:
     def told(self, name: Any) -> Column:
         """The column that the user names."""
         if name not in self:
-            held = ", ".join(map(repr, list(self)[:8])) + (", …" if len(self) > 8 else "")
-            raise InvalidPredictions(f"expected the column {name!r}; the table has [{held}]")
+            raise InvalidPredictions(f"expected the column {name!r}; the table has {some(list(self))}")
         return self[name]
 
     def usual(self, names: Sequence[str]) -> Column | None:
@@ -556,13 +528,13 @@ class Columns:
 
     def n_pairs(self, *columns: Column | None) -> int:
         """How many different rows these columns have."""
-        return self.keys(*columns)[1]
+        return self.pairs(*columns)[1]
 
-    def keys(self, *columns: Column | None) -> tuple[IntArray, int]:
+    def pairs(self, *columns: Column | None) -> tuple[IntArray, int]:
         """A number for each row, the same where these columns are, and how many different ones there are."""
         wanted = frozenset(columns)
-        if wanted in self._keys:
-            return self._keys[wanted]
+        if wanted in self._numbered:
+            return self._numbered[wanted]
         keys, n_keys = np.zeros(self.n_rows, dtype=np.int64), 1
         for column in filter(None, columns):
             keys *= len(column.coded.values) + 1
@@ -574,8 +546,8 @@ class Columns:
                 n_keys = len(different)
         is_seen = np.zeros(n_keys, dtype=bool)
         is_seen[keys] = True
-        self._keys[wanted] = (np.cumsum(is_seen) - 1)[keys], int(is_seen.sum())
-        return self._keys[wanted]
+        self._numbered[wanted] = (np.cumsum(is_seen) - 1)[keys], int(is_seen.sum())
+        return self._numbered[wanted]
 
     def joined(self, item: Any) -> Columns:
         """With a column for items that the user joined of several, such as `question+model`."""
@@ -589,7 +561,7 @@ class Columns:
         if len(set(names.values())) < len(names):
             raise InvalidPredictions(f"the columns {item!r} must name items differently when joined by '/'")
         made = Column.of_list(item, [names[row] for row in rows])
-        return Columns({item: made, **self._columns}, stem=self.stem)
+        return Columns({item: made, **self}, stem=self.stem)
 
 
 # ---- cells that are lists: one label each, rows of numbers, or labels beside their scores --------------------

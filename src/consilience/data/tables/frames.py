@@ -14,6 +14,7 @@ from consilience.data.tables.columns import (
     Coded,
     Column,
     Columns,
+    Notation,
     are_scored,
     coded_array,
     coded_text,
@@ -156,16 +157,10 @@ def of_polars(name: Any, series: Any, name_of: Callable[[Any], Any] = lambda val
         numbers = series.cast(pl.Float64).fill_null(float("nan")).to_numpy()
         whole = numbers if kind.is_float() else series.fill_null(0).to_numpy()
         is_given = None if kind.is_float() else series.is_not_null().to_numpy()
-        return Column(
-            name,
-            size,
-            lambda: coded_array(whole, is_given),
-            numbers=numbers,
-            is_float=kind.is_float(),
-            name_of=name_of,
-        )
+        stored = (numbers, Notation(all_points=kind.is_float()))
+        return Column(name, size, lambda: coded_array(whole, is_given), stored=stored, name_of=name_of)
     if kind in (pl.Categorical, pl.Enum, pl.String):
-        parse = (lambda: parsed_text(series)) if kind == pl.String else None
+        parse = (lambda: parsed_text(series)) if kind == pl.String else (lambda: None)
         return Column(name, size, lambda: coded_text(size, series.slice), parse=parse, name_of=name_of)
     return Column.of_list(name, series.to_list(), name_of)
 
@@ -186,7 +181,7 @@ def _of_pandas(name: Any, series: Any) -> Column:
     is_text = isinstance(kind, pd.StringDtype)
     if test.is_numeric_dtype(kind) and not test.is_bool_dtype(kind) and not test.is_complex_dtype(kind):
         numbers = series.to_numpy(dtype=np.float64, na_value=np.nan)
-        return Column(name, len(series), code, numbers=numbers, is_float=test.is_float_dtype(kind))
+        return Column(name, len(series), code, stored=(numbers, Notation(all_points=test.is_float_dtype(kind))))
     if kind.kind == "O" and not is_text and test.infer_dtype(series, skipna=True) not in ("string", "empty"):
         return Column.of_list(name, series.tolist())
     return Column(name, len(series), code)

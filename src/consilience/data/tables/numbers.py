@@ -293,7 +293,7 @@ def shares_by_row(columns: Columns, roles: Roles, *, normalize: bool) -> Column 
     fractions, numbers = ([own for own in others if own.are_shares], [own for own in others if own.may_be_amounts])
     if not numbers and len(set(label.counts.tolist())) > 1:  # pairs take long to count
         return None
-    pairs, n_pairs = columns.keys(item, member)
+    pairs, n_pairs = columns.pairs(item, member)
     if not n_pairs < columns.n_rows == columns.n_pairs(*roles):
         return None
     if not fractions:
@@ -307,7 +307,7 @@ def _rescaled(columns: Columns, roles: Roles, fractions: list[Column], *, normal
     """The first column, if its numbers may be divided by their sums; raises if not."""
     item, member, label = roles
     assert item is not None and member is not None and label is not None  # noqa: S101, PT018 - the table has all three
-    pairs, n_pairs = columns.keys(item, member)
+    pairs, n_pairs = columns.pairs(item, member)
     if normalize and columns.n_rows == n_pairs * len(label.given):
         return fractions[0]
     sums = np.bincount(pairs, weights=np.nan_to_num(fractions[0].numbers))  # type: ignore[arg-type]
@@ -346,7 +346,7 @@ def spread(
             f"column {getattr(roles.label, 'name', None)!r} must name the class of each probability in "
             f"{shares.name!r}; row {int(np.argmax(labels < 0))} names none"
         )
-    pairs, n_pairs = columns.keys(roles.item, roles.member)
+    pairs, n_pairs = columns.pairs(roles.item, roles.member)
     _, places = np.unique(pairs, return_index=True)
     rows = np.zeros((n_pairs, n_classes))
     rows[pairs, labels] = shares.numbers
