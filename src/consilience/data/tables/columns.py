@@ -413,11 +413,6 @@ class Column:
         """Whether these are numbers, and not all whole."""
         return self.numbers is not None and self.has_plain_numbers and has_fractions(self.numbers)
 
-    @property
-    def may_be_amounts(self) -> bool:
-        """Whether these are several numbers, and do not only number the rows."""
-        return self.varies and self.numbers is not None and not (self.has_plain_numbers and self.are_names)
-
     @cached_property
     def are_shares(self) -> bool:
         """Whether these are numbers from 0 to 1, not all whole."""

@@ -10,30 +10,34 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple, final
+from typing import Any, NamedTuple, final
 
 import numpy as np
 
 from consilience.data.axes import Axes, Axis, some
 from consilience.data.names import in_order_of_appearance, sorted_names
 from consilience.data.predictions import Predictions, check_members, of_answers, renamed
+from consilience.data.reading import SUM_TOLERANCE
 from consilience.data.tables import numbers as numeric
-from consilience.data.tables.columns import flattened, is_absent, pooled_labels, rows_in, unknown_cells
+from consilience.data.tables.columns import (
+    Column,
+    Columns,
+    Rows,
+    flattened,
+    is_absent,
+    pooled_labels,
+    rows_in,
+    unknown_cells,
+)
 from consilience.data.tables.frames import check_labels, check_shared_labels
-from consilience.data.tables.numbers import as_one_scale, lists_of_predictions, shares_by_row, spread
+from consilience.data.tables.numbers import Scale
 from consilience.data.tables.roles import Roles, check_no_members, may_name_items, roles_of
-from consilience.data.tables.told import ITEM, cut, is_id, may_be_truth, names_of, say_members
+from consilience.data.tables.told import ITEM, MEMBER, UNNAMED, Told, cut, is_id, may_be_truth, names_of, say_members
+from consilience.system.arrays import FloatArray
 from consilience.system.errors import InvalidPredictions, Say
 from consilience.system.tables import Table
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from consilience.data.tables.columns import Column, Columns, Rows
-    from consilience.data.tables.numbers import Scale
-    from consilience.data.tables.told import Told
-    from consilience.system.arrays import FloatArray
 
 N_EXAMPLES, MOST_SHOWN, LONGEST = 3, 5, 24
 """How many rows, columns and characters of a table are shown as an example of what was understood."""
@@ -120,10 +124,15 @@ class _View:
 
     @cached_property
     def roles(self) -> Roles:
-        """The columns of items, members and labels."""
+        """The columns of items, members and labels. Others that sum to 1 are classes, whatever they are called."""
         told = self.told if self.told.label not in self.lists else self.told._replace(label=None)
-        if self.told.label is None and (found := numeric.answers_of_probabilities(self.columns, told)) is not None:
-            return Roles(*found, None)
+        item, member = (
+            self.columns[name] if name in self.columns else self.columns.usual(usual)
+            for name, usual in ((told.item, ITEM), (told.member, MEMBER))
+        )
+        others = [own for own in self.columns.flat if own not in (item, member)]
+        if self.told.label is None and item is not None and member is not None and numeric.sum_to_one(others):
+            return Roles(item, member, None)
         names = names_of(self.told_classes or ())
         return roles_of(self.columns.without(names), told._replace(classes=tuple(map(str, names)) or None))
 
@@ -258,27 +267,40 @@ def _shares_of_class(column: Column, positive: str) -> FloatArray:
 
 
 def member_probabilities(view: _View) -> Understood | None:
-    """A row for each item, and a column for each class, which sum to 1."""
-    is_told = view.told.are_named or view.told.classes is not None
-    found = None if is_told or view.lists or view.scale == "labels" else numeric.rows_of_probabilities(view.columns)
-    if found is None:
+    """A row for each item, and a column for each class, which sum to 1.
+
+    Those columns are classes, whatever their names: a class may be called `image`, `user` or `model`.
+    """
+    if view.told.are_named or view.told.classes is not None or view.lists or view.scale == "labels":
         return None
-    view.roles = Roles(found[0], None, None)
-    return _rows(view, found[1])
+    named = [own for own in view.columns.flat if own.role == "item"]
+    for item in dict.fromkeys((view.columns.usual((*ITEM, *UNNAMED)), *named, None)):
+        others = [own for own in view.columns.all if own is not item]
+        is_long = item is not None and item.repeats  # a long table, whose members may be called 0
+        if not is_long and numeric.sum_to_one(others):
+            view.roles = Roles(item, None, None)
+            return _rows(view, others)
+    return None
 
 
 def lists(view: _View) -> Understood | None:
-    """Columns whose cells are rows: one for all members of a long table, or one for each member of a wide one."""
-    if not view.lists:
-        return None
-    found = lists_of_predictions(view.lists, view.told, has_label=view.roles.label is not None)
+    """Columns whose cells are rows: one for all members of a long table, or one for each member of a wide one.
+
+    Beside a column of labels, only those are predictions that read as probabilities.
+    """
+    found = {name: rows for name, rows in view.lists.items() if view.told.label in (None, name)}
+    if view.told.label is None and found and view.roles.label is not None:
+        shares = [
+            name for name, rows in found.items() if numeric.scale_of(rows.values) in ("probabilities", "per cent")
+        ]
+        found = {name: rows for name, rows in found.items() if name in shares or numeric.named_scale(str(name))}
     if not found:
         return None
     if view.is_long and len(found) > 1:
         raise InvalidPredictions(
             f"one column of lists must hold the probabilities; {some(list(found))} may: name it with {Say('label')}"
         )
-    soft = as_one_scale(found, view.scale, view.told.classes)
+    soft = _on_one_scale(found, view)
     rows, classes = next(iter(soft.values()))
     words = f"lists of {rows.shape[1]} numbers in {some(list(found))}"
     if view.is_long:
@@ -287,6 +309,41 @@ def lists(view: _View) -> Understood | None:
         made = view.rows([own.values for own in soft.values()], classes, list(soft))
         words = f"{words} of {some(made.members)}"
     return view.understood(made, words, numbers=[view.columns[name] for name in found])
+
+
+def _on_one_scale(lists: dict[Any, Rows], view: _View) -> dict[Any, Rows]:
+    """Columns of lists as probabilities of the same classes."""
+    made = {name: _as_probabilities(str(name), rows, view.scale) for name, rows in lists.items()}
+    (first, classes), told = next(iter(made.values())), view.told.classes
+    if classes is None and told is None:
+        _check_not_ranked(lists)
+    for name, rows in made.items():
+        if rows.values.shape[1] != first.shape[1] or rows.classes != classes:
+            raise InvalidPredictions(f"columns of lists must have the same classes; those of {name!r} are others")
+    if classes is None and told is not None and len(told) == first.shape[1]:
+        return {name: Rows(rows.values, list(told)) for name, rows in made.items()}
+    return made
+
+
+def _check_not_ranked(lists: dict[Any, Rows]) -> None:
+    """Raise if all rows fall from their first number to their last: their places are ranks, and not classes."""
+    for name, rows in lists.items():
+        given = rows.values[~np.isnan(rows.values).all(axis=1)]
+        if len(given) >= numeric.ENOUGH_ROWS and (np.diff(given, axis=1) <= 0).all() and (given != given[0]).any():
+            raise InvalidPredictions(
+                f"lists must hold a number for each class, in one order; those of {name!r} all fall from the first to "
+                f"the last, as scores of the best class to the worst do: say {Say('classes')} if the places are classes"
+            )
+
+
+def _as_probabilities(name: str, rows: Rows, told: Scale | None) -> Rows:
+    said = told or numeric.named_scale(name)
+    scale = said or numeric.scale_of(rows.values)
+    if scale == "logits" and said is None:
+        numeric.check_orientation(*rows.values.shape)
+    # Counts are not rescaled unasked.
+    scale = None if scale == "counts" and told is None else scale
+    return Rows(numeric.as_probabilities(rows.values, scale), rows.classes)
 
 
 # ---- long tables --------------------------------------------------------------------------------------------
@@ -311,7 +368,14 @@ def long_rows(view: _View) -> Understood | None:
             f"a table must have a column of numbers for each class; {missing[0]!r} is missing from "
             f"{some(list(view.columns))}"
         )
-    return _rows(view, view.told_classes or numeric.wanted_classes(view.columns, view.others))
+    classes = view.told_classes or numeric.class_columns(view.others)
+    if len(classes) < 2 and view.told_classes is None:
+        offer = f", or {Say('positive', 'NAME')} if its numbers are the probability of one class" if classes else ""
+        raise InvalidPredictions(
+            f"a table needs a column of labels, or one of numbers for each class; it has {some(list(view.columns))}: "
+            f"name it with {Say('label')} or {Say('classes')}{offer}"
+        )
+    return _rows(view, classes)
 
 
 def long_labels_and_rows(view: _View) -> Understood | None:
@@ -323,8 +387,8 @@ def long_labels_and_rows(view: _View) -> Understood | None:
     if not view.is_long or label is None:
         return None
     classes = view.told_classes or numeric.class_columns(view.others)
-    numbers = numeric.numbers_of(classes) if view.told_classes else numeric.numbers_of_classes(classes)
-    if numbers is None:
+    numbers = numeric.numbers_of(classes) if view.told_classes else numeric.numbers_in(classes, least=2)
+    if numbers is None or not (view.told_classes or numbers.may_be_shares()):
         return None
     called = names_of(classes)  # NA may be one of them
     (labels,), names = pooled_labels([label], called if any(map(is_absent, called)) else None)
@@ -353,16 +417,74 @@ def _say_classes(columns: Sequence[Column]) -> Say:
 
 def tidy(view: _View) -> Understood | None:
     """A row for each item, member and class, with its probability."""
-    label, told = view.roles.label, view.told
-    if not view.is_long or label is None or view.scale == "labels":
+    (item, member, label), told = view.roles, view.told
+    if item is None or member is None or label is None or view.scale == "labels":
         return None
-    shares = shares_by_row(view.columns, view.roles, normalize=told.normalize)
+    shares = _shares_by_row(view, item, member, label)
     if shares is None:
         return None
     (labels,), classes = pooled_labels([label], told.classes)
-    places, rows = spread(view.columns, view.roles, labels, shares, len(classes), normalize=told.normalize)
+    if (labels < 0).any():
+        raise InvalidPredictions(
+            f"column {label.name!r} must name the class of each probability in {shares.name!r}; row "
+            f"{int(np.argmax(labels < 0))} names none"
+        )
+    pairs, n_pairs = view.columns.pairs(item, member)
+    _, places = np.unique(pairs, return_index=True)  # where each item and member occur first
+    rows = np.zeros((n_pairs, len(classes)))  # a class without a row has none
+    rows[pairs, labels] = shares.numbers
+    rows = rows / rows.sum(axis=1, keepdims=True) if told.normalize else rows
     words = f"classes in {label.name!r} and their probabilities in {shares.name!r}: {some(classes)}"
     return view.understood(view.answers(rows, classes, places), words, label=[label], probability=[shares])
+
+
+def _shares_by_row(view: _View, item: Column, member: Column, label: Column) -> Column | None:
+    """The column of probabilities in a table with a row for each item, member and class; None if it holds votes.
+
+    Pairs of item and member that repeat with different labels, beside a column of fractions, are probabilities or
+    nothing: votes would be made of a table that lost a row. So are most pairs beside other numbers, such as logits.
+    """
+    several = [own for own in view.others if own.varies and own.numbers is not None]
+    # Numbers of the rows are no amounts.
+    numbers = [own for own in several if not (own.has_plain_numbers and own.are_names)]
+    if not numbers and len(set(label.counts.tolist())) > 1:  # pairs take long to count
+        return None
+    pairs, n_pairs = view.columns.pairs(item, member)
+    if not n_pairs < view.columns.n_rows == view.columns.n_pairs(item, member, label):
+        return None
+    fractions = [own for own in view.others if own.are_shares]
+    if not fractions:
+        _check_are_votes(view, label, numbers, n_pairs)
+        return None
+    fitting = [own for own in fractions if (np.abs(np.bincount(pairs, own.numbers) - 1) <= SUM_TOLERANCE).all()]
+    if fitting or (view.told.normalize and view.columns.n_rows == n_pairs * len(label.given)):
+        return (*fitting, *fractions)[0]
+    sums = np.bincount(pairs, weights=np.nan_to_num(fractions[0].numbers))[pairs]  # type: ignore[arg-type]
+    row = int(np.argmax(np.abs(sums - 1)))
+    raise InvalidPredictions(
+        f"probabilities must sum to 1 over classes; {some(names_of(fractions))} stands beside several labels in "
+        f"{label.name!r} of one item and member, and sums to {sums[row]:.6g} for item {item.rows()[row]!r} "
+        f"of member {member.rows()[row]!r}: complete its rows, or say {Say('normalize')} if each class has one, or "
+        f"leave {fractions[0].name!r} out of the table if the labels are votes"
+    )
+
+
+SEVERAL = 1.5
+"""If each item and member have so many different labels, these are no votes."""
+
+
+def _check_are_votes(view: _View, label: Column, numbers: list[Column], n_pairs: int) -> None:
+    """Raise if most items and members have several labels beside numbers, or all have every label."""
+    is_whole = view.columns.n_rows == n_pairs * len(label.given)
+    if n_pairs < 2 or not (is_whole or (numbers and view.columns.n_rows > SEVERAL * n_pairs)):
+        return
+    many = f"each of them has every label in {label.name!r} once"
+    many = many if is_whole else f"most have several in {label.name!r}"
+    advice = f": leave {some(names_of(numbers))} out of the table if the labels are votes" if numbers else ""
+    raise InvalidPredictions(
+        f"a table must have one label for each item and member; {many}, and none of {some(names_of(view.others))} has "
+        f"the probabilities of these, which sum to 1{advice}"
+    )
 
 
 def long_labels(view: _View) -> Understood | None:

@@ -2,31 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, get_args
+from collections.abc import Sequence
+from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 
 import numpy as np
 
 from consilience.data.axes import some
-from consilience.data.reading import (
-    MOST_ROUNDING,
-    ROUNDING,
-    SUM_TOLERANCE,
-    are_probabilities,
-    normalized,
-    softmax,
-)
-from consilience.data.tables.columns import Rows, has_fractions
-from consilience.data.tables.told import ITEM, MEMBER, MOST_LISTED, UNNAMED, names_of, say_members
+from consilience.data.reading import MOST_ROUNDING, ROUNDING, SUM_TOLERANCE, are_probabilities, normalized, softmax
+from consilience.data.tables.columns import Column, has_fractions
+from consilience.data.tables.told import MOST_LISTED, names_of, say_members
+from consilience.system.arrays import FloatArray, IntArray
 from consilience.system.errors import InvalidPredictions, Say
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from consilience.data.tables.columns import Column, Columns
-    from consilience.data.tables.roles import Roles
-    from consilience.data.tables.told import Told
-    from consilience.system.arrays import FloatArray, IntArray
-
 
 Scale: TypeAlias = Literal["probabilities", "per cent", "logits", "counts", "labels"]
 
@@ -148,6 +134,11 @@ class Numbers(NamedTuple):
         """Whether rows sum to 1. If all numbers are whole they may be labels, and do not count."""
         return self.has_fractions() and self.share_of_probabilities() == 1
 
+    def may_be_shares(self) -> bool:
+        """Whether most rows sum to 1, or all to 100."""
+        is_share = (self.has_fractions() or self.has_point) and self.share_of_probabilities() >= MOST
+        return is_share or self.meaning() == "per cent"
+
     def are_independent(self) -> bool:
         """Whether these are shares whose sums differ from row to row, as those of several labels do."""
         rows = self.given
@@ -206,9 +197,6 @@ def _mixture(columns: Sequence[Column]) -> tuple[str, str] | None:
 
 
 # ---- which columns are classes --------------------------------------------------------------------------------
-
-SEVERAL = 1.5
-"""If each item and member have so many different labels, these are no votes."""
 
 MOST_SAMPLED, FEWEST_SAMPLED, MOST_SUMS = 100_000, 50, 100_000_000
 """Columns are classes if the share MOST of their rows sum to 1. At most so many cells are looked at, but at least so
@@ -281,108 +269,10 @@ def _cumulated(values: FloatArray, *, has_point: bool) -> tuple[FloatArray, IntA
     return sums, n_given, n_fractions
 
 
-def shares_by_row(columns: Columns, roles: Roles, *, normalize: bool) -> Column | None:
-    """The column of probabilities in a table with a row for each item, member and class; None if it holds votes.
-
-    Pairs of item and member that repeat with different labels, beside a column of fractions, are probabilities or
-    nothing: votes would be made of a table that lost a row. So are most pairs beside other numbers, such as logits.
-    """
-    item, member, label = roles
-    assert label is not None  # noqa: S101 - the table has labels
-    others = columns.others(*roles)
-    fractions, numbers = ([own for own in others if own.are_shares], [own for own in others if own.may_be_amounts])
-    if not numbers and len(set(label.counts.tolist())) > 1:  # pairs take long to count
-        return None
-    pairs, n_pairs = columns.pairs(item, member)
-    if not n_pairs < columns.n_rows == columns.n_pairs(*roles):
-        return None
-    if not fractions:
-        _check_are_votes(columns, label, others, numbers, n_pairs)
-        return None
-    fitting = [own for own in fractions if (np.abs(np.bincount(pairs, own.numbers) - 1) <= SUM_TOLERANCE).all()]
-    return fitting[0] if fitting else _rescaled(columns, roles, fractions, normalize=normalize)
-
-
-def _rescaled(columns: Columns, roles: Roles, fractions: list[Column], *, normalize: bool) -> Column:
-    """The first column, if its numbers may be divided by their sums; raises if not."""
-    item, member, label = roles
-    assert item is not None and member is not None and label is not None  # noqa: S101, PT018 - the table has all three
-    pairs, n_pairs = columns.pairs(item, member)
-    if normalize and columns.n_rows == n_pairs * len(label.given):
-        return fractions[0]
-    sums = np.bincount(pairs, weights=np.nan_to_num(fractions[0].numbers))  # type: ignore[arg-type]
-    row = int(np.argmax(np.abs(sums[pairs] - 1)))
-    raise InvalidPredictions(
-        f"probabilities must sum to 1 over classes; {some(names_of(fractions))} stands beside several labels in "
-        f"{label.name!r} of one item and member, and sums to {sums[pairs[row]]:.6g} for item {item.rows()[row]!r} of "
-        f"member {member.rows()[row]!r}: complete its rows, or say {Say('normalize')} if each class has one, or leave "
-        f"{fractions[0].name!r} out of the table if the labels are votes"
-    )
-
-
-def _check_are_votes(
-    columns: Columns, label: Column, others: list[Column], numbers: list[Column], n_pairs: int
-) -> None:
-    """Raise if most items and members have several labels beside numbers, or all have every label."""
-    is_whole = columns.n_rows == n_pairs * len(label.given)
-    if n_pairs < 2 or not (is_whole or (numbers and columns.n_rows > SEVERAL * n_pairs)):
-        return
-    many = (
-        f"each of them has every label in {label.name!r} once" if is_whole else f"most have several in {label.name!r}"
-    )
-    advice = f": leave {some(names_of(numbers))} out of the table if the labels are votes" if numbers else ""
-    raise InvalidPredictions(
-        f"a table must have one label for each item and member; {many}, and none of {some(names_of(others))} has the "
-        f"probabilities of these, which sum to 1{advice}"
-    )
-
-
-def spread(
-    columns: Columns, roles: Roles, labels: IntArray, shares: Column, n_classes: int, *, normalize: bool
-) -> tuple[IntArray, FloatArray]:
-    """Where each item and member occur first, and their rows of probabilities; a class without a row has none."""
-    if (labels < 0).any():
-        raise InvalidPredictions(
-            f"column {getattr(roles.label, 'name', None)!r} must name the class of each probability in "
-            f"{shares.name!r}; row {int(np.argmax(labels < 0))} names none"
-        )
-    pairs, n_pairs = columns.pairs(roles.item, roles.member)
-    _, places = np.unique(pairs, return_index=True)
-    rows = np.zeros((n_pairs, n_classes))
-    rows[pairs, labels] = shares.numbers
-    return places, rows / rows.sum(axis=1, keepdims=True) if normalize else rows
-
-
-def _sum_to_one(columns: Sequence[Column]) -> bool:
+def sum_to_one(columns: Sequence[Column]) -> bool:
+    """Whether columns are numbers, not all whole, that sum to 1 in every row."""
     numbers = numbers_in(columns, least=2)
     return numbers is not None and numbers.are_probabilities()
-
-
-def rows_of_probabilities(columns: Columns) -> tuple[Column | None, list[Column]] | None:
-    """The column of items, if there is one, and the other columns, if these sum to 1 in each row; else None.
-
-    Those columns are classes, whatever their names: a class may be called `image`, `user` or `model`.
-    """
-    named = [column for column in columns.flat if column.role == "item"]
-    for item in dict.fromkeys((columns.usual((*ITEM, *UNNAMED)), *named, None)):
-        others = [column for column in columns.all if column is not item]
-        is_long = item is not None and item.repeats  # a long table, whose members may be called 0
-        if not is_long and _sum_to_one(others):
-            return item, others
-    return None
-
-
-def answers_of_probabilities(columns: Columns, told: Told) -> tuple[Column, Column] | None:
-    """The columns of items and members of a long table whose other columns sum to 1 in each row; None if it is none.
-
-    Those are classes, whatever they are called.
-    """
-    item, member = (
-        columns[name] if name in columns else columns.usual(usual)
-        for name, usual in ((told.item, ITEM), (told.member, MEMBER))
-    )
-    others = [column for column in columns.flat if column not in (item, member)]
-    return None if item is None or member is None or not _sum_to_one(others) else (item, member)
 
 
 def class_columns(columns: Sequence[Column]) -> list[Column]:
@@ -393,27 +283,6 @@ def class_columns(columns: Sequence[Column]) -> list[Column]:
     # A column with a name for items, such as `image`, that holds measurements may be a class.
     others = [own for own in numeric if own.role is None or (own.role == "item" and own.are_measured)]
     return others if 1 < len(others) < len(numeric) else numeric
-
-
-def wanted_classes(columns: Columns, names: Sequence[Column]) -> list[Column]:
-    """The same; raises if there are none."""
-    found = class_columns(names)
-    if len(found) < 2:
-        offer = f", or {Say('positive', 'NAME')} if its numbers are the probability of one class" if found else ""
-        raise InvalidPredictions(
-            f"a table needs a column of labels, or one of numbers for each class; it has {some(list(columns))}: name "
-            f"it with {Say('label')} or {Say('classes')}{offer}"
-        )
-    return found
-
-
-def numbers_of_classes(columns: Sequence[Column]) -> Numbers | None:
-    """The numbers of columns of which most rows sum to 1, or all to 100; None if they do not."""
-    numbers = numbers_in(columns, least=2)
-    if numbers is None:
-        return None
-    is_share = (numbers.has_fractions() or numbers.has_point) and numbers.share_of_probabilities() >= MOST
-    return numbers if is_share or numbers.meaning() == "per cent" else None
 
 
 def classes_of_rows(columns: Sequence[Column], *, are_numbers: bool) -> list[Column] | None:
@@ -497,51 +366,3 @@ def _check_clear(numbers: Numbers, meaning: str, columns: Sequence[Column]) -> N
         )
     if meaning == "logits":
         check_orientation(*rows.shape)
-
-
-# ---- columns of lists -----------------------------------------------------------------------------------------
-
-
-def lists_of_predictions(lists: dict[Any, Rows], told: Told, *, has_label: bool) -> dict[Any, Rows]:
-    """The columns of lists that are predictions; beside a column of labels, only those that read as probabilities."""
-    if told.label is not None:
-        return {name: rows for name, rows in lists.items() if name == told.label}
-    return {
-        name: rows
-        for name, rows in lists.items()
-        if not has_label or named_scale(str(name)) or scale_of(rows.values) in ("probabilities", "per cent")
-    }
-
-
-def as_one_scale(lists: dict[Any, Rows], told: Scale | None, classes: Sequence[str] | None) -> dict[Any, Rows]:
-    """The same columns as probabilities of the same classes."""
-    made = {name: _as_probabilities(str(name), rows, told) for name, rows in lists.items()}
-    first = next(iter(made.values()))
-    if first.classes is None and classes is None:
-        _check_not_ranked(lists)
-    for name, rows in made.items():
-        if rows.values.shape[1] != first.values.shape[1] or rows.classes != first.classes:
-            raise InvalidPredictions(f"columns of lists must have the same classes; those of {name!r} are others")
-    if first.classes is None and classes is not None and len(classes) == first.values.shape[1]:
-        return {name: Rows(rows.values, list(classes)) for name, rows in made.items()}
-    return made
-
-
-def _check_not_ranked(lists: dict[Any, Rows]) -> None:
-    """Raise if all rows fall from their first number to their last: their places are ranks, and not classes."""
-    for name, rows in lists.items():
-        given = rows.values[~np.isnan(rows.values).all(axis=1)]
-        if len(given) >= ENOUGH_ROWS and (np.diff(given, axis=1) <= 0).all() and (given != given[0]).any():
-            raise InvalidPredictions(
-                f"lists must hold a number for each class, in one order; those of {name!r} all fall from the first to "
-                f"the last, as scores of the best class to the worst do: say {Say('classes')} if the places are classes"
-            )
-
-
-def _as_probabilities(name: str, rows: Rows, told: Scale | None) -> Rows:
-    said = told or named_scale(name)
-    scale = said or scale_of(rows.values)
-    if scale == "logits" and said is None:
-        check_orientation(*rows.values.shape)
-    # Counts are not rescaled unasked.
-    return Rows(as_probabilities(rows.values, None if scale == "counts" and told is None else scale), rows.classes)
