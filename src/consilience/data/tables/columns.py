@@ -413,6 +413,11 @@ class Column:
         """Whether these are numbers, and not all whole."""
         return self.numbers is not None and self.has_plain_numbers and has_fractions(self.numbers)
 
+    @property
+    def may_be_amounts(self) -> bool:
+        """Whether these are several numbers, and do not only number the rows."""
+        return self.varies and self.numbers is not None and not (self.has_plain_numbers and self.are_names)
+
     @cached_property
     def are_shares(self) -> bool:
         """Whether these are numbers from 0 to 1, not all whole."""
@@ -601,12 +606,12 @@ def read_rows(values: Sequence[Any], name: str) -> Rows:
 
 def _by_class(rows: list[Mapping[str, float] | None], name: str) -> Rows:
     classes = [as_written(label) for label in sorted_names({label for row in rows if row is not None for label in row})]
-    short = next((row for row in rows if row is not None and len(row) < len(classes)), None)
-    if short is not None:
-        raise InvalidPredictions(
-            f"{name!r} must score each of the {len(classes)} classes {some(classes)} for every item; one item has only "
-            f"{some(list(short))} (a pipeline of transformers gives all with top_k=None)"
-        )
+    for row in rows:
+        if row is not None and len(row) < len(classes):
+            raise InvalidPredictions(
+                f"{name!r} must score each of the {len(classes)} classes {some(classes)} for every item; one item has "
+                f"only {some(list(row))} (a pipeline of transformers gives all with top_k=None)"
+            )
     values = [[np.nan if row is None else row[label] for label in classes] for row in rows]
     return Rows(np.array(values, dtype=np.float64), classes)
 
@@ -636,27 +641,28 @@ def _is_scored(value: Any) -> bool:
 
 def flattened(columns: Columns) -> Columns:
     """Lists of one label as that label, and lists of labels beside lists of their scores as scores by label."""
-    texts = [own for own in columns.all if _are_lists(own.cells, lambda value: isinstance(value, str))]
-    several = [own for own in texts if max(size or 0 for size in _sizes(own)) > 1]
-    alone = {own: [(cell or [None])[0] for cell in own.cells or ()] for own in texts}
-    made = {own: own for own in columns.all}
-    made |= {own: Column.of_list(own.name, cells, own.name_of) for own, cells in alone.items()}
-    made |= {own: own for own in several}
-    for own in [own for own in columns.all if _are_lists(own.cells, is_number)]:
-        beside = [other for other in several if _sizes(other) == _sizes(own)]
+    made, labels = {own: own for own in columns.all}, list[Column]()
+    for own in columns.all:
+        if _are_lists(own, lambda value: isinstance(value, str)):
+            if max(_sizes(own)) > 1:
+                labels.append(own)
+            else:
+                made[own] = Column.of_list(own.name, [(cell or [None])[0] for cell in own.cells or ()], own.name_of)
+    for own in columns.all:
+        beside = [other for other in labels if _are_lists(own, is_number) and _sizes(other) == _sizes(own)]
         if len(beside) == 1:
             made[own] = _scored(beside[0], own)
             made.pop(beside[0], None)
     return Columns({own.name: own for own in made.values()}, stem=columns.stem)
 
 
-def _are_lists(cells: Sequence[Any] | None, is_kind: Callable[[Any], bool]) -> bool:
-    given = [cell for cell in cells or () if cell is not None]
+def _are_lists(column: Column, is_kind: Callable[[Any], bool]) -> bool:
+    given = [cell for cell in column.cells or () if cell is not None]
     return bool(given) and all(isinstance(cell, list | tuple) and all(map(is_kind, cell)) for cell in given)
 
 
-def _sizes(column: Column) -> list[int | None]:
-    return [None if cell is None else len(cell) for cell in column.cells or ()]
+def _sizes(column: Column) -> list[int]:
+    return [-1 if cell is None else len(cell) for cell in column.cells or ()]
 
 
 def _scored(labels: Column, scores: Column) -> Column:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 
-from consilience.data.axes import some
+from consilience.data.axes import Axis, some
 from consilience.data.names import is_whole
 from consilience.data.tables.columns import (
     Coded,
@@ -22,17 +23,11 @@ from consilience.data.tables.columns import (
     read_rows,
 )
 from consilience.data.tables.told import UNNAMED, Told, names_of, role_of
+from consilience.system.arrays import Array, IntArray
 from consilience.system.errors import InvalidPredictions, Say, polars, within
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    import numpy.typing as npt
-
-    from consilience.data.axes import Axis
     from consilience.data.predictions import Predictions
-    from consilience.system.arrays import Array, IntArray
-
 
 MANY_CLASSES, ANSWERS_PER_CLASS = 20, 10
 """More classes than the first number need this many answers each, or they are no classes."""
@@ -44,7 +39,7 @@ ADVICE = f". Name the column with {Say('label')} to read it so all the same"
 
 
 def check_labels(predictions: Predictions, columns: Sequence[Column]) -> None:
-    """Raise if labels were read, from these columns, that are more likely numbers or free text."""
+    """Raise if labels were read that are more likely numbers or free text, or from columns that have none in common."""
     for column in columns:
         check_names(column)
         if column.has_fractions and not column.repeats and column.size > 1:
@@ -53,23 +48,31 @@ def check_labels(predictions: Predictions, columns: Sequence[Column]) -> None:
                 f"that nobody gives twice{ADVICE}"
             )
     check_repeated(predictions, columns[0].name)
+    is_said, n_given = _said(predictions)
+    is_alone = ~(is_said & (is_said.sum(axis=0) > 1)).any(axis=1) & (n_given >= MANY_ANSWERS)
+    if is_alone.any() and len(columns) > 1:
+        names = [predictions.members[place] for place in np.flatnonzero(is_alone)]
+        raise InvalidPredictions(
+            f"columns of labels must have labels in common; {some(names)} share none with the others: say which "
+            f"column is which with {Say('item')}, {Say('member')} and {Say('label')}, or list the members of a wide "
+            f"table, such as {Say('member', 'ann,bob')}"
+        )
 
 
 def check_repeated(predictions: Predictions, name: Any) -> None:
     """Raise if there are so many labels, or so few given twice, that they are more likely numbers or free text."""
-    (is_said, n_given), where, n_classes = _said(predictions), f"column {name!r}", predictions.n_classes
-    n_answers = int(n_given.sum())
-    if n_classes > max(MANY_CLASSES, n_answers / ANSWERS_PER_CLASS):
-        raise InvalidPredictions(
-            f"labels must be classes that members give again and again; got {n_classes:,} different ones in "
-            f"{n_answers:,} answers: {where} may hold numbers or free text{ADVICE}"
-        )
-    is_busy = n_given >= MANY_ANSWERS
-    if is_busy.any() and (is_said.sum(axis=1) == n_given)[is_busy].all():
-        raise InvalidPredictions(
-            f"labels must be classes that members give again and again; nobody gives one twice, so {where} may "
-            f"hold numbers or free text{ADVICE}"
-        )
+    is_said, n_given = _said(predictions)
+    n_answers, is_busy = int(n_given.sum()), n_given >= MANY_ANSWERS
+    if predictions.n_classes > max(MANY_CLASSES, n_answers / ANSWERS_PER_CLASS):
+        found = f"got {predictions.n_classes:,} different ones in {n_answers:,} answers"
+    elif is_busy.any() and (is_said.sum(axis=1) == n_given)[is_busy].all():
+        found = "nobody gives one twice"
+    else:
+        return
+    raise InvalidPredictions(
+        f"labels must be classes that members give again and again; {found}, so column {name!r} may hold numbers or "
+        f"free text{ADVICE}"
+    )
 
 
 def _said(predictions: Predictions) -> tuple[npt.NDArray[np.bool_], IntArray]:
@@ -91,19 +94,6 @@ def check_names(column: Column) -> None:
         )
 
 
-def check_shared_labels(predictions: Predictions) -> None:
-    """Raise if the labels of some member are never given by any other: its column may hold something else."""
-    is_said, n_given = _said(predictions)
-    is_alone = ~(is_said & (is_said.sum(axis=0) > 1)).any(axis=1) & (n_given >= MANY_ANSWERS)
-    if is_alone.any() and predictions.n_members > 1:
-        names = [predictions.members[place] for place in np.flatnonzero(is_alone)]
-        raise InvalidPredictions(
-            f"columns of labels must have labels in common; {some(names)} share none with the others: say which "
-            f"column is which with {Say('item')}, {Say('member')} and {Say('label')}, or list the members of a wide "
-            f"table, such as {Say('member', 'ann,bob')}"
-        )
-
-
 def is_frame(value: Any) -> bool:
     """Whether this is a data frame of any library, or a `datasets.Dataset`."""
     kind = type(value)  # a lazy frame warns if it is asked for its columns
@@ -117,8 +107,8 @@ def columns_of(frame: Any) -> Columns:
     if hasattr(frame, "column_names") and hasattr(frame, "features"):
         return _of_data_set(frame)
     if isinstance(frame, list) and frame and all(isinstance(record, dict) for record in frame):
-        keys = dict.fromkeys(name for record in frame for name in record)
-        return Columns({name: Column.of_list(name, [record.get(name) for record in frame]) for name in keys})
+        names = dict.fromkeys(name for record in frame for name in record)
+        return Columns({name: Column.of_list(name, [record.get(name) for record in frame]) for name in names})
     import narwhals as nw  # noqa: PLC0415 - only users of frames pay for it
 
     frame = _levels_as_columns(frame)
@@ -126,15 +116,14 @@ def columns_of(frame: Any) -> Columns:
         table = nw.from_native(frame)
         if isinstance(table, nw.LazyFrame):
             table = table.collect()
-        series = list(table.iter_columns())
+        found = {name: _column(name, own) for name, own in zip(table.columns, table.iter_columns(), strict=True)}
     except TypeError as error:
         raise InvalidPredictions(
             f"frame must be a data frame (pandas, polars, pyarrow, …); got {type(frame).__name__}"
         ) from error
     except nw.exceptions.DuplicateError as error:
-        names = Counter(map(str, getattr(frame, "column_names", frame.columns))).most_common(1)
-        raise InvalidPredictions(f"frame must have columns of different names; got {names[0][0]!r} twice") from error
-    found = {name: _column(name, own) for name, own in zip(table.columns, series, strict=True)}
+        twice = Counter(map(str, getattr(frame, "column_names", frame.columns))).most_common(1)
+        raise InvalidPredictions(f"frame must have columns of different names; got {twice[0][0]!r} twice") from error
     return Columns(_index(frame, found) | found)
 
 
@@ -150,9 +139,7 @@ def _column(name: Any, series: Any) -> Column:
 
 def of_polars(name: Any, series: Any, name_of: Callable[[Any], Any] = lambda value: value) -> Column:
     """A column of polars."""
-    pl = polars()
-
-    kind, size = series.dtype, len(series)
+    pl, kind, size = polars(), series.dtype, len(series)
     if kind.is_numeric() and not kind.is_decimal():
         numbers = series.cast(pl.Float64).fill_null(float("nan")).to_numpy()
         whole = numbers if kind.is_float() else series.fill_null(0).to_numpy()

@@ -31,10 +31,21 @@ from consilience.data.tables.columns import (
     rows_in,
     unknown_cells,
 )
-from consilience.data.tables.frames import check_labels, check_shared_labels
+from consilience.data.tables.frames import check_labels
 from consilience.data.tables.numbers import Scale
 from consilience.data.tables.roles import Roles, check_no_members, may_name_items, roles_of
-from consilience.data.tables.told import ITEM, MEMBER, UNNAMED, Told, cut, is_id, may_be_truth, names_of, say_members
+from consilience.data.tables.told import (
+    ITEM,
+    MEMBER,
+    UNNAMED,
+    Told,
+    cut,
+    is_id,
+    may_be_truth,
+    names_of,
+    say_classes,
+    say_members,
+)
 from consilience.system.arrays import FloatArray
 from consilience.system.errors import InvalidPredictions, Say
 from consilience.system.tables import Table
@@ -387,8 +398,8 @@ def long_labels_and_rows(view: _View) -> Understood | None:
     if not view.is_long or label is None:
         return None
     classes = view.told_classes or numeric.class_columns(view.others)
-    numbers = numeric.numbers_of(classes) if view.told_classes else numeric.numbers_in(classes, least=2)
-    if numbers is None or not (view.told_classes or numbers.may_be_shares()):
+    numbers = numeric.numbers_of(classes) if view.told_classes else numeric.numbers_of_classes(classes)
+    if numbers is None:
         return None
     called = names_of(classes)  # NA may be one of them
     (labels,), names = pooled_labels([label], called if any(map(is_absent, called)) else None)
@@ -399,7 +410,7 @@ def long_labels_and_rows(view: _View) -> Understood | None:
     if told.strict and view.told_classes is None and (is_soft & (labels >= 0)).any():
         raise InvalidPredictions(
             f"a table must hold labels or probabilities; it has the labels {label.name!r} and probabilities in "
-            f"{some(names_of(classes))}: say {Say('label', label.name)} or {_say_classes(classes)}"
+            f"{some(names_of(classes))}: say {Say('label', label.name)} or {say_classes(classes)}"
         )
     rows, words = numeric.as_shares(numbers._replace(values=numbers.values[is_soft]), classes, view.scale)
     made = view.answers(rows, names_of(classes), np.flatnonzero(is_soft))
@@ -409,10 +420,6 @@ def long_labels_and_rows(view: _View) -> Understood | None:
     people = view.answers(labels[is_hard], names, np.flatnonzero(is_hard))
     words = f"labels in {label.name!r} of {people.n_members}, {words} of {made.n_members}"
     return view.understood(Predictions.concatenate([people, made]), words, **{"class": classes, "label": [label]})
-
-
-def _say_classes(columns: Sequence[Column]) -> Say:
-    return Say("classes", tuple(map(str, names_of(columns))))
 
 
 def tidy(view: _View) -> Understood | None:
@@ -444,15 +451,15 @@ def _shares_by_row(view: _View, item: Column, member: Column, label: Column) -> 
     Pairs of item and member that repeat with different labels, beside a column of fractions, are probabilities or
     nothing: votes would be made of a table that lost a row. So are most pairs beside other numbers, such as logits.
     """
-    several = [own for own in view.others if own.varies and own.numbers is not None]
-    # Numbers of the rows are no amounts.
-    numbers = [own for own in several if not (own.has_plain_numbers and own.are_names)]
+    fractions, numbers = (
+        [own for own in view.others if own.are_shares],
+        [own for own in view.others if own.may_be_amounts],
+    )
     if not numbers and len(set(label.counts.tolist())) > 1:  # pairs take long to count
         return None
     pairs, n_pairs = view.columns.pairs(item, member)
     if not n_pairs < view.columns.n_rows == view.columns.n_pairs(item, member, label):
         return None
-    fractions = [own for own in view.others if own.are_shares]
     if not fractions:
         _check_are_votes(view, label, numbers, n_pairs)
         return None
@@ -538,8 +545,7 @@ def wide_labels(view: _View) -> Understood:
         return _labels(view, [label or others.all[0]], is_one=True)
     if label is None:
         return _labels(view, _label_columns(view, others.all))
-    _check_no_class_columns(view, label)
-    check_no_members(view.columns, view.roles)
+    check_no_members(view.columns, item, label)
     return _labels(view, [label], is_one=True)
 
 
@@ -556,24 +562,11 @@ def _labels(view: _View, columns: list[Column], *, is_one: bool = False) -> Unde
     made = of_answers(row, place, labels[place, row], axes, partial=True)
     if not view.told.are_named:
         check_labels(made, columns)
-        check_shared_labels(made)
     if view.told.member is None:
         check_members(made, "a table has a row for each item")
     what = "one member's labels" if len(columns) == 1 else f"labels, one column each of {some(members)}"
     words = f"{what}: {some(classes)}{unknown_cells(columns)}"
     return view.understood(made, words, **{"label" if len(columns) == 1 else "member": columns})
-
-
-def _check_no_class_columns(view: _View, label: Column) -> None:
-    """Raise if columns are named like the labels: they may be the scores of which the label is the best."""
-    said = set(map(str, label.given))
-    named = [own for own in view.columns.all if str(own.name) in said]
-    if len(named) > 1:
-        raise InvalidPredictions(
-            f"columns {some(list(map(str, names_of(named))))} have the names of labels in {label.name!r}, so they may "
-            f"hold one member's scores: say {_say_classes(named)} to read those, or {Say('label', str(label.name))} to "
-            "read the labels alone"
-        )
 
 
 def _label_columns(view: _View, columns: list[Column]) -> list[Column]:
@@ -604,18 +597,13 @@ def _check_no_truth(columns: list[Column], kept: list[Column]) -> None:
 
 def _check_left_out(column: Column, plain: list[Column], *, is_strict: bool) -> None:
     """Raise if a column of numbers or free text beside labels may hold answers all the same."""
-    if not column.is_free or column.role not in (None, "member") or column.is_measure:
-        return
-    if column.are_shares:
+    may_answer = column.is_free and column.role in (None, "member") and not column.is_measure
+    if may_answer and (column.are_shares or is_strict):
+        held = "holds numbers from 0 to 1, and may be a member's probabilities, which need a table of their own"
+        held = held if column.are_shares else "may hold numbers or free text"
         raise InvalidPredictions(
-            f"columns of labels must hold labels; {column.name!r} holds numbers from 0 to 1, and may be a member's "
-            "probabilities: give those in a table of their own, a column for each class, or leave it out with "
-            f"{say_members(plain)}"
-        )
-    if is_strict:
-        raise InvalidPredictions(
-            f"labels must be classes that members give again and again; column {column.name!r} may hold numbers or "
-            f"free text: leave it out with {say_members(plain)}"
+            f"columns of labels must hold classes that members give again and again; {column.name!r} {held}: leave it "
+            f"out with {say_members(plain)}"
         )
 
 

@@ -11,7 +11,7 @@ from consilience.data.axes import some
 from consilience.data.reading import MOST_ROUNDING, ROUNDING, SUM_TOLERANCE, are_probabilities, normalized, softmax
 from consilience.data.tables.columns import Column, has_fractions
 from consilience.data.tables.told import MOST_LISTED, names_of, say_members
-from consilience.system.arrays import FloatArray, IntArray
+from consilience.system.arrays import FloatArray
 from consilience.system.errors import InvalidPredictions, Say
 
 Scale: TypeAlias = Literal["probabilities", "per cent", "logits", "counts", "labels"]
@@ -113,7 +113,12 @@ class Numbers(NamedTuple):
         slack = min(MOST_ROUNDED, rows.shape[1] / 2)
         if self.has_percent or ((np.abs(sums - 100) <= slack).all() and rows.min() >= 0):
             return "per cent"
-        return self._of_fractions(rows) if self.has_fractions() else self._of_whole_numbers(rows, sums)
+        if not self.has_fractions():
+            return self._of_whole_numbers(rows, sums)
+        is_share = np.nanmin(rows) >= 0 and np.nanmax(rows) <= 1
+        if not is_share and len(np.unique(rows[~np.isnan(rows)])) <= min(FEW, np.isfinite(rows).sum() / LABELS_REPEAT):
+            return "labels"
+        return "logits" if scale_of(rows) == "logits" else "probabilities"
 
     def _of_whole_numbers(self, rows: FloatArray, sums: FloatArray) -> Meaning:
         if (sums != sums[0]).any() or rows.min() < 0:
@@ -123,21 +128,9 @@ class Numbers(NamedTuple):
             return "probabilities" if self.has_point or is_clear else "unclear"
         return "counts" if is_clear else "labels"
 
-    @staticmethod
-    def _of_fractions(rows: FloatArray) -> Meaning:
-        is_share = np.nanmin(rows) >= 0 and np.nanmax(rows) <= 1
-        if not is_share and len(np.unique(rows[~np.isnan(rows)])) <= min(FEW, np.isfinite(rows).sum() / LABELS_REPEAT):
-            return "labels"
-        return "logits" if scale_of(rows) == "logits" else "probabilities"
-
     def are_probabilities(self) -> bool:
         """Whether rows sum to 1. If all numbers are whole they may be labels, and do not count."""
         return self.has_fractions() and self.share_of_probabilities() == 1
-
-    def may_be_shares(self) -> bool:
-        """Whether most rows sum to 1, or all to 100."""
-        is_share = (self.has_fractions() or self.has_point) and self.share_of_probabilities() >= MOST
-        return is_share or self.meaning() == "per cent"
 
     def are_independent(self) -> bool:
         """Whether these are shares whose sums differ from row to row, as those of several labels do."""
@@ -235,7 +228,13 @@ def _runs(numbers: Numbers) -> list[_Run]:
     n_columns = numbers.values.shape[1]
     n_rows = max(FEWEST_SAMPLED, MOST_SAMPLED // n_columns)
     values = numbers.values[:: max(1, len(numbers.values) // n_rows)]
-    sums, n_given, n_fractions = _cumulated(values, has_point=numbers.has_point)
+    with np.errstate(invalid="ignore"):  # of infinite numbers
+        is_fraction = np.asarray((values % 1 > 0).any(axis=0) | numbers.has_point)
+    # No row sums to 1 with a number that is no probability, which counts as 2.
+    cells = np.where((values >= 0) & (values <= 2), values, 2.0)
+    # Before each column: the sum of each row (columns + 1, rows), how many numbers, and how many columns of fractions.
+    parts = (cells.T, ~np.isnan(values).T, is_fraction)
+    sums, n_given, n_fractions = (np.cumsum(np.concatenate([part[:1] * 0, part]), axis=0) for part in parts)
     tolerances = (ROUNDING * np.arange(n_columns + 1)).clip(SUM_TOLERANCE, MOST_ROUNDING)  # of so many classes
     slack, runs, n_sums = tolerances[-1], list[_Run](), 0
     low = np.array([np.searchsorted(own, own[:-1] + 1 - slack, "left") for own in sums.T])
@@ -256,19 +255,6 @@ def _runs(numbers: Numbers) -> list[_Run]:
     return [run for run in runs if run.share > MOST]
 
 
-def _cumulated(values: FloatArray, *, has_point: bool) -> tuple[FloatArray, IntArray, IntArray]:
-    """The sums of each row up to each column (columns + 1, rows), how many numbers are given, how many have fractions.
-
-    A number that is no probability is counted as 2, so that no row with it sums to 1.
-    """
-    with np.errstate(invalid="ignore"):  # of infinite numbers
-        is_fraction = np.asarray((values % 1 > 0).any(axis=0) | has_point)
-    cells = np.where((values >= 0) & (values <= 2), values, 2.0)
-    parts = (cells.T, ~np.isnan(values).T, is_fraction)
-    sums, n_given, n_fractions = (np.cumsum(np.concatenate([part[:1] * 0, part]), axis=0) for part in parts)
-    return sums, n_given, n_fractions
-
-
 def sum_to_one(columns: Sequence[Column]) -> bool:
     """Whether columns are numbers, not all whole, that sum to 1 in every row."""
     numbers = numbers_in(columns, least=2)
@@ -283,6 +269,15 @@ def class_columns(columns: Sequence[Column]) -> list[Column]:
     # A column with a name for items, such as `image`, that holds measurements may be a class.
     others = [own for own in numeric if own.role is None or (own.role == "item" and own.are_measured)]
     return others if 1 < len(others) < len(numeric) else numeric
+
+
+def numbers_of_classes(columns: Sequence[Column]) -> Numbers | None:
+    """The numbers of columns of which most rows sum to 1, or all to 100; None if they do not."""
+    numbers = numbers_in(columns, least=2)
+    if numbers is None:
+        return None
+    is_share = (numbers.has_fractions() or numbers.has_point) and numbers.share_of_probabilities() >= MOST
+    return numbers if is_share or numbers.meaning() == "per cent" else None
 
 
 def classes_of_rows(columns: Sequence[Column], *, are_numbers: bool) -> list[Column] | None:
@@ -302,20 +297,19 @@ def classes_of_rows(columns: Sequence[Column], *, are_numbers: bool) -> list[Col
 def run_of_probabilities(columns: Sequence[Column]) -> list[Column] | None:
     """The run of columns of which most rows sum to 1, such as those after a column of confidence; the longest."""
     plain = [column for column in columns if not column.is_measure]
-    return _longest_run(plain) or (_longest_run(columns) if len(plain) < len(columns) else None)
-
-
-def _longest_run(columns: Sequence[Column]) -> list[Column] | None:
-    numbers = numbers_in(columns, least=2)
-    found = [] if numbers is None else runs_of_probabilities(numbers)
-    runs = [list(columns[run.start : run.start + run.size]) for run in found]
-    if len(runs) > 1:
-        one, other = (some(names_of(run)) for run in runs[:2])
-        raise InvalidPredictions(
-            f"columns that sum to 1 are classes; {one} do, and {other} do: name the classes with {Say('classes')}, or "
-            "give each member a table of its own"
-        )
-    return runs[0] if runs else None
+    for part in (plain, columns) if len(plain) < len(columns) else (plain,):
+        numbers = numbers_in(part, least=2)
+        found = [] if numbers is None else runs_of_probabilities(numbers)
+        runs = [list(part[run.start : run.start + run.size]) for run in found]
+        if len(runs) > 1:
+            one, other = (some(names_of(run)) for run in runs[:2])
+            raise InvalidPredictions(
+                f"columns that sum to 1 are classes; {one} do, and {other} do: name the classes with {Say('classes')}, "
+                "or give each member a table of its own"
+            )
+        if runs:
+            return runs[0]
+    return None
 
 
 def numbers_of(columns: Sequence[Column]) -> Numbers:

@@ -34,6 +34,7 @@ from consilience.data.tables.told import (
     is_judged,
     names_of,
     options,
+    say_classes,
     say_members,
     unclear,
 )
@@ -58,9 +59,11 @@ def item_of_rows(columns: Columns, told: Told, *, are_truths: bool = False) -> C
     repeated = [own for own in exact if own.repeats]
     if repeated and told.member is None and (named or all(own.is_unnamed for own in found)):
         raise without_members(columns, repeated[0])
-    if found or repeated:
-        return (*found, *repeated)[0]
-    # An index that only counts the rows would match labels by the number of the row: any names go before it.
+    return next(iter((*found, *repeated)), None) or _counting(columns, are_truths=are_truths)
+
+
+def _counting(columns: Columns, *, are_truths: bool) -> Column | None:
+    """An index that only counts the rows. It would match labels by the number of the row: any names go before it."""
     counting = [own for own in columns.flat if (own.is_count if are_truths else own.is_unnamed)]
     others = unusual(columns) if are_truths and counting else []
     if len(others) > 1:
@@ -379,23 +382,31 @@ class _Decision:
         if self.told.label is not None or not names:
             return True
         others = [own for own in self.columns.others(item, names[0]) if own.role not in ("truth", "other")]
-        alike = [own for own in others if own.are_labels and _share_values(own, names[0])]
+        alike = [own for own in others if _share_labels(own, names[0])]
         if alike and names[0].is_exact("label"):
             raise one_or_several(names[0], alike)
         return not alike
 
 
-def _share_values(one: Column, other: Column) -> bool:
-    return bool(set(map(str, one.given)) & set(map(str, other.given)))
+def _share_labels(one: Column, other: Column) -> bool:
+    return one.are_labels and bool(set(map(str, one.given)) & set(map(str, other.given)))
 
 
-def check_no_members(columns: Columns, roles: Roles) -> None:
-    """Raise if columns beside the one that was taken for labels, such as `category`, have labels in common."""
-    others = [own for own in columns.others(roles.item, roles.label) if isinstance(own.name, str) and own.role is None]
+def check_no_members(columns: Columns, item: Column | None, label: Column) -> None:
+    """Raise if columns beside that of labels may hold the scores of which it is the best, or other members' labels."""
+    said = set(map(str, label.given))
+    named = [own for own in columns.all if str(own.name) in said]
+    if len(named) > 1:
+        raise InvalidPredictions(
+            f"columns {some(list(map(str, names_of(named))))} have the names of labels in {label.name!r}, so they may "
+            f"hold one member's scores: say {say_classes(named)} to read those, or {Say('label', str(label.name))} to "
+            "read the labels alone"
+        )
+    others = [own for own in columns.others(item, label) if isinstance(own.name, str) and own.role is None]
     others = [own for own in others if own.are_labels and own.repeats]
-    alike = [own for own in others if any(_share_values(own, other) for other in others if other is not own)]
-    if alike and roles.label is not None:
-        raise one_or_several(roles.label, alike)
+    alike = [own for own in others if any(_share_labels(own, other) for other in others if other is not own)]
+    if alike:
+        raise one_or_several(label, alike)
 
 
 def one_or_several(label: Column, members: Sequence[Column]) -> InvalidPredictions:

@@ -59,6 +59,11 @@ def say_members(columns: Iterable[Column]) -> Say:
     return Say("member", ",".join(map(str, names_of(columns))))
 
 
+def say_classes(columns: Iterable[Column]) -> Say:
+    """These columns as the classes."""
+    return Say("classes", tuple(map(str, names_of(columns))))
+
+
 def options(argument: str, *columns: Column | list[Column], before: str = "") -> str:
     """Columns, or columns to be joined, as what to say, with two values of each: none goes before another."""
     together = [own if isinstance(own, list) else [own] for own in columns[:MOST_LISTED]]
