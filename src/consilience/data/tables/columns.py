@@ -157,6 +157,12 @@ def has_fractions(numbers: FloatArray) -> bool:
         return bool((numbers > np.floor(numbers)).any())
 
 
+def are_shares(numbers: FloatArray) -> bool:
+    """Whether all numbers are from 0 to 1, and not all whole."""
+    given = numbers[~np.isnan(numbers)]
+    return bool(((given >= 0) & (given <= 1)).all()) and bool((given % 1 > 0).any())
+
+
 def is_absent(value: Any) -> bool:
     """Whether a value is empty text, or a word for what is missing."""
     return isinstance(value, str) and value in ABSENT
@@ -252,6 +258,11 @@ FEW, ROWS_PER_VALUE = 20, 10
 """A column of labels has at most so many different values, or one for so many rows."""
 
 
+def fact(of: Callable[[Column], bool]) -> cached_property[bool]:
+    """What is true of a column or not, found when it is first asked for."""
+    return cached_property(of)
+
+
 @final
 class Column:
     """The cells of a column: different values, and which of them stands in each row.
@@ -272,7 +283,6 @@ class Column:
         name_of: Callable[[Any], Any] = lambda value: value,
     ) -> None:
         self.name, self.size, self.cells, self.name_of = name, size, cells, name_of
-        self.is_unnamed = name in UNNAMED  # an index of pandas
         self._code, self._stored, self._parse = code, stored, parse
 
     @classmethod
@@ -288,11 +298,6 @@ class Column:
     def role(self) -> Role | None:
         """The role that the name suggests."""
         return role_of(str(self.name))
-
-    @property
-    def is_measure(self) -> bool:
-        """Whether the name says that the numbers describe items, and are nobody's answers."""
-        return not MEASURES.isdisjoint(re.findall("[a-z]+", str(self.name).lower()))
 
     def is_exact(self, role: Role) -> bool:
         """Whether this is one of the usual names of a role, such as `item` or `question_id`."""
@@ -374,88 +379,51 @@ class Column:
 
     # ---- facts ------------------------------------------------------------------------------------------------
 
-    @property
-    def repeats(self) -> bool:
-        """Whether some value is given twice."""
-        return len(self.given) < self.n_given
+    is_unnamed = fact(lambda own: own.name in UNNAMED)  # an index of pandas
+    # The name says that the numbers describe items, and are nobody's answers.
+    is_measure = fact(lambda own: not MEASURES.isdisjoint(re.findall("[a-z]+", str(own.name).lower())))
 
-    @property
-    def varies(self) -> bool:
-        """Whether there are several different values."""
-        return len(self.given) > 1
+    repeats = fact(lambda own: len(own.given) < own.n_given)  # some value is given twice
+    varies = fact(lambda own: len(own.given) > 1)
+    is_complete = fact(lambda own: own.n_given == own.size)  # every row has a value
+    has_few = fact(lambda own: len(own.given) <= max(FEW, own.n_given / ROWS_PER_VALUE))
+    counts_rows = fact(lambda own: _counts_from(0, own))  # 0, 1, 2, …, as the index of a data frame
+    # An index that only counts the rows.
+    is_count = fact(lambda own: (own.is_unnamed or str(own.name).strip().lower() == "index") and own.counts_rows)
 
-    @property
-    def is_complete(self) -> bool:
-        """Whether every row has a value."""
-        return self.n_given == self.size
-
-    @property
-    def _has_few(self) -> bool:
-        return len(self.given) <= max(FEW, self.n_given / ROWS_PER_VALUE)
-
-    @cached_property
-    def are_labels(self) -> bool:
-        """Whether there are few different values, and not fractions."""
-        return bool(self.given) and self._has_few and not self.has_fractions
-
-    @cached_property
-    def is_free(self) -> bool:
-        """Whether these are free text or measurements, which nobody gives twice."""
-        return not self._has_few and (self.numbers is None or self.has_fractions)
-
-    @property
-    def has_plain_numbers(self) -> bool:
-        """Whether these are numbers, without decimal commas and percent signs."""
-        return self.numbers is not None and self.notation.comma is None and self.notation.percent is None
-
-    @cached_property
-    def has_fractions(self) -> bool:
-        """Whether these are numbers, and not all whole."""
-        return self.numbers is not None and self.has_plain_numbers and has_fractions(self.numbers)
-
-    @property
-    def may_be_amounts(self) -> bool:
-        """Whether these are several numbers, and do not only number the rows."""
-        return self.varies and self.numbers is not None and not (self.has_plain_numbers and self.are_names)
-
-    @cached_property
-    def are_shares(self) -> bool:
-        """Whether these are numbers from 0 to 1, not all whole."""
-        numbers = np.empty(0) if self.numbers is None else self.numbers[~np.isnan(self.numbers)]
-        return bool(((numbers >= 0) & (numbers <= 1)).all()) and bool((numbers % 1 > 0).any())
-
-    @cached_property
-    def are_measured(self) -> bool:
-        """Whether these are fractions that name nothing: stored as numbers, from 0 to 1, negative or of many digits."""
-        return self.has_fractions and (
-            self.are_shares or any(isinstance(value, float) or MEASURED.fullmatch(str(value)) for value in self.given)
+    # Numbers without decimal commas and percent signs.
+    has_plain_numbers = fact(lambda own: own.numbers is not None and own.notation.comma is own.notation.percent is None)
+    has_fractions = fact(lambda own: own.numbers is not None and own.has_plain_numbers and has_fractions(own.numbers))
+    are_shares = fact(lambda own: own.numbers is not None and are_shares(own.numbers))
+    # Fractions that name nothing: stored as numbers, from 0 to 1, negative or of many digits.
+    are_measured = fact(
+        lambda own: (
+            own.has_fractions
+            and (
+                own.are_shares or any(isinstance(value, float) or MEASURED.fullmatch(str(value)) for value in own.given)
+            )
         )
+    )
 
-    def _counts_from(self, first: int) -> bool:
-        values = self.coded.values
-        return len(values) == self.size and all(str(value) == str(first + row) for row, value in enumerate(values))
-
-    @cached_property
-    def counts_rows(self) -> bool:
-        """Whether the column only counts the rows, 0, 1, 2, …, as the index of a data frame does."""
-        return self._counts_from(0)
-
-    @property
-    def is_count(self) -> bool:
-        """Whether the column is an index that only counts the rows."""
-        return (self.is_unnamed or str(self.name).strip().lower() == "index") and self.counts_rows
-
-    @cached_property
-    def are_names(self) -> bool:
-        """Whether each row has a name of its own, and the names are no measurements."""
-        return self.is_complete and not self.repeats and not self.has_fractions and self.cells is None
-
-    @cached_property
-    def are_ids(self) -> bool:
-        """Whether each row has another word or whole number, unless they count the rows from 0 or 1."""
-        is_apart = self.cells is None and self.size > 1 and len(self.given) == self.size
-        is_count = is_apart and (self.counts_rows or self._counts_from(1))
-        return is_apart and not is_count and all(ID.fullmatch(str(value)) for value in self.given)
+    # A few different values, and no fractions.
+    are_labels = fact(lambda own: bool(own.given) and own.has_few and not own.has_fractions)
+    # Free text or measurements, which nobody gives twice.
+    is_free = fact(lambda own: not own.has_few and (own.numbers is None or own.has_fractions))
+    # A name of its own in each row, and no measurements.
+    are_names = fact(lambda own: own.is_complete and not own.repeats and not own.has_fractions and own.cells is None)
+    # Another word or whole number in each row, unless they count the rows from 0 or 1.
+    are_ids = fact(
+        lambda own: (
+            own.cells is None
+            and len(own.given) == own.size > 1
+            and not (own.counts_rows or _counts_from(1, own))
+            and all(ID.fullmatch(str(value)) for value in own.given)
+        )
+    )
+    # Several numbers that do not only number the rows.
+    may_be_amounts = fact(
+        lambda own: own.varies and own.numbers is not None and not (own.has_plain_numbers and own.are_names)
+    )
 
     # ---- numbers ----------------------------------------------------------------------------------------------
 
@@ -475,6 +443,11 @@ class Column:
         return found or (None, Notation())
 
 
+def _counts_from(first: int, column: Column) -> bool:
+    values = column.coded.values
+    return len(values) == column.size and all(str(value) == str(first + row) for row, value in enumerate(values))
+
+
 @final
 class Columns(dict[Any, Column]):
     """Columns of equal length by their names. `stem` names a member whose file has no other name for it, or is None."""
@@ -483,6 +456,7 @@ class Columns(dict[Any, Column]):
         super().__init__(columns)
         self.stem = stem
         self.all = list(self.values())
+        self.flat = [own for own in self.all if own.cells is None]  # of names and numbers
         self.n_rows = self.all[0].size if self.all else 0
         self._numbered: dict[frozenset[Any], tuple[IntArray, int]] = {}
 
@@ -499,11 +473,6 @@ class Columns(dict[Any, Column]):
     def texts(self) -> Columns:
         """Those whose names are text."""
         return self.kept(name for name in self if isinstance(name, str))
-
-    @property
-    def flat(self) -> list[Column]:
-        """The columns of names and numbers."""
-        return [column for column in self.all if column.cells is None]
 
     def others(self, *taken: Column | None) -> list[Column]:
         """The columns of names and numbers without these, and without an index that has no name."""

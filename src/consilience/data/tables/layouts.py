@@ -451,10 +451,8 @@ def _shares_by_row(view: _View, item: Column, member: Column, label: Column) -> 
     Pairs of item and member that repeat with different labels, beside a column of fractions, are probabilities or
     nothing: votes would be made of a table that lost a row. So are most pairs beside other numbers, such as logits.
     """
-    fractions, numbers = (
-        [own for own in view.others if own.are_shares],
-        [own for own in view.others if own.may_be_amounts],
-    )
+    fractions = [own for own in view.others if own.are_shares]
+    numbers = [own for own in view.others if own.may_be_amounts]
     if not numbers and len(set(label.counts.tolist())) > 1:  # pairs take long to count
         return None
     pairs, n_pairs = view.columns.pairs(item, member)
