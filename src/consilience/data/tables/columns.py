@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from itertools import compress
-from typing import Any, NamedTuple, TypeAlias, final
+from typing import Any, NamedTuple, TypeAlias, TypeVar, final
 
 import numpy as np
 import numpy.typing as npt
@@ -258,8 +258,11 @@ FEW, ROWS_PER_VALUE = 20, 10
 """A column of labels has at most so many different values, or one for so many rows."""
 
 
-def fact(of: Callable[[Column], bool]) -> cached_property[bool]:
-    """What is true of a column or not, found when it is first asked for."""
+T = TypeVar("T")
+
+
+def fact(of: Callable[[Column], T]) -> cached_property[T]:
+    """What a column says of itself, found when it is first asked for."""
     return cached_property(of)
 
 
@@ -294,10 +297,7 @@ class Column:
 
     # ---- what it is called ------------------------------------------------------------------------------------
 
-    @cached_property
-    def role(self) -> Role | None:
-        """The role that the name suggests."""
-        return role_of(str(self.name))
+    role: cached_property[Role | None] = fact(lambda own: role_of(str(own.name)))  # that the name suggests
 
     def is_exact(self, role: Role) -> bool:
         """Whether this is one of the usual names of a role, such as `item` or `question_id`."""
@@ -314,10 +314,7 @@ class Column:
             self._parse = lambda: None
         return coded
 
-    @cached_property
-    def names(self) -> list[Any]:
-        """Each different value as a name."""
-        return list(map(self.name_of, self.coded.values))
+    names: cached_property[list[Any]] = fact(lambda own: list(map(own.name_of, own.coded.values)))  # of each value
 
     def rows(self, n_rows: int | None = None) -> list[Any]:
         """The name in each row, or in the first ones; None where there is none."""
@@ -362,20 +359,12 @@ class Column:
             counts += np.bincount(codes[start : start + COUNTED_AT_ONCE] + 1, minlength=n_values + 1)
         return counts[1:]
 
-    @cached_property
-    def _is_given(self) -> npt.NDArray[np.bool_]:
-        """Which of the different values are neither empty nor words for what is missing."""
-        return np.array([not is_absent(value) for value in self.coded.values], dtype=bool)
-
-    @cached_property
-    def given(self) -> list[Any]:
-        """The different values that are neither empty nor words for what is missing."""
-        return list(compress(self.coded.values, self._is_given))
-
-    @cached_property
-    def n_given(self) -> int:
-        """How many rows have such a value."""
-        return int(self.counts[self._is_given].sum())
+    # Which of the different values are neither empty nor words for what is missing, these values, and how many rows.
+    is_given: cached_property[npt.NDArray[np.bool_]] = fact(
+        lambda own: np.array([not is_absent(value) for value in own.coded.values], dtype=bool)
+    )
+    given: cached_property[list[Any]] = fact(lambda own: list(compress(own.coded.values, own.is_given)))
+    n_given: cached_property[int] = fact(lambda own: int(own.counts[own.is_given].sum()))
 
     # ---- facts ------------------------------------------------------------------------------------------------
 
@@ -392,7 +381,7 @@ class Column:
     is_count = fact(lambda own: (own.is_unnamed or str(own.name).strip().lower() == "index") and own.counts_rows)
 
     # Numbers without decimal commas and percent signs.
-    has_plain_numbers = fact(lambda own: own.numbers is not None and own.notation.comma is own.notation.percent is None)
+    has_plain_numbers = fact(lambda own: own.numbers is not None and not (own.notation.comma or own.notation.percent))
     has_fractions = fact(lambda own: own.numbers is not None and own.has_plain_numbers and has_fractions(own.numbers))
     are_shares = fact(lambda own: own.numbers is not None and are_shares(own.numbers))
     # Fractions that name nothing: stored as numbers, from 0 to 1, negative or of many digits.
@@ -427,18 +416,13 @@ class Column:
 
     # ---- numbers ----------------------------------------------------------------------------------------------
 
-    @property
-    def numbers(self) -> FloatArray | None:
-        """The cells as numbers, NaN where there is none; None if some cell is no number."""
-        return self._parsed[0]
-
-    @property
-    def notation(self) -> Notation:
-        """How the numbers are written."""
-        return self._parsed[1]
+    # The cells as numbers, NaN where there is none, and how they are written; None if some cell is no number.
+    numbers: cached_property[FloatArray | None] = fact(lambda own: own.parsed[0])
+    notation: cached_property[Notation] = fact(lambda own: own.parsed[1])
 
     @cached_property
-    def _parsed(self) -> Parsed | tuple[None, Notation]:
+    def parsed(self) -> Parsed | tuple[None, Notation]:
+        """Both together."""
         found = self._stored or self._parse() or (parsed_values(self.coded) if self.cells is None else None)
         return found or (None, Notation())
 
