@@ -163,11 +163,14 @@ class _View:
         """Predictions of a long table, from labels or rows of numbers, of all its rows or of some."""
         item, member, _ = self.roles
         assert item is not None and member is not None  # noqa: S101, PT018 - the table is long
-        items, item_names = item.places(in_order_of_appearance, base=self.row_base)
-        members, member_names = member.places(sorted_names, base=self.row_base)
-        if rows is not None:
-            items, item_names = _used(items[rows], item_names)
-            members, member_names = _used(members[rows], member_names)
+        found = []
+        for column, in_order in ((item, in_order_of_appearance), (member, sorted_names)):
+            places, names = column.places(in_order, base=self.row_base)
+            if rows is not None:  # some names occur in other rows alone
+                used, places = np.unique(places[rows], return_inverse=True)
+                names = [names[place] for place in used.tolist()]
+            found.append((places, names))
+        (items, item_names), (members, member_names) = found
         axes = Axes(
             Axis("member", len(member_names), member_names),
             Axis("item", len(item_names), item_names, by_name=True),
@@ -214,12 +217,6 @@ class _View:
             return [cut("" if value is None else str(value), LONGEST) for value in column.rows(N_EXAMPLES)]
         rows = self.lists[column.name].values[:N_EXAMPLES].tolist()
         return [cut(", ".join(f"{value:.3g}" for value in row), LONGEST) for row in rows]
-
-
-def _used(places: Any, names: list[Any]) -> tuple[Any, list[Any]]:
-    """Places among the names that occur alone, and those names."""
-    used, places = np.unique(places, return_inverse=True)
-    return places, [names[place] for place in used.tolist()]
 
 
 # ---- layouts of any shape -------------------------------------------------------------------------------------
@@ -324,8 +321,12 @@ def lists(view: _View) -> Understood | None:
 
 def _on_one_scale(lists: dict[Any, Rows], view: _View) -> dict[Any, Rows]:
     """Columns of lists as probabilities of the same classes."""
-    made = {name: _as_probabilities(str(name), rows, view.scale) for name, rows in lists.items()}
-    (first, classes), told = next(iter(made.values())), view.told.classes
+    made, told = {}, view.told.classes
+    for name, rows in lists.items():
+        scale = numeric.scale_in(rows.values, str(name), view.scale)
+        scale = None if scale == "counts" and view.scale is None else scale  # counts are not rescaled unasked
+        made[name] = Rows(numeric.as_probabilities(rows.values, scale), rows.classes)
+    first, classes = next(iter(made.values()))
     if classes is None and told is None:
         _check_not_ranked(lists)
     for name, rows in made.items():
@@ -345,16 +346,6 @@ def _check_not_ranked(lists: dict[Any, Rows]) -> None:
                 f"lists must hold a number for each class, in one order; those of {name!r} all fall from the first to "
                 f"the last, as scores of the best class to the worst do: say {Say('classes')} if the places are classes"
             )
-
-
-def _as_probabilities(name: str, rows: Rows, told: Scale | None) -> Rows:
-    said = told or numeric.named_scale(name)
-    scale = said or numeric.scale_of(rows.values)
-    if scale == "logits" and said is None:
-        numeric.check_orientation(*rows.values.shape)
-    # Counts are not rescaled unasked.
-    scale = None if scale == "counts" and told is None else scale
-    return Rows(numeric.as_probabilities(rows.values, scale), rows.classes)
 
 
 # ---- long tables --------------------------------------------------------------------------------------------

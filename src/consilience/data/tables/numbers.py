@@ -58,6 +58,17 @@ def named_scale(name: str) -> Scale | None:
     return "logits" if "logit" in plain or "logprob" in plain else "probabilities" if "prob" in plain else None
 
 
+def scale_in(array: Any, name: str, told: Scale | None) -> Scale | None:
+    """What the numbers of an array (…, items, classes) are: as the user says, as its name says, or as they look."""
+    said = told or named_scale(name)
+    if said is not None or not array.size:
+        return said
+    found = scale_of(array.reshape(-1, array.shape[-1]))
+    if found == "logits":
+        check_orientation(*array.shape[-2:])
+    return found
+
+
 def as_probabilities(matrix: Any, scale: Scale | None, member: int = 0) -> Any:
     """Rows (items, classes) on a scale as probabilities; rows on none are left as they are."""
     if scale == "logits":
