@@ -25,7 +25,7 @@ from consilience.data.names import (
     text_of,
     texts_of,
 )
-from consilience.data.tables.told import EXACT, MEASURES, UNNAMED, Role, first_named, is_id, rank, role_of
+from consilience.data.tables.told import EXACT, MEASURES, UNNAMED, Role, first_named, is_id, is_judged, rank, role_of
 from consilience.system.arrays import FloatArray, IntArray
 from consilience.system.errors import InvalidPredictions, polars
 
@@ -295,6 +295,21 @@ class Column:
             return cls(name, len(values), lambda: coded_list(list(map(repr, values))), cells=values, name_of=name_of)
         return cls(name, len(values), lambda: coded_list(values), name_of=name_of)
 
+    @classmethod
+    def of_polars(cls, name: Any, series: Any, name_of: Callable[[Any], Any] = lambda value: value) -> Column:
+        """A column of polars, whose values are not copied until somebody asks what they are."""
+        pl, kind, size = polars(), series.dtype, len(series)
+        if kind.is_numeric() and not kind.is_decimal():
+            numbers = series.cast(pl.Float64).fill_null(float("nan")).to_numpy()
+            whole = numbers if kind.is_float() else series.fill_null(0).to_numpy()
+            is_given = None if kind.is_float() else series.is_not_null().to_numpy()
+            stored = (numbers, Notation(all_points=kind.is_float()))
+            return cls(name, size, lambda: coded_array(whole, is_given), stored=stored, name_of=name_of)
+        if kind in (pl.Categorical, pl.Enum, pl.String):
+            parse = (lambda: parsed_text(series)) if kind == pl.String else (lambda: None)
+            return cls(name, size, lambda: coded_text(size, series.slice), parse=parse, name_of=name_of)
+        return cls.of_list(name, series.to_list(), name_of)
+
     # ---- what it is called ------------------------------------------------------------------------------------
 
     role: cached_property[Role | None] = fact(lambda own: role_of(str(own.name)))  # that the name suggests
@@ -369,6 +384,8 @@ class Column:
     # ---- facts ------------------------------------------------------------------------------------------------
 
     is_unnamed = fact(lambda own: own.name in UNNAMED)  # an index of pandas
+    is_id = fact(lambda own: is_id(str(own.name)))
+    is_judged = fact(lambda own: is_judged(str(own.name)))  # names models and nobody who judges them
     # The name says that the numbers describe items, and are nobody's answers.
     is_measure = fact(lambda own: not MEASURES.isdisjoint(re.findall("[a-z]+", str(own.name).lower())))
 
@@ -466,7 +483,7 @@ class Columns(dict[Any, Column]):
         """The columns of names and numbers whose names suggest a role: usual names first, then those ending in `id`."""
         usual = EXACT.get(role, ())
         found = [own for own in self.flat if own.role == role and isinstance(own.name, str) and not own.is_unnamed]
-        return sorted(found, key=lambda own: (rank(own.name, usual), own.name != own.name.lower(), not is_id(own.name)))
+        return sorted(found, key=lambda own: (rank(own.name, usual), own.name != own.name.lower(), not own.is_id))
 
     def told(self, name: Any) -> Column:
         """The column that the user names."""
@@ -501,6 +518,30 @@ class Columns(dict[Any, Column]):
         is_seen[keys] = True
         self._numbered[wanted] = (np.cumsum(is_seen) - 1)[keys], int(is_seen.sum())
         return self._numbered[wanted]
+
+    def flattened(self) -> Columns:
+        """Lists of one label as that label, and lists of labels beside lists of their scores as scores by label."""
+        made, labels = {own: own for own in self.all}, list[Column]()
+        for own in self.all:
+            if _are_lists(own, lambda value: isinstance(value, str)):
+                if max(_sizes(own)) > 1:
+                    labels.append(own)
+                else:
+                    made[own] = Column.of_list(own.name, [(cell or [None])[0] for cell in own.cells or ()], own.name_of)
+        for own in self.all:
+            beside = [other for other in labels if _are_lists(own, is_number) and _sizes(other) == _sizes(own)]
+            if len(beside) == 1:
+                made[own] = _scored(beside[0], own)
+                made.pop(beside[0], None)
+        return Columns({own.name: own for own in made.values()}, stem=self.stem)
+
+    @cached_property
+    def lists(self) -> dict[Any, Rows]:
+        """The columns whose cells are rows of numbers."""
+        given = {own: [cell for cell in own.cells or () if cell is not None] for own in self.all}
+        rows = [own for own, cells in given.items() if any(map(is_row, cells))]
+        rows = [own for own in rows if all(is_row(cell) or cell == [] for cell in given[own])]
+        return {own.name: read_rows(own.cells or (), str(own.name)) for own in rows}
 
     def joined(self, item: Any) -> Columns:
         """With a column for items that the user joined of several, such as `question+model`."""
@@ -592,23 +633,6 @@ def _is_scored(value: Any) -> bool:
     )
 
 
-def flattened(columns: Columns) -> Columns:
-    """Lists of one label as that label, and lists of labels beside lists of their scores as scores by label."""
-    made, labels = {own: own for own in columns.all}, list[Column]()
-    for own in columns.all:
-        if _are_lists(own, lambda value: isinstance(value, str)):
-            if max(_sizes(own)) > 1:
-                labels.append(own)
-            else:
-                made[own] = Column.of_list(own.name, [(cell or [None])[0] for cell in own.cells or ()], own.name_of)
-    for own in columns.all:
-        beside = [other for other in labels if _are_lists(own, is_number) and _sizes(other) == _sizes(own)]
-        if len(beside) == 1:
-            made[own] = _scored(beside[0], own)
-            made.pop(beside[0], None)
-    return Columns({own.name: own for own in made.values()}, stem=columns.stem)
-
-
 def _are_lists(column: Column, is_kind: Callable[[Any], bool]) -> bool:
     given = [cell for cell in column.cells or () if cell is not None]
     return bool(given) and all(isinstance(cell, list | tuple) and all(map(is_kind, cell)) for cell in given)
@@ -624,11 +648,3 @@ def _scored(labels: Column, scores: Column) -> Column:
         for own, row in zip(labels.cells or (), scores.cells or (), strict=True)
     ]
     return Column.of_list(scores.name, rows)
-
-
-def rows_in(columns: Columns) -> dict[Any, Rows]:
-    """The columns whose cells are rows of numbers."""
-    given = {own: [cell for cell in own.cells or () if cell is not None] for own in columns.all}
-    rows = [own for own, cells in given.items() if any(map(is_row, cells))]
-    rows = [own for own in rows if all(is_row(cell) or cell == [] for cell in given[own])]
-    return {own.name: read_rows(own.cells or (), str(own.name)) for own in rows}

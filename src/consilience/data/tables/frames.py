@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -11,17 +11,7 @@ import numpy.typing as npt
 
 from consilience.data.axes import Axis, some
 from consilience.data.names import is_whole
-from consilience.data.tables.columns import (
-    Coded,
-    Column,
-    Columns,
-    Notation,
-    are_scored,
-    coded_array,
-    coded_text,
-    parsed_text,
-    read_rows,
-)
+from consilience.data.tables.columns import Coded, Column, Columns, Notation, are_scored, coded_text, read_rows
 from consilience.data.tables.told import UNNAMED, Told, names_of, role_of
 from consilience.system.arrays import Array, IntArray
 from consilience.system.errors import InvalidPredictions, Say, polars, within
@@ -132,24 +122,9 @@ def _column(name: Any, series: Any) -> Column:
     if series.implementation.is_pandas():
         return _of_pandas(name, series.to_native())
     try:
-        return of_polars(name, series.to_polars())
+        return Column.of_polars(name, series.to_polars())
     except (ImportError, ModuleNotFoundError, NotImplementedError):
         return Column.of_list(name, series.to_list())
-
-
-def of_polars(name: Any, series: Any, name_of: Callable[[Any], Any] = lambda value: value) -> Column:
-    """A column of polars."""
-    pl, kind, size = polars(), series.dtype, len(series)
-    if kind.is_numeric() and not kind.is_decimal():
-        numbers = series.cast(pl.Float64).fill_null(float("nan")).to_numpy()
-        whole = numbers if kind.is_float() else series.fill_null(0).to_numpy()
-        is_given = None if kind.is_float() else series.is_not_null().to_numpy()
-        stored = (numbers, Notation(all_points=kind.is_float()))
-        return Column(name, size, lambda: coded_array(whole, is_given), stored=stored, name_of=name_of)
-    if kind in (pl.Categorical, pl.Enum, pl.String):
-        parse = (lambda: parsed_text(series)) if kind == pl.String else (lambda: None)
-        return Column(name, size, lambda: coded_text(size, series.slice), parse=parse, name_of=name_of)
-    return Column.of_list(name, series.to_list(), name_of)
 
 
 def _of_pandas(name: Any, series: Any) -> Column:

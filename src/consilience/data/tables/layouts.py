@@ -21,31 +21,11 @@ from consilience.data.names import in_order_of_appearance, sorted_names
 from consilience.data.predictions import Predictions, check_members, of_answers, renamed
 from consilience.data.reading import SUM_TOLERANCE
 from consilience.data.tables import numbers as numeric
-from consilience.data.tables.columns import (
-    Column,
-    Columns,
-    Rows,
-    flattened,
-    is_absent,
-    pooled_labels,
-    rows_in,
-    unknown_cells,
-)
+from consilience.data.tables.columns import Column, Columns, Rows, is_absent, pooled_labels, unknown_cells
 from consilience.data.tables.frames import check_labels
 from consilience.data.tables.numbers import Scale
 from consilience.data.tables.roles import Roles, check_no_members, may_name_items, roles_of
-from consilience.data.tables.told import (
-    ITEM,
-    MEMBER,
-    UNNAMED,
-    Told,
-    cut,
-    is_id,
-    may_be_truth,
-    names_of,
-    say_classes,
-    say_members,
-)
+from consilience.data.tables.told import ITEM, MEMBER, UNNAMED, Told, cut, may_be_truth, names_of, say_columns
 from consilience.system.arrays import FloatArray
 from consilience.system.errors import InvalidPredictions, Say
 from consilience.system.tables import Table
@@ -69,7 +49,7 @@ def read_columns(columns: Columns, told: Told, scale: Scale | None = None, *, is
     """The predictions in a table. `scale` is what the user says of its numbers, `is_of_file` of this very file's."""
     # --logits is said of all files, among them tables of whole numbers that are labels.
     is_of_numbers = is_of_file or told.normalize
-    view = _View(_without_index(flattened(columns)).joined(told.item), told, scale, is_of_numbers=is_of_numbers)
+    view = _View(_without_index(columns.flattened()).joined(told.item), told, scale, is_of_numbers=is_of_numbers)
     found = next(found for layout in LAYOUTS if (found := layout(view)) is not None)
     is_dropped = any(own.name not in view.columns and not own.counts_rows for own in columns.all if own.is_unnamed)
     if is_dropped and found.items is None:
@@ -118,11 +98,6 @@ class _View:
         self.member = None if columns.stem is None else [columns.stem]  # of a table of one member
 
     @cached_property
-    def lists(self) -> dict[Any, Rows]:
-        """The columns whose cells are rows of numbers."""
-        return rows_in(self.columns)
-
-    @cached_property
     def told_classes(self) -> list[Column] | None:
         """The columns that the user names as classes.
 
@@ -136,7 +111,7 @@ class _View:
     @cached_property
     def roles(self) -> Roles:
         """The columns of items, members and labels. Others that sum to 1 are classes, whatever they are called."""
-        told = self.told if self.told.label not in self.lists else self.told._replace(label=None)
+        told = self.told if self.told.label not in self.columns.lists else self.told._replace(label=None)
         item, member = (
             self.columns[name] if name in self.columns else self.columns.usual(usual)
             for name, usual in ((told.item, ITEM), (told.member, MEMBER))
@@ -213,9 +188,9 @@ class _View:
         return f"items in {called}, {'' if member is None else f'members in {member.name!r}, '}"
 
     def _first(self, column: Column) -> list[str]:
-        if column.name not in self.lists:
+        if column.name not in self.columns.lists:
             return [cut("" if value is None else str(value), LONGEST) for value in column.rows(N_EXAMPLES)]
-        rows = self.lists[column.name].values[:N_EXAMPLES].tolist()
+        rows = self.columns.lists[column.name].values[:N_EXAMPLES].tolist()
         return [cut(", ".join(f"{value:.3g}" for value in row), LONGEST) for row in rows]
 
 
@@ -255,7 +230,7 @@ def _columns_of_class(view: _View, positive: str) -> list[Column]:
         return [view.columns.told(view.told.label)]
     shares = [own for own in view.columns.flat if own.are_shares and not own.is_measure and own.name != view.told.item]
     if len(shares) != 1:
-        members = f", or list members, as in {say_members(shares)}" if shares else ""
+        members = f", or list members, as in {say_columns('member', shares)}" if shares else ""
         raise InvalidPredictions(
             f"one column must hold the probability of {positive!r}; {some(names_of(shares)) if shares else 'none'} "
             f"may: call it so, or name it with {Say('label')}{members}"
@@ -279,7 +254,7 @@ def member_probabilities(view: _View) -> Understood | None:
 
     Those columns are classes, whatever their names: a class may be called `image`, `user` or `model`.
     """
-    if view.told.are_named or view.told.classes is not None or view.lists or view.scale == "labels":
+    if view.told.are_named or view.told.classes is not None or view.columns.lists or view.scale == "labels":
         return None
     named = [own for own in view.columns.flat if own.role == "item"]
     for item in dict.fromkeys((view.columns.usual((*ITEM, *UNNAMED)), *named, None)):
@@ -296,12 +271,13 @@ def lists(view: _View) -> Understood | None:
 
     Beside a column of labels, only those are predictions that read as probabilities.
     """
-    found = {name: rows for name, rows in view.lists.items() if view.told.label in (None, name)}
+    found = {name: rows for name, rows in view.columns.lists.items() if view.told.label in (None, name)}
     if view.told.label is None and found and view.roles.label is not None:
-        shares = [
-            name for name, rows in found.items() if numeric.scale_of(rows.values) in ("probabilities", "per cent")
-        ]
-        found = {name: rows for name, rows in found.items() if name in shares or numeric.named_scale(str(name))}
+        found = {
+            name: rows
+            for name, rows in found.items()
+            if numeric.named_scale(str(name)) or numeric.scale_of(rows.values) in ("probabilities", "per cent")
+        }
     if not found:
         return None
     if view.is_long and len(found) > 1:
@@ -401,7 +377,7 @@ def long_labels_and_rows(view: _View) -> Understood | None:
     if told.strict and view.told_classes is None and (is_soft & (labels >= 0)).any():
         raise InvalidPredictions(
             f"a table must hold labels or probabilities; it has the labels {label.name!r} and probabilities in "
-            f"{some(names_of(classes))}: say {Say('label', label.name)} or {say_classes(classes)}"
+            f"{some(names_of(classes))}: say {Say('label', label.name)} or {say_columns('classes', classes)}"
         )
     rows, words = numeric.as_shares(numbers._replace(values=numbers.values[is_soft]), classes, view.scale)
     made = view.answers(rows, names_of(classes), np.flatnonzero(is_soft))
@@ -560,7 +536,7 @@ def _labels(view: _View, columns: list[Column], *, is_one: bool = False) -> Unde
 
 def _label_columns(view: _View, columns: list[Column]) -> list[Column]:
     """The columns that may be members' labels: neither true labels nor free text beside them."""
-    ids = [own for own in columns if is_id(str(own.name)) and own.are_names]
+    ids = [own for own in columns if own.is_id and own.are_names]
     if ids and view.told.item is None:  # nobody answers each item differently
         raise may_name_items(ids)
     kept = [own for own in columns if own.role not in ("truth", "other")] or columns
@@ -580,7 +556,7 @@ def _check_no_truth(columns: list[Column], kept: list[Column]) -> None:
         members = [own for own in kept if own not in doubtful]
         raise InvalidPredictions(
             f"columns of labels must be members or the truth; {some(names_of(doubtful))} may be either: list the "
-            f"members, as in {say_members(members)} or {say_members([*members, *doubtful])}"
+            f"members, as in {say_columns('member', members)} or {say_columns('member', [*members, *doubtful])}"
         )
 
 
@@ -592,7 +568,7 @@ def _check_left_out(column: Column, plain: list[Column], *, is_strict: bool) -> 
         held = held if column.are_shares else "may hold numbers or free text"
         raise InvalidPredictions(
             f"columns of labels must hold classes that members give again and again; {column.name!r} {held}: leave it "
-            f"out with {say_members(plain)}"
+            f"out with {say_columns('member', plain)}"
         )
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from consilience.data.axes import some
 from consilience.data.reading import MOST_ROUNDING, ROUNDING, SUM_TOLERANCE, are_probabilities, normalized, softmax
 from consilience.data.tables.columns import Column, has_fractions
-from consilience.data.tables.told import MOST_LISTED, names_of, say_members
+from consilience.data.tables.told import MOST_LISTED, names_of, say_columns
 from consilience.system.arrays import FloatArray
 from consilience.system.errors import InvalidPredictions, Say
 
@@ -367,7 +367,7 @@ def _check_clear(numbers: Numbers, meaning: str, columns: Sequence[Column]) -> N
             f"probabilities must sum to 1 over classes; those of {some(names)} are from 0 to 1 and do not, so they may "
             "be several independent labels, which are several panels: read one, with "
             f"{' or '.join(str(Say('positive', str(name))) for name in names[:MOST_LISTED])}; or what several members "
-            f"say of one class: say {say_members(columns)} and {Say('positive', 'NAME')}"
+            f"say of one class: say {say_columns('member', columns)} and {Say('positive', 'NAME')}"
         )
     if meaning == "logits":
         check_orientation(*rows.shape)

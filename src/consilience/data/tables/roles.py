@@ -24,20 +24,7 @@ from typing import Any, NamedTuple, final
 from consilience.data.axes import Axis, short, some
 from consilience.data.names import is_whole
 from consilience.data.tables.columns import Column, Columns
-from consilience.data.tables.told import (
-    ITEM,
-    LABEL,
-    TRUTH,
-    Role,
-    Told,
-    is_id,
-    is_judged,
-    names_of,
-    options,
-    say_classes,
-    say_members,
-    unclear,
-)
+from consilience.data.tables.told import ITEM, LABEL, TRUTH, Role, Told, names_of, options, say_columns, unclear
 from consilience.system.errors import InvalidPredictions, Say
 
 NEARLY_ALL = 0.9
@@ -82,7 +69,7 @@ def usual_items(columns: Columns, *, are_truths: bool) -> list[Column]:
         named = [own for own in columns.called("item") if not own.is_count]
     else:
         named = [own for own in _called(columns) if not own.repeats and (own.is_complete or own.is_exact("item"))]
-    ids = [own for own in named if is_id(own.name)]
+    ids = [own for own in named if own.is_id]
     for other in ids[1:]:
         if other.rows() != ids[0].rows():
             raise unclear("item", ids[0], other)
@@ -197,7 +184,7 @@ def _by_content(columns: Columns, members: list[Column]) -> Column | None:
     ]
     fewest = min((len(own.given) for own in possible), default=0)
     coarse = [own for own in possible if len(own.given) < MUCH_FINER * fewest]
-    return the_only(columns, "item", [own for own in coarse if is_id(own.name)] or coarse) if coarse else None
+    return the_only(columns, "item", [own for own in coarse if own.is_id] or coarse) if coarse else None
 
 
 def _finest(columns: Columns, items: list[Column], member: Column) -> Column:
@@ -295,14 +282,14 @@ class _Decision:
             return [] if is_list else [self.columns.told(told)]  # a list names the columns of a wide table
         found = [own for own in self.columns.called("member") if own.is_exact("member") or own.repeats]
         found = [own for own in found if own.name != self.told.item]
-        found = [own for own in found if not is_judged(own.name)] or found
+        found = [own for own in found if not own.is_judged] or found
         return [own for own in found if own.varies] or found
 
     def _check_judged(self, item: Column, member: Column) -> None:
         """Raise if a judge answers an item several times, once for each model that is judged."""
         columns, n_pairs = self.columns, self.columns.n_pairs
-        judged = [own for own in columns.called("member") if own not in (item, member) and is_judged(own.name)]
-        if self.told.item is not None or not judged or is_judged(member.name):
+        judged = [own for own in columns.called("member") if own not in (item, member) and own.is_judged]
+        if self.told.item is not None or not judged or member.is_judged:
             return
         n_apart = n_pairs(item, member, judged[0])
         if n_apart > n_pairs(item, member):
@@ -399,8 +386,8 @@ def check_no_members(columns: Columns, item: Column | None, label: Column) -> No
     if len(named) > 1:
         raise InvalidPredictions(
             f"columns {some(list(map(str, names_of(named))))} have the names of labels in {label.name!r}, so they may "
-            f"hold one member's scores: say {say_classes(named)} to read those, or {Say('label', str(label.name))} to "
-            "read the labels alone"
+            f"hold one member's scores: say {say_columns('classes', named)} to read those, or "
+            f"{Say('label', str(label.name))} to read the labels alone"
         )
     others = [own for own in columns.others(item, label) if isinstance(own.name, str) and own.role is None]
     others = [own for own in others if own.are_labels and own.repeats]
@@ -413,5 +400,5 @@ def one_or_several(label: Column, members: Sequence[Column]) -> InvalidPredictio
     """A column of labels stands beside others."""
     return InvalidPredictions(
         f"one column of labels is one member's, several are several members'; {label.name!r} stands beside "
-        f"{some(names_of(members))}: say {Say('label', label.name)}, or {say_members(members)} for the others"
+        f"{some(names_of(members))}: say {Say('label', label.name)}, or {say_columns('member', members)} for the others"
     )

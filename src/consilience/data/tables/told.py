@@ -54,14 +54,10 @@ def names_of(columns: Iterable[Column]) -> list[Any]:
     return [column.name for column in columns]
 
 
-def say_members(columns: Iterable[Column]) -> Say:
-    """These columns as the members of a wide table."""
-    return Say("member", ",".join(map(str, names_of(columns))))
-
-
-def say_classes(columns: Iterable[Column]) -> Say:
-    """These columns as the classes."""
-    return Say("classes", tuple(map(str, names_of(columns))))
+def say_columns(argument: Literal["member", "classes"], columns: Iterable[Column]) -> Say:
+    """These columns as the members of a wide table, or as classes."""
+    names = tuple(map(str, names_of(columns)))
+    return Say(argument, names if argument == "classes" else ",".join(names))
 
 
 def options(argument: str, *columns: Column | list[Column], before: str = "") -> str:
