@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import compress
 from typing import Any, NamedTuple, TypeAlias, TypeVar, final
@@ -251,9 +252,6 @@ def unknown_cells(columns: Sequence[Column]) -> str:
 ID = re.compile(r"(?![-+]?[0-9]*[.,][0-9]*$)\S{1,100}")
 """What an id looks like: one word, and no fraction."""
 
-MEASURED = re.compile(r"-.*|.*[.,][0-9]{4,}.*|.*[eE].*")
-"""How a number is written that is no name, such as -1.5, 0.1234 or 1e-5; versions are called 1.5 or 1.10."""
-
 FEW, ROWS_PER_VALUE = 20, 10
 """A column of labels has at most so many different values, or one for so many rows."""
 
@@ -267,6 +265,7 @@ def fact(of: Callable[[Column], T]) -> cached_property[T]:
 
 
 @final
+@dataclass(eq=False, repr=False)
 class Column:
     """The cells of a column: different values, and which of them stands in each row.
 
@@ -274,19 +273,13 @@ class Column:
     lists or records. `name_of` says how a value is a name: files name everything by text.
     """
 
-    def __init__(
-        self,
-        name: Any,
-        size: int,
-        code: Callable[[], Coded],
-        *,
-        stored: Parsed | None = None,
-        parse: Callable[[], Parsed | None] = lambda: None,
-        cells: Sequence[Any] | None = None,
-        name_of: Callable[[Any], Any] = lambda value: value,
-    ) -> None:
-        self.name, self.size, self.cells, self.name_of = name, size, cells, name_of
-        self._code, self._stored, self._parse = code, stored, parse
+    name: Any
+    size: int
+    code: Callable[[], Coded]
+    stored: Parsed | None = None
+    parse: Callable[[], Parsed | None] = lambda: None
+    cells: Sequence[Any] | None = None
+    name_of: Callable[[Any], Any] = lambda value: value
 
     @classmethod
     def of_list(cls, name: Any, values: Sequence[Any], name_of: Callable[[Any], Any] = lambda value: value) -> Column:
@@ -312,7 +305,7 @@ class Column:
 
     # ---- what it is called ------------------------------------------------------------------------------------
 
-    role: cached_property[Role | None] = fact(lambda own: role_of(str(own.name)))  # that the name suggests
+    role = fact(lambda own: role_of(str(own.name)))  # that the name suggests
 
     def is_exact(self, role: Role) -> bool:
         """Whether this is one of the usual names of a role, such as `item` or `question_id`."""
@@ -323,13 +316,13 @@ class Column:
     @cached_property
     def coded(self) -> Coded:
         """Which value stands in each row, -1 where there is none, and the values in the order they appear."""
-        coded = self._code()
-        del self._code  # the text can be forgotten, and so it can if numbers come from the different values
+        coded = self.code()
+        del self.code  # the text can be forgotten, and so it can if numbers come from the different values
         if len(coded.values) <= self.size / 2:
-            self._parse = lambda: None
+            self.parse = lambda: None
         return coded
 
-    names: cached_property[list[Any]] = fact(lambda own: list(map(own.name_of, own.coded.values)))  # of each value
+    names = fact(lambda own: list(map(own.name_of, own.coded.values)))  # of each value
 
     def rows(self, n_rows: int | None = None) -> list[Any]:
         """The name in each row, or in the first ones; None where there is none."""
@@ -375,11 +368,21 @@ class Column:
         return counts[1:]
 
     # Which of the different values are neither empty nor words for what is missing, these values, and how many rows.
-    is_given: cached_property[npt.NDArray[np.bool_]] = fact(
-        lambda own: np.array([not is_absent(value) for value in own.coded.values], dtype=bool)
-    )
-    given: cached_property[list[Any]] = fact(lambda own: list(compress(own.coded.values, own.is_given)))
-    n_given: cached_property[int] = fact(lambda own: int(own.counts[own.is_given].sum()))
+    is_given = fact(lambda own: np.array([not is_absent(value) for value in own.coded.values], dtype=bool))
+    given = fact(lambda own: list(compress(own.coded.values, own.is_given)))
+    n_given = fact(lambda own: int(own.counts[own.is_given].sum()))
+
+    # ---- numbers ----------------------------------------------------------------------------------------------
+
+    # The cells as numbers, NaN where there is none, and how they are written; None if some cell is no number.
+    numbers = fact(lambda own: own.parsed[0])
+    notation = fact(lambda own: own.parsed[1])
+
+    @cached_property
+    def parsed(self) -> Parsed | tuple[None, Notation]:
+        """Both together."""
+        found = self.stored or self.parse() or (parsed_values(self.coded) if self.cells is None else None)
+        return found or (None, Notation())
 
     # ---- facts ------------------------------------------------------------------------------------------------
 
@@ -402,14 +405,7 @@ class Column:
     has_fractions = fact(lambda own: own.numbers is not None and own.has_plain_numbers and has_fractions(own.numbers))
     are_shares = fact(lambda own: own.numbers is not None and are_shares(own.numbers))
     # Fractions that name nothing: stored as numbers, from 0 to 1, negative or of many digits.
-    are_measured = fact(
-        lambda own: (
-            own.has_fractions
-            and (
-                own.are_shares or any(isinstance(value, float) or MEASURED.fullmatch(str(value)) for value in own.given)
-            )
-        )
-    )
+    are_measured = fact(lambda own: own.has_fractions and (own.are_shares or any(map(_is_measured, own.given))))
 
     # A few different values, and no fractions.
     are_labels = fact(lambda own: bool(own.given) and own.has_few and not own.has_fractions)
@@ -431,17 +427,13 @@ class Column:
         lambda own: own.varies and own.numbers is not None and not (own.has_plain_numbers and own.are_names)
     )
 
-    # ---- numbers ----------------------------------------------------------------------------------------------
 
-    # The cells as numbers, NaN where there is none, and how they are written; None if some cell is no number.
-    numbers: cached_property[FloatArray | None] = fact(lambda own: own.parsed[0])
-    notation: cached_property[Notation] = fact(lambda own: own.parsed[1])
+MEASURED = re.compile(r"-.*|.*[.,][0-9]{4,}.*|.*[eE].*")
+"""How a number is written that is no name, such as -1.5, 0.1234 or 1e-5; versions are called 1.5 or 1.10."""
 
-    @cached_property
-    def parsed(self) -> Parsed | tuple[None, Notation]:
-        """Both together."""
-        found = self._stored or self._parse() or (parsed_values(self.coded) if self.cells is None else None)
-        return found or (None, Notation())
+
+def _is_measured(value: Any) -> bool:
+    return isinstance(value, float) or MEASURED.fullmatch(str(value)) is not None
 
 
 def _counts_from(first: int, column: Column) -> bool:
