@@ -184,8 +184,7 @@ def _index(frame: Any, columns: dict[Any, Column]) -> dict[Any, Column]:
         name = UNNAMED[0]
     if name in columns:
         raise InvalidPredictions(
-            f"a frame must have a name for each column; one is called {name!r}, and so would the index be, which holds "
-            f"{some(names)}"
+            f"columns must have different names; one is called {name!r}, and so would be the index {some(names)}"
         )
     return {name: Column.of_list(name, names)}
 
@@ -248,15 +247,13 @@ def _read_frame(frame: Any, name: Any, classes: Sequence[Any] | None, *, normali
     made, expected = found.predictions, f"member {name!r} must be a frame with a column of probabilities per class"
     if len(made.soft) != 1 or made.n_members != 1:
         raise InvalidPredictions(
-            f"{expected}; it has {some(list(columns))}: name the classes with classes=, or give a long frame to "
-            "from_frame"
+            f"{expected}; it has {some(list(columns))}: name the classes with classes=, or use from_frame"
         )
     unread = (found.unread or Columns({})).all
     left_out = [own for own in unread if own.numbers is not None and own.role is None and not own.is_measure]
     if left_out and classes is None:  # they may be classes too
         raise InvalidPredictions(
-            f"{expected}; beside {some(made.classes)} it has numbers in {some(names_of(left_out))}: name the classes "
-            "with classes="
+            f"{expected}; numbers are also in {some(names_of(left_out))}: name the classes with classes="
         )
     return made.soft[0].rows, _items(made.axes.items, unread, name), made.classes
 

@@ -343,8 +343,7 @@ def long_rows(view: _View) -> Understood | None:
     missing = [name for name in told if str(name) not in names]
     if 0 < len(missing) < len(told):
         raise InvalidPredictions(
-            f"a table must have a column of numbers for each class; {missing[0]!r} is missing from "
-            f"{some(list(view.columns))}"
+            f"each class must have a column of numbers; {missing[0]!r} is missing from {some(list(view.columns))}"
         )
     classes = view.told_classes or numeric.class_columns(view.others)
     if len(classes) < 2 and view.told_classes is None:
@@ -400,8 +399,7 @@ def tidy(view: _View) -> Understood | None:
     (labels,), classes = pooled_labels([label], told.classes)
     if (labels < 0).any():
         raise InvalidPredictions(
-            f"column {label.name!r} must name the class of each probability in {shares.name!r}; row "
-            f"{int(np.argmax(labels < 0))} names none"
+            f"column {label.name!r} must name the class of each number; row {int(np.argmax(labels < 0))} names none"
         )
     pairs, n_pairs = view.columns.pairs(item, member)
     _, places = np.unique(pairs, return_index=True)  # where each item and member occur first
@@ -435,9 +433,9 @@ def _shares_by_row(view: _View, item: Column, member: Column, label: Column) -> 
     row = int(np.argmax(np.abs(sums - 1)))
     raise InvalidPredictions(
         f"probabilities must sum to 1 over classes; {some(names_of(fractions))} stands beside several labels in "
-        f"{label.name!r} of one item and member, and sums to {sums[row]:.6g} for item {item.rows()[row]!r} "
-        f"of member {member.rows()[row]!r}: complete its rows, or say {Say('normalize')} if each class has one, or "
-        f"leave {fractions[0].name!r} out of the table if the labels are votes"
+        f"{label.name!r} of one item and member, and sums to {sums[row]:.6g} for item {item.rows()[row]!r} of member "
+        f"{member.rows()[row]!r}: complete its rows, or say {Say('normalize')} if each class has one, or leave "
+        f"{fractions[0].name!r} out of the table if the labels are votes"
     )
 
 
@@ -483,8 +481,7 @@ def wide_rows(view: _View) -> Understood | None:
     if not others:
         _check_no_lists(view)
         raise InvalidPredictions(
-            "a table must have columns of answers beside that of the items, "
-            f"{None if item is None else item.name!r}; it has none"
+            f"a table must have columns of answers beside its items, {item and item.name!r}; it has none"
         )
     if len(others) == 1:
         return None

@@ -358,8 +358,7 @@ def _check_clear(numbers: Numbers, meaning: str, columns: Sequence[Column]) -> N
     if meaning == "unclear":
         raise InvalidPredictions(
             f"rows of 0 with one 1 may be labels by several members or one member's probabilities; got {len(rows)} "
-            "such rows: add :labels or :probabilities to the file's name, or a point to each number (1.0) if they are "
-            "probabilities"
+            "such rows: add :labels or :probabilities to the file's name, or points to probabilities (1.0)"
         )
     if numbers.share_of_probabilities() < MOST and numbers.are_independent():
         names = names_of(columns)

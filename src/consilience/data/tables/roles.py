@@ -117,8 +117,7 @@ def columns_of_labels(columns: Columns, told: Told) -> tuple[str | None, str]:
         raise may_name_items(ids)
     if len(columns) == 1 and label.name in label.names:
         raise InvalidPredictions(
-            f"a table of labels must have a header; its first line, {label.name!r}, is a label itself: "
-            "put a line such as label before it"
+            f"a table of labels must have a header; its first line, {label.name!r}, is a label itself: put one first"
         )
     return None if item is None else item.name, label.name
 
