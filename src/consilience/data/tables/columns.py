@@ -303,10 +303,6 @@ class Column:
             return cls(name, size, lambda: coded_text(size, series.slice), parse=parse, name_of=name_of)
         return cls.of_list(name, series.to_list(), name_of)
 
-    # ---- what it is called ------------------------------------------------------------------------------------
-
-    role = fact(lambda own: role_of(str(own.name)))  # that the name suggests
-
     def is_exact(self, role: Role) -> bool:
         """Whether this is one of the usual names of a role, such as `item` or `question_id`."""
         return rank(self.name, EXACT[role]) < len(EXACT[role])
@@ -386,6 +382,7 @@ class Column:
 
     # ---- facts ------------------------------------------------------------------------------------------------
 
+    role = fact(lambda own: role_of(str(own.name)))  # that the name suggests
     is_unnamed = fact(lambda own: own.name in UNNAMED)  # an index of pandas
     is_id = fact(lambda own: is_id(str(own.name)))
     is_judged = fact(lambda own: is_judged(str(own.name)))  # names models and nobody who judges them

@@ -104,9 +104,9 @@ class _View:
         Other classes are names for tables without names, or all that labels may be. So are the classes of a saved model
         if members have the same names, whose columns hold labels.
         """
+        told = list(map(str, self.told.classes or ()))
         by_text = {str(own.name): own for own in self.columns.flat if own.numbers is not None}
-        found = [by_text[name] for name in map(str, self.told.classes or ()) if name in by_text]
-        return found if found and len(found) == len(self.told.classes or ()) else None
+        return [by_text[name] for name in told] if told and by_text.keys() >= set(told) else None
 
     @cached_property
     def roles(self) -> Roles:
@@ -569,15 +569,7 @@ def _check_left_out(column: Column, plain: list[Column], *, is_strict: bool) -> 
         )
 
 
-LAYOUTS = (
-    one_class,
-    member_probabilities,
-    lists,
-    long_rows,
-    long_labels_and_rows,
-    tidy,
-    long_labels,
-    wide_rows,
-    wide_labels,
-)
+OF_ANY_SHAPE = (one_class, member_probabilities, lists)
+LONG = (long_rows, long_labels_and_rows, tidy, long_labels)
+LAYOUTS = (*OF_ANY_SHAPE, *LONG, wide_rows, wide_labels)
 """In the order in which they are tried."""
