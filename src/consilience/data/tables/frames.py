@@ -184,7 +184,7 @@ def _index(frame: Any, columns: dict[Any, Column]) -> dict[Any, Column]:
         name = UNNAMED[0]
     if name in columns:
         raise InvalidPredictions(
-            f"columns must have different names; one is called {name!r}, and so would be the index {some(names)}"
+            f"a frame must have a name for each column; {name!r} is one, and would be the index {some(names)}"
         )
     return {name: Column.of_list(name, names)}
 
@@ -253,7 +253,7 @@ def _read_frame(frame: Any, name: Any, classes: Sequence[Any] | None, *, normali
     left_out = [own for own in unread if own.numbers is not None and own.role is None and not own.is_measure]
     if left_out and classes is None:  # they may be classes too
         raise InvalidPredictions(
-            f"{expected}; numbers are also in {some(names_of(left_out))}: name the classes with classes="
+            f"{expected}; it also has numbers in {some(names_of(left_out))}: name the classes with classes="
         )
     return made.soft[0].rows, _items(made.axes.items, unread, name), made.classes
 
