@@ -11,7 +11,7 @@ from consilience.data.axes import some
 from consilience.data.names import as_written, sorted_names
 from consilience.data.predictions import Predictions
 from consilience.data.tables.columns import Column
-from consilience.data.tables.frames import check_names, check_repeated
+from consilience.data.tables.layouts import check_names, check_repeated
 from consilience.data.tables.numbers import Numbers, Scale, as_probabilities, scale_in, scale_of
 from consilience.data.tables.told import ITEM, LABEL, MEMBER, TRUTH, first_named, role_of
 from consilience.files.contents import AXIS_NAMES, Arrays, Contents

@@ -15,18 +15,18 @@ from functools import cached_property
 from typing import Any, NamedTuple, final
 
 import numpy as np
+import numpy.typing as npt
 
 from consilience.data.axes import Axes, Axis, some
-from consilience.data.names import in_order_of_appearance, sorted_names
+from consilience.data.names import in_order_of_appearance, is_whole, sorted_names
 from consilience.data.predictions import Predictions, check_members, of_answers, renamed
 from consilience.data.reading import SUM_TOLERANCE
 from consilience.data.tables import numbers as numeric
 from consilience.data.tables.columns import Column, Columns, Rows, is_absent, pooled_labels, unknown_cells
-from consilience.data.tables.frames import check_labels
 from consilience.data.tables.numbers import Scale
 from consilience.data.tables.roles import Roles, check_no_members, may_name_items, roles_of
 from consilience.data.tables.told import ITEM, MEMBER, UNNAMED, Told, cut, may_be_truth, names_of, say_columns
-from consilience.system.arrays import FloatArray
+from consilience.system.arrays import FloatArray, IntArray
 from consilience.system.errors import InvalidPredictions, Say
 from consilience.system.tables import Table
 
@@ -566,6 +566,73 @@ def _check_left_out(column: Column, plain: list[Column], *, is_strict: bool) -> 
         raise InvalidPredictions(
             f"columns of labels must hold classes that members give again and again; {column.name!r} {held}: leave it "
             f"out with {say_columns('member', plain)}"
+        )
+
+
+# ---- labels that may be none ----------------------------------------------------------------------------------
+
+MANY_CLASSES, ANSWERS_PER_CLASS = 20, 10
+"""More classes than the first number need this many answers each, or they are no classes."""
+
+MANY_ANSWERS = 10
+"""If nobody who gives so many answers ever gives one twice, they are no labels."""
+
+ADVICE = f". Name the column with {Say('label')} to read it so all the same"
+
+
+def check_labels(predictions: Predictions, columns: Sequence[Column]) -> None:
+    """Raise if labels were read that are more likely numbers or free text, or from columns that have none in common."""
+    for column in columns:
+        check_names(column)
+        if column.has_fractions and not column.repeats and column.size > 1:
+            raise InvalidPredictions(
+                f"labels must be names or whole numbers; column {column.name!r} holds {column.given[0]} and others "
+                f"that nobody gives twice{ADVICE}"
+            )
+    check_repeated(predictions, columns[0].name)
+    is_said, n_given = _said(predictions)
+    is_alone = ~(is_said & (is_said.sum(axis=0) > 1)).any(axis=1) & (n_given >= MANY_ANSWERS)
+    if is_alone.any() and len(columns) > 1:
+        names = [predictions.members[place] for place in np.flatnonzero(is_alone)]
+        raise InvalidPredictions(
+            f"columns of labels must have labels in common; {some(names)} share none with the others: say which "
+            f"column is which with {Say('item')}, {Say('member')} and {Say('label')}, or list the members of a wide "
+            f"table, such as {Say('member', 'ann,bob')}"
+        )
+
+
+def check_repeated(predictions: Predictions, name: Any) -> None:
+    """Raise if there are so many labels, or so few given twice, that they are more likely numbers or free text."""
+    is_said, n_given = _said(predictions)
+    n_answers, is_busy = int(n_given.sum()), n_given >= MANY_ANSWERS
+    if predictions.n_classes > max(MANY_CLASSES, n_answers / ANSWERS_PER_CLASS):
+        found = f"got {predictions.n_classes:,} different ones in {n_answers:,} answers"
+    elif is_busy.any() and (is_said.sum(axis=1) == n_given)[is_busy].all():
+        found = "nobody gives one twice"
+    else:
+        return
+    raise InvalidPredictions(
+        f"labels must be classes that members give again and again; {found}, so column {name!r} may hold numbers or "
+        f"free text{ADVICE}"
+    )
+
+
+def _said(predictions: Predictions) -> tuple[npt.NDArray[np.bool_], IntArray]:
+    """Which labels each member gives (members, classes), and how many in all (members,)."""
+    hard = predictions.hard
+    assert hard is not None  # noqa: S101 - labels are hard
+    is_said = np.zeros((predictions.n_members, predictions.n_classes), dtype=bool)
+    is_said[hard.members, hard.labels] = True
+    return is_said, np.bincount(hard.members, minlength=predictions.n_members)
+
+
+def check_names(column: Column) -> None:
+    """Raise if all values of a column are shares: per cent, or numbers from 0 to 1 that are not all whole."""
+    if column.are_shares or column.notation.percent is not None:
+        first = next(value for value in map(str, column.given) if not is_whole(value))
+        raise InvalidPredictions(
+            f"labels must be names or whole numbers; column {column.name!r} holds {first}: if these are the "
+            f"probabilities of one class, say {Say('positive', 'NAME')}{ADVICE}"
         )
 
 
