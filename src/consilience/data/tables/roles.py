@@ -247,11 +247,10 @@ def roles_of(columns: Columns, told: Told | None = None) -> Roles:
     told = told or Told()
     if told.item is not None and told.item == told.member:
         raise InvalidPredictions(f"item and member must be different columns; got {told.item!r} for both")
-    given: dict[Role, str | None] = {"item": told.item, "member": told.member}
-    for role, own in given.items():
-        for column in columns.all if own is None and not columns.called(role) else ():
-            if column.role == role and column.is_exact(role):
-                column.check_is_flat()
+    for own in columns.all:
+        role = own.role if own.role in ("item", "member") else None
+        if role and own.is_exact(role) and getattr(told, role) is None and not columns.called(role):
+            own.check_is_flat()
     return _Decision(columns.kept(own.name for own in columns.flat if isinstance(own.name, str)), told).roles()
 
 
