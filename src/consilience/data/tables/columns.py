@@ -614,12 +614,10 @@ def _is_absent(value: Any) -> bool:
 
 
 def _is_scored(value: Any) -> bool:
-    return (
-        isinstance(value, Mapping)
-        and set(value) == {"label", "score"}
-        and isinstance(value["label"], str | int)
-        and is_number(value["score"])
-    )
+    match value:
+        case {"label": str() | int(), "score": score, **others}:
+            return not others and is_number(score)
+    return False
 
 
 def _are_lists(column: Column, is_kind: Callable[[Any], bool]) -> bool:
