@@ -399,7 +399,8 @@ def tidy(view: _View) -> Understood | None:
     (labels,), classes = pooled_labels([label], told.classes)
     if (labels < 0).any():
         raise InvalidPredictions(
-            f"column {label.name!r} must name the class of each number; row {int(np.argmax(labels < 0))} names none"
+            f"column {label.name!r} must name the class of each probability in {shares.name!r}; row "
+            f"{int(np.argmax(labels < 0))} names none"
         )
     pairs, n_pairs = view.columns.pairs(item, member)
     _, places = np.unique(pairs, return_index=True)  # where each item and member occur first
