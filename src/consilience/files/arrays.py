@@ -11,8 +11,8 @@ from consilience.data.axes import some
 from consilience.data.names import as_written, sorted_names
 from consilience.data.predictions import Predictions
 from consilience.data.tables.columns import Column
-from consilience.data.tables.frames import check_names, check_repeated
-from consilience.data.tables.numbers import Numbers, Scale, as_probabilities, check_orientation, named_scale, scale_of
+from consilience.data.tables.layouts import check_names, check_repeated
+from consilience.data.tables.numbers import Numbers, Scale, as_probabilities, scale_in, scale_of
 from consilience.data.tables.told import ITEM, LABEL, MEMBER, TRUTH, first_named, role_of
 from consilience.files.contents import AXIS_NAMES, Arrays, Contents
 from consilience.system.errors import InvalidPredictions, Say
@@ -107,7 +107,7 @@ def _block(view: _View) -> Read | None:
     block = blocks[name]
     is_on_scale = bool(block.size) and scale_of(block.reshape(-1, block.shape[-1])) is not None
     block = view.members_first(block, BLOCK[1:-1], asks=is_on_scale)
-    scale = _scale(block, name, view.scale)
+    scale = scale_in(block, name, view.scale)
     if scale == "counts" and view.scale is None:
         raise InvalidPredictions(
             f"an array {BLOCK} must hold probabilities; this one holds whole numbers: say ",
@@ -156,7 +156,7 @@ def _matrices(view: _View) -> Read | None:
     _check_same_shape(matrices, view.contents)
     rows, scales = [], []
     for place, (name, matrix) in enumerate(matrices.items()):
-        scale = _scale(matrix, name, told)
+        scale = scale_in(matrix, name, told)
         if told is None and scale in (None, "counts"):
             _check_no_labels(matrix)
             _check_not_independent(matrix)
@@ -200,17 +200,6 @@ def _of_names(rows: Any, name: str, names: dict[str, Any]) -> Predictions:
 
 LAYOUTS = (_answers, _block, _one_class, _matrices, _labels)
 """In the order in which they are tried."""
-
-
-def _scale(array: Any, name: str, told: Scale | None) -> Scale | None:
-    """What the numbers of an array (…, items, classes) are: as the user says, as its name says, or as they look."""
-    said = told or named_scale(name)
-    if said is not None or not array.size:
-        return said
-    found = scale_of(array.reshape(-1, array.shape[-1]))
-    if found == "logits":
-        check_orientation(*array.shape[-2:])
-    return found
 
 
 # ---- names and labels of other files ------------------------------------------------------------------------

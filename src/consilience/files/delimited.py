@@ -14,7 +14,6 @@ from consilience.data.names import NUMBER
 from consilience.data.reading import are_probabilities
 from consilience.data.tables.columns import NUMBER as WRITTEN_NUMBER
 from consilience.data.tables.columns import Coder, Column, Columns
-from consilience.data.tables.frames import of_polars
 from consilience.files.tools import told_apart
 from consilience.files.writing import without_quote
 from consilience.system.errors import InvalidPredictions, polars
@@ -118,7 +117,7 @@ class _Text:
         """All parts."""
         if self.coder is not None:
             return Column(name, self.size, self.coder.coded, name_of=without_quote)
-        return of_polars(name, polars().concat(self.texts), without_quote)
+        return Column.of_polars(name, polars().concat(self.texts), without_quote)
 
 
 def _rows(held: bytes, path: Path, delimiter: str, *, has_spaces: bool = False) -> Iterator[list[str]]:

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 from consilience.data.axes import some
 from consilience.data.names import as_written
 from consilience.data.tables.columns import Column, Columns
-from consilience.data.tables.frames import of_polars
 from consilience.files import delimited
 from consilience.system.errors import InvalidPredictions, extra, polars
 from consilience.system.untrusted import check_unpacked, reason_of
@@ -36,7 +35,7 @@ def read_sheet(path: Path, key: str | None) -> Columns:
     except (ValueError, zipfile.BadZipFile, pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
         raise InvalidPredictions(f"{path} must be an Excel workbook; {reason_of(error)}") from error
     table = sheets[_picked([name for name, own in sheets.items() if own.width], key, path)]
-    return Columns({name: of_polars(name, table[name], as_written) for name in table.columns}, stem=path.stem)
+    return Columns({name: Column.of_polars(name, table[name], as_written) for name in table.columns}, stem=path.stem)
 
 
 def read_database(path: Path, key: str | None) -> Columns:
@@ -80,7 +79,7 @@ def read_parquet(path: Path) -> Columns:
         with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
             _check_sizes(data)
         table = pl.read_parquet(path, glob=False)
-        columns = {name: of_polars(name, table[name], as_written) for name in table.columns}
+        columns = {name: Column.of_polars(name, table[name], as_written) for name in table.columns}
     except (Exception, pl.exceptions.PanicException) as error:  # polars raises many kinds
         if isinstance(error, MemoryError):
             raise

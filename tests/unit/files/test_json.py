@@ -5,7 +5,6 @@ import json
 import pytest
 
 import consilience as cs
-from consilience.data.tables.columns import rows_in
 from consilience.files import read_sources
 from consilience.files.contents import columns_of_json, read_json
 
@@ -14,7 +13,7 @@ def read(path, value, *, by_line=False):
     text = "\n".join(map(json.dumps, value)) if by_line else value if isinstance(value, str) else json.dumps(value)
     path.write_text(text, encoding="utf-8")
     columns = columns_of_json(read_json(path, by_line=by_line), path)
-    lists = rows_in(columns)
+    lists = columns.lists
     return {name: values_of(columns[name]) for name in columns if name not in lists}, lists
 
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import compress
-from typing import TYPE_CHECKING, Any, NamedTuple, final
+from typing import Any, NamedTuple, TypeAlias, TypeVar, final
 
 import numpy as np
+import numpy.typing as npt
 
 from consilience.data.axes import Axis, listed, some
 from consilience.data.names import (
@@ -24,17 +26,9 @@ from consilience.data.names import (
     text_of,
     texts_of,
 )
-from consilience.data.tables.told import EXACT, MEASURES, UNNAMED, first_named, is_id, rank, role_of
+from consilience.data.tables.told import EXACT, MEASURES, UNNAMED, Role, first_named, is_id, is_judged, rank, role_of
+from consilience.system.arrays import FloatArray, IntArray
 from consilience.system.errors import InvalidPredictions, polars
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
-
-    import numpy.typing as npt
-
-    from consilience.data.tables.told import Role
-    from consilience.system.arrays import FloatArray, IntArray
-
 
 NUMBER = re.compile(f"{WRITTEN_NUMBER.pattern}|[-+]?inf")
 PLAIN = r"^\s*[-+]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][-+]?[0-9]{1,3})?\s*$"
@@ -124,7 +118,11 @@ def coded_text(size: int, part: Callable[[int, int], Any]) -> Coded:
     return coder.coded()
 
 
-def parsed_text(series: Any) -> tuple[FloatArray, Notation] | None:
+Parsed: TypeAlias = tuple[FloatArray, Notation]
+"""Cells as numbers, NaN where there is none, and how they are written."""
+
+
+def parsed_text(series: Any) -> Parsed | None:
     """The numbers in a polars series of text; None unless all are written with digits and points."""
     given = series.drop_nulls()
     if not len(given) or not given.head(FIRST).str.contains(PLAIN).all() or not given.str.contains(PLAIN).all():
@@ -138,27 +136,32 @@ def parsed_text(series: Any) -> tuple[FloatArray, Notation] | None:
     return numbers.fill_null(float("nan")).to_numpy(), notation
 
 
-def parsed_values(coded: Coded) -> tuple[FloatArray, Notation] | None:
-    """Numbers from the different values, and how they are written; None if some are none, or written in two ways."""
-    if not all(map(_is_written_number, coded.values)):
-        return None
+def parsed_values(coded: Coded) -> Parsed | None:
+    """Numbers from the different values, and how they are written; None if some are none."""
     given = {place: value for place, value in enumerate(coded.values) if not is_absent(value)}
     texts = [value.strip() for value in given.values() if isinstance(value, str)]
+    if not all(map(NUMBER.fullmatch, texts)) or sum(map(is_number, given.values())) + len(texts) < len(given):
+        return None
     numbers = np.full(len(coded.values) + 1, np.nan)
     numbers[list(given)] = [float(str(value).strip().rstrip(" %").replace(",", ".")) for value in given.values()]
-    return numbers[coded.codes], _notation(texts, all_points=bool(given) and all("." in str(v) for v in given.values()))
-
-
-def _is_written_number(value: Any) -> bool:
-    if isinstance(value, str):
-        return value in ABSENT or NUMBER.fullmatch(value.strip()) is not None
-    return is_number(value)
+    commas, points, signs = ([text for text in texts if mark in text] for mark in ",.%")
+    plain = [text for text in texts if "%" not in text and text.strip("0.,")]
+    are_thousands = bool(commas) and all(map(THOUSANDS.fullmatch, commas))
+    comma, point, sign, other = (min(found, default=None) for found in (commas, points, signs, plain))
+    all_points = bool(given) and all("." in str(value) for value in given.values())
+    return numbers[coded.codes], Notation(comma, point, sign, other, all_points, are_thousands)
 
 
 def has_fractions(numbers: FloatArray) -> bool:
     """Whether some number is not whole; infinite ones count as whole."""
     with np.errstate(invalid="ignore"):
         return bool((numbers > np.floor(numbers)).any())
+
+
+def are_shares(numbers: FloatArray) -> bool:
+    """Whether all numbers are from 0 to 1, and not all whole."""
+    given = numbers[~np.isnan(numbers)]
+    return bool(((given >= 0) & (given <= 1)).all()) and bool((given % 1 > 0).any())
 
 
 def is_absent(value: Any) -> bool:
@@ -171,14 +174,6 @@ def is_number(value: Any) -> bool:
     return isinstance(value, int | float | np.number) and not isinstance(value, bool)
 
 
-def _notation(texts: list[str], *, all_points: bool) -> Notation:
-    commas, points, signs = ([text for text in texts if mark in text] for mark in ",.%")
-    plain = [text for text in texts if "%" not in text and text.strip("0.,")]
-    are_thousands = bool(commas) and all(map(THOUSANDS.fullmatch, commas))
-    comma, point, sign, other = (min(found, default=None) for found in (commas, points, signs, plain))
-    return Notation(comma, point, sign, other, all_points, are_thousands)
-
-
 MARK = re.compile(r"\[(PASS|FAIL|ERROR)[^\]]*\]\s*\S")
 """What a tool puts before an answer to say what it thinks of it."""
 
@@ -189,7 +184,15 @@ NESTED_TEXT, NESTED = re.compile(r"""[\[({]\s*['"]"""), (list, tuple, dict, set,
 def pooled_labels(columns: Sequence[Column], classes: Sequence[Any] | None) -> tuple[IntArray, list[Any]]:
     """The labels (columns, rows) as places among the classes, which columns share, -1 for none, and the classes."""
     coded = [_answers(column, classes) for column in columns]
-    names = _classes([value for own in coded for value in own.values]) if classes is None else listed("class", classes)
+    if classes is None:
+        said = [value for own in coded for value in own.values]
+        check_minus_one(said)
+        names = sorted_names(said)
+        # Whole numbers that a library wrote as 1.0, since others were missing, are 1.
+        if all(isinstance(name, str) and FLOAT_OF_WHOLE.fullmatch(name) for name in names):
+            names = list(map(text_of, names))
+    else:
+        names = listed("class", classes)
     axis = Axis("class", len(names), names)
     places = np.empty((len(columns), columns[0].size), dtype=np.min_scalar_type(-len(names) - 1))
     for row, (own, column) in enumerate(zip(coded, columns, strict=True)):
@@ -200,14 +203,6 @@ def pooled_labels(columns: Sequence[Column], classes: Sequence[Any] | None) -> t
         table = np.array([-1 if place is None else place for place in (*found, None)], dtype=places.dtype)
         places[row] = table[own.codes]
     return places, names
-
-
-def _classes(said: list[Any]) -> list[Any]:
-    """The classes that labels name. Whole numbers that a library wrote as 1.0, since others were missing, are 1."""
-    check_minus_one(said)
-    names = sorted_names(said)
-    are_floats = all(isinstance(name, str) and FLOAT_OF_WHOLE.fullmatch(name) for name in names)
-    return [text_of(name) for name in names] if are_floats else names
 
 
 def _answers(column: Column, classes: Sequence[Any] | None) -> Coded:
@@ -257,36 +252,34 @@ def unknown_cells(columns: Sequence[Column]) -> str:
 ID = re.compile(r"(?![-+]?[0-9]*[.,][0-9]*$)\S{1,100}")
 """What an id looks like: one word, and no fraction."""
 
-MEASURED = re.compile(r"-.*|.*[.,][0-9]{4,}.*|.*[eE].*")
-"""How a number is written that is no name, such as -1.5, 0.1234 or 1e-5; versions are called 1.5 or 1.10."""
-
 FEW, ROWS_PER_VALUE = 20, 10
 """A column of labels has at most so many different values, or one for so many rows."""
 
 
+T = TypeVar("T")
+
+
+def fact(of: Callable[[Column], T]) -> cached_property[T]:
+    """What a column says of itself, found when it is first asked for."""
+    return cached_property(of)
+
+
 @final
+@dataclass(eq=False, repr=False)
 class Column:
     """The cells of a column: different values, and which of them stands in each row.
 
-    `numbers` are given if the source stores numbers; `cells` if these are lists or records. `name_of` says how a value
-    is a name: files name everything by text.
+    `stored` are its numbers if the source stores numbers; `parse` finds them in text. `cells` are given if these are
+    lists or records. `name_of` says how a value is a name: files name everything by text.
     """
 
-    def __init__(
-        self,
-        name: Any,
-        size: int,
-        code: Callable[[], Coded],
-        *,
-        numbers: FloatArray | None = None,
-        is_float: bool = False,
-        parse: Callable[[], tuple[FloatArray, Notation] | None] | None = None,
-        cells: Sequence[Any] | None = None,
-        name_of: Callable[[Any], Any] = lambda value: value,
-    ) -> None:
-        self.name, self.size, self.cells, self.name_of = name, size, cells, name_of
-        self.is_unnamed = name in UNNAMED  # an index of pandas
-        self._code, self._numbers, self._is_float, self._parse = code, numbers, is_float, parse
+    name: Any
+    size: int
+    code: Callable[[], Coded]
+    stored: Parsed | None = None
+    parse: Callable[[], Parsed | None] = lambda: None
+    cells: Sequence[Any] | None = None
+    name_of: Callable[[Any], Any] = lambda value: value
 
     @classmethod
     def of_list(cls, name: Any, values: Sequence[Any], name_of: Callable[[Any], Any] = lambda value: value) -> Column:
@@ -295,17 +288,20 @@ class Column:
             return cls(name, len(values), lambda: coded_list(list(map(repr, values))), cells=values, name_of=name_of)
         return cls(name, len(values), lambda: coded_list(values), name_of=name_of)
 
-    # ---- what it is called ------------------------------------------------------------------------------------
-
-    @cached_property
-    def role(self) -> Role | None:
-        """The role that the name suggests."""
-        return role_of(str(self.name))
-
-    @property
-    def is_measure(self) -> bool:
-        """Whether the name says that the numbers describe items, and are nobody's answers."""
-        return not MEASURES.isdisjoint(re.findall("[a-z]+", str(self.name).lower()))
+    @classmethod
+    def of_polars(cls, name: Any, series: Any, name_of: Callable[[Any], Any] = lambda value: value) -> Column:
+        """A column of polars, whose values are not copied until somebody asks what they are."""
+        pl, kind, size = polars(), series.dtype, len(series)
+        if kind.is_numeric() and not kind.is_decimal():
+            numbers = series.cast(pl.Float64).fill_null(float("nan")).to_numpy()
+            whole = numbers if kind.is_float() else series.fill_null(0).to_numpy()
+            is_given = None if kind.is_float() else series.is_not_null().to_numpy()
+            stored = (numbers, Notation(all_points=kind.is_float()))
+            return cls(name, size, lambda: coded_array(whole, is_given), stored=stored, name_of=name_of)
+        if kind in (pl.Categorical, pl.Enum, pl.String):
+            parse = (lambda: parsed_text(series)) if kind == pl.String else (lambda: None)
+            return cls(name, size, lambda: coded_text(size, series.slice), parse=parse, name_of=name_of)
+        return cls.of_list(name, series.to_list(), name_of)
 
     def is_exact(self, role: Role) -> bool:
         """Whether this is one of the usual names of a role, such as `item` or `question_id`."""
@@ -316,15 +312,13 @@ class Column:
     @cached_property
     def coded(self) -> Coded:
         """Which value stands in each row, -1 where there is none, and the values in the order they appear."""
-        coded = self._code()
-        del self._code  # the text can be forgotten, and so it can if numbers come from the different values
-        self._parse = None if len(coded.values) <= self.size / 2 else self._parse
+        coded = self.code()
+        del self.code  # the text can be forgotten, and so it can if numbers come from the different values
+        if len(coded.values) <= self.size / 2:
+            self.parse = lambda: None
         return coded
 
-    @cached_property
-    def names(self) -> list[Any]:
-        """Each different value as a name."""
-        return list(map(self.name_of, self.coded.values))
+    names = fact(lambda own: list(map(own.name_of, own.coded.values)))  # of each value
 
     def rows(self, n_rows: int | None = None) -> list[Any]:
         """The name in each row, or in the first ones; None where there is none."""
@@ -369,168 +363,106 @@ class Column:
             counts += np.bincount(codes[start : start + COUNTED_AT_ONCE] + 1, minlength=n_values + 1)
         return counts[1:]
 
-    @cached_property
-    def _is_given(self) -> npt.NDArray[np.bool_]:
-        """Which of the different values are neither empty nor words for what is missing."""
-        return np.array([not is_absent(value) for value in self.coded.values], dtype=bool)
-
-    @cached_property
-    def given(self) -> list[Any]:
-        """The different values that are neither empty nor words for what is missing."""
-        return list(compress(self.coded.values, self._is_given))
-
-    @cached_property
-    def n_given(self) -> int:
-        """How many rows have such a value."""
-        return int(self.counts[self._is_given].sum())
-
-    # ---- facts ------------------------------------------------------------------------------------------------
-
-    @property
-    def repeats(self) -> bool:
-        """Whether some value is given twice."""
-        return len(self.given) < self.n_given
-
-    @property
-    def varies(self) -> bool:
-        """Whether there are several different values."""
-        return len(self.given) > 1
-
-    @property
-    def is_complete(self) -> bool:
-        """Whether every row has a value."""
-        return self.n_given == self.size
-
-    @property
-    def _has_few(self) -> bool:
-        return len(self.given) <= max(FEW, self.n_given / ROWS_PER_VALUE)
-
-    @cached_property
-    def are_labels(self) -> bool:
-        """Whether there are few different values, and not fractions."""
-        return bool(self.given) and self._has_few and not self.has_fractions
-
-    @cached_property
-    def is_free(self) -> bool:
-        """Whether these are free text or measurements, which nobody gives twice."""
-        return not self._has_few and (self.numbers is None or self.has_fractions)
-
-    @property
-    def has_plain_numbers(self) -> bool:
-        """Whether these are numbers, without decimal commas and percent signs."""
-        return self.numbers is not None and self.notation.comma is None and self.notation.percent is None
-
-    @cached_property
-    def has_fractions(self) -> bool:
-        """Whether these are numbers, and not all whole."""
-        return self.numbers is not None and self.has_plain_numbers and has_fractions(self.numbers)
-
-    @property
-    def may_be_amounts(self) -> bool:
-        """Whether these are several numbers, and do not only number the rows."""
-        return self.varies and self.numbers is not None and not (self.has_plain_numbers and self.are_names)
-
-    @cached_property
-    def are_shares(self) -> bool:
-        """Whether these are numbers from 0 to 1, not all whole."""
-        numbers = np.empty(0) if self.numbers is None else self.numbers[~np.isnan(self.numbers)]
-        return bool(((numbers >= 0) & (numbers <= 1)).all()) and bool((numbers % 1 > 0).any())
-
-    @cached_property
-    def are_measured(self) -> bool:
-        """Whether these are fractions that name nothing: stored as numbers, from 0 to 1, negative or of many digits."""
-        return self.has_fractions and (
-            self.are_shares or any(isinstance(value, float) or MEASURED.fullmatch(str(value)) for value in self.given)
-        )
-
-    def _counts_from(self, first: int) -> bool:
-        values = self.coded.values
-        return len(values) == self.size and all(str(value) == str(first + row) for row, value in enumerate(values))
-
-    @cached_property
-    def counts_rows(self) -> bool:
-        """Whether the column only counts the rows, 0, 1, 2, …, as the index of a data frame does."""
-        return self._counts_from(0)
-
-    @property
-    def is_count(self) -> bool:
-        """Whether the column is an index that only counts the rows."""
-        return (self.is_unnamed or str(self.name).strip().lower() == "index") and self.counts_rows
-
-    @cached_property
-    def are_names(self) -> bool:
-        """Whether each row has a name of its own, and the names are no measurements."""
-        return self.is_complete and not self.repeats and not self.has_fractions and self.cells is None
-
-    @cached_property
-    def are_ids(self) -> bool:
-        """Whether each row has another word or whole number, unless they count the rows from 0 or 1."""
-        is_apart = self.cells is None and self.size > 1 and len(self.given) == self.size
-        is_count = is_apart and (self.counts_rows or self._counts_from(1))
-        return is_apart and not is_count and all(ID.fullmatch(str(value)) for value in self.given)
+    # Which of the different values are neither empty nor words for what is missing, these values, and how many rows.
+    is_given = fact(lambda own: np.array([not is_absent(value) for value in own.coded.values], dtype=bool))
+    given = fact(lambda own: list(compress(own.coded.values, own.is_given)))
+    n_given = fact(lambda own: int(own.counts[own.is_given].sum()))
 
     # ---- numbers ----------------------------------------------------------------------------------------------
 
-    @property
-    def numbers(self) -> FloatArray | None:
-        """The cells as numbers, NaN where there is none; None if some cell is no number."""
-        return None if self._parsed is None else self._parsed[0]
-
-    @property
-    def notation(self) -> Notation:
-        """How the numbers are written."""
-        return Notation() if self._parsed is None else self._parsed[1]
+    # The cells as numbers, NaN where there is none, and how they are written; None if some cell is no number.
+    numbers = fact(lambda own: own.parsed[0])
+    notation = fact(lambda own: own.parsed[1])
 
     @cached_property
-    def _parsed(self) -> tuple[FloatArray, Notation] | None:
-        if self._numbers is not None:
-            return self._numbers, Notation(all_points=self._is_float)
-        fast = None if self._parse is None else self._parse()
-        return fast if fast is not None or self.cells is not None else parsed_values(self.coded)
+    def parsed(self) -> Parsed | tuple[None, Notation]:
+        """Both together."""
+        found = self.stored or self.parse() or (parsed_values(self.coded) if self.cells is None else None)
+        return found or (None, Notation())
+
+    # ---- facts ------------------------------------------------------------------------------------------------
+
+    role = fact(lambda own: role_of(str(own.name)))  # that the name suggests
+    is_unnamed = fact(lambda own: own.name in UNNAMED)  # an index of pandas
+    is_id = fact(lambda own: is_id(str(own.name)))
+    is_judged = fact(lambda own: is_judged(str(own.name)))  # names models and nobody who judges them
+    # The name says that the numbers describe items, and are nobody's answers.
+    is_measure = fact(lambda own: not MEASURES.isdisjoint(re.findall("[a-z]+", str(own.name).lower())))
+
+    repeats = fact(lambda own: len(own.given) < own.n_given)  # some value is given twice
+    varies = fact(lambda own: len(own.given) > 1)
+    is_complete = fact(lambda own: own.n_given == own.size)  # every row has a value
+    has_few = fact(lambda own: len(own.given) <= max(FEW, own.n_given / ROWS_PER_VALUE))
+    counts_rows = fact(lambda own: _counts_from(0, own))  # 0, 1, 2, …, as the index of a data frame
+    # An index that only counts the rows.
+    is_count = fact(lambda own: (own.is_unnamed or str(own.name).strip().lower() == "index") and own.counts_rows)
+
+    # Numbers without decimal commas and percent signs.
+    has_plain_numbers = fact(lambda own: own.numbers is not None and not (own.notation.comma or own.notation.percent))
+    has_fractions = fact(lambda own: own.numbers is not None and own.has_plain_numbers and has_fractions(own.numbers))
+    are_shares = fact(lambda own: own.numbers is not None and are_shares(own.numbers))
+    # Fractions that name nothing: stored as numbers, from 0 to 1, negative or of many digits.
+    are_measured = fact(lambda own: own.has_fractions and (own.are_shares or any(map(_is_measured, own.given))))
+
+    # A few different values, and no fractions.
+    are_labels = fact(lambda own: bool(own.given) and own.has_few and not own.has_fractions)
+    # Free text or measurements, which nobody gives twice.
+    is_free = fact(lambda own: not own.has_few and (own.numbers is None or own.has_fractions))
+    # A name of its own in each row, and no measurements.
+    are_names = fact(lambda own: own.is_complete and not own.repeats and not own.has_fractions and own.cells is None)
+    # Another word or whole number in each row, unless they count the rows from 0 or 1.
+    are_ids = fact(
+        lambda own: (
+            own.cells is None
+            and len(own.given) == own.size > 1
+            and not (own.counts_rows or _counts_from(1, own))
+            and all(ID.fullmatch(str(value)) for value in own.given)
+        )
+    )
+    # Several numbers that do not only number the rows.
+    may_be_amounts = fact(
+        lambda own: own.varies and own.numbers is not None and not (own.has_plain_numbers and own.are_names)
+    )
+
+
+MEASURED = re.compile(r"-.*|.*[.,][0-9]{4,}.*|.*[eE].*")
+"""How a number is written that is no name, such as -1.5, 0.1234 or 1e-5; versions are called 1.5 or 1.10."""
+
+
+def _is_measured(value: Any) -> bool:
+    return isinstance(value, float) or MEASURED.fullmatch(str(value)) is not None
+
+
+def _counts_from(first: int, column: Column) -> bool:
+    values = column.coded.values
+    return len(values) == column.size and all(str(value) == str(first + row) for row, value in enumerate(values))
 
 
 @final
-class Columns:
-    """Named columns of equal length. `stem` names a member whose file has no other name for it, or is None."""
+class Columns(dict[Any, Column]):
+    """Columns of equal length by their names. `stem` names a member whose file has no other name for it, or is None."""
 
     def __init__(self, columns: Mapping[Any, Column], *, stem: str | None = None) -> None:
-        self._columns: dict[Any, Column] = dict(columns)
+        super().__init__(columns)
         self.stem = stem
-        self.all = list(self._columns.values())
+        self.all = list(self.values())
+        self.flat = [own for own in self.all if own.cells is None]  # of names and numbers
         self.n_rows = self.all[0].size if self.all else 0
-        self._keys: dict[frozenset[Any], tuple[IntArray, int]] = {}
-
-    def __getitem__(self, name: Any) -> Column:
-        return self._columns[name]
-
-    def __contains__(self, name: object) -> bool:
-        return name in self._columns
-
-    def __iter__(self) -> Iterator[Any]:
-        return iter(self._columns)
-
-    def __len__(self) -> int:
-        return len(self._columns)
+        self._numbered: dict[frozenset[Any], tuple[IntArray, int]] = {}
 
     def kept(self, names: Iterable[Any]) -> Columns:
         """These columns alone."""
         wanted = set(names)
-        return Columns({name: own for name, own in self._columns.items() if name in wanted}, stem=self.stem)
+        return Columns({name: own for name, own in self.items() if name in wanted}, stem=self.stem)
 
     def without(self, names: Iterable[Any]) -> Columns:
         """All others."""
-        left_out = set(names)
-        return self.kept(name for name in self if name not in left_out)
+        return self.kept(self.keys() - set(names))
 
     @property
     def texts(self) -> Columns:
         """Those whose names are text."""
         return self.kept(name for name in self if isinstance(name, str))
-
-    @property
-    def flat(self) -> list[Column]:
-        """The columns of names and numbers."""
-        return [column for column in self.all if column.cells is None]
 
     def others(self, *taken: Column | None) -> list[Column]:
         """The columns of names and numbers without these, and without an index that has no name."""
@@ -540,13 +472,12 @@ class Columns:
         """The columns of names and numbers whose names suggest a role: usual names first, then those ending in `id`."""
         usual = EXACT.get(role, ())
         found = [own for own in self.flat if own.role == role and isinstance(own.name, str) and not own.is_unnamed]
-        return sorted(found, key=lambda own: (rank(own.name, usual), own.name != own.name.lower(), not is_id(own.name)))
+        return sorted(found, key=lambda own: (rank(own.name, usual), own.name != own.name.lower(), not own.is_id))
 
     def told(self, name: Any) -> Column:
         """The column that the user names."""
         if name not in self:
-            held = ", ".join(map(repr, list(self)[:8])) + (", …" if len(self) > 8 else "")
-            raise InvalidPredictions(f"expected the column {name!r}; the table has [{held}]")
+            raise InvalidPredictions(f"expected the column {name!r}; the table has {some(list(self))}")
         return self[name]
 
     def usual(self, names: Sequence[str]) -> Column | None:
@@ -556,13 +487,13 @@ class Columns:
 
     def n_pairs(self, *columns: Column | None) -> int:
         """How many different rows these columns have."""
-        return self.keys(*columns)[1]
+        return self.pairs(*columns)[1]
 
-    def keys(self, *columns: Column | None) -> tuple[IntArray, int]:
+    def pairs(self, *columns: Column | None) -> tuple[IntArray, int]:
         """A number for each row, the same where these columns are, and how many different ones there are."""
         wanted = frozenset(columns)
-        if wanted in self._keys:
-            return self._keys[wanted]
+        if wanted in self._numbered:
+            return self._numbered[wanted]
         keys, n_keys = np.zeros(self.n_rows, dtype=np.int64), 1
         for column in filter(None, columns):
             keys *= len(column.coded.values) + 1
@@ -574,8 +505,32 @@ class Columns:
                 n_keys = len(different)
         is_seen = np.zeros(n_keys, dtype=bool)
         is_seen[keys] = True
-        self._keys[wanted] = (np.cumsum(is_seen) - 1)[keys], int(is_seen.sum())
-        return self._keys[wanted]
+        self._numbered[wanted] = (np.cumsum(is_seen) - 1)[keys], int(is_seen.sum())
+        return self._numbered[wanted]
+
+    def flattened(self) -> Columns:
+        """Lists of one label as that label, and lists of labels beside lists of their scores as scores by label."""
+        made, labels = {own: own for own in self.all}, list[Column]()
+        for own in self.all:
+            if _are_lists(own, lambda value: isinstance(value, str)):
+                if max(_sizes(own)) > 1:
+                    labels.append(own)
+                else:
+                    made[own] = Column.of_list(own.name, [(cell or [None])[0] for cell in own.cells or ()], own.name_of)
+        for own in self.all:
+            beside = [other for other in labels if _are_lists(own, is_number) and _sizes(other) == _sizes(own)]
+            if len(beside) == 1:
+                made[own] = _scored(beside[0], own)
+                made.pop(beside[0], None)
+        return Columns({own.name: own for own in made.values()}, stem=self.stem)
+
+    @cached_property
+    def lists(self) -> dict[Any, Rows]:
+        """The columns whose cells are rows of numbers."""
+        given = {own: [cell for cell in own.cells or () if cell is not None] for own in self.all}
+        rows = [own for own, cells in given.items() if any(map(is_row, cells))]
+        rows = [own for own in rows if all(is_row(cell) or cell == [] for cell in given[own])]
+        return {own.name: read_rows(own.cells or (), str(own.name)) for own in rows}
 
     def joined(self, item: Any) -> Columns:
         """With a column for items that the user joined of several, such as `question+model`."""
@@ -589,7 +544,7 @@ class Columns:
         if len(set(names.values())) < len(names):
             raise InvalidPredictions(f"the columns {item!r} must name items differently when joined by '/'")
         made = Column.of_list(item, [names[row] for row in rows])
-        return Columns({item: made, **self._columns}, stem=self.stem)
+        return Columns({item: made, **self}, stem=self.stem)
 
 
 # ---- cells that are lists: one label each, rows of numbers, or labels beside their scores --------------------
@@ -634,12 +589,12 @@ def read_rows(values: Sequence[Any], name: str) -> Rows:
 
 def _by_class(rows: list[Mapping[str, float] | None], name: str) -> Rows:
     classes = [as_written(label) for label in sorted_names({label for row in rows if row is not None for label in row})]
-    short = next((row for row in rows if row is not None and len(row) < len(classes)), None)
-    if short is not None:
-        raise InvalidPredictions(
-            f"{name!r} must score each of the {len(classes)} classes {some(classes)} for every item; one item has only "
-            f"{some(list(short))} (a pipeline of transformers gives all with top_k=None)"
-        )
+    for row in rows:
+        if row is not None and len(row) < len(classes):
+            raise InvalidPredictions(
+                f"{name!r} must score each of the {len(classes)} classes {some(classes)} for every item; one item has "
+                f"only {some(list(row))} (a pipeline of transformers gives all with top_k=None)"
+            )
     values = [[np.nan if row is None else row[label] for label in classes] for row in rows]
     return Rows(np.array(values, dtype=np.float64), classes)
 
@@ -659,37 +614,19 @@ def _is_absent(value: Any) -> bool:
 
 
 def _is_scored(value: Any) -> bool:
-    return (
-        isinstance(value, Mapping)
-        and set(value) == {"label", "score"}
-        and isinstance(value["label"], str | int)
-        and is_number(value["score"])
-    )
+    match value:
+        case {"label": str() | int(), "score": score, **others}:
+            return not others and is_number(score)
+    return False
 
 
-def flattened(columns: Columns) -> Columns:
-    """Lists of one label as that label, and lists of labels beside lists of their scores as scores by label."""
-    texts = [own for own in columns.all if _are_lists(own.cells, lambda value: isinstance(value, str))]
-    several = [own for own in texts if max(size or 0 for size in _sizes(own)) > 1]
-    alone = {own: [(cell or [None])[0] for cell in own.cells or ()] for own in texts}
-    made = {own: own for own in columns.all}
-    made |= {own: Column.of_list(own.name, cells, own.name_of) for own, cells in alone.items()}
-    made |= {own: own for own in several}
-    for own in [own for own in columns.all if _are_lists(own.cells, is_number)]:
-        beside = [other for other in several if _sizes(other) == _sizes(own)]
-        if len(beside) == 1:
-            made[own] = _scored(beside[0], own)
-            made.pop(beside[0], None)
-    return Columns({own.name: own for own in made.values()}, stem=columns.stem)
-
-
-def _are_lists(cells: Sequence[Any] | None, is_kind: Callable[[Any], bool]) -> bool:
-    given = [cell for cell in cells or () if cell is not None]
+def _are_lists(column: Column, is_kind: Callable[[Any], bool]) -> bool:
+    given = [cell for cell in column.cells or () if cell is not None]
     return bool(given) and all(isinstance(cell, list | tuple) and all(map(is_kind, cell)) for cell in given)
 
 
-def _sizes(column: Column) -> list[int | None]:
-    return [None if cell is None else len(cell) for cell in column.cells or ()]
+def _sizes(column: Column) -> list[int]:
+    return [-1 if cell is None else len(cell) for cell in column.cells or ()]
 
 
 def _scored(labels: Column, scores: Column) -> Column:
@@ -698,11 +635,3 @@ def _scored(labels: Column, scores: Column) -> Column:
         for own, row in zip(labels.cells or (), scores.cells or (), strict=True)
     ]
     return Column.of_list(scores.name, rows)
-
-
-def rows_in(columns: Columns) -> dict[Any, Rows]:
-    """The columns whose cells are rows of numbers."""
-    given = {own: [cell for cell in own.cells or () if cell is not None] for own in columns.all}
-    rows = [own for own, cells in given.items() if any(map(is_row, cells))]
-    rows = [own for own in rows if all(is_row(cell) or cell == [] for cell in given[own])]
-    return {own.name: read_rows(own.cells or (), str(own.name)) for own in rows}

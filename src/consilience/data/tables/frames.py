@@ -4,103 +4,15 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
-from consilience.data.axes import some
-from consilience.data.names import is_whole
-from consilience.data.tables.columns import (
-    Coded,
-    Column,
-    Columns,
-    are_scored,
-    coded_array,
-    coded_text,
-    parsed_text,
-    read_rows,
-)
+from consilience.data.axes import Axis, some
+from consilience.data.tables.columns import Coded, Column, Columns, Notation, are_scored, coded_text, read_rows
 from consilience.data.tables.told import UNNAMED, Told, names_of, role_of
-from consilience.system.errors import InvalidPredictions, Say, polars, within
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    import numpy.typing as npt
-
-    from consilience.data.axes import Axis
-    from consilience.data.predictions import Predictions
-    from consilience.system.arrays import Array, IntArray
-
-
-MANY_CLASSES, ANSWERS_PER_CLASS = 20, 10
-"""More classes than the first number need this many answers each, or they are no classes."""
-
-MANY_ANSWERS = 10
-"""If nobody who gives so many answers ever gives one twice, they are no labels."""
-
-ADVICE = f". Name the column with {Say('label')} to read it so all the same"
-
-
-def check_labels(predictions: Predictions, columns: Sequence[Column]) -> None:
-    """Raise if labels were read, from these columns, that are more likely numbers or free text."""
-    for column in columns:
-        check_names(column)
-        if column.has_fractions and not column.repeats and column.size > 1:
-            raise InvalidPredictions(
-                f"labels must be names or whole numbers; column {column.name!r} holds {column.given[0]} and others "
-                f"that nobody gives twice{ADVICE}"
-            )
-    check_repeated(predictions, columns[0].name)
-
-
-def check_repeated(predictions: Predictions, name: Any) -> None:
-    """Raise if there are so many labels, or so few given twice, that they are more likely numbers or free text."""
-    (is_said, n_given), where, n_classes = _said(predictions), f"column {name!r}", predictions.n_classes
-    n_answers = int(n_given.sum())
-    if n_classes > max(MANY_CLASSES, n_answers / ANSWERS_PER_CLASS):
-        raise InvalidPredictions(
-            f"labels must be classes that members give again and again; got {n_classes:,} different ones in "
-            f"{n_answers:,} answers: {where} may hold numbers or free text{ADVICE}"
-        )
-    is_busy = n_given >= MANY_ANSWERS
-    if is_busy.any() and (is_said.sum(axis=1) == n_given)[is_busy].all():
-        raise InvalidPredictions(
-            f"labels must be classes that members give again and again; nobody gives one twice, so {where} may "
-            f"hold numbers or free text{ADVICE}"
-        )
-
-
-def _said(predictions: Predictions) -> tuple[npt.NDArray[np.bool_], IntArray]:
-    """Which labels each member gives (members, classes), and how many in all (members,)."""
-    hard = predictions.hard
-    assert hard is not None  # noqa: S101 - labels are hard
-    is_said = np.zeros((predictions.n_members, predictions.n_classes), dtype=bool)
-    is_said[hard.members, hard.labels] = True
-    return is_said, np.bincount(hard.members, minlength=predictions.n_members)
-
-
-def check_names(column: Column) -> None:
-    """Raise if all values of a column are shares: per cent, or numbers from 0 to 1 that are not all whole."""
-    if column.are_shares or column.notation.percent is not None:
-        first = next(value for value in map(str, column.given) if not is_whole(value))
-        raise InvalidPredictions(
-            f"labels must be names or whole numbers; column {column.name!r} holds {first}: if these are the "
-            f"probabilities of one class, say {Say('positive', 'NAME')}{ADVICE}"
-        )
-
-
-def check_shared_labels(predictions: Predictions) -> None:
-    """Raise if the labels of some member are never given by any other: its column may hold something else."""
-    is_said, n_given = _said(predictions)
-    is_alone = ~(is_said & (is_said.sum(axis=0) > 1)).any(axis=1) & (n_given >= MANY_ANSWERS)
-    if is_alone.any() and predictions.n_members > 1:
-        names = [predictions.members[place] for place in np.flatnonzero(is_alone)]
-        raise InvalidPredictions(
-            f"columns of labels must have labels in common; {some(names)} share none with the others: say which "
-            f"column is which with {Say('item')}, {Say('member')} and {Say('label')}, or list the members of a wide "
-            f"table, such as {Say('member', 'ann,bob')}"
-        )
+from consilience.system.arrays import Array
+from consilience.system.errors import InvalidPredictions, polars, within
 
 
 def is_frame(value: Any) -> bool:
@@ -116,8 +28,8 @@ def columns_of(frame: Any) -> Columns:
     if hasattr(frame, "column_names") and hasattr(frame, "features"):
         return _of_data_set(frame)
     if isinstance(frame, list) and frame and all(isinstance(record, dict) for record in frame):
-        keys = dict.fromkeys(name for record in frame for name in record)
-        return Columns({name: Column.of_list(name, [record.get(name) for record in frame]) for name in keys})
+        names = dict.fromkeys(name for record in frame for name in record)
+        return Columns({name: Column.of_list(name, [record.get(name) for record in frame]) for name in names})
     import narwhals as nw  # noqa: PLC0415 - only users of frames pay for it
 
     frame = _levels_as_columns(frame)
@@ -125,15 +37,14 @@ def columns_of(frame: Any) -> Columns:
         table = nw.from_native(frame)
         if isinstance(table, nw.LazyFrame):
             table = table.collect()
-        series = list(table.iter_columns())
+        found = {name: _column(name, own) for name, own in zip(table.columns, table.iter_columns(), strict=True)}
     except TypeError as error:
         raise InvalidPredictions(
             f"frame must be a data frame (pandas, polars, pyarrow, …); got {type(frame).__name__}"
         ) from error
     except nw.exceptions.DuplicateError as error:
-        names = Counter(map(str, getattr(frame, "column_names", frame.columns))).most_common(1)
-        raise InvalidPredictions(f"frame must have columns of different names; got {names[0][0]!r} twice") from error
-    found = {name: _column(name, own) for name, own in zip(table.columns, series, strict=True)}
+        twice = Counter(map(str, getattr(frame, "column_names", frame.columns))).most_common(1)
+        raise InvalidPredictions(f"frame must have columns of different names; got {twice[0][0]!r} twice") from error
     return Columns(_index(frame, found) | found)
 
 
@@ -142,32 +53,9 @@ def _column(name: Any, series: Any) -> Column:
     if series.implementation.is_pandas():
         return _of_pandas(name, series.to_native())
     try:
-        return of_polars(name, series.to_polars())
+        return Column.of_polars(name, series.to_polars())
     except (ImportError, ModuleNotFoundError, NotImplementedError):
         return Column.of_list(name, series.to_list())
-
-
-def of_polars(name: Any, series: Any, name_of: Callable[[Any], Any] = lambda value: value) -> Column:
-    """A column of polars."""
-    pl = polars()
-
-    kind, size = series.dtype, len(series)
-    if kind.is_numeric() and not kind.is_decimal():
-        numbers = series.cast(pl.Float64).fill_null(float("nan")).to_numpy()
-        whole = numbers if kind.is_float() else series.fill_null(0).to_numpy()
-        is_given = None if kind.is_float() else series.is_not_null().to_numpy()
-        return Column(
-            name,
-            size,
-            lambda: coded_array(whole, is_given),
-            numbers=numbers,
-            is_float=kind.is_float(),
-            name_of=name_of,
-        )
-    if kind in (pl.Categorical, pl.Enum, pl.String):
-        parse = (lambda: parsed_text(series)) if kind == pl.String else None
-        return Column(name, size, lambda: coded_text(size, series.slice), parse=parse, name_of=name_of)
-    return Column.of_list(name, series.to_list(), name_of)
 
 
 def _of_pandas(name: Any, series: Any) -> Column:
@@ -186,7 +74,7 @@ def _of_pandas(name: Any, series: Any) -> Column:
     is_text = isinstance(kind, pd.StringDtype)
     if test.is_numeric_dtype(kind) and not test.is_bool_dtype(kind) and not test.is_complex_dtype(kind):
         numbers = series.to_numpy(dtype=np.float64, na_value=np.nan)
-        return Column(name, len(series), code, numbers=numbers, is_float=test.is_float_dtype(kind))
+        return Column(name, len(series), code, stored=(numbers, Notation(all_points=test.is_float_dtype(kind))))
     if kind.kind == "O" and not is_text and test.infer_dtype(series, skipna=True) not in ("string", "empty"):
         return Column.of_list(name, series.tolist())
     return Column(name, len(series), code)
@@ -227,8 +115,7 @@ def _index(frame: Any, columns: dict[Any, Column]) -> dict[Any, Column]:
         name = UNNAMED[0]
     if name in columns:
         raise InvalidPredictions(
-            f"a frame must have a name for each column; one is called {name!r}, and so would the index be, which holds "
-            f"{some(names)}"
+            f"a frame must have a name for each column; {name!r} is one, and would be the index {some(names)}"
         )
     return {name: Column.of_list(name, names)}
 
@@ -291,15 +178,13 @@ def _read_frame(frame: Any, name: Any, classes: Sequence[Any] | None, *, normali
     made, expected = found.predictions, f"member {name!r} must be a frame with a column of probabilities per class"
     if len(made.soft) != 1 or made.n_members != 1:
         raise InvalidPredictions(
-            f"{expected}; it has {some(list(columns))}: name the classes with classes=, or give a long frame to "
-            "from_frame"
+            f"{expected}; it has {some(list(columns))}: name the classes with classes=, or use from_frame"
         )
     unread = (found.unread or Columns({})).all
     left_out = [own for own in unread if own.numbers is not None and own.role is None and not own.is_measure]
     if left_out and classes is None:  # they may be classes too
         raise InvalidPredictions(
-            f"{expected}; beside {some(made.classes)} it has numbers in {some(names_of(left_out))}: name the classes "
-            "with classes="
+            f"{expected}; it also has numbers in {some(names_of(left_out))}: name the classes with classes="
         )
     return made.soft[0].rows, _items(made.axes.items, unread, name), made.classes
 

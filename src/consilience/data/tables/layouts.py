@@ -10,30 +10,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple, final
+from typing import Any, NamedTuple, final
 
 import numpy as np
+import numpy.typing as npt
 
 from consilience.data.axes import Axes, Axis, some
-from consilience.data.names import in_order_of_appearance, sorted_names
+from consilience.data.names import in_order_of_appearance, is_whole, sorted_names
 from consilience.data.predictions import Predictions, check_members, of_answers, renamed
+from consilience.data.reading import SUM_TOLERANCE
 from consilience.data.tables import numbers as numeric
-from consilience.data.tables.columns import flattened, is_absent, pooled_labels, rows_in, unknown_cells
-from consilience.data.tables.frames import check_labels, check_shared_labels
-from consilience.data.tables.numbers import as_one_scale, lists_of_predictions, shares_by_row, spread
+from consilience.data.tables.columns import Column, Columns, Rows, is_absent, pooled_labels, unknown_cells
+from consilience.data.tables.numbers import Scale
 from consilience.data.tables.roles import Roles, check_no_members, may_name_items, roles_of
-from consilience.data.tables.told import ITEM, cut, is_id, may_be_truth, names_of, say_members
+from consilience.data.tables.told import ITEM, MEMBER, UNNAMED, Told, cut, may_be_truth, names_of, say_columns
+from consilience.system.arrays import FloatArray, IntArray
 from consilience.system.errors import InvalidPredictions, Say
 from consilience.system.tables import Table
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from consilience.data.tables.columns import Column, Columns, Rows
-    from consilience.data.tables.numbers import Scale
-    from consilience.data.tables.told import Told
-    from consilience.system.arrays import FloatArray
 
 N_EXAMPLES, MOST_SHOWN, LONGEST = 3, 5, 24
 """How many rows, columns and characters of a table are shown as an example of what was understood."""
@@ -54,7 +49,7 @@ def read_columns(columns: Columns, told: Told, scale: Scale | None = None, *, is
     """The predictions in a table. `scale` is what the user says of its numbers, `is_of_file` of this very file's."""
     # --logits is said of all files, among them tables of whole numbers that are labels.
     is_of_numbers = is_of_file or told.normalize
-    view = _View(_without_index(flattened(columns)).joined(told.item), told, scale, is_of_numbers=is_of_numbers)
+    view = _View(_without_index(columns.flattened()).joined(told.item), told, scale, is_of_numbers=is_of_numbers)
     found = next(found for layout in LAYOUTS if (found := layout(view)) is not None)
     is_dropped = any(own.name not in view.columns and not own.counts_rows for own in columns.all if own.is_unnamed)
     if is_dropped and found.items is None:
@@ -103,27 +98,27 @@ class _View:
         self.member = None if columns.stem is None else [columns.stem]  # of a table of one member
 
     @cached_property
-    def lists(self) -> dict[Any, Rows]:
-        """The columns whose cells are rows of numbers."""
-        return rows_in(self.columns)
-
-    @cached_property
     def told_classes(self) -> list[Column] | None:
         """The columns that the user names as classes.
 
         Other classes are names for tables without names, or all that labels may be. So are the classes of a saved model
         if members have the same names, whose columns hold labels.
         """
+        told = list(map(str, self.told.classes or ()))
         by_text = {str(own.name): own for own in self.columns.flat if own.numbers is not None}
-        found = [by_text[name] for name in map(str, self.told.classes or ()) if name in by_text]
-        return found if found and len(found) == len(self.told.classes or ()) else None
+        return [by_text[name] for name in told] if told and by_text.keys() >= set(told) else None
 
     @cached_property
     def roles(self) -> Roles:
-        """The columns of items, members and labels."""
-        told = self.told if self.told.label not in self.lists else self.told._replace(label=None)
-        if self.told.label is None and (found := numeric.answers_of_probabilities(self.columns, told)) is not None:
-            return Roles(*found, None)
+        """The columns of items, members and labels. Others that sum to 1 are classes, whatever they are called."""
+        told = self.told if self.told.label not in self.columns.lists else self.told._replace(label=None)
+        item, member = (
+            self.columns[name] if name in self.columns else self.columns.usual(usual)
+            for name, usual in ((told.item, ITEM), (told.member, MEMBER))
+        )
+        others = [own for own in self.columns.flat if own not in (item, member)]
+        if self.told.label is None and item is not None and member is not None and numeric.sum_to_one(others):
+            return Roles(item, member, None)
         names = names_of(self.told_classes or ())
         return roles_of(self.columns.without(names), told._replace(classes=tuple(map(str, names)) or None))
 
@@ -143,11 +138,14 @@ class _View:
         """Predictions of a long table, from labels or rows of numbers, of all its rows or of some."""
         item, member, _ = self.roles
         assert item is not None and member is not None  # noqa: S101, PT018 - the table is long
-        items, item_names = item.places(in_order_of_appearance, base=self.row_base)
-        members, member_names = member.places(sorted_names, base=self.row_base)
-        if rows is not None:
-            items, item_names = _used(items[rows], item_names)
-            members, member_names = _used(members[rows], member_names)
+        found = []
+        for column, in_order in ((item, in_order_of_appearance), (member, sorted_names)):
+            places, names = column.places(in_order, base=self.row_base)
+            if rows is not None:  # some names occur in other rows alone
+                used, places = np.unique(places[rows], return_inverse=True)
+                names = [names[place] for place in used.tolist()]
+            found.append((places, names))
+        (items, item_names), (members, member_names) = found
         axes = Axes(
             Axis("member", len(member_names), member_names),
             Axis("item", len(item_names), item_names, by_name=True),
@@ -190,16 +188,10 @@ class _View:
         return f"items in {called}, {'' if member is None else f'members in {member.name!r}, '}"
 
     def _first(self, column: Column) -> list[str]:
-        if column.name not in self.lists:
+        if column.name not in self.columns.lists:
             return [cut("" if value is None else str(value), LONGEST) for value in column.rows(N_EXAMPLES)]
-        rows = self.lists[column.name].values[:N_EXAMPLES].tolist()
+        rows = self.columns.lists[column.name].values[:N_EXAMPLES].tolist()
         return [cut(", ".join(f"{value:.3g}" for value in row), LONGEST) for row in rows]
-
-
-def _used(places: Any, names: list[Any]) -> tuple[Any, list[Any]]:
-    """Places among the names that occur alone, and those names."""
-    used, places = np.unique(places, return_inverse=True)
-    return places, [names[place] for place in used.tolist()]
 
 
 # ---- layouts of any shape -------------------------------------------------------------------------------------
@@ -238,7 +230,7 @@ def _columns_of_class(view: _View, positive: str) -> list[Column]:
         return [view.columns.told(view.told.label)]
     shares = [own for own in view.columns.flat if own.are_shares and not own.is_measure and own.name != view.told.item]
     if len(shares) != 1:
-        members = f", or list members, as in {say_members(shares)}" if shares else ""
+        members = f", or list members, as in {say_columns('member', shares)}" if shares else ""
         raise InvalidPredictions(
             f"one column must hold the probability of {positive!r}; {some(names_of(shares)) if shares else 'none'} "
             f"may: call it so, or name it with {Say('label')}{members}"
@@ -258,27 +250,41 @@ def _shares_of_class(column: Column, positive: str) -> FloatArray:
 
 
 def member_probabilities(view: _View) -> Understood | None:
-    """A row for each item, and a column for each class, which sum to 1."""
-    is_told = view.told.are_named or view.told.classes is not None
-    found = None if is_told or view.lists or view.scale == "labels" else numeric.rows_of_probabilities(view.columns)
-    if found is None:
+    """A row for each item, and a column for each class, which sum to 1.
+
+    Those columns are classes, whatever their names: a class may be called `image`, `user` or `model`.
+    """
+    if view.told.are_named or view.told.classes is not None or view.columns.lists or view.scale == "labels":
         return None
-    view.roles = Roles(found[0], None, None)
-    return _rows(view, found[1])
+    named = [own for own in view.columns.flat if own.role == "item"]
+    for item in dict.fromkeys((view.columns.usual((*ITEM, *UNNAMED)), *named, None)):
+        others = [own for own in view.columns.all if own is not item]
+        is_long = item is not None and item.repeats  # a long table, whose members may be called 0
+        if not is_long and numeric.sum_to_one(others):
+            view.roles = Roles(item, None, None)
+            return _rows(view, others)
+    return None
 
 
 def lists(view: _View) -> Understood | None:
-    """Columns whose cells are rows: one for all members of a long table, or one for each member of a wide one."""
-    if not view.lists:
-        return None
-    found = lists_of_predictions(view.lists, view.told, has_label=view.roles.label is not None)
+    """Columns whose cells are rows: one for all members of a long table, or one for each member of a wide one.
+
+    Beside a column of labels, only those are predictions that read as probabilities.
+    """
+    found = {name: rows for name, rows in view.columns.lists.items() if view.told.label in (None, name)}
+    if view.told.label is None and found and view.roles.label is not None:
+        found = {
+            name: rows
+            for name, rows in found.items()
+            if numeric.named_scale(str(name)) or numeric.scale_of(rows.values) in ("probabilities", "per cent")
+        }
     if not found:
         return None
     if view.is_long and len(found) > 1:
         raise InvalidPredictions(
             f"one column of lists must hold the probabilities; {some(list(found))} may: name it with {Say('label')}"
         )
-    soft = as_one_scale(found, view.scale, view.told.classes)
+    soft = _on_one_scale(found, view)
     rows, classes = next(iter(soft.values()))
     words = f"lists of {rows.shape[1]} numbers in {some(list(found))}"
     if view.is_long:
@@ -287,6 +293,35 @@ def lists(view: _View) -> Understood | None:
         made = view.rows([own.values for own in soft.values()], classes, list(soft))
         words = f"{words} of {some(made.members)}"
     return view.understood(made, words, numbers=[view.columns[name] for name in found])
+
+
+def _on_one_scale(lists: dict[Any, Rows], view: _View) -> dict[Any, Rows]:
+    """Columns of lists as probabilities of the same classes."""
+    made, told = {}, view.told.classes
+    for name, rows in lists.items():
+        scale = numeric.scale_in(rows.values, str(name), view.scale)
+        scale = None if scale == "counts" and view.scale is None else scale  # counts are not rescaled unasked
+        made[name] = Rows(numeric.as_probabilities(rows.values, scale), rows.classes)
+    first, classes = next(iter(made.values()))
+    if classes is None and told is None:
+        _check_not_ranked(lists)
+    for name, rows in made.items():
+        if rows.values.shape[1] != first.shape[1] or rows.classes != classes:
+            raise InvalidPredictions(f"columns of lists must have the same classes; those of {name!r} are others")
+    if classes is None and told is not None and len(told) == first.shape[1]:
+        return {name: Rows(rows.values, list(told)) for name, rows in made.items()}
+    return made
+
+
+def _check_not_ranked(lists: dict[Any, Rows]) -> None:
+    """Raise if all rows fall from their first number to their last: their places are ranks, and not classes."""
+    for name, rows in lists.items():
+        given = rows.values[~np.isnan(rows.values).all(axis=1)]
+        if len(given) >= numeric.ENOUGH_ROWS and (np.diff(given, axis=1) <= 0).all() and (given != given[0]).any():
+            raise InvalidPredictions(
+                f"lists must hold a number for each class, in one order; those of {name!r} all fall from the first to "
+                f"the last, as scores of the best class to the worst do: say {Say('classes')} if the places are classes"
+            )
 
 
 # ---- long tables --------------------------------------------------------------------------------------------
@@ -308,10 +343,16 @@ def long_rows(view: _View) -> Understood | None:
     missing = [name for name in told if str(name) not in names]
     if 0 < len(missing) < len(told):
         raise InvalidPredictions(
-            f"a table must have a column of numbers for each class; {missing[0]!r} is missing from "
-            f"{some(list(view.columns))}"
+            f"each class must have a column of numbers; {missing[0]!r} is missing from {some(list(view.columns))}"
         )
-    return _rows(view, view.told_classes or numeric.wanted_classes(view.columns, view.others))
+    classes = view.told_classes or numeric.class_columns(view.others)
+    if len(classes) < 2 and view.told_classes is None:
+        offer = f", or {Say('positive', 'NAME')} if its numbers are the probability of one class" if classes else ""
+        raise InvalidPredictions(
+            f"a table needs a column of labels, or one of numbers for each class; it has {some(list(view.columns))}: "
+            f"name it with {Say('label')} or {Say('classes')}{offer}"
+        )
+    return _rows(view, classes)
 
 
 def long_labels_and_rows(view: _View) -> Understood | None:
@@ -335,7 +376,7 @@ def long_labels_and_rows(view: _View) -> Understood | None:
     if told.strict and view.told_classes is None and (is_soft & (labels >= 0)).any():
         raise InvalidPredictions(
             f"a table must hold labels or probabilities; it has the labels {label.name!r} and probabilities in "
-            f"{some(names_of(classes))}: say {Say('label', label.name)} or {_say_classes(classes)}"
+            f"{some(names_of(classes))}: say {Say('label', label.name)} or {say_columns('classes', classes)}"
         )
     rows, words = numeric.as_shares(numbers._replace(values=numbers.values[is_soft]), classes, view.scale)
     made = view.answers(rows, names_of(classes), np.flatnonzero(is_soft))
@@ -347,22 +388,74 @@ def long_labels_and_rows(view: _View) -> Understood | None:
     return view.understood(Predictions.concatenate([people, made]), words, **{"class": classes, "label": [label]})
 
 
-def _say_classes(columns: Sequence[Column]) -> Say:
-    return Say("classes", tuple(map(str, names_of(columns))))
-
-
 def tidy(view: _View) -> Understood | None:
     """A row for each item, member and class, with its probability."""
-    label, told = view.roles.label, view.told
-    if not view.is_long or label is None or view.scale == "labels":
+    (item, member, label), told = view.roles, view.told
+    if item is None or member is None or label is None or view.scale == "labels":
         return None
-    shares = shares_by_row(view.columns, view.roles, normalize=told.normalize)
+    shares = _shares_by_row(view, item, member, label)
     if shares is None:
         return None
     (labels,), classes = pooled_labels([label], told.classes)
-    places, rows = spread(view.columns, view.roles, labels, shares, len(classes), normalize=told.normalize)
+    if (labels < 0).any():
+        raise InvalidPredictions(
+            f"column {label.name!r} must name the class of each probability in {shares.name!r}; row "
+            f"{int(np.argmax(labels < 0))} names none"
+        )
+    pairs, n_pairs = view.columns.pairs(item, member)
+    _, places = np.unique(pairs, return_index=True)  # where each item and member occur first
+    rows = np.zeros((n_pairs, len(classes)))  # a class without a row has none
+    rows[pairs, labels] = shares.numbers
+    rows = rows / rows.sum(axis=1, keepdims=True) if told.normalize else rows
     words = f"classes in {label.name!r} and their probabilities in {shares.name!r}: {some(classes)}"
     return view.understood(view.answers(rows, classes, places), words, label=[label], probability=[shares])
+
+
+def _shares_by_row(view: _View, item: Column, member: Column, label: Column) -> Column | None:
+    """The column of probabilities in a table with a row for each item, member and class; None if it holds votes.
+
+    Pairs of item and member that repeat with different labels, beside a column of fractions, are probabilities or
+    nothing: votes would be made of a table that lost a row. So are most pairs beside other numbers, such as logits.
+    """
+    fractions = [own for own in view.others if own.are_shares]
+    numbers = [own for own in view.others if own.may_be_amounts]
+    if not numbers and len(set(label.counts.tolist())) > 1:  # pairs take long to count
+        return None
+    pairs, n_pairs = view.columns.pairs(item, member)
+    if not n_pairs < view.columns.n_rows == view.columns.n_pairs(item, member, label):
+        return None
+    if not fractions:
+        _check_are_votes(view, label, numbers, n_pairs)
+        return None
+    fitting = [own for own in fractions if (np.abs(np.bincount(pairs, own.numbers) - 1) <= SUM_TOLERANCE).all()]
+    if fitting or (view.told.normalize and view.columns.n_rows == n_pairs * len(label.given)):
+        return (*fitting, *fractions)[0]
+    sums = np.bincount(pairs, weights=np.nan_to_num(fractions[0].numbers))[pairs]  # type: ignore[arg-type]
+    row = int(np.argmax(np.abs(sums - 1)))
+    raise InvalidPredictions(
+        f"probabilities must sum to 1 over classes; {some(names_of(fractions))} stands beside several labels in "
+        f"{label.name!r} of one item and member, and sums to {sums[row]:.6g} for item {item.rows()[row]!r} of member "
+        f"{member.rows()[row]!r}: complete its rows, or say {Say('normalize')} if each class has one, or leave "
+        f"{fractions[0].name!r} out of the table if the labels are votes"
+    )
+
+
+SEVERAL = 1.5
+"""If each item and member have so many different labels, these are no votes."""
+
+
+def _check_are_votes(view: _View, label: Column, numbers: list[Column], n_pairs: int) -> None:
+    """Raise if most items and members have several labels beside numbers, or all have every label."""
+    is_whole = view.columns.n_rows == n_pairs * len(label.given)
+    if n_pairs < 2 or not (is_whole or (numbers and view.columns.n_rows > SEVERAL * n_pairs)):
+        return
+    many = f"each of them has every label in {label.name!r} once"
+    many = many if is_whole else f"most have several in {label.name!r}"
+    advice = f": leave {some(names_of(numbers))} out of the table if the labels are votes" if numbers else ""
+    raise InvalidPredictions(
+        f"a table must have one label for each item and member; {many}, and none of {some(names_of(view.others))} has "
+        f"the probabilities of these, which sum to 1{advice}"
+    )
 
 
 def long_labels(view: _View) -> Understood | None:
@@ -389,8 +482,7 @@ def wide_rows(view: _View) -> Understood | None:
     if not others:
         _check_no_lists(view)
         raise InvalidPredictions(
-            "a table must have columns of answers beside that of the items, "
-            f"{None if item is None else item.name!r}; it has none"
+            f"a table must have columns of answers beside its items, {item and item.name!r}; it has none"
         )
     if len(others) == 1:
         return None
@@ -416,8 +508,7 @@ def wide_labels(view: _View) -> Understood:
         return _labels(view, [label or others.all[0]], is_one=True)
     if label is None:
         return _labels(view, _label_columns(view, others.all))
-    _check_no_class_columns(view, label)
-    check_no_members(view.columns, view.roles)
+    check_no_members(view.columns, item, label)
     return _labels(view, [label], is_one=True)
 
 
@@ -434,7 +525,6 @@ def _labels(view: _View, columns: list[Column], *, is_one: bool = False) -> Unde
     made = of_answers(row, place, labels[place, row], axes, partial=True)
     if not view.told.are_named:
         check_labels(made, columns)
-        check_shared_labels(made)
     if view.told.member is None:
         check_members(made, "a table has a row for each item")
     what = "one member's labels" if len(columns) == 1 else f"labels, one column each of {some(members)}"
@@ -442,21 +532,9 @@ def _labels(view: _View, columns: list[Column], *, is_one: bool = False) -> Unde
     return view.understood(made, words, **{"label" if len(columns) == 1 else "member": columns})
 
 
-def _check_no_class_columns(view: _View, label: Column) -> None:
-    """Raise if columns are named like the labels: they may be the scores of which the label is the best."""
-    said = set(map(str, label.given))
-    named = [own for own in view.columns.all if str(own.name) in said]
-    if len(named) > 1:
-        raise InvalidPredictions(
-            f"columns {some(list(map(str, names_of(named))))} have the names of labels in {label.name!r}, so they may "
-            f"hold one member's scores: say {_say_classes(named)} to read those, or {Say('label', str(label.name))} to "
-            "read the labels alone"
-        )
-
-
 def _label_columns(view: _View, columns: list[Column]) -> list[Column]:
     """The columns that may be members' labels: neither true labels nor free text beside them."""
-    ids = [own for own in columns if is_id(str(own.name)) and own.are_names]
+    ids = [own for own in columns if own.is_id and own.are_names]
     if ids and view.told.item is None:  # nobody answers each item differently
         raise may_name_items(ids)
     kept = [own for own in columns if own.role not in ("truth", "other")] or columns
@@ -476,36 +554,90 @@ def _check_no_truth(columns: list[Column], kept: list[Column]) -> None:
         members = [own for own in kept if own not in doubtful]
         raise InvalidPredictions(
             f"columns of labels must be members or the truth; {some(names_of(doubtful))} may be either: list the "
-            f"members, as in {say_members(members)} or {say_members([*members, *doubtful])}"
+            f"members, as in {say_columns('member', members)} or {say_columns('member', [*members, *doubtful])}"
         )
 
 
 def _check_left_out(column: Column, plain: list[Column], *, is_strict: bool) -> None:
     """Raise if a column of numbers or free text beside labels may hold answers all the same."""
-    if not column.is_free or column.role not in (None, "member") or column.is_measure:
+    may_answer = column.is_free and column.role in (None, "member") and not column.is_measure
+    if may_answer and (column.are_shares or is_strict):
+        held = "holds numbers from 0 to 1, and may be a member's probabilities, which need a table of their own"
+        held = held if column.are_shares else "may hold numbers or free text"
+        raise InvalidPredictions(
+            f"columns of labels must hold classes that members give again and again; {column.name!r} {held}: leave it "
+            f"out with {say_columns('member', plain)}"
+        )
+
+
+# ---- labels that may be none ----------------------------------------------------------------------------------
+
+MANY_CLASSES, ANSWERS_PER_CLASS = 20, 10
+"""More classes than the first number need this many answers each, or they are no classes."""
+
+MANY_ANSWERS = 10
+"""If nobody who gives so many answers ever gives one twice, they are no labels."""
+
+ADVICE = f". Name the column with {Say('label')} to read it so all the same"
+
+
+def check_labels(predictions: Predictions, columns: Sequence[Column]) -> None:
+    """Raise if labels were read that are more likely numbers or free text, or from columns that have none in common."""
+    for column in columns:
+        check_names(column)
+        if column.has_fractions and not column.repeats and column.size > 1:
+            raise InvalidPredictions(
+                f"labels must be names or whole numbers; column {column.name!r} holds {column.given[0]} and others "
+                f"that nobody gives twice{ADVICE}"
+            )
+    check_repeated(predictions, columns[0].name)
+    is_said, n_given = _said(predictions)
+    is_alone = ~(is_said & (is_said.sum(axis=0) > 1)).any(axis=1) & (n_given >= MANY_ANSWERS)
+    if is_alone.any() and len(columns) > 1:
+        names = [predictions.members[place] for place in np.flatnonzero(is_alone)]
+        raise InvalidPredictions(
+            f"columns of labels must have labels in common; {some(names)} share none with the others: say which "
+            f"column is which with {Say('item')}, {Say('member')} and {Say('label')}, or list the members of a wide "
+            f"table, such as {Say('member', 'ann,bob')}"
+        )
+
+
+def check_repeated(predictions: Predictions, name: Any) -> None:
+    """Raise if there are so many labels, or so few given twice, that they are more likely numbers or free text."""
+    is_said, n_given = _said(predictions)
+    n_answers, is_busy = int(n_given.sum()), n_given >= MANY_ANSWERS
+    if predictions.n_classes > max(MANY_CLASSES, n_answers / ANSWERS_PER_CLASS):
+        found = f"got {predictions.n_classes:,} different ones in {n_answers:,} answers"
+    elif is_busy.any() and (is_said.sum(axis=1) == n_given)[is_busy].all():
+        found = "nobody gives one twice"
+    else:
         return
-    if column.are_shares:
+    raise InvalidPredictions(
+        f"labels must be classes that members give again and again; {found}, so column {name!r} may hold numbers or "
+        f"free text{ADVICE}"
+    )
+
+
+def _said(predictions: Predictions) -> tuple[npt.NDArray[np.bool_], IntArray]:
+    """Which labels each member gives (members, classes), and how many in all (members,)."""
+    hard = predictions.hard
+    assert hard is not None  # noqa: S101 - labels are hard
+    is_said = np.zeros((predictions.n_members, predictions.n_classes), dtype=bool)
+    is_said[hard.members, hard.labels] = True
+    return is_said, np.bincount(hard.members, minlength=predictions.n_members)
+
+
+def check_names(column: Column) -> None:
+    """Raise if all values of a column are shares: per cent, or numbers from 0 to 1 that are not all whole."""
+    if column.are_shares or column.notation.percent is not None:
+        first = next(value for value in map(str, column.given) if not is_whole(value))
         raise InvalidPredictions(
-            f"columns of labels must hold labels; {column.name!r} holds numbers from 0 to 1, and may be a member's "
-            "probabilities: give those in a table of their own, a column for each class, or leave it out with "
-            f"{say_members(plain)}"
-        )
-    if is_strict:
-        raise InvalidPredictions(
-            f"labels must be classes that members give again and again; column {column.name!r} may hold numbers or "
-            f"free text: leave it out with {say_members(plain)}"
+            f"labels must be names or whole numbers; column {column.name!r} holds {first}: if these are the "
+            f"probabilities of one class, say {Say('positive', 'NAME')}{ADVICE}"
         )
 
 
-LAYOUTS = (
-    one_class,
-    member_probabilities,
-    lists,
-    long_rows,
-    long_labels_and_rows,
-    tidy,
-    long_labels,
-    wide_rows,
-    wide_labels,
-)
+OF_ANY_SHAPE = (one_class, member_probabilities, lists)
+LONG = (long_rows, long_labels_and_rows, tidy, long_labels)
+LAYOUTS = (*OF_ANY_SHAPE, *LONG, wide_rows, wide_labels)
 """In the order in which they are tried."""

@@ -2,31 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, get_args
+from collections.abc import Sequence
+from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 
 import numpy as np
 
 from consilience.data.axes import some
-from consilience.data.reading import (
-    MOST_ROUNDING,
-    ROUNDING,
-    SUM_TOLERANCE,
-    are_probabilities,
-    normalized,
-    softmax,
-)
-from consilience.data.tables.columns import Rows, has_fractions
-from consilience.data.tables.told import ITEM, MEMBER, MOST_LISTED, UNNAMED, names_of, say_members
+from consilience.data.reading import MOST_ROUNDING, ROUNDING, SUM_TOLERANCE, are_probabilities, normalized, softmax
+from consilience.data.tables.columns import Column, has_fractions
+from consilience.data.tables.told import MOST_LISTED, names_of, say_columns
+from consilience.system.arrays import FloatArray
 from consilience.system.errors import InvalidPredictions, Say
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from consilience.data.tables.columns import Column, Columns
-    from consilience.data.tables.roles import Roles
-    from consilience.data.tables.told import Told
-    from consilience.system.arrays import FloatArray, IntArray
-
 
 Scale: TypeAlias = Literal["probabilities", "per cent", "logits", "counts", "labels"]
 
@@ -70,6 +56,17 @@ def named_scale(name: str) -> Scale | None:
     """The scale that the name of an array or column tells, such as `test_logits`."""
     plain = name.lower()
     return "logits" if "logit" in plain or "logprob" in plain else "probabilities" if "prob" in plain else None
+
+
+def scale_in(array: Any, name: str, told: Scale | None) -> Scale | None:
+    """What the numbers of an array (…, items, classes) are: as the user says, as its name says, or as they look."""
+    said = told or named_scale(name)
+    if said is not None or not array.size:
+        return said
+    found = scale_of(array.reshape(-1, array.shape[-1]))
+    if found == "logits":
+        check_orientation(*array.shape[-2:])
+    return found
 
 
 def as_probabilities(matrix: Any, scale: Scale | None, member: int = 0) -> Any:
@@ -127,7 +124,12 @@ class Numbers(NamedTuple):
         slack = min(MOST_ROUNDED, rows.shape[1] / 2)
         if self.has_percent or ((np.abs(sums - 100) <= slack).all() and rows.min() >= 0):
             return "per cent"
-        return self._of_fractions(rows) if self.has_fractions() else self._of_whole_numbers(rows, sums)
+        if not self.has_fractions():
+            return self._of_whole_numbers(rows, sums)
+        is_share = np.nanmin(rows) >= 0 and np.nanmax(rows) <= 1
+        if not is_share and len(np.unique(rows[~np.isnan(rows)])) <= min(FEW, np.isfinite(rows).sum() / LABELS_REPEAT):
+            return "labels"
+        return "logits" if scale_of(rows) == "logits" else "probabilities"
 
     def _of_whole_numbers(self, rows: FloatArray, sums: FloatArray) -> Meaning:
         if (sums != sums[0]).any() or rows.min() < 0:
@@ -136,13 +138,6 @@ class Numbers(NamedTuple):
         if sums[0] == 1:
             return "probabilities" if self.has_point or is_clear else "unclear"
         return "counts" if is_clear else "labels"
-
-    @staticmethod
-    def _of_fractions(rows: FloatArray) -> Meaning:
-        is_share = np.nanmin(rows) >= 0 and np.nanmax(rows) <= 1
-        if not is_share and len(np.unique(rows[~np.isnan(rows)])) <= min(FEW, np.isfinite(rows).sum() / LABELS_REPEAT):
-            return "labels"
-        return "logits" if scale_of(rows) == "logits" else "probabilities"
 
     def are_probabilities(self) -> bool:
         """Whether rows sum to 1. If all numbers are whole they may be labels, and do not count."""
@@ -207,9 +202,6 @@ def _mixture(columns: Sequence[Column]) -> tuple[str, str] | None:
 
 # ---- which columns are classes --------------------------------------------------------------------------------
 
-SEVERAL = 1.5
-"""If each item and member have so many different labels, these are no votes."""
-
 MOST_SAMPLED, FEWEST_SAMPLED, MOST_SUMS = 100_000, 50, 100_000_000
 """Columns are classes if the share MOST of their rows sum to 1. At most so many cells are looked at, but at least so
 many rows, and at most so many sums are made of them."""
@@ -247,7 +239,13 @@ def _runs(numbers: Numbers) -> list[_Run]:
     n_columns = numbers.values.shape[1]
     n_rows = max(FEWEST_SAMPLED, MOST_SAMPLED // n_columns)
     values = numbers.values[:: max(1, len(numbers.values) // n_rows)]
-    sums, n_given, n_fractions = _cumulated(values, has_point=numbers.has_point)
+    with np.errstate(invalid="ignore"):  # of infinite numbers
+        is_fraction = np.asarray((values % 1 > 0).any(axis=0) | numbers.has_point)
+    # No row sums to 1 with a number that is no probability, which counts as 2.
+    cells = np.where((values >= 0) & (values <= 2), values, 2.0)
+    # Before each column: the sum of each row (columns + 1, rows), how many numbers, and how many columns of fractions.
+    parts = (cells.T, ~np.isnan(values).T, is_fraction)
+    sums, n_given, n_fractions = (np.cumsum(np.concatenate([part[:1] * 0, part]), axis=0) for part in parts)
     tolerances = (ROUNDING * np.arange(n_columns + 1)).clip(SUM_TOLERANCE, MOST_ROUNDING)  # of so many classes
     slack, runs, n_sums = tolerances[-1], list[_Run](), 0
     low = np.array([np.searchsorted(own, own[:-1] + 1 - slack, "left") for own in sums.T])
@@ -268,121 +266,10 @@ def _runs(numbers: Numbers) -> list[_Run]:
     return [run for run in runs if run.share > MOST]
 
 
-def _cumulated(values: FloatArray, *, has_point: bool) -> tuple[FloatArray, IntArray, IntArray]:
-    """The sums of each row up to each column (columns + 1, rows), how many numbers are given, how many have fractions.
-
-    A number that is no probability is counted as 2, so that no row with it sums to 1.
-    """
-    with np.errstate(invalid="ignore"):  # of infinite numbers
-        is_fraction = np.asarray((values % 1 > 0).any(axis=0) | has_point)
-    cells = np.where((values >= 0) & (values <= 2), values, 2.0)
-    parts = (cells.T, ~np.isnan(values).T, is_fraction)
-    sums, n_given, n_fractions = (np.cumsum(np.concatenate([part[:1] * 0, part]), axis=0) for part in parts)
-    return sums, n_given, n_fractions
-
-
-def shares_by_row(columns: Columns, roles: Roles, *, normalize: bool) -> Column | None:
-    """The column of probabilities in a table with a row for each item, member and class; None if it holds votes.
-
-    Pairs of item and member that repeat with different labels, beside a column of fractions, are probabilities or
-    nothing: votes would be made of a table that lost a row. So are most pairs beside other numbers, such as logits.
-    """
-    item, member, label = roles
-    assert label is not None  # noqa: S101 - the table has labels
-    others = columns.others(*roles)
-    fractions, numbers = ([own for own in others if own.are_shares], [own for own in others if own.may_be_amounts])
-    if not numbers and len(set(label.counts.tolist())) > 1:  # pairs take long to count
-        return None
-    pairs, n_pairs = columns.keys(item, member)
-    if not n_pairs < columns.n_rows == columns.n_pairs(*roles):
-        return None
-    if not fractions:
-        _check_are_votes(columns, label, others, numbers, n_pairs)
-        return None
-    fitting = [own for own in fractions if (np.abs(np.bincount(pairs, own.numbers) - 1) <= SUM_TOLERANCE).all()]
-    return fitting[0] if fitting else _rescaled(columns, roles, fractions, normalize=normalize)
-
-
-def _rescaled(columns: Columns, roles: Roles, fractions: list[Column], *, normalize: bool) -> Column:
-    """The first column, if its numbers may be divided by their sums; raises if not."""
-    item, member, label = roles
-    assert item is not None and member is not None and label is not None  # noqa: S101, PT018 - the table has all three
-    pairs, n_pairs = columns.keys(item, member)
-    if normalize and columns.n_rows == n_pairs * len(label.given):
-        return fractions[0]
-    sums = np.bincount(pairs, weights=np.nan_to_num(fractions[0].numbers))  # type: ignore[arg-type]
-    row = int(np.argmax(np.abs(sums[pairs] - 1)))
-    raise InvalidPredictions(
-        f"probabilities must sum to 1 over classes; {some(names_of(fractions))} stands beside several labels in "
-        f"{label.name!r} of one item and member, and sums to {sums[pairs[row]]:.6g} for item {item.rows()[row]!r} of "
-        f"member {member.rows()[row]!r}: complete its rows, or say {Say('normalize')} if each class has one, or leave "
-        f"{fractions[0].name!r} out of the table if the labels are votes"
-    )
-
-
-def _check_are_votes(
-    columns: Columns, label: Column, others: list[Column], numbers: list[Column], n_pairs: int
-) -> None:
-    """Raise if most items and members have several labels beside numbers, or all have every label."""
-    is_whole = columns.n_rows == n_pairs * len(label.given)
-    if n_pairs < 2 or not (is_whole or (numbers and columns.n_rows > SEVERAL * n_pairs)):
-        return
-    many = (
-        f"each of them has every label in {label.name!r} once" if is_whole else f"most have several in {label.name!r}"
-    )
-    advice = f": leave {some(names_of(numbers))} out of the table if the labels are votes" if numbers else ""
-    raise InvalidPredictions(
-        f"a table must have one label for each item and member; {many}, and none of {some(names_of(others))} has the "
-        f"probabilities of these, which sum to 1{advice}"
-    )
-
-
-def spread(
-    columns: Columns, roles: Roles, labels: IntArray, shares: Column, n_classes: int, *, normalize: bool
-) -> tuple[IntArray, FloatArray]:
-    """Where each item and member occur first, and their rows of probabilities; a class without a row has none."""
-    if (labels < 0).any():
-        raise InvalidPredictions(
-            f"column {getattr(roles.label, 'name', None)!r} must name the class of each probability in "
-            f"{shares.name!r}; row {int(np.argmax(labels < 0))} names none"
-        )
-    pairs, n_pairs = columns.keys(roles.item, roles.member)
-    _, places = np.unique(pairs, return_index=True)
-    rows = np.zeros((n_pairs, n_classes))
-    rows[pairs, labels] = shares.numbers
-    return places, rows / rows.sum(axis=1, keepdims=True) if normalize else rows
-
-
-def _sum_to_one(columns: Sequence[Column]) -> bool:
+def sum_to_one(columns: Sequence[Column]) -> bool:
+    """Whether columns are numbers, not all whole, that sum to 1 in every row."""
     numbers = numbers_in(columns, least=2)
     return numbers is not None and numbers.are_probabilities()
-
-
-def rows_of_probabilities(columns: Columns) -> tuple[Column | None, list[Column]] | None:
-    """The column of items, if there is one, and the other columns, if these sum to 1 in each row; else None.
-
-    Those columns are classes, whatever their names: a class may be called `image`, `user` or `model`.
-    """
-    named = [column for column in columns.flat if column.role == "item"]
-    for item in dict.fromkeys((columns.usual((*ITEM, *UNNAMED)), *named, None)):
-        others = [column for column in columns.all if column is not item]
-        is_long = item is not None and item.repeats  # a long table, whose members may be called 0
-        if not is_long and _sum_to_one(others):
-            return item, others
-    return None
-
-
-def answers_of_probabilities(columns: Columns, told: Told) -> tuple[Column, Column] | None:
-    """The columns of items and members of a long table whose other columns sum to 1 in each row; None if it is none.
-
-    Those are classes, whatever they are called.
-    """
-    item, member = (
-        columns[name] if name in columns else columns.usual(usual)
-        for name, usual in ((told.item, ITEM), (told.member, MEMBER))
-    )
-    others = [column for column in columns.flat if column not in (item, member)]
-    return None if item is None or member is None or not _sum_to_one(others) else (item, member)
 
 
 def class_columns(columns: Sequence[Column]) -> list[Column]:
@@ -393,18 +280,6 @@ def class_columns(columns: Sequence[Column]) -> list[Column]:
     # A column with a name for items, such as `image`, that holds measurements may be a class.
     others = [own for own in numeric if own.role is None or (own.role == "item" and own.are_measured)]
     return others if 1 < len(others) < len(numeric) else numeric
-
-
-def wanted_classes(columns: Columns, names: Sequence[Column]) -> list[Column]:
-    """The same; raises if there are none."""
-    found = class_columns(names)
-    if len(found) < 2:
-        offer = f", or {Say('positive', 'NAME')} if its numbers are the probability of one class" if found else ""
-        raise InvalidPredictions(
-            f"a table needs a column of labels, or one of numbers for each class; it has {some(list(columns))}: name "
-            f"it with {Say('label')} or {Say('classes')}{offer}"
-        )
-    return found
 
 
 def numbers_of_classes(columns: Sequence[Column]) -> Numbers | None:
@@ -433,20 +308,19 @@ def classes_of_rows(columns: Sequence[Column], *, are_numbers: bool) -> list[Col
 def run_of_probabilities(columns: Sequence[Column]) -> list[Column] | None:
     """The run of columns of which most rows sum to 1, such as those after a column of confidence; the longest."""
     plain = [column for column in columns if not column.is_measure]
-    return _longest_run(plain) or (_longest_run(columns) if len(plain) < len(columns) else None)
-
-
-def _longest_run(columns: Sequence[Column]) -> list[Column] | None:
-    numbers = numbers_in(columns, least=2)
-    found = [] if numbers is None else runs_of_probabilities(numbers)
-    runs = [list(columns[run.start : run.start + run.size]) for run in found]
-    if len(runs) > 1:
-        one, other = (some(names_of(run)) for run in runs[:2])
-        raise InvalidPredictions(
-            f"columns that sum to 1 are classes; {one} do, and {other} do: name the classes with {Say('classes')}, or "
-            "give each member a table of its own"
-        )
-    return runs[0] if runs else None
+    for part in (plain, columns) if len(plain) < len(columns) else (plain,):
+        numbers = numbers_in(part, least=2)
+        found = [] if numbers is None else runs_of_probabilities(numbers)
+        runs = [list(part[run.start : run.start + run.size]) for run in found]
+        if len(runs) > 1:
+            one, other = (some(names_of(run)) for run in runs[:2])
+            raise InvalidPredictions(
+                f"columns that sum to 1 are classes; {one} do, and {other} do: name the classes with {Say('classes')}, "
+                "or give each member a table of its own"
+            )
+        if runs:
+            return runs[0]
+    return None
 
 
 def numbers_of(columns: Sequence[Column]) -> Numbers:
@@ -484,8 +358,7 @@ def _check_clear(numbers: Numbers, meaning: str, columns: Sequence[Column]) -> N
     if meaning == "unclear":
         raise InvalidPredictions(
             f"rows of 0 with one 1 may be labels by several members or one member's probabilities; got {len(rows)} "
-            "such rows: add :labels or :probabilities to the file's name, or a point to each number (1.0) if they are "
-            "probabilities"
+            "such rows: add :labels or :probabilities to the file's name, or points to probabilities (1.0)"
         )
     if numbers.share_of_probabilities() < MOST and numbers.are_independent():
         names = names_of(columns)
@@ -493,55 +366,7 @@ def _check_clear(numbers: Numbers, meaning: str, columns: Sequence[Column]) -> N
             f"probabilities must sum to 1 over classes; those of {some(names)} are from 0 to 1 and do not, so they may "
             "be several independent labels, which are several panels: read one, with "
             f"{' or '.join(str(Say('positive', str(name))) for name in names[:MOST_LISTED])}; or what several members "
-            f"say of one class: say {say_members(columns)} and {Say('positive', 'NAME')}"
+            f"say of one class: say {say_columns('member', columns)} and {Say('positive', 'NAME')}"
         )
     if meaning == "logits":
         check_orientation(*rows.shape)
-
-
-# ---- columns of lists -----------------------------------------------------------------------------------------
-
-
-def lists_of_predictions(lists: dict[Any, Rows], told: Told, *, has_label: bool) -> dict[Any, Rows]:
-    """The columns of lists that are predictions; beside a column of labels, only those that read as probabilities."""
-    if told.label is not None:
-        return {name: rows for name, rows in lists.items() if name == told.label}
-    return {
-        name: rows
-        for name, rows in lists.items()
-        if not has_label or named_scale(str(name)) or scale_of(rows.values) in ("probabilities", "per cent")
-    }
-
-
-def as_one_scale(lists: dict[Any, Rows], told: Scale | None, classes: Sequence[str] | None) -> dict[Any, Rows]:
-    """The same columns as probabilities of the same classes."""
-    made = {name: _as_probabilities(str(name), rows, told) for name, rows in lists.items()}
-    first = next(iter(made.values()))
-    if first.classes is None and classes is None:
-        _check_not_ranked(lists)
-    for name, rows in made.items():
-        if rows.values.shape[1] != first.values.shape[1] or rows.classes != first.classes:
-            raise InvalidPredictions(f"columns of lists must have the same classes; those of {name!r} are others")
-    if first.classes is None and classes is not None and len(classes) == first.values.shape[1]:
-        return {name: Rows(rows.values, list(classes)) for name, rows in made.items()}
-    return made
-
-
-def _check_not_ranked(lists: dict[Any, Rows]) -> None:
-    """Raise if all rows fall from their first number to their last: their places are ranks, and not classes."""
-    for name, rows in lists.items():
-        given = rows.values[~np.isnan(rows.values).all(axis=1)]
-        if len(given) >= ENOUGH_ROWS and (np.diff(given, axis=1) <= 0).all() and (given != given[0]).any():
-            raise InvalidPredictions(
-                f"lists must hold a number for each class, in one order; those of {name!r} all fall from the first to "
-                f"the last, as scores of the best class to the worst do: say {Say('classes')} if the places are classes"
-            )
-
-
-def _as_probabilities(name: str, rows: Rows, told: Scale | None) -> Rows:
-    said = told or named_scale(name)
-    scale = said or scale_of(rows.values)
-    if scale == "logits" and said is None:
-        check_orientation(*rows.values.shape)
-    # Counts are not rescaled unasked.
-    return Rows(as_probabilities(rows.values, None if scale == "counts" and told is None else scale), rows.classes)

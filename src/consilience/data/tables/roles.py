@@ -18,31 +18,14 @@ the answers of a member apart. Two columns that may be meant and differ are aske
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple, final
+from collections.abc import Sequence
+from typing import Any, NamedTuple, final
 
-from consilience.data.axes import short, some
+from consilience.data.axes import Axis, short, some
 from consilience.data.names import is_whole
-from consilience.data.tables.told import (
-    ITEM,
-    LABEL,
-    TRUTH,
-    Told,
-    is_id,
-    is_judged,
-    names_of,
-    options,
-    say_members,
-    unclear,
-)
+from consilience.data.tables.columns import Column, Columns
+from consilience.data.tables.told import ITEM, LABEL, TRUTH, Role, Told, names_of, options, say_columns, unclear
 from consilience.system.errors import InvalidPredictions, Say
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from consilience.data.axes import Axis
-    from consilience.data.tables.columns import Column, Columns
-    from consilience.data.tables.told import Role
-
 
 NEARLY_ALL = 0.9
 """A column of items must tell a member's rows apart at least this well, compared with the column that does it best."""
@@ -59,8 +42,8 @@ def item_of_rows(columns: Columns, told: Told, *, are_truths: bool = False) -> C
     """The column that names the items, by the order above; None if the places of the rows do."""
     named = [] if told.item is None else [columns.told(told.item)]
     found = named or usual_items(columns, are_truths=are_truths)
-    repeated = named or [own for own in _called(columns) if own.is_exact("item")]
-    repeated = [own for own in repeated if own.repeats and not are_truths]
+    exact = [] if are_truths else named or [own for own in _called(columns) if own.is_exact("item")]
+    repeated = [own for own in exact if own.repeats]
     if repeated and told.member is None and (named or all(own.is_unnamed for own in found)):
         raise without_members(columns, repeated[0])
     return next(iter((*found, *repeated)), None) or _counting(columns, are_truths=are_truths)
@@ -78,11 +61,18 @@ def _counting(columns: Columns, *, are_truths: bool) -> Column | None:
 
 
 def usual_items(columns: Columns, *, are_truths: bool) -> list[Column]:
-    """The columns that are called as items are, the surest first. An item may have several true labels."""
-    found = columns.called("item") if are_truths else _called(columns)
-    fitting = [own for own in found if not own.repeats and (own.is_complete or own.is_exact("item"))]
-    named = [own for own in found if not own.is_count] if are_truths else fitting
-    check_one_id(named)
+    """The columns that are called as items are, the surest first. An item may have several true labels.
+
+    Raises if two columns of ids, such as `id` and `question_id`, may name the items and are not the same.
+    """
+    if are_truths:
+        named = [own for own in columns.called("item") if not own.is_count]
+    else:
+        named = [own for own in _called(columns) if not own.repeats and (own.is_complete or own.is_exact("item"))]
+    ids = [own for own in named if own.is_id]
+    for other in ids[1:]:
+        if other.rows() != ids[0].rows():
+            raise unclear("item", ids[0], other)
     usual = [own for own in named if own.is_exact("item")]
     index = [own for own in _index(columns) if not own.repeats]
     return list(dict.fromkeys((*usual, *index, *named, *_index(columns))))
@@ -127,8 +117,7 @@ def columns_of_labels(columns: Columns, told: Told) -> tuple[str | None, str]:
         raise may_name_items(ids)
     if len(columns) == 1 and label.name in label.names:
         raise InvalidPredictions(
-            f"a table of labels must have a header; its first line, {label.name!r}, is a label itself: "
-            "put a line such as label before it"
+            f"a table of labels must have a header; its first line, {label.name!r}, is a label itself: put one first"
         )
     return None if item is None else item.name, label.name
 
@@ -140,14 +129,6 @@ def may_name_items(ids: Sequence[Column]) -> InvalidPredictions:
         f"in each row, may: say {options('item', *ids)} if it does, or leave it out if rows are in the same order "
         "everywhere"
     )
-
-
-def check_one_id(items: Iterable[Column]) -> None:
-    """Raise if two columns of ids, such as `id` and `question_id`, may name the items and are not the same."""
-    ids = [own for own in items if is_id(own.name)]
-    for other in ids[1:]:
-        if other.rows() != ids[0].rows():
-            raise unclear("item", ids[0], other)
 
 
 def _index(columns: Columns) -> list[Column]:
@@ -202,7 +183,7 @@ def _by_content(columns: Columns, members: list[Column]) -> Column | None:
     ]
     fewest = min((len(own.given) for own in possible), default=0)
     coarse = [own for own in possible if len(own.given) < MUCH_FINER * fewest]
-    return the_only(columns, "item", [own for own in coarse if is_id(own.name)] or coarse) if coarse else None
+    return the_only(columns, "item", [own for own in coarse if own.is_id] or coarse) if coarse else None
 
 
 def _finest(columns: Columns, items: list[Column], member: Column) -> Column:
@@ -266,11 +247,10 @@ def roles_of(columns: Columns, told: Told | None = None) -> Roles:
     told = told or Told()
     if told.item is not None and told.item == told.member:
         raise InvalidPredictions(f"item and member must be different columns; got {told.item!r} for both")
-    given: dict[Role, str | None] = {"item": told.item, "member": told.member}
-    for role, own in given.items():
-        for column in columns.all if own is None and not columns.called(role) else ():
-            if column.role == role and column.is_exact(role):
-                column.check_is_flat()
+    for own in columns.all:
+        role = own.role if own.role in ("item", "member") else None
+        if role and own.is_exact(role) and getattr(told, role) is None and not columns.called(role):
+            own.check_is_flat()
     return _Decision(columns.kept(own.name for own in columns.flat if isinstance(own.name, str)), told).roles()
 
 
@@ -300,21 +280,20 @@ class _Decision:
             return [] if is_list else [self.columns.told(told)]  # a list names the columns of a wide table
         found = [own for own in self.columns.called("member") if own.is_exact("member") or own.repeats]
         found = [own for own in found if own.name != self.told.item]
-        found = [own for own in found if not is_judged(own.name)] or found
+        found = [own for own in found if not own.is_judged] or found
         return [own for own in found if own.varies] or found
 
     def _check_judged(self, item: Column, member: Column) -> None:
         """Raise if a judge answers an item several times, once for each model that is judged."""
-        judged = [own for own in self.columns.called("member") if own not in (item, member) and is_judged(own.name)]
-        if self.told.item is not None or not judged or is_judged(member.name):
+        columns, n_pairs = self.columns, self.columns.n_pairs
+        judged = [own for own in columns.called("member") if own not in (item, member) and own.is_judged]
+        if self.told.item is not None or not judged or member.is_judged:
             return
-        n_apart = self.columns.n_pairs(item, member, judged[0])
-        if n_apart > self.columns.n_pairs(item, member):
-            labels = [*self.columns.called("label"), *self.columns.called("score")]
-            others = self.columns.others(item, member, judged[0], *labels)
+        n_apart = n_pairs(item, member, judged[0])
+        if n_apart > n_pairs(item, member):
+            others = columns.others(item, member, judged[0], *columns.called("label"), *columns.called("score"))
             plain = [own for own in others if own.are_labels and own.is_complete]
-            finer = [own for own in plain if self.columns.n_pairs(item, member, judged[0], own) > n_apart]
-            finer = [item, *judged, *finer]
+            finer = [item, *judged, *(own for own in plain if n_pairs(item, member, judged[0], own) > n_apart)]
             joined = [finer[: place + 1] for place in range(len(finer))]
             usual = [*joined[1:], joined[0]]  # the plain item is answered several times: possible, and hardly meant
             raise InvalidPredictions(
@@ -340,6 +319,12 @@ class _Decision:
         # Whoever reads a usual column says what is wrong with it.
         return usual[0] if usual else self._score(scores, item, member)
 
+    def _describe(self, item: Column | None, names: list[Column], scores: list[Column]) -> bool:
+        """Whether columns say the same of an item in all rows, as its topic does, while scores differ."""
+        n_items = self.columns.n_pairs(item) if names and scores else 0
+        fixed, differing = ([self.columns.n_pairs(item, own) == n_items for own in found] for found in (names, scores))
+        return bool(n_items) and all(fixed) and not all(differing)
+
     def _score(self, scores: list[Column], *taken: Column | None) -> Column | None:
         """The column of scores, if these are the labels of a long table."""
         n_fractions = sum(own.has_fractions for own in self.columns.flat if own not in taken)
@@ -347,23 +332,13 @@ class _Decision:
             return None
         # Columns of a few words that depend on item and member, as labels do, though their names do not say so.
         others = [own for own in self.columns.others(*taken) if own.role is None and own.are_labels and own.varies]
+        words = [own for own in others if not own.has_plain_numbers]
         verdicts = [
-            own
-            for own in others
-            if not own.has_plain_numbers
-            and all(self.columns.n_pairs(own, by) > len(by.given) for by in taken if by is not None)
+            own for own in words if all(self.columns.n_pairs(own, by) > len(by.given) for by in filter(None, taken))
         ]
         if verdicts:
             raise unclear("label", *verdicts, *scores)
         return the_only(self.columns, "label", scores)
-
-    def _describe(self, item: Column | None, names: list[Column], scores: list[Column]) -> bool:
-        """Whether columns say the same of an item in all rows, as its topic does, while scores differ."""
-        if not names or not scores:
-            return False
-        n_items = self.columns.n_pairs(item)
-        fixed, differing = ([self.columns.n_pairs(item, own) == n_items for own in found] for found in (names, scores))
-        return all(fixed) and not all(differing)
 
     # ---- wide tables ----------------------------------------------------------------------------------------
 
@@ -386,34 +361,42 @@ class _Decision:
 
     def _is_of_one_member(self, item: Column | None) -> bool:
         """Whether only one column may hold labels; raises if a column `label` stands beside others like it."""
-        if self.told.label is not None or self.told.member is not None or self.told.classes is not None:
-            return self.told.member is None and self.told.classes is None
+        if self.told.member is not None or self.told.classes is not None:
+            return False
         names = [own for own in self.columns.called("label") if own is not item and own.are_labels]
-        others = [own for own in self.columns.others(item, *names[:1]) if own.role not in ("truth", "other")]
-        alike = [own for own in others if names and own.are_labels and _share_values(own, names[0])]
+        if self.told.label is not None or not names:
+            return True
+        others = [own for own in self.columns.others(item, names[0]) if own.role not in ("truth", "other")]
+        alike = [own for own in others if _share_labels(own, names[0])]
         if alike and names[0].is_exact("label"):
             raise one_or_several(names[0], alike)
         return not alike
 
 
-def _share_values(one: Column, other: Column) -> bool:
-    return bool(set(map(str, one.given)) & set(map(str, other.given)))
+def _share_labels(one: Column, other: Column) -> bool:
+    return one.are_labels and bool(set(map(str, one.given)) & set(map(str, other.given)))
 
 
-def check_no_members(columns: Columns, roles: Roles) -> None:
-    """Raise if columns beside the one that was taken for labels, such as `category`, have labels in common."""
-    if roles.label is None:
-        return
-    others = [own for own in columns.others(roles.item, roles.label) if isinstance(own.name, str) and own.role is None]
+def check_no_members(columns: Columns, item: Column | None, label: Column) -> None:
+    """Raise if columns beside that of labels may hold the scores of which it is the best, or other members' labels."""
+    said = set(map(str, label.given))
+    named = [own for own in columns.all if str(own.name) in said]
+    if len(named) > 1:
+        raise InvalidPredictions(
+            f"columns {some(list(map(str, names_of(named))))} have the names of labels in {label.name!r}, so they may "
+            f"hold one member's scores: say {say_columns('classes', named)} to read those, or "
+            f"{Say('label', str(label.name))} to read the labels alone"
+        )
+    others = [own for own in columns.others(item, label) if isinstance(own.name, str) and own.role is None]
     others = [own for own in others if own.are_labels and own.repeats]
-    alike = [own for own in others if any(_share_values(own, other) for other in others if other is not own)]
+    alike = [own for own in others if any(_share_labels(own, other) for other in others if other is not own)]
     if alike:
-        raise one_or_several(roles.label, alike)
+        raise one_or_several(label, alike)
 
 
 def one_or_several(label: Column, members: Sequence[Column]) -> InvalidPredictions:
     """A column of labels stands beside others."""
     return InvalidPredictions(
         f"one column of labels is one member's, several are several members'; {label.name!r} stands beside "
-        f"{some(names_of(members))}: say {Say('label', label.name)}, or {say_members(members)} for the others"
+        f"{some(names_of(members))}: say {Say('label', label.name)}, or {say_columns('member', members)} for the others"
     )

@@ -54,24 +54,21 @@ def names_of(columns: Iterable[Column]) -> list[Any]:
     return [column.name for column in columns]
 
 
-def say_members(columns: Iterable[Column]) -> Say:
-    """These columns as the members of a wide table."""
-    return Say("member", ",".join(map(str, names_of(columns))))
+def say_columns(argument: Literal["member", "classes"], columns: Iterable[Column]) -> Say:
+    """These columns as the members of a wide table, or as classes."""
+    names = tuple(map(str, names_of(columns)))
+    return Say(argument, names if argument == "classes" else ",".join(names))
 
 
 def options(argument: str, *columns: Column | list[Column], before: str = "") -> str:
     """Columns, or columns to be joined, as what to say, with two values of each: none goes before another."""
-    together = [own if isinstance(own, list) else [own] for own in columns[:MOST_LISTED]]
-    said = [
-        f"{Say(argument, cut('+'.join(map(str, names_of(own))), LONGEST_NAME))} ({_samples(own)})" for own in together
-    ]
+    said = []
+    for own in [own if isinstance(own, list) else [own] for own in columns[:MOST_LISTED]]:
+        name = cut("+".join(map(str, names_of(own))), LONGEST_NAME)
+        given = [column.given for column in own if column.given]
+        values = dict.fromkeys("/".join(str(each[place % len(each)]) for each in given) for place in range(N_SAMPLES))
+        said.append(f"{Say(argument, name)} ({', '.join(cut(value, LONGEST) for value in values)})")
     return f"{before if said else ''}{' or '.join(said)}{' or another' if len(columns) > MOST_LISTED else ''}"
-
-
-def _samples(columns: Sequence[Column]) -> str:
-    given = [column.given for column in columns if column.given]
-    values = dict.fromkeys("/".join(str(own[place % len(own)]) for own in given) for place in range(N_SAMPLES))
-    return ", ".join(cut(value, LONGEST) for value in values)
 
 
 def cut(text: str, most: int) -> str:

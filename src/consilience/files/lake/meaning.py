@@ -11,8 +11,7 @@ import polars as pl
 from consilience.data.axes import some
 from consilience.data.names import as_written, sorted_names
 from consilience.data.reading import MOST_ROUNDING, ROUNDING, SUM_TOLERANCE
-from consilience.data.tables.columns import FEW, ROWS_PER_VALUE, Columns, pooled_labels
-from consilience.data.tables.frames import of_polars
+from consilience.data.tables.columns import FEW, ROWS_PER_VALUE, Column, Columns, pooled_labels
 from consilience.data.tables.layouts import read_columns
 from consilience.files.lake.partitions import DataSet, Partition, scan
 from consilience.system.errors import InvalidPredictions, Say
@@ -141,7 +140,7 @@ def _read(data: DataSet, read: Callable[[pl.LazyFrame], pl.DataFrame], *, skips:
 def _of_rows(parts: dict[str, pl.DataFrame], of: DataSet, told: Told, scale: Any) -> Meaning:
     """What rows of some partitions tell; raises if they tell nothing."""
     rows = pl.concat(parts.values()).unique(maintain_order=True)  # a partition may be there twice: noticed later
-    columns = Columns({name: of_polars(name, rows[name], as_written) for name in rows.columns}, stem=of.name)
+    columns = Columns({name: Column.of_polars(name, rows[name], as_written) for name in rows.columns}, stem=of.name)
     if not len(columns) or not columns.n_rows:
         raise InvalidPredictions(f"{of.source} must have rows of answers; it has none")
     try:
@@ -297,7 +296,7 @@ def contents_of(
             f"labels must be classes that members give again and again; there are {len(labels):,} different ones, such "
             f"as {some(labels[:3].to_list())}"
         )
-    (places,), classes = pooled_labels([of_polars(meanings[0].answers[0], labels, as_written)], told.classes)
+    (places,), classes = pooled_labels([Column.of_polars(meanings[0].answers[0], labels, as_written)], told.classes)
     return Inventory(meanings, members, list(map(as_written, classes)), member_values, Values(labels, places), n_rows)
 
 
@@ -313,7 +312,7 @@ def _members(
     values = _pooled([own.members for own in every])
     if values is None:
         raise InvalidPredictions(f"column {first.member!r} must name members; there are none")
-    places, names = of_polars(first.member, values, as_written).places(sorted_names)
+    places, names = Column.of_polars(first.member, values, as_written).places(sorted_names)
     return list(map(as_written, names)), Values(values, np.asarray(places, dtype=np.intp))
 
 
