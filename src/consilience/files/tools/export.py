@@ -119,16 +119,20 @@ class Export:
         text = shown if isinstance(shown, str) else json.dumps(shown, sort_keys=True, ensure_ascii=False)
         self.shown.setdefault(name_of(item), text)
 
-    def add(self, item: Any, member: Any, said: Any, *, unless: str = "") -> None:
-        """One answer: a label, or probabilities by class.
+    def add(self, item: Any, member: Any, said: Any, *, unless: str = "", is_true: bool = False) -> None:
+        """One answer: a label, a list of one, or probabilities by class; or the truth, of somebody who knows it.
 
         It is left out, and counted, if there is a reason in `unless`, or if it is None or blank text.
         """
+        if isinstance(said, list) and not unless:
+            said = _only(said, item, member)
         is_blank = not said if isinstance(said, dict) else is_missing(said) or not str(said).strip()
         if unless or is_blank:
             self.left_out[unless or "records without an answer"] += 1
-            return
-        self.answers.append((name_of(item), name_of(member), said if isinstance(said, dict) else name_of(said)))
+        elif is_true:
+            self.know(item, said)
+        else:
+            self.answers.append((name_of(item), name_of(member), said if isinstance(said, dict) else name_of(said)))
 
     def know(self, item: Any, label: Any) -> None:
         """The truth of one item; raises if it has another already."""
@@ -297,20 +301,21 @@ def not_classes(what: str) -> InvalidPredictions:
     return InvalidPredictions(f"answers must be classes, one of a few for each item; it has {what}: no classification")
 
 
-def one_label(labels: Any, item: Any, member: Any) -> Any:
-    """The only label of an answer, None if there is none; raises if there are several."""
-    listed = labels if isinstance(labels, list) else [labels]
-    if len(listed) > 1:
+def _only(labels: list[Any], item: Any, member: Any) -> Any:
+    """The only label of an answer, None if there is none."""
+    if len(labels) > 1:
         raise InvalidPredictions(
-            f"an answer must be one class; {short(member)} gives {len(listed)} to item {short(item)}, {some(listed)}: "
+            f"an answer must be one class; {short(member)} gives {len(labels)} to item {short(item)}, {some(labels)}: "
             "several labels at once are no classification"
         )
-    return listed[0] if listed else None
+    return labels[0] if labels else None
 
 
-def asked(given: Given, questions: Iterable[str]) -> str:
-    """The question that is read: the only one, or the one that the user names."""
+def asked(given: Given, questions: Iterable[str], otherwise: str = "no answers") -> str:
+    """The question that is read: the only one, or the one that the user names. `otherwise`: what a file without has."""
     names = list(dict.fromkeys(questions))
+    if not names:
+        raise not_classes(otherwise)
     if given.question in names:
         return str(given.question)
     if given.question is not None:
