@@ -4,26 +4,22 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
-from typing import TYPE_CHECKING, Any, NamedTuple, final
+from pathlib import Path
+from typing import Any, NamedTuple, final
 
 import numpy as np
 
 from consilience.data.axes import Axes, Axis, short, some
-from consilience.data.names import as_written, in_order_of_appearance, is_missing, sorted_names
+from consilience.data.names import as_written, check_spellings, in_order_of_appearance, is_missing, sorted_names
 from consilience.data.predictions import Predictions, of_answers
-from consilience.data.tables.columns import FEW, ROWS_PER_VALUE
+from consilience.data.tables.columns import FEW, ROWS_PER_VALUE, Column
+from consilience.data.tables.told import Told, cut
 from consilience.system.errors import InvalidPredictions, Say
 from consilience.system.tables import Table
 from consilience.system.untrusted import stem_of
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
-    from pathlib import Path
-
-    from consilience.data.tables.told import Told
-    from consilience.system.arrays import IntArray
 
 WORDS = 4  # with so many spaces, and mostly different, answers are sentences
 N_EXAMPLES, LONGEST = 3, 24  # so many answers are shown as an example, with so many characters of each part
@@ -153,8 +149,8 @@ class Export:
         """The answers of all members, labels beside probabilities if there are both."""
         if not self.answers:
             raise InvalidPredictions(f"it must have answers; it has none{self.remarks and f'; {self.remarks}'}")
-        hard = [(item, member, said) for item, member, said in self.answers if isinstance(said, str)]
-        soft = [(item, member, said) for item, member, said in self.answers if not isinstance(said, str)]
+        hard = [answer for answer in self.answers if isinstance(answer[2], str)]
+        soft = [answer for answer in self.answers if not isinstance(answer[2], str)]
         parts = [_labels(hard, told, self.classes)] if hard else []
         if soft:
             parts.append(_rows(soft))
@@ -237,42 +233,40 @@ def name_of(value: Any) -> str:
 
 
 def _short(value: Any) -> str:
-    text = value if isinstance(value, str) else ", ".join(f"{name} {share:.2g}" for name, share in value.items())
-    return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
+    return cut(value if isinstance(value, str) else ", ".join(f"{n} {own:.2g}" for n, own in value.items()), LONGEST)
 
 
-def _labels(answers: Sequence[tuple[str, str, str]], told: Told, offered: frozenset[str]) -> Predictions:
+def _labels(answers: Sequence[tuple[str, str, Any]], told: Told, offered: frozenset[str]) -> Predictions:
     said = Counter(label for _, _, label in answers)
     if told.classes is None:
         check_are_classes(said)
     elif unknown := [label for label in said if label not in told.classes]:
         raise InvalidPredictions(f"answers must be among the classes {some(told.classes)}; got {short(unknown[0])}")
-    classes = sorted_names({*said, *offered}) if told.classes is None else list(told.classes)
-    return _placed(answers, _places((label for _, _, label in answers), classes), classes)
+    classes = _classes({*said, *offered}) if told.classes is None else list(told.classes)
+    places = {name: place for place, name in enumerate(classes)}
+    return _placed(answers, np.array([places[label] for _, _, label in answers], dtype=np.intp), classes)
 
 
-def _rows(answers: Sequence[tuple[str, str, Mapping[str, float]]]) -> Predictions:
+def _rows(answers: Sequence[tuple[str, str, Any]]) -> Predictions:
     """Rows of probabilities; a class that an item does not have among its options is impossible there."""
-    classes = sorted_names(name for _, _, row in answers for name in row)
-    rows = np.array([[row.get(name, 0.0) for name in classes] for _, _, row in answers])
-    return _placed(answers, rows, classes)
+    classes = _classes({name for _, _, row in answers for name in row})
+    return _placed(answers, np.array([[row.get(name, 0.0) for name in classes] for _, _, row in answers]), classes)
+
+
+def _classes(names: Iterable[str]) -> list[str]:
+    check_spellings(sorted(names), "label")
+    return sorted_names(names)
 
 
 def _placed(answers: Sequence[tuple[str, str, Any]], given: Any, classes: list[Any]) -> Predictions:
-    items = in_order_of_appearance(dict.fromkeys(item for item, _, _ in answers))
-    members = sorted_names(member for _, member, _ in answers)
+    items, item_names = Column.of_list("item", [item for item, _, _ in answers]).places(in_order_of_appearance)
+    members, member_names = Column.of_list("member", [member for _, member, _ in answers]).places(sorted_names)
     axes = Axes(
-        Axis("member", len(members), members),
-        Axis("item", len(items), items, by_name=True),
+        Axis("member", len(member_names), member_names),
+        Axis("item", len(item_names), item_names, by_name=True),
         Axis("class", len(classes), classes),
     )
-    places = (_places((item for item, _, _ in answers), items), _places((own for _, own, _ in answers), members))
-    return of_answers(*places, given, axes, partial=True)
-
-
-def _places(values: Iterable[Any], names: Sequence[Any]) -> IntArray:
-    by_name = {name: place for place, name in enumerate(names)}
-    return np.array([by_name[value] for value in values], dtype=np.intp)
+    return of_answers(items, members, given, axes, partial=True)
 
 
 # ---- what readers refuse --------------------------------------------------------------------------------------
