@@ -147,7 +147,7 @@ def read_sources(sources: Sequence[str], *, logits: bool = False, told: Told | N
         contents = read_contents(source, told)
         _check_no_truth(contents, sources)
         if contents.export is not None:
-            exports[source] = contents
+            exports[source] = contents._replace(given=None)
             continue
         read = _recognised(contents, source, told, logits=logits, is_alone=len(sources) == 1)
         parts.append(_Part(source, read._replace(words=f"{source}: {contents.format}, {read.words}")))

@@ -170,12 +170,17 @@ def write_table(path: str | os.PathLike[str], table: Table) -> None:
         _write_rows(file, [table.columns, *(row.values() for row in table.rows())])
 
 
-def _write_rows(file: IO[bytes], rows: Iterable[Iterable[Any]]) -> None:
-    """Write CSV. No cell of any table is a formula, and every name is read back as it is."""
+def write_text(file: IO[bytes], rows: Iterable[Iterable[Any]], delimiter: str = ",") -> None:
+    """Write CSV or TSV, of cells as they are."""
     text = io.TextIOWrapper(file, encoding="utf-8", newline="")
-    csv.writer(text).writerows(map(with_quote, row) for row in rows)
+    csv.writer(text, delimiter=delimiter).writerows(rows)
     text.flush()
     text.detach()
+
+
+def _write_rows(file: IO[bytes], rows: Iterable[Iterable[Any]]) -> None:
+    """Write CSV. No cell of any table is a formula, and every name is read back as it is."""
+    write_text(file, (map(with_quote, row) for row in rows))
 
 
 def _names(values: list[Any]) -> np.ndarray[Any, Any]:
@@ -214,12 +219,16 @@ def _write_csv(file: IO[bytes], fused: Fused) -> None:
 
 def _write_jsonl(file: IO[bytes], fused: Fused) -> None:
     columns = fused.columns
-    write_records(file, (dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)))
+    records = (dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True))
+    write_json(file, records, by_line=True)
 
 
-def write_records(file: IO[bytes], records: Iterable[Any]) -> None:
-    """Write JSON records, one on each line."""
-    file.writelines(f"{json.dumps(record, ensure_ascii=False)}\n".encode() for record in records)
+def write_json(file: IO[bytes], records: Iterable[Any], *, by_line: bool) -> None:
+    """Write JSON records, one on each line or as one list."""
+    if by_line:
+        file.writelines(f"{json.dumps(record, ensure_ascii=False)}\n".encode() for record in records)
+    else:
+        file.write(json.dumps(list(records), ensure_ascii=False, indent=1).encode())
 
 
 def _write_parquet(file: IO[bytes], fused: Fused) -> None:

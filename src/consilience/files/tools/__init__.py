@@ -5,10 +5,12 @@ A reader flattens its tool's form to answers whose meaning it knows. `--from NAM
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 from consilience.data.axes import some
 from consilience.data.tables.columns import Columns
+from consilience.data.tables.told import Told
 from consilience.files.tools.annotation import argilla, doccano, label_studio, prodigy
 from consilience.files.tools.crowds import mturk, toloka, wrench, zooniverse
 from consilience.files.tools.export import Export, Given, Reader, has_all_of_one, not_classes
@@ -16,11 +18,6 @@ from consilience.files.tools.harnesses import helm, inspect_ai, lm_eval, openai_
 from consilience.files.tools.judges import alpaca_eval, deepeval, mt_bench, promptfoo, ragas, reward_bench
 from consilience.system.errors import InvalidPredictions, Say
 from consilience.system.untrusted import reason_of
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from consilience.data.tables.told import Told
 
 EVALUATION = (lm_eval, inspect_ai, promptfoo, mt_bench, openai_evals, alpaca_eval, reward_bench, helm, deepeval, ragas)
 ANNOTATION = (label_studio, doccano, prodigy, argilla, mturk, toloka, zooniverse, wrench)
@@ -62,9 +59,10 @@ def told_apart(names: list[str]) -> list[str]:
 
 
 def export_of(reader: Reader, path: Path, data: Any, told: Told) -> Export:
-    """What a file says, by its reader."""
+    """What JSON or a table says, by its reader."""
+    records = _records_of(data) if isinstance(data, Columns) else data
     try:
-        export = reader.read(Given(path, data, told.question))
+        export = reader.read(Given(path, records, told.question))
     except InvalidPredictions:
         raise
     except (LookupError, TypeError, AttributeError, ValueError) as error:
@@ -75,7 +73,7 @@ def export_of(reader: Reader, path: Path, data: Any, told: Told) -> Export:
     return export
 
 
-def records_of(columns: Columns) -> list[dict[str, Any]]:
+def _records_of(columns: Columns) -> list[dict[str, Any]]:
     """The rows of a table by the names of its columns; None where a cell is empty."""
     cells = {str(name): columns[name].cells or columns[name].rows() for name in columns}
     return [dict(zip(cells, row, strict=True)) for row in zip(*cells.values(), strict=True)]
