@@ -5,32 +5,28 @@ from __future__ import annotations
 import os
 import re
 import warnings
+from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
-from consilience.data.axes import Axis, listed, short, some
+import numpy as np
+
+from consilience.data.axes import Axes, Axis, listed, short, some
 from consilience.data.labels import NamedLabels
 from consilience.data.names import is_unknown, text_of, unwritable
 from consilience.data.predictions import Predictions, as_ratings, check_every_item_is_answered, renamed, warn_of_doubts
+from consilience.data.tables.columns import Columns
 from consilience.data.tables.layouts import Understood, read_columns
+from consilience.data.tables.numbers import Scale
 from consilience.data.tables.roles import columns_of_labels, item_of_rows, may_name_items
 from consilience.data.tables.told import ITEM, Told, is_called_truth, role_of
 from consilience.files.arrays import axis_names, from_arrays, items_in, labels_in
-from consilience.files.contents import Contents, read_contents
+from consilience.files.contents import Arrays, Contents, read_contents
 from consilience.files.tools.export import pooled
 from consilience.files.writing import Posterior, known_in, without_answers
+from consilience.system import tables
 from consilience.system.errors import Either, InvalidPredictions, Say, within
 from consilience.system.untrusted import read_text
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from consilience.data.axes import Axes
-    from consilience.data.tables.columns import Columns
-    from consilience.data.tables.numbers import Scale
-    from consilience.files.contents import Arrays
-    from consilience.files.tools.export import Export
-    from consilience.system import tables
 
 
 class LabelSource(NamedTuple):
@@ -327,25 +323,38 @@ def read_labels(source: str, *, told: Told | None = None, are_optional: bool = F
 
     `are_optional` says that the columns were named for other files, and may be missing from this one.
     """
-    contents = read_contents(source, told)
-    if contents.export is not None:
-        return _truth(contents, contents.export, source)
-    if contents.arrays is not None:
-        return _labels_in_arrays(contents, contents.arrays, source)
-    assert contents.table is not None  # noqa: S101 - one of the three is there
-    told = told or Told()
+    contents, column = read_contents(source, told), None
+    items: str | None = "the same file"
+    if contents.table is not None:
+        named, items, column = _labels_in_table(contents.table, told or Told(), source, are_optional=are_optional)
+    elif contents.arrays is not None:
+        named, items = _labels_in_arrays(contents.arrays, source)
+    else:
+        named = _truth(contents, source)
+    labels = named.labels
+    n_given = sum(not is_unknown(label) for label in (labels.tolist() if isinstance(labels, np.ndarray) else labels))
+    where = "" if column is None else f" in {column!r}"
+    order = "in the order of the items" if items is None else f"items in {items}"
+    found = f"{contents.path}: {contents.format}, {n_given:,} label{'' if n_given == 1 else 's'}{where}, {order}"
+    return LabelSource(labels if named.items is None else named, found, column)
+
+
+def _labels_in_table(
+    table: Columns, told: Told, source: str, *, are_optional: bool
+) -> tuple[NamedLabels, str | None, str]:
+    """The labels, and where their items and they themselves are found."""
     with within(source):
-        table = contents.table.joined(told.item)
+        table = table.joined(told.item)
         if are_optional:
             item, label = (name if name in table else None for name in (told.item, told.label))
             told = Told(item, None, label)
         item, label = columns_of_labels(table, told)
-        labels = NamedLabels(None if item is None else all_named(table, item), table[label].rows())
-    where = None if item is None else repr(item) if item else "the column without a name"
-    return _label_source(contents, labels, label, where)
+        named = NamedLabels(None if item is None else _all_named(table, item), table[label].rows())
+    return named, None if item is None else repr(item) if item else "the column without a name", label
 
 
-def _labels_in_arrays(contents: Contents, arrays: Arrays, source: str) -> LabelSource:
+def _labels_in_arrays(arrays: Arrays, source: str) -> tuple[NamedLabels, str | None]:
+    """The labels, and where their items are found."""
     candidates = labels_in(arrays)
     if len(candidates) != 1:
         held = some(list(arrays))
@@ -354,30 +363,21 @@ def _labels_in_arrays(contents: Contents, arrays: Arrays, source: str) -> LabelS
     with within(source):
         items = items_in(arrays, name)
     if items is None:
-        return _label_source(contents, NamedLabels(None, array.tolist()), None, None)._replace(labels=array)
-    names = [text_of(value) for value in arrays[items].tolist()]
-    return _label_source(contents, NamedLabels(names, array.tolist()), None, repr(items))
+        return NamedLabels(None, array), None
+    return NamedLabels(list(map(text_of, arrays[items].tolist())), array.tolist()), repr(items)
 
 
-def _truth(contents: Contents, export: Export, source: str) -> LabelSource:
+def _truth(contents: Contents, source: str) -> NamedLabels:
     """The true labels that a tool's export has beside the answers."""
-    if not export.truth:
+    export = contents.export
+    if export is None or not export.truth:
         raise InvalidPredictions(f"{source} must have true labels; it is {contents.format}, with answers alone")
     answered = {item for item, _, _ in export.answers}  # nobody asks for the truth of other items
     truth = {item: label for item, label in export.truth.items() if item in answered}
-    return _label_source(contents, NamedLabels(list(truth), list(truth.values())), None, "the same file")
+    return NamedLabels(list(truth), list(truth.values()))
 
 
-def _label_source(contents: Contents, named: NamedLabels, column: str | None, items: str | None) -> LabelSource:
-    """Labels, and one line on them: how many there are, and how they find their items."""
-    n_given = sum(not is_unknown(label) for label in named.labels)
-    where = "" if column is None else f" in {column!r}"
-    order = "in the order of the items" if items is None else f"items in {items}"
-    found = f"{contents.path}: {contents.format}, {n_given:,} label{'' if n_given == 1 else 's'}{where}, {order}"
-    return LabelSource(named.labels if named.items is None else named, found, column)
-
-
-def all_named(table: Columns, item: str) -> list[str]:
+def _all_named(table: Columns, item: str) -> list[str]:
     """The names of items in a column; raises if one is missing."""
     names = table[item].rows()
     if None in names:
@@ -405,19 +405,17 @@ def read_names(source: str) -> list[str]:
     if source.lower().endswith(".txt"):
         return [line for line in re.split("\r\n|\r|\n", read_text(Path(source), "a list of names")) if line.strip()]
     contents = read_contents(source)
+    table, export = contents.table, contents.export
     if contents.arrays is not None:
         flat = {name: array for name, array in contents.arrays.items() if array.ndim == 1}
-        named = axis_names(flat).get("items") or [str(value) for array in flat.values() for value in array.tolist()]
         if len(flat) == 1 or "items" in flat:
-            return named
+            return axis_names(flat).get("items") or list(map(str, next(iter(flat.values())).tolist()))
         raise InvalidPredictions(f"{source} must hold one array of names; it holds {some(list(contents.arrays))}")
-    if contents.export is not None:
-        return list(dict.fromkeys(item for item, _, _ in contents.export.answers))
-    assert contents.table is not None  # noqa: S101 - one of the three is there
-    names = list(contents.table)
-    column = contents.table.all[0] if len(names) == 1 else item_of_rows(contents.table, Told(), are_truths=True)
+    if table is None:
+        return list(dict.fromkeys(item for item, _, _ in export.answers)) if export is not None else []
+    column = table.all[0] if len(table) == 1 else item_of_rows(table, Told(), are_truths=True)
     if column is None:
         raise InvalidPredictions(
-            f"{source} must have a column of items, such as {some(ITEM[:3])}; it has {some(names)}"
+            f"{source} must have a column of items, such as {some(ITEM[:3])}; it has {some(list(table))}"
         )
-    return all_named(contents.table, column.name)
+    return _all_named(table, column.name)
