@@ -56,8 +56,7 @@ def label_studio(given: Given) -> Export:
             unless = "" if said else "annotations without an answer"
             unless = "cancelled annotations" if annotation.get("was_cancelled") else unless
             export.add(task["id"], member, said, unless=unless, is_true=bool(annotation.get("ground_truth")))
-    if n_predictions := sum(len(task.get("predictions") or []) for task in tasks):
-        export.left_out["predictions of models"] = n_predictions
+    export.left_out["predictions of models"] = sum(len(task.get("predictions") or []) for task in tasks)
     return export
 
 

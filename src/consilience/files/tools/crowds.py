@@ -89,7 +89,7 @@ def toloka(given: Given) -> Export:
             export.know(item, true)
         said, status = record[f"{OUTPUT}{export.question}"], record.get(STATUS)
         is_left_out = status is not None and status not in COUNTED
-        export.add(item, record[WORKER], said or None, unless=f"{status.lower()} assignments" if is_left_out else "")
+        export.add(item, record[WORKER], said, unless=f"{status.lower()} assignments" if is_left_out else "")
     return export
 
 

@@ -166,7 +166,7 @@ class Export:
     @property
     def remarks(self) -> str:
         """What was left out, and how many."""
-        parts = [f"left out {n:,} {what}" for what, n in self.left_out.items()]
+        parts = [f"left out {n:,} {what}" for what, n in self.left_out.items() if n]
         return "; ".join(part for part in (*parts, self.note) if part is not None)
 
     @property

@@ -10,7 +10,7 @@ from typing import Any
 from consilience.data.axes import short
 from consilience.data.names import NUMBER, is_missing
 from consilience.data.tables.told import UNNAMED
-from consilience.files.tools.export import Export, Given, Reader, asked, is_free, name_of, not_classes
+from consilience.files.tools.export import Export, Given, Reader, asked, is_free, name_of
 from consilience.system.errors import InvalidPredictions
 
 VERDICTS = frozenset({"pass", "fail"})
@@ -50,11 +50,10 @@ def promptfoo(given: Given) -> Export:
     if STATUS in results[0]:
         results = _of_table(results)
     whole = [own for own in results if own.get("failureReason") != ERROR and own.get("response") is not None]
-    export = Export(asked(given, _questions(whole, given.question)))
-    if export.question != OUTPUT:
-        export.classes = VERDICTS
-    if len(whole) < len(results):
-        export.left_out["results with an error"] = len(results) - len(whole)
+    nothing = "free text as outputs, and no criterion that several judges grade"
+    export = Export(asked(given, _questions(whole, given.question), nothing))
+    export.classes = frozenset() if export.question == OUTPUT else VERDICTS
+    export.left_out["results with an error"] = len(results) - len(whole)
     # A column of results is a provider with a prompt; the prompt tells the columns of one provider apart.
     columns = {(_provider(result), result["promptIdx"]) for result in results}
     is_one_each = len(columns) == len({provider for provider, _ in columns})
@@ -77,11 +76,8 @@ def _questions(results: list[dict[str, Any]], wanted: str | None) -> list[str]:
     judges: dict[str, set[str]] = {}
     for grade in (grade for result in results for grade in _grades(result)):
         judges.setdefault(_criterion(grade), set()).add(_judge(grade))
-    questions = [OUTPUT] * (bool(outputs) and not is_free(outputs))
-    questions += [name for name, own in judges.items() if len(own) > 1 or name == wanted]
-    if not questions:
-        raise not_classes("free text as outputs, and no criterion that several judges grade")
-    return questions
+    criteria = [name for name, own in judges.items() if len(own) > 1 or name == wanted]
+    return [OUTPUT, *criteria] if outputs and not is_free(outputs) else criteria
 
 
 def _of_table(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -317,12 +313,11 @@ def ragas(given: Given) -> Export:
     )
     verdicts = {name: [_verdict(record.get(name)) for record in given.data] for name in names}
     discrete = [name for name, own in verdicts.items() if not any(isinstance(value, float) for value in own)]
-    if not discrete:
-        raise not_classes(f"scores, which are no classes, in {', '.join(names) or 'no column'}")
-    export = Export(asked(given, discrete), rows=[f"{own['user_input']} → {own['response']}" for own in given.data])
+    question = asked(given, discrete, f"scores, which are no classes, in {', '.join(names) or 'no column'}")
+    export = Export(question, rows=[f"{own['user_input']} → {own['response']}" for own in given.data])
     if repeated := [item for item, n in Counter(export.rows).items() if n > 1]:
         raise ValueError(f"it judges {short(repeated[0])} twice, and does not say who is which judge")
-    for item, verdict in zip(export.rows, verdicts[export.question or ""], strict=True):
+    for item, verdict in zip(export.rows, verdicts[question], strict=True):
         export.add(item, given.stem, verdict)
     return export
 
