@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from consilience.data.axes import Axes, Axis, listed, short, some
 from consilience.data.labels import NamedLabels
@@ -17,13 +18,13 @@ from consilience.data.names import is_unknown, text_of, unwritable
 from consilience.data.predictions import Predictions, as_ratings, check_every_item_is_answered, renamed, warn_of_doubts
 from consilience.data.tables.columns import Columns
 from consilience.data.tables.layouts import Understood, read_columns
-from consilience.data.tables.numbers import Scale
+from consilience.data.tables.numbers import Scale, numbers_in
 from consilience.data.tables.roles import columns_of_labels, item_of_rows, may_name_items
-from consilience.data.tables.told import ITEM, Told, is_called_truth, role_of
+from consilience.data.tables.told import FUSED, ITEM, RATED, Told, is_called_truth, role_of
 from consilience.files.arrays import axis_names, from_arrays, items_in, labels_in
 from consilience.files.contents import Arrays, Contents, read_contents
 from consilience.files.tools.export import pooled
-from consilience.files.writing import Posterior, known_in, without_answers
+from consilience.files.writing import KNOWN
 from consilience.system import tables
 from consilience.system.errors import Either, InvalidPredictions, Say, within
 from consilience.system.untrusted import read_text
@@ -35,6 +36,13 @@ class LabelSource(NamedTuple):
     labels: Any
     found: str
     column: str | None = None  # that holds them, in a table
+
+
+class Posterior(NamedTuple):
+    """A posterior as predictions of one member, and the items (items,) whose labels its fit was given."""
+
+    predictions: Predictions
+    is_known: npt.NDArray[np.bool_]
 
 
 class Source(NamedTuple):
@@ -101,6 +109,7 @@ def read_predictions(
     --------
     >>> import tempfile
     >>> import numpy as np
+    import numpy.typing as npt
     >>> import consilience as cs
     >>> p, labels = cs.datasets.shifted_digits()
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -183,7 +192,7 @@ def understood_table(source: str, told: Told, *, logits: bool = False) -> Unders
 
 def _recognised(contents: Contents, source: str, told: Told, *, logits: bool, is_alone: bool) -> Understood:
     """The predictions in a table or in arrays, with the names that the user gives to what has none."""
-    contents = without_answers(contents)
+    contents, _ = _without_answers(contents)
     scale: Scale | None = contents.scale or ("logits" if logits else "counts" if told.normalize else None)
     with within(contents.path):
         if contents.table is not None:
@@ -390,14 +399,45 @@ def read_posterior(source: str, *, told: Told | None = None) -> Posterior:
     contents = read_contents(source)
     if contents.export is not None:
         raise InvalidPredictions(f"a posterior is (items, classes); {source} is {contents.format}")
-    contents = contents._replace(scale=contents.scale or "probabilities")
+    contents, marks = _without_answers(contents._replace(scale=contents.scale or "probabilities"))
     made = _recognised(contents, source, told or Told(), logits=False, is_alone=True).predictions
     if made.n_members != 1:
         raise InvalidPredictions(f"a posterior is (items, classes); {source} holds {made.n_members} members")
     with within(source):
         made = as_ratings(made, told.classes) if told is not None and told.ordered else made
         check_every_item_is_answered(made)
-    return Posterior(made, known_in(contents, made.n_items))
+    is_known = np.zeros(made.n_items, dtype=bool) if marks is None else marks
+    if is_known.shape != (made.n_items,) or is_known.dtype.kind != "b":
+        raise InvalidPredictions(
+            f"{contents.path}: {KNOWN!r} must say of each of the {made.n_items} items true or false"
+        )
+    return Posterior(made, is_known)
+
+
+def _without_answers(contents: Contents) -> tuple[Contents, Any]:
+    """If `write_posterior` wrote the file, the posterior and its names alone, and the marks of the items it knew."""
+    arrays, table = contents.arrays, contents.table
+    if arrays is not None and "posterior" in arrays:
+        kept = {name: array for name, array in arrays.items() if name in ("posterior", "items", "classes")}
+        return contents._replace(arrays=kept), arrays.get(KNOWN)
+    if table is not None and (answers := _answers_in(table)):
+        others = table.without(answers)
+        numbers = numbers_in([others[name] for name in list(others)[1:]]) if len(others) > 2 else None
+        if numbers is not None and numbers.meaning() == "probabilities" and numbers.share_of_probabilities() == 1:
+            marks = [str(name).lower() == "true" for name in table[KNOWN].rows()] if KNOWN in answers else None
+            return contents._replace(table=others), None if marks is None else np.array(marks)
+    return contents, None
+
+
+def _answers_in(table: Columns) -> tuple[str, ...]:
+    """The columns that `write_posterior` puts between the items and the classes; none if it did not write the table."""
+    names = list(table)
+    own = next((own for own in (RATED, FUSED, ("label",)) if names[: 1 + len(own)] == ["item", *own]), ())
+    is_marked = bool(own) and names[1 + len(own) :][:1] == [KNOWN]
+    # A class may be called so too, and then has probabilities.
+    if is_marked and {str(name).lower() for name in table[KNOWN].rows()} <= {"true", "false"}:
+        return (*own, KNOWN)
+    return own
 
 
 def read_names(source: str) -> list[str]:

@@ -238,11 +238,15 @@ def _short(value: Any) -> str:
 
 def _labels(answers: Sequence[tuple[str, str, Any]], told: Told, offered: frozenset[str]) -> Predictions:
     said = Counter(label for _, _, label in answers)
-    if told.classes is None:
-        check_are_classes(said)
-    elif unknown := [label for label in said if label not in told.classes]:
-        raise InvalidPredictions(f"answers must be among the classes {some(told.classes)}; got {short(unknown[0])}")
     classes = _classes({*said, *offered}) if told.classes is None else list(told.classes)
+    if told.classes is None and is_free(said):
+        raise InvalidPredictions(
+            f"answers must be classes, one of a few for each item; {len(said):,} of {len(answers):,} differ, such as "
+            f"{some(list(said)[:2])}, so that this is no classification: if it is, name all classes with ",
+            Say("classes"),
+        )
+    if unknown := [label for label in said if told.classes is not None and label not in told.classes]:
+        raise InvalidPredictions(f"answers must be among the classes {some(classes)}; got {short(unknown[0])}")
     places = {name: place for place, name in enumerate(classes)}
     return _placed(answers, np.array([places[label] for _, _, label in answers], dtype=np.intp), classes)
 
@@ -272,22 +276,11 @@ def _placed(answers: Sequence[tuple[str, str, Any]], given: Any, classes: list[A
 # ---- what readers refuse --------------------------------------------------------------------------------------
 
 
-def is_free(labels: Mapping[str, int]) -> bool:
+def is_free(labels: Counter[str]) -> bool:
     """Whether these labels, with how often each is given, are too many to be classes, or sentences of their own."""
-    n_answers = sum(labels.values())
+    n_answers = labels.total()
     has_sentences = any(label.count(" ") >= WORDS for label in labels)
     return len(labels) > max(FEW, n_answers / ROWS_PER_VALUE) or (has_sentences and 2 * len(labels) > n_answers)
-
-
-def check_are_classes(labels: Mapping[str, int]) -> None:
-    """Raise for free text."""
-    if is_free(labels):
-        n_answers = sum(labels.values())
-        raise InvalidPredictions(
-            f"answers must be classes, one of a few for each item; {len(labels):,} of {n_answers:,} differ, such as "
-            f"{some(list(labels)[:2])}, so that this is no classification: if it is, name all classes with ",
-            Say("classes"),
-        )
 
 
 def not_classes(what: str) -> InvalidPredictions:
