@@ -109,7 +109,6 @@ def read_predictions(
     --------
     >>> import tempfile
     >>> import numpy as np
-    import numpy.typing as npt
     >>> import consilience as cs
     >>> p, labels = cs.datasets.shifted_digits()
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -406,11 +405,9 @@ def read_posterior(source: str, *, told: Told | None = None) -> Posterior:
     with within(source):
         made = as_ratings(made, told.classes) if told is not None and told.ordered else made
         check_every_item_is_answered(made)
-    is_known = np.zeros(made.n_items, dtype=bool) if marks is None else marks
-    if is_known.shape != (made.n_items,) or is_known.dtype.kind != "b":
-        raise InvalidPredictions(
-            f"{contents.path}: {KNOWN!r} must say of each of the {made.n_items} items true or false"
-        )
+        is_known = np.zeros(made.n_items, dtype=bool) if marks is None else marks
+        if is_known.shape != (made.n_items,) or is_known.dtype.kind != "b":
+            raise InvalidPredictions(f"{KNOWN!r} must say of each of the {made.n_items} items true or false")
     return Posterior(made, is_known)
 
 
