@@ -23,7 +23,7 @@ from consilience.data.tables.roles import columns_of_labels, item_of_rows, may_n
 from consilience.data.tables.told import FUSED, ITEM, RATED, Told, is_called_truth, role_of
 from consilience.files.arrays import axis_names, from_arrays, items_in, labels_in
 from consilience.files.contents import Arrays, Contents, read_contents
-from consilience.files.tools.export import pooled
+from consilience.files.tools.export import Export, pooled
 from consilience.files.writing import KNOWN
 from consilience.system import tables
 from consilience.system.errors import Either, InvalidPredictions, Say, within
@@ -146,37 +146,34 @@ def read_sources(sources: Sequence[str], *, logits: bool = False, told: Told | N
         raise InvalidPredictions("expected at least one file of predictions; got none")
     told = told or Told()
     parts: list[_Part] = []
-    exports: dict[str, Contents] = {}
+    exports: dict[str, Export] = {}
+    forms: dict[str, str] = {}
     for source in sources:
         contents = read_contents(source, told)
         _check_no_truth(contents, sources)
         if contents.export is not None:
-            exports[source] = contents._replace(given=None)
+            exports[source], forms[source] = contents.export, contents.format
             continue
         read = _recognised(contents, source, told, logits=logits, is_alone=len(sources) == 1)
         parts.append(_Part(source, read._replace(words=f"{source}: {contents.format}, {read.words}")))
-    if exports:
-        parts.append(_of_tools(exports, told))
+    if exports:  # together: a member may have answered in several of them
+        with within(_listed(list(exports))):
+            export = pooled(exports)
+            made = export.predictions(told)
+        words = "\n".join(f"{source}: {forms[source]}, {own.words}" for source, own in exports.items())
+        read = Understood(made, f"{words}; classes {some(made.classes)}", export.example)
+        parts.append(_Part(", ".join(exports), read))
     for part in parts:
         _check_can_be_written(part)
     panel = _joined(parts, told, sources)
-    lines = [f"{part.read.words}{_lacking(part.axes.items, panel)}".split("\n") for part in parts]
-    examples = [
-        own for part, said in zip(parts, lines, strict=True) for own in (*[None] * (len(said) - 1), part.read.example)
-    ]
-    remarks = [f"{s}: {own.export.remarks}" for s, own in exports.items() if own.export and own.export.remarks]
-    return Source(panel, [line for said in lines for line in said], examples, remarks)
-
-
-def _of_tools(files: dict[str, Contents], told: Told) -> _Part:
-    """The answers in the files of tools together: a member may have answered in several of them."""
-    exports = {source: own.export for source, own in files.items() if own.export is not None}
-    lines = [f"{source}: {files[source].format}, {own.words}" for source, own in exports.items()]
-    with within(_listed(list(files))):
-        export = pooled(exports)
-        made = export.predictions(told)
-    words = "\n".join([*lines[:-1], f"{lines[-1]}; classes {some(made.classes)}"])
-    return _Part(", ".join(files), Understood(made, words, export.example))
+    found: list[str] = []
+    examples: list[tables.Table | None] = []
+    for part in parts:
+        lines = f"{part.read.words}{_lacking(part.axes.items, panel)}".split("\n")
+        found += lines
+        examples += [*[None] * (len(lines) - 1), part.read.example]
+    remarks = [f"{source}: {own.remarks}" for source, own in exports.items() if own.remarks]
+    return Source(panel, found, examples, remarks)
 
 
 def _listed(sources: Sequence[str]) -> str:
@@ -229,8 +226,8 @@ def _joined(parts: list[_Part], told: Told, sources: Sequence[str]) -> Predictio
     """The members of all files side by side, on the classes that the user names."""
     if len(parts) > 1:
         _check_rows_are_matched(parts)
-        for axis in ("items", "classes"):
-            _check_fit_together({part.source: getattr(part.axes, axis) for part in parts}, axis, parts)
+        for kind in ("items", "classes"):
+            _check_fit_together(parts, kind)
     with within(_listed(sources)):
         panel = parts[0].read.predictions
         if len(parts) > 1:
@@ -292,8 +289,9 @@ def _check_can_be_written(part: _Part) -> None:
             )
 
 
-def _check_fit_together(axes: dict[str, Axis], kind: str, parts: list[_Part]) -> None:
+def _check_fit_together(parts: list[_Part], kind: str) -> None:
     """Raise if files without names of items or classes have not equally many, or stand beside others with names."""
+    axes: dict[str, Axis] = {part.source: getattr(part.axes, kind) for part in parts}
     unnamed = {source: own for source, own in axes.items() if not own.is_named}
     if not unnamed:
         return
