@@ -110,9 +110,8 @@ def _block(view: _View) -> Read | None:
     scale = _scale(block, name, view.scale)
     if scale == "counts" and view.scale is None:
         raise InvalidPredictions(
-            f"an array {BLOCK} must hold probabilities; this one holds whole numbers: say ",
-            Say("normalize"),
-            " if they are counts of votes",
+            f"an array {BLOCK} must hold probabilities; this one holds whole numbers: say {Say('normalize')} if they "
+            "are counts of votes"
         )
     rows = block if scale in (None, "probabilities") else [as_probabilities(m, scale, p) for p, m in enumerate(block)]
     made = Predictions(rows, **view.names, partial=True)
@@ -130,9 +129,8 @@ def _one_class(view: _View) -> Read | None:
         return None
     if positive is None:
         raise InvalidPredictions(
-            "an array (items,) of numbers from 0 to 1 may be the probabilities of one class: say ",
-            Say("positive", "NAME"),
-            ", the name of that class",
+            "an array (items,) of numbers from 0 to 1 may be the probabilities of one class: say "
+            f"{Say('positive', 'NAME')}, the name of that class"
         )
     own = shares[view.only(shares, f"array of probabilities of {positive!r}")]
     made = Predictions(
@@ -269,8 +267,8 @@ def _check_not_independent(matrix: Any) -> None:
             raise InvalidPredictions("an array must be (items, classes); here columns sum to 1, not rows: turn it")
         raise InvalidPredictions(
             "probabilities must sum to 1 over classes; numbers from 0 to 1 that do not may be several labels, or what "
-            "several members say of one class: write a file for each column, and name the class with ",
-            Say("positive", "NAME"),
+            "several members say of one class: write a file for each column, and name the class with "
+            f"{Say('positive', 'NAME')}"
         )
 
 

@@ -57,12 +57,13 @@ def read_delimited(path: Path, delimiter: str) -> Columns:
     # An ordinary file is read from where it lies, a block at a time. Quoted cells may have lines inside.
     is_ordinary = path.suffix.lower() != ".gz" and not is_odd
     tail, source = held[-TAIL:], path if is_ordinary else held
-    share = 1.0 if is_odd else min(1.0, BLOCK / max(len(held), 1))
+    size = len(held) if is_odd else BLOCK
+    n_blocks = max(1.0, len(held) / size)
     del held
     parts: list[_Text] = []
-    for block in _blocks(source, BLOCK if share < 1 else -1):
+    for block in _blocks(source, size):
         table = _parsed(block, source, path, delimiter, len(names))
-        parts = parts or [_Text(own, 1 / share) for own in table]
+        parts = parts or [_Text(own, n_blocks) for own in table]
         for part, own in zip(parts, table, strict=True):
             part.add(own)
     columns = {name: part.column(name) for name, part in zip(names, parts, strict=True)}

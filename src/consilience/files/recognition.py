@@ -14,14 +14,14 @@ import numpy.typing as npt
 
 from consilience.data.axes import Axes, Axis, listed, short, some
 from consilience.data.labels import NamedLabels
-from consilience.data.names import is_unknown, text_of, unwritable
+from consilience.data.names import as_written, is_unknown, text_of, unwritable
 from consilience.data.predictions import Predictions, as_ratings, check_every_item_is_answered, renamed, warn_of_doubts
 from consilience.data.tables.columns import Columns
 from consilience.data.tables.layouts import Understood, read_columns
 from consilience.data.tables.numbers import Scale, numbers_in
 from consilience.data.tables.roles import columns_of_labels, item_of_rows, may_name_items
 from consilience.data.tables.told import FUSED, ITEM, RATED, Told, is_called_truth, role_of
-from consilience.files.arrays import axis_names, from_arrays, items_in, labels_in
+from consilience.files.arrays import from_arrays, items_in, labels_in
 from consilience.files.contents import Arrays, Contents, read_contents
 from consilience.files.tools.export import Export, pooled
 from consilience.files.writing import KNOWN
@@ -254,9 +254,8 @@ def _check_no_truth(contents: Contents, sources: Sequence[str]) -> None:
     is_truth = stem.lower() in ("labels", "y") or (role_of(stem) == "truth" and is_called_truth(stem))
     if len(sources) > 1 and is_truth and contents.scale is None:
         raise InvalidPredictions(
-            f"{contents.path} is called as true labels are, which are no member's answers: give it with ",
-            Say("labels"),
-            ", or leave it out, or give it another name if it is a member",
+            f"{contents.path} is called as true labels are, which are no member's answers: give it with "
+            f"{Say('labels')}, or leave it out, or give it another name if it is a member"
         )
 
 
@@ -443,9 +442,10 @@ def read_names(source: str) -> list[str]:
     table, export = contents.table, contents.export
     if contents.arrays is not None:
         flat = {name: array for name, array in contents.arrays.items() if array.ndim == 1}
-        if len(flat) == 1 or "items" in flat:
-            return axis_names(flat).get("items") or list(map(str, next(iter(flat.values())).tolist()))
-        raise InvalidPredictions(f"{source} must hold one array of names; it holds {some(list(contents.arrays))}")
+        found = [flat["items"]] if "items" in flat else list(flat.values())
+        if len(found) != 1:
+            raise InvalidPredictions(f"{source} must hold one array of names; it holds {some(list(contents.arrays))}")
+        return list(map(as_written, found[0].tolist()))
     if table is None:
         return list(dict.fromkeys(item for item, _, _ in export.answers)) if export is not None else []
     column = table.all[0] if len(table) == 1 else item_of_rows(table, Told(), are_truths=True)

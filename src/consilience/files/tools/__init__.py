@@ -40,8 +40,8 @@ def reader_of(given: Any, told: Told) -> Reader | None:
     names = list(map(str, given)) if is_table else []
     found = [own for own in READERS.values() if (own.recognises_columns(names) if is_table else own.recognises(given))]
     if len(found) > 1:
-        options = [part for reader in found for part in (" or ", Say("format", reader.name))][1:]
-        raise InvalidPredictions("several tools write such files: say ", *options)
+        options = " or ".join(str(Say("format", reader.name)) for reader in found)
+        raise InvalidPredictions(f"several tools write such files: say {options}")
     return found[0] if found else None
 
 

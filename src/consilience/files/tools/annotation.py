@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections import Counter, defaultdict
+from collections import Counter
 from typing import Any
 
 from consilience.data.axes import short, some
@@ -50,12 +50,11 @@ def label_studio(given: Given) -> Export:
     for task in tasks:
         export.show(task["id"], task["data"])
         for annotation in task.get("annotations", []):
-            by = annotation["completed_by"]
-            member = by.get("email") or by["id"] if isinstance(by, dict) else by  # exports may have more than the id
             said = _answer(annotation, export.question)
             unless = "" if said else "annotations without an answer"
             unless = "cancelled annotations" if annotation.get("was_cancelled") else unless
-            export.add(task["id"], member, said, unless=unless, is_true=bool(annotation.get("ground_truth")))
+            is_true = bool(annotation.get("ground_truth"))
+            export.add(task["id"], _person(annotation["completed_by"]), said, unless=unless, is_true=is_true)
     export.left_out["predictions of models"] = sum(len(task.get("predictions") or []) for task in tasks)
     return export
 
@@ -63,6 +62,11 @@ def label_studio(given: Given) -> Export:
 def _is_class(result: dict[str, Any]) -> bool:
     """Whether a result is about the whole task: results about a region have its place too."""
     return result.get("type") in VALUES and set(result["value"]) == {VALUES[result["type"]]}
+
+
+def _person(by: Any) -> Any:
+    """The id of a user, or the address where the export has more on them."""
+    return by.get("email") or by["id"] if isinstance(by, dict) else by
 
 
 def _answer(annotation: dict[str, Any], question: str | None) -> list[Any]:
@@ -104,15 +108,13 @@ def _question(given: Given, labels: dict[str, list[list[Any]]], items: list[Any]
     What a task shows is the same in all its rows; so is a control on which everybody agrees.
     """
     possible = [name for name, rows in labels.items() if _are_classes(rows)]
-    if not possible:
-        raise not_classes(f"no classes in the columns {', '.join(labels)}")
     controls = [name for name in possible if _varies(labels[name], items)]
     others = [name for name in possible if name not in controls]
     if given.question is None and len(controls) == 1:
         return controls[0], others
     if given.question is None and len(possible) == 1 and len(set(items)) < len(items):
         _check_no_other_control(possible[0], labels, items)
-    return asked(given, [*controls, *others]), []
+    return asked(given, [*controls, *others], f"no classes in the columns {', '.join(labels)}"), []
 
 
 def _check_no_other_control(question: str, labels: dict[str, list[list[Any]]], items: list[Any]) -> None:
@@ -122,8 +124,8 @@ def _check_no_other_control(question: str, labels: dict[str, list[list[Any]]], i
     if controls:
         raise InvalidPredictions(
             f"answers must be classes; {some(controls)} {'is' if len(controls) == 1 else 'are'} no classification, and "
-            f"{short(question)} is the same in all rows of each task, as what tasks show: if it is the question, say ",
-            Say("question", question),
+            f"{short(question)} is the same in all rows of each task, as what tasks show: if it is the question, say "
+            f"{Say('question', question)}"
         )
 
 
@@ -139,10 +141,7 @@ def _are_names(rows: list[list[Any]]) -> bool:
 
 def _varies(rows: list[list[Any]], items: list[Any]) -> bool:
     """Whether a column has different values for one item."""
-    by_item = defaultdict(set)
-    for item, row in zip(items, rows, strict=True):
-        by_item[item].add(str(row))  # a region is no key
-    return any(len(values) > 1 for values in by_item.values())
+    return len(set(zip(items, map(str, rows), strict=True))) > len(set(items))  # a region is no key
 
 
 # ---- doccano --------------------------------------------------------------------------------------------------
@@ -184,24 +183,23 @@ def doccano(given: Given) -> Export:
     if unclear := [own for own in alone if JOINT in own and all(own.split(JOINT)) and not _are_several(own, alone)]:
         export.note = f"{short(min(unclear))} was read as one label; JSONL tells one from several"
     for record in given.data:
-        if "label" not in record:
-            raise not_classes(f"{', '.join(key for key in record if key not in ('id', 'text', 'Comments'))}")
-        labels = _listed(record["label"], alone)
-        if any(isinstance(label, list | dict) for label in labels):
-            raise not_classes("spans of text as labels")
         export.rows.append(name_of(record["id"]))
         export.show(record["id"], next((record[key] for key in SHOWN if key in record), None))
-        export.add(record["id"], member, labels)
+        export.add(record["id"], member, _listed(record, alone))
     return export
 
 
-def _listed(labels: Any, alone: set[str]) -> list[Any]:
+def _listed(record: dict[str, Any], alone: set[str]) -> list[Any]:
     """The labels of a record; a cell of CSV has them in one text."""
-    if isinstance(labels, list):
-        return labels
-    if is_missing(labels):
-        return []
-    return str(labels).split(JOINT) if _are_several(str(labels), alone) else [labels]
+    if "label" not in record:
+        raise not_classes(f"{', '.join(key for key in record if key not in ('id', 'text', 'Comments'))}")
+    labels = record["label"]
+    if not isinstance(labels, list):
+        several = str(labels).split(JOINT) if _are_several(str(labels), alone) else [labels]
+        labels = [] if is_missing(labels) else several
+    if any(isinstance(label, list | dict) for label in labels):
+        raise not_classes("spans of text as labels")
+    return labels
 
 
 def _are_several(cell: str, alone: set[str]) -> bool:

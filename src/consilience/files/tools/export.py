@@ -120,15 +120,16 @@ class Export:
 
         It is left out, and counted, if there is a reason in `unless`, or if it is None or blank text.
         """
+        is_row = isinstance(said, dict)
         if isinstance(said, list) and not unless:
             said = _only(said, item, member)
-        is_blank = not said if isinstance(said, dict) else is_missing(said) or not str(said).strip()
+        is_blank = not said if is_row else is_missing(said) or not str(said).strip()
         if unless or is_blank:
             self.left_out[unless or "records without an answer"] += 1
         elif is_true:
             self.know(item, said)
         else:
-            self.answers.append((name_of(item), name_of(member), said if isinstance(said, dict) else name_of(said)))
+            self.answers.append((name_of(item), name_of(member), said if is_row else name_of(said)))
 
     def know(self, item: Any, label: Any) -> None:
         """The truth of one item; raises if it has another already."""
@@ -242,8 +243,8 @@ def _labels(answers: Sequence[tuple[str, str, Any]], told: Told, offered: frozen
     if told.classes is None and is_free(said):
         raise InvalidPredictions(
             f"answers must be classes, one of a few for each item; {len(said):,} of {len(answers):,} differ, such as "
-            f"{some(list(said)[:2])}, so that this is no classification: if it is, name all classes with ",
-            Say("classes"),
+            f"{some(list(said)[:2])}, so that this is no classification: if it is, name all classes with "
+            f"{Say('classes')}"
         )
     if unknown := [label for label in said if told.classes is not None and label not in told.classes]:
         raise InvalidPredictions(f"answers must be among the classes {some(classes)}; got {short(unknown[0])}")
@@ -309,5 +310,5 @@ def asked(given: Given, questions: Iterable[str], otherwise: str = "no answers")
         raise InvalidPredictions(Say("question"), f" must be one of {some(names)}; got {given.question!r}")
     if len(names) == 1:
         return names[0]
-    options = [part for name in names[:6] for part in (" or ", Say("question", name))][1:]
-    raise InvalidPredictions(f"one question is read at a time; it has {len(names)}: say ", *options)
+    options = " or ".join(str(Say("question", name)) for name in names[:6])
+    raise InvalidPredictions(f"one question is read at a time; it has {len(names)}: say {options}")

@@ -146,21 +146,25 @@ def inspect_ai(given: Given) -> Export:
     scorers = list(dict.fromkeys(name for sample in scored for name in sample["scores"]))
     if not scorers:
         raise InvalidPredictions("a log must have scored samples; it has none")
-    export, model = Export(asked(given, _questions(scored, scorers))), given.data["eval"]["model"]
+    export = Export(asked(given, _questions(scored, scorers)))
     export.left_out["invalidated samples"] = len(samples) - len(valid)
     export.left_out["samples with an error or without scores"] = len(valid) - len(scored)
     if given.data["status"] != "success":
         export.note = f"the run ended as {given.data['status']!r}: samples may be missing"
-    if export.question != ANSWER:
+    if export.question == ANSWER:
+        _add_answers(export, scored, scorers[0], given.data["eval"]["model"])
+    else:
         _add_scores(export, scored, _judges(given.data, scorers), given.data)
-        return export
-    for sample in scored:
+    return export
+
+
+def _add_answers(export: Export, samples: list[dict[str, Any]], scorer: str, model: str) -> None:
+    for sample in samples:
         export.show(sample["id"], [_text(sample.get("input")), sample.get("choices")])
-        export.add(sample["id"], model, (sample["scores"][scorers[0]].get("answer") or "").strip())
+        export.add(sample["id"], model, (sample["scores"][scorer].get("answer") or "").strip())
         targets = [sample["target"]] if isinstance(sample["target"], str) else sample["target"]
         if len(targets) == 1:
             export.know(sample["id"], targets[0].strip())
-    return export
 
 
 def _text(shown: Any) -> Any:
@@ -261,7 +265,7 @@ def openai_evals(given: Given) -> Export:
             _add_match(export, event, ", ".join([*judged, last]))
         else:  # of a judge, the last of the models, on the others' answer
             said = event["data"]["choice"]
-            unless = "answers that name no choice" if said == NO_CHOICE else ""
+            unless = {NO_CHOICE: "answers that name no choice"}.get(said, "")
             export.add(f"{prefix}{event['sample_id']}", last, said, unless=unless)
     return export
 
@@ -310,7 +314,7 @@ def helm(given: Given) -> Export:
     if any("reference_index" in state for state in states):
         raise not_classes(f"the method {spec.get('method')!r}, which asks about each option by itself")
     criteria = [criterion for state in states for criterion, _, _ in _grades(state)]
-    export = Export(asked(given, [*criteria, *([] if criteria and given.question != ANSWER else [ANSWER])]))
+    export = Export(asked(given, criteria + [ANSWER] * (not criteria or given.question == ANSWER)))
     has_texts = len({frozenset(_options(state).values()) for state in states}) == 1
     if export.question == ANSWER:
         offered = [_options(state).values() if has_texts else _options(state) for state in states]

@@ -61,12 +61,8 @@ def promptfoo(given: Given) -> Export:
         member = _provider(result) if is_one_each else f"{_provider(result)}/prompt {result['promptIdx']}"
         if export.question == OUTPUT:
             _add_output(export, result, member)
-            continue
-        for grade in _grades(result):
-            if _criterion(grade) == export.question:
-                said = "pass" if grade["pass"] else "fail"
-                unless = "grades with an error" if (grade.get("metadata") or {}).get("graderError") else ""
-                export.add(f"{member}/{result['testIdx']}", _judge(grade), said, unless=unless)
+        else:
+            _add_grades(export, result, member)
     return export
 
 
@@ -124,6 +120,14 @@ def _add_output(export: Export, result: dict[str, Any], member: str) -> None:
         value = check.get("value")
         if check.get("type") == "equals" and isinstance(value, str) and "{{" not in value:
             export.know(result["testIdx"], value.strip())
+
+
+def _add_grades(export: Export, result: dict[str, Any], member: str) -> None:
+    for grade in _grades(result):
+        if _criterion(grade) == export.question:
+            unless = "grades with an error" if (grade.get("metadata") or {}).get("graderError") else ""
+            said = "pass" if grade["pass"] else "fail"
+            export.add(f"{member}/{result['testIdx']}", _judge(grade), said, unless=unless)
 
 
 def _grades(result: dict[str, Any]) -> list[dict[str, Any]]:
@@ -271,19 +275,18 @@ def deepeval(given: Given) -> Export:
     """
     run = given.data.get("testRunData", given.data)
     cases = [*run["testCases"], *run.get("conversationalTestCases", [])]
-    found = [own for case in cases for own in case.get("metricsData") or []]
+    found = [(case, own) for case in cases for own in case.get("metricsData") or []]
     if not found:
         raise InvalidPredictions("a test run must have cases with metrics; it has none")
-    export = Export(asked(given, [own["name"] for own in found]), classes=VERDICTS)
+    export = Export(asked(given, [own["name"] for _, own in found]), classes=VERDICTS)
     names = Counter(case["name"] for case in cases)
-    for case in cases:
+    for case, own in found:
         item = str(case["name"]) if names[case["name"]] == 1 else f"{case['name']}/{case['order']}"
         export.show(item, [case.get("input"), case.get("actualOutput")])
-        for own in case.get("metricsData") or []:
-            if own["name"] == export.question:
-                said, is_broken = own.get("success"), own.get("error") or own.get("success") is None
-                judge, unless = str(own.get("evaluationModel") or given.stem), "metrics that broke" if is_broken else ""
-                export.add(item, judge, "pass" if said else "fail", unless=unless)
+        if own["name"] == export.question:
+            unless = "metrics that broke" if own.get("error") or own.get("success") is None else ""
+            said = "pass" if own.get("success") else "fail"
+            export.add(item, str(own.get("evaluationModel") or given.stem), said, unless=unless)
     return export
 
 
