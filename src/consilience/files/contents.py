@@ -149,9 +149,8 @@ def _read_table(path: Path, suffix: str, key: str | None, told: Told) -> Content
             with within(path):
                 export, form = export_of(reader, path, given, told), f"as {reader.title} writes it"
             return Contents(path, form, export=export, tool=reader.name, given=given)
-        if not isinstance(given, Columns) and not told.are_named:
-            check_is_flat(given, path)
-        table = given if isinstance(given, Columns) else columns_of_json(given, path)
+        is_table = isinstance(given, Columns)
+        table = given if is_table else columns_of_json(given, path, may_be_nested=told.are_named)
     except RecursionError as error:
         raise InvalidPredictions(f"{path} must be JSON of few levels; it has hundreds") from error
     if not table.n_rows:
@@ -249,13 +248,17 @@ def read_json(path: Path) -> Any:
         raise InvalidPredictions(f"{path} must be JSON in UTF-8; {reason_of(error)}") from error
 
 
-def columns_of_json(given: Any, path: Path) -> Columns:
-    """The columns of text, numbers and lists, by name; records inside records are flattened."""
+def columns_of_json(given: Any, path: Path, *, may_be_nested: bool = True) -> Columns:
+    """The columns of text, numbers and lists, by name; records inside records are flattened.
+
+    Lists of records inside, where the answers may be, and spans of text are refused unless records `may_be_nested`.
+    """
     stem = stem_of(path)
     if are_scored(given) and isinstance(given[0], list):  # what a pipeline gave
         return Columns({stem: Column.of_list(stem, given)}, stem=stem)
     records = records_in(given)
-    if not records or not all(isinstance(record, dict) for record in records):
+    are_records = bool(records) and all(isinstance(record, dict) for record in records)
+    if not are_records or (not may_be_nested and any(map(_is_nested, records))):
         raise unknown_form(given).within(path)
     flat = list(map(_flat, records))
     names = list(dict.fromkeys(name for record in flat for name in record))
@@ -263,13 +266,6 @@ def columns_of_json(given: Any, path: Path) -> Columns:
         raise InvalidPredictions(f"{path} must have records alike; it has {len(names):,} different keys")
     columns = {name: [record.get(name) for record in flat] for name in names}
     return Columns({name: Column.of_list(name, cells, as_written) for name, cells in columns.items()}, stem=stem)
-
-
-def check_is_flat(given: Any, path: Path) -> None:
-    """Raise if records have lists of records inside, where the answers may be, or spans of text."""
-    for record in records_in(given):
-        if isinstance(record, dict) and any(_is_nested(value) for value in record.values()):
-            raise unknown_form(given).within(path)
 
 
 def _is_nested(value: Any) -> bool:
