@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -13,12 +13,9 @@ from consilience.data.predictions import Predictions
 from consilience.data.tables.columns import Column
 from consilience.data.tables.frames import check_names, check_repeated
 from consilience.data.tables.numbers import Numbers, Scale, as_probabilities, check_orientation, named_scale, scale_of
-from consilience.data.tables.told import ITEM, LABEL, MEMBER, TRUTH, first_named, role_of
-from consilience.files.contents import AXIS_NAMES, Arrays, Contents
+from consilience.data.tables.told import ITEM, LABEL, MEMBER, TRUTH, Told, first_named, role_of
+from consilience.files.contents import AXIS_NAMES, ORDERS, Arrays, Contents
 from consilience.system.errors import InvalidPredictions, Say
-
-if TYPE_CHECKING:
-    from consilience.data.tables.told import Told
 
 BLOCK = "(members, items, classes)"
 
@@ -53,12 +50,9 @@ class _View(NamedTuple):
         Raises if neither these nor the sizes tell which axis that is, and `asks`.
         """
         given = self.names.get("members"), self.names.get("items") or self.told.items
-        places = {"members-first": (0, 1), "items-first": (1, 0)}
-        fits = [
-            order
-            for order, axes in places.items()
-            if all(names is None or len(names) == array.shape[axis] for names, axis in zip(given, axes, strict=True))
-        ]
+        expected = [None if names is None else len(names) for names in given]
+        shapes = dict(zip(ORDERS, (array.shape[:2], array.shape[1::-1]), strict=True))
+        fits = [own for own, s in shapes.items() if all(n in (None, size) for n, size in zip(expected, s, strict=True))]
         order = self.contents.order or (fits[0] if len(fits) == 1 else None)
         if order is None and asks and array.shape[0] >= array.shape[1] > 1:
             sizes, other = " × ".join(f"{n:,}" for n in array.shape), usual.replace("members, items", "items, members")
