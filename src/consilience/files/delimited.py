@@ -14,7 +14,6 @@ import numpy as np
 from consilience.data.axes import some
 from consilience.data.names import NUMBER
 from consilience.data.reading import are_probabilities
-from consilience.data.tables.columns import NUMBER as WRITTEN_NUMBER
 from consilience.data.tables.columns import Coder, Column, Columns
 from consilience.data.tables.frames import of_polars
 from consilience.files.tools import told_apart
@@ -53,7 +52,7 @@ def read_delimited(path: Path, delimiter: str) -> Columns:
     is_odd = _is_odd(held, delimiter)
     if is_odd:
         held = _rewritten(held, path, delimiter)
-    names = _names(header, held, path, delimiter)
+    names = _names(header, path, delimiter)
     # An ordinary file is read from where it lies, a block at a time. Quoted cells may have lines inside.
     is_ordinary = path.suffix.lower() != ".gz" and not is_odd
     tail, source = held[-TAIL:], path if is_ordinary else held
@@ -147,7 +146,7 @@ def _rewritten(held: bytes, path: Path, delimiter: str) -> bytes:
     return made if held.endswith((b"\n", b"\r")) else made[:-1]
 
 
-def _names(header: list[str], held: bytes, path: Path, delimiter: str) -> list[str]:
+def _names(header: list[str], path: Path, delimiter: str) -> list[str]:
     """The names of the columns; raises if the header is none."""
     names = told_apart([without_quote(name) for name in header])
     name, n_times = Counter(names).most_common(1)[0]
@@ -158,13 +157,10 @@ def _names(header: list[str], held: bytes, path: Path, delimiter: str) -> list[s
     elif "'" in header:
         expected = f"have a name above each column; that of column {header.index(chr(39)) + 1} is empty"
     elif n_times > 1:
-        expected = f"have columns of different names; got {name!r} twice"
-        rows = list(_rows(held, path, delimiter))[1:]
-        if _is_deep(rows):
-            expected = (
-                f"have one row of names above its columns; it has several, such as {names[-1]!r} above "
-                f"{rows[0][-1]!r}: join them, or write one file for each member"
-            )
+        expected = (
+            f"have one row of names above its columns, all different; got {name!r} twice: if a second row has names "
+            "too, join them, or write one file for each member"
+        )
     elif _is_of_numbers(names):
         expected = f"have the names of its columns in its first row; it has numbers, {some(names)}: add a header"
     else:
@@ -218,13 +214,3 @@ def _is_of_numbers(header: list[str]) -> bool:
             if numbers != list(range(len(row))) and are_probabilities(np.array(numbers)):
                 return True
     return False
-
-
-def _is_deep(rows: list[list[str]]) -> bool:
-    """Whether the first row is another row of names: text above columns of numbers."""
-    if len(rows) < 2:
-        return False
-    pairs = list(zip(rows[0], rows[-1], strict=False))[1:]
-    return bool(pairs) and all(
-        not WRITTEN_NUMBER.fullmatch(name) and WRITTEN_NUMBER.fullmatch(number) for name, number in pairs
-    )

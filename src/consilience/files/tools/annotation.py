@@ -199,7 +199,7 @@ def _listed(record: dict[str, Any], alone: set[str]) -> list[Any]:
         labels = [] if is_missing(labels) else several
     if any(isinstance(label, list | dict) for label in labels):
         raise not_classes("spans of text as labels")
-    return labels
+    return list(labels)
 
 
 def _are_several(cell: str, alone: set[str]) -> bool:

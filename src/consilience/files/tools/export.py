@@ -239,15 +239,16 @@ def _short(value: Any) -> str:
 
 def _labels(answers: Sequence[tuple[str, str, Any]], told: Told, offered: frozenset[str]) -> Predictions:
     said = Counter(label for _, _, label in answers)
-    classes = _classes({*said, *offered}) if told.classes is None else list(told.classes)
     if told.classes is None and is_free(said):
         raise InvalidPredictions(
             f"answers must be classes, one of a few for each item; {len(said):,} of {len(answers):,} differ, such as "
             f"{some(list(said)[:2])}, so that this is no classification: if it is, name all classes with "
             f"{Say('classes')}"
         )
-    if unknown := [label for label in said if told.classes is not None and label not in told.classes]:
-        raise InvalidPredictions(f"answers must be among the classes {some(classes)}; got {short(unknown[0])}")
+    named = told.classes or ()
+    if unknown := [label for label in said if told.classes is not None and label not in named]:
+        raise InvalidPredictions(f"answers must be among the classes {some(named)}; got {short(unknown[0])}")
+    classes = _classes({*said, *offered}) if told.classes is None else list(told.classes)
     places = {name: place for place, name in enumerate(classes)}
     return _placed(answers, np.array([places[label] for _, _, label in answers], dtype=np.intp), classes)
 
