@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
@@ -18,7 +18,7 @@ from consilience.data.tables.told import Told
 from consilience.files.delimited import MOST_COLUMNS, read_delimited
 from consilience.files.stored import read_database, read_parquet, read_sheet
 from consilience.files.tools import are_spans, export_of, is_of_tool, reader_of, unknown_form
-from consilience.files.tools.export import Export
+from consilience.files.tools.export import Export, flattened
 from consilience.files.tools.harnesses import unpacked
 from consilience.system.errors import InvalidPredictions, extra, within
 from consilience.system.untrusted import (
@@ -260,7 +260,7 @@ def columns_of_json(given: Any, path: Path, *, may_be_nested: bool = True) -> Co
     are_records = bool(records) and all(isinstance(record, dict) for record in records)
     if not are_records or (not may_be_nested and any(map(_is_nested, records))):
         raise unknown_form(given).within(path)
-    flat = list(map(_flat, records))
+    flat = [flattened(record, lambda key, value: key.lower() in SCORES and is_row(value)) for record in records]
     names = list(dict.fromkeys(name for record in flat for name in record))
     if len(names) > MOST_COLUMNS or len(names) * len(flat) > 100 * (path.stat().st_size + 1000):
         raise InvalidPredictions(f"{path} must have records alike; it has {len(names):,} different keys")
@@ -310,17 +310,3 @@ def _split(columns: Any, data: Any, index: Any = None) -> list[Any]:
         names, rows = ["index", *names], [[key, *row] for key, row in zip(index, rows, strict=True)]
     is_whole = len(set(names)) == len(names) and all(len(row) == len(names) for row in rows)
     return [dict(zip(names, row, strict=True)) for row in rows] if is_whole else []
-
-
-def _flat(record: Mapping[str, Any]) -> dict[str, Any]:
-    """A record without records inside, whose keys are joined by a point. Numbers by class stay together."""
-    made: dict[str, Any] = {}
-    for key, value in record.items():
-        if isinstance(value, dict) and not (key.lower() in SCORES and is_row(value)):
-            inside = {f"{key}.{name}": part for name, part in _flat(value).items()}
-        else:
-            inside = {key: value}
-        if both := set(inside) & set(made):
-            raise InvalidPredictions(f"a record must name its parts differently; got {both.pop()!r} twice")
-        made |= inside
-    return made

@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 from consilience.data.axes import some
-from consilience.files.tools.export import Export, Given, Reader, asked, name_of, not_classes
+from consilience.files.tools.export import Export, Given, Reader, asked, flattened, name_of, not_classes
 from consilience.system.errors import InvalidPredictions
 
 TASK_ANSWERS = "Answer.taskAnswers"  # the column of Mechanical Turk for forms that are submitted as JSON
@@ -44,29 +44,20 @@ def _answers_of_form(record: dict[str, Any]) -> dict[str, list[str]]:
     fields = {name.removeprefix("Answer."): value for name, value in fields.items()}
     if held is not None:
         (form,) = json.loads(held)
-        fields |= _flat(form)
+        for name, value in flattened(form).items():
+            if isinstance(value, list):
+                raise not_classes(f"lists in the field {name!r}")
+            fields[name] = str(value)
     found: dict[str, list[str]] = {}
     for name, value in fields.items():
         question, dot, option = name.rpartition(".")
         if dot and option == "label":
             found.setdefault(question, []).append(value)
         elif dot and value.lower() in ("true", "false"):
-            found.setdefault(question, []).extend([option] if value.lower() == "true" else [])
+            found.setdefault(question, []).extend([option] * (value.lower() == "true"))
         else:
             found.setdefault(name, []).append(value)
     return found
-
-
-def _flat(form: dict[str, Any]) -> dict[str, str]:
-    made: dict[str, str] = {}
-    for name, value in form.items():
-        if isinstance(value, dict):
-            made |= {f"{name}.{inner}": text for inner, text in _flat(value).items()}
-        elif isinstance(value, list):
-            raise not_classes(f"lists in the field {name!r}")
-        else:
-            made[name] = str(value)
-    return made
 
 
 @Reader(

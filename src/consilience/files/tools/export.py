@@ -224,6 +224,19 @@ def _check_same_items(exports: Mapping[str, Export]) -> None:
                 )
 
 
+def flattened(record: Mapping[str, Any], stays: Callable[[str, Any], bool] = lambda *_: False) -> dict[str, Any]:
+    """A record without records inside, whose keys are joined by a point, but for those that are to stay whole."""
+    made: dict[str, Any] = {}
+    for key, value in record.items():
+        inside = {key: value}
+        if isinstance(value, dict) and not stays(key, value):
+            inside = {f"{key}.{name}": part for name, part in flattened(value, stays).items()}
+        if both := set(inside) & set(made):
+            raise InvalidPredictions(f"a record must name its parts differently; got {both.pop()!r} twice")
+        made |= inside
+    return made
+
+
 def name_of(value: Any) -> str:
     """A value of JSON as a name: true and false as JSON writes them."""
     if isinstance(value, bool):
