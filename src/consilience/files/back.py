@@ -284,15 +284,11 @@ def write_back(path: Path, tool: str, own: Returned) -> None:
 
 def _check_folder(path: Path) -> None:
     """Raise if the folder cannot be made, or holds other files, which would be loaded too."""
-    if not path.exists():
-        check_posterior_path(path.with_name(FILE))  # beside it: the folder is not there yet
-        return
-    if not path.is_dir():
+    if path.exists() and not path.is_dir():
         raise NotADirectoryError(f"--to datasets writes a folder; {path} is a file")
-    others = sorted(own.name for own in path.iterdir() if own.name != FILE)
-    if others:
+    if others := sorted(own.name for own in path.glob("*") if own.name != FILE):
         raise FileExistsError(f"the folder must be new, or hold {FILE} alone; {path} holds {others[0]!r}")
-    check_posterior_path(path / FILE)
+    check_posterior_path(path / FILE if path.exists() else path.with_name(FILE))  # beside it if it is not there yet
 
 
 @contextmanager

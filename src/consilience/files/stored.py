@@ -48,20 +48,17 @@ def read_database(path: Path, key: str | None) -> Columns:
             names, rows = [own[0] for own in cursor.description], cursor.fetchall()
     except sqlite3.Error as error:
         raise InvalidPredictions(f"{path} must be a SQLite database; {reason_of(error)}") from error
-    columns = dict(zip(names, map(list, zip(*rows, strict=True)), strict=True)) if rows else {own: [] for own in names}
+    columns = {own: [row[place] for row in rows] for place, own in enumerate(names)}
     return Columns({own: Column.of_list(own, held, as_written) for own, held in columns.items()}, stem=path.stem)
 
 
 def _picked(names: Sequence[str], key: str | None, path: Path) -> str:
-    if key in names:
-        return str(key)
     if key is None and len(names) == 1:
         return names[0]
-    if key is None:
-        raise InvalidPredictions(
-            f"{path} must hold one table, or say which: it holds {some(names)}: add :NAME to the file's name"
-        )
-    raise InvalidPredictions(f"{path} must hold {key!r}; it holds {some(names)}")
+    if key is None or key not in names:
+        wanted = "one table, or say which by adding :NAME to the file's name" if key is None else repr(key)
+        raise InvalidPredictions(f"{path} must hold {wanted}; it holds {some(names)}")
+    return key
 
 
 MOST_CELLS, CELLS_PER_BYTE = 2**24, 64
@@ -75,7 +72,11 @@ def read_parquet(path: Path) -> Columns:
     pl = polars()
     path.open("rb").close()  # raises the usual error if the file is missing
     try:
-        _check_schema(pl.scan_parquet(path, glob=False).collect_schema(), pl)
+        schema = pl.scan_parquet(path, glob=False).collect_schema()
+        if len(schema) > delimited.MOST_COLUMNS:
+            raise ValueError(f"it has {len(schema):,} columns, and at most {delimited.MOST_COLUMNS:,} are read")
+        if records := [name for name, kind in schema.items() if isinstance(kind, pl.Struct)]:
+            raise ValueError(f"the column {records[0]!r} holds records")
         _check_sizes(path)
         table = pl.read_parquet(path, glob=False)
         columns = {name: of_polars(name, table[name], as_written) for name in table.columns}
@@ -84,14 +85,6 @@ def read_parquet(path: Path) -> Columns:
             raise
         raise InvalidPredictions(f"{path} must be a Parquet table of text and numbers; {reason_of(error)}") from error
     return Columns(columns, stem=path.stem)
-
-
-def _check_schema(schema: Any, pl: Any) -> None:
-    """Raise for too many columns, and for columns of records."""
-    if len(schema) > delimited.MOST_COLUMNS:
-        raise ValueError(f"it has {len(schema):,} columns, and at most {delimited.MOST_COLUMNS:,} are read")
-    if records := [name for name, kind in schema.items() if isinstance(kind, pl.Struct)]:
-        raise ValueError(f"the column {records[0]!r} holds records")
 
 
 def _check_sizes(path: Path) -> None:
