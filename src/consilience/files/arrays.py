@@ -37,12 +37,12 @@ class _View(NamedTuple):
         """The arrays of so many dimensions whose values are of these kinds, as NumPy calls them."""
         return {n: a for n, a in self.arrays.items() if a.ndim in dimensions and a.dtype.kind in kinds}
 
-    def only(self, arrays: Arrays, what: str) -> str:
-        """The name of the only one of these arrays."""
+    def only(self, arrays: Arrays, what: str) -> tuple[str, Any]:
+        """The only one of these arrays, and its name."""
         if len(arrays) != 1:
             hint = f"; pick one as {self.contents.path.name}:{next(iter(arrays))}" if arrays else ""
             raise InvalidPredictions(f"expected one {what}; it holds {some(list(arrays))}{hint}")
-        return next(iter(arrays))
+        return next(iter(arrays.items()))
 
     def members_first(self, array: Any, usual: str, *, asks: bool = True) -> Any:
         """The array with members along its first axis, as the user says, or the number of names fits one order alone.
@@ -97,8 +97,7 @@ def _block(view: _View) -> Read | None:
         return None
     if view.scale == "labels":
         raise InvalidPredictions(f"labels must be an array (members, items); got one {BLOCK}")
-    name = view.only(blocks, f"array {BLOCK}")
-    block = blocks[name]
+    name, block = view.only(blocks, f"array {BLOCK}")
     is_on_scale = bool(block.size) and scale_of(block.reshape(-1, block.shape[-1])) is not None
     block = view.members_first(block, BLOCK[1:-1], asks=is_on_scale)
     scale = _scale(block, name, view.scale)
@@ -126,7 +125,7 @@ def _one_class(view: _View) -> Read | None:
             "an array (items,) of numbers from 0 to 1 may be the probabilities of one class: say "
             f"{Say('positive', 'NAME')}, the name of that class"
         )
-    own = shares[view.only(shares, f"array of probabilities of {positive!r}")]
+    _, own = view.only(shares, f"array of probabilities of {positive!r}")
     made = Predictions(
         [np.stack([1 - own, own], axis=1)],
         members=[view.contents.path.stem],
@@ -167,8 +166,7 @@ def _labels(view: _View) -> Read | None:
     found = {name: array for name, array in found.items() if name not in view.names}
     if not found or (len(found) > 1 and not view.is_alone):
         return None
-    name = view.only(found, "array of labels (members, items)")
-    array = found[name]
+    name, array = view.only(found, "array of labels (members, items)")
     if view.scale is None:
         _check_not_one_hot(array)
     array = array[:, 0] if array.shape[1:] == (1,) else array  # one member's, as a column
