@@ -72,11 +72,7 @@ def read_parquet(path: Path) -> Columns:
     pl = polars()
     path.open("rb").close()  # raises the usual error if the file is missing
     try:
-        schema = pl.scan_parquet(path, glob=False).collect_schema()
-        if len(schema) > delimited.MOST_COLUMNS:
-            raise ValueError(f"it has {len(schema):,} columns, and at most {delimited.MOST_COLUMNS:,} are read")
-        if records := [name for name, kind in schema.items() if isinstance(kind, pl.Struct)]:
-            raise ValueError(f"the column {records[0]!r} holds records")
+        _check_schema(pl.scan_parquet(path, glob=False).collect_schema(), pl)
         _check_sizes(path)
         table = pl.read_parquet(path, glob=False)
         columns = {name: of_polars(name, table[name], as_written) for name in table.columns}
@@ -85,6 +81,14 @@ def read_parquet(path: Path) -> Columns:
             raise
         raise InvalidPredictions(f"{path} must be a Parquet table of text and numbers; {reason_of(error)}") from error
     return Columns(columns, stem=path.stem)
+
+
+def _check_schema(schema: Any, pl: Any) -> None:
+    """Raise for too many columns, and for columns of records."""
+    if len(schema) > delimited.MOST_COLUMNS:
+        raise ValueError(f"it has {len(schema):,} columns, and at most {delimited.MOST_COLUMNS:,} are read")
+    if records := [name for name, kind in schema.items() if isinstance(kind, pl.Struct)]:
+        raise ValueError(f"the column {records[0]!r} holds records")
 
 
 def _check_sizes(path: Path) -> None:
