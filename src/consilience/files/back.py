@@ -25,7 +25,7 @@ from consilience.files.tools.export import name_of
 from consilience.files.writing import check_posterior_path, with_quote, write_frame, write_json, write_text
 from consilience.system.arrays import IntArray
 from consilience.system.atomic import check_writable, whole_file
-from consilience.system.errors import InvalidPredictions
+from consilience.system.errors import InvalidPredictions, polars
 from consilience.system.tables import Table
 
 # ---- into the table that was read: answers as further columns; its own cells stay as they are -----------------
@@ -95,8 +95,7 @@ def _append_text(file: IO[bytes], path: Path, new: New) -> None:
 
 
 def _append_parquet(file: IO[bytes], path: Path, new: New) -> None:
-    import polars as pl  # noqa: PLC0415 - only tables need it
-
+    pl = polars()
     frame = pl.read_parquet(path, glob=False)
     write_frame(file, frame.with_columns(pl.DataFrame(_named(new, frame.columns, frame.height, path), strict=False)))
 

@@ -19,7 +19,7 @@ from consilience.data.names import UNKNOWN, text_of
 from consilience.data.tables.told import UNNAMED
 from consilience.system.arrays import to_numpy
 from consilience.system.atomic import check_writable, whole_file
-from consilience.system.errors import InvalidPredictions, extra
+from consilience.system.errors import InvalidPredictions, extra, polars
 from consilience.system.tables import Table
 
 if TYPE_CHECKING:
@@ -180,12 +180,6 @@ def write_json(file: IO[bytes], records: Iterable[Any], *, by_line: bool) -> Non
         file.write(json.dumps(list(records), ensure_ascii=False, indent=1).encode())
 
 
-def _write_parquet(file: IO[bytes], fused: Fused) -> None:
-    import polars as pl  # noqa: PLC0415 - only tables need it
-
-    write_frame(file, pl.DataFrame(fused.columns, strict=False))
-
-
 def write_frame(file: IO[bytes], frame: Any) -> None:
     """Write a frame of polars as Parquet."""
     made = io.BytesIO()  # polars would call a full disk an error of the format
@@ -208,7 +202,7 @@ WRITERS: dict[str, Callable[[IO[bytes], Fused], None]] = {
     ".npy": lambda file, fused: np.save(file, fused.rows, allow_pickle=False),
     ".csv": _write_csv,
     ".jsonl": _write_jsonl,
-    ".parquet": _write_parquet,
+    ".parquet": lambda file, fused: write_frame(file, polars().DataFrame(fused.columns, strict=False)),
     ".safetensors": _write_safetensors,
 }
 
