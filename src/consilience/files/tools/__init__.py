@@ -37,8 +37,7 @@ def reader_of(given: Any, told: Told) -> Reader | None:
         return reader
     if told.are_named:  # a table of columns, the user says
         return None
-    names = list(map(str, given)) if is_table else []
-    found = [own for own in READERS.values() if (own.recognises_columns(names) if is_table else own.recognises(given))]
+    found = [own for own in READERS.values() if own.recognises(given)]
     if len(found) > 1:
         options = " or ".join(str(Say("format", reader.name)) for reader in found)
         raise InvalidPredictions(f"several tools write such files: say {options}")
@@ -52,7 +51,8 @@ def is_of_tool(data: Any) -> bool:
 
 def told_apart(names: list[str]) -> list[str]:
     """The columns of a tool that repeats them, with a number from the second on; those of others as they are."""
-    if not any(own.repeats_columns and own.recognises_columns(names) for own in READERS.values()):
+    columns = dict.fromkeys(names)
+    if not any(own.repeats_columns and has_all_of_one(columns, own.columns) for own in READERS.values()):
         return names
     before = [names[:place].count(name) for place, name in enumerate(names)]
     return [f"{name} ({n + 1})" if n else name for name, n in zip(names, before, strict=True)]

@@ -15,7 +15,7 @@ import numpy as np
 from consilience.data.axes import Axes, Axis, short, some
 from consilience.data.names import as_written, check_spellings, in_order_of_appearance, is_missing, sorted_names
 from consilience.data.predictions import Predictions, of_answers
-from consilience.data.tables.columns import FEW, ROWS_PER_VALUE, Column
+from consilience.data.tables.columns import FEW, ROWS_PER_VALUE, Column, Columns
 from consilience.data.tables.told import Told, cut
 from consilience.system.errors import InvalidPredictions, Say
 from consilience.system.tables import Table
@@ -65,14 +65,12 @@ class Reader:
         return self
 
     def recognises(self, data: Any) -> bool:
-        """Whether parsed JSON has the keys of one of the forms."""
+        """Whether parsed JSON has the keys of one of the forms, or a table the columns."""
+        if isinstance(data, Columns):
+            return has_all_of_one(dict.fromkeys(map(str, data)), self.columns)
         if isinstance(data, list):
             return has_all_of_one(data[0] if data else None, self.records)
         return has_all_of_one(data, self.whole)
-
-    def recognises_columns(self, names: Iterable[str]) -> bool:
-        """Whether a table has the columns of one of the forms."""
-        return has_all_of_one(dict.fromkeys(names), self.columns)
 
 
 def has_all_of_one(record: Any, forms: tuple[str, ...]) -> bool:
