@@ -56,8 +56,8 @@ def _picked(names: Sequence[str], key: str | None, path: Path) -> str:
     if key is None and len(names) == 1:
         return names[0]
     if key is None or key not in names:
-        wanted = "one table, or say which by adding :NAME to the file's name" if key is None else repr(key)
-        raise InvalidPredictions(f"{path} must hold {wanted}; it holds {some(names)}")
+        wanted, hint = ("one table", ": add :NAME to the file's name to say which") if key is None else (repr(key), "")
+        raise InvalidPredictions(f"{path} must hold {wanted}; it holds {some(names)}{hint}")
     return key
 
 
