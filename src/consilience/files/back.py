@@ -19,7 +19,7 @@ from consilience.data.tables.layouts import Understood
 from consilience.data.tables.told import FUSED, Told
 from consilience.files.contents import TABLE_FORMATS, read_contents, read_json, split_source, suffix_of
 from consilience.files.delimited import raw_rows
-from consilience.files.recognition import understood_table
+from consilience.files.recognition import recognised
 from consilience.files.tools.annotation import OF_ROW, VALUES
 from consilience.files.tools.export import name_of
 from consilience.files.writing import check_posterior_path, with_quote, write_frame, write_json, write_text
@@ -43,12 +43,19 @@ def check_appendable(path: Path, sources: Sequence[str]) -> None:
 
 def write_appended(path: Path, source: str, told: Told, answers: Table, *, logits: bool = False) -> None:
     """Write the table in `source` again, with the answer to its item in each row."""
-    understood = understood_table(source, told, logits=logits)
-    items, table = answers["item"], split_source(source)[0]
-    places = _places_of_tool(source, told, items) if understood is None else _item_places(understood, items)
+    contents, items = read_contents(source, told), answers["item"]
+    if contents.table is not None:
+        places = _item_places(recognised(contents, source, told, logits=logits), items)
+    elif contents.export is not None and contents.export.rows:
+        places = _places(contents.export.rows, items)
+    else:
+        raise InvalidPredictions(
+            f"--append takes a table with an item in each row; {source} is a tool's own: write a table of answers "
+            "with -o, or what a tool takes with --to"
+        )
     values = {name: [None if place < 0 else answers[name][place] for place in places.tolist()] for name in FUSED}
     with whole_file(path) as file:
-        APPENDERS[suffix_of(table)](file, table, values)
+        APPENDERS[suffix_of(contents.path)](file, contents.path, values)
 
 
 def _item_places(understood: Understood, items: Sequence[Any]) -> IntArray:
@@ -56,17 +63,6 @@ def _item_places(understood: Understood, items: Sequence[Any]) -> IntArray:
     if understood.items is None:
         return np.arange(understood.predictions.n_items)
     return _places(understood.items.rows(), items)
-
-
-def _places_of_tool(source: str, told: Told, items: Sequence[Any]) -> IntArray:
-    """The same of a tool's own table; raises if its rows are not about one item each."""
-    export = read_contents(source, told).export
-    if export is None or not export.rows:
-        raise InvalidPredictions(
-            f"--append takes a table with an item in each row; {source} is a tool's own: write a table of answers "
-            "with -o, or what a tool takes with --to"
-        )
-    return _places(export.rows, items)
 
 
 def _places(names: Sequence[Any], items: Sequence[Any]) -> IntArray:
@@ -316,8 +312,10 @@ def facts_of(sources: Sequence[str], told: Told, items: Sequence[Any], *, logits
     nothing = Facts([{} for _ in items], [None] * len(items))
     if len(sources) > 1 or suffixes[0] not in TABLE_FORMATS:
         return nothing
-    understood = understood_table(sources[0], told, logits=logits)
-    return nothing if understood is None else _of_table(understood, items)
+    contents = read_contents(sources[0], told)
+    if contents.table is None:
+        return nothing
+    return _of_table(recognised(contents, sources[0], told, logits=logits), items)
 
 
 def _of_tool(sources: Sequence[str], told: Told, items: Sequence[Any]) -> Facts | None:

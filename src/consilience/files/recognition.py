@@ -154,7 +154,7 @@ def read_sources(sources: Sequence[str], *, logits: bool = False, told: Told | N
         if contents.export is not None:
             exports[source], forms[source] = contents.export, contents.format
             continue
-        read = _recognised(contents, source, told, logits=logits, is_alone=len(sources) == 1)
+        read = recognised(contents, source, told, logits=logits, is_alone=len(sources) == 1)
         parts.append(_Part(source, read._replace(words=f"{source}: {contents.format}, {read.words}")))
     if exports:  # together: a member may have answered in several of them
         with within(_listed(list(exports))):
@@ -180,13 +180,7 @@ def _listed(sources: Sequence[str]) -> str:
     return f"{', '.join(sources[:3])}{', …' if len(sources) > 3 else ''}"
 
 
-def understood_table(source: str, told: Told, *, logits: bool = False) -> Understood | None:
-    """How a file was understood whose table holds all predictions; None for arrays and for what a tool wrote."""
-    contents = read_contents(source, told)
-    return None if contents.table is None else _recognised(contents, source, told, logits=logits, is_alone=True)
-
-
-def _recognised(contents: Contents, source: str, told: Told, *, logits: bool, is_alone: bool) -> Understood:
+def recognised(contents: Contents, source: str, told: Told, *, logits: bool, is_alone: bool = True) -> Understood:
     """The predictions in a table or in arrays, with the names that the user gives to what has none."""
     contents, _ = _without_answers(contents)
     scale: Scale | None = contents.scale or ("logits" if logits else "counts" if told.normalize else None)
@@ -396,7 +390,7 @@ def read_posterior(source: str, *, told: Told | None = None) -> Posterior:
     if contents.export is not None:
         raise InvalidPredictions(f"a posterior is (items, classes); {source} is {contents.format}")
     contents, marks = _without_answers(contents._replace(scale=contents.scale or "probabilities"))
-    made = _recognised(contents, source, told or Told(), logits=False, is_alone=True).predictions
+    made = recognised(contents, source, told or Told(), logits=False).predictions
     if made.n_members != 1:
         raise InvalidPredictions(f"a posterior is (items, classes); {source} holds {made.n_members} members")
     with within(source):
