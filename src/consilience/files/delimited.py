@@ -158,8 +158,8 @@ def _names(header: list[str], path: Path, delimiter: str) -> list[str]:
         expected = f"have a name above each column; that of column {header.index(chr(39)) + 1} is empty"
     elif n_times > 1:
         expected = (
-            f"have one row of names above its columns, all different; got {name!r} twice: if a second row has names "
-            "too, join them, or write one file for each member"
+            f"have columns of different names; got {name!r} twice: if it has more than one row of names, join them, or "
+            "write one file for each member"
         )
     elif _is_of_numbers(names):
         expected = f"have the names of its columns in its first row; it has numbers, {some(names)}: add a header"
