@@ -17,6 +17,7 @@ from consilience.files.tools.export import Export, Given, Reader, has_all_of_one
 from consilience.files.tools.harnesses import helm, inspect_ai, lm_eval, openai_evals
 from consilience.files.tools.judges import alpaca_eval, deepeval, mt_bench, promptfoo, ragas, reward_bench
 from consilience.system.errors import InvalidPredictions, Say
+from consilience.system.tables import Table
 from consilience.system.untrusted import reason_of
 
 EVALUATION = (lm_eval, inspect_ai, promptfoo, mt_bench, openai_evals, alpaca_eval, reward_bench, helm, deepeval, ragas)
@@ -60,9 +61,10 @@ def told_apart(names: list[str]) -> list[str]:
 
 def export_of(reader: Reader, path: Path, data: Any, told: Told) -> Export:
     """What JSON or a table says, by its reader."""
-    records = _records_of(data) if isinstance(data, Columns) else data
+    if isinstance(data, Columns):  # None stands for an empty cell
+        data = Table({str(name): data[name].cells or data[name].rows() for name in data}).rows()
     try:
-        export = reader.read(Given(path, records, told.question))
+        export = reader.read(Given(path, data, told.question))
     except InvalidPredictions:
         raise
     except (LookupError, TypeError, AttributeError, ValueError) as error:
@@ -71,12 +73,6 @@ def export_of(reader: Reader, path: Path, data: Any, told: Told) -> Export:
     if told.question is not None and export.question is None:
         raise InvalidPredictions(f"a file of {reader.title} has no questions to choose from; got {told.question!r}")
     return export
-
-
-def _records_of(columns: Columns) -> list[dict[str, Any]]:
-    """The rows of a table by the names of its columns; None where a cell is empty."""
-    cells = {str(name): columns[name].cells or columns[name].rows() for name in columns}
-    return [dict(zip(cells, row, strict=True)) for row in zip(*cells.values(), strict=True)]
 
 
 REGIONS = ("start end", "start_offset end_offset", "x y", "points", "bbox", "segmentation")

@@ -13,6 +13,7 @@ from consilience.data.names import NUMBER, is_missing
 from consilience.data.tables.told import UNNAMED
 from consilience.files.tools.export import Export, Given, Reader, asked, is_free, name_of
 from consilience.system.errors import InvalidPredictions
+from consilience.system.tables import Table
 
 VERDICTS = frozenset({"pass", "fail"})
 
@@ -222,8 +223,8 @@ def reward_bench(given: Given) -> Export:
     export, member = Export(classes=frozenset("AB")), given.stem.removesuffix("_outputs")
     records = given.data
     if isinstance(records, dict):  # columns, beside what is said of the whole run
-        member, columns = records["model"], {name: own for name, own in records.items() if isinstance(own, list)}
-        records = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+        member = records["model"]
+        records = Table({name: own for name, own in records.items() if isinstance(own, list)}).rows()
     for place, record in enumerate(records):
         chosen, rejected = _differing(_message(record["text_chosen"]), _message(record["text_rejected"]))
         true, other = ("A", "B") if chosen < rejected else ("B", "A")
