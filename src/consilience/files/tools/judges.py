@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections import Counter
 from hashlib import sha256
-from os.path import commonprefix
 from typing import Any
 
 from consilience.data.axes import short
@@ -244,12 +243,18 @@ def _message(text: Any) -> str:
 
 def _differing(one: str, other: str) -> tuple[str, str]:
     """Both texts without what they share at their ends: each model puts its own template around them."""
-    start = len(commonprefix([one, other]))
+    start = _shared(one, other)
     one, other = one[start:], other[start:]
     if one == other:
         raise ValueError("two answers must differ")
-    end = len(commonprefix([one[::-1], other[::-1]]))
+    end = _shared(one[::-1], other[::-1])
     return one[: len(one) - end], other[: len(other) - end]
+
+
+def _shared(one: str, other: str) -> int:
+    """How many characters are the same from the start."""
+    pairs = enumerate(zip(one, other, strict=False))
+    return next((place for place, (a, b) in pairs if a != b), min(len(one), len(other)))
 
 
 # ---- DeepEval, Ragas ------------------------------------------------------------------------------------------
