@@ -10,6 +10,7 @@ import pytest
 import consilience as cs
 import tool_forms as forms
 from consilience.data.labels import known_labels
+from consilience.data.tables.frames import columns_of
 from consilience.data.tables.told import Told
 from consilience.files import read_labels, read_sources
 from consilience.files.tools import READERS
@@ -60,13 +61,8 @@ def test_a_reader_can_be_forced(name, tmp_path):
 @pytest.mark.parametrize("name", FORMS)
 def test_one_reader_recognises_a_file(name, tmp_path):
     form = FORMS[name]
-    for tool, reader in READERS.items():
-        if form.name.endswith((".csv", ".tsv")):
-            names = list(dict.fromkeys(key for row in form.held for key in row))
-            found = reader.recognises_columns(names)
-        else:
-            found = reader.recognises(form.held)
-        assert found == (tool == form.tool)
+    given = columns_of(form.held) if form.name.endswith((".csv", ".tsv")) else form.held
+    assert [tool for tool, reader in READERS.items() if reader.recognises(given)] == [form.tool]
 
 
 def test_every_reader_has_a_form():
@@ -504,3 +500,16 @@ def test_a_blank_answer_is_none(tmp_path, path, data, n_left_out):
     with pytest.warns(UserWarning, match=f"left out {n_left_out} records without an answer"):
         read = cs.read_predictions(tmp_path / path)
     assert "" not in read.classes and len(read.classes) == 2
+
+
+@pytest.mark.parametrize(("place", "role"), [(0, "item"), (1, "member"), (2, "label")])
+def test_a_name_that_is_spelled_in_two_ways_is_refused(tmp_path, place, role):
+    answers = [["q1", "ann", "a"], ["q1", "bob", "a"], ["q2", "ann", "b"], ["q2", "bob", "b"]]
+    for own, name in zip(answers, ["1", "1.0", "1", "1"], strict=True):
+        own[place] = name
+    task = {"_task_hash": 1, "answer": "accept", "options": [{"id": "a"}, {"id": "b"}]}
+    form = [task | {"_input_hash": item, "_annotator_id": own, "accept": [said]} for item, own, said in answers]
+    path = tmp_path / "reviews.jsonl"
+    path.write_text("".join(f"{json.dumps(own)}\n" for own in form), encoding="utf-8")
+    with pytest.raises(cs.InvalidPredictions, match=f"column '{role}' must spell a name in one way; got '1' and '1.0'"):
+        read_sources([str(path)])

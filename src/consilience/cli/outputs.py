@@ -10,8 +10,17 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from consilience.cli import screen
 from consilience.data.names import text_of
 from consilience.files import split_source
-from consilience.files.back.appending import check_appendable, write_appended
-from consilience.files.back.forms import DATASETS, PRODIGY, Returned, check_back, facts_of, new_folder, write_back
+from consilience.files.back import (
+    DATASETS,
+    PRODIGY,
+    Returned,
+    check_appendable,
+    check_back,
+    facts_of,
+    new_folder,
+    write_appended,
+    write_back,
+)
 from consilience.files.contents import ARRAY_FORMATS
 from consilience.files.writing import check_posterior_path, write_posterior
 from consilience.insight.answers import answers_under

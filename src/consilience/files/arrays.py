@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -13,12 +13,9 @@ from consilience.data.predictions import Predictions
 from consilience.data.tables.columns import Column
 from consilience.data.tables.layouts import check_names, check_repeated
 from consilience.data.tables.numbers import Numbers, Scale, as_probabilities, scale_in, scale_of
-from consilience.data.tables.told import ITEM, LABEL, MEMBER, TRUTH, first_named, role_of
-from consilience.files.contents import AXIS_NAMES, Arrays, Contents
+from consilience.data.tables.told import ITEM, LABEL, MEMBER, TRUTH, Told, first_named, role_of
+from consilience.files.contents import AXIS_NAMES, ORDERS, Arrays, Contents
 from consilience.system.errors import InvalidPredictions, Say
-
-if TYPE_CHECKING:
-    from consilience.data.tables.told import Told
 
 BLOCK = "(members, items, classes)"
 
@@ -40,12 +37,12 @@ class _View(NamedTuple):
         """The arrays of so many dimensions whose values are of these kinds, as NumPy calls them."""
         return {n: a for n, a in self.arrays.items() if a.ndim in dimensions and a.dtype.kind in kinds}
 
-    def only(self, arrays: Arrays, what: str) -> str:
-        """The name of the only one of these arrays."""
+    def only(self, arrays: Arrays, what: str) -> tuple[str, Any]:
+        """The only one of these arrays, and its name."""
         if len(arrays) != 1:
             hint = f"; pick one as {self.contents.path.name}:{next(iter(arrays))}" if arrays else ""
             raise InvalidPredictions(f"expected one {what}; it holds {some(list(arrays))}{hint}")
-        return next(iter(arrays))
+        return next(iter(arrays.items()))
 
     def members_first(self, array: Any, usual: str, *, asks: bool = True) -> Any:
         """The array with members along its first axis, as the user says, or the number of names fits one order alone.
@@ -53,12 +50,9 @@ class _View(NamedTuple):
         Raises if neither these nor the sizes tell which axis that is, and `asks`.
         """
         given = self.names.get("members"), self.names.get("items") or self.told.items
-        places = {"members-first": (0, 1), "items-first": (1, 0)}
-        fits = [
-            order
-            for order, axes in places.items()
-            if all(names is None or len(names) == array.shape[axis] for names, axis in zip(given, axes, strict=True))
-        ]
+        expected = [None if names is None else len(names) for names in given]
+        shapes = dict(zip(ORDERS, (array.shape[:2], array.shape[1::-1]), strict=True))
+        fits = [own for own, s in shapes.items() if all(n in (None, size) for n, size in zip(expected, s, strict=True))]
         order = self.contents.order or (fits[0] if len(fits) == 1 else None)
         if order is None and asks and array.shape[0] >= array.shape[1] > 1:
             sizes, other = " × ".join(f"{n:,}" for n in array.shape), usual.replace("members, items", "items, members")
@@ -103,16 +97,14 @@ def _block(view: _View) -> Read | None:
         return None
     if view.scale == "labels":
         raise InvalidPredictions(f"labels must be an array (members, items); got one {BLOCK}")
-    name = view.only(blocks, f"array {BLOCK}")
-    block = blocks[name]
+    name, block = view.only(blocks, f"array {BLOCK}")
     is_on_scale = bool(block.size) and scale_of(block.reshape(-1, block.shape[-1])) is not None
     block = view.members_first(block, BLOCK[1:-1], asks=is_on_scale)
     scale = scale_in(block, name, view.scale)
     if scale == "counts" and view.scale is None:
         raise InvalidPredictions(
-            f"an array {BLOCK} must hold probabilities; this one holds whole numbers: say ",
-            Say("normalize"),
-            " if they are counts of votes",
+            f"an array {BLOCK} must hold probabilities; this one holds whole numbers: say {Say('normalize')} if they "
+            "are counts of votes"
         )
     rows = block if scale in (None, "probabilities") else [as_probabilities(m, scale, p) for p, m in enumerate(block)]
     made = Predictions(rows, **view.names, partial=True)
@@ -130,11 +122,10 @@ def _one_class(view: _View) -> Read | None:
         return None
     if positive is None:
         raise InvalidPredictions(
-            "an array (items,) of numbers from 0 to 1 may be the probabilities of one class: say ",
-            Say("positive", "NAME"),
-            ", the name of that class",
+            "an array (items,) of numbers from 0 to 1 may be the probabilities of one class: say "
+            f"{Say('positive', 'NAME')}, the name of that class"
         )
-    own = shares[view.only(shares, f"array of probabilities of {positive!r}")]
+    _, own = view.only(shares, f"array of probabilities of {positive!r}")
     made = Predictions(
         [np.stack([1 - own, own], axis=1)],
         members=[view.contents.path.stem],
@@ -175,8 +166,7 @@ def _labels(view: _View) -> Read | None:
     found = {name: array for name, array in found.items() if name not in view.names}
     if not found or (len(found) > 1 and not view.is_alone):
         return None
-    name = view.only(found, "array of labels (members, items)")
-    array = found[name]
+    name, array = view.only(found, "array of labels (members, items)")
     if view.scale is None:
         _check_not_one_hot(array)
     array = array[:, 0] if array.shape[1:] == (1,) else array  # one member's, as a column
@@ -258,8 +248,8 @@ def _check_not_independent(matrix: Any) -> None:
             raise InvalidPredictions("an array must be (items, classes); here columns sum to 1, not rows: turn it")
         raise InvalidPredictions(
             "probabilities must sum to 1 over classes; numbers from 0 to 1 that do not may be several labels, or what "
-            "several members say of one class: write a file for each column, and name the class with ",
-            Say("positive", "NAME"),
+            "several members say of one class: write a file for each column, and name the class with "
+            f"{Say('positive', 'NAME')}"
         )
 
 

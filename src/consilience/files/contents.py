@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Collection
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -16,14 +17,8 @@ from consilience.data.tables.numbers import SCALES, Scale
 from consilience.data.tables.told import Told
 from consilience.files.delimited import MOST_COLUMNS, read_delimited
 from consilience.files.stored import read_database, read_parquet, read_sheet
-from consilience.files.tools import (
-    are_spans,
-    export_of,
-    is_of_tool,
-    reader_of,
-    records_of,
-    unknown_form,
-)
+from consilience.files.tools import are_spans, export_of, is_of_tool, reader_of, unknown_form
+from consilience.files.tools.export import Export, flattened
 from consilience.files.tools.harnesses import unpacked
 from consilience.system.errors import InvalidPredictions, extra, within
 from consilience.system.untrusted import (
@@ -37,12 +32,6 @@ from consilience.system.untrusted import (
     stem_of,
     whole_number,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping
-
-    from consilience.files.tools.export import Export, Reader
-
 
 Arrays = dict[str, np.ndarray[Any, Any]]
 
@@ -69,16 +58,17 @@ TABLES: dict[str, Callable[[Path, str | None], Columns]] = {
 }
 """How a table is read; the others hold JSON."""
 
-
 HOLDING_SEVERAL = (".xlsx", ".sqlite", ".db")
 """Formats with several tables, of which `votes.xlsx:NAME` picks one."""
 
 PACKED = (".csv", ".tsv", ".jsonl", ".ndjson", ".json")
 """Formats of text, which may be packed: `votes.csv.gz`."""
 
-
 ORDERS = ("members-first", "items-first")
 """The words by which a user says which axis of an array comes first, as in `votes.npy:items-first`."""
+
+AXIS_NAMES = ("members", "items", "classes")
+"""Arrays of these names in an archive name the axes."""
 
 Entry = TypeVar("Entry")
 
@@ -87,13 +77,14 @@ class Contents(NamedTuple):
     """A file's arrays by name, its table, or a tool's export. The array of a `.npy` file is named after the file."""
 
     path: Path
-    key: str | None  # the entry asked for
     format: str  # in words
-    arrays: Arrays | None
-    table: Columns | None
+    arrays: Arrays | None = None
+    table: Columns | None = None
+    export: Export | None = None
+    tool: str | None = None  # that wrote it
+    given: Any = None  # what the tool wrote, as JSON
     scale: Scale | None = None  # as the user says
     order: str | None = None  # of the axes, as the user says
-    export: Export | None = None
 
 
 def read_contents(source: str, told: Told | None = None) -> Contents:
@@ -115,7 +106,7 @@ def read_contents(source: str, told: Told | None = None) -> Contents:
         if key is not None and suffix not in HOLDING_SEVERAL:
             raise InvalidPredictions(f"a table has no entries to pick one of; got {source!r}")
         return _read_table(path, suffix, key, told or Told())._replace(scale=scale)
-    return Contents(path, key, ARRAY_FORMATS[suffix], _read_arrays(path, suffix, key), None, scale, order)
+    return Contents(path, ARRAY_FORMATS[suffix], _read_arrays(path, suffix, key), scale=scale, order=order)
 
 
 def suffix_of(path: Path) -> str:
@@ -152,27 +143,22 @@ def _names_in(path: Path, suffix: str) -> list[str]:
 
 def _read_table(path: Path, suffix: str, key: str | None, told: Told) -> Contents:
     """A table, or what the reader of a tool makes of it."""
-    if suffix in TABLES:
-        table = TABLES[suffix](path, key)
-        if (reader := reader_of(table, told)) is not None:
-            return _exported(reader, path, records_of(table), told)
-    else:
-        given = unpacked(path) if suffix == ".eval" else read_json(path, by_line=suffix != ".json")
-        try:
-            given = as_records(given)
-            if (reader := reader_of(given, told)) is not None:
-                return _exported(reader, path, given, told)
-            if not told.are_named:
-                check_is_flat(given, path)
-            table = columns_of_json(given, path)
-        except RecursionError as error:
-            raise InvalidPredictions(f"{path} must be JSON of few levels; it has hundreds") from error
+    try:
+        given = TABLES[suffix](path, key) if suffix in TABLES else _as_records(read_json(path))
+        if (reader := reader_of(given, told)) is not None:
+            with within(path):
+                export, form = export_of(reader, path, given, told), f"as {reader.title} writes it"
+            return Contents(path, form, export=export, tool=reader.name, given=given)
+        is_table = isinstance(given, Columns)
+        table = given if is_table else columns_of_json(given, path, may_be_nested=told.are_named)
+    except RecursionError as error:
+        raise InvalidPredictions(f"{path} must be JSON of few levels; it has hundreds") from error
     if not table.n_rows:
         raise InvalidPredictions(f"{path} must have at least one row under its header; it has none")
-    return Contents(path, key, TABLE_FORMATS[suffix], None, table)
+    return Contents(path, TABLE_FORMATS[suffix], table=table)
 
 
-def as_records(given: Any) -> Any:
+def _as_records(given: Any) -> Any:
     """The records of a tool that were kept as columns, as pandas and Argilla's `to_dict` do; anything else as it is."""
     if not isinstance(given, dict) or is_of_tool(given):
         return given
@@ -180,26 +166,14 @@ def as_records(given: Any) -> Any:
     return records if is_of_tool(records) else given
 
 
-def _exported(reader: Reader, path: Path, given: Any, told: Told) -> Contents:
-    with within(path):
-        export = export_of(reader, path, given, told)
-    return Contents(path, None, f"as {reader.title} writes it", None, None, export=export)
-
-
-AXIS_NAMES = ("members", "items", "classes")
-"""Arrays of these names in an archive name the axes."""
-
-
 # ---- arrays -----------------------------------------------------------------------------------------------
 
 
 def _read_arrays(path: Path, suffix: str, key: str | None) -> Arrays:
     try:
-        if suffix == ".npy":
-            return _chosen({path.stem: read_npy(path)}, key, path)
-        if suffix == ".safetensors":
-            return _chosen(_read_safetensors(path), key, path)
-        return _read_npz(path, key)
+        if suffix == ".npz":
+            return _read_npz(path, key)
+        return _chosen({path.stem: read_npy(path)} if suffix == ".npy" else _read_safetensors(path), key, path)
     except InvalidPredictions:
         raise
     except UNREADABLE as error:
@@ -236,10 +210,8 @@ def _read_safetensors(path: Path) -> Arrays:
         with safetensors.safe_open(path, framework="np") as file:
             tensors = {name: np.asarray(file.get_tensor(name)) for name in file.keys()}  # noqa: SIM118 - not a mapping
             return _names_in_metadata(file.metadata() or {}) | tensors
-    except (safetensors.SafetensorError, TypeError) as error:
-        raise InvalidPredictions(
-            f"{path} must be a safetensors file of numbers NumPy knows; {reason_of(error)}"
-        ) from error
+    except safetensors.SafetensorError as error:
+        raise ValueError(reason_of(error)) from error
 
 
 def _names_in_metadata(metadata: dict[str, str]) -> Arrays:
@@ -263,37 +235,37 @@ SCORES = frozenset(
 """An object of this name in a record holds one number for each class."""
 
 
-def read_json(path: Path, *, by_line: bool) -> Any:
-    """What a file of JSON holds: one value, or a list with the value of each line."""
+def read_json(path: Path) -> Any:
+    """What a file of JSON or a packed log holds: one value, or a list with the value of each line."""
+    suffix = suffix_of(path)
+    if suffix == ".eval":
+        return unpacked(path)
     parsed = partial(json.loads, object_pairs_hook=_without_repeats, parse_int=whole_number)
     text = read_text(path, "JSON")
     try:
-        return [parsed(line) for line in text.split("\n") if line.strip()] if by_line else parsed(text)
+        return parsed(text) if suffix == ".json" else [parsed(line) for line in text.split("\n") if line.strip()]
     except (ValueError, RecursionError) as error:
         raise InvalidPredictions(f"{path} must be JSON in UTF-8; {reason_of(error)}") from error
 
 
-def columns_of_json(given: Any, path: Path) -> Columns:
-    """The columns of text, numbers and lists, by name; records inside records are flattened."""
+def columns_of_json(given: Any, path: Path, *, may_be_nested: bool = True) -> Columns:
+    """The columns of text, numbers and lists, by name; records inside records are flattened.
+
+    Lists of records inside, where the answers may be, and spans of text are refused unless records `may_be_nested`.
+    """
     stem = stem_of(path)
     if are_scored(given) and isinstance(given[0], list):  # what a pipeline gave
         return Columns({stem: Column.of_list(stem, given)}, stem=stem)
     records = records_in(given)
-    if not records or not all(isinstance(record, dict) for record in records):
+    are_records = bool(records) and all(isinstance(record, dict) for record in records)
+    if not are_records or (not may_be_nested and any(map(_is_nested, records))):
         raise unknown_form(given).within(path)
-    flat = list(map(_flat, records))
+    flat = [flattened(record, lambda key, value: key.lower() in SCORES and is_row(value)) for record in records]
     names = list(dict.fromkeys(name for record in flat for name in record))
     if len(names) > MOST_COLUMNS or len(names) * len(flat) > 100 * (path.stat().st_size + 1000):
         raise InvalidPredictions(f"{path} must have records alike; it has {len(names):,} different keys")
     columns = {name: [record.get(name) for record in flat] for name in names}
     return Columns({name: Column.of_list(name, cells, as_written) for name, cells in columns.items()}, stem=stem)
-
-
-def check_is_flat(given: Any, path: Path) -> None:
-    """Raise if records have lists of records inside, where the answers may be, or spans of text."""
-    for record in records_in(given):
-        if isinstance(record, dict) and any(_is_nested(value) for value in record.values()):
-            raise unknown_form(given).within(path)
 
 
 def _is_nested(value: Any) -> bool:
@@ -338,17 +310,3 @@ def _split(columns: Any, data: Any, index: Any = None) -> list[Any]:
         names, rows = ["index", *names], [[key, *row] for key, row in zip(index, rows, strict=True)]
     is_whole = len(set(names)) == len(names) and all(len(row) == len(names) for row in rows)
     return [dict(zip(names, row, strict=True)) for row in rows] if is_whole else []
-
-
-def _flat(record: Mapping[str, Any]) -> dict[str, Any]:
-    """A record without records inside, whose keys are joined by a point. Numbers by class stay together."""
-    made: dict[str, Any] = {}
-    for key, value in record.items():
-        if isinstance(value, dict) and not (key.lower() in SCORES and is_row(value)):
-            inside = {f"{key}.{name}": part for name, part in _flat(value).items()}
-        else:
-            inside = {key: value}
-        if both := set(inside) & set(made):
-            raise InvalidPredictions(f"a record must name its parts differently; got {both.pop()!r} twice")
-        made |= inside
-    return made

@@ -5,23 +5,20 @@ from __future__ import annotations
 import csv
 import io
 from collections import Counter
-from typing import TYPE_CHECKING, Any, final
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, final
 
 import numpy as np
 
 from consilience.data.axes import some
 from consilience.data.names import NUMBER
 from consilience.data.reading import are_probabilities
-from consilience.data.tables.columns import NUMBER as WRITTEN_NUMBER
 from consilience.data.tables.columns import Coder, Column, Columns
 from consilience.files.tools import told_apart
 from consilience.files.writing import without_quote
 from consilience.system.errors import InvalidPredictions, polars
 from consilience.system.untrusted import check_is_file, check_text, read_unpacked, reason_of, stem_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-    from pathlib import Path
 
 MOST_COLUMNS = 100_000
 """Tables with more columns are refused."""
@@ -51,37 +48,33 @@ def read_delimited(path: Path, delimiter: str) -> Columns:
     header = next(_rows(held, path, delimiter), None)
     if header is None:
         raise InvalidPredictions(f"{path} must have a header and rows; it is empty")
-    has_spaces = _has_spaces(header)
-    is_odd = has_spaces or _is_odd(held)
+    is_odd = _is_odd(held, delimiter)
     if is_odd:
-        held = _rewritten(held, path, delimiter, has_spaces=has_spaces)
-    names = _names([name.strip() for name in header] if has_spaces else header, held, path, delimiter)
+        held = _rewritten(held, path, delimiter)
+    names = _names(header, path, delimiter)
     # An ordinary file is read from where it lies, a block at a time. Quoted cells may have lines inside.
     is_ordinary = path.suffix.lower() != ".gz" and not is_odd
     tail, source = held[-TAIL:], path if is_ordinary else held
-    share = 1.0 if is_odd else min(1.0, BLOCK / max(len(held), 1))
+    size = len(held) if is_odd else BLOCK
+    n_blocks = max(1.0, len(held) / size)
     del held
-    columns = _columns(source, path, delimiter, names, share)
+    parts: list[_Text] = []
+    for block in _blocks(source, size):
+        table = _parsed(block, source, path, delimiter, len(names))
+        parts = parts or [_Text(own, n_blocks) for own in table]
+        for part, own in zip(parts, table, strict=True):
+            part.add(own)
+    columns = {name: part.column(name) for name, part in zip(names, parts, strict=True)}
     if not tail.endswith((b"\n", b"\r")):
         _check_not_cut(columns[names[-1]], tail, path, delimiter, len(names))
     return Columns(columns, stem=stem_of(path))
 
 
-def _columns(source: Path | bytes, path: Path, delimiter: str, names: list[str], share: float) -> dict[str, Column]:
-    """The columns of a table that is read block by block, each about this share of it."""
-    parts: list[_Text] = []
-    for block in _blocks(source, BLOCK if share < 1 else -1):
-        table = _parsed(block, source, path, delimiter, len(names))
-        parts = parts or [_Text(own, 1 / share) for own in table]
-        for part, own in zip(parts, table, strict=True):
-            part.add(own)
-    return {name: part.column(name) for name, part in zip(names, parts, strict=True)}
-
-
-def _is_odd(held: bytes) -> bool:
+def _is_odd(held: bytes, delimiter: str) -> bool:
     """Whether only the csv module reads this strictly: polars reads quotes more freely than they can be meant."""
+    has_spaces = f"{delimiter} ".encode() in held[: held.find(b"\n")]
     has_blank = b"\n\n" in held or b"\n\r\n" in held or held.startswith((b"\n", b"\r"))
-    return has_blank or b'"' in held or held.count(b"\r") != held.count(b"\r\n")
+    return has_spaces or has_blank or b'"' in held or held.count(b"\r") != held.count(b"\r\n")
 
 
 def _blocks(source: Path | bytes, size: int) -> Iterator[bytes]:
@@ -120,11 +113,20 @@ class _Text:
         return Column.of_polars(name, polars().concat(self.texts), without_quote)
 
 
-def _rows(held: bytes, path: Path, delimiter: str, *, has_spaces: bool = False) -> Iterator[list[str]]:
-    """The rows that are not blank, by the csv module."""
-    text = io.TextIOWrapper(io.BytesIO(held), encoding="utf-8-sig", newline="")
+def _rows(held: bytes, path: Path, delimiter: str) -> Iterator[list[str]]:
+    """The rows that are not blank, by the csv module; without spaces behind commas if the header is `task, worker`."""
+
+    def rows(*, has_spaces: bool) -> Iterator[list[str]]:
+        text = io.TextIOWrapper(io.BytesIO(held), encoding="utf-8-sig", newline="")
+        return filter(None, csv.reader(text, delimiter=delimiter, strict=True, skipinitialspace=has_spaces))
+
     try:
-        yield from filter(None, csv.reader(text, delimiter=delimiter, strict=True, skipinitialspace=has_spaces))
+        header = next(rows(has_spaces=False), [])
+        has_spaces = len(header) > 1 and all(name.startswith(" ") and name.strip() for name in header[1:])
+        found = rows(has_spaces=has_spaces)
+        if has_spaces:
+            yield [name.strip() for name in next(found)]
+        yield from found
     except csv.Error as error:
         reason = next((words for said, words in REASONS.items() if said in str(error)), str(error))
         raise InvalidPredictions(f"{path} must be a table in UTF-8; {reason}") from error
@@ -132,53 +134,37 @@ def _rows(held: bytes, path: Path, delimiter: str, *, has_spaces: bool = False) 
 
 def raw_rows(path: Path, delimiter: str) -> list[list[str]]:
     """The cells of a table as they are written, those of the header first; without blank lines."""
-    held = read_unpacked(path)
-    has_spaces = _has_spaces(next(_rows(held, path, delimiter)))
-    return list(_rows(held, path, delimiter, has_spaces=has_spaces))
+    return list(_rows(read_unpacked(path), path, delimiter))
 
 
-def _has_spaces(header: list[str]) -> bool:
-    """Whether columns are separated by a comma and a space, as in `task, worker`; in the rows they are too."""
-    return len(header) > 1 and all(name.startswith(" ") and name.strip() for name in header[1:])
-
-
-def _rewritten(held: bytes, path: Path, delimiter: str, *, has_spaces: bool) -> bytes:
+def _rewritten(held: bytes, path: Path, delimiter: str) -> bytes:
     """The same table with quotes, ends of lines and commas as they usually are, and without blank lines."""
     out = io.StringIO(newline="")
-    writer = csv.writer(out, delimiter=delimiter, lineterminator="\n")
-    writer.writerows(_rows(held, path, delimiter, has_spaces=has_spaces))
+    csv.writer(out, delimiter=delimiter, lineterminator="\n").writerows(_rows(held, path, delimiter))
     made = out.getvalue().encode()
     return made if held.endswith((b"\n", b"\r")) else made[:-1]
 
 
-def _names(header: list[str], held: bytes, path: Path, delimiter: str) -> list[str]:
+def _names(header: list[str], path: Path, delimiter: str) -> list[str]:
     """The names of the columns; raises if the header is none."""
     names = told_apart([without_quote(name) for name in header])
+    name, n_times = Counter(names).most_common(1)[0]
     if len(header) == 1 and (found := next((mark for mark in ";|\t," if mark in header[0]), None)):
         expected = f"have its columns separated by {delimiter!r}; its header {header[0]!r} has {found!r}"
     elif len(header) > MOST_COLUMNS:
         expected = f"have at most {MOST_COLUMNS:,} columns; it has {len(header):,}"
     elif "'" in header:
         expected = f"have a name above each column; that of column {header.index(chr(39)) + 1} is empty"
-    elif (name := repeated(names)) is not None:
-        expected = f"have columns of different names; got {name!r} twice"
-        rows = list(_rows(held, path, delimiter))[1:]
-        if _is_deep(rows):
-            expected = (
-                f"have one row of names above its columns; it has several, such as {names[-1]!r} above "
-                f"{rows[0][-1]!r}: join them, or write one file for each member"
-            )
+    elif n_times > 1:
+        expected = (
+            f"have columns of different names; got {name!r} twice: if it has more than one row of names, join them, or "
+            "write one file for each member"
+        )
     elif _is_of_numbers(names):
         expected = f"have the names of its columns in its first row; it has numbers, {some(names)}: add a header"
     else:
         return names
     raise InvalidPredictions(f"{path} must {expected}")
-
-
-def repeated(names: Sequence[str]) -> str | None:
-    """A name that occurs more than once; None if there is none."""
-    name, count = Counter(names).most_common(1)[0] if names else ("", 0)
-    return name if count > 1 else None
 
 
 def _parsed(block: bytes, source: Path | bytes, path: Path, delimiter: str, n_columns: int) -> Any:
@@ -227,13 +213,3 @@ def _is_of_numbers(header: list[str]) -> bool:
             if numbers != list(range(len(row))) and are_probabilities(np.array(numbers)):
                 return True
     return False
-
-
-def _is_deep(rows: list[list[str]]) -> bool:
-    """Whether the first row is another row of names: text above columns of numbers."""
-    if len(rows) < 2:
-        return False
-    pairs = list(zip(rows[0], rows[-1], strict=False))[1:]
-    return bool(pairs) and all(
-        not WRITTEN_NUMBER.fullmatch(name) and WRITTEN_NUMBER.fullmatch(number) for name, number in pairs
-    )

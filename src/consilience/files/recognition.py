@@ -5,32 +5,29 @@ from __future__ import annotations
 import os
 import re
 import warnings
+from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
-from consilience.data.axes import Axis, listed, short, some
+import numpy as np
+import numpy.typing as npt
+
+from consilience.data.axes import Axes, Axis, listed, short, some
 from consilience.data.labels import NamedLabels
-from consilience.data.names import is_unknown, text_of, unwritable
+from consilience.data.names import as_written, is_unknown, text_of, unwritable
 from consilience.data.predictions import Predictions, as_ratings, check_every_item_is_answered, renamed, warn_of_doubts
+from consilience.data.tables.columns import Columns
 from consilience.data.tables.layouts import Understood, read_columns
+from consilience.data.tables.numbers import Scale, numbers_in
 from consilience.data.tables.roles import columns_of_labels, item_of_rows, may_name_items
-from consilience.data.tables.told import ITEM, Told, is_called_truth, role_of
-from consilience.files.arrays import axis_names, from_arrays, items_in, labels_in
-from consilience.files.contents import Contents, read_contents
-from consilience.files.tools.export import pooled
-from consilience.files.writing import Posterior, known_in, without_answers
+from consilience.data.tables.told import FUSED, ITEM, RATED, Told, is_called_truth, role_of
+from consilience.files.arrays import from_arrays, items_in, labels_in
+from consilience.files.contents import Arrays, Contents, read_contents
+from consilience.files.tools.export import Export, pooled
+from consilience.files.writing import KNOWN
+from consilience.system import tables
 from consilience.system.errors import Either, InvalidPredictions, Say, within
 from consilience.system.untrusted import read_text
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from consilience.data.axes import Axes
-    from consilience.data.tables.columns import Columns
-    from consilience.data.tables.numbers import Scale
-    from consilience.files.contents import Arrays
-    from consilience.files.tools.export import Export
-    from consilience.system import tables
 
 
 class LabelSource(NamedTuple):
@@ -39,6 +36,13 @@ class LabelSource(NamedTuple):
     labels: Any
     found: str
     column: str | None = None  # that holds them, in a table
+
+
+class Posterior(NamedTuple):
+    """A posterior as predictions of one member, and the items (items,) whose labels its fit was given."""
+
+    predictions: Predictions
+    is_known: npt.NDArray[np.bool_]
 
 
 class Source(NamedTuple):
@@ -142,52 +146,43 @@ def read_sources(sources: Sequence[str], *, logits: bool = False, told: Told | N
         raise InvalidPredictions("expected at least one file of predictions; got none")
     told = told or Told()
     parts: list[_Part] = []
-    exports: dict[str, Contents] = {}
+    exports: dict[str, Export] = {}
+    forms: dict[str, str] = {}
     for source in sources:
         contents = read_contents(source, told)
         _check_no_truth(contents, sources)
         if contents.export is not None:
-            exports[source] = contents
+            exports[source], forms[source] = contents.export, contents.format
             continue
-        read = _recognised(contents, source, told, logits=logits, is_alone=len(sources) == 1)
+        read = recognised(contents, source, told, logits=logits, is_alone=len(sources) == 1)
         parts.append(_Part(source, read._replace(words=f"{source}: {contents.format}, {read.words}")))
-    if exports:
-        parts.append(_of_tools(exports, told))
+    if exports:  # together: a member may have answered in several of them
+        with within(_listed(list(exports))):
+            export = pooled(exports)
+            made = export.predictions(told)
+        words = "\n".join(f"{source}: {forms[source]}, {own.words}" for source, own in exports.items())
+        read = Understood(made, f"{words}; classes {some(made.classes)}", export.example)
+        parts.append(_Part(", ".join(exports), read))
     for part in parts:
         _check_can_be_written(part)
     panel = _joined(parts, told, sources)
-    lines = [f"{part.read.words}{_lacking(part.axes.items, panel)}".split("\n") for part in parts]
-    examples = [
-        own for part, said in zip(parts, lines, strict=True) for own in (*[None] * (len(said) - 1), part.read.example)
-    ]
-    remarks = [f"{s}: {own.export.remarks}" for s, own in exports.items() if own.export and own.export.remarks]
-    return Source(panel, [line for said in lines for line in said], examples, remarks)
-
-
-def _of_tools(files: dict[str, Contents], told: Told) -> _Part:
-    """The answers in the files of tools together: a member may have answered in several of them."""
-    exports = {source: own.export for source, own in files.items() if own.export is not None}
-    lines = [f"{source}: {files[source].format}, {own.words}" for source, own in exports.items()]
-    with within(_listed(list(files))):
-        export = pooled(exports)
-        made = export.predictions(told)
-    words = "\n".join([*lines[:-1], f"{lines[-1]}; classes {some(made.classes)}"])
-    return _Part(", ".join(files), Understood(made, words, export.example))
+    found: list[str] = []
+    examples: list[tables.Table | None] = []
+    for part in parts:
+        lines = f"{part.read.words}{_lacking(part.axes.items, panel)}".split("\n")
+        found += lines
+        examples += [*[None] * (len(lines) - 1), part.read.example]
+    remarks = [f"{source}: {own.remarks}" for source, own in exports.items() if own.remarks]
+    return Source(panel, found, examples, remarks)
 
 
 def _listed(sources: Sequence[str]) -> str:
     return f"{', '.join(sources[:3])}{', …' if len(sources) > 3 else ''}"
 
 
-def understood_table(source: str, told: Told, *, logits: bool = False) -> Understood | None:
-    """How a file was understood whose table holds all predictions; None for arrays and for what a tool wrote."""
-    contents = read_contents(source, told)
-    return None if contents.table is None else _recognised(contents, source, told, logits=logits, is_alone=True)
-
-
-def _recognised(contents: Contents, source: str, told: Told, *, logits: bool, is_alone: bool) -> Understood:
+def recognised(contents: Contents, source: str, told: Told, *, logits: bool, is_alone: bool = True) -> Understood:
     """The predictions in a table or in arrays, with the names that the user gives to what has none."""
-    contents = without_answers(contents)
+    contents, _ = _without_answers(contents)
     scale: Scale | None = contents.scale or ("logits" if logits else "counts" if told.normalize else None)
     with within(contents.path):
         if contents.table is not None:
@@ -225,8 +220,8 @@ def _joined(parts: list[_Part], told: Told, sources: Sequence[str]) -> Predictio
     """The members of all files side by side, on the classes that the user names."""
     if len(parts) > 1:
         _check_rows_are_matched(parts)
-        for axis in ("items", "classes"):
-            _check_fit_together({part.source: getattr(part.axes, axis) for part in parts}, axis, parts)
+        for kind in ("items", "classes"):
+            _check_fit_together(parts, kind)
     with within(_listed(sources)):
         panel = parts[0].read.predictions
         if len(parts) > 1:
@@ -253,9 +248,8 @@ def _check_no_truth(contents: Contents, sources: Sequence[str]) -> None:
     is_truth = stem.lower() in ("labels", "y") or (role_of(stem) == "truth" and is_called_truth(stem))
     if len(sources) > 1 and is_truth and contents.scale is None:
         raise InvalidPredictions(
-            f"{contents.path} is called as true labels are, which are no member's answers: give it with ",
-            Say("labels"),
-            ", or leave it out, or give it another name if it is a member",
+            f"{contents.path} is called as true labels are, which are no member's answers: give it with "
+            f"{Say('labels')}, or leave it out, or give it another name if it is a member"
         )
 
 
@@ -288,8 +282,9 @@ def _check_can_be_written(part: _Part) -> None:
             )
 
 
-def _check_fit_together(axes: dict[str, Axis], kind: str, parts: list[_Part]) -> None:
+def _check_fit_together(parts: list[_Part], kind: str) -> None:
     """Raise if files without names of items or classes have not equally many, or stand beside others with names."""
+    axes: dict[str, Axis] = {part.source: getattr(part.axes, kind) for part in parts}
     unnamed = {source: own for source, own in axes.items() if not own.is_named}
     if not unnamed:
         return
@@ -327,25 +322,38 @@ def read_labels(source: str, *, told: Told | None = None, are_optional: bool = F
 
     `are_optional` says that the columns were named for other files, and may be missing from this one.
     """
-    contents = read_contents(source, told)
-    if contents.export is not None:
-        return _truth(contents, contents.export, source)
-    if contents.arrays is not None:
-        return _labels_in_arrays(contents, contents.arrays, source)
-    assert contents.table is not None  # noqa: S101 - one of the three is there
-    told = told or Told()
+    contents, column = read_contents(source, told), None
+    items: str | None = "the same file"
+    if contents.table is not None:
+        named, items, column = _labels_in_table(contents.table, told or Told(), source, are_optional=are_optional)
+    elif contents.arrays is not None:
+        named, items = _labels_in_arrays(contents.arrays, source)
+    else:
+        named = _truth(contents, source)
+    labels = named.labels
+    n_given = sum(not is_unknown(label) for label in (labels.tolist() if isinstance(labels, np.ndarray) else labels))
+    where = "" if column is None else f" in {column!r}"
+    order = "in the order of the items" if items is None else f"items in {items}"
+    found = f"{contents.path}: {contents.format}, {n_given:,} label{'' if n_given == 1 else 's'}{where}, {order}"
+    return LabelSource(labels if named.items is None else named, found, column)
+
+
+def _labels_in_table(
+    table: Columns, told: Told, source: str, *, are_optional: bool
+) -> tuple[NamedLabels, str | None, str]:
+    """The labels, and where their items and they themselves are found."""
     with within(source):
-        table = contents.table.joined(told.item)
+        table = table.joined(told.item)
         if are_optional:
             item, label = (name if name in table else None for name in (told.item, told.label))
             told = Told(item, None, label)
         item, label = columns_of_labels(table, told)
-        labels = NamedLabels(None if item is None else all_named(table, item), table[label].rows())
-    where = None if item is None else repr(item) if item else "the column without a name"
-    return _label_source(contents, labels, label, where)
+        named = NamedLabels(None if item is None else _all_named(table, item), table[label].rows())
+    return named, None if item is None else repr(item) if item else "the column without a name", label
 
 
-def _labels_in_arrays(contents: Contents, arrays: Arrays, source: str) -> LabelSource:
+def _labels_in_arrays(arrays: Arrays, source: str) -> tuple[NamedLabels, str | None]:
+    """The labels, and where their items are found."""
     candidates = labels_in(arrays)
     if len(candidates) != 1:
         held = some(list(arrays))
@@ -354,30 +362,21 @@ def _labels_in_arrays(contents: Contents, arrays: Arrays, source: str) -> LabelS
     with within(source):
         items = items_in(arrays, name)
     if items is None:
-        return _label_source(contents, NamedLabels(None, array.tolist()), None, None)._replace(labels=array)
-    names = [text_of(value) for value in arrays[items].tolist()]
-    return _label_source(contents, NamedLabels(names, array.tolist()), None, repr(items))
+        return NamedLabels(None, array), None
+    return NamedLabels(list(map(text_of, arrays[items].tolist())), array.tolist()), repr(items)
 
 
-def _truth(contents: Contents, export: Export, source: str) -> LabelSource:
+def _truth(contents: Contents, source: str) -> NamedLabels:
     """The true labels that a tool's export has beside the answers."""
-    if not export.truth:
+    export = contents.export
+    if export is None or not export.truth:
         raise InvalidPredictions(f"{source} must have true labels; it is {contents.format}, with answers alone")
     answered = {item for item, _, _ in export.answers}  # nobody asks for the truth of other items
     truth = {item: label for item, label in export.truth.items() if item in answered}
-    return _label_source(contents, NamedLabels(list(truth), list(truth.values())), None, "the same file")
+    return NamedLabels(list(truth), list(truth.values()))
 
 
-def _label_source(contents: Contents, named: NamedLabels, column: str | None, items: str | None) -> LabelSource:
-    """Labels, and one line on them: how many there are, and how they find their items."""
-    n_given = sum(not is_unknown(label) for label in named.labels)
-    where = "" if column is None else f" in {column!r}"
-    order = "in the order of the items" if items is None else f"items in {items}"
-    found = f"{contents.path}: {contents.format}, {n_given:,} label{'' if n_given == 1 else 's'}{where}, {order}"
-    return LabelSource(named.labels if named.items is None else named, found, column)
-
-
-def all_named(table: Columns, item: str) -> list[str]:
+def _all_named(table: Columns, item: str) -> list[str]:
     """The names of items in a column; raises if one is missing."""
     names = table[item].rows()
     if None in names:
@@ -390,14 +389,43 @@ def read_posterior(source: str, *, told: Told | None = None) -> Posterior:
     contents = read_contents(source)
     if contents.export is not None:
         raise InvalidPredictions(f"a posterior is (items, classes); {source} is {contents.format}")
-    contents = contents._replace(scale=contents.scale or "probabilities")
-    made = _recognised(contents, source, told or Told(), logits=False, is_alone=True).predictions
+    contents, marks = _without_answers(contents._replace(scale=contents.scale or "probabilities"))
+    made = recognised(contents, source, told or Told(), logits=False).predictions
     if made.n_members != 1:
         raise InvalidPredictions(f"a posterior is (items, classes); {source} holds {made.n_members} members")
     with within(source):
         made = as_ratings(made, told.classes) if told is not None and told.ordered else made
         check_every_item_is_answered(made)
-    return Posterior(made, known_in(contents, made.n_items))
+        is_known = np.zeros(made.n_items, dtype=bool) if marks is None else marks
+        if is_known.shape != (made.n_items,) or is_known.dtype.kind != "b":
+            raise InvalidPredictions(f"{KNOWN!r} must say of each of the {made.n_items} items true or false")
+    return Posterior(made, is_known)
+
+
+def _without_answers(contents: Contents) -> tuple[Contents, Any]:
+    """If `write_posterior` wrote the file, the posterior and its names alone, and the marks of the items it knew."""
+    arrays, table = contents.arrays, contents.table
+    if arrays is not None and "posterior" in arrays:
+        kept = {name: array for name, array in arrays.items() if name in ("posterior", "items", "classes")}
+        return contents._replace(arrays=kept), arrays.get(KNOWN)
+    if table is not None and (answers := _answers_in(table)):
+        others = table.without(answers)
+        numbers = numbers_in([others[name] for name in list(others)[1:]]) if len(others) > 2 else None
+        if numbers is not None and numbers.meaning() == "probabilities" and numbers.share_of_probabilities() == 1:
+            marks = [str(name).lower() == "true" for name in table[KNOWN].rows()] if KNOWN in answers else None
+            return contents._replace(table=others), None if marks is None else np.array(marks)
+    return contents, None
+
+
+def _answers_in(table: Columns) -> tuple[str, ...]:
+    """The columns that `write_posterior` puts between the items and the classes; none if it did not write the table."""
+    names = list(table)
+    own = next((own for own in (RATED, FUSED, ("label",)) if names[: 1 + len(own)] == ["item", *own]), ())
+    is_marked = bool(own) and names[1 + len(own) :][:1] == [KNOWN]
+    # A class may be called so too, and then has probabilities.
+    if is_marked and {str(name).lower() for name in table[KNOWN].rows()} <= {"true", "false"}:
+        return (*own, KNOWN)
+    return own
 
 
 def read_names(source: str) -> list[str]:
@@ -405,19 +433,18 @@ def read_names(source: str) -> list[str]:
     if source.lower().endswith(".txt"):
         return [line for line in re.split("\r\n|\r|\n", read_text(Path(source), "a list of names")) if line.strip()]
     contents = read_contents(source)
+    table, export = contents.table, contents.export
     if contents.arrays is not None:
         flat = {name: array for name, array in contents.arrays.items() if array.ndim == 1}
-        named = axis_names(flat).get("items") or [str(value) for array in flat.values() for value in array.tolist()]
-        if len(flat) == 1 or "items" in flat:
-            return named
-        raise InvalidPredictions(f"{source} must hold one array of names; it holds {some(list(contents.arrays))}")
-    if contents.export is not None:
-        return list(dict.fromkeys(item for item, _, _ in contents.export.answers))
-    assert contents.table is not None  # noqa: S101 - one of the three is there
-    names = list(contents.table)
-    column = contents.table.all[0] if len(names) == 1 else item_of_rows(contents.table, Told(), are_truths=True)
+        found = [flat["items"]] if "items" in flat else list(flat.values())
+        if len(found) != 1:
+            raise InvalidPredictions(f"{source} must hold one array of names; it holds {some(list(contents.arrays))}")
+        return list(map(as_written, found[0].tolist()))
+    if table is None:
+        return list(dict.fromkeys(item for item, _, _ in export.answers)) if export is not None else []
+    column = table.all[0] if len(table) == 1 else item_of_rows(table, Told(), are_truths=True)
     if column is None:
         raise InvalidPredictions(
-            f"{source} must have a column of items, such as {some(ITEM[:3])}; it has {some(names)}"
+            f"{source} must have a column of items, such as {some(ITEM[:3])}; it has {some(list(table))}"
         )
-    return all_named(contents.table, column.name)
+    return _all_named(table, column.name)

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import mmap
+import os
 import sqlite3
 import zipfile
+from collections.abc import Iterator, Sequence
 from contextlib import closing
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 from consilience.data.axes import some
 from consilience.data.names import as_written
@@ -14,11 +17,6 @@ from consilience.data.tables.columns import Column, Columns
 from consilience.files import delimited
 from consilience.system.errors import InvalidPredictions, extra, polars
 from consilience.system.untrusted import check_unpacked, reason_of
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
-
 
 TABLES = "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite%' AND sql LIKE 'CREATE TABLE%'"
 """Views and virtual tables would run what the file says."""
@@ -49,42 +47,38 @@ def read_database(path: Path, key: str | None) -> Columns:
             names, rows = [own[0] for own in cursor.description], cursor.fetchall()
     except sqlite3.Error as error:
         raise InvalidPredictions(f"{path} must be a SQLite database; {reason_of(error)}") from error
-    columns = dict(zip(names, map(list, zip(*rows, strict=True)), strict=True)) if rows else {own: [] for own in names}
+    columns = {own: [row[place] for row in rows] for place, own in enumerate(names)}
     return Columns({own: Column.of_list(own, held, as_written) for own, held in columns.items()}, stem=path.stem)
 
 
 def _picked(names: Sequence[str], key: str | None, path: Path) -> str:
-    if key in names:
-        return str(key)
     if key is None and len(names) == 1:
         return names[0]
-    if key is None:
-        raise InvalidPredictions(
-            f"{path} must hold one table, or say which: it holds {some(names)}: add :NAME to the file's name"
-        )
-    raise InvalidPredictions(f"{path} must hold {key!r}; it holds {some(names)}")
+    if key is None or key not in names:
+        wanted, hint = ("one table", ": add :NAME to the file's name to say which") if key is None else (repr(key), "")
+        raise InvalidPredictions(f"{path} must hold {wanted}; it holds {some(names)}{hint}")
+    return key
 
 
 MOST_CELLS, CELLS_PER_BYTE = 2**24, 64
 """The most cells a table may claim: the first number, or the second per byte of the file if that is more."""
 
+DAMAGED = "its header is damaged"
+
 
 def read_parquet(path: Path) -> Columns:
     """The columns of a Parquet file."""
     pl = polars()
-
     path.open("rb").close()  # raises the usual error if the file is missing
     try:
         _check_schema(pl.scan_parquet(path, glob=False).collect_schema(), pl)
-        with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
-            _check_sizes(data)
+        _check_sizes(path)
         table = pl.read_parquet(path, glob=False)
         columns = {name: Column.of_polars(name, table[name], as_written) for name in table.columns}
     except (Exception, pl.exceptions.PanicException) as error:  # polars raises many kinds
         if isinstance(error, MemoryError):
             raise
-        reason = DAMAGED if isinstance(error, RecursionError) else reason_of(error)
-        raise InvalidPredictions(f"{path} must be a Parquet table of text and numbers; {reason}") from error
+        raise InvalidPredictions(f"{path} must be a Parquet table of text and numbers; {reason_of(error)}") from error
     return Columns(columns, stem=path.stem)
 
 
@@ -96,29 +90,19 @@ def _check_schema(schema: Any, pl: Any) -> None:
         raise ValueError(f"the column {records[0]!r} holds records")
 
 
-def _check_sizes(data: mmap.mmap) -> None:
+def _check_sizes(path: Path) -> None:
     """Raise where the columns together, or one page, claim more cells than the file's size allows, or less than none.
 
     Run lengths can claim any number of cells in a few bytes, and polars makes room for them before it counts.
     """
-    length, most = int.from_bytes(data[-8:-4], "little"), max(MOST_CELLS, CELLS_PER_BYTE * len(data))
-    footer, _ = _record(data, len(data) - 8 - length)
-    chunks = [chunk[COLUMN] for group in footer[ROW_GROUPS] for chunk in group[CHUNKS]]
-    _check_claim([chunk[N_CELLS] for chunk in chunks], most)
-    for chunk in chunks:
-        place = chunk.get(DICTIONARY_START, chunk[DATA_START])
-        end = place + chunk[PACKED_BYTES]
-        while place < end:
-            page, place = _record(data, place)
-            _check_claim([page[kind][PAGE_CELLS] for kind in PAGE_KINDS if kind in page], most)
-            if page[PACKED] < 0 or page[UNPACKED] < 0:
-                raise ValueError(DAMAGED)
-            place += page[PACKED]
-
-
-def _check_claim(n_cells: list[int], most: int) -> None:
-    if min(n_cells, default=0) < 0 or sum(n_cells) > most:
-        raise ValueError(f"it claims {sum(n_cells):,} cells, and at most {most:,} are read of its size")
+    with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
+        most = max(MOST_CELLS, CELLS_PER_BYTE * len(data))
+        try:
+            wrong = next((sum(own) for own in _claims(data) if min(own, default=0) < 0 or sum(own) > most), None)
+        except (ValueError, LookupError, TypeError, OverflowError, RecursionError) as error:
+            raise ValueError(DAMAGED) from error
+    if wrong is not None:
+        raise ValueError(f"it claims {wrong:,} cells, and at most {most:,} are read of its size")
 
 
 # ---- Thrift's compact protocol, in which Parquet writes what it says of its data ------------------------------
@@ -128,72 +112,65 @@ N_CELLS, PACKED_BYTES, DATA_START, DICTIONARY_START = 5, 7, 9, 11
 UNPACKED, PACKED, PAGE_KINDS, PAGE_CELLS = 2, 3, (5, 7, 8), 1
 """The numbers of the fields of a footer, of a column's part in a group of rows, and of a page, in `parquet.thrift`."""
 
-DAMAGED = "its header is damaged"
-
 LONGEST = 63
 """How many bits a whole number has before its last group."""
 
 TRUE, FALSE, BYTE, DOUBLE, TEXT, LIST, SET, MAP, RECORD, UUID = 1, 2, 3, 7, 8, 9, 10, 11, 12, 13
+SIZES = {TRUE: 1, FALSE: 1, BYTE: 1, DOUBLE: 8, UUID: 16}  # in bytes; in a record, true and false have none
 
 
-def _record(data: mmap.mmap, place: int) -> tuple[dict[int, Any], int]:
-    """The fields of a record by their numbers, and the place after it."""
+def _claims(data: mmap.mmap) -> Iterator[list[int]]:
+    """How many cells the parts of all columns have, and each page; raises where the file says what cannot be."""
+    data.seek(len(data) - 8 - int.from_bytes(data[-8:-4], "little"))
+    chunks = [chunk[COLUMN] for group in _record(data)[ROW_GROUPS] for chunk in group[CHUNKS]]
+    yield [chunk[N_CELLS] for chunk in chunks]
+    for chunk in chunks:
+        start = chunk.get(DICTIONARY_START, chunk[DATA_START])
+        data.seek(start)
+        while data.tell() < start + chunk[PACKED_BYTES]:
+            page = _record(data)
+            yield [page[kind][PAGE_CELLS] for kind in PAGE_KINDS if kind in page]
+            if page[PACKED] < 0 or page[UNPACKED] < 0:
+                raise ValueError(DAMAGED)
+            data.seek(page[PACKED], os.SEEK_CUR)
+
+
+def _record(data: mmap.mmap) -> dict[int, Any]:
+    """The fields by their numbers of the record that is next."""
     fields: dict[int, Any] = {}
     number = 0
-    while head := _byte(data, place):
-        place += 1
-        if head >> 4:
-            number += head >> 4
-        else:
-            number, place = _whole(data, place)
-        kind = head & 15
-        fields[number], place = (kind == TRUE, place) if kind in {TRUE, FALSE} else _value(data, place, kind)
-    return fields, place + 1
+    while head := data.read_byte():
+        number = number + (head >> 4) if head >> 4 else _whole(data)
+        fields[number] = None if head & 15 in {TRUE, FALSE} else _value(data, head & 15)
+    return fields
 
 
-def _value(data: mmap.mmap, place: int, kind: int) -> tuple[Any, int]:
-    """A value of a kind, and the place after it. What is text is skipped: no size is."""
+def _value(data: mmap.mmap, kind: int) -> Any:
+    """The value of a kind that is next: a record, a list or a whole number. Others are skipped: no size is one."""
     if kind == RECORD:
-        return _record(data, place)
+        return _record(data)
     if kind in {LIST, SET}:
-        size, kind, place = _byte(data, place) >> 4, _byte(data, place) & 15, place + 1
-        if size == 15:
-            size, place = _unsigned(data, place)
-        values = []
-        for _ in range(size):
-            value, place = _value(data, place, kind)
-            values.append(value)
-        return values, place
-    if kind == TEXT:
-        size, place = _unsigned(data, place)
-        return None, place + size
-    if kind in {TRUE, FALSE, BYTE, DOUBLE, UUID}:
-        end = place + {DOUBLE: 8, UUID: 16}.get(kind, 1)
-        _byte(data, end - 1)  # however many a list claims, they end with the file
-        return None, end
+        head = data.read_byte()
+        size = _unsigned(data) if head >> 4 == 15 else head >> 4
+        return [_value(data, head & 15) for _ in range(size)]
     if kind == MAP:
         raise ValueError(DAMAGED)  # Parquet has none
-    return _whole(data, place)
+    if kind == TEXT or kind in SIZES:
+        return data.seek(SIZES.get(kind) or _unsigned(data), os.SEEK_CUR)
+    return _whole(data)
 
 
-def _whole(data: mmap.mmap, place: int) -> tuple[int, int]:
-    """A whole number, written with its sign in the last bit, and the place after it."""
-    number, place = _unsigned(data, place)
-    return (number >> 1) ^ -(number & 1), place
+def _whole(data: mmap.mmap) -> int:
+    """A whole number, written with its sign in the last bit."""
+    number = _unsigned(data)
+    return (number >> 1) ^ -(number & 1)
 
 
-def _unsigned(data: mmap.mmap, place: int) -> tuple[int, int]:
-    """A whole number in groups of seven bits, and the place after it."""
+def _unsigned(data: mmap.mmap) -> int:
+    """A whole number in groups of seven bits."""
     number = shift = 0
-    while (part := _byte(data, place)) >= 128:
+    while (part := data.read_byte()) >= 128:
         if shift > LONGEST:
             raise ValueError(DAMAGED)
-        number |= (part & 127) << shift
-        shift, place = shift + 7, place + 1
-    return number | part << shift, place + 1
-
-
-def _byte(data: mmap.mmap, place: int) -> int:
-    if not 0 <= place < len(data):
-        raise ValueError(DAMAGED)
-    return data[place]
+        number, shift = number | (part & 127) << shift, shift + 7
+    return number | part << shift

@@ -5,32 +5,25 @@ from __future__ import annotations
 import csv
 import io
 import json
+import os
 import re
+from collections.abc import Callable, Iterable
 from itertools import chain
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from consilience.data.names import UNKNOWN, text_of
-from consilience.data.tables.numbers import numbers_in
-from consilience.data.tables.told import FUSED, RATED, UNNAMED
+from consilience.data.tables.told import UNNAMED
 from consilience.system.arrays import to_numpy
 from consilience.system.atomic import check_writable, whole_file
-from consilience.system.errors import InvalidPredictions, extra
+from consilience.system.errors import InvalidPredictions, extra, polars
+from consilience.system.tables import Table
 
 if TYPE_CHECKING:
-    import os
-    from collections.abc import Callable, Iterable
-
-    import numpy.typing as npt
-
     from consilience.aggregators.base import AbstractAggregator
-    from consilience.data.predictions import Predictions
-    from consilience.data.tables.columns import Columns
-    from consilience.files.contents import Contents
-    from consilience.system.tables import Table
-
 
 FORMULA = tuple("=+-@\t\r\n\uff1d\uff0b\uff0d\uff20")
 """The beginning of a cell that some spreadsheet computes, also at full width."""
@@ -65,50 +58,6 @@ def _needs_quote(text: str) -> bool:
 
 KNOWN = "known"
 """The column or array that marks the items whose labels the fit was given."""
-
-
-class Posterior(NamedTuple):
-    """A posterior as predictions of one member, and the items (items,) whose labels its fit was given."""
-
-    predictions: Predictions
-    is_known: npt.NDArray[np.bool_]
-
-
-def known_in(contents: Contents, n_items: int) -> npt.NDArray[np.bool_]:
-    """The items that the file marks as known to its fit; none if it marks none."""
-    marks: Any = np.zeros(n_items, dtype=bool)
-    if contents.arrays is not None and "posterior" in contents.arrays:
-        marks = contents.arrays.get(KNOWN, marks)
-    if contents.table is not None and KNOWN in _answers_in(contents.table):
-        marks = np.array([str(name).lower() == "true" for name in contents.table[KNOWN].rows()])
-    if marks.shape != (n_items,) or marks.dtype.kind != "b":
-        raise InvalidPredictions(f"{contents.path}: {KNOWN!r} must say of each of the {n_items} items true or false")
-    return np.asarray(marks)
-
-
-def without_answers(contents: Contents) -> Contents:
-    """If `write_posterior` wrote the file, keep only the posterior and its names."""
-    if contents.arrays is not None and "posterior" in contents.arrays:
-        kept = {name: array for name, array in contents.arrays.items() if name in ("posterior", "items", "classes")}
-        return contents._replace(arrays=kept)
-    table = contents.table
-    if table is not None and (answers := _answers_in(table)):
-        others = table.without(answers)
-        numbers = numbers_in([others[name] for name in list(others)[1:]]) if len(others) > 2 else None
-        if numbers is not None and numbers.meaning() == "probabilities" and numbers.share_of_probabilities() == 1:
-            return contents._replace(table=others)
-    return contents
-
-
-def _answers_in(table: Columns) -> tuple[str, ...]:
-    """The columns that `write_posterior` puts between the items and the classes; none if it did not write the table."""
-    names = list(table)
-    own = next((own for own in (RATED, FUSED, ("label",)) if names[: 1 + len(own)] == ["item", *own]), ())
-    is_marked = bool(own) and names[1 + len(own) :][:1] == [KNOWN]
-    # A class may be called so too, and then has probabilities.
-    if is_marked and {str(name).lower() for name in table[KNOWN].rows()} <= {"true", "false"}:
-        return (*own, KNOWN)
-    return own
 
 
 class Fused(NamedTuple):
@@ -170,12 +119,17 @@ def write_table(path: str | os.PathLike[str], table: Table) -> None:
         _write_rows(file, [table.columns, *(row.values() for row in table.rows())])
 
 
-def _write_rows(file: IO[bytes], rows: Iterable[Iterable[Any]]) -> None:
-    """Write CSV. No cell of any table is a formula, and every name is read back as it is."""
+def write_text(file: IO[bytes], rows: Iterable[Iterable[Any]], delimiter: str = ",") -> None:
+    """Write CSV or TSV, of cells as they are."""
     text = io.TextIOWrapper(file, encoding="utf-8", newline="")
-    csv.writer(text).writerows(map(with_quote, row) for row in rows)
+    csv.writer(text, delimiter=delimiter).writerows(rows)
     text.flush()
     text.detach()
+
+
+def _write_rows(file: IO[bytes], rows: Iterable[Iterable[Any]]) -> None:
+    """Write CSV. No cell of any table is a formula, and every name is read back as it is."""
+    write_text(file, (map(with_quote, row) for row in rows))
 
 
 def _names(values: list[Any]) -> np.ndarray[Any, Any]:
@@ -214,18 +168,16 @@ def _write_csv(file: IO[bytes], fused: Fused) -> None:
 
 def _write_jsonl(file: IO[bytes], fused: Fused) -> None:
     columns = fused.columns
-    write_records(file, (dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)))
+    records = (dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True))
+    write_json(file, records, by_line=True)
 
 
-def write_records(file: IO[bytes], records: Iterable[Any]) -> None:
-    """Write JSON records, one on each line."""
-    file.writelines(f"{json.dumps(record, ensure_ascii=False)}\n".encode() for record in records)
-
-
-def _write_parquet(file: IO[bytes], fused: Fused) -> None:
-    import polars as pl  # noqa: PLC0415 - only tables need it
-
-    write_frame(file, pl.DataFrame(fused.columns, strict=False))
+def write_json(file: IO[bytes], records: Iterable[Any], *, by_line: bool) -> None:
+    """Write JSON records, one on each line or as one list."""
+    if by_line:
+        file.writelines(f"{json.dumps(record, ensure_ascii=False)}\n".encode() for record in records)
+    else:
+        file.write(json.dumps(list(records), ensure_ascii=False, indent=1).encode())
 
 
 def write_frame(file: IO[bytes], frame: Any) -> None:
@@ -250,7 +202,7 @@ WRITERS: dict[str, Callable[[IO[bytes], Fused], None]] = {
     ".npy": lambda file, fused: np.save(file, fused.rows, allow_pickle=False),
     ".csv": _write_csv,
     ".jsonl": _write_jsonl,
-    ".parquet": _write_parquet,
+    ".parquet": lambda file, fused: write_frame(file, polars().DataFrame(fused.columns, strict=False)),
     ".safetensors": _write_safetensors,
 }
 

@@ -10,7 +10,7 @@ import pytest
 
 import consilience as cs
 from consilience.data.tables.told import Told
-from consilience.files.back.forms import facts_of
+from consilience.files.back import facts_of
 
 ASKED = ("--to-question", "q")
 NEW = ["answer", "confidence", "n_answers", "agreement", "review"]

@@ -90,13 +90,12 @@ def test_a_key_picks_an_array_or_a_group_and_nothing_else_is_read(tmp_path):
     np.savez(path, **{"rte/item": [0, 1], "rte/label": [1, 0], "clean": ARRAY, "classes": np.array(["x", "y", "z"])})
     assert list(read_contents(f"{path}:rte").arrays) == ["item", "label"]
     assert sorted(read_contents(f"{path}:clean").arrays) == ["classes", "clean"]
-    assert read_contents(f"{path}:clean").key == "clean"
 
 
 def test_a_colon_may_be_part_of_a_name(tmp_path):
     np.save(tmp_path / "odd.npy:x.npy", ARRAY)
     found = read_contents(str(tmp_path / "odd.npy:x.npy"))
-    assert found.key is None and list(found.arrays) == ["odd.npy:x"]
+    assert list(found.arrays) == ["odd.npy:x"]
 
 
 @pytest.mark.parametrize("mark", [";", "|", "\t"])

@@ -9,10 +9,11 @@ from consilience.files import read_sources
 from consilience.files.contents import columns_of_json, read_json
 
 
-def read(path, value, *, by_line=False):
+def read(path, value):
+    by_line = path.suffix == ".jsonl"
     text = "\n".join(map(json.dumps, value)) if by_line else value if isinstance(value, str) else json.dumps(value)
     path.write_text(text, encoding="utf-8")
-    columns = columns_of_json(read_json(path, by_line=by_line), path)
+    columns = columns_of_json(read_json(path), path)
     lists = columns.lists
     return {name: values_of(columns[name]) for name in columns if name not in lists}, lists
 
@@ -27,7 +28,7 @@ def test_records_and_lines_and_columns_say_the_same(tmp_path):
     records = [{"id": 1, "label": "x"}, {"id": 2}]
     expected = {"id": [1, 2], "label": ["x", None]}
     assert read(tmp_path / "a.json", records)[0] == expected
-    assert read(tmp_path / "a.jsonl", records, by_line=True)[0] == expected
+    assert read(tmp_path / "a.jsonl", records)[0] == expected
     assert read(tmp_path / "a.json", {"id": [1, 2], "label": ["x", None]})[0] == expected
     split = {"columns": ["id", "label"], "index": ["a", "b"], "data": [[1, "x"], [2, None]]}
     assert read(tmp_path / "a.json", split)[0] == {"index": ["a", "b"], **expected}

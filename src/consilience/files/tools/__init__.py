@@ -5,22 +5,20 @@ A reader flattens its tool's form to answers whose meaning it knows. `--from NAM
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 from consilience.data.axes import some
 from consilience.data.tables.columns import Columns
+from consilience.data.tables.told import Told
 from consilience.files.tools.annotation import argilla, doccano, label_studio, prodigy
 from consilience.files.tools.crowds import mturk, toloka, wrench, zooniverse
 from consilience.files.tools.export import Export, Given, Reader, has_all_of_one, not_classes
 from consilience.files.tools.harnesses import helm, inspect_ai, lm_eval, openai_evals
 from consilience.files.tools.judges import alpaca_eval, deepeval, mt_bench, promptfoo, ragas, reward_bench
 from consilience.system.errors import InvalidPredictions, Say
+from consilience.system.tables import Table
 from consilience.system.untrusted import reason_of
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from consilience.data.tables.told import Told
 
 EVALUATION = (lm_eval, inspect_ai, promptfoo, mt_bench, openai_evals, alpaca_eval, reward_bench, helm, deepeval, ragas)
 ANNOTATION = (label_studio, doccano, prodigy, argilla, mturk, toloka, zooniverse, wrench)
@@ -40,11 +38,10 @@ def reader_of(given: Any, told: Told) -> Reader | None:
         return reader
     if told.are_named:  # a table of columns, the user says
         return None
-    names = list(map(str, given)) if is_table else []
-    found = [own for own in READERS.values() if (own.recognises_columns(names) if is_table else own.recognises(given))]
+    found = [own for own in READERS.values() if own.recognises(given)]
     if len(found) > 1:
-        options = [part for reader in found for part in (" or ", Say("format", reader.name))][1:]
-        raise InvalidPredictions("several tools write such files: say ", *options)
+        options = " or ".join(str(Say("format", reader.name)) for reader in found)
+        raise InvalidPredictions(f"several tools write such files: say {options}")
     return found[0] if found else None
 
 
@@ -55,14 +52,17 @@ def is_of_tool(data: Any) -> bool:
 
 def told_apart(names: list[str]) -> list[str]:
     """The columns of a tool that repeats them, with a number from the second on; those of others as they are."""
-    if not any(own.repeats_columns and own.recognises_columns(names) for own in READERS.values()):
+    columns = dict.fromkeys(names)
+    if not any(own.repeats_columns and has_all_of_one(columns, own.columns) for own in READERS.values()):
         return names
     before = [names[:place].count(name) for place, name in enumerate(names)]
     return [f"{name} ({n + 1})" if n else name for name, n in zip(names, before, strict=True)]
 
 
 def export_of(reader: Reader, path: Path, data: Any, told: Told) -> Export:
-    """What a file says, by its reader."""
+    """What JSON or a table says, by its reader."""
+    if isinstance(data, Columns):  # None stands for an empty cell
+        data = Table({str(name): data[name].cells or data[name].rows() for name in data}).rows()
     try:
         export = reader.read(Given(path, data, told.question))
     except InvalidPredictions:
@@ -73,12 +73,6 @@ def export_of(reader: Reader, path: Path, data: Any, told: Told) -> Export:
     if told.question is not None and export.question is None:
         raise InvalidPredictions(f"a file of {reader.title} has no questions to choose from; got {told.question!r}")
     return export
-
-
-def records_of(columns: Columns) -> list[dict[str, Any]]:
-    """The rows of a table by the names of its columns; None where a cell is empty."""
-    cells = {str(name): columns[name].cells or columns[name].rows() for name in columns}
-    return [dict(zip(cells, row, strict=True)) for row in zip(*cells.values(), strict=True)]
 
 
 REGIONS = ("start end", "start_offset end_offset", "x y", "points", "bbox", "segmentation")

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 import re
-from collections import Counter, defaultdict
+from collections import Counter
 from typing import Any
 
 from consilience.data.axes import short, some
 from consilience.data.names import is_missing
-from consilience.files.tools.export import Export, Given, Reader, asked, is_free, name_of, not_classes, one_label
+from consilience.files.tools.export import Export, Given, Reader, asked, is_free, name_of, not_classes
 from consilience.system.errors import InvalidPredictions, Say
 
 # ---- Label Studio ---------------------------------------------------------------------------------------------
@@ -42,32 +42,21 @@ def label_studio(given: Given) -> Export:
     tasks = given.data if isinstance(given.data, list) else [given.data]
     if "annotations" not in tasks[0]:
         return _read_rows(given)
-    annotations = [(task, own) for task in tasks for own in task.get("annotations", [])]
-    export = Export(asked(given, _questions([own for _, own in annotations if not own.get("was_cancelled")])))
+    valid = [own for task in tasks for own in task.get("annotations", []) if not own.get("was_cancelled")]
+    results = [result for annotation in valid for result in annotation["result"]]
+    kinds = ", ".join(sorted({str(result.get("type")) for result in results}))
+    names = [result["from_name"] for result in results if _is_class(result)]
+    export = Export(asked(given, names, f"results of the types {kinds}" if kinds else "no results"))
     for task in tasks:
         export.show(task["id"], task["data"])
-    for task, annotation in annotations:
-        if annotation.get("was_cancelled"):
-            export.left_out["cancelled annotations"] += 1
-            continue
-        said = _answer(annotation, export.question, task["id"])
-        if said is not None and annotation.get("ground_truth"):
-            export.know(task["id"], said)
-        else:
-            unless = "annotations without an answer" if said is None else ""
-            export.add(task["id"], _person(annotation), said, unless=unless)
-    if n_predictions := sum(len(task.get("predictions") or []) for task in tasks):
-        export.left_out["predictions of models"] = n_predictions
+        for annotation in task.get("annotations", []):
+            said = _answer(annotation, export.question)
+            unless = "" if said else "annotations without an answer"
+            unless = "cancelled annotations" if annotation.get("was_cancelled") else unless
+            is_true = bool(annotation.get("ground_truth"))
+            export.add(task["id"], _person(annotation["completed_by"]), said, unless=unless, is_true=is_true)
+    export.left_out["predictions of models"] = sum(len(task.get("predictions") or []) for task in tasks)
     return export
-
-
-def _questions(annotations: list[dict[str, Any]]) -> list[str]:
-    results = [result for annotation in annotations for result in annotation["result"]]
-    names = [result["from_name"] for result in results if _is_class(result)]
-    if not names:
-        kinds = sorted({str(result.get("type")) for result in results})
-        raise not_classes(f"results of the types {', '.join(kinds)}" if kinds else "no results")
-    return names
 
 
 def _is_class(result: dict[str, Any]) -> bool:
@@ -75,17 +64,15 @@ def _is_class(result: dict[str, Any]) -> bool:
     return result.get("type") in VALUES and set(result["value"]) == {VALUES[result["type"]]}
 
 
-def _answer(annotation: dict[str, Any], question: str | None, item: Any) -> Any:
+def _person(by: Any) -> Any:
+    """The id of a user, or the address where the export has more on them."""
+    return by.get("email") or by["id"] if isinstance(by, dict) else by
+
+
+def _answer(annotation: dict[str, Any], question: str | None) -> list[Any]:
     found = [own for own in annotation["result"] if own.get("from_name") == question and _is_class(own)]
     labels = [own["value"][VALUES[own["type"]]] for own in found]
-    flat = [label for own in labels for label in (own if isinstance(own, list) else [own])]
-    return one_label(flat, item, _person(annotation))
-
-
-def _person(annotation: dict[str, Any]) -> Any:
-    """The id of a user, or the address where the export has more on them."""
-    by = annotation["completed_by"]
-    return by.get("email") or by["id"] if isinstance(by, dict) else by
+    return [label for own in labels for label in (own if isinstance(own, list) else [own])]
 
 
 def _read_rows(given: Given) -> Export:
@@ -98,7 +85,7 @@ def _read_rows(given: Given) -> Export:
         export.note = f"{some(others)} may be the question too, though the same in all rows of each task; {export.note}"
     for record, said in zip(given.data, labels[chosen], strict=True):
         export.rows.append(name_of(record["id"]))
-        export.add(record["id"], record["annotator"], one_label(said, record["id"], record["annotator"]))
+        export.add(record["id"], record["annotator"], said)
     return export
 
 
@@ -121,15 +108,13 @@ def _question(given: Given, labels: dict[str, list[list[Any]]], items: list[Any]
     What a task shows is the same in all its rows; so is a control on which everybody agrees.
     """
     possible = [name for name, rows in labels.items() if _are_classes(rows)]
-    if not possible:
-        raise not_classes(f"no classes in the columns {', '.join(labels)}")
     controls = [name for name in possible if _varies(labels[name], items)]
     others = [name for name in possible if name not in controls]
     if given.question is None and len(controls) == 1:
         return controls[0], others
     if given.question is None and len(possible) == 1 and len(set(items)) < len(items):
         _check_no_other_control(possible[0], labels, items)
-    return asked(given, [*controls, *others]), []
+    return asked(given, [*controls, *others], f"no classes in the columns {', '.join(labels)}"), []
 
 
 def _check_no_other_control(question: str, labels: dict[str, list[list[Any]]], items: list[Any]) -> None:
@@ -139,8 +124,8 @@ def _check_no_other_control(question: str, labels: dict[str, list[list[Any]]], i
     if controls:
         raise InvalidPredictions(
             f"answers must be classes; {some(controls)} {'is' if len(controls) == 1 else 'are'} no classification, and "
-            f"{short(question)} is the same in all rows of each task, as what tasks show: if it is the question, say ",
-            Say("question", question),
+            f"{short(question)} is the same in all rows of each task, as what tasks show: if it is the question, say "
+            f"{Say('question', question)}"
         )
 
 
@@ -156,10 +141,7 @@ def _are_names(rows: list[list[Any]]) -> bool:
 
 def _varies(rows: list[list[Any]], items: list[Any]) -> bool:
     """Whether a column has different values for one item."""
-    by_item = defaultdict(set)
-    for item, row in zip(items, rows, strict=True):
-        by_item[item].add(str(row))  # a region is no key
-    return any(len(values) > 1 for values in by_item.values())
+    return len(set(zip(items, map(str, rows), strict=True))) > len(set(items))  # a region is no key
 
 
 # ---- doccano --------------------------------------------------------------------------------------------------
@@ -201,24 +183,23 @@ def doccano(given: Given) -> Export:
     if unclear := [own for own in alone if JOINT in own and all(own.split(JOINT)) and not _are_several(own, alone)]:
         export.note = f"{short(min(unclear))} was read as one label; JSONL tells one from several"
     for record in given.data:
-        if "label" not in record:
-            raise not_classes(f"{', '.join(key for key in record if key not in ('id', 'text', 'Comments'))}")
-        labels = _listed(record["label"], alone)
-        if any(isinstance(label, list | dict) for label in labels):
-            raise not_classes("spans of text as labels")
         export.rows.append(name_of(record["id"]))
         export.show(record["id"], next((record[key] for key in SHOWN if key in record), None))
-        export.add(record["id"], member, one_label(labels, record["id"], member))
+        export.add(record["id"], member, _listed(record, alone))
     return export
 
 
-def _listed(labels: Any, alone: set[str]) -> list[Any]:
+def _listed(record: dict[str, Any], alone: set[str]) -> list[Any]:
     """The labels of a record; a cell of CSV has them in one text."""
-    if isinstance(labels, list):
-        return labels
-    if is_missing(labels):
-        return []
-    return str(labels).split(JOINT) if _are_several(str(labels), alone) else [labels]
+    if "label" not in record:
+        raise not_classes(f"{', '.join(key for key in record if key not in ('id', 'text', 'Comments'))}")
+    labels = record["label"]
+    if not isinstance(labels, list):
+        several = str(labels).split(JOINT) if _are_several(str(labels), alone) else [labels]
+        labels = [] if is_missing(labels) else several
+    if any(isinstance(label, list | dict) for label in labels):
+        raise not_classes("spans of text as labels")
+    return list(labels)
 
 
 def _are_several(cell: str, alone: set[str]) -> bool:
@@ -259,11 +240,8 @@ def _choices(given: Given) -> Export:
     offered = [option["id"] for task in given.data for option in task.get("options") or []]
     export = Export(classes=frozenset(map(name_of, offered)))
     for task in given.data:
-        if task["answer"] != "accept":
-            export.left_out[{"ignore": "ignored tasks", "reject": "rejected tasks"}[task["answer"]]] += 1
-            continue
-        member = _annotator(task, given)
-        export.add(task["_input_hash"], member, one_label(task.get("accept") or [], task["_input_hash"], member))
+        unless = {"accept": "", "ignore": "ignored tasks", "reject": "rejected tasks"}[task["answer"]]
+        export.add(task["_input_hash"], _annotator(task, given), task.get("accept") or [], unless=unless)
     return export
 
 
@@ -293,18 +271,14 @@ def argilla(given: Given) -> Export:
     """Submitted responses, of records that are nested as `to_json` writes them or flat as `to_datasets`."""
     is_flat = "fields" not in given.data[0]
     found = [_flat(record) if is_flat else _nested(record) for record in given.data]
-    questions = [name for responses in found for name in responses]
-    if not questions:
-        raise not_classes("no responses")
-    export = Export(asked(given, questions))
+    question = asked(given, [name for responses in found for name in responses], "no responses")
+    export = Export(question)
     for record, responses in zip(given.data, found, strict=True):
-        for value, user, status in responses.get(export.question or "", []):
-            if status not in (None, SUBMITTED):
-                export.left_out[f"{status} responses"] += 1
-                continue
-            if isinstance(value, dict) or (isinstance(value, list) and any(isinstance(own, dict) for own in value)):
+        for value, user, status in responses.get(question, []):
+            unless = "" if status in (None, SUBMITTED) else f"{status} responses"
+            if not unless and any(isinstance(own, dict) for own in (value if isinstance(value, list) else [value])):
                 raise not_classes("spans or rankings as responses")
-            export.add(record["id"], user, one_label(value, record["id"], user))
+            export.add(record["id"], user, value, unless=unless)
     if not is_flat:
         export.note = "records of to_json do not say which responses were discarded"
     return export

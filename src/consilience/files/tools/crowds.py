@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 from consilience.data.axes import some
-from consilience.files.tools.export import Export, Given, Reader, asked, name_of, not_classes, one_label
+from consilience.files.tools.export import Export, Given, Reader, asked, flattened, name_of, not_classes
 from consilience.system.errors import InvalidPredictions
 
 TASK_ANSWERS = "Answer.taskAnswers"  # the column of Mechanical Turk for forms that are submitted as JSON
@@ -28,17 +28,12 @@ ABSTAIN = -1  # what a labelling function of WRENCH says of an item that it does
 def mturk(given: Given) -> Export:
     """Answers of assignments that were not rejected, in the results of a batch."""
     answers = [_answers_of_form(record) for record in given.data]
-    questions = [name for own in answers for name in own]
-    if not questions:
-        raise not_classes("no answers")
-    export = Export(asked(given, questions))
+    question = asked(given, [name for own in answers for name in own])
+    export = Export(question)
     for record, own in zip(given.data, answers, strict=True):
-        item, member = record["HITId"], record["WorkerId"]
-        export.rows.append(name_of(item))
-        if record["AssignmentStatus"] == "Rejected":
-            export.left_out["rejected assignments"] += 1
-        else:
-            export.add(item, member, one_label(own.get(export.question or "", []), item, member))
+        export.rows.append(name_of(record["HITId"]))
+        unless = "rejected assignments" if record["AssignmentStatus"] == "Rejected" else ""
+        export.add(record["HITId"], record["WorkerId"], own.get(question, []), unless=unless)
     return export
 
 
@@ -49,29 +44,20 @@ def _answers_of_form(record: dict[str, Any]) -> dict[str, list[str]]:
     fields = {name.removeprefix("Answer."): value for name, value in fields.items()}
     if held is not None:
         (form,) = json.loads(held)
-        fields |= _flat(form)
+        for name, value in flattened(form).items():
+            if isinstance(value, list):
+                raise not_classes(f"lists in the field {name!r}")
+            fields[name] = str(value)
     found: dict[str, list[str]] = {}
     for name, value in fields.items():
         question, dot, option = name.rpartition(".")
         if dot and option == "label":
             found.setdefault(question, []).append(value)
         elif dot and value.lower() in ("true", "false"):
-            found.setdefault(question, []).extend([option] if value.lower() == "true" else [])
+            found.setdefault(question, []).extend([option] * (value.lower() == "true"))
         else:
             found.setdefault(name, []).append(value)
     return found
-
-
-def _flat(form: dict[str, Any]) -> dict[str, str]:
-    made: dict[str, str] = {}
-    for name, value in form.items():
-        if isinstance(value, dict):
-            made |= {f"{name}.{inner}": text for inner, text in _flat(value).items()}
-        elif isinstance(value, list):
-            raise not_classes(f"lists in the field {name!r}")
-        else:
-            made[name] = str(value)
-    return made
 
 
 @Reader(
@@ -94,7 +80,7 @@ def toloka(given: Given) -> Export:
             export.know(item, true)
         said, status = record[f"{OUTPUT}{export.question}"], record.get(STATUS)
         is_left_out = status is not None and status not in COUNTED
-        export.add(item, record[WORKER], said or None, unless=f"{status.lower()} assignments" if is_left_out else "")
+        export.add(item, record[WORKER], said, unless=f"{status.lower()} assignments" if is_left_out else "")
     return export
 
 
@@ -120,40 +106,30 @@ def _task(record: dict[str, Any]) -> str:
 def zooniverse(given: Given) -> Export:
     """Answers to one task; classifications by experts, in gold-standard mode, are the truth."""
     is_one = len({record["workflow_id"] for record in given.data}) == 1
-    found = [_answers(record, is_one=is_one) for record in given.data]
-    said = {
-        name: [own[name] for own in found if name in own] for name in dict.fromkeys(n for own in found for n in own)
-    }
-    questions = [name for name, values in said.items() if all(map(_is_class, values))]
-    if not questions:
-        raise not_classes(f"drawings, transcriptions or several tasks in one, in {', '.join(said)}")
-    export = Export(asked(given, questions))
-    if len(wordings := _wordings(given, export.question, is_one=is_one)) > 1:
+    found = [_tasks(record, is_one=is_one) for record in given.data]
+    said: dict[str, list[dict[str, Any]]] = {}
+    for name, task in (pair for tasks in found for pair in tasks.items()):
+        said.setdefault(name, []).append(task)
+    questions = [name for name, tasks in said.items() if all(_is_class(task.get("value")) for task in tasks)]
+    question = asked(given, questions, f"drawings, transcriptions or several tasks in one, in {', '.join(said)}")
+    export = Export(question)
+    # A later version of a workflow may ask something else under the same name.
+    wordings = list(dict.fromkeys(own["task_label"] for own in said[question] if own.get("task_label") is not None))
+    if len(wordings) > 1:
         export.note = f"the task was asked in {len(wordings)} wordings, {some(wordings)}"
     for record, own in zip(given.data, found, strict=True):
-        question, item, member = export.question or "", record["subject_ids"], record["user_name"]
-        export.rows.append(name_of(item))
-        if question not in own:
-            export.left_out["classifications without this task"] += 1
-            continue
-        label = one_label(own[question], item, member)
-        if label is not None and str(record.get("gold_standard")).lower() == "true":
-            export.know(item, label)
-        else:
-            export.add(item, member, label)
+        export.rows.append(name_of(record["subject_ids"]))
+        label = own.get(question, {}).get("value")
+        unless = "" if question in own else "classifications without this task"
+        is_true = str(record.get("gold_standard")).lower() == "true"
+        export.add(record["subject_ids"], record["user_name"], label, unless=unless, is_true=is_true)
     return export
 
 
-def _answers(record: dict[str, Any], *, is_one: bool, key: str = "value") -> dict[str, Any]:
-    """What a user said to each task; tasks of several workflows are told apart by these."""
+def _tasks(record: dict[str, Any], *, is_one: bool) -> dict[str, dict[str, Any]]:
+    """What a user was asked in each task, and said; tasks of several workflows are told apart by these."""
     prefix = "" if is_one else f"{record['workflow_id']}/"
-    return {f"{prefix}{own['task']}": own.get(key) for own in json.loads(record["annotations"])}
-
-
-def _wordings(given: Given, question: str | None, *, is_one: bool) -> list[Any]:
-    """How a task was worded: a later version of a workflow may ask something else under the same name."""
-    asked_as = (_answers(record, is_one=is_one, key="task_label").get(question or "") for record in given.data)
-    return list(dict.fromkeys(own for own in asked_as if own is not None))
+    return {f"{prefix}{own['task']}": own for own in json.loads(record["annotations"])}
 
 
 def _is_class(value: Any) -> bool:

@@ -4,26 +4,22 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
-from typing import TYPE_CHECKING, Any, NamedTuple, final
+from pathlib import Path
+from typing import Any, NamedTuple, final
 
 import numpy as np
 
 from consilience.data.axes import Axes, Axis, short, some
-from consilience.data.names import as_written, in_order_of_appearance, is_missing, sorted_names
+from consilience.data.names import as_written, check_spellings, in_order_of_appearance, is_missing, sorted_names
 from consilience.data.predictions import Predictions, of_answers
-from consilience.data.tables.columns import FEW, ROWS_PER_VALUE
+from consilience.data.tables.columns import FEW, ROWS_PER_VALUE, Column, Columns
+from consilience.data.tables.told import Told, cut
 from consilience.system.errors import InvalidPredictions, Say
 from consilience.system.tables import Table
 from consilience.system.untrusted import stem_of
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
-    from pathlib import Path
-
-    from consilience.data.tables.told import Told
-    from consilience.system.arrays import IntArray
 
 WORDS = 4  # with so many spaces, and mostly different, answers are sentences
 N_EXAMPLES, LONGEST = 3, 24  # so many answers are shown as an example, with so many characters of each part
@@ -69,14 +65,12 @@ class Reader:
         return self
 
     def recognises(self, data: Any) -> bool:
-        """Whether parsed JSON has the keys of one of the forms."""
+        """Whether parsed JSON has the keys of one of the forms, or a table the columns."""
+        if isinstance(data, Columns):
+            return has_all_of_one(dict.fromkeys(map(str, data)), self.columns)
         if isinstance(data, list):
             return has_all_of_one(data[0] if data else None, self.records)
         return has_all_of_one(data, self.whole)
-
-    def recognises_columns(self, names: Iterable[str]) -> bool:
-        """Whether a table has the columns of one of the forms."""
-        return has_all_of_one(dict.fromkeys(names), self.columns)
 
 
 def has_all_of_one(record: Any, forms: tuple[str, ...]) -> bool:
@@ -119,16 +113,21 @@ class Export:
         text = shown if isinstance(shown, str) else json.dumps(shown, sort_keys=True, ensure_ascii=False)
         self.shown.setdefault(name_of(item), text)
 
-    def add(self, item: Any, member: Any, said: Any, *, unless: str = "") -> None:
-        """One answer: a label, or probabilities by class.
+    def add(self, item: Any, member: Any, said: Any, *, unless: str = "", is_true: bool = False) -> None:
+        """One answer: a label, a list of one, or probabilities by class; or the truth, of somebody who knows it.
 
         It is left out, and counted, if there is a reason in `unless`, or if it is None or blank text.
         """
-        is_blank = not said if isinstance(said, dict) else is_missing(said) or not str(said).strip()
+        is_row = isinstance(said, dict)
+        if isinstance(said, list) and not unless:
+            said = _only(said, item, member)
+        is_blank = not said if is_row else is_missing(said) or not str(said).strip()
         if unless or is_blank:
             self.left_out[unless or "records without an answer"] += 1
-            return
-        self.answers.append((name_of(item), name_of(member), said if isinstance(said, dict) else name_of(said)))
+        elif is_true:
+            self.know(item, said)
+        else:
+            self.answers.append((name_of(item), name_of(member), said if is_row else name_of(said)))
 
     def know(self, item: Any, label: Any) -> None:
         """The truth of one item; raises if it has another already."""
@@ -149,8 +148,8 @@ class Export:
         """The answers of all members, labels beside probabilities if there are both."""
         if not self.answers:
             raise InvalidPredictions(f"it must have answers; it has none{self.remarks and f'; {self.remarks}'}")
-        hard = [(item, member, said) for item, member, said in self.answers if isinstance(said, str)]
-        soft = [(item, member, said) for item, member, said in self.answers if not isinstance(said, str)]
+        hard = [answer for answer in self.answers if isinstance(answer[2], str)]
+        soft = [answer for answer in self.answers if not isinstance(answer[2], str)]
         parts = [_labels(hard, told, self.classes)] if hard else []
         if soft:
             parts.append(_rows(soft))
@@ -166,7 +165,7 @@ class Export:
     @property
     def remarks(self) -> str:
         """What was left out, and how many."""
-        parts = [f"left out {n:,} {what}" for what, n in self.left_out.items()]
+        parts = [f"left out {n:,} {what}" for what, n in self.left_out.items() if n]
         return "; ".join(part for part in (*parts, self.note) if part is not None)
 
     @property
@@ -223,6 +222,19 @@ def _check_same_items(exports: Mapping[str, Export]) -> None:
                 )
 
 
+def flattened(record: Mapping[str, Any], stays: Callable[[str, Any], bool] = lambda *_: False) -> dict[str, Any]:
+    """A record without records inside, whose keys are joined by a point, but for those that are to stay whole."""
+    made: dict[str, Any] = {}
+    for key, value in record.items():
+        inside = {key: value}
+        if isinstance(value, dict) and not stays(key, value):
+            inside = {f"{key}.{name}": part for name, part in flattened(value, stays).items()}
+        if both := set(inside) & set(made):
+            raise InvalidPredictions(f"a record must name its parts differently; got {both.pop()!r} twice")
+        made |= inside
+    return made
+
+
 def name_of(value: Any) -> str:
     """A value of JSON as a name: true and false as JSON writes them."""
     if isinstance(value, bool):
@@ -233,63 +245,55 @@ def name_of(value: Any) -> str:
 
 
 def _short(value: Any) -> str:
-    text = value if isinstance(value, str) else ", ".join(f"{name} {share:.2g}" for name, share in value.items())
-    return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
+    return cut(value if isinstance(value, str) else ", ".join(f"{n} {own:.2g}" for n, own in value.items()), LONGEST)
 
 
-def _labels(answers: Sequence[tuple[str, str, str]], told: Told, offered: frozenset[str]) -> Predictions:
+def _labels(answers: Sequence[tuple[str, str, Any]], told: Told, offered: frozenset[str]) -> Predictions:
     said = Counter(label for _, _, label in answers)
-    if told.classes is None:
-        check_are_classes(said)
-    elif unknown := [label for label in said if label not in told.classes]:
-        raise InvalidPredictions(f"answers must be among the classes {some(told.classes)}; got {short(unknown[0])}")
-    classes = sorted_names({*said, *offered}) if told.classes is None else list(told.classes)
-    return _placed(answers, _places((label for _, _, label in answers), classes), classes)
+    if told.classes is None and is_free(said):
+        raise InvalidPredictions(
+            f"answers must be classes, one of a few for each item; {len(said):,} of {len(answers):,} differ, such as "
+            f"{some(list(said)[:2])}, so that this is no classification: if it is, name all classes with "
+            f"{Say('classes')}"
+        )
+    named = told.classes or ()
+    if unknown := [label for label in said if told.classes is not None and label not in named]:
+        raise InvalidPredictions(f"answers must be among the classes {some(named)}; got {short(unknown[0])}")
+    classes = _classes({*said, *offered}) if told.classes is None else list(told.classes)
+    places = {name: place for place, name in enumerate(classes)}
+    return _placed(answers, np.array([places[label] for _, _, label in answers], dtype=np.intp), classes)
 
 
-def _rows(answers: Sequence[tuple[str, str, Mapping[str, float]]]) -> Predictions:
+def _rows(answers: Sequence[tuple[str, str, Any]]) -> Predictions:
     """Rows of probabilities; a class that an item does not have among its options is impossible there."""
-    classes = sorted_names(name for _, _, row in answers for name in row)
-    rows = np.array([[row.get(name, 0.0) for name in classes] for _, _, row in answers])
-    return _placed(answers, rows, classes)
+    classes = _classes({name for _, _, row in answers for name in row})
+    return _placed(answers, np.array([[row.get(name, 0.0) for name in classes] for _, _, row in answers]), classes)
+
+
+def _classes(names: Iterable[str]) -> list[str]:
+    check_spellings(sorted(names), "label")
+    return sorted_names(names)
 
 
 def _placed(answers: Sequence[tuple[str, str, Any]], given: Any, classes: list[Any]) -> Predictions:
-    items = in_order_of_appearance(dict.fromkeys(item for item, _, _ in answers))
-    members = sorted_names(member for _, member, _ in answers)
+    items, item_names = Column.of_list("item", [item for item, _, _ in answers]).places(in_order_of_appearance)
+    members, member_names = Column.of_list("member", [member for _, member, _ in answers]).places(sorted_names)
     axes = Axes(
-        Axis("member", len(members), members),
-        Axis("item", len(items), items, by_name=True),
+        Axis("member", len(member_names), member_names),
+        Axis("item", len(item_names), item_names, by_name=True),
         Axis("class", len(classes), classes),
     )
-    places = (_places((item for item, _, _ in answers), items), _places((own for _, own, _ in answers), members))
-    return of_answers(*places, given, axes, partial=True)
-
-
-def _places(values: Iterable[Any], names: Sequence[Any]) -> IntArray:
-    by_name = {name: place for place, name in enumerate(names)}
-    return np.array([by_name[value] for value in values], dtype=np.intp)
+    return of_answers(items, members, given, axes, partial=True)
 
 
 # ---- what readers refuse --------------------------------------------------------------------------------------
 
 
-def is_free(labels: Mapping[str, int]) -> bool:
+def is_free(labels: Counter[str]) -> bool:
     """Whether these labels, with how often each is given, are too many to be classes, or sentences of their own."""
-    n_answers = sum(labels.values())
+    n_answers = labels.total()
     has_sentences = any(label.count(" ") >= WORDS for label in labels)
     return len(labels) > max(FEW, n_answers / ROWS_PER_VALUE) or (has_sentences and 2 * len(labels) > n_answers)
-
-
-def check_are_classes(labels: Mapping[str, int]) -> None:
-    """Raise for free text."""
-    if is_free(labels):
-        n_answers = sum(labels.values())
-        raise InvalidPredictions(
-            f"answers must be classes, one of a few for each item; {len(labels):,} of {n_answers:,} differ, such as "
-            f"{some(list(labels)[:2])}, so that this is no classification: if it is, name all classes with ",
-            Say("classes"),
-        )
 
 
 def not_classes(what: str) -> InvalidPredictions:
@@ -297,25 +301,26 @@ def not_classes(what: str) -> InvalidPredictions:
     return InvalidPredictions(f"answers must be classes, one of a few for each item; it has {what}: no classification")
 
 
-def one_label(labels: Any, item: Any, member: Any) -> Any:
-    """The only label of an answer, None if there is none; raises if there are several."""
-    listed = labels if isinstance(labels, list) else [labels]
-    if len(listed) > 1:
+def _only(labels: list[Any], item: Any, member: Any) -> Any:
+    """The only label of an answer, None if there is none."""
+    if len(labels) > 1:
         raise InvalidPredictions(
-            f"an answer must be one class; {short(member)} gives {len(listed)} to item {short(item)}, {some(listed)}: "
+            f"an answer must be one class; {short(member)} gives {len(labels)} to item {short(item)}, {some(labels)}: "
             "several labels at once are no classification"
         )
-    return listed[0] if listed else None
+    return labels[0] if labels else None
 
 
-def asked(given: Given, questions: Iterable[str]) -> str:
-    """The question that is read: the only one, or the one that the user names."""
+def asked(given: Given, questions: Iterable[str], otherwise: str = "no answers") -> str:
+    """The question that is read: the only one, or the one that the user names. `otherwise`: what a file without has."""
     names = list(dict.fromkeys(questions))
+    if not names:
+        raise not_classes(otherwise)
     if given.question in names:
         return str(given.question)
     if given.question is not None:
         raise InvalidPredictions(Say("question"), f" must be one of {some(names)}; got {given.question!r}")
     if len(names) == 1:
         return names[0]
-    options = [part for name in names[:6] for part in (" or ", Say("question", name))][1:]
-    raise InvalidPredictions(f"one question is read at a time; it has {len(names)}: say ", *options)
+    options = " or ".join(str(Say("question", name)) for name in names[:6])
+    raise InvalidPredictions(f"one question is read at a time; it has {len(names)}: say {options}")

@@ -6,19 +6,17 @@ import json
 import re
 import sys
 import zipfile
+from collections.abc import Iterator
 from hashlib import sha256
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from consilience.data.names import is_missing
 from consilience.files.tools.export import Export, Given, Reader, asked, not_classes
 from consilience.system.errors import InvalidPredictions, extra
-from consilience.system.untrusted import check_unpacked, reason_of, stem_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
+from consilience.system.untrusted import check_unpacked, reason_of
 
 ANSWER = "answer"  # the question of what a model says; what others say of it are further ones
 
@@ -43,18 +41,23 @@ def lm_eval(given: Given) -> Export:
     times; each filter of a task is a question.
     """
     filters = [str(record.get("filter", "none")) for record in given.data]
-    export, member = Export(asked(given, filters)), _model(given.path)
+    export = Export(asked(given, filters))
+    is_named = re.fullmatch(r"samples_.+_\d{4}-\d\d-\d\dT.+", given.path.stem) is not None
+    member = given.path.resolve().parent.name if is_named else given.stem  # org__model/samples_arc_2024-01-01T00….jsonl
     records = [record for record, name in zip(given.data, filters, strict=True) if name == export.question]
     if all(map(_is_generated, records)):
         _add_generated(export, records, member)
         return export
-    names = _names(records)
-    for record in records:
-        item, numbers = _document(record), _log_likelihoods(record)
+    offered = list(map(_options_of, records))
+    # The continuations name the options if all documents offer the same; otherwise their places do.
+    is_same = len(set(offered)) == 1 and len(set(offered[0])) == len(offered[0])
+    for record, options in zip(records, offered, strict=True):
+        item, numbers = _document(record), _log_likelihoods(record, len(options))
         shares = np.exp(numbers - numbers.max())
-        export.add(item, member, dict(zip(names or map(str, range(len(numbers))), shares / shares.sum(), strict=False)))
-        if (gold := _gold(record, numbers)) is not None:
-            export.know(item, names[gold] if names else gold)
+        names = options if is_same else tuple(map(str, range(len(options))))
+        export.add(item, member, dict(zip(names, shares / shares.sum(), strict=False)))
+        if (gold := _gold(record, options, numbers)) is not None:
+            export.know(item, names[gold])
     return export
 
 
@@ -80,28 +83,22 @@ def _add_generated(export: Export, records: list[dict[str, Any]], member: str) -
         export.note = "the targets are not written as the answers are, and are not read"
 
 
-def _model(path: Path) -> str:
-    """The folder of a file as the harness names it, as in `org__model/samples_arc_2024-01-01T00-00-00.jsonl`."""
-    is_named = re.fullmatch(r"samples_.+_\d{4}-\d\d-\d\dT.+", path.stem) is not None
-    return path.resolve().parent.name if is_named else stem_of(path)
-
-
 def _document(record: dict[str, Any]) -> str:
     """The number of the document, with its hash: files of two tasks share no items."""
     return f"{record['doc_id']}-{record['doc_hash'][:8]}" if "doc_hash" in record else str(record["doc_id"])
 
 
-def _continuations(record: dict[str, Any]) -> list[str]:
+def _options_of(record: dict[str, Any]) -> tuple[str, ...]:
     """The text of each option, without the unconditional ones that mutual information needs."""
     given = record["arguments"]
     parts = [tuple(own.values()) for own in given.values()] if isinstance(given, dict) else list(map(tuple, given))
-    texts = [str(continuation) for _, continuation, *_ in parts]
+    texts = tuple(str(continuation) for _, continuation, *_ in parts)
     half = len(texts) // 2
-    return texts[:half] if "acc_mutual_info" in record and texts[:half] == texts[half:] else texts
+    texts = texts[:half] if "acc_mutual_info" in record and texts[:half] == texts[half:] else texts
+    return tuple(map(str.strip, texts))
 
 
-def _log_likelihoods(record: dict[str, Any]) -> Any:
-    n_options = len(_continuations(record))
+def _log_likelihoods(record: dict[str, Any], n_options: int) -> Any:
     if n_options < 2:
         raise not_classes("one log-likelihood for each document, not one for each option")
     numbers = np.array([float(own[0]) for own in record["filtered_resps"][:n_options]])
@@ -110,19 +107,12 @@ def _log_likelihoods(record: dict[str, Any]) -> Any:
     return numbers
 
 
-def _names(records: list[dict[str, Any]]) -> list[str] | None:
-    """The continuations, if all documents offer the same; otherwise options are told by their places."""
-    offered = {tuple(text.strip() for text in _continuations(record)) for record in records}
-    first = next(iter(offered))
-    return list(first) if len(offered) == 1 and len(set(first)) == len(first) else None
-
-
-def _gold(record: dict[str, Any], numbers: Any) -> int | None:
+def _gold(record: dict[str, Any], options: tuple[str, ...], numbers: Any) -> int | None:
     """The place of the true option. The harness writes it, or the option's text; `acc` decides where both may be."""
-    target, texts = str(record["target"]), [text.strip() for text in _continuations(record)]
-    places = {int(target)} if target.isdecimal() and int(target) < len(texts) else set()
-    if texts.count(target.strip()) == 1:
-        places.add(texts.index(target.strip()))
+    target = str(record["target"])
+    places = {int(target)} if target.isdecimal() and int(target) < len(options) else set()
+    if options.count(target.strip()) == 1:
+        places.add(options.index(target.strip()))
     if len(places) > 1 and "acc" in record:
         is_right = float(record["acc"]) == 1
         places = {place for place in places if (place == int(np.argmax(numbers))) == is_right}
@@ -156,23 +146,25 @@ def inspect_ai(given: Given) -> Export:
     scorers = list(dict.fromkeys(name for sample in scored for name in sample["scores"]))
     if not scorers:
         raise InvalidPredictions("a log must have scored samples; it has none")
-    export, model = Export(asked(given, _questions(scored, scorers))), given.data["eval"]["model"]
-    if len(valid) < len(samples):
-        export.left_out["invalidated samples"] = len(samples) - len(valid)
-    if len(scored) < len(valid):
-        export.left_out["samples with an error or without scores"] = len(valid) - len(scored)
+    export = Export(asked(given, _questions(scored, scorers)))
+    export.left_out["invalidated samples"] = len(samples) - len(valid)
+    export.left_out["samples with an error or without scores"] = len(valid) - len(scored)
     if given.data["status"] != "success":
         export.note = f"the run ended as {given.data['status']!r}: samples may be missing"
-    if export.question != ANSWER:
+    if export.question == ANSWER:
+        _add_answers(export, scored, scorers[0], given.data["eval"]["model"])
+    else:
         _add_scores(export, scored, _judges(given.data, scorers), given.data)
-        return export
-    for sample in scored:
+    return export
+
+
+def _add_answers(export: Export, samples: list[dict[str, Any]], scorer: str, model: str) -> None:
+    for sample in samples:
         export.show(sample["id"], [_text(sample.get("input")), sample.get("choices")])
-        export.add(sample["id"], model, (sample["scores"][scorers[0]].get("answer") or "").strip() or None)
+        export.add(sample["id"], model, (sample["scores"][scorer].get("answer") or "").strip())
         targets = [sample["target"]] if isinstance(sample["target"], str) else sample["target"]
         if len(targets) == 1:
             export.know(sample["id"], targets[0].strip())
-    return export
 
 
 def _text(shown: Any) -> Any:
@@ -264,10 +256,8 @@ def openai_evals(given: Given) -> Export:
         "choice": [event for event in events if event["type"] == "metrics" and "choice" in event["data"]],
         ANSWER: [event for event in events if event["type"] == "match"],
     }
-    kinds = {kind: found for kind, found in kinds.items() if found}
-    if not kinds:
-        raise not_classes(f"events of the types {', '.join(sorted({event['type'] for event in events}))}")
-    chosen = asked(given, kinds)
+    types = ", ".join(sorted({event["type"] for event in events}))
+    chosen = asked(given, [kind for kind, found in kinds.items() if found], f"events of the types {types}")
     *judged, last = [str(name) for name in spec.get("completion_fns", [])] or [given.stem]
     prefix, export = f"{', '.join(judged)}/" if judged else "", Export(chosen)
     for event in kinds[chosen]:
@@ -275,7 +265,7 @@ def openai_evals(given: Given) -> Export:
             _add_match(export, event, ", ".join([*judged, last]))
         else:  # of a judge, the last of the models, on the others' answer
             said = event["data"]["choice"]
-            unless = "answers that name no choice" if said == NO_CHOICE else ""
+            unless = {NO_CHOICE: "answers that name no choice"}.get(said, "")
             export.add(f"{prefix}{event['sample_id']}", last, said, unless=unless)
     return export
 
@@ -324,7 +314,7 @@ def helm(given: Given) -> Export:
     if any("reference_index" in state for state in states):
         raise not_classes(f"the method {spec.get('method')!r}, which asks about each option by itself")
     criteria = [criterion for state in states for criterion, _, _ in _grades(state)]
-    export = Export(asked(given, [*criteria, *([] if criteria and given.question != ANSWER else [ANSWER])]))
+    export = Export(asked(given, criteria + [ANSWER] * (not criteria or given.question == ANSWER)))
     has_texts = len({frozenset(_options(state).values()) for state in states}) == 1
     if export.question == ANSWER:
         offered = [_options(state).values() if has_texts else _options(state) for state in states]
@@ -364,7 +354,7 @@ def _add_answer(export: Export, state: dict[str, Any], model: str, *, has_texts:
         export.know(item, options.get(letter, letter) if has_texts else letter)
     export.show(item, options)
     unless = "answers that name no option" if options and said not in options else ""
-    export.add(item, model, (options.get(said, said) if has_texts else said) or None, unless=unless)
+    export.add(item, model, options.get(said, said) if has_texts else said, unless=unless)
 
 
 def _grades(state: dict[str, Any]) -> Iterator[tuple[str, str, Any]]:

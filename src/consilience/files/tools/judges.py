@@ -10,8 +10,9 @@ from typing import Any
 from consilience.data.axes import short
 from consilience.data.names import NUMBER, is_missing
 from consilience.data.tables.told import UNNAMED
-from consilience.files.tools.export import Export, Given, Reader, asked, is_free, name_of, not_classes
+from consilience.files.tools.export import Export, Given, Reader, asked, is_free, name_of
 from consilience.system.errors import InvalidPredictions
+from consilience.system.tables import Table
 
 VERDICTS = frozenset({"pass", "fail"})
 
@@ -50,11 +51,10 @@ def promptfoo(given: Given) -> Export:
     if STATUS in results[0]:
         results = _of_table(results)
     whole = [own for own in results if own.get("failureReason") != ERROR and own.get("response") is not None]
-    export = Export(asked(given, _questions(whole, given.question)))
-    if export.question != OUTPUT:
-        export.classes = VERDICTS
-    if len(whole) < len(results):
-        export.left_out["results with an error"] = len(results) - len(whole)
+    nothing = "free text as outputs, and no criterion that several judges grade"
+    export = Export(asked(given, _questions(whole, given.question), nothing))
+    export.classes = frozenset() if export.question == OUTPUT else VERDICTS
+    export.left_out["results with an error"] = len(results) - len(whole)
     # A column of results is a provider with a prompt; the prompt tells the columns of one provider apart.
     columns = {(_provider(result), result["promptIdx"]) for result in results}
     is_one_each = len(columns) == len({provider for provider, _ in columns})
@@ -62,12 +62,8 @@ def promptfoo(given: Given) -> Export:
         member = _provider(result) if is_one_each else f"{_provider(result)}/prompt {result['promptIdx']}"
         if export.question == OUTPUT:
             _add_output(export, result, member)
-            continue
-        for grade in _grades(result):
-            if _criterion(grade) == export.question:
-                said = "pass" if grade["pass"] else "fail"
-                unless = "grades with an error" if (grade.get("metadata") or {}).get("graderError") else ""
-                export.add(f"{member}/{result['testIdx']}", _judge(grade), said, unless=unless)
+        else:
+            _add_grades(export, result, member)
     return export
 
 
@@ -77,11 +73,8 @@ def _questions(results: list[dict[str, Any]], wanted: str | None) -> list[str]:
     judges: dict[str, set[str]] = {}
     for grade in (grade for result in results for grade in _grades(result)):
         judges.setdefault(_criterion(grade), set()).add(_judge(grade))
-    questions = [OUTPUT] * (bool(outputs) and not is_free(outputs))
-    questions += [name for name, own in judges.items() if len(own) > 1 or name == wanted]
-    if not questions:
-        raise not_classes("free text as outputs, and no criterion that several judges grade")
-    return questions
+    criteria = [name for name, own in judges.items() if len(own) > 1 or name == wanted]
+    return [OUTPUT, *criteria] if outputs and not is_free(outputs) else criteria
 
 
 def _of_table(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -128,6 +121,14 @@ def _add_output(export: Export, result: dict[str, Any], member: str) -> None:
         value = check.get("value")
         if check.get("type") == "equals" and isinstance(value, str) and "{{" not in value:
             export.know(result["testIdx"], value.strip())
+
+
+def _add_grades(export: Export, result: dict[str, Any], member: str) -> None:
+    for grade in _grades(result):
+        if _criterion(grade) == export.question:
+            unless = "grades with an error" if (grade.get("metadata") or {}).get("graderError") else ""
+            said = "pass" if grade["pass"] else "fail"
+            export.add(f"{member}/{result['testIdx']}", _judge(grade), said, unless=unless)
 
 
 def _grades(result: dict[str, Any]) -> list[dict[str, Any]]:
@@ -221,8 +222,8 @@ def reward_bench(given: Given) -> Export:
     export, member = Export(classes=frozenset("AB")), given.stem.removesuffix("_outputs")
     records = given.data
     if isinstance(records, dict):  # columns, beside what is said of the whole run
-        member, columns = records["model"], {name: own for name, own in records.items() if isinstance(own, list)}
-        records = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+        member = records["model"]
+        records = Table({name: own for name, own in records.items() if isinstance(own, list)}).rows()
     for place, record in enumerate(records):
         chosen, rejected = _differing(_message(record["text_chosen"]), _message(record["text_rejected"]))
         true, other = ("A", "B") if chosen < rejected else ("B", "A")
@@ -275,19 +276,18 @@ def deepeval(given: Given) -> Export:
     """
     run = given.data.get("testRunData", given.data)
     cases = [*run["testCases"], *run.get("conversationalTestCases", [])]
-    found = [own for case in cases for own in case.get("metricsData") or []]
+    found = [(case, own) for case in cases for own in case.get("metricsData") or []]
     if not found:
         raise InvalidPredictions("a test run must have cases with metrics; it has none")
-    export = Export(asked(given, [own["name"] for own in found]), classes=VERDICTS)
+    export = Export(asked(given, [own["name"] for _, own in found]), classes=VERDICTS)
     names = Counter(case["name"] for case in cases)
-    for case in cases:
+    for case, own in found:
         item = str(case["name"]) if names[case["name"]] == 1 else f"{case['name']}/{case['order']}"
         export.show(item, [case.get("input"), case.get("actualOutput")])
-        for own in case.get("metricsData") or []:
-            if own["name"] == export.question:
-                said, is_broken = own.get("success"), own.get("error") or own.get("success") is None
-                judge, unless = str(own.get("evaluationModel") or given.stem), "metrics that broke" if is_broken else ""
-                export.add(item, judge, "pass" if said else "fail", unless=unless)
+        if own["name"] == export.question:
+            unless = "metrics that broke" if own.get("error") or own.get("success") is None else ""
+            said = "pass" if own.get("success") else "fail"
+            export.add(item, str(own.get("evaluationModel") or given.stem), said, unless=unless)
     return export
 
 
@@ -317,12 +317,11 @@ def ragas(given: Given) -> Export:
     )
     verdicts = {name: [_verdict(record.get(name)) for record in given.data] for name in names}
     discrete = [name for name, own in verdicts.items() if not any(isinstance(value, float) for value in own)]
-    if not discrete:
-        raise not_classes(f"scores, which are no classes, in {', '.join(names) or 'no column'}")
-    export = Export(asked(given, discrete), rows=[f"{own['user_input']} → {own['response']}" for own in given.data])
+    question = asked(given, discrete, f"scores, which are no classes, in {', '.join(names) or 'no column'}")
+    export = Export(question, rows=[f"{own['user_input']} → {own['response']}" for own in given.data])
     if repeated := [item for item, n in Counter(export.rows).items() if n > 1]:
         raise ValueError(f"it judges {short(repeated[0])} twice, and does not say who is which judge")
-    for item, verdict in zip(export.rows, verdicts[export.question or ""], strict=True):
+    for item, verdict in zip(export.rows, verdicts[question], strict=True):
         export.add(item, given.stem, verdict)
     return export
 

@@ -1,34 +1,121 @@
-"""Answers in the forms that tools import: Label Studio, Argilla, Prodigy, and a folder for `datasets.load_dataset`.
+"""Answers back: into the table that was read, or in the form that a tool imports.
 
-With them goes what the tool's own file, or the table that was read, says of each item beside the answers.
+The tools are Label Studio, Argilla and Prodigy; `datasets.load_dataset` reads a folder. With the answers goes what the
+tool's own file, or the table that was read, says of each item beside them.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, NamedTuple
+from pathlib import Path
+from typing import IO, Any, NamedTuple
 
 import numpy as np
 
 from consilience.data.axes import some
 from consilience.data.names import text_of
-from consilience.files.back.appending import item_places, write_json
-from consilience.files.contents import TABLE_FORMATS, as_records, read_contents, read_json, split_source, suffix_of
-from consilience.files.recognition import understood_table
-from consilience.files.tools import reader_of
+from consilience.data.tables.layouts import Understood
+from consilience.data.tables.told import FUSED, Told
+from consilience.files.contents import TABLE_FORMATS, read_contents, read_json, split_source, suffix_of
+from consilience.files.delimited import raw_rows
+from consilience.files.recognition import recognised
 from consilience.files.tools.annotation import OF_ROW, VALUES
 from consilience.files.tools.export import name_of
-from consilience.files.writing import check_posterior_path
+from consilience.files.writing import check_posterior_path, with_quote, write_frame, write_json, write_text
+from consilience.system.arrays import IntArray
 from consilience.system.atomic import check_writable, whole_file
-from consilience.system.errors import InvalidPredictions
+from consilience.system.errors import InvalidPredictions, polars
+from consilience.system.tables import Table
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
-    from pathlib import Path
+# ---- into the table that was read: answers as further columns; its own cells stay as they are -----------------
 
-    from consilience.data.tables.layouts import Understood
-    from consilience.data.tables.told import Told
-    from consilience.system.tables import Table
+PREFIX = "fused_"  # stands before the names of the new columns where the table has one of them already
+New = dict[str, list[Any]]  # the new columns, with a value for each row of the table
+
+
+def check_appendable(path: Path, sources: Sequence[str]) -> None:
+    """Raise if the files are not one table, or the path is of another format; called before any work is done."""
+    if len(sources) != 1 or (suffix := suffix_of(split_source(sources[0])[0])) not in APPENDERS:
+        raise InvalidPredictions(f"--append takes one table of {' '.join(APPENDERS)}; got {', '.join(sources)}")
+    check_writable(path, (suffix,))
+
+
+def write_appended(path: Path, source: str, told: Told, answers: Table, *, logits: bool = False) -> None:
+    """Write the table in `source` again, with the answer to its item in each row."""
+    contents, items = read_contents(source, told), answers["item"]
+    if contents.table is not None:
+        places = _item_places(recognised(contents, source, told, logits=logits), items)
+    elif contents.export is not None and contents.export.rows:
+        places = _places(contents.export.rows, items)
+    else:
+        raise InvalidPredictions(
+            f"--append takes a table with an item in each row; {source} is a tool's own: write a table of answers "
+            "with -o, or what a tool takes with --to"
+        )
+    values = {name: [None if place < 0 else answers[name][place] for place in places.tolist()] for name in FUSED}
+    with whole_file(path) as file:
+        APPENDERS[suffix_of(contents.path)](file, contents.path, values)
+
+
+def _item_places(understood: Understood, items: Sequence[Any]) -> IntArray:
+    """The place of each row's item among all items; -1 where nothing was read of a row."""
+    if understood.items is None:
+        return np.arange(understood.predictions.n_items)
+    return _places(understood.items.rows(), items)
+
+
+def _places(names: Sequence[Any], items: Sequence[Any]) -> IntArray:
+    by_name = {text_of(item): place for place, item in enumerate(items)}
+    return np.array([-1 if name is None else by_name.get(text_of(name), -1) for name in names], dtype=np.intp)
+
+
+def _named(new: New, taken: Sequence[str], n_rows: int, path: Path) -> New:
+    """The new columns, as long as the table, under names that it does not have."""
+    if any(len(values) != n_rows for values in new.values()):
+        raise InvalidPredictions(f"--append takes a table with an item in each row; {path} has several in one")
+    prefix = PREFIX if set(new) & set(taken) else ""
+    if clash := {f"{prefix}{name}" for name in new} & set(taken):
+        raise InvalidPredictions(f"--append must add new columns; {path} has {min(clash)!r} already")
+    return {f"{prefix}{name}": values for name, values in new.items()}
+
+
+def _append_text(file: IO[bytes], path: Path, new: New) -> None:
+    delimiter = "\t" if suffix_of(path) == ".tsv" else ","
+    header, *rows = raw_rows(path, delimiter)
+    added = _named(new, header, len(rows), path)
+    full = (row + [""] * (len(header) - len(row)) for row in rows)  # a row may end early
+    values = ([with_quote(cell) if cell != "" else None for cell in row] for row in zip(*added.values(), strict=True))
+    table = (cells + own for cells, own in zip(full, values, strict=True))
+    write_text(file, [[*header, *added], *table], delimiter)
+
+
+def _append_parquet(file: IO[bytes], path: Path, new: New) -> None:
+    pl = polars()
+    frame = pl.read_parquet(path, glob=False)
+    write_frame(file, frame.with_columns(pl.DataFrame(_named(new, frame.columns, frame.height, path), strict=False)))
+
+
+def _append_records(file: IO[bytes], path: Path, new: New) -> None:
+    given = read_json(path)
+    if not isinstance(given, list) or not all(isinstance(record, dict) for record in given):
+        raise InvalidPredictions(f"--append takes a list of records; {path} has another form")
+    added = _named(new, [key for record in given for key in record], len(given), path)
+    rows = zip(*added.values(), strict=True)
+    records = [record | dict(zip(added, row, strict=True)) for record, row in zip(given, rows, strict=True)]
+    write_json(file, records, by_line=suffix_of(path) != ".json")
+
+
+APPENDERS: dict[str, Callable[[IO[bytes], Path, New], None]] = {
+    ".csv": _append_text,
+    ".tsv": _append_text,
+    ".parquet": _append_parquet,
+    ".jsonl": _append_records,
+    ".ndjson": _append_records,
+    ".json": _append_records,
+}
+
+# ---- in the form that a tool imports --------------------------------------------------------------------------
 
 PRODIGY, DATASETS = "prodigy", "datasets"
 FILE = "train.parquet"  # one split, with a row for each item
@@ -192,15 +279,11 @@ def write_back(path: Path, tool: str, own: Returned) -> None:
 
 def _check_folder(path: Path) -> None:
     """Raise if the folder cannot be made, or holds other files, which would be loaded too."""
-    if not path.exists():
-        check_posterior_path(path.with_name(FILE))  # beside it: the folder is not there yet
-        return
-    if not path.is_dir():
+    if path.exists() and not path.is_dir():
         raise NotADirectoryError(f"--to datasets writes a folder; {path} is a file")
-    others = sorted(own.name for own in path.iterdir() if own.name != FILE)
-    if others:
+    if others := sorted(own.name for own in path.glob("*") if own.name != FILE):
         raise FileExistsError(f"the folder must be new, or hold {FILE} alone; {path} holds {others[0]!r}")
-    check_posterior_path(path / FILE)
+    check_posterior_path(path / FILE if path.exists() else path.with_name(FILE))  # beside it if it is not there yet
 
 
 @contextmanager
@@ -229,29 +312,28 @@ def facts_of(sources: Sequence[str], told: Told, items: Sequence[Any], *, logits
     nothing = Facts([{} for _ in items], [None] * len(items))
     if len(sources) > 1 or suffixes[0] not in TABLE_FORMATS:
         return nothing
-    understood = understood_table(sources[0], told, logits=logits)
-    return nothing if understood is None else _of_table(understood, items)
+    contents = read_contents(sources[0], told)
+    if contents.table is None:
+        return nothing
+    return _of_table(recognised(contents, sources[0], told, logits=logits), items)
 
 
 def _of_tool(sources: Sequence[str], told: Told, items: Sequence[Any]) -> Facts | None:
     """The records of one tool; None if none that is known wrote all files."""
     found: dict[str, Mapping[str, Any]] = {}
-    tools, question = set(), None
+    tools, question, inside = set[str | None](), None, None
     for source in sources:
-        path, _ = split_source(source)
-        given = as_records(read_json(path, by_line=suffix_of(path) != ".json"))
-        reader = reader_of(given, told)
-        tools.add(None if reader is None else reader.name)
-        if reader is None or reader.name not in RECORDS or len(tools) > 1:
+        contents = read_contents(source, told)
+        tools.add(contents.tool)
+        if contents.export is None or contents.tool not in RECORDS or len(tools) > 1:
             return None
-        export = read_contents(source, told).export
-        question = None if export is None else export.question
+        question, given = contents.export.question, contents.given
+        key, inside = RECORDS[contents.tool]
         for record in given if isinstance(given, list) else [given]:
-            found.setdefault(name_of(record[RECORDS[reader.name][0]]), record)
-    (tool,) = tools
+            found.setdefault(name_of(record[key]), record)
     records = [found.get(text_of(item)) for item in items]
-    fields = [_fields(own or {}, RECORDS[str(tool)][1]) for own in records]
-    return Facts(fields, records, tool, question, "id")
+    fields = [_fields(own or {}, inside) for own in records]
+    return Facts(fields, records, tools.pop(), question, "id")
 
 
 def _fields(record: Mapping[str, Any], inside: str | None) -> dict[str, Any]:
@@ -263,7 +345,7 @@ def _fields(record: Mapping[str, Any], inside: str | None) -> dict[str, Any]:
 
 def _of_table(understood: Understood, items: Sequence[Any]) -> Facts:
     """The columns of a table that were not read and say the same in all rows of an item, and what names the items."""
-    places = item_places(understood, items)
+    places = _item_places(understood, items)
     rows = np.flatnonzero(places >= 0)
     first = np.zeros(len(items), dtype=np.intp)
     first[places[rows[::-1]]] = rows[::-1]
