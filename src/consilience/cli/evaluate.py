@@ -9,7 +9,7 @@ import typer
 
 from consilience.cli import screen
 from consilience.cli.inputs import checked_labels
-from consilience.cli.options import Json, with_layout
+from consilience.cli.options import Json
 from consilience.data.labels import known_labels, named
 from consilience.data.tables.told import Told
 from consilience.files import read_posterior
@@ -20,15 +20,13 @@ FAILED = 1  # the exit code of a gate that is not passed; bad input has 2, so th
 SHARE = "coverage"  # that of the labelled items that have an answer that is sure enough
 
 
-@with_layout
 def command(
     posterior: Annotated[str, typer.Argument(metavar="FILE", help="A posterior, such as `aggregate -o` writes.")],
-    labels: Annotated[str, typer.Option("--labels", help="True labels; -1 or empty where unknown.")],
+    labels: Annotated[str, typer.Option(help="True labels; -1 or empty where unknown.")],
     *,
     at_confidence: Annotated[
         float | None,
         typer.Option(
-            "--at-confidence",
             min=0,
             max=1,
             help="Score only answers at least so sure; **coverage** is the share of the labelled items that they are.",
@@ -36,11 +34,11 @@ def command(
     ] = None,
     fail_under: Annotated[
         list[str] | None,
-        typer.Option("--fail-under", help="Exit with code 1 if a score is less, as accuracy=.85. Repeatable."),
+        typer.Option(help="Exit with code 1 if a score is less, as accuracy=.85. Repeatable."),
     ] = None,
     fail_over: Annotated[
         list[str] | None,
-        typer.Option("--fail-over", help="Exit with code 1 if a score is more, as nll=.4 or ece=.05. Repeatable."),
+        typer.Option(help="Exit with code 1 if a score is more, as nll=.4 or ece=.05. Repeatable."),
     ] = None,
     json: Json = False,
     told: Told,

@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 import math
 import re
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from itertools import zip_longest
+from typing import Any
 
-import numpy as np
 import rich.box
 import rich.table
 from rich import markup
@@ -19,11 +20,9 @@ from consilience.insight.accuracy.estimates import AccuracyEstimate
 from consilience.insight.analysis import FEWEST_ANSWERS
 from consilience.metrics.ratings import RATINGS
 from consilience.metrics.scores import METRICS
+from consilience.report.items import as_json
 from consilience.report.panel import MOST_ON_CARD
 from consilience.system.tables import Table
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 out = Console(highlight=False, emoji=False)
 err = Console(stderr=True, highlight=False, emoji=False)
@@ -106,29 +105,17 @@ def waiting(what: str) -> Iterator[None]:
         err.show_cursor()  # also if Ctrl-C comes while the spinner hides it
 
 
-def print_text(text: str) -> None:
+def print_text(*texts: str) -> None:
     """Print lines of text without markup."""
-    for line in text.split("\n"):
+    for line in "\n".join(texts).split("\n") if texts else ():
         out.print(visible(line), markup=False)
 
 
 def print_json(value: Any) -> None:
     """Print one JSON document to standard output. NaN becomes null, because JSON has no NaN."""
-    text = json.dumps(_plain(value), ensure_ascii=False, indent=1)
+    text = json.dumps(as_json(value), ensure_ascii=False, indent=1)
     for line in text.split("\n"):  # json.dumps has escaped the ASCII control characters
         print(CONTROL.sub(lambda found: f"\\u{ord(found[0]):04x}", line))  # noqa: T201 - the console would wrap it
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {str(key): _plain(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(item) for item in value]
-    if isinstance(value, np.generic):
-        value = value.item()
-    if isinstance(value, float) and not math.isfinite(value):
-        return None
-    return value if isinstance(value, str | int | float | bool | None) else str(value)
 
 
 def print_note(text: str) -> None:
@@ -136,10 +123,10 @@ def print_note(text: str) -> None:
     out.print(f"[dim]{escape(text)}[/dim]")
 
 
-def print_found(found: list[str], examples: list[Table | None]) -> None:
+def print_found(found: list[str], examples: Sequence[Table | None] = ()) -> None:
     """Print how the files were understood, with some rows of each kind of table."""
     shown = set()
-    for line, example in zip(found, examples, strict=True):
+    for line, example in zip_longest(found, examples):
         err.print(f"[dim]{escape(line)}[/dim]")
         if example is not None and (kind := tuple(example.columns)) not in shown:
             shown.add(kind)

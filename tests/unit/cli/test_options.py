@@ -7,7 +7,7 @@ from typer.main import get_command
 
 from consilience.cli.app import app
 from consilience.cli.inputs import method_names
-from consilience.cli.options import MethodOption, with_layout
+from consilience.cli.options import Given, MethodOption, with_options
 from consilience.data.tables.told import Told
 
 NAMES = ["item_column", "member_column", "label_column", "classes", "ordered", "items", "normalize", "positive"]
@@ -33,20 +33,20 @@ def test_shared_options_have_one_meaning():
 
 
 def test_options_stand_in_the_place_of_the_parameter():
-    @with_layout
-    def command(files, *, told, json=False):
+    @with_options
+    def command(*, item, given: Given, json=False):
         """Say something."""
 
-    assert list(signature(command).parameters) == ["files", "json", *NAMES]
+    assert list(signature(command).parameters) == ["item", "files", *NAMES, "logits", "json"]
     assert command.__doc__ == "Say something."
 
 
 def test_the_command_gets_the_columns():
     heard = {}
 
-    @with_layout
-    def command(files, *, told):
-        heard.update(files=files, told=told)
+    @with_options
+    def command(*, json, given: Given):
+        heard.update(given._asdict())
 
     given = dict.fromkeys(NAMES) | {
         "item_column": "q",
@@ -55,10 +55,12 @@ def test_the_command_gets_the_columns():
         "normalize": True,
         "ordered": True,
     }
-    command(files=["a.csv"], **dict.fromkeys(NAMES) | given)
+    command(files=["a.csv"], logits=True, json=True, **given)
     assert heard == {
         "files": ["a.csv"],
         "told": Told("q", None, "said", ("a", "b,c"), None, normalize=True, ordered=True),
+        "logits": True,
+        "quiet": True,
     }
 
 
