@@ -1,9 +1,6 @@
 """`consilience aggregate`."""
 
 from pathlib import Path
-from typing import Annotated
-
-from typer import Option
 
 from consilience.cli import lake, screen
 from consilience.cli.inputs import Given
@@ -21,21 +18,12 @@ def command(
     fit: Fit,
     labels: Labels = None,
     back: Back,
-    save: Annotated[Path | None, Option(help="Where the fitted model goes, for `--model` and `export`.")] = None,
-    report: Annotated[Path | None, Option(help="Where an HTML report goes.")] = None,
+    save: Path | None = None,
+    report: Path | None = None,
     title: Title = None,
     json: Json = False,
-    posterior: Annotated[
-        bool, Option("--posterior", help="With a folder as output: a column for the probability of each class.")
-    ] = False,
-    skip_bad: Annotated[
-        bool,
-        Option(
-            "--skip-bad",
-            help="With a folder as output: leave out, and count, partitions that cannot be read or have other columns, "
-            "answers that an earlier partition has, and items without an answer.",
-        ),
-    ] = False,
+    posterior: bool = False,
+    skip_bad: bool = False,
     given: Given,
 ) -> None:
     """Fuse predictions: who can be trusted on what, where members disagree, what changed against averaging.
@@ -45,6 +33,13 @@ def command(
     Data larger than memory: `consilience aggregate 'votes/*.parquet' -o fused/`. If the output is a folder, each FILE
     is a data set: a file, a folder, a pattern in quotes or an address such as s3://bucket/votes/*.parquet, of .parquet,
     .csv, .tsv or .jsonl files with a column of items. A command that was stopped goes on where it was.
+
+    Options:
+    save: Where the fitted model goes, for `--model` and `export`.
+    report: Where an HTML report goes.
+    posterior: With a folder as output: a column for the probability of each class.
+    skip_bad: With a folder as output: leave out, and count, partitions that cannot be read or have other columns,
+        answers that an earlier partition has, and items without an answer.
     """
     fit.check()
     if back.to is None and lake.is_folder(back.output):

@@ -74,18 +74,14 @@ app = typer.Typer(
 )
 
 
-def _version(*, is_asked: bool) -> None:
+def _version(is_asked: bool) -> None:
     if is_asked:
         typer.echo(f"consilience {consilience.__version__}")
         raise typer.Exit
 
 
 @app.callback()
-def _common(
-    _: Annotated[
-        bool, typer.Option("--version", callback=lambda asked: _version(is_asked=asked), is_eager=True)
-    ] = False,
-) -> None:
+def _common(_: Annotated[bool, typer.Option("--version", callback=_version, is_eager=True)] = False) -> None:
     pass
 
 

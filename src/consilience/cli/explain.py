@@ -1,24 +1,18 @@
 """`consilience explain`."""
 
-from typing import Annotated
-
-from typer import Option
-
 from consilience.cli import screen
 from consilience.cli.inputs import Given
 from consilience.cli.options import Fit, Json
 from consilience.insight.explanation import explain
 
 
-def command(
-    *,
-    item: Annotated[str, Option(help="The item's name, or its number where items have no names.")],
-    against: Annotated[str | None, Option(help="The class to compare the answer with; the second by default.")] = None,
-    fit: Fit,
-    json: Json = False,
-    given: Given,
-) -> None:
-    """Say why an item got its answer: what each member said, and what tipped it."""
+def command(*, item: str, against: str | None = None, fit: Fit, json: Json = False, given: Given) -> None:
+    """Say why an item got its answer: what each member said, and what tipped it.
+
+    Options:
+    item: The item's name, or its number where items have no names.
+    against: The class to compare the answer with; the second by default.
+    """
     fit.check()
     predictions = given.with_classes_of(fit.model).predictions()
     known = given.labels(fit.known, predictions)

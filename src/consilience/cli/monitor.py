@@ -1,13 +1,11 @@
 """`consilience monitor`."""
 
 from pathlib import Path
-from typing import Annotated, Any
-
-from typer import Option
+from typing import Any
 
 from consilience.cli import screen
 from consilience.cli.inputs import Given
-from consilience.cli.options import Json, Labels, SharesOption
+from consilience.cli.options import Json, Labels, Shares
 from consilience.cli.outputs import check_outputs
 from consilience.insight.monitoring.monitor import monitor
 from consilience.system.tables import Table
@@ -15,21 +13,12 @@ from consilience.system.tables import Table
 
 def command(
     *,
-    window: Annotated[
-        int | None,
-        Option(
-            "--window",
-            "-w",
-            help="Cut the predictions into windows of so many items, in their order: that of the rows, or, in tables "
-            "with a row for each answer, that of each item's first row (items called 0, 1, 2, … come in that order). "
-            "Without it, each file is a batch of all members, and a window.",
-        ),
-    ] = None,
-    reference: Annotated[str | None, Option(help="Predictions from before; the first 5 windows by default.")] = None,
-    false_alarms: Annotated[float, Option(help="The share of windows without any change that may be alarms.")] = 0.01,
+    window: int | None = None,
+    reference: str | None = None,
+    false_alarms: float = 0.01,
     labels: Labels = None,
-    class_shares: SharesOption = None,
-    report: Annotated[Path | None, Option(help="Where an HTML page goes.")] = None,
+    class_shares: Shares = None,
+    report: Path | None = None,
     json: Json = False,
     given: Given,
 ) -> None:
@@ -37,6 +26,14 @@ def command(
 
     `consilience monitor vit.npy resnet.npy --window 500 --report stream.html`, or a file for each batch: `consilience
     monitor monday.npz tuesday.npz … --reference last-month.npz`
+
+    Options:
+    window, -w: Cut the predictions into windows of so many items, in their order: that of the rows, or, in tables with
+        a row for each answer, that of each item's first row (items called 0, 1, 2, … come in that order). Without it,
+        each file is a batch of all members, and a window.
+    reference: Predictions from before; the first 5 windows by default.
+    false_alarms: The share of windows without any change that may be alarms.
+    report: Where an HTML page goes.
     """
     check_outputs([(report, ".html")], [*given.sources, labels, reference, class_shares])
     if window is None and labels is not None:

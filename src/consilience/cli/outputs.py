@@ -22,6 +22,8 @@ from consilience.insight.answers import answers_under
 from consilience.system.atomic import check_writable
 from consilience.system.tables import Table
 
+Share = Annotated[float | None, Option(min=0, max=1)]
+
 
 def check_outputs(outputs: Sequence[tuple[Path | None, str | None]], inputs: Sequence[str | Path | None] = ()) -> None:
     """Raise if an output cannot be written with its suffix, or is the file of another one or of an input.
@@ -49,42 +51,25 @@ def write_page(path: Path, analysis: Analysis, title: str | None = None) -> None
 
 
 class Back(NamedTuple):
-    """The options that say where the answers go, and in which form."""
+    """Where the answers go, and in which form.
 
-    output: Annotated[
-        Path | None,
-        Option(
-            "--output",
-            "-o",
-            readable=False,
-            help="Where the answers go: .csv .jsonl .parquet .npz .npy .safetensors; or a folder, for data sets.",
-        ),
-    ] = None
-    append: Annotated[
-        bool,
-        Option(
-            "--append",
-            help="Write the table that was read again, with the columns answer, confidence, n_answers, agreement and "
-            "review in each row.",
-        ),
-    ] = False
-    to: Annotated[
-        str | None,
-        Option(
-            help="Write what a tool imports: **label-studio** (predictions, .json), **argilla** (suggestions, .json), "
-            "**prodigy** (a queue of the items to review, .jsonl), **datasets** (a folder for load_dataset).",
-        ),
-    ] = None
-    to_question: Annotated[
-        str | None, Option(help="The tool's question that is answered, if not that of the tool's file.")
-    ] = None
-    to_field: Annotated[
-        str | None, Option(help="The tool's field that shows an item: its column of that name, else its name.")
-    ] = None
-    review_share: Annotated[
-        float | None,
-        Option(min=0, max=1, help="Name at most this share of the items for review, the least sure ones."),
-    ] = None
+    Options:
+    output, -o: Where the answers go: .csv .jsonl .parquet .npz .npy .safetensors; or a folder, for data sets.
+    append: Write the table that was read again, with the columns answer, confidence, n_answers, agreement and review
+        in each row.
+    to: Write what a tool imports: **label-studio** (predictions, .json), **argilla** (suggestions, .json), **prodigy**
+        (a queue of the items to review, .jsonl), **datasets** (a folder for load_dataset).
+    to_question: The tool's question that is answered, if not that of the tool's file.
+    to_field: The tool's field that shows an item: its column of that name, else its name.
+    review_share: Name at most this share of the items for review, the least sure ones.
+    """
+
+    output: Path | None = None
+    append: bool = False
+    to: str | None = None
+    to_question: str | None = None
+    to_field: str | None = None
+    review_share: Share = None
 
     @property
     def names_reviews(self) -> bool:

@@ -1,9 +1,6 @@
 """`consilience report`."""
 
 from pathlib import Path
-from typing import Annotated
-
-from typer import Option
 
 from consilience.cli import screen
 from consilience.cli.inputs import Given
@@ -12,14 +9,13 @@ from consilience.cli.outputs import check_outputs, write_page
 
 
 def command(
-    *,
-    output: Annotated[Path, Option("--output", "-o", help="Where the page goes.")] = Path("report.html"),
-    fit: Fit,
-    labels: Labels = None,
-    title: Title = None,
-    given: Given,
+    *, output: Path = Path("report.html"), fit: Fit, labels: Labels = None, title: Title = None, given: Given
 ) -> None:
-    """Write a page to look at: one HTML file that needs no network."""
+    """Write a page to look at: one HTML file that needs no network.
+
+    Options:
+    output, -o: Where the page goes.
+    """
     check_outputs([(output, ".html")], [*given.sources, labels, *fit.files])
     write_page(output, given.analysed(fit, labels), title)
     screen.print_text(f"Wrote {output}")

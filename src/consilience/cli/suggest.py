@@ -8,7 +8,7 @@ from typer import Option
 
 from consilience.cli import screen
 from consilience.cli.inputs import DEFAULT, Given
-from consilience.cli.options import Fit, Json, MethodOption, MethodOptions, SharesOption
+from consilience.cli.options import Fit, Json, Method, MethodOptions, Shares
 from consilience.cli.outputs import check_outputs
 from consilience.data.labels import known_labels
 from consilience.data.predictions import Predictions
@@ -19,17 +19,13 @@ from consilience.system.tables import Table
 
 def command(
     *,
-    number: Annotated[int, Option("--number", "-n", help="How many items.", min=1)] = 20,
-    known: Annotated[
-        str | None, Option(help="Labels known already, such as those filled in where `suggest -o` left room.")
-    ] = None,
-    output: Annotated[
-        Path | None, Option("--output", "-o", help="A .csv file to fill in: known labels first, then items without.")
-    ] = None,
-    method: MethodOption = DEFAULT,
+    number: Annotated[int, Option(min=1)] = 20,
+    known: str | None = None,
+    output: Path | None = None,
+    method: Method = DEFAULT,
     option: MethodOptions = None,
-    class_shares: SharesOption = None,
-    seed: Annotated[int, Option(help="Another one suggests other items.", min=0)] = 0,
+    class_shares: Shares = None,
+    seed: Annotated[int, Option(min=0)] = 0,
     json: Json = False,
     given: Given,
 ) -> None:
@@ -37,6 +33,12 @@ def command(
 
     `consilience suggest vit.npy resnet.npy -n 20 -o labels.csv`, fill in the column `label`, then `consilience
     aggregate vit.npy resnet.npy --known labels.csv`. With `--known labels.csv -o labels.csv` the file grows.
+
+    Options:
+    number, -n: How many items.
+    known: Labels known already, such as those filled in where `suggest -o` left room.
+    output, -o: A .csv file to fill in: known labels first, then items without.
+    seed: Another one suggests other items.
     """
     fit = Fit(method, option, class_shares)
     check_outputs([(output, ".csv")], [*given.sources, *fit.files])  # not --known, which may grow

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from consilience.cli.screen import on_command_line
 from consilience.data.labels import named
+from consilience.data.predictions import Predictions
+from consilience.insight.agreement import PanelAgreement
+from consilience.insight.analysis import Analysis
+from consilience.insight.explanation import Explanation
 from consilience.insight.verdict import Change
 from consilience.metrics.scores import evaluate
-
-if TYPE_CHECKING:
-    from consilience.data.predictions import Predictions
-    from consilience.insight.agreement import PanelAgreement
-    from consilience.insight.analysis import Analysis
-    from consilience.insight.explanation import Explanation
-    from consilience.system.arrays import FloatArray, IntArray
+from consilience.system.arrays import FloatArray, IntArray
 
 MOST_CHANGED, MOST_PAIRS = 10, 5
 """How many changed items are listed, and how many pairs of members that agree least, and most."""

@@ -1,21 +1,22 @@
 """Options that several commands share read alike in all of them; tables name their columns by options."""
 
 from inspect import signature
+from typing import get_args
 
 import typer
 from typer.main import get_command
 
 from consilience.cli.app import app
 from consilience.cli.inputs import method_names
-from consilience.cli.options import Given, MethodOption, with_options
+from consilience.cli.options import Given, Method, with_options
 from consilience.data.tables.told import Told
 
 NAMES = ["item_column", "member_column", "label_column", "classes", "ordered", "items", "normalize", "positive"]
-NAMES += ["format_", "question"]
+NAMES += ["from_", "question"]
 
 
 def test_help_names_every_method():
-    (option,) = MethodOption.__metadata__
+    (option,) = Method.__metadata__
     assert isinstance(option, typer.models.OptionInfo)
     assert option.help == f"One of {', '.join(method_names())}."
 
@@ -32,13 +33,36 @@ def test_shared_options_have_one_meaning():
     assert len(helps) == 7 and all(len(texts) == 1 for texts in helps.values())
 
 
+def test_every_option_has_help():
+    group = get_command(app)
+    for command in (group.get_command(None, name) for name in group.commands):
+        assert "Options:" not in command.help
+        assert all(option.help for option in command.params), command.name
+
+
+def test_help_and_flags_are_those_of_the_docstring():
+    @with_options
+    def command(*, least: float | None = None, is_new: bool = False):
+        """Say something.
+
+        Options:
+        least, -l, --at-least: The least that
+            is said.
+        is_new: Whether it is new.
+        """
+
+    (least, _), (is_new, _) = (get_args(own.annotation)[::-1] for own in signature(command).parameters.values())
+    assert (least.param_decls, least.help) == (("--least", "-l", "--at-least"), "The least that is said.")
+    assert (is_new.param_decls, is_new.help) == (("--is-new",), "Whether it is new.")
+    assert command.__doc__ == "Say something."
+
+
 def test_options_stand_in_the_place_of_the_parameter():
     @with_options
     def command(*, item, given: Given, json=False):
-        """Say something."""
+        """Take something."""
 
     assert list(signature(command).parameters) == ["item", "files", *NAMES, "logits", "json"]
-    assert command.__doc__ == "Say something."
 
 
 def test_the_command_gets_the_columns():
