@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from itertools import zip_longest
 from typing import Any, NamedTuple
 
@@ -77,13 +77,13 @@ class ItemAnswers(NamedTuple):
         return curve_of(self.confidence, self.is_right).n_items
 
 
-def answers_to(parts: Iterable[Array], truth: IntArray) -> ItemAnswers:
-    """The verdicts of rows (items, classes) that come in parts; `truth` has one entry per row."""
-    read, start = [], 0
-    for rows in parts:
-        stop = start + len(rows)
-        read.append(_read(to_numpy(rows).astype(np.float64, copy=False), truth[start:stop]))
-        start = stop
+def answers_to(rows: Array, truth: IntArray, is_given: npt.NDArray[np.bool_] | None = None) -> ItemAnswers:
+    """The verdicts of rows (items, classes), or of those that are given (items,); `truth` has one entry per row."""
+    is_given = np.ones(len(rows), dtype=bool) if is_given is None else is_given
+    read = []
+    for start, part in parts_of(rows):
+        here = slice(start, start + len(part))
+        read.append(_read(to_numpy(part).astype(np.float64)[is_given[here]], truth[here][is_given[here]]))
     return ItemAnswers(*(np.concatenate(column) for column in zip(*read, strict=True)))
 
 
@@ -99,10 +99,7 @@ def _read(rows: FloatArray, truth: IntArray) -> ItemAnswers:
 def answers_of_member(member: SoftMember, truth: IntArray) -> ItemAnswers | None:
     """The verdicts of a member who gives probabilities; None if it never answers."""
     is_given = member.is_given()
-    if not is_given.any():
-        return None
-    parts = (to_numpy(rows)[is_given[start : start + len(rows)]] for start, rows in parts_of(member.rows))
-    return answers_to(parts, truth[member.answered()])
+    return answers_to(member.rows, truth[member.places], is_given) if is_given.any() else None
 
 
 class Seen(NamedTuple):
@@ -118,10 +115,7 @@ class Seen(NamedTuple):
     @classmethod
     def of(cls, analysis: Analysis) -> Seen:
         """Read the answers of an analysis."""
-        consensus, average = (
-            answers_to((part for _, part in parts_of(rows)), analysis.measurable)
-            for rows in (analysis.posterior, analysis.average)
-        )
+        consensus, average = (answers_to(own, analysis.measurable) for own in (analysis.posterior, analysis.average))
         answers, votes = labels_of(analysis.predictions.harden()), labels_of(analysis.predictions.votes())
         return cls(analysis, answers, votes, consensus, average, to_numpy(analysis.posterior))
 
@@ -226,7 +220,6 @@ def items(seen: Seen, most: int) -> dict[str, Any]:
         for item, explanation in zip(reasons, analysis.explanations(positions, against), strict=True)
     ]
     return {
-        "total": analysis.predictions.n_items,
         "changed": analysis.change.n_changed,
         "reasons": {reason: [*reasons.values()].count(reason) for reason in ("changed", "uncertain", "disputed")},
         "rows": rows,

@@ -116,7 +116,6 @@ def calibration(seen: Seen, members: MemberSection) -> dict[str, Any]:
             *({"kind": "member", "member": m, **_panel(verdicts)} for m, verdicts in drawn if verdicts is not None),
         ],
         "without_confidence": sum(verdicts is None for _, verdicts in drawn),
-        "total_members": seen.analysis.predictions.n_members,
     }
 
 
@@ -164,12 +163,12 @@ class MemberSection:
         self.predictions, self.diagnosis = seen.analysis.predictions, seen.analysis.diagnosis
         n_members = self.predictions.n_members
         self.n_answers = np.bincount(answers.members, minlength=n_members)
-        self.n_votes = np.bincount(votes.members, minlength=n_members)
         of_members = zip(self.diagnosis.members["estimated accuracy"], self.diagnosis.verdict.members, strict=True)
         self.accuracies = [found._replace(value=value) for value, found in of_members]  # none of very few answers
         self.coverage = coverage_of(answers, n_members, self.predictions.n_items)
         belief = seen.posterior[votes.items, votes.labels].astype(np.float64)  # in what each voted for
-        self.quality = ratio(np.bincount(votes.members, weights=belief, minlength=n_members), self.n_votes)
+        counted = (np.bincount(votes.members, weights=own, minlength=n_members) for own in (belief, None))
+        self.quality = ratio(*counted)
         self.has_matrices = self.predictions.n_classes <= MOST_IN_MATRIX
         values = np.array([found.value for found in self.accuracies])
         self.on_card = members_to_show(self.n_answers, values, MOST_ON_CARD)
@@ -186,7 +185,6 @@ class MemberSection:
         """One row per member shown."""
         warned = {member for warning in self.diagnosis.warned for member in warning.about}
         return {
-            "total": self.predictions.n_members,
             "agreement": self.diagnosis.beyond_chance.sentence(),
             "rows": [self._row(m) | {"warned": m in warned} for m in self.on_card.tolist()],
         }
@@ -213,7 +211,6 @@ class MemberSection:
         most = np.sort(np.argsort(-self.n_answers[compared], kind="stable")[:MOST_AGREEING])
         cells = np.ix_(most, most)
         return {
-            "total": self.predictions.n_members,
             "members": compared[most].tolist(),
             "agreement": self.diagnosis.agreement[cells],
             "kappa": self.diagnosis.beyond_chance.kappa[cells],

@@ -6,7 +6,7 @@ const NAME_SEPARATORS = ["/", ":", "|"];
 const MANY_MEMBERS = 10;
 
 function members() {
-  const { rows, total, agreement: sentence } = report.members;
+  const { rows, agreement: sentence } = report.members;
   const isSoft = report.sizes.soft_members > 0;
   const shareCell = (key) => (row) => [make("span", {}, percentOf(row[key])), isNumber(row[key]) ? bar(row[key], "faint") : null];
   const right = (row) => (!isNumber(row.low) ? "–" : [
@@ -34,7 +34,7 @@ function members() {
   const table = sortableTable({ columns, rows: rankedRows(rows), caption: "Members", className: "report-card" });
   const region = scrolling(table.element, "Table of members", "tall");
   return section("members", "Members",
-    prose(`${areMeasured ? "The best first." : "No labels were given, so how often a member is right is an estimate: the order tells little where the intervals overlap."} Point at a heading to read what it means.${shownMembers(rows.length, total)}`),
+    prose(`${areMeasured ? "The best first." : "No labels were given, so how often a member is right is an estimate: the order tells little where the intervals overlap."} Point at a heading to read what it means.${shownMembers(rows.length)}`),
     rows.length > MANY_MEMBERS ? memberFilters(rankedRows(rows), table) : null, region, agreement(sentence));
 }
 
@@ -80,12 +80,13 @@ function memberFilters(rows, table) {
 // ---- who agrees with whom ----
 
 function agreement(sentence) {
-  const { members: places, agreement: same, kappa, dependence, total } = report.agreement;
+  const { members: places, agreement: same, kappa, dependence } = report.agreement;
   if (places.length < 2) return null;
   const names = places.map(memberName);
   const few = names.length <= 10;
   const write = (value) => (isNumber(value) ? value.toFixed(2).replace("-", "−").replace("0.", ".") : "");
   const map = (values, kind, options) => heatMap({ values: values.map((row, i) => row.map((v, j) => (i === j ? null : v))), rows: names, columns: names, kind, ...options });
+  const { members: total } = report.sizes;
   const shown = places.length < total ? ` Shown are the ${places.length} of ${count(total)} members with the most answers.` : "";
   return make("details", { class: "more", open: few },
     make("summary", {}, "Who agrees with whom"),
