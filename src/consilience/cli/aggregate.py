@@ -4,7 +4,7 @@ from pathlib import Path
 
 from consilience.cli import lake, screen
 from consilience.cli.inputs import Given
-from consilience.cli.options import Fit, Json, Labels, Title
+from consilience.cli.options import Fit
 from consilience.cli.outputs import Back, check_outputs, write_page
 from consilience.cli.summary import gained, summarize
 from consilience.data.axes import some
@@ -16,12 +16,12 @@ from consilience.system.tables import Table
 def command(
     *,
     fit: Fit,
-    labels: Labels = None,
+    labels: str | None = None,
     back: Back,
     save: Path | None = None,
     report: Path | None = None,
-    title: Title = None,
-    json: Json = False,
+    title: str | None = None,
+    json: bool = False,
     posterior: bool = False,
     skip_bad: bool = False,
     given: Given,

@@ -2,13 +2,12 @@
 
 from consilience.cli import screen
 from consilience.cli.inputs import Given
-from consilience.cli.options import Json
 from consilience.cli.summary import MOST_PAIRS, coefficients, pairs_by_kappa
 from consilience.insight.agreement import PanelAgreement, agreement
 from consilience.system.tables import Table
 
 
-def command(*, json: Json = False, given: Given) -> None:
+def command(*, json: bool = False, given: Given) -> None:
     """Say how much members agree beyond chance: all of them, each with the others, and in pairs. Needs no labels.
 
     `consilience agreement votes.csv`

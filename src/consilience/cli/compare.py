@@ -2,12 +2,16 @@
 
 from consilience.cli import screen
 from consilience.cli.inputs import Given
-from consilience.cli.options import Json, Known, Labels, Shares
 from consilience.insight.comparison import compare
 
 
 def command(
-    *, labels: Labels = None, known: Known = None, class_shares: Shares = None, json: Json = False, given: Given
+    *,
+    labels: str | None = None,
+    known: str | None = None,
+    class_shares: str | None = None,
+    json: bool = False,
+    given: Given,
 ) -> None:
     """Run every method on the same predictions, in one table beside the best and the median member.
 

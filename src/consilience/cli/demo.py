@@ -7,7 +7,6 @@ import numpy.typing as npt
 
 from consilience.cli import screen
 from consilience.cli.inputs import DEFAULT, make_method
-from consilience.cli.options import Json
 from consilience.cli.outputs import check_outputs, write_page
 from consilience.cli.summary import summarize
 from consilience.data.predictions import Predictions
@@ -43,7 +42,7 @@ def run(progress: Progress | None = None) -> list[Shift]:
     return shifts
 
 
-def command(*, report: Path = Path("consilience-demo.html"), json: Json = False) -> None:
+def command(*, report: Path = Path("consilience-demo.html"), json: bool = False) -> None:
     """Fuse, by every method, six classifiers that learned upright digits and are shown rotated ones.
 
     Some seconds. Labels score the answers; no method sees them.

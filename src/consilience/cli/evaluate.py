@@ -9,7 +9,6 @@ import typer
 
 from consilience.cli import screen
 from consilience.cli.inputs import checked_labels
-from consilience.cli.options import Json
 from consilience.cli.outputs import Share
 from consilience.data.labels import known_labels, named
 from consilience.data.tables.told import Told
@@ -29,7 +28,7 @@ def command(
     at_confidence: Share = None,
     fail_under: list[str] | None = None,
     fail_over: list[str] | None = None,
-    json: Json = False,
+    json: bool = False,
     told: Told,
 ) -> None:
     """Score a posterior against labels: accuracy, NLL, Brier score and calibration, with confidence intervals.

@@ -2,11 +2,11 @@
 
 from consilience.cli import screen
 from consilience.cli.inputs import Given
-from consilience.cli.options import Fit, Json
+from consilience.cli.options import Fit
 from consilience.insight.explanation import explain
 
 
-def command(*, item: str, against: str | None = None, fit: Fit, json: Json = False, given: Given) -> None:
+def command(*, item: str, against: str | None = None, fit: Fit, json: bool = False, given: Given) -> None:
     """Say why an item got its answer: what each member said, and what tipped it.
 
     Options:

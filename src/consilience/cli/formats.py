@@ -1,11 +1,10 @@
 """`consilience formats`."""
 
 from consilience.cli import screen
-from consilience.cli.options import Json
 from consilience.files.tools import READERS
 
 
-def command(*, json: Json = False) -> None:
+def command(*, json: bool = False) -> None:
     """List the tools whose files are read: recognised by themselves, or named after `--from`."""
     parts = {name: {part: getattr(own, part) for part in ("item", "member", "label")} for name, own in READERS.items()}
     if json:

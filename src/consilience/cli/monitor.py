@@ -5,7 +5,6 @@ from typing import Any
 
 from consilience.cli import screen
 from consilience.cli.inputs import Given
-from consilience.cli.options import Json, Labels, Shares
 from consilience.cli.outputs import check_outputs
 from consilience.insight.monitoring.monitor import monitor
 from consilience.system.tables import Table
@@ -16,10 +15,10 @@ def command(
     window: int | None = None,
     reference: str | None = None,
     false_alarms: float = 0.01,
-    labels: Labels = None,
-    class_shares: Shares = None,
+    labels: str | None = None,
+    class_shares: str | None = None,
     report: Path | None = None,
-    json: Json = False,
+    json: bool = False,
     given: Given,
 ) -> None:
     """Watch a stream without labels: accuracy over time, and alarms where something changes.

@@ -17,22 +17,18 @@ from consilience.cli.outputs import Back
 from consilience.data.tables.told import Told
 from consilience.files.recognition import read_names
 
-Method = Annotated[str, Option("-m", help=f"One of {', '.join(method_names())}.")]
-MethodOptions = Annotated[
-    list[str] | None, Option(help="A parameter of the method, NAME=VALUE, such as max_iter=50. Repeatable.")
-]
-Shares = Annotated[
-    str | None,
-    Option(
-        help="How frequent the classes are, if you know it. **even**, if about equally; shares, as cat=.2,dog=.8 (one "
-        "class may be left out), or .2,.8 in the order of the classes; counts of a sample, as cat=20,dog=80; or a "
-        "file: a table of classes with their count or share, or labels, which are counted. For the method consensus."
-    ),
-]
-Labels = Annotated[str | None, Option(help="True labels, only to score the answers with. -1 or empty where unknown.")]
-Known = Annotated[str | None, Option(help="Known labels of some items, to learn from.")]
-Title = Annotated[str | None, Option(help="The heading of the report.")]
-Json = Annotated[bool, Option(help="Print one JSON document instead of tables.")]
+SHARED = f"""
+method, -m: One of {", ".join(method_names())}.
+option: A parameter of the method, NAME=VALUE, such as max_iter=50. Repeatable.
+class_shares: How frequent the classes are, if you know it. **even**, if about equally; shares, as cat=.2,dog=.8 (one
+    class may be left out), or .2,.8 in the order of the classes; counts of a sample, as cat=20,dog=80; or a file: a
+    table of classes with their count or share, or labels, which are counted. For the method consensus.
+labels: True labels, only to score the answers with. -1 or empty where unknown.
+known: Known labels of some items, to learn from.
+title: The heading of the report.
+json: Print one JSON document instead of tables.
+"""
+"""The help of options that several commands have; a docstring may say it otherwise."""
 
 
 class Fit(NamedTuple):
@@ -42,10 +38,10 @@ class Fit(NamedTuple):
     model: Answer with a model that `aggregate --save` wrote instead of fitting one.
     """
 
-    method: Method = DEFAULT
-    option: MethodOptions = None
-    class_shares: Shares = None
-    known: Known = None
+    method: str = DEFAULT
+    option: list[str] | None = None
+    class_shares: str | None = None
+    known: str | None = None
     model: Path | None = None
 
     def check(self) -> None:
@@ -129,7 +125,7 @@ def with_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """
     own = signature(command).parameters
     text, _, listed = cleandoc(command.__doc__ or "").partition("\n\nOptions:\n")
-    entries = re.findall(r"^(\w+)((?:, -[-\w]+)*): (.+(?:\n .+)*)", listed, re.MULTILINE)
+    entries = re.findall(r"^(\w+)((?:, -[-\w]+)*): (.+(?:\n .+)*)", SHARED + listed, re.MULTILINE)
     about = {name: (flags.split(", ")[1:], " ".join(words.split())) for name, flags, words in entries}
     makers = {name: with_options(MADE[part.annotation]) for name, part in own.items() if part.annotation in MADE}
     parts = {name: signature(maker).parameters for name, maker in makers.items()}
@@ -144,19 +140,19 @@ def with_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
     offered: list[Parameter] = []
     for name, part in own.items():
-        offered += parts[name].values() if name in parts else [_offered(part, *about.get(name, ([], None)))]
+        offered += parts[name].values() if name in parts else [_offered(part, *about[name])]
     with_made.__signature__ = Signature(offered)  # type: ignore[attr-defined]
     with_made.__doc__ = text
     return with_made
 
 
-def _offered(parameter: Parameter, flags: list[str], words: str | None) -> Parameter:
+def _offered(parameter: Parameter, flags: list[str], words: str) -> Parameter:
     """A parameter as an option, with its name, and maybe others, as flags; or as an argument."""
     kind, given = parameter.annotation, Option(readable=False)  # our readers report files that cannot be read
     if get_origin(kind) is Annotated:
         kind, given = get_args(kind)
     option = copy(given)
-    option.help = words or option.help
+    option.help = words
     if isinstance(option, OptionInfo):
         long = f"--{parameter.name.rstrip('_').replace('_', '-')}"
         option.param_decls = (long, *(option.param_decls or ()), *flags)

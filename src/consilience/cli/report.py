@@ -4,12 +4,12 @@ from pathlib import Path
 
 from consilience.cli import screen
 from consilience.cli.inputs import Given
-from consilience.cli.options import Fit, Labels, Title
+from consilience.cli.options import Fit
 from consilience.cli.outputs import check_outputs, write_page
 
 
 def command(
-    *, output: Path = Path("report.html"), fit: Fit, labels: Labels = None, title: Title = None, given: Given
+    *, output: Path = Path("report.html"), fit: Fit, labels: str | None = None, title: str | None = None, given: Given
 ) -> None:
     """Write a page to look at: one HTML file that needs no network.
 

@@ -8,7 +8,7 @@ from typer import Option
 
 from consilience.cli import screen
 from consilience.cli.inputs import DEFAULT, Given
-from consilience.cli.options import Fit, Json, Method, MethodOptions, Shares
+from consilience.cli.options import Fit
 from consilience.cli.outputs import check_outputs
 from consilience.data.labels import known_labels
 from consilience.data.predictions import Predictions
@@ -22,11 +22,11 @@ def command(
     number: Annotated[int, Option(min=1)] = 20,
     known: str | None = None,
     output: Path | None = None,
-    method: Method = DEFAULT,
-    option: MethodOptions = None,
-    class_shares: Shares = None,
+    method: str = DEFAULT,
+    option: list[str] | None = None,
+    class_shares: str | None = None,
     seed: Annotated[int, Option(min=0)] = 0,
-    json: Json = False,
+    json: bool = False,
     given: Given,
 ) -> None:
     """Say which items to label first, and why.

@@ -3,12 +3,12 @@
 from inspect import signature
 from typing import get_args
 
-import typer
+import pytest
 from typer.main import get_command
 
 from consilience.cli.app import app
 from consilience.cli.inputs import method_names
-from consilience.cli.options import Given, Method, with_options
+from consilience.cli.options import Given, with_options
 from consilience.data.tables.told import Told
 
 NAMES = ["item_column", "member_column", "label_column", "classes", "ordered", "items", "normalize", "positive"]
@@ -16,9 +16,9 @@ NAMES += ["from_", "question"]
 
 
 def test_help_names_every_method():
-    (option,) = Method.__metadata__
-    assert isinstance(option, typer.models.OptionInfo)
-    assert option.help == f"One of {', '.join(method_names())}."
+    command = get_command(app).get_command(None, "aggregate")
+    (option,) = (own for own in command.params if own.name == "method")
+    assert option.opts == ["--method", "-m"] and option.help == f"One of {', '.join(method_names())}."
 
 
 def test_shared_options_have_one_meaning():
@@ -38,6 +38,14 @@ def test_every_option_has_help():
     for command in (group.get_command(None, name) for name in group.commands):
         assert "Options:" not in command.help
         assert all(option.help for option in command.params), command.name
+
+
+def test_an_option_without_help_is_noticed():
+    def command(*, item: str):
+        """Take something."""
+
+    with pytest.raises(KeyError, match="item"):
+        with_options(command)
 
 
 def test_help_and_flags_are_those_of_the_docstring():
@@ -60,7 +68,11 @@ def test_help_and_flags_are_those_of_the_docstring():
 def test_options_stand_in_the_place_of_the_parameter():
     @with_options
     def command(*, item, given: Given, json=False):
-        """Take something."""
+        """Take something.
+
+        Options:
+        item: The item.
+        """
 
     assert list(signature(command).parameters) == ["item", "files", *NAMES, "logits", "json"]
 
