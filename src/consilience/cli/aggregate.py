@@ -41,7 +41,6 @@ def command(
     skip_bad: With a folder as output: leave out, and count, partitions that cannot be read or have other columns,
         answers that an earlier partition has, and items without an answer.
     """
-    fit.check()
     if back.to is None and lake.is_folder(back.output):
         others = {"labels": labels, "known": fit.known, "report": report, "title": title, "append": back.append or None}
         lake.check_options(**others, **{"review-share": back.review_share}, told=given.told)

@@ -13,7 +13,6 @@ def command(*, item: str, against: str | None = None, fit: Fit, json: bool = Fal
     item: The item's name, or its number where items have no names.
     against: The class to compare the answer with; the second by default.
     """
-    fit.check()
     predictions = given.with_classes_of(fit.model).predictions()
     known = given.labels(fit.known, predictions)
     for flag, text, axis in (

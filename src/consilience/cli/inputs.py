@@ -112,7 +112,6 @@ class Given(NamedTuple):
 
     def analysed(self, fit: Fit, labels: str | None) -> Analysis:
         """Predictions and labels, fused; unless quiet, say if the fit knows all labels, so that none scores."""
-        fit.check()
         predictions = self.with_classes_of(fit.model).predictions()
         truth, known = (self.labels(source, predictions) for source in (labels, fit.known))
         scoring, given = (known_labels(own, predictions.axes) for own in (truth, known))

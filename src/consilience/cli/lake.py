@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any, TypeGuard
 
@@ -68,7 +69,7 @@ def _settings(told: Told, fit: Fit, **others: bool) -> dict[str, Any]:
     """What changes the output, with the versions that a bucket depends on, as a file can hold it."""
     own = {
         name: value if value is None or isinstance(value, bool | list) else str(value)
-        for name, value in (fit._asdict() | others).items()
+        for name, value in (asdict(fit) | others).items()
         if name != "known"  # not with a folder
     }
     versions = {name: version(name) for name in ("consilience", "polars")}

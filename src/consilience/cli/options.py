@@ -4,10 +4,11 @@ import csv
 import re
 from collections.abc import Callable
 from copy import copy
+from dataclasses import dataclass
 from functools import wraps
 from inspect import Parameter, Signature, cleandoc, signature
 from pathlib import Path
-from typing import Annotated, Any, NamedTuple, get_args, get_origin
+from typing import Annotated, Any, get_args, get_origin
 
 from typer import Argument, Option
 from typer.models import OptionInfo
@@ -31,8 +32,9 @@ json: Print one JSON document instead of tables.
 """The help of options that several commands have; a docstring may say it otherwise."""
 
 
-class Fit(NamedTuple):
-    """How predictions are fused.
+@dataclass(frozen=True)
+class Fit:
+    """How predictions are fused: by a saved model, or by a method that is fitted to them.
 
     Options:
     model: Answer with a model that `aggregate --save` wrote instead of fitting one.
@@ -44,8 +46,7 @@ class Fit(NamedTuple):
     known: str | None = None
     model: Path | None = None
 
-    def check(self) -> None:
-        """Raise if a saved model is asked for together with how to fit one."""
+    def __post_init__(self) -> None:
         others = (self.known, self.class_shares, self.option or None)
         if self.model is not None and (self.method != DEFAULT or any(own is not None for own in others)):
             refused = "--method, --option, --class-shares and --known do not go with it"
@@ -154,8 +155,7 @@ def _offered(parameter: Parameter, flags: list[str], words: str) -> Parameter:
     option = copy(given)
     option.help = words
     if isinstance(option, OptionInfo):
-        long = f"--{parameter.name.rstrip('_').replace('_', '-')}"
-        option.param_decls = (long, *(option.param_decls or ()), *flags)
+        option.param_decls = (f"--{parameter.name.rstrip('_').replace('_', '-')}", *flags)
     return parameter.replace(kind=Parameter.KEYWORD_ONLY, annotation=Annotated[kind, option])
 
 

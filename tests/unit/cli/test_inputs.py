@@ -94,7 +94,7 @@ def test_items_that_are_nearly_the_same(tmp_path, capsys):
 def test_a_saved_model_is_loaded_and_not_fitted(tmp_path):
     rows = np.random.default_rng(0).dirichlet(np.ones(2), size=(3, 20))
     cs.DawidSkene().fit(rows).save(tmp_path / "model.npz")
-    model = Given([], Told()).fitted(cs.Predictions(rows[:, :5]), Fit("average", model=tmp_path / "model.npz"))
+    model = Given([], Told()).fitted(cs.Predictions(rows[:, :5]), Fit(model=tmp_path / "model.npz"))
     assert isinstance(model, cs.DawidSkene) and len(model.items_) == 20
 
 
