@@ -76,9 +76,8 @@ def _print_scores(shifts: list[Shift]) -> None:
         f"{n_members} classifiers and {n_items} test digits, rotated further and further; labels only score"
     )
     for metric, better in (("accuracy", "higher"), ("nll", "lower"), ("ece", "lower")):
-        methods = {"method": last.scores["method"]}
-        found = [dict(zip(shift.scores["method"], shift.scores[metric], strict=True)) for shift in shifts]
-        columns = {
-            f"{s.angle}°": [values[name] for name in methods["method"]] for s, values in zip(shifts, found, strict=True)
-        }
-        screen.print_table(Table(methods | columns), f"{metric} ({better} is better)", best=better)
+        columns = {"method": last.scores["method"]}
+        for shift in shifts:
+            found = dict(zip(shift.scores["method"], shift.scores[metric], strict=True))
+            columns[f"{shift.angle}°"] = [found[name] for name in columns["method"]]
+        screen.print_table(Table(columns), f"{metric} ({better} is better)", best=better)

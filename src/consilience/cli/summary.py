@@ -60,15 +60,11 @@ def summarize(analysis: Analysis, posterior: FloatArray) -> dict[str, Any]:
         "hint": None if diagnosis.hint is None else diagnosis.hint.sentence("--class-shares even"),
     }
     if (analysis.measurable >= 0).any():
-        fused = {summary["method"]: posterior, "Average": analysis.average}
         classes, ordered = predictions.classes, predictions.ordered
-        truth = named(analysis.measurable, classes)
-        scores = {
-            name: evaluate(rows, truth, classes=classes, ordered=ordered, n_bootstrap=0) for name, rows in fused.items()
-        }
-        summary["scores"] = {
-            name: {metric: own.value for metric, own in found.items()} for name, found in scores.items()
-        }
+        truth, summary["scores"] = named(analysis.measurable, classes), {}
+        for name, rows in ((summary["method"], posterior), ("Average", analysis.average)):
+            found = evaluate(rows, truth, classes=classes, ordered=ordered, n_bootstrap=0)
+            summary["scores"][name] = {metric: own.value for metric, own in found.items()}
     return summary
 
 
