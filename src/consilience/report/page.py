@@ -128,8 +128,9 @@ def policy(style: str, scripts: Sequence[str] = ()) -> str:
     def named(*contents: str) -> str:
         return " ".join(f"'sha256-{b64encode(sha256(own.encode()).digest()).decode()}'" for own in contents)
 
+    allowed = f"script-src {named(*scripts)}; " if scripts else ""
     return (
-        f"default-src 'none'; {f'script-src {named(*scripts)}; ' if scripts else ''}style-src {named(style)}; "
+        f"default-src 'none'; {allowed}style-src {named(style)}; "
         "img-src data:; base-uri 'none'; form-action 'none'; "  # an empty icon, so that browsers request none
         "require-trusted-types-for 'script'"
     )

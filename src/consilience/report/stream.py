@@ -75,11 +75,11 @@ def chart(found: Monitoring, lines: Sequence[Line]) -> str:
 
 def _element(tag: str, *content: str, **attributes: object) -> str:
     """An element of HTML or SVG around markup; attributes are text, or lengths, which keep one decimal."""
-    said = (
-        f' {name.strip("_").replace("_", "-")}="{f"{value:.1f}" if isinstance(value, float) else escape(str(value))}"'
-        for name, value in attributes.items()
-    )
-    return f"<{tag}{''.join(said)}>{''.join(content)}</{tag}>"
+    said = ""
+    for name, value in attributes.items():
+        shown = f"{value:.1f}" if isinstance(value, float) else escape(str(value))
+        said += f' {name.strip("_").replace("_", "-")}="{shown}"'
+    return f"<{tag}{said}>{''.join(content)}</{tag}>"
 
 
 def _x(found: Monitoring, place: float) -> float:
