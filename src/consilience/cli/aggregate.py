@@ -50,11 +50,10 @@ def command(
     back.check(given.files)
     outputs = ((back.output, None), (save, ".npz"), (report, ".html"))
     check_outputs(outputs, [*given.sources, labels, *fit.files])
-    given = given.with_classes_of(fit.model)
     analysis = given.analysed(fit, labels)
     aggregator = analysis.method
     rows = to_numpy(aggregator.posterior_ if fit.model is None else analysis.posterior)
-    answers = back.write(given, analysis, rows)
+    answers = back.write(given.with_classes_of(fit.model), analysis, rows)
     if save is not None:
         aggregator.save(save)
     summary = summarize(analysis, rows)
