@@ -1,85 +1,30 @@
 """`consilience aggregate`."""
 
 from pathlib import Path
-from typing import Annotated
-
-import typer
 
 from consilience.cli import lake, screen
-from consilience.cli.inputs import analysed, with_classes_of
-from consilience.cli.options import Files, Fit, Json, Labels, Title, with_layout
-from consilience.cli.outputs import Back, check_outputs, check_places, write_page
+from consilience.cli.inputs import Given
+from consilience.cli.options import Fit
+from consilience.cli.outputs import Back, check_outputs, write_page
 from consilience.cli.summary import gained, summarize
 from consilience.data.axes import some
-from consilience.data.tables.told import Told
 from consilience.insight.analysis import Analysis
 from consilience.system.arrays import to_numpy
 from consilience.system.tables import Table
 
 
-@with_layout
 def command(
-    files: Files,
     *,
     fit: Fit,
-    labels: Labels = None,
-    output: Annotated[
-        Path | None,
-        typer.Option(
-            "--output",
-            "-o",
-            readable=False,
-            help="Where the answers go: .csv .jsonl .parquet .npz .npy .safetensors; or a folder, for data sets.",
-        ),
-    ] = None,
-    append: Annotated[
-        bool,
-        typer.Option(
-            "--append",
-            help="Write the table that was read again, with the columns answer, confidence, n_answers, agreement and "
-            "review in each row.",
-        ),
-    ] = False,
-    to: Annotated[
-        str | None,
-        typer.Option(
-            "--to",
-            help="Write what a tool imports: **label-studio** (predictions, .json), **argilla** (suggestions, .json), "
-            "**prodigy** (a queue of the items to review, .jsonl), **datasets** (a folder for load_dataset).",
-        ),
-    ] = None,
-    to_question: Annotated[
-        str | None,
-        typer.Option("--to-question", help="The tool's question that is answered, if not that of the tool's file."),
-    ] = None,
-    to_field: Annotated[
-        str | None,
-        typer.Option("--to-field", help="The tool's field that shows an item: its column of that name, else its name."),
-    ] = None,
-    review_share: Annotated[
-        float | None,
-        typer.Option(
-            "--review-share", min=0, max=1, help="Name at most this share of the items for review, the least sure ones."
-        ),
-    ] = None,
-    save: Annotated[
-        Path | None, typer.Option("--save", help="Where the fitted model goes, for `--model` and `export`.")
-    ] = None,
-    report: Annotated[Path | None, typer.Option("--report", help="Where an HTML report goes.")] = None,
-    title: Title = None,
-    json: Json = False,
-    posterior: Annotated[
-        bool, typer.Option("--posterior", help="With a folder as output: a column for the probability of each class.")
-    ] = False,
-    skip_bad: Annotated[
-        bool,
-        typer.Option(
-            "--skip-bad",
-            help="With a folder as output: leave out, and count, partitions that cannot be read or have other columns, "
-            "answers that an earlier partition has, and items without an answer.",
-        ),
-    ] = False,
-    told: Told,
+    labels: str | None = None,
+    back: Back,
+    save: Path | None = None,
+    report: Path | None = None,
+    title: str | None = None,
+    json: bool = False,
+    posterior: bool = False,
+    skip_bad: bool = False,
+    given: Given,
 ) -> None:
     """Fuse predictions: who can be trusted on what, where members disagree, what changed against averaging.
 
@@ -88,22 +33,27 @@ def command(
     Data larger than memory: `consilience aggregate 'votes/*.parquet' -o fused/`. If the output is a folder, each FILE
     is a data set: a file, a folder, a pattern in quotes or an address such as s3://bucket/votes/*.parquet, of .parquet,
     .csv, .tsv or .jsonl files with a column of items. A command that was stopped goes on where it was.
+
+    Options:
+    save: Where the fitted model goes, for `--model` and `export`.
+    report: Where an HTML report goes.
+    posterior: With a folder as output: a column for the probability of each class.
+    skip_bad: With a folder as output: leave out, and count, partitions that cannot be read or have other columns,
+        answers that an earlier partition has, and items without an answer.
     """
-    if to is None and lake.is_folder(output):
-        fit.check()
-        others = {"labels": labels, "known": fit.known, "report": report, "title": title, "append": append or None}
-        lake.check_options(**others, **{"review-share": review_share}, told=told)
-        lake.aggregate(files, output, told, fit, posterior=posterior, skip_bad=skip_bad, save=save, is_json=json)
+    if back.to is None and lake.is_folder(back.output):
+        others = {"labels": labels, "known": fit.known, "report": report, "title": title, "append": back.append or None}
+        lake.check_options(**others, **{"review-share": back.review_share}, told=given.told)
+        lake.aggregate(given, back.output, fit, posterior=posterior, skip_bad=skip_bad, save=save)
         return
-    lake.check_files(files, posterior=posterior, skip_bad=skip_bad)
-    back = Back(output, append, to, to_question, to_field, review_share)
-    back.check(files)
-    check_outputs(save, report)
-    check_places([output, save, report], [*files, labels, *fit.files, *told.sources])
-    analysis = analysed(files, told, fit, labels, quiet=json)
+    lake.check_files(given.files, posterior=posterior, skip_bad=skip_bad)
+    back.check(given.files)
+    outputs = ((back.output, None), (save, ".npz"), (report, ".html"))
+    check_outputs(outputs, [*given.sources, labels, *fit.files])
+    analysis = given.analysed(fit, labels)
     aggregator = analysis.method
     rows = to_numpy(aggregator.posterior_ if fit.model is None else analysis.posterior)
-    answers = back.write(files, with_classes_of(fit.model, told), analysis, rows, logits=fit.logits)
+    answers = back.write(given.with_classes_of(fit.model), analysis, rows)
     if save is not None:
         aggregator.save(save)
     summary = summarize(analysis, rows)
@@ -112,16 +62,15 @@ def command(
             summary |= gained(analysis)
     if report is not None:
         write_page(report, analysis, title)
-    written = [str(path) for path in (output, save, report) if path is not None]
+    written = [str(path) for path, _ in outputs if path is not None]
     if json:
         screen.print_json(summary | {"written": written})
         return
     screen.print_summary(summary)
-    for place in written:
-        screen.print_text(f"Wrote {place}")
-    _say_what_is_not_written(output, analysis)
+    screen.print_text(*(f"Wrote {place}" for place in written))
+    _say_what_is_not_written(back.output, analysis)
     if answers is not None:
-        _say_what_to_review(answers, is_bounded=review_share is not None)
+        _say_what_to_review(answers, is_bounded=back.review_share is not None)
 
 
 def _say_what_to_review(answers: Table, *, is_bounded: bool) -> None:

@@ -1,28 +1,25 @@
 """`consilience agreement`."""
 
 from consilience.cli import screen
-from consilience.cli.inputs import predictions_of
-from consilience.cli.options import Files, Json, Logits, with_layout
+from consilience.cli.inputs import Given
 from consilience.cli.summary import MOST_PAIRS, coefficients, pairs_by_kappa
-from consilience.data.tables.told import Told
 from consilience.insight.agreement import PanelAgreement, agreement
 from consilience.system.tables import Table
 
 
-@with_layout
-def command(files: Files, *, logits: Logits = False, json: Json = False, told: Told) -> None:
+def command(*, json: bool = False, given: Given) -> None:
     """Say how much members agree beyond chance: all of them, each with the others, and in pairs. Needs no labels.
 
     `consilience agreement votes.csv`
     """
-    predictions = predictions_of(files, told, logits=logits, quiet=json)
+    predictions = given.predictions()
     found = agreement(predictions)
     members = Table({"member": predictions.members, "kappa": found.by_member.tolist()})
     if json:
         parts = {"observed": found.observed, "members": members.rows(), "pairs": _pairs(found).rows()}
         screen.print_json(coefficients(found) | parts)
         return
-    screen.print_text(f"{found!r}\n{found.sentence()}")
+    screen.print_text(repr(found), found.sentence())
     screen.print_table(members, "Each member with the others, beyond chance")
     pairs = _pairs(found, most=MOST_PAIRS)
     if len(pairs):

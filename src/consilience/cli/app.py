@@ -45,8 +45,10 @@ class Commands(TyperGroup):
         del ctx
         if cmd_name not in COMMANDS:
             return None
+        from consilience.cli.options import with_options  # noqa: PLC0415 - a list of commands needs no NumPy
+
         alone = typer.Typer(**SETTINGS)
-        alone.command(cmd_name)(import_module(f"consilience.cli.{cmd_name}").command)
+        alone.command(cmd_name)(with_options(import_module(f"consilience.cli.{cmd_name}").command))
         return get_command(alone)
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
@@ -72,18 +74,14 @@ app = typer.Typer(
 )
 
 
-def _version(*, is_asked: bool) -> None:
+def _version(is_asked: bool) -> None:
     if is_asked:
         typer.echo(f"consilience {consilience.__version__}")
         raise typer.Exit
 
 
 @app.callback()
-def _common(
-    _: Annotated[
-        bool, typer.Option("--version", callback=lambda asked: _version(is_asked=asked), is_eager=True)
-    ] = False,
-) -> None:
+def _common(_: Annotated[bool, typer.Option("--version", callback=_version, is_eager=True)] = False) -> None:
     pass
 
 

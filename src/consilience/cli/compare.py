@@ -1,34 +1,29 @@
 """`consilience compare`."""
 
 from consilience.cli import screen
-from consilience.cli.inputs import labels_of, predictions_of, shares_of
-from consilience.cli.options import Files, Json, Known, Labels, Logits, SharesOption, with_layout
-from consilience.data.tables.told import Told
+from consilience.cli.inputs import Given
 from consilience.insight.comparison import compare
 
 
-@with_layout
 def command(
-    files: Files,
     *,
-    logits: Logits = False,
-    labels: Labels = None,
-    known: Known = None,
-    class_shares: SharesOption = None,
-    json: Json = False,
-    told: Told,
+    labels: str | None = None,
+    known: str | None = None,
+    class_shares: str | None = None,
+    json: bool = False,
+    given: Given,
 ) -> None:
     """Run every method on the same predictions, in one table beside the best and the median member.
 
     Labels only score; those of --known are learned from, and not scored. Without labels nothing is ranked, and no
     member is named: each row has the interval that holds its accuracy in nine of ten panels.
     """
-    predictions = predictions_of(files, told, logits=logits, quiet=json)
-    truth, known_truth = (labels_of(source, predictions, files, told, quiet=json) for source in (labels, known))
-    shares = shares_of(class_shares, told, predictions.classes, quiet=json)
+    predictions = given.predictions()
+    truth, known_truth = (given.labels(source, predictions) for source in (labels, known))
+    shares = given.shares(class_shares, predictions.classes)
     with screen.waiting("comparing methods"):
-        table = compare(predictions, truth, known=known_truth, class_shares=shares)
+        rows = compare(predictions, truth, known=known_truth, class_shares=shares).rows()
     if json:
-        screen.print_json(table.rows())
-        return
-    screen.print_comparison(table.rows())
+        screen.print_json(rows)
+    else:
+        screen.print_comparison(rows)

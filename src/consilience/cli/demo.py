@@ -1,22 +1,19 @@
 """`consilience demo`."""
 
 from pathlib import Path
-from typing import Annotated, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy.typing as npt
-import typer
 
 from consilience.cli import screen
 from consilience.cli.inputs import DEFAULT, make_method
-from consilience.cli.options import Json
-from consilience.cli.outputs import write_page
+from consilience.cli.outputs import check_outputs, write_page
 from consilience.cli.summary import summarize
 from consilience.data.predictions import Predictions
 from consilience.datasets import ANGLES, shifted_digits
 from consilience.insight.analysis import Analysis
 from consilience.insight.comparison import compare
 from consilience.system.arrays import to_numpy
-from consilience.system.atomic import check_writable
 from consilience.system.machine import Progress, show_progress
 from consilience.system.tables import Table
 
@@ -45,18 +42,15 @@ def run(progress: Progress | None = None) -> list[Shift]:
     return shifts
 
 
-def command(
-    *,
-    output: Annotated[
-        Path, typer.Option("--report", help="Where the report goes, of the digits rotated by 30°.")
-    ] = Path("consilience-demo.html"),
-    json: Json = False,
-) -> None:
+def command(*, report: Path = Path("consilience-demo.html"), json: bool = False) -> None:
     """Fuse, by every method, six classifiers that learned upright digits and are shown rotated ones.
 
     Some seconds. Labels score the answers; no method sees them.
+
+    Options:
+    report: Where the report goes, of the digits rotated by 30°.
     """
-    check_writable(output, (".html",))
+    check_outputs([(report, ".html")])
     with show_progress("demo", is_shown=screen.err.is_terminal) as progress:
         shifts = run(progress)
     shown = next(shift for shift in shifts if shift.angle == REPORTED)
@@ -64,14 +58,14 @@ def command(
     analysis = Analysis(shown.predictions, method, labels=shown.labels)
     # The summary shows `predict_proba`, as the report does, so that both agree.
     summary = summarize(analysis, to_numpy(analysis.posterior))
-    write_page(output, analysis, f"Classifiers on digits rotated by {shown.angle}°")
+    write_page(report, analysis, f"Classifiers on digits rotated by {shown.angle}°")
     if json:
-        screen.print_json({str(shift.angle): shift.scores.rows() for shift in shifts} | {"written": [str(output)]})
+        screen.print_json({str(shift.angle): shift.scores.rows() for shift in shifts} | {"written": [str(report)]})
         return
     _print_scores(shifts)
     screen.out.print(f"\nThe digits rotated by {shown.angle}°, fused without labels and measured with them")
     screen.print_summary(summary)
-    screen.print_text(f"Wrote {output}: open it in a browser")
+    screen.print_text(f"Wrote {report}: open it in a browser")
 
 
 def _print_scores(shifts: list[Shift]) -> None:
@@ -82,9 +76,8 @@ def _print_scores(shifts: list[Shift]) -> None:
         f"{n_members} classifiers and {n_items} test digits, rotated further and further; labels only score"
     )
     for metric, better in (("accuracy", "higher"), ("nll", "lower"), ("ece", "lower")):
-        methods = {"method": last.scores["method"]}
-        found = [dict(zip(shift.scores["method"], shift.scores[metric], strict=True)) for shift in shifts]
-        columns = {
-            f"{s.angle}°": [values[name] for name in methods["method"]] for s, values in zip(shifts, found, strict=True)
-        }
-        screen.print_table(Table(methods | columns), f"{metric} ({better} is better)", best=better)
+        columns = {"method": last.scores["method"]}
+        for shift in shifts:
+            found = dict(zip(shift.scores["method"], shift.scores[metric], strict=True))
+            columns[f"{shift.angle}°"] = [found[name] for name in columns["method"]]
+        screen.print_table(Table(columns), f"{metric} ({better} is better)", best=better)

@@ -1,22 +1,16 @@
 """`consilience formats`."""
 
 from consilience.cli import screen
-from consilience.cli.options import Json
 from consilience.files.tools import READERS
 
 
-def command(*, json: Json = False) -> None:
+def command(*, json: bool = False) -> None:
     """List the tools whose files are read: recognised by themselves, or named after `--from`."""
+    parts = {name: {part: getattr(own, part) for part in ("item", "member", "label")} for name, own in READERS.items()}
     if json:
-        screen.print_json(
-            {
-                name: {"tool": own.title, "item": own.item, "member": own.member, "label": own.label}
-                for name, own in READERS.items()
-            }
-        )
+        screen.print_json({name: {"tool": READERS[name].title, **columns} for name, columns in parts.items()})
         return
-    for name, own in READERS.items():
-        mark = "" if own.verified else " (form not verified)"
-        screen.print_text(
-            f"{name}: {own.title}{mark}\n  item: {own.item}\n  member: {own.member}\n  label: {own.label}"
-        )
+    for name, columns in parts.items():
+        mark = "" if READERS[name].verified else " (form not verified)"
+        said = (f"  {part}: {column}" for part, column in columns.items())
+        screen.print_text(f"{name}: {READERS[name].title}{mark}", *said)

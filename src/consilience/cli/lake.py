@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any, TypeGuard
 
 from consilience.cli import screen
-from consilience.cli.inputs import fitted
+from consilience.cli.inputs import Given
 from consilience.cli.outputs import check_outputs
 from consilience.files.lake import data_set_kind
 from consilience.files.writing import WRITERS
@@ -44,28 +45,21 @@ def check_files(files: list[str], *, posterior: bool, skip_bad: bool) -> None:
             )
 
 
-def aggregate(
-    files: list[str],
-    output: Path,
-    told: Told,
-    fit: Fit,
-    *,
-    posterior: bool,
-    skip_bad: bool,
-    save: Path | None,
-    is_json: bool,
-) -> None:
+def aggregate(given: Given, output: Path, fit: Fit, *, posterior: bool, skip_bad: bool, save: Path | None) -> None:
     """Fuse data sets into a folder, and print what was done."""
     from consilience.files.lake.fusing import LakeRun  # noqa: PLC0415 - loads polars
 
-    check_outputs(save)
+    check_outputs([(save, ".npz")])
     if not output.absolute().parent.is_dir():
         raise FileNotFoundError(f"the output's directory must exist; {output.absolute().parent} does not")
-    settings = _settings(told, fit, posterior=posterior, skip_bad=skip_bad)
+    told, logits = given.told, given.logits
+    settings = _settings(told, fit, logits=logits, posterior=posterior, skip_bad=skip_bad)
     with show_progress("fusing", 0, is_shown=screen.err.is_terminal, after=1.0) as progress:
-        run = LakeRun(files, str(output), told, settings=settings, logits=fit.logits, skips=skip_bad, progress=progress)
-        fused = run.run(lambda data: fitted(data, fit, told, quiet=is_json), with_posterior=posterior, save=save)
-    if is_json:
+        run = LakeRun(
+            given.files, str(output), told, settings=settings, logits=logits, skips=skip_bad, progress=progress
+        )
+        fused = run.run(lambda data: given.fitted(data, fit), with_posterior=posterior, save=save)
+    if given.quiet:
         screen.print_json(fused._asdict() | {"written": [str(output)]})
         return
     _print(fused, output)
@@ -75,7 +69,7 @@ def _settings(told: Told, fit: Fit, **others: bool) -> dict[str, Any]:
     """What changes the output, with the versions that a bucket depends on, as a file can hold it."""
     own = {
         name: value if value is None or isinstance(value, bool | list) else str(value)
-        for name, value in (fit._asdict() | others).items()
+        for name, value in (asdict(fit) | others).items()
         if name != "known"  # not with a folder
     }
     versions = {name: version(name) for name in ("consilience", "polars")}

@@ -1,66 +1,51 @@
 """`consilience monitor`."""
 
 from pathlib import Path
-from typing import Annotated, Any
-
-import typer
+from typing import Any
 
 from consilience.cli import screen
-from consilience.cli.inputs import labels_of, predictions_of, shares_of
-from consilience.cli.options import Files, Json, Labels, Logits, SharesOption, with_layout
-from consilience.cli.outputs import check_places
-from consilience.data.tables.told import Told
+from consilience.cli.inputs import Given
+from consilience.cli.outputs import check_outputs
 from consilience.insight.monitoring.monitor import monitor
-from consilience.system.atomic import check_writable
 from consilience.system.tables import Table
 
 
-@with_layout
 def command(
-    files: Files,
     *,
-    window: Annotated[
-        int | None,
-        typer.Option(
-            "--window",
-            "-w",
-            help="Cut the predictions into windows of so many items, in their order: that of the rows, or, in tables "
-            "with a row for each answer, that of each item's first row (items called 0, 1, 2, … come in that order). "
-            "Without it, each file is a batch of all members, and a window.",
-        ),
-    ] = None,
-    reference: Annotated[
-        str | None, typer.Option("--reference", help="Predictions from before; the first 5 windows by default.")
-    ] = None,
-    false_alarms: Annotated[
-        float, typer.Option("--false-alarms", help="The share of windows without any change that may be alarms.")
-    ] = 0.01,
-    logits: Logits = False,
-    labels: Labels = None,
-    class_shares: SharesOption = None,
-    report: Annotated[Path | None, typer.Option("--report", help="Where an HTML page goes.")] = None,
-    json: Json = False,
-    told: Told,
+    window: int | None = None,
+    reference: str | None = None,
+    false_alarms: float = 0.01,
+    labels: str | None = None,
+    class_shares: str | None = None,
+    report: Path | None = None,
+    json: bool = False,
+    given: Given,
 ) -> None:
     """Watch a stream without labels: accuracy over time, and alarms where something changes.
 
     `consilience monitor vit.npy resnet.npy --window 500 --report stream.html`, or a file for each batch: `consilience
     monitor monday.npz tuesday.npz … --reference last-month.npz`
+
+    Options:
+    window, -w: Cut the predictions into windows of so many items, in their order: that of the rows, or, in tables with
+        a row for each answer, that of each item's first row (items called 0, 1, 2, … come in that order). Without it,
+        each file is a batch of all members, and a window.
+    reference: Predictions from before; the first 5 windows by default.
+    false_alarms: The share of windows without any change that may be alarms.
+    report: Where an HTML page goes.
     """
-    if report is not None:
-        check_writable(report, (".html",))
-        check_places([report], [*files, labels, reference, class_shares, *told.sources])
+    check_outputs([(report, ".html")], [*given.sources, labels, reference, class_shares])
     if window is None and labels is not None:
         raise ValueError("--labels go with --window; got batches")
-    before = None if reference is None else predictions_of([reference], told, logits=logits, quiet=json)
+    before = None if reference is None else given._replace(files=[reference]).predictions()
     stream: Any
     if window is None:
-        stream, truth = (predictions_of([file], told, logits=logits, quiet=json) for file in files), None
+        stream, truth = (given._replace(files=[file]).predictions() for file in given.files), None
     else:
-        stream = predictions_of(files, told, logits=logits, quiet=json)
-        truth = labels_of(labels, stream, files, told, quiet=json)
+        stream = given.predictions()
+        truth = given.labels(labels, stream)
     known = before if window is None else stream  # batches are read one by one, so the reference tells the classes
-    shares = shares_of(class_shares, told, None if known is None else known.classes, quiet=json)
+    shares = given.shares(class_shares, None if known is None else known.classes)
     with screen.waiting("looking at each window"):
         found = monitor(stream, truth, window=window, reference=before, false_alarms=false_alarms, class_shares=shares)
     if report is not None:
@@ -68,12 +53,10 @@ def command(
     written = [] if report is None else [str(report)]
     if json:
         parts = {"windows": found.windows.rows(), "members": found.members.rows(), "alarms": found.alarms}
-        parts |= {"silent": found.silent}
-        screen.print_json(parts | {"written": written})
+        screen.print_json(parts | {"silent": found.silent, "written": written})
         return
     screen.print_table(_short(found.windows))
-    for line in [*found.told(), *(f"Wrote {place}" for place in written)]:
-        screen.print_text(screen.on_command_line(line))
+    screen.print_text(*map(screen.on_command_line, found.told()), *(f"Wrote {place}" for place in written))
 
 
 def _short(windows: Table) -> Table:

@@ -1,13 +1,16 @@
-"""Check where commands write, and write reports."""
-
-from __future__ import annotations
+"""Check where commands write, and write reports and answers."""
 
 import os
 import shlex
 import sys
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Any, NamedTuple
+
+from typer import Option
 
 from consilience.cli import screen
+from consilience.cli.inputs import Given
 from consilience.data.names import text_of
 from consilience.files import split_source
 from consilience.files.back import (
@@ -23,34 +26,29 @@ from consilience.files.back import (
 )
 from consilience.files.contents import ARRAY_FORMATS
 from consilience.files.writing import check_posterior_path, write_posterior
+from consilience.insight.analysis import Analysis
 from consilience.insight.answers import answers_under
 from consilience.system.atomic import check_writable
+from consilience.system.tables import Table
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from consilience.data.tables.told import Told
-    from consilience.insight.analysis import Analysis
-    from consilience.system.tables import Table
+Share = Annotated[float | None, Option(min=0, max=1)]
 
 
-def check_places(outputs: list[Path | None], inputs: list[str | Path | None]) -> None:
-    """Raise if two outputs are the same file, or an output is also an input, be it FILE or FILE:KEY."""
+def check_outputs(outputs: Sequence[tuple[Path | None, str | None]], inputs: Sequence[str | Path | None] = ()) -> None:
+    """Raise if an output cannot be written with its suffix, or is the file of another one or of an input.
+
+    An input may be FILE:KEY. None as suffix means that the format has been checked.
+    """
     taken = {os.path.realpath(split_source(str(path))[0]): str(path) for path in inputs if path is not None}
-    for path in outputs:
+    for path, suffix in outputs:
         if path is None:
             continue
+        if suffix is not None:
+            check_writable(path, (suffix,))
         place = os.path.realpath(path)
         if place in taken:
             raise ValueError(f"each output must be a file of its own; {path} is also {taken[place]}")
         taken[place] = f"{path}, another output"
-
-
-def check_outputs(save: Path | None, report: Path | None = None) -> None:
-    """Raise if a model or a report cannot be written."""
-    for path, suffix in ((save, ".npz"), (report, ".html")):
-        if path is not None:
-            check_writable(path, (suffix,))
 
 
 def write_page(path: Path, analysis: Analysis, title: str | None = None) -> None:
@@ -62,14 +60,25 @@ def write_page(path: Path, analysis: Analysis, title: str | None = None) -> None
 
 
 class Back(NamedTuple):
-    """Where the answers go, and in which form."""
+    """Where the answers go, and in which form.
 
-    output: Path | None
-    append: bool
-    to: str | None
-    question: str | None  # of the tool's project
-    field: str | None
-    review_share: float | None  # of the items, at most
+    Options:
+    output, -o: Where the answers go: .csv .jsonl .parquet .npz .npy .safetensors; or a folder, for data sets.
+    append: Write the table that was read again, with the columns answer, confidence, n_answers, agreement and review
+        in each row.
+    to: Write what a tool imports: **label-studio** (predictions, .json), **argilla** (suggestions, .json), **prodigy**
+        (a queue of the items to review, .jsonl), **datasets** (a folder for load_dataset).
+    to_question: The tool's question that is answered, if not that of the tool's file.
+    to_field: The tool's field that shows an item: its column of that name, else its name.
+    review_share: Name at most this share of the items for review, the least sure ones.
+    """
+
+    output: Path | None = None
+    append: bool = False
+    to: str | None = None
+    to_question: str | None = None
+    to_field: str | None = None
+    review_share: Share = None
 
     @property
     def names_reviews(self) -> bool:
@@ -96,22 +105,22 @@ class Back(NamedTuple):
         else:
             check_posterior_path(self.output)
 
-    def write(self, files: list[str], told: Told, analysis: Analysis, posterior: Any, *, logits: bool) -> Table | None:
+    def write(self, given: Given, analysis: Analysis, posterior: Any) -> Table | None:
         """Write the answers, if a place is given, and give them if it names the items to review."""
         if self.output is None:
             return None
         share = 1 if self.review_share is None else self.review_share
         answers, method = answers_under(analysis, posterior, share), analysis.method
         if self.append:
-            write_appended(self.output, files[0], told, answers, logits=logits)
+            write_appended(self.output, given.files[0], given.told, answers, logits=given.logits)
         elif self.to == DATASETS:
             with new_folder(self.output) as file:
                 write_posterior(file, method, posterior, answers, analysis.is_given)
         elif self.to is not None:
-            facts = facts_of(files, told, answers["item"], logits=logits)
+            facts = facts_of(given.files, given.told, answers["item"], logits=given.logits)
             agent = f"consilience {type(method).__name__}"
             classes = [text_of(name) for name in method.classes_]
-            write_back(self.output, self.to, Returned(answers, classes, agent, facts, self.question, self.field))
+            write_back(self.output, self.to, Returned(answers, classes, agent, facts, self.to_question, self.to_field))
         else:
             write_posterior(self.output, method, posterior, answers, analysis.is_given)
         return answers if self.names_reviews else None

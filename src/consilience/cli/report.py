@@ -1,30 +1,21 @@
 """`consilience report`."""
 
 from pathlib import Path
-from typing import Annotated
-
-import typer
 
 from consilience.cli import screen
-from consilience.cli.inputs import analysed
-from consilience.cli.options import Files, Fit, Labels, Title, with_layout
-from consilience.cli.outputs import check_places, write_page
-from consilience.data.tables.told import Told
-from consilience.system.atomic import check_writable
+from consilience.cli.inputs import Given
+from consilience.cli.options import Fit
+from consilience.cli.outputs import check_outputs, write_page
 
 
-@with_layout
 def command(
-    files: Files,
-    *,
-    output: Annotated[Path, typer.Option("--output", "-o", help="Where the page goes.")] = Path("report.html"),
-    fit: Fit,
-    labels: Labels = None,
-    title: Title = None,
-    told: Told,
+    *, output: Path = Path("report.html"), fit: Fit, labels: str | None = None, title: str | None = None, given: Given
 ) -> None:
-    """Write a page to look at: one HTML file that needs no network."""
-    check_writable(output, (".html",))
-    check_places([output], [*files, labels, *fit.files, *told.sources])
-    write_page(output, analysed(files, told, fit, labels), title)
+    """Write a page to look at: one HTML file that needs no network.
+
+    Options:
+    output, -o: Where the page goes.
+    """
+    check_outputs([(output, ".html")], [*given.sources, labels, *fit.files])
+    write_page(output, given.analysed(fit, labels), title)
     screen.print_text(f"Wrote {output}")

@@ -5,25 +5,25 @@ from __future__ import annotations
 import json
 import math
 import re
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from itertools import zip_longest
+from typing import Any
 
-import numpy as np
 import rich.box
-import rich.table
 from rich import markup
 from rich.console import Console
 from rich.measure import Measurement
+from rich.table import Column
+from rich.table import Table as Grid
 
 from consilience.insight.accuracy.estimates import AccuracyEstimate
 from consilience.insight.analysis import FEWEST_ANSWERS
 from consilience.metrics.ratings import RATINGS
 from consilience.metrics.scores import METRICS
+from consilience.report.items import as_json
 from consilience.report.panel import MOST_ON_CARD
 from consilience.system.tables import Table
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 out = Console(highlight=False, emoji=False)
 err = Console(stderr=True, highlight=False, emoji=False)
@@ -106,29 +106,17 @@ def waiting(what: str) -> Iterator[None]:
         err.show_cursor()  # also if Ctrl-C comes while the spinner hides it
 
 
-def print_text(text: str) -> None:
+def print_text(*texts: str) -> None:
     """Print lines of text without markup."""
-    for line in text.split("\n"):
+    for line in "\n".join(texts).split("\n") if texts else ():
         out.print(visible(line), markup=False)
 
 
 def print_json(value: Any) -> None:
     """Print one JSON document to standard output. NaN becomes null, because JSON has no NaN."""
-    text = json.dumps(_plain(value), ensure_ascii=False, indent=1)
+    text = json.dumps(as_json(value), ensure_ascii=False, indent=1)
     for line in text.split("\n"):  # json.dumps has escaped the ASCII control characters
         print(CONTROL.sub(lambda found: f"\\u{ord(found[0]):04x}", line))  # noqa: T201 - the console would wrap it
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {str(key): _plain(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(item) for item in value]
-    if isinstance(value, np.generic):
-        value = value.item()
-    if isinstance(value, float) and not math.isfinite(value):
-        return None
-    return value if isinstance(value, str | int | float | bool | None) else str(value)
 
 
 def print_note(text: str) -> None:
@@ -136,10 +124,10 @@ def print_note(text: str) -> None:
     out.print(f"[dim]{escape(text)}[/dim]")
 
 
-def print_found(found: list[str], examples: list[Table | None]) -> None:
+def print_found(found: list[str], examples: Sequence[Table | None] = ()) -> None:
     """Print how the files were understood, with some rows of each kind of table."""
     shown = set()
-    for line, example in zip(found, examples, strict=True):
+    for line, example in zip_longest(found, examples):
         err.print(f"[dim]{escape(line)}[/dim]")
         if example is not None and (kind := tuple(example.columns)) not in shown:
             shown.add(kind)
@@ -154,39 +142,73 @@ def print_remark(sentence: str) -> None:
 
 def print_table(table: Table, title: str | None = None, *, best: str | None = None) -> None:
     """Print a table with the best scores in bold. `best` ("higher" or "lower") makes all columns of numbers scores."""
-    if title is not None:
-        out.print(f"\n[bold]{escape(title)}[/bold]")
-    grid = rich.table.Table()
+    columns = []
     for name in table.columns:
         is_number = any(isinstance(value, int | float) for value in table[name])
-        grid.add_column(escape(name), justify="right" if is_number else "left", overflow="fold")
+        columns.append(Column(escape(name), justify="right" if is_number else "left", overflow="fold"))
     bests = {name: _best(name, table[name], best) for name in table.columns}
-    for row in table.rows():
-        cells = (_cell(value, is_best=bests[name] is not None and value == bests[name]) for name, value in row.items())
-        grid.add_row(*cells)
-    _print_grid(grid)
+    rows = ([_cell(value, bests[name]) for name, value in row.items()] for row in table.rows())
+    _print_grid(columns, rows, title)
+
+
+def _print_grid(
+    columns: Iterable[Column], rows: Iterable[Iterable[str]], title: str | None = None, **look: Any
+) -> None:
+    """Print rows of markup; on a narrow terminal no narrower than the longest words, since columns would be empty."""
+    if title is not None:
+        out.print(f"\n[bold]{escape(title)}[/bold]")
+    grid = Grid(*columns, **look)
+    for row in rows:
+        grid.add_row(*row)
+    if out.width < NARROW:
+        grid.width = Measurement.get(out, out.options.update(max_width=WIDEST), grid).minimum
+    out.print(grid, crop=False)
+
+
+def _best(name: str, values: list[Any], better: str | None = None) -> float | None:
+    numbers = [value for value in values if isinstance(value, float) and not math.isnan(value)]
+    better = better or ("lower" if name in LOWER_IS_BETTER else "higher" if name in HIGHER_IS_BETTER else None)
+    if len(numbers) < 2 or better is None:
+        return None
+    return min(numbers) if better == "lower" else max(numbers)
+
+
+def _cell(value: Any, best: float | None, digits: int = 4) -> str:
+    text = escape(str(value))
+    if isinstance(value, float):
+        text = "–" if math.isnan(value) else f"{value:.{digits}f}"
+    return f"[bold]{text}[/bold]" if best is not None and value == best else text
+
+
+# ---- a comparison ---------------------------------------------------------------------------------------
 
 
 def print_comparison(rows: list[dict[str, Any]]) -> None:
     """Print a comparison of methods and members in 80 columns; JSON has the rest."""
     is_measured = "accuracy" in rows[0]
     numbers = ("nll", "ece") if is_measured else ("confidence",)
-    bests = {name: _best(name, [row[name] for row in rows], None) for name in numbers}
-    grid = rich.table.Table(box=rich.box.SIMPLE_HEAD, pad_edge=False, collapse_padding=True)
-    for name in ("method", *(("right", "behind") if is_measured else ("right*",)), *numbers, "changed"):
-        grid.add_column(name, justify="left" if name == "method" else "right", no_wrap=True)
-    for row in rows:
+    bests = {name: _best(name, [row[name] for row in rows]) for name in numbers}
+    names = [f"{row['method']}: {row['member']}" if row["member"] else str(row["method"]) for row in rows]
+    headings = (*(("right", "behind") if is_measured else ("right*",)), *numbers, "changed")
+    columns = [
+        Column("method", no_wrap=True, max_width=LONGEST_METHOD),
+        *(Column(heading, justify="right", no_wrap=True) for heading in headings),
+    ]
+
+    def cells(row: dict[str, Any], name: str) -> Iterator[str]:
         ends = f"{100 * row['from']:.0f}–{row['to']:.0%}"
-        found = (f"{row['accuracy']:.1%} ({ends})", _behind(row)) if is_measured else (ends,)
-        cells = (_cell(row[name], is_best=row[name] == bests[name], digits=3) for name in numbers)
-        grid.add_row(escape(short(_named_row(row), LONGEST_METHOD)), *found, *cells, f"{row['changed']:.1%}")
-    _print_grid(grid)
+        yield escape(name)
+        yield from (f"{row['accuracy']:.1%} ({ends})", _behind(row)) if is_measured else (ends,)
+        yield from (_cell(row[number], bests[number], digits=3) for number in numbers)
+        yield f"{row['changed']:.1%}"
+
+    _print_grid(columns, map(cells, rows, names), box=rich.box.SIMPLE_HEAD, pad_edge=False, collapse_padding=True)
     for note in MEASURED_NOTES if is_measured else ESTIMATED_NOTES:
         print_note(note)
     print_note("changed: items answered differently from plain averaging")
-    for row in rows:
-        if len(_named_row(row)) > LONGEST_METHOD:
-            print_note(f"{row['method']}: {row['member']}")
+    for name in names:
+        if len(name) > LONGEST_METHOD:
+            print_note(name)
 
 
 def _behind(row: dict[str, Any]) -> str:
@@ -196,39 +218,7 @@ def _behind(row: dict[str, Any]) -> str:
     return f"{100 * row['behind']:.1f}{'' if row['verdict'] == 'worse' else '≈'}"
 
 
-def _named_row(row: dict[str, Any]) -> str:
-    return f"{row['method']}: {row['member']}" if row["member"] else str(row["method"])
-
-
-def short(text: str, most: int) -> str:
-    """A text of at most so many characters.
-
-    >>> short("wide-resnet-50", 10)
-    'wide-resn…'
-    """
-    return text if len(text) <= most else f"{text[: most - 1]}…"
-
-
-def _print_grid(grid: rich.table.Table) -> None:
-    """Print a table; on a narrow terminal no narrower than its longest words, since columns would be empty."""
-    if out.width < NARROW:
-        grid.width = Measurement.get(out, out.options.update(max_width=WIDEST), grid).minimum
-    out.print(grid, crop=False)
-
-
-def _best(name: str, values: list[Any], better: str | None) -> float | None:
-    numbers = [value for value in values if isinstance(value, float) and not math.isnan(value)]
-    known = "lower" if name in LOWER_IS_BETTER else "higher" if name in HIGHER_IS_BETTER else None
-    if len(numbers) < 2 or (better or known) is None:
-        return None
-    return min(numbers) if (better or known) == "lower" else max(numbers)
-
-
-def _cell(value: Any, *, is_best: bool, digits: int = 4) -> str:
-    text = escape(str(value))
-    if isinstance(value, float):
-        text = "–" if math.isnan(value) else f"{value:.{digits}f}"
-    return f"[bold]{text}[/bold]" if is_best else text
+# ---- a summary ------------------------------------------------------------------------------------------
 
 
 def print_summary(summary: dict[str, Any]) -> None:
@@ -269,43 +259,41 @@ def print_summary(summary: dict[str, Any]) -> None:
 
 def _print_members(summary: dict[str, Any]) -> None:
     """Print how often each member is right: all members, or of many the best and the worst."""
-    members = summary["members"]
-    ranked = sorted((row for row in members if row["coverage"] > 0), key=lambda row: -_number(row))
+    ranked = sorted((row for row in summary["members"] if row["coverage"] > 0), key=lambda row: -_number(row))
     if len(ranked) > ALL_MEMBERS_UP_TO:
         ranked = [row for row in ranked if not math.isnan(row["estimated accuracy"])] or ranked
+    n_between = len(ranked) - FIRST_ROWS - LAST_ROWS if len(ranked) > ALL_MEMBERS_UP_TO else 0
     is_mixed = any(row.get("measured") for row in ranked)
-    out.print("\n[bold]Members[/bold]")
-    grid = rich.table.Table()
-    for name in ("member", "answered", "right" if is_mixed else "right*", "kappa†", "influence‡", "confuses most"):
-        grid.add_column(name, justify="left" if name in ("member", "confuses most") else "right")
-    n_first, n_last = (FIRST_ROWS, LAST_ROWS) if len(ranked) > ALL_MEMBERS_UP_TO else (len(ranked), 0)
-    for row in ranked[:n_first]:
-        grid.add_row(*_member_cells(row, is_mixed=is_mixed))
-    for row in ranked[len(ranked) - n_last :]:
-        if row is ranked[-n_last]:
-            grid.add_row("…")
-        grid.add_row(*_member_cells(row, is_mixed=is_mixed))
-    _print_grid(grid)
-    for note in _notes(summary, ranked, n_first + n_last):
+    rows = [_member_cells(row, is_mixed=is_mixed) for row in ranked]
+    if n_between:
+        rows[FIRST_ROWS:-LAST_ROWS] = [["…"]]
+    names = ("member", "answered", "right" if is_mixed else "right*", "kappa†", "influence‡", "confuses most")
+    columns = [Column(name, justify="left" if name in (names[0], names[-1]) else "right") for name in names]
+    _print_grid(columns, rows, "Members")
+    for note in _notes(summary, ranked, n_between):
         print_note(note)
 
 
-def _member_cells(row: dict[str, Any], *, is_mixed: bool) -> Iterator[str]:
-    mark = "*" if is_mixed and not row["measured"] else ""
-    yield escape(row["member"]) + (" [yellow]![/yellow]" if row.get("warned") else "")
-    yield _share(row["coverage"])
-    yield f"{_with_interval(row)}{mark}"
-    yield "–" if math.isnan(row["kappa"]) else f"{row['kappa']:z.2f}"
-    yield f"{row['influence']:.1%}"
-    yield escape(row["confuses most"])
+def _member_cells(row: dict[str, Any], *, is_mixed: bool) -> list[str]:
+    coverage, (value, low, high) = row["coverage"], (row[name] for name in ("estimated accuracy", "from", "to"))
+    has_few = math.isnan(value) and not math.isnan(low)  # answers: there is the interval alone
+    right = f"{low:.0%} to {high:.0%}" if has_few else str(AccuracyEstimate(value, low, high))
+    return [
+        escape(row["member"]) + (" [yellow]![/yellow]" if row.get("warned") else ""),
+        "<1%" if 0 < coverage < 0.005 else f"{coverage:.0%}",
+        right + ("*" if is_mixed and not row["measured"] else ""),
+        "–" if math.isnan(row["kappa"]) else f"{row['kappa']:z.2f}",
+        f"{row['influence']:.1%}",
+        escape(row["confuses most"]),
+    ]
 
 
-def _notes(summary: dict[str, Any], ranked: list[dict[str, Any]], n_shown: int) -> Iterator[str]:
+def _notes(summary: dict[str, Any], ranked: list[dict[str, Any]], n_between: int) -> Iterator[str]:
     """What the table leaves out, and what its columns mean."""
     members = summary["members"]
-    if n_shown < len(ranked):
+    if n_between:
         where = "--json and --report list" if len(members) <= MOST_ON_CARD else "--json lists"
-        yield f"{len(ranked) - n_shown:,} more members are in between: {where} them."
+        yield f"{n_between:,} more members are in between: {where} them."
     n_silent = sum(row["coverage"] == 0 for row in members)
     if n_few := len(members) - len(ranked) - n_silent:
         few = f"{n_few:,} of {len(members):,} members gave fewer than {FEWEST_ANSWERS} answers"
@@ -332,22 +320,6 @@ def _notes(summary: dict[str, Any], ranked: list[dict[str, Any]], n_shown: int) 
     yield f"confuses most: true class → its vote, and how often of that class; {how}."
 
 
-def _share(share: float) -> str:
-    """Per cent, but not 0 % of something.
-
-    >>> _share(0.25), _share(0.001), _share(0)
-    ('25%', '<1%', '0%')
-    """
-    return "<1%" if 0 < share < 0.005 else f"{share:.0%}"
-
-
-def _with_interval(row: dict[str, Any]) -> str:
-    """An accuracy and its interval; of a member with few answers the interval alone."""
-    if math.isnan(row["estimated accuracy"]) and not math.isnan(row["from"]):
-        return f"{row['from']:.0%} to {row['to']:.0%}"
-    return str(AccuracyEstimate(row["estimated accuracy"], row["from"], row["to"]))
-
-
 def _number(row: dict[str, Any]) -> float:
     """What members are ranked by: the accuracy; those who have none come last, by the end of their interval."""
     values = (row["estimated accuracy"], row["to"] - 2, -2.0)
@@ -362,13 +334,10 @@ def _print_changed(changed: dict[str, Any]) -> None:
     title = f"{what} ({changed['share']:.1%}) {are} answered differently from plain averaging"
     if changed["ties"]:
         title += f", {changed['ties']:,} of them ties"
-    out.print(f"\n[bold]{title}[/bold]")
-    grid = rich.table.Table()
-    for name in ("item", "average", "consensus", "tipped by"):
-        grid.add_column(name)
+    rows = []
     for row in changed["surest"]:
         answers = (f"{row[name]['class']} {row[name]['probability']:.2f}" for name in ("average", "consensus"))
         by, odds = row["tipped by"]["member"], math.exp(min(row["tipped by"]["log-odds"], 20))
         tipped = f"{'the class shares' if by is None else by} (odds × {odds:,.1f})"
-        grid.add_row(*(escape(text) for text in (str(row["item"]), *answers, tipped)))
-    _print_grid(grid)
+        rows.append([escape(text) for text in (str(row["item"]), *answers, tipped)])
+    _print_grid(map(Column, ("item", "average", "consensus", "tipped by")), rows, title)

@@ -4,54 +4,47 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import numpy as np
-import typer
+from typer import Option
 
 from consilience.cli import screen
-from consilience.cli.inputs import DEFAULT, fitted, labels_of, predictions_of
-from consilience.cli.options import Files, Fit, Json, Logits, MethodOption, MethodOptions, SharesOption, with_layout
-from consilience.cli.outputs import check_places
+from consilience.cli.inputs import DEFAULT, Given
+from consilience.cli.options import Fit
+from consilience.cli.outputs import check_outputs
 from consilience.data.labels import known_labels
 from consilience.data.predictions import Predictions
-from consilience.data.tables.told import Told
 from consilience.files import write_table
 from consilience.insight.suggestion import suggest
-from consilience.system.atomic import check_writable
 from consilience.system.tables import Table
 
 
-@with_layout
 def command(
-    files: Files,
     *,
-    number: Annotated[int, typer.Option("--number", "-n", help="How many items.", min=1)] = 20,
-    known: Annotated[
-        str | None,
-        typer.Option("--known", help="Labels known already, such as those filled in where `suggest -o` left room."),
-    ] = None,
-    output: Annotated[
-        Path | None,
-        typer.Option("--output", "-o", help="A .csv file to fill in: known labels first, then items without."),
-    ] = None,
-    method: MethodOption = DEFAULT,
-    option: MethodOptions = None,
-    class_shares: SharesOption = None,
-    seed: Annotated[int, typer.Option("--seed", help="Another one suggests other items.", min=0)] = 0,
-    logits: Logits = False,
-    json: Json = False,
-    told: Told,
+    number: Annotated[int, Option(min=1)] = 20,
+    known: str | None = None,
+    output: Path | None = None,
+    method: str = DEFAULT,
+    option: list[str] | None = None,
+    class_shares: str | None = None,
+    seed: Annotated[int, Option(min=0)] = 0,
+    json: bool = False,
+    given: Given,
 ) -> None:
     """Say which items to label first, and why.
 
     `consilience suggest vit.npy resnet.npy -n 20 -o labels.csv`, fill in the column `label`, then `consilience
     aggregate vit.npy resnet.npy --known labels.csv`. With `--known labels.csv -o labels.csv` the file grows.
+
+    Options:
+    number, -n: How many items.
+    known: Labels known already, such as those filled in where `suggest -o` left room.
+    output, -o: A .csv file to fill in: known labels first, then items without.
+    seed: Another one suggests other items.
     """
     fit = Fit(method, option, class_shares)
-    if output is not None:
-        check_writable(output, (".csv",))
-        check_places([output], [*files, *fit.files, *told.sources])  # not --known, which may grow
-    predictions = predictions_of(files, told, logits=logits, quiet=json)
-    known_truth = labels_of(known, predictions, files, told, quiet=json)
-    aggregator = fitted(predictions, fit, told, known=known_truth, quiet=json)
+    check_outputs([(output, ".csv")], [*given.sources, *fit.files])  # not --known, which may grow
+    predictions = given.predictions()
+    known_truth = given.labels(known, predictions)
+    aggregator = given.fitted(predictions, fit, known_truth)
     suggested = suggest(predictions, known_truth, n=number, aggregator=aggregator, seed=seed).to_table()
     if output is not None:
         write_table(output, _to_fill_in(predictions, known_truth, suggested))

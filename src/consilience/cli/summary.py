@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from consilience.cli.screen import on_command_line
 from consilience.data.labels import named
+from consilience.data.predictions import Predictions
+from consilience.insight.agreement import PanelAgreement
+from consilience.insight.analysis import Analysis
+from consilience.insight.explanation import Explanation
 from consilience.insight.verdict import Change
 from consilience.metrics.scores import evaluate
-
-if TYPE_CHECKING:
-    from consilience.data.predictions import Predictions
-    from consilience.insight.agreement import PanelAgreement
-    from consilience.insight.analysis import Analysis
-    from consilience.insight.explanation import Explanation
-    from consilience.system.arrays import FloatArray, IntArray
+from consilience.system.arrays import FloatArray, IntArray
 
 MOST_CHANGED, MOST_PAIRS = 10, 5
 """How many changed items are listed, and how many pairs of members that agree least, and most."""
@@ -62,15 +60,11 @@ def summarize(analysis: Analysis, posterior: FloatArray) -> dict[str, Any]:
         "hint": None if diagnosis.hint is None else diagnosis.hint.sentence("--class-shares even"),
     }
     if (analysis.measurable >= 0).any():
-        fused = {summary["method"]: posterior, "Average": analysis.average}
         classes, ordered = predictions.classes, predictions.ordered
-        truth = named(analysis.measurable, classes)
-        scores = {
-            name: evaluate(rows, truth, classes=classes, ordered=ordered, n_bootstrap=0) for name, rows in fused.items()
-        }
-        summary["scores"] = {
-            name: {metric: own.value for metric, own in found.items()} for name, found in scores.items()
-        }
+        truth, summary["scores"] = named(analysis.measurable, classes), {}
+        for name, rows in ((summary["method"], posterior), ("Average", analysis.average)):
+            found = evaluate(rows, truth, classes=classes, ordered=ordered, n_bootstrap=0)
+            summary["scores"][name] = {metric: own.value for metric, own in found.items()}
     return summary
 
 

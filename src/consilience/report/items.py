@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import math
+from collections.abc import Sequence
 from itertools import zip_longest
 from typing import Any, NamedTuple
 
@@ -10,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from consilience.data.answers import HardAnswers, SoftMember, parts_of
+from consilience.insight.agreement import labels_of
 from consilience.insight.analysis import Analysis
 from consilience.insight.explanation import Explanation
 from consilience.metrics.scores import METRICS, ItemScores, ReliabilityCurve, curve_of
@@ -18,16 +20,23 @@ from consilience.system.arrays import Array, FloatArray, IntArray, to_numpy
 LONGEST_TEXT = 200  # longer names are cut
 
 
-def rounded(values: Any, digits: int = 4) -> Any:
-    """Round a number or an array to plain numbers in nested lists. What is not finite becomes None.
+def as_json(value: Any, digits: int | None = None) -> Any:
+    """The same of what JSON has: arrays become lists, numbers that are not finite null, and what it has not text.
 
-    >>> rounded([[0.123456, float("nan")]])
-    [[0.1235, None]]
+    >>> as_json({"rows": np.array([[0.123456, np.nan]])}, digits=4)
+    {'rows': [[0.1235, None]]}
     """
-    array = np.asarray(values, dtype=np.float64)
-    if array.ndim:
-        return [rounded(value, digits) for value in array]
-    return round(float(array), digits) + 0.0 if np.isfinite(array) else None
+    if isinstance(value, np.ndarray | np.generic):
+        value = value.tolist()
+    if isinstance(value, dict):
+        return {str(key): as_json(item, digits) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [as_json(item, digits) for item in value]
+    if not isinstance(value, float):
+        return value if isinstance(value, str | int | None) else str(value)
+    if not math.isfinite(value):
+        return None
+    return value if digits is None else round(value, digits) + 0.0  # no -0.0
 
 
 def text(name: Any, most: int = LONGEST_TEXT) -> str:
@@ -63,18 +72,18 @@ class ItemAnswers(NamedTuple):
         is_known = self.truth >= 0
         return curve_of(self.confidence[is_known], self.is_right[is_known]) if is_known.any() else None
 
-    def histogram(self) -> list[int]:
+    def histogram(self) -> IntArray:
         """The number of answers in each confidence bin of the curve."""
-        return [int(n_items) for n_items in curve_of(self.confidence, self.is_right).n_items]
+        return curve_of(self.confidence, self.is_right).n_items
 
 
-def answers_to(parts: Iterable[Array], truth: IntArray) -> ItemAnswers:
-    """The verdicts of rows (items, classes) that come in parts; `truth` has one entry per row."""
-    read, start = [], 0
-    for rows in parts:
-        stop = start + len(rows)
-        read.append(_read(to_numpy(rows).astype(np.float64, copy=False), truth[start:stop]))
-        start = stop
+def answers_to(rows: Array, truth: IntArray, is_given: npt.NDArray[np.bool_] | None = None) -> ItemAnswers:
+    """The verdicts of rows (items, classes), or of those that are given (items,); `truth` has one entry per row."""
+    is_given = np.ones(len(rows), dtype=bool) if is_given is None else is_given
+    read = []
+    for start, part in parts_of(rows):
+        here = slice(start, start + len(part))
+        read.append(_read(to_numpy(part).astype(np.float64)[is_given[here]], truth[here][is_given[here]]))
     return ItemAnswers(*(np.concatenate(column) for column in zip(*read, strict=True)))
 
 
@@ -89,26 +98,41 @@ def _read(rows: FloatArray, truth: IntArray) -> ItemAnswers:
 
 def answers_of_member(member: SoftMember, truth: IntArray) -> ItemAnswers | None:
     """The verdicts of a member who gives probabilities; None if it never answers."""
-    items = np.arange(len(truth)) if member.items is None else member.items
-    is_present = np.isin(items, member.answered())
-    if not is_present.any():
-        return None
-    parts = (to_numpy(rows)[is_present[start : start + len(rows)]] for start, rows in parts_of(member.rows))
-    return answers_to(parts, truth[items[is_present]])
+    is_given = member.is_given()
+    return answers_to(member.rows, truth[member.places], is_given) if is_given.any() else None
 
+
+class Seen(NamedTuple):
+    """What all sections look at: the answers of the members, of the fused answer and of the plain average."""
+
+    analysis: Analysis
+    answers: HardAnswers
+    votes: HardAnswers  # the answers that find one class most probable
+    consensus: ItemAnswers
+    average: ItemAnswers
+    posterior: FloatArray  # (items, classes): of the consensus
+
+    @classmethod
+    def of(cls, analysis: Analysis) -> Seen:
+        """Read the answers of an analysis."""
+        consensus, average = (answers_to(own, analysis.measurable) for own in (analysis.posterior, analysis.average))
+        answers, votes = labels_of(analysis.predictions.harden()), labels_of(analysis.predictions.votes())
+        return cls(analysis, answers, votes, consensus, average, to_numpy(analysis.posterior))
+
+    def counted(self) -> tuple[IntArray, IntArray]:
+        """How many answers each item has, and how many of these contradict the consensus."""
+        items, chosen = self.answers.items, self.consensus.chosen
+        is_against = self.answers.labels != chosen[items]
+        n_answers, n_against = (np.bincount(some, minlength=len(chosen)) for some in (items, items[is_against]))
+        return n_answers, n_against
+
+
+# ---- of many, the most telling ----------------------------------------------------------------------------
 
 ENOUGH_TO_RANK = 20
 """Members with fewer answers do not count as best or worst, unless all have fewer: three right answers are luck."""
 
 SHARE_OF_CHANGED = 0.6  # the largest share of changed items among those shown, if there are others to show
-
-
-class ShownItems(NamedTuple):
-    """The items shown, in order, why each is shown, and how many items changed in all."""
-
-    positions: IntArray
-    reasons: list[str]
-    n_changed: int
 
 
 def members_to_show(n_answers: IntArray, accuracy: FloatArray, most: int) -> IntArray:
@@ -143,22 +167,24 @@ def largest_cells(table: FloatArray, most: int) -> list[tuple[int, int]]:
 
 def items_to_show(
     consensus: ItemAnswers, is_changed: npt.NDArray[np.bool_], against: FloatArray, most: int
-) -> ShownItems:
-    """First the changed items, by decreasing margin; then the most uncertain and the most disputed others.
+) -> dict[int, str]:
+    """Why items are shown: first the changed ones, by decreasing margin; then the most uncertain and disputed others.
 
     `against` is the share of an item's answers that contradict the consensus.
     """
-    changed = np.flatnonzero(is_changed)
+    changed, others = np.flatnonzero(is_changed), np.flatnonzero(~is_changed)
     changed = changed[np.argsort(-consensus.margin[changed], kind="stable")]
-    others = np.flatnonzero(~is_changed)
     n_changed = min(len(changed), max(int(np.ceil(SHARE_OF_CHANGED * most)), most - len(others)))
     uncertain = others[np.argsort(consensus.margin[others], kind="stable")]
     disputed = others[np.lexsort((consensus.margin[others], -against[others]))]
     found = first_of_each([uncertain, disputed], most - n_changed)
     rest = sorted(found, key=lambda position: found[position])
-    reasons = ["changed"] * n_changed + [("uncertain", "disputed")[found[position]] for position in rest]
-    return ShownItems(np.array([*changed[:n_changed], *rest], dtype=np.intp), reasons, len(changed))
+    return dict.fromkeys(changed[:n_changed].tolist(), "changed") | {
+        position: ("uncertain", "disputed")[found[position]] for position in rest
+    }
 
+
+# ---- the items, and why they are answered so ----------------------------------------------------------------
 
 ALL_CLASSES_UP_TO, MOST_LISTED_CLASSES = 12, 10
 """Up to the first number of classes, all probabilities are shown; beyond it, at most the second number."""
@@ -168,116 +194,86 @@ MOST_DOUBTFUL = 50  # how many single answers are listed for a second look
 DOUBTFUL = 0.5  # an answer is listed only if the fused answer gives it a smaller probability
 
 
-class Judged(NamedTuple):
-    """The answers of consensus and average to all items."""
-
-    consensus: ItemAnswers
-    average: ItemAnswers
-    n_answers: IntArray
-    n_against: IntArray  # answers that contradict the consensus
-
-    @classmethod
-    def of(cls, consensus: ItemAnswers, average: ItemAnswers, answers: HardAnswers) -> Judged:
-        """Count each item's answers, and those that contradict the consensus."""
-        n_items = len(consensus.chosen)
-        contradicts = answers.items[answers.labels != consensus.chosen[answers.items]]
-        return cls(
-            consensus,
-            average,
-            np.bincount(answers.items, minlength=n_items),
-            np.bincount(contradicts, minlength=n_items),
-        )
-
-
-class ItemSection:
-    """The items that a report shows."""
-
-    def __init__(self, analysis: Analysis, judged: Judged, votes: HardAnswers, most: int) -> None:
-        against = judged.n_against / np.maximum(judged.n_answers, 1)
-        self.shown = items_to_show(judged.consensus, analysis.change.is_changed, against, most)
-        self.analysis, self.judged, self.votes = analysis, judged, votes
-        self.posterior = to_numpy(analysis.posterior)
-
-    def to_dict(self) -> dict[str, Any]:
-        """The items shown, with their explanations, and how many there are of each kind."""
-        positions, reasons, _ = self.shown
-        classes = self.analysis.predictions.classes
-        chosen, averaged = (rows.chosen[positions] for rows in self.judged[:2])
-        # An answer other than the average's is explained against that one, the others against the second class.
-        against = [classes[k] if k != own else None for k, own in zip(averaged, chosen, strict=True)]
-        explanations = self.analysis.explanations(positions, against)
-        return {
-            "total": self.analysis.predictions.n_items,
-            "changed": self.shown.n_changed,
-            "reasons": {reason: reasons.count(reason) for reason in ("changed", "uncertain", "disputed")},
-            "rows": [self._row(*row) for row in zip(positions.tolist(), reasons, explanations, strict=True)],
-            "doubtful": self._doubtful(),
-        }
-
-    def _doubtful(self) -> list[dict[str, Any]]:
-        """The single answers that the fused answer finds least probable, the least probable first."""
-        votes, consensus = self.votes, self.judged.consensus
-        belief = self.posterior[votes.items, votes.labels]
-        order = np.lexsort((-consensus.confidence[votes.items], belief))[:MOST_DOUBTFUL]
-        return [
-            {
-                "member": int(votes.members[place]),
-                "item": text(self.analysis.predictions.axes.items.name(item)),
-                "said": int(votes.labels[place]),
-                "belief": rounded(belief[place]),
-                "chosen": int(consensus.chosen[item]),
-                "confidence": rounded(consensus.confidence[item]),
-                "truth": int(consensus.truth[item]),
-            }
-            for place, item in zip(order.tolist(), votes.items[order].tolist(), strict=True)
-            if belief[place] < DOUBTFUL
-        ]
-
-    def _row(self, position: int, reason: str, explanation: Explanation) -> dict[str, Any]:
-        consensus, average, n_answers, n_against = self.judged
-        return {
+def items(seen: Seen, most: int) -> dict[str, Any]:
+    """The items shown, with their explanations, and how many there are of each kind."""
+    analysis, consensus, average = seen.analysis, seen.consensus, seen.average
+    n_answers, n_against = seen.counted()
+    reasons = items_to_show(consensus, analysis.change.is_changed, n_against / np.maximum(n_answers, 1), most)
+    positions = np.array([*reasons], dtype=np.intp)
+    # An answer other than the average's is explained against that one, the others against the second class.
+    against = [
+        analysis.predictions.classes[k] if k != own else None
+        for k, own in zip(average.chosen[positions], consensus.chosen[positions], strict=True)
+    ]
+    rows = [
+        {
             "name": text(explanation.item),
-            "reason": reason,
-            "chosen": int(consensus.chosen[position]),
-            "confidence": rounded(consensus.confidence[position]),
-            "average": int(average.chosen[position]),
-            "average_confidence": rounded(average.confidence[position]),
-            "truth": int(consensus.truth[position]),
-            "given": bool(self.analysis.is_given[position]),
-            "answers": int(n_answers[position]),
-            "against": int(n_against[position]),
-            "why": self._why(position, explanation),
+            "reason": reasons[item],
+            **_answer(consensus, item),
+            "average": average.chosen[item],
+            "average_confidence": average.confidence[item],
+            "given": analysis.is_given[item],
+            "answers": n_answers[item],
+            "against": n_against[item],
+            "why": _why(seen, item, explanation),
         }
+        for item, explanation in zip(reasons, analysis.explanations(positions, against), strict=True)
+    ]
+    return {
+        "changed": analysis.change.n_changed,
+        "reasons": {reason: [*reasons.values()].count(reason) for reason in ("changed", "uncertain", "disputed")},
+        "rows": rows,
+        "doubtful": _doubtful(seen),
+    }
 
-    def _why(self, position: int, explanation: Explanation) -> dict[str, Any]:
-        """The evidence for the winner over its rival, and the probabilities of the classes that matter."""
-        average, truth = self.analysis.average[position], int(self.judged.consensus.truth[position])
-        places = {name: k for k, name in enumerate(explanation.classes)}
-        winner, rival = places[explanation.winner], places[explanation.runner_up]
-        classes = _classes_to_show(explanation, average, [winner, rival, truth])
-        if self.analysis.predictions.ordered:
-            classes = np.sort(classes)
-        order = _most_telling(explanation)
-        return {
-            "winner": winner,
-            "rival": rival,
-            "log_odds": rounded(explanation.log_odds, 3),
-            "prior": rounded(explanation.prior, 3),
-            "shares": rounded(explanation.shares, 3),
-            "classes": classes.tolist(),
-            "consensus": rounded(self.posterior[position, classes]),
-            "average": rounded(average[classes]),
-            "members": [_evidence(explanation, m, classes) for m in order[:MOST_WITNESSES].tolist()],
-            "silent": int(np.isnan(explanation.said[:, 0]).sum()),
-            "others": len(order[MOST_WITNESSES:]),
-            "others_weight": rounded(explanation.by_member[order[MOST_WITNESSES:]].sum(), 3),
+
+def _answer(answers: ItemAnswers, item: int) -> dict[str, Any]:
+    return {"chosen": answers.chosen[item], "confidence": answers.confidence[item], "truth": answers.truth[item]}
+
+
+def _doubtful(seen: Seen) -> list[dict[str, Any]]:
+    """The single answers that the fused answer finds least probable, the least probable first."""
+    votes, consensus = seen.votes, seen.consensus
+    belief = seen.posterior[votes.items, votes.labels]
+    order = np.lexsort((-consensus.confidence[votes.items], belief))[:MOST_DOUBTFUL]
+    return [
+        {
+            "member": votes.members[place],
+            "item": text(seen.analysis.predictions.axes.items.name(item)),
+            "said": votes.labels[place],
+            "belief": belief[place],
+            **_answer(consensus, item),
         }
+        for place, item in zip(order.tolist(), votes.items[order].tolist(), strict=True)
+        if belief[place] < DOUBTFUL
+    ]
 
 
-def _most_telling(explanation: Explanation) -> IntArray:
-    """The members who answered, ordered by how much they moved the answer."""
-    order = np.argsort(-np.abs(explanation.by_member), kind="stable")
-    return np.asarray(order[~np.isnan(explanation.said[order, 0])])
+def _why(seen: Seen, item: int, explanation: Explanation) -> dict[str, Any]:
+    """The evidence for the winner over its rival, and the probabilities of the classes that matter."""
+    average = seen.analysis.average[item]
+    places = {name: k for k, name in enumerate(explanation.classes)}
+    winner, rival = places[explanation.winner], places[explanation.runner_up]
+    classes = _classes_to_show(explanation, average, [winner, rival, int(seen.consensus.truth[item])])
+    if seen.analysis.predictions.ordered:
+        classes = np.sort(classes)
+    by_member, is_silent = explanation.by_member, np.isnan(explanation.said[:, 0])
+    strongest = np.argsort(-np.abs(by_member), kind="stable")
+    heard = strongest[~is_silent[strongest]]
+    return {
+        "winner": winner,
+        "rival": rival,
+        "log_odds": explanation.log_odds,
+        "prior": explanation.prior,
+        "shares": explanation.shares,
+        "classes": classes,
+        "consensus": seen.posterior[item, classes],
+        "average": average[classes],
+        "members": [_evidence(explanation, m, classes) for m in heard[:MOST_WITNESSES].tolist()],
+        "silent": is_silent.sum(),
+        "others": len(heard[MOST_WITNESSES:]),
+        "others_weight": by_member[heard[MOST_WITNESSES:]].sum(),
+    }
 
 
 def _classes_to_show(explanation: Explanation, average: FloatArray, always: list[int]) -> IntArray:
@@ -297,9 +293,9 @@ def _evidence(explanation: Explanation, member: int, classes: IntArray) -> dict[
     vote = int(explanation.said[member].argmax())
     return {
         "member": member,
-        "weight": rounded(explanation.by_member[member], 3),
+        "weight": explanation.by_member[member],
         "vote": vote,
-        "sure": rounded(explanation.said[member, vote]),
-        "belief": rounded(explanation.posterior[vote]),
-        "said": rounded(explanation.said[member, classes]),
+        "sure": explanation.said[member, vote],
+        "belief": explanation.posterior[vote],
+        "said": explanation.said[member, classes],
     }

@@ -27,11 +27,10 @@ from consilience.aggregators.base import AbstractAggregator
 from consilience.data.answers import parts_of
 from consilience.data.predictions import Predictions
 from consilience.data.reading import check_number
-from consilience.insight.agreement import labels_of
 from consilience.insight.analysis import Analysis
 from consilience.insight.arguments import by_predictions
 from consilience.insight.suggestion import suggestions_under
-from consilience.report.items import ItemSection, Judged, answers_to, rounded, text
+from consilience.report.items import Seen, as_json, items, text
 from consilience.report.panel import MemberSection, calibration, opening
 from consilience.system.arrays import to_numpy
 from consilience.system.atomic import whole_file
@@ -98,7 +97,7 @@ def write_report(
 
 def page(payload: dict[str, Any]) -> str:
     """Build the HTML of a payload."""
-    style, scripts = "\n".join(map(asset, STYLES)), [*map(asset, SCRIPTS)]
+    style, scripts = "\n".join(map(asset, STYLES)), list(map(asset, SCRIPTS))
     return Template(asset("report.html")).substitute(
         policy=policy(style, scripts),
         title=escape(payload["title"]),
@@ -125,17 +124,16 @@ def embedded(payload: dict[str, Any]) -> str:
 
 def policy(style: str, scripts: Sequence[str] = ()) -> str:
     """A content security policy that allows this style and these scripts, and nothing else."""
-    allowed = f"script-src {' '.join(map(_hash_of, scripts))}; " if scripts else ""
+
+    def named(*contents: str) -> str:
+        return " ".join(f"'sha256-{b64encode(sha256(own.encode()).digest()).decode()}'" for own in contents)
+
+    allowed = f"script-src {named(*scripts)}; " if scripts else ""
     return (
-        f"default-src 'none'; {allowed}style-src {_hash_of(style)}; "
+        f"default-src 'none'; {allowed}style-src {named(style)}; "
         "img-src data:; base-uri 'none'; form-action 'none'; "  # an empty icon, so that browsers request none
         "require-trusted-types-for 'script'"
     )
-
-
-def _hash_of(content: str) -> str:
-    """How a content security policy names a script or a style."""
-    return f"'sha256-{b64encode(sha256(content.encode()).digest()).decode()}'"
 
 
 # ---- what the page shows --------------------------------------------------------------------------------
@@ -195,6 +193,7 @@ def fingerprint(predictions: Predictions) -> str:
     return checksum.hexdigest()[:FINGERPRINT]
 
 
+DIGITS = 4  # how many digits of a number are kept
 MOST_SUGGESTED = 10  # how many items to label are suggested
 
 
@@ -215,15 +214,8 @@ def report_payload(
         raise ValueError(f"title must be text; got {title!r}")
     check_number("most_items", most_items, least=1, integer=True)
     analysis = predictions if isinstance(predictions, Analysis) else Analysis.of(predictions, labels, **given)
-    data = analysis.predictions
-    # An answer is a vote, unless it finds several classes most probable.
-    answers, votes = labels_of(data.harden()), labels_of(data.votes())
-    consensus, average = (
-        answers_to((part for _, part in parts_of(rows)), analysis.measurable)
-        for rows in (analysis.posterior, analysis.average)
-    )
-    judged = Judged.of(consensus, average, answers)
-    members = MemberSection(analysis, answers, votes)
+    data, seen = analysis.predictions, Seen.of(analysis)
+    members = MemberSection(seen)
     payload = {
         "title": title or f"What {data.n_members} members say of {data.n_items:,} items",
         "made": provenance(analysis, command),
@@ -232,21 +224,22 @@ def report_payload(
             "soft_members": len(data.soft),
             "items": data.n_items,
             "classes": data.n_classes,
-            "answers": len(answers.items),
-            "labelled": int((analysis.measurable >= 0).sum()),
-            "measured": int((analysis.known >= 0).sum()),
+            "answers": len(seen.answers.items),
+            "labelled": (analysis.measurable >= 0).sum(),
+            "measured": (analysis.known >= 0).sum(),
         },
         "classes": [text(name) for name in data.classes],
         "ordered": data.ordered,
-        "opening": opening(analysis, judged, members),
+        "opening": opening(seen, members),
         "members": members.card(),
         "agreement": members.agreement(),
         "confusion": members.confusions(),
-        "calibration": calibration(judged, members),
-        "items": ItemSection(analysis, judged, votes, most_items).to_dict(),
+        "calibration": calibration(seen, members),
+        "items": items(seen, most_items),
         "suggestions": _suggestions(analysis),
     }
-    return {**payload, "member_names": _names_of_members(payload, data)}
+    shown: dict[str, Any] = as_json(payload | {"member_names": _names_of_members(payload, data)}, DIGITS)
+    return shown
 
 
 def _suggestions(analysis: Analysis) -> list[dict[str, Any]]:
@@ -254,12 +247,7 @@ def _suggestions(analysis: Analysis) -> list[dict[str, Any]]:
     places = {name: place for place, name in enumerate(analysis.predictions.classes)}
     is_known = analysis.is_given | (analysis.measurable >= 0)
     return [
-        {
-            "name": text(row.item),
-            "answer": places[row.answer],
-            "probability": rounded(row.probability),
-            "why": text(row.why),
-        }
+        {"name": text(row.item), "answer": places[row.answer], "probability": row.probability, "why": text(row.why)}
         for row in suggestions_under(analysis, MOST_SUGGESTED, is_known)
     ]
 
@@ -269,4 +257,5 @@ def _names_of_members(payload: dict[str, Any], data: Predictions) -> dict[str, s
     sections = (payload["members"]["rows"], payload["confusion"]["members"], payload["items"]["doubtful"])
     evidence = (part for row in payload["items"]["rows"] for part in row["why"]["members"])
     shown = {entry["member"] for section in (*sections, evidence) for entry in section}
-    return {str(m): text(data.axes.members.name(m)) for m in sorted(shown.union(payload["agreement"]["members"]))}
+    shown.update(payload["agreement"]["members"])
+    return {m: text(data.axes.members.name(m)) for m in sorted(shown)}

@@ -8,22 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from consilience.data.answers import HardAnswers
 from consilience.insight.accuracy.estimates import FUSED_ANSWER, AccuracyEstimate
 from consilience.insight.agreement import coverage_of, ratio
-from consilience.insight.analysis import Analysis
 from consilience.insight.verdict import AVERAGE, Change, Verdict, as_sentences
 from consilience.insight.warnings import LOST, Warned
-from consilience.report.items import (
-    ItemAnswers,
-    Judged,
-    answers_of_member,
-    largest_cells,
-    members_to_show,
-    rounded,
-    text,
-)
-from consilience.system.arrays import FloatArray, to_numpy
+from consilience.report.items import ItemAnswers, Seen, answers_of_member, largest_cells, members_to_show, text
+from consilience.system.arrays import FloatArray
 
 UNSURE_BELOW = 0.8  # answers with a lower probability count as unsure
 
@@ -34,8 +24,7 @@ SAY_EVEN = 'class_shares="even" (on the command line, --class-shares even)'
 
 def accuracy(found: AccuracyEstimate) -> dict[str, Any]:
     """An accuracy with its 90 % interval, for the page; of very few answers there is the interval alone."""
-    value, low, high = rounded(found[:3])
-    return {"value": value, "low": low, "high": high, "measured": found.is_measured}
+    return {"value": found.value, "low": found.low, "high": found.high, "measured": found.is_measured}
 
 
 def of_answer(found: AccuracyEstimate) -> dict[str, Any]:
@@ -43,18 +32,19 @@ def of_answer(found: AccuracyEstimate) -> dict[str, Any]:
     return accuracy(found) | ({} if found.is_measured else {"value": None})
 
 
-def opening(analysis: Analysis, judged: Judged, members: MemberSection) -> dict[str, Any]:
+def opening(seen: Seen, members: MemberSection) -> dict[str, Any]:
     """What the first screen shows.
 
     Its sentences say who is right more often as far as can be told, what fusing changed, and what to worry about. The
     verdict says what they leave out: how it stands with others, what is known, what would tell more.
     """
-    diagnosis, verdict, change = analysis.diagnosis, analysis.diagnosis.verdict, analysis.change
+    analysis, diagnosis, change = seen.analysis, seen.analysis.diagnosis, seen.analysis.change
+    verdict = diagnosis.verdict
     fused, average = (diagnosis.answers[name] for name in (FUSED_ANSWER, "average"))
     first, *others = verdict.standing()
     sentences = [text(first, most=600), _fusing(verdict, change), _worry(diagnosis.warned, fused)]
-    n_labelled = int((change.is_changed & (analysis.measurable >= 0)).sum())
-    became = (change.made_right, change.made_wrong, n_labelled - change.made_right - change.made_wrong)
+    n_neither = (change.is_changed & (analysis.measurable >= 0)).sum() - change.made_right - change.made_wrong
+    became = {"helped": change.made_right, "hurt": change.made_wrong, "neither": n_neither}
     # Who answered too little to have an accuracy comes last.
     values = np.array([members.accuracies[m].value for m in members.on_card])
     return {
@@ -66,13 +56,17 @@ def opening(analysis: Analysis, judged: Judged, members: MemberSection) -> dict[
         "changed": {
             "count": change.n_changed,
             "ties": change.n_ties,
-            **dict(zip(("helped", "hurt", "neither"), became if change.n_labels else [None] * 3, strict=True)),
+            **(became if change.n_labels else dict.fromkeys(became)),
         },
-        "unsure": int(((judged.consensus.confidence < UNSURE_BELOW) & ~analysis.is_given).sum()),
+        "unsure": ((seen.consensus.confidence < UNSURE_BELOW) & ~analysis.is_given).sum(),
         "unsure_below": UNSURE_BELOW,
-        "answered": int((~analysis.is_given).sum()),
-        "warnings": [_warning(list(alike)) for _, alike in groupby(diagnosis.warned, attrgetter("advice"))],
-        "gain": _gain(analysis),
+        "answered": (~analysis.is_given).sum(),
+        "warnings": [
+            # Warnings with the same advice, as one.
+            {"advice": f"{advice}.", "findings": [[text(own.finding, 600), text(own.because, 600)] for own in alike]}
+            for advice, alike in groupby(diagnosis.warned, attrgetter("advice"))
+        ],
+        "gain": _gain(seen),
         "hint": None if diagnosis.hint is None else f"{diagnosis.hint.sentence(SAY_EVEN)}.",
     }
 
@@ -97,43 +91,31 @@ def _worry(warned: list[Warned], fused: AccuracyEstimate) -> str:
     return f"{text(warned[0].finding)}{others}"
 
 
-def _warning(alike: list[Warned]) -> dict[str, Any]:
-    """Warnings with the same advice, as one."""
-    return {
-        "advice": alike[0].advice + ".",
-        "findings": [[text(warned.finding, most=600), text(warned.because, most=600)] for warned in alike],
-    }
-
-
-def _gain(analysis: Analysis) -> dict[str, Any] | None:
-    """What known labels gained."""
-    n_given, found = int(analysis.is_given.sum()), analysis.gain
-    if not n_given:
+def _gain(seen: Seen) -> dict[str, Any] | None:
+    """What known labels gained, as far as it can be estimated."""
+    analysis = seen.analysis
+    if not analysis.is_given.any():
         return None
-    return {
-        "labels": n_given,
-        "changed": analysis.n_changed_by_labels,
-        "before": None if found is None else rounded(found.before["accuracy"]),
-        "after": None if found is None else rounded(found.after["accuracy"]),
-        "difference": None if found is None else rounded(found.gain["accuracy"]),
-        "outlook": None if found is None else found.outlook(),
-    }
+    gained: dict[str, Any] = {"labels": analysis.is_given.sum(), "changed": analysis.n_changed_by_labels}
+    if found := analysis.gain:
+        before, after, difference = (part["accuracy"] for part in (found.before, found.after, found.gain))
+        gained |= {"before": before, "after": after, "difference": difference, "outlook": found.outlook()}
+    return gained
 
 
 # ---- calibration ------------------------------------------------------------------------------------------
 
 
-def calibration(judged: Judged, members: MemberSection) -> dict[str, Any]:
+def calibration(seen: Seen, members: MemberSection) -> dict[str, Any]:
     """Confidence histograms, and reliability if labels are known."""
     drawn = [(m, members.verdicts.get(m)) for m in members.pictured.tolist()]
     return {
         "panels": [
-            {"kind": "fused", **_panel(judged.consensus)},
-            {"kind": "average", **_panel(judged.average)},
+            {"kind": "fused", **_panel(seen.consensus)},
+            {"kind": "average", **_panel(seen.average)},
             *({"kind": "member", "member": m, **_panel(verdicts)} for m, verdicts in drawn if verdicts is not None),
         ],
         "without_confidence": sum(verdicts is None for _, verdicts in drawn),
-        "total_members": members.predictions.n_members,
     }
 
 
@@ -141,15 +123,9 @@ def _panel(verdicts: ItemAnswers) -> dict[str, Any]:
     curve = verdicts.curve()
     return {
         "histogram": verdicts.histogram(),
-        "confidence": rounded(verdicts.confidence.mean()),
-        "scores": {name: rounded(value) for name, value in (verdicts.scores() or {}).items()} or None,
-        "curve": None
-        if curve is None
-        else {
-            "confidence": rounded(curve.confidence),
-            "accuracy": rounded(curve.accuracy),
-            "items": curve.n_items.astype(int).tolist(),
-        },
+        "confidence": verdicts.confidence.mean(),
+        "scores": verdicts.scores(),
+        "curve": curve and {"confidence": curve.confidence, "accuracy": curve.accuracy, "items": curve.n_items},
     }
 
 
@@ -162,8 +138,7 @@ def _worst(table: FloatArray, most: int) -> list[list[Any]]:
     """The most frequent confusions: true class, said, its share of the true class, how often."""
     totals = np.maximum(table.sum(axis=1), 1)
     return [
-        [true, said, rounded(table[true, said] / totals[true]), rounded(table[true, said], 1)]
-        for true, said in largest_cells(table, most)
+        [true, said, table[true, said] / totals[true], table[true, said]] for true, said in largest_cells(table, most)
     ]
 
 
@@ -173,23 +148,27 @@ MOST_ON_CARD, MOST_DRAWN, MOST_AGREEING = 500, 12, 30
 MOST_WITH_MATRIX = 100  # how many members have figures of their confusions at most
 
 
-OF_REPEATS = ("consistency", "first", "first from", "first to")
-"""What is said of members who answer items several times, as a share."""
+OF_MEMBER = (
+    *("influence", "agreement", "kappa", "dissents", "dissents won"),
+    *("consistency", "pairs", "first", "first from", "first to"),  # of members who answer items several times
+)
+"""What is said of a member as the diagnosis has it."""
 
 
 class MemberSection:
     """The members that a report shows."""
 
-    def __init__(self, analysis: Analysis, answers: HardAnswers, votes: HardAnswers) -> None:
-        self.predictions, self.diagnosis = analysis.predictions, analysis.diagnosis
-        truth, n_members = analysis.measurable, analysis.predictions.n_members
+    def __init__(self, seen: Seen) -> None:
+        answers, votes = seen.answers, seen.votes
+        self.predictions, self.diagnosis = seen.analysis.predictions, seen.analysis.diagnosis
+        n_members = self.predictions.n_members
         self.n_answers = np.bincount(answers.members, minlength=n_members)
-        self.n_votes = np.bincount(votes.members, minlength=n_members)
         of_members = zip(self.diagnosis.members["estimated accuracy"], self.diagnosis.verdict.members, strict=True)
         self.accuracies = [found._replace(value=value) for value, found in of_members]  # none of very few answers
-        self.coverage = coverage_of(answers, n_members, analysis.predictions.n_items)
-        belief = to_numpy(analysis.posterior)[votes.items, votes.labels].astype(np.float64)  # in what each voted for
-        self.quality = ratio(np.bincount(votes.members, weights=belief, minlength=n_members), self.n_votes)
+        self.coverage = coverage_of(answers, n_members, self.predictions.n_items)
+        belief = seen.posterior[votes.items, votes.labels].astype(np.float64)  # in what each voted for
+        counted = (np.bincount(votes.members, weights=own, minlength=n_members) for own in (belief, None))
+        self.quality = ratio(*counted)
         self.has_matrices = self.predictions.n_classes <= MOST_IN_MATRIX
         values = np.array([found.value for found in self.accuracies])
         self.on_card = members_to_show(self.n_answers, values, MOST_ON_CARD)
@@ -199,37 +178,29 @@ class MemberSection:
         self.pictured = members_to_show(self.n_answers, values, MOST_DRAWN)
         soft = {member.position: member for member in self.predictions.soft}
         self.verdicts: dict[int, ItemAnswers | None] = {
-            m: answers_of_member(soft[m], truth) for m in self.on_card.tolist() if m in soft
+            m: answers_of_member(soft[m], seen.analysis.measurable) for m in self.on_card.tolist() if m in soft
         }
 
     def card(self) -> dict[str, Any]:
         """One row per member shown."""
         warned = {member for warning in self.diagnosis.warned for member in warning.about}
         return {
-            "total": self.predictions.n_members,
             "agreement": self.diagnosis.beyond_chance.sentence(),
             "rows": [self._row(m) | {"warned": m in warned} for m in self.on_card.tolist()],
         }
 
     def _row(self, member: int) -> dict[str, Any]:
-        report = {column: self.diagnosis.members[column][member] for column in self.diagnosis.members.columns}
-        verdicts = self.verdicts.get(member)
-        scores = None if verdicts is None else verdicts.scores()
+        report, verdicts = self.diagnosis.members, self.verdicts.get(member)
+        scores = verdicts and verdicts.scores()
         return {
             "member": member,
-            "answers": int(self.n_answers[member]),
+            "answers": self.n_answers[member],
             **accuracy(self.accuracies[member]),
-            **{name: rounded(shares[member]) for name, shares in self.coverage._asdict().items()},
-            "quality": rounded(self.quality[member]),
-            "confidence": None if verdicts is None else rounded(verdicts.confidence.mean()),
-            "ece": None if scores is None else rounded(scores["ece"]),
-            "influence": rounded(report["influence"]),
-            "agreement": rounded(report["agreement"]),
-            "kappa": rounded(report["kappa"]),
-            "dissents": report["dissents"],
-            "upheld": rounded(report["dissents won"]),
-            **{name: rounded(report[name]) for name in OF_REPEATS if name in report},
-            **({"pairs": report["pairs"]} if "pairs" in report else {}),
+            **{name: shares[member] for name, shares in self.coverage._asdict().items()},
+            "quality": self.quality[member],
+            "confidence": verdicts and verdicts.confidence.mean(),
+            "ece": scores and scores["ece"],
+            **{name: report[name][member] for name in OF_MEMBER if name in report.columns},
             "confuses": _worst(self.diagnosis.confused[member], 2),
         }
 
@@ -240,11 +211,10 @@ class MemberSection:
         most = np.sort(np.argsort(-self.n_answers[compared], kind="stable")[:MOST_AGREEING])
         cells = np.ix_(most, most)
         return {
-            "total": self.predictions.n_members,
             "members": compared[most].tolist(),
-            "agreement": rounded(self.diagnosis.agreement[cells]),
-            "kappa": rounded(self.diagnosis.beyond_chance.kappa[cells]),
-            "dependence": rounded(self.diagnosis.dependence[cells]),
+            "agreement": self.diagnosis.agreement[cells],
+            "kappa": self.diagnosis.beyond_chance.kappa[cells],
+            "dependence": self.diagnosis.dependence[cells],
         }
 
     def confusions(self) -> dict[str, Any]:
@@ -262,4 +232,4 @@ class MemberSection:
 
     def _rates(self, table: FloatArray) -> Any:
         totals = table.sum(axis=1, keepdims=True)
-        return rounded(np.where(totals >= 1, table / np.maximum(totals, 1), np.nan)) if self.has_matrices else None
+        return np.where(totals >= 1, table / np.maximum(totals, 1), np.nan) if self.has_matrices else None

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import consilience as cs
-from consilience.cli.inputs import fitted, labels_of, predictions_of
+from consilience.cli.inputs import Given
 from consilience.cli.options import Fit
 from consilience.data.tables.told import Told
 
@@ -36,19 +36,20 @@ def test_what_a_fit_warns_of_is_a_sentence(run, arrays, tmp_path):
 
 def test_how_files_were_understood_is_said_unless_quiet(arrays, tmp_path, capsys):
     files = [str(tmp_path / name) for name in arrays]
-    predictions = predictions_of(files, Told(), logits=False, quiet=True)
+    predictions = Given(files, Told(), quiet=True).predictions()
     assert predictions.members == ["good", "fair", "poor"] and capsys.readouterr().err == ""
-    predictions_of(files[:1], Told(), logits=False)
+    Given(files[:1], Told()).predictions()
     assert "NumPy array, probabilities (items, classes)" in " ".join(capsys.readouterr().err.split())
 
 
 def test_one_array_is_not_both_predictions_and_labels(tmp_path):
     path = str(tmp_path / "y.npy")
     np.save(path, np.array([[0, 1, 1], [1, 1, 0]]))
-    predictions = predictions_of([path], Told(), logits=False, quiet=True)
-    assert labels_of(None, predictions, [path], Told()) is None
+    given = Given([path], Told(), quiet=True)
+    predictions = given.predictions()
+    assert given.labels(None, predictions) is None
     with pytest.raises(cs.InvalidPredictions, match="labels must be in a file of their own"):
-        labels_of(path, predictions, [path], Told())
+        given.labels(path, predictions)
 
 
 @pytest.mark.parametrize("column", ["sentiment", "category"])
@@ -83,9 +84,9 @@ def test_items_that_are_nearly_the_same(tmp_path, capsys):
     paths = [str(tmp_path / f"{member}.csv") for member in "ab"]
     for path, names in zip(paths, (("q0", "q1", "7"), ("q0", "Q1", "007")), strict=True):
         Path(path).write_text("item,cat,dog\n" + "".join(f"{name},.5,.5\n" for name in names), encoding="utf-8")
-    predictions_of(paths[:1], Told(), logits=False)
+    Given(paths[:1], Told()).predictions()
     assert "differ only" not in capsys.readouterr().err
-    predictions_of(paths, Told(), logits=False)
+    Given(paths, Told()).predictions()
     said = " ".join(capsys.readouterr().err.split())
     assert "2 items have names, such as ['q1', 'Q1'], that differ only in case, spaces around them or zeros" in said
 
@@ -93,7 +94,7 @@ def test_items_that_are_nearly_the_same(tmp_path, capsys):
 def test_a_saved_model_is_loaded_and_not_fitted(tmp_path):
     rows = np.random.default_rng(0).dirichlet(np.ones(2), size=(3, 20))
     cs.DawidSkene().fit(rows).save(tmp_path / "model.npz")
-    model = fitted(cs.Predictions(rows[:, :5]), Fit("average", model=tmp_path / "model.npz"), Told())
+    model = Given([], Told()).fitted(cs.Predictions(rows[:, :5]), Fit(model=tmp_path / "model.npz"))
     assert isinstance(model, cs.DawidSkene) and len(model.items_) == 20
 
 

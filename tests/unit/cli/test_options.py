@@ -1,23 +1,24 @@
 """Options that several commands share read alike in all of them; tables name their columns by options."""
 
 from inspect import signature
+from typing import get_args
 
-import typer
+import pytest
 from typer.main import get_command
 
 from consilience.cli.app import app
 from consilience.cli.inputs import method_names
-from consilience.cli.options import MethodOption, with_layout
+from consilience.cli.options import Given, with_options
 from consilience.data.tables.told import Told
 
 NAMES = ["item_column", "member_column", "label_column", "classes", "ordered", "items", "normalize", "positive"]
-NAMES += ["format_", "question"]
+NAMES += ["from_", "question"]
 
 
 def test_help_names_every_method():
-    (option,) = MethodOption.__metadata__
-    assert isinstance(option, typer.models.OptionInfo)
-    assert option.help == f"One of {', '.join(method_names())}."
+    command = get_command(app).get_command(None, "aggregate")
+    (option,) = (own for own in command.params if own.name == "method")
+    assert option.opts == ["--method", "-m"] and option.help == f"One of {', '.join(method_names())}."
 
 
 def test_shared_options_have_one_meaning():
@@ -32,21 +33,56 @@ def test_shared_options_have_one_meaning():
     assert len(helps) == 7 and all(len(texts) == 1 for texts in helps.values())
 
 
-def test_options_stand_in_the_place_of_the_parameter():
-    @with_layout
-    def command(files, *, told, json=False):
-        """Say something."""
+def test_every_option_has_help():
+    group = get_command(app)
+    for command in (group.get_command(None, name) for name in group.commands):
+        assert "Options:" not in command.help
+        assert all(option.help for option in command.params), command.name
 
-    assert list(signature(command).parameters) == ["files", "json", *NAMES]
+
+def test_an_option_without_help_is_noticed():
+    def command(*, item: str):
+        """Take something."""
+
+    with pytest.raises(KeyError, match="item"):
+        with_options(command)
+
+
+def test_help_and_flags_are_those_of_the_docstring():
+    @with_options
+    def command(*, least: float | None = None, is_new: bool = False):
+        """Say something.
+
+        Options:
+        least, -l, --at-least: The least that
+            is said.
+        is_new: Whether it is new.
+        """
+
+    (least, _), (is_new, _) = (get_args(own.annotation)[::-1] for own in signature(command).parameters.values())
+    assert (least.param_decls, least.help) == (("--least", "-l", "--at-least"), "The least that is said.")
+    assert (is_new.param_decls, is_new.help) == (("--is-new",), "Whether it is new.")
     assert command.__doc__ == "Say something."
+
+
+def test_options_stand_in_the_place_of_the_parameter():
+    @with_options
+    def command(*, item, given: Given, json=False):
+        """Take something.
+
+        Options:
+        item: The item.
+        """
+
+    assert list(signature(command).parameters) == ["item", "files", *NAMES, "logits", "json"]
 
 
 def test_the_command_gets_the_columns():
     heard = {}
 
-    @with_layout
-    def command(files, *, told):
-        heard.update(files=files, told=told)
+    @with_options
+    def command(*, json, given: Given):
+        heard.update(given._asdict())
 
     given = dict.fromkeys(NAMES) | {
         "item_column": "q",
@@ -55,10 +91,12 @@ def test_the_command_gets_the_columns():
         "normalize": True,
         "ordered": True,
     }
-    command(files=["a.csv"], **dict.fromkeys(NAMES) | given)
+    command(files=["a.csv"], logits=True, json=True, **given)
     assert heard == {
         "files": ["a.csv"],
         "told": Told("q", None, "said", ("a", "b,c"), None, normalize=True, ordered=True),
+        "logits": True,
+        "quiet": True,
     }
 
 

@@ -8,24 +8,30 @@ import numpy as np
 import pytest
 
 import consilience as cs
-from consilience.cli.outputs import check_places, write_page
+from consilience.cli.outputs import check_outputs, write_page
 from consilience.insight.analysis import Analysis
 from consilience.report import write_report
 
 
 def test_places_that_differ_pass(tmp_path):
-    assert check_places([tmp_path / "a.npz", None, tmp_path / "b.html"], ["c.npy", None]) is None
+    outputs = [(tmp_path / "a.npz", ".npz"), (None, ".npz"), (tmp_path / "b.html", None)]
+    assert check_outputs(outputs, ["c.npy", None]) is None
+
+
+def test_the_format_is_that_of_the_suffix(tmp_path):
+    with pytest.raises(ValueError, match=r"the output must end in one of \.npz; got 'a\.html'"):
+        check_outputs([(tmp_path / "a.html", ".npz")])
 
 
 def test_an_output_must_not_replace_an_input(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     with pytest.raises(ValueError, match=r"each output must be a file of its own; .*a\.npz is also \./a\.npz"):
-        check_places([tmp_path / "a.npz"], ["./a.npz"])
+        check_outputs([(tmp_path / "a.npz", ".npz")], ["./a.npz"])
 
 
 def test_two_outputs_must_not_be_one_file():
     with pytest.raises(ValueError, match=r"a\.npz is also a\.npz, another output"):
-        check_places([Path("a.npz"), Path("a.npz")], [])
+        check_outputs([(Path("a.npz"), None), (Path("a.npz"), ".npz")])
 
 
 def test_the_page_is_that_of_write_report(tmp_path):

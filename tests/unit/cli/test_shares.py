@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 
 import consilience as cs
-from consilience.cli.inputs import shares_of
+from consilience.cli.inputs import Given
 from consilience.data.tables.told import Told
 
 
 def given(text):
-    return shares_of(text, Told(), None, quiet=True)
+    return Given([], Told(), quiet=True).shares(text, None)
 
 
 def test_what_is_said_is_what_python_takes():

@@ -5,7 +5,7 @@ import pytest
 
 import consilience as cs
 from consilience.insight.analysis import Analysis
-from consilience.report.items import Judged, answers_to
+from consilience.report.items import Seen
 from consilience.report.page import report_payload
 
 EXPLAINED = [cs.Consensus(), cs.SoftDawidSkene(), cs.DawidSkene(), cs.MajorityVote(), cs.Average()]
@@ -32,11 +32,9 @@ def test_evidence_adds_up_to_the_log_odds(digits, method):
 
 
 def test_answers_against_the_consensus_are_counted():
-    rows = np.array([[0.9, 0.1], [0.2, 0.8]])
-    verdicts = answers_to([rows], np.array([-1, -1]))
-    answers = cs.Predictions.from_labels([[0, 0], [1, -1], [0, 1]], 2).hard
-    judged = Judged.of(verdicts, verdicts, answers)
-    assert judged.n_answers.tolist() == [3, 2] and judged.n_against.tolist() == [1, 1]
+    predictions = cs.Predictions.from_labels([[0, 1], [1, -1], [0, 1]], 2)
+    n_answers, n_against = Seen.of(Analysis(predictions, cs.MajorityVote().fit(predictions))).counted()
+    assert n_answers.tolist() == [3, 2] and n_against.tolist() == [1, 0]
 
 
 def test_probabilities_shown_are_those_of_both_methods(digits, fitted, payload):

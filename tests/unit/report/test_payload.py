@@ -76,7 +76,7 @@ def test_a_crowd_shows_some_and_says_how_many_there_are():
     labels, truth = crowd()
     payload = report_payload(cs.Predictions.from_labels(labels, 3), truth, aggregator=cs.DawidSkene(), most_items=50)
     card = payload["members"]
-    assert (len(card["rows"]), card["total"]) == (300, 300)  # the card lists all members of up to 500
+    assert len(card["rows"]) == payload["sizes"]["members"] == 300  # the card lists all members of up to 500
     assert sorted(payload["opening"]["ranking"]) == [row["member"] for row in card["rows"]]
     assert len(payload["agreement"]["members"]) == 30
     assert payload["calibration"]["without_confidence"] == 12

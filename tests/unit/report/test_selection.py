@@ -37,13 +37,12 @@ def test_changed_items_leave_room_for_uncertain_and_disputed_ones():
     """Ten items of two classes: the average answers the first five otherwise; item 9 is disputed, item 5 uncertain."""
     unknown = np.full(10, -1)
     first = np.array([0.9, 0.8, 0.7, 0.95, 0.6, 0.51, 0.7, 0.8, 0.9, 0.99])
-    consensus = answers_to([np.column_stack([first, 1 - first])], unknown)
+    consensus = answers_to(np.column_stack([first, 1 - first]), unknown)
     plain = np.where(np.arange(10) < 5, 0.4, 0.6)
-    average = answers_to([np.column_stack([plain, 1 - plain])], unknown)
+    average = answers_to(np.column_stack([plain, 1 - plain]), unknown)
     against = np.where(np.arange(10) == 9, 0.5, 0.1)
     shown = items_to_show(consensus, consensus.chosen != average.chosen, against, 5)
-    assert shown.positions.tolist() == [3, 0, 1, 5, 9]  # 60 % of five, the most decided first
-    assert shown.reasons == ["changed"] * 3 + ["uncertain", "disputed"]
-    assert shown.n_changed == 5
+    assert [*shown] == [3, 0, 1, 5, 9]  # 60 % of five, the most decided first
+    assert [*shown.values()] == ["changed"] * 3 + ["uncertain", "disputed"]
     everything = items_to_show(consensus, consensus.chosen != average.chosen, against, 50)
-    assert sorted(everything.positions.tolist()) == list(range(10)) and everything.reasons.count("changed") == 5
+    assert sorted(everything) == list(range(10)) and [*everything.values()].count("changed") == 5

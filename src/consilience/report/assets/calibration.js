@@ -10,14 +10,14 @@ const SCORES = [
 ];
 
 function calibration() {
-  const { panels, without_confidence: without, total_members: total } = report.calibration;
+  const { panels, without_confidence: without } = report.calibration;
   const drawn = panels.filter((panel) => panel.kind === "member").length + without;
   const text = hasLabels
     ? "Confidence (across) against how often the answer is right (up), over a histogram of confidence. Points below the diagonal are too sure, above it not sure enough; larger dots stand for more items."
     : "How sure the answers are. Without labels nobody can say how often these confidences come true.";
   const silent = without ? ` ${counted(without, "member")} ${without === 1 ? "gives" : "give"} labels, or nothing, and so no confidence.` : "";
   return section("calibration", hasLabels ? "Calibration" : "Confidence",
-    prose(text + silent + shownMembers(drawn, total)), hasLabels ? scoreTable(panels) : null,
+    prose(text + silent + shownMembers(drawn)), hasLabels ? scoreTable(panels) : null,
     make("div", { class: "figures small" }, panels.map(calibrationFigure)));
 }
 

@@ -17,7 +17,7 @@ function confusions() {
     : `With ${count(report.sizes.classes)} classes a matrix would be unreadable. These are the confusions that happen most often; ${how}.`;
   const all = matrices ? confusionFigure(together, "All members together", "together") : worstTable(together.pairs);
   return section("confusion", "Confusions",
-    prose(text + shownMembers(drawn.length, report.sizes.members)),
+    prose(text + shownMembers(drawn.length)),
     matrices ? make("div", { class: "legends" }, legend(["right"], "0%", "100%", "said rightly", rateShade), legend(["wrong"], "0%", "100%", "said wrongly", rateShade)) : all,
     figures.length > FIRST_DRAWN + 1 ? memberChoice(order, figures) : null,
     make("div", { class: "figures" }, matrices ? all : null, figures));

@@ -7,7 +7,8 @@ const isChanged = (row) => row.chosen !== row.average;
 const isWrong = (row) => row.truth >= 0 && row.chosen !== row.truth;
 
 function items() {
-  const { rows, total, changed, reasons } = report.items;
+  const { rows, changed, reasons } = report.items;
+  const { items: total } = report.sizes;
   const left = total - rows.length;
   const panel = make("div", { class: "explanation card", id: "explanation", tabindex: "-1", role: "region", "aria-label": "Explanation of the selected item" });
   const list = itemTable(rows, panel);

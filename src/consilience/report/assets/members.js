@@ -6,7 +6,7 @@ const NAME_SEPARATORS = ["/", ":", "|"];
 const MANY_MEMBERS = 10;
 
 function members() {
-  const { rows, total, agreement: sentence } = report.members;
+  const { rows, agreement: sentence } = report.members;
   const isSoft = report.sizes.soft_members > 0;
   const shareCell = (key) => (row) => [make("span", {}, percentOf(row[key])), isNumber(row[key]) ? bar(row[key], "faint") : null];
   const right = (row) => (!isNumber(row.low) ? "–" : [
@@ -26,7 +26,7 @@ function members() {
     { title: "As fused", spoken: "How often the fused answer is the same", numeric: true, descending: true, value: (r) => r.agreement, cell: shareCell("agreement"), hint: "The share of its answers that are also the fused answer." },
     { title: "Beyond chance", spoken: "Agreement with the other members beyond chance", numeric: true, descending: true, value: (r) => r.kappa, cell: (r) => decimal(r.kappa, 2).replace("-", "−"), hint: "How much it agrees with the other members beyond chance (Cohen’s kappa): 0 for blind answers, 1 if it always says what they say." },
     isSoft ? { title: "Sure", numeric: true, descending: true, value: (r) => r.confidence, cell: (r) => [percentOf(r.confidence), isNumber(r.ece) ? make("span", { class: "below quiet" }, `off by ${(100 * r.ece).toFixed(1)}`) : null], hint: `The mean probability that it gives to its own answers${hasLabels ? ", and its calibration error in points: how far that is from how often it is right" : ""}.` } : null,
-    { title: "Against most others", numeric: true, descending: true, value: (r) => r.dissents, cell: (r) => (r.dissents ? [make("span", {}, count(r.dissents)), make("span", { class: "below quiet" }, `upheld ${percentOf(r.upheld)}`)] : "0"), hint: "How many of its answers contradict what most others said, and how often the fused answer then sides with it." },
+    { title: "Against most others", numeric: true, descending: true, value: (r) => r.dissents, cell: (r) => (r.dissents ? [make("span", {}, count(r.dissents)), make("span", { class: "below quiet" }, `upheld ${percentOf(r["dissents won"])}`)] : "0"), hint: "How many of its answers contradict what most others said, and how often the fused answer then sides with it." },
     rows.some((r) => r.pairs) ? { title: "Consistent", spoken: "How often it repeats its answer", numeric: true, descending: true, value: (r) => r.consistency, cell: (r) => (r.pairs ? [percentOf(r.consistency), make("span", { class: "below quiet" }, counted(r.pairs, "pair"))] : "–"), hint: "Of the pairs of its answers to the same item, the share that are the same." } : null,
     rows.some((r) => isNumber(r.first)) ? { title: "First", spoken: "Bias for the first position", numeric: true, descending: true, value: (r) => r.first, cell: (r) => (isNumber(r.first) ? [percentOf(r.first), make("span", { class: "below quiet" }, `${percentOf(r["first from"])} to ${percentOf(r["first to"])}`)] : "–"), hint: "Of the items that it decided by the position when the two options were swapped, the share in which it chose the first position. Half is no bias." } : null,
     { title: "Confuses most", value: (r) => confusedMost(r), cell: (r) => (r.confuses.length ? r.confuses.map((pair) => make("span", { class: "clip wide", title: confusion(pair) }, confusion(pair))) : "–"), className: "words", hint: "true → said, with the share of the true class" },
@@ -34,7 +34,7 @@ function members() {
   const table = sortableTable({ columns, rows: rankedRows(rows), caption: "Members", className: "report-card" });
   const region = scrolling(table.element, "Table of members", "tall");
   return section("members", "Members",
-    prose(`${areMeasured ? "The best first." : "No labels were given, so how often a member is right is an estimate: the order tells little where the intervals overlap."} Point at a heading to read what it means.${shownMembers(rows.length, total)}`),
+    prose(`${areMeasured ? "The best first." : "No labels were given, so how often a member is right is an estimate: the order tells little where the intervals overlap."} Point at a heading to read what it means.${shownMembers(rows.length)}`),
     rows.length > MANY_MEMBERS ? memberFilters(rankedRows(rows), table) : null, region, agreement(sentence));
 }
 
@@ -80,12 +80,13 @@ function memberFilters(rows, table) {
 // ---- who agrees with whom ----
 
 function agreement(sentence) {
-  const { members: places, agreement: same, kappa, dependence, total } = report.agreement;
+  const { members: places, agreement: same, kappa, dependence } = report.agreement;
   if (places.length < 2) return null;
   const names = places.map(memberName);
   const few = names.length <= 10;
   const write = (value) => (isNumber(value) ? value.toFixed(2).replace("-", "−").replace("0.", ".") : "");
   const map = (values, kind, options) => heatMap({ values: values.map((row, i) => row.map((v, j) => (i === j ? null : v))), rows: names, columns: names, kind, ...options });
+  const { members: total } = report.sizes;
   const shown = places.length < total ? ` Shown are the ${places.length} of ${count(total)} members with the most answers.` : "";
   return make("details", { class: "more", open: few },
     make("summary", {}, "Who agrees with whom"),

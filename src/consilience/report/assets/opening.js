@@ -13,7 +13,8 @@ const areMeasured = report.sizes.measured > 0;
 const ESTIMATED = "Estimated without labels. On kinds of data that nothing was fitted to, such estimates were off by 10 points in the mean, and nine of ten whiskers or more held the true share.";
 
 /** "Shown are 12 of 10,000 members: …" where not all are, else nothing. */
-function shownMembers(n, total) {
+function shownMembers(n) {
+  const total = report.sizes.members;
   if (n >= total) return "";
   return ` Shown are ${n} of ${counted(total, "member")}: a third each with the most answers, the best and the worst.`;
 }
@@ -129,7 +130,7 @@ function rankingKey(entries) {
     make("span", {}, make("i", { class: "swatch reach", "aria-hidden": "true" }), "90% interval"),
     isNumber(report.opening.fused.value) ? make("span", {}, make("i", { class: "swatch line", "aria-hidden": "true" }), "the fused answer") : null,
     entries.some((entry) => entry.warned) ? make("span", {}, make("span", { class: "flag" }, "!"), "there is a warning about this member") : null,
-    make("p", {}, words, taught, shownMembers(report.members.rows.length, report.members.total)));
+    make("p", {}, words, taught, shownMembers(report.members.rows.length)));
 }
 
 // ---- three numbers ----
