@@ -72,7 +72,7 @@ FLAGS = {
 
 BEGIN, OR, END = "\ufdd0", "\ufdd1", "\ufdd2"
 EITHER = re.compile(f"{BEGIN}(.*?){OR}(.*?){END}", re.DOTALL)
-"""The words of Python and those of the command line, marked by characters that Unicode keeps for a program's own use."""
+"""The words of both doors inside a text, marked by characters that Unicode keeps for a program's own use."""
 
 
 @final
