@@ -208,6 +208,73 @@ def short(name: Any) -> str:
     return text if len(text) <= LONGEST_NAME else f"{text[: LONGEST_NAME - 1]}…"
 
 
+# ---- several axes, matched by name --------------------------------------------------------------------------------
+
+
+def joined_members(axes: Sequence[Axis]) -> Axis:
+    """The members, part after part; in a part without names they are called `part.member`, such as `1.0`."""
+    size = sum(axis.size for axis in axes)
+    if not any(axis.is_named for axis in axes):
+        return Axis("member", size)
+    names = [name if axis.is_named else f"{part}.{name}" for part, axis in enumerate(axes) for name in axis.names]
+    return Axis("member", size, names)
+
+
+def joined_axis(axes: Sequence[Axis]) -> Axis:
+    """All names in order of first appearance.
+
+    A part without names counts 0, 1, 2, …. The names of the other parts must then be such numbers: guessing which
+    name belongs to which place could pair the wrong items.
+    """
+    counted = next((axis for axis in axes if not axis.is_named), None)
+    if counted is None:
+        return _joined_names(axes)
+    for axis in axes:
+        if not counted.has_all(axis.names) or (not axis.is_named and axis.size != counted.size):
+            raise InvalidPredictions(
+                f"{PLURAL[axis.kind]} must be named in all parts, or be the same in all; got {some(axis.names)} "
+                f"beside {counted.size} without names"
+            )
+    return next((axis for axis in axes if not axis.is_named and axis.ordered), counted)
+
+
+def _joined_names(axes: Sequence[Axis]) -> Axis:
+    first, names = axes[0], dict[str, Any]()
+    for axis in axes:
+        if all(first.find(name) is None for name in axis.names):
+            raise InvalidPredictions(
+                f"parts must have {PLURAL[axis.kind]} in common; got {some(first.names)} and {some(axis.names)}"
+            )
+        for name in axis.names:
+            names.setdefault(text_of(name), name)
+    is_one_order = all(axis.size == len(names) and axis.positions_on(first) is None for axis in axes)
+    by_name = any(axis.by_name for axis in axes) or not is_one_order
+    joined = Axis(first.kind, len(names), names.values(), by_name=by_name)
+    ratings = [axis for axis in axes if axis.ordered]
+    whole = next((axis.names for axis in ratings if axis.size == joined.size), None)  # else by their numbers
+    return in_order(joined, whole) if ratings else joined
+
+
+def places_of_members(own: Axis, members: Sequence[Any]) -> IntArray:
+    """Where each member stands among those of a fit: by name, or one after the other where they have none."""
+    if not own.is_named:
+        check_size("member", own.size, len(members))
+        return np.arange(own.size)
+    fitted = Axis("member", len(members), members)
+    unknown = [name for name in own.names if fitted.find(name) is None]
+    if unknown:
+        hint = ": the fit had no names of members, so give all in one array" if fitted.is_counted else ""
+        raise InvalidPredictions(f"members must be among those fitted, {some(members)}; got {unknown[0]!r}{hint}")
+    return np.array([fitted.find(name) for name in own.names])
+
+
+def check_size(kind: str, size: int, expected: int) -> None:
+    """Raise where predictions without names have other members or classes than a fit."""
+    if size != expected:
+        hint = " (name them, or use NaN rows, where some are missing)" if kind == "member" else ""
+        raise InvalidPredictions(f"predictions must have the {expected} {PLURAL[kind]} of the fit{hint}; got {size}")
+
+
 # ---- classes that are ratings -----------------------------------------------------------------------------------
 
 FEWEST, MOST = 3, 11

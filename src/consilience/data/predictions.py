@@ -8,21 +8,25 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import singledispatch
-from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar, cast, final
+from typing import Any, ClassVar, Self, TypeVar, cast, final
 
 import numpy as np
 import numpy.typing as npt
 
-from consilience.data.alignment import (
-    check_same_order,
+from consilience.data.answers import NUMBERS_AT_ONCE, HardAnswers, SoftMember, merged
+from consilience.data.axes import (
+    Axes,
+    Axis,
+    check_order,
     check_size,
+    in_order,
     joined_axis,
     joined_members,
-    moved,
+    listed,
     places_of_members,
+    short,
+    some,
 )
-from consilience.data.answers import NUMBERS_AT_ONCE, HardAnswers, SoftMember, merge_answers
-from consilience.data.axes import PLURAL, Axes, Axis, check_order, in_order, listed, short, some
 from consilience.data.names import nearly_same
 from consilience.data.reading import (
     axis_of_positions,
@@ -38,7 +42,7 @@ from consilience.data.reading import (
     softmax,
     validated,
 )
-from consilience.data.tables.columns import Columns
+from consilience.data.tables.columns import Column, Columns
 from consilience.data.tables.frames import columns_of, is_member_table, read_member, shared_index
 from consilience.data.tables.told import Told
 from consilience.system.arrays import (
@@ -54,9 +58,6 @@ from consilience.system.arrays import (
 )
 from consilience.system.errors import Either, InvalidPredictions, warn
 from consilience.system.machine import n_threads
-
-if TYPE_CHECKING:
-    from consilience.data.tables.layouts import Understood
 
 LONG_PASS, LEAST_PART = 2**24, 2048
 """A pass of at least this many multiplications is cut into as many chunks as there are cores, of at least so many
@@ -222,24 +223,35 @@ class Predictions(AbstractPredictions):
         counts: Any = None,
     ) -> None:
         members, parts = _named_parts(probabilities, members)
-        if isinstance(parts, list | tuple) and any(map(is_member_table, parts)):
+        if _have_tables(parts):
             wanted = None if classes is None else listed("class", classes)
             made = _of_member_tables(parts, members, items, wanted, normalize=normalize)
             made = as_ratings(made, wanted) if ordered else made
             self.axes, self.soft, self.hard = made.axes, made.soft, made.hard
-        else:
-            matrices = member_matrices(parts)
-            n_items, n_classes = matrices[0].shape
-            sizes = ((len(matrices), members), (int(n_items), items), (int(n_classes), classes))
-            self.axes = _axes(*sizes, ordered=ordered)
-            matrices = [normalized(matrix) for matrix in matrices] if normalize else matrices
-            soft = (SoftMember(place, matrix, None, is_complete=False) for place, matrix in enumerate(matrices))
-            self.hard = None
-            self.soft = validated(tuple(soft), self.hard, self.axes)
-            _check_order_of_axes(self, "members, items, classes")
+            self._finish(counts, partial=partial)
+            return
+        matrices = member_matrices(parts)
+        n_items, n_classes = matrices[0].shape
+        self.axes = Axes(
+            Axis("member", len(matrices), members),
+            Axis("item", int(n_items), items),
+            _class_axis(int(n_classes), classes, ordered=ordered),
+        )
+        matrices = [normalized(matrix) for matrix in matrices] if normalize else matrices
+        soft = (SoftMember(place, matrix, None, is_complete=False) for place, matrix in enumerate(matrices))
+        self.hard = None
+        self.soft = validated(tuple(soft), self.hard, self.axes)
+        self._finish(counts, partial=partial, order="members, items, classes")
+
+    def _finish(self, counts: Any, *, partial: bool, order: str | None = None) -> Predictions:
+        """Check what is checked of all answers, whatever they were made of; `order` is that of an array's axes."""
+        if order is not None and not (self.axes.members.is_named or self.axes.items.is_named):
+            advice = f"the order of axes is ({order}); name the members if they are so many"
+            check_members(self, advice, FAR_TOO_MANY)
         self.counts = read_counts(counts, self.n_items)
         if not partial:
             check_every_item_is_answered(self)
+        return self
 
     # ---- other ways in ------------------------------------------------------------------------------------
 
@@ -251,7 +263,7 @@ class Predictions(AbstractPredictions):
         [[[0.5, 0.5]]]
         """
         names["members"], parts = _named_parts(logits, names.get("members"))
-        if isinstance(parts, list | tuple) and any(map(is_member_table, parts)):
+        if _have_tables(parts):
             raise InvalidPredictions(
                 "logits must be arrays (items, classes); got frames or scores with names: give their values"
             )
@@ -286,14 +298,16 @@ class Predictions(AbstractPredictions):
         if table.ndim != 2:
             raise InvalidPredictions(f"labels must be (members, items); got {table.ndim} dimensions")
         size = number_of_classes(n_classes, names, table)
-        axes = _axes((table.shape[0], members), (table.shape[1], items), (size, names), ordered=ordered)
+        axes = Axes(
+            Axis("member", table.shape[0], members),
+            Axis("item", table.shape[1], items),
+            _class_axis(size, names, ordered=ordered),
+        )
         if n_classes is None and names is None and not partial and not (table == 0).any():
             warn(NO_ZERO)
         member, item = np.nonzero(table != -1)
-        made = of_answers(item, member, table[member, item], axes, partial=partial)
-        made.counts = read_counts(counts, made.n_items)
-        _check_order_of_axes(made, "members, items")
-        return made
+        made = of_answers(item, member, table[member, item], axes, partial=True)
+        return made._finish(counts, partial=partial, order="members, items")
 
     @classmethod
     def from_answers(
@@ -342,11 +356,10 @@ class Predictions(AbstractPredictions):
         axes = Axes(
             axis_of_positions("member", member_positions, members),
             axis_of_positions("item", item_positions, items),
-            check_order(Axis("class", size, names)) if ordered else Axis("class", size, names),
+            _class_axis(size, names, ordered=ordered),
         )
-        made = of_answers(item_positions, member_positions, answers, axes, partial=partial)
-        made.counts = read_counts(counts, made.n_items)
-        return made
+        made = of_answers(item_positions, member_positions, answers, axes, partial=True)
+        return made._finish(counts, partial=partial)
 
     @classmethod
     def from_frame(
@@ -407,13 +420,15 @@ class Predictions(AbstractPredictions):
         told = Told(item, member, label, names, normalize=normalize, positive=positive, strict=True)
         found = read_columns(columns.without([counts]), told, "counts" if normalize else None)
         made = found.predictions
-        made.counts = None if counts is None else _counts_in(columns, counts, found)
+        if counts is not None:
+            made.counts = _counts_of(made.axes.items, columns, counts, found.items)
         if names is not None and positive is None and made.classes != list(names):
             made = made.aligned(made.members, names)
         made = as_ratings(made, names) if ordered else made
         if not partial:
             check_every_item_is_answered(made)
-            warn_of_doubts(made)
+            for doubt in doubts(made):
+                warn(doubt)
         return made
 
     @classmethod
@@ -477,9 +492,8 @@ class Predictions(AbstractPredictions):
         total = np.zeros((self.n_members, self.n_items, self.n_classes))
         count = np.zeros((self.n_members, self.n_items))
         for member in self.soft:
-            rows, items = to_numpy(member.rows), np.arange(self.n_items) if member.items is None else member.items
-            np.add.at(total[member.position], items, rows)
-            np.add.at(count[member.position], items, 1)
+            np.add.at(total[member.position], member.places, to_numpy(member.rows))
+            np.add.at(count[member.position], member.places, 1)
         if self.hard is not None:
             np.add.at(total, (self.hard.members, self.hard.items, self.hard.labels), 1)
             np.add.at(count, (self.hard.members, self.hard.items), 1)
@@ -489,93 +503,82 @@ class Predictions(AbstractPredictions):
     # ---- parts of them ------------------------------------------------------------------------------------
 
     def chunks(self, size: int | None = None) -> Iterator[Chunk]:
-        """The same data, some items at a time; by default as many as keep temporary arrays small."""
+        """The same data, some items at a time; by default as many as keep temporary arrays small.
+
+        They are fewer where several threads can share a long pass. The statistics of a chunk have classes² numbers for
+        each member, so chunks of a few items would spend more time on adding these up than on the items.
+        """
         if size is None:
-            size = self._items_at_once()
+            width = self.n_classes * (len(self.soft) + 2)
+            size = max(256, self.n_classes // 2, NUMBERS_AT_ONCE // width)
+            if self.n_items * width * self.n_classes >= LONG_PASS:
+                size = min(size, max(LEAST_PART, -(-self.n_items // n_threads())))
         check_number("size", size, least=1, integer=True)
         for start in range(0, self.n_items, size):
             stop = min(start + size, self.n_items)
             soft = tuple(member.between(start, stop) for member in self.soft)
-            yield Chunk(start, stop, soft, None if self.hard is None else self.hard.between(start, stop))
-
-    def _items_at_once(self) -> int:
-        """As many items as keep temporary arrays small; fewer where several threads can share a long pass.
-
-        The statistics of a chunk have classes² numbers for each member, so chunks of a few items would spend more time
-        on adding these up than on the items.
-        """
-        width = self.n_classes * (len(self.soft) + 2)
-        size = max(256, self.n_classes // 2, NUMBERS_AT_ONCE // width)
-        is_long = self.n_items * width * self.n_classes >= LONG_PASS
-        return min(size, max(LEAST_PART, -(-self.n_items // n_threads()))) if is_long else size
+            yield Chunk(start, stop, soft, self.hard and self.hard.between(start, stop))
 
     def take(self, items: Any) -> Predictions:
         """The items at these positions (a slice, integers or a mask), in their order, with their names."""
+        places = np.arange(self.n_items)
         try:
-            if isinstance(items, slice):
-                positions = np.arange(*items.indices(self.n_items))
-            else:
-                positions = np.arange(self.n_items)[np.asarray(items)]
+            positions = places[items if isinstance(items, slice) else np.asarray(items)]
         except (IndexError, ValueError):
-            positions = np.empty(0, dtype=np.intp)
+            positions = places[:0]
         if positions.ndim != 1 or not positions.size:
             raise InvalidPredictions(
                 f"items must be a slice, positions from 0 to {self.n_items - 1} or a mask, of at least 1 item; "
                 f"got {' '.join(repr(items).split())[:80]}"
             )
         soft = tuple(member.take(positions) for member in self.soft)
-        hard = None if self.hard is None else self.hard.take(positions)
-        own = self.axes.items
-        names = None  # an item that is taken twice has no name of its own
+        own, names = self.axes.items, None  # an item that is taken twice has no name of its own
         if len(np.unique(positions)) == len(positions):
             names = [own.name(int(place)) for place in positions]
         axes = self.axes._replace(items=Axis("item", len(positions), names, by_name=own.by_name))
-        return _assembled(soft, hard, axes, None if self.counts is None else self.counts[positions])
+        counts = None if self.counts is None else self.counts[positions]
+        return _assembled(soft, self.hard and self.hard.take(positions), axes, counts)
 
     def harden(self) -> Predictions:
         """The same answers as labels: each member's most probable class, the lowest index winning a tie."""
-        return self._as_labels(SoftMember.harden)
+        if not self.soft:
+            return self
+        return self._with((), merged([*map(SoftMember.harden, self.soft), self.hard]), self.axes)
 
     def votes(self) -> Predictions:
         """The same as labels, without the answers that find several classes equally probable."""
-        return self._as_labels(lambda member: member.ballots().votes)
+        cast_votes = self.ballots()
+        return self._with((), cast_votes.hard, self.axes) if cast_votes.soft else cast_votes
 
     def ballots(self) -> Predictions:
         """The same as votes; undecided answers are split, or left out: see `SoftMember.ballots`."""
         if not self.soft:
             return self
-        cast = [member.ballots() for member in self.soft]
-        votes = [ballots.votes for ballots in cast] + ([] if self.hard is None else [self.hard])
-        split = [ballots.split for ballots in cast if len(ballots.split.rows)]
-        return self._with(split, merge_answers(votes), self.axes)
-
-    def _as_labels(self, labels_of: Callable[[SoftMember], HardAnswers]) -> Predictions:
-        if not self.soft:
-            return self
-        parts = [labels_of(member) for member in self.soft] + ([] if self.hard is None else [self.hard])
-        return self._with((), merge_answers(parts), self.axes)
-
-    def _with(self, soft: Iterable[SoftMember], hard: HardAnswers | None, axes: Axes) -> Predictions:
-        """Other answers to the same items, which count as often."""
-        made = _assembled(soft, hard, axes, self.counts)
-        made._places = self._places
-        return made
+        votes, splits = zip(*map(SoftMember.ballots, self.soft), strict=True)
+        return self._with((split for split in splits if len(split.rows)), merged([*votes, self.hard]), self.axes)
 
     def aligned(self, members: Sequence[Any], classes: Sequence[Any]) -> Predictions:
         """The same answers on the axes of an earlier fit: members matched by name, absent ones missing."""
-        own = self.axes.members
-        if own.is_named and self.axes.classes.is_named and (own.names, self.classes) == (list(members), list(classes)):
+        own, own_classes = self.axes.members, self.axes.classes
+        if own.is_named and own_classes.is_named and (own.names, self.classes) == (list(members), list(classes)):
             return self
         positions = places_of_members(own, members)
-        target = Axis("class", len(classes), list(classes), ordered=self.ordered)
-        check_same_order(self.axes.classes, target)
-        source = self
-        if not self.axes.classes.is_named:
+        target, class_map = Axis("class", len(classes), list(classes), ordered=self.ordered), None
+        if own_classes.is_named:
+            class_map = own_classes.positions_on(target)
+        else:
             check_size("class", self.n_classes, target.size)
-            source = renamed(self, classes=target)
-        soft, hard = _on_axes(source, positions, self.axes.items, target)
-        axes = Axes(Axis("member", len(members), list(members)), self.axes.items, target)
-        return self._with(soft, hard[0] if hard else None, axes)
+        if self.ordered and class_map is not None and (np.diff(class_map) < 0).any():
+            raise InvalidPredictions(
+                f"ordered classes must be in the order of those fitted, {some(classes)}; got {some(self.classes)}"
+            )
+        soft = [own.moved(int(positions[own.position]), None, class_map, target.size) for own in self.soft]
+        hard = merged([self.hard and self.hard.moved(positions, None, class_map)])
+        return self._with(soft, hard, Axes(Axis("member", len(members), list(members)), self.axes.items, target))
+
+    def _with(self, soft: Iterable[SoftMember], hard: HardAnswers | None, axes: Axes) -> Predictions:
+        """Other answers to the same items, which count as often."""
+        return _assembled(soft, hard, axes, self.counts, self._places)
 
 
 # ---- what other rooms ask of predictions, and users do not ------------------------------------------------
@@ -616,9 +619,7 @@ def n_counted(predictions: AbstractPredictions) -> float:
 
 def counted(predictions: Predictions, counts: FloatArray | None, places: IntArray | None = None) -> Predictions:
     """The same answers to items that count so often; `places` say which of these each single item is."""
-    made = _assembled(predictions.soft, predictions.hard, predictions.axes, counts)
-    made._places = places
-    return made
+    return _assembled(predictions.soft, predictions.hard, predictions.axes, counts, places)
 
 
 def sampled(predictions: AbstractPredictions, most: int) -> Predictions:
@@ -736,12 +737,6 @@ def check_items_are_single(predictions: AbstractPredictions, labels: Any) -> Non
         raise InvalidPredictions("labels are of single items; these predictions have counts of items")
 
 
-def warn_of_doubts(predictions: Predictions) -> None:
-    """Warn of what is doubtful in predictions that were read from a table."""
-    for doubt in doubts(predictions):
-        warn(doubt)
-
-
 def doubts(predictions: Predictions) -> list[str]:
     """What may be wrong, in words: there is nobody to fuse, or one name is written in several ways."""
     found = []
@@ -760,16 +755,14 @@ def doubts(predictions: Predictions) -> list[str]:
     return found
 
 
-def _axes(*given: tuple[int, Iterable[Any] | None], ordered: bool = False) -> Axes:
-    """The axes of an array, from the size and the names along each."""
-    axes = Axes(*(Axis(kind, size, names) for kind, (size, names) in zip(PLURAL, given, strict=True)))
-    return axes._replace(classes=check_order(axes.classes)) if ordered else axes
+def _class_axis(size: int, names: Iterable[Any] | None, *, ordered: bool) -> Axis:
+    axis = Axis("class", size, names)
+    return check_order(axis) if ordered else axis
 
 
-def _check_order_of_axes(made: Predictions, order: str) -> None:
-    """Raise if an array without names has so many members that they are rather items."""
-    if not (made.axes.members.is_named or made.axes.items.is_named):
-        check_members(made, f"the order of axes is ({order}); name the members if they are so many", FAR_TOO_MANY)
+def _have_tables(parts: Any) -> bool:
+    """Whether some member is a data frame, or a list of scores by class."""
+    return isinstance(parts, list | tuple) and any(map(is_member_table, parts))
 
 
 def _named_parts(given: Any, members: Iterable[Any] | None) -> tuple[Iterable[Any] | None, Any]:
@@ -797,16 +790,15 @@ def _of_member_tables(
     normalize: bool,
 ) -> Predictions:
     """One data frame, array or list of scores for each member. Items and classes are matched by name."""
-    names = None if members is None else Axis("member", len(tables), members).names
+    axis = Axis("member", len(tables), members)
     own_items = None if items is None else listed("item", items)
     parts = []
     for place, table in enumerate(tables):
-        name = place if names is None else names[place]
-        rows, row_items, classes = read_member(table, name, wanted, normalize=normalize)
+        rows, row_items, classes = read_member(table, axis.name(place), wanted, normalize=normalize)
         parts.append(
             Predictions(
                 [rows],
-                members=None if names is None else [name],
+                members=[axis.name(place)] if axis.is_named else None,
                 items=own_items if row_items is None else row_items,
                 classes=wanted if classes is None else classes,
                 normalize=normalize,
@@ -822,16 +814,15 @@ def _of_member_tables(
     return renamed(together, items=wanted_items)
 
 
-def _counts_in(columns: Columns, name: Any, found: Understood) -> FloatArray | None:
+def _counts_of(axis: Axis, columns: Columns, name: Any, items: Column | None) -> FloatArray | None:
     """How often each item counts, by a column of a table with a row for each of them."""
     numbers = columns[name].numbers if name in columns else None
-    axis = found.predictions.axes.items
     if numbers is None or columns.n_rows != axis.size:
         raise InvalidPredictions(
             f"counts must name a column of numbers in a table with a row for each item; got {short(name)}, and "
             f"{columns.n_rows:,} rows for {axis.size:,} items"
         )
-    places = slice(None) if found.items is None else [axis.position_of(own) for own in found.items.rows()]
+    places = slice(None) if items is None else [axis.position_of(own) for own in items.rows()]
     counts = np.empty(axis.size)
     counts[places] = numbers
     return read_counts(counts, axis.size)
@@ -844,23 +835,26 @@ def _side_by_side(predictions: Sequence[Predictions]) -> Predictions:
         joined_axis([part.axes.items for part in predictions]),
         joined_axis([part.axes.classes for part in predictions]),
     )
-    soft: list[SoftMember] = []
-    hard: list[HardAnswers] = []
-    offset = 0
+    soft, hard, n_before = list[SoftMember](), list[HardAnswers | None](), 0
     for part in predictions:
-        moved_soft, moved_hard = _on_axes(part, np.arange(part.n_members) + offset, axes.items, axes.classes)
-        soft += moved_soft
-        hard += moved_hard
-        offset += part.n_members
-    return _assembled(soft, merge_answers(hard) if hard else None, axes)
+        members = np.arange(part.n_members) + n_before
+        item_map, class_map = (own.positions_on(joined) for own, joined in zip(part.axes[1:], axes[1:], strict=True))
+        soft += [own.moved(int(members[own.position]), item_map, class_map, axes.classes.size) for own in part.soft]
+        hard.append(part.hard and part.hard.moved(members, item_map, class_map))
+        n_before += part.n_members
+    return _assembled(soft, merged(hard), axes)
 
 
 def _assembled(
-    soft: Iterable[SoftMember], hard: HardAnswers | None, axes: Axes, counts: FloatArray | None = None
+    soft: Iterable[SoftMember],
+    hard: HardAnswers | None,
+    axes: Axes,
+    counts: FloatArray | None = None,
+    places: IntArray | None = None,
 ) -> Predictions:
     """Predictions made of parts that were validated before."""
     self = Predictions.__new__(Predictions)
-    self.axes, self.soft, self.hard, self.counts = axes, tuple(soft), hard, counts
+    self.axes, self.soft, self.hard, self.counts, self._places = axes, tuple(soft), hard, counts, places
     return self
 
 
@@ -885,7 +879,7 @@ def stacked(parts: Sequence[Predictions], items: Sequence[Any]) -> Predictions:
         if part.hard is not None
     ]
     axes = parts[0].axes._replace(items=Axis("item", int(offsets[-1]), items))
-    return _assembled(soft, merge_answers(hard) if hard else None, axes)
+    return _assembled(soft, merged(hard), axes)
 
 
 def of_answers(items: IntArray, members: IntArray, answers: Any, axes: Axes, *, partial: bool) -> Predictions:
@@ -914,20 +908,3 @@ def _gathered(values: IntArray, order: IntArray, into: IntArray) -> IntArray:
         part = slice(start, start + AT_ONCE)
         into[part] = values[order[part]]
     return into
-
-
-def _on_axes(
-    predictions: Predictions, members: IntArray, items: Axis, classes: Axis
-) -> tuple[list[SoftMember], list[HardAnswers]]:
-    """The stored answers with members, items and classes numbered as on other axes."""
-    item_map = predictions.axes.items.positions_on(items)
-    class_map = predictions.axes.classes.positions_on(classes)
-    soft = [
-        moved(member, int(members[member.position]), item_map, class_map, classes.size) for member in predictions.soft
-    ]
-    hard = predictions.hard
-    if hard is None:
-        return soft, []
-    labels = hard.labels if class_map is None else class_map[hard.labels]
-    answered = hard.items if item_map is None else item_map[hard.items]
-    return soft, [merge_answers([HardAnswers(answered, members[hard.members], labels)])]

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+import tempfile
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NoReturn
+from itertools import product
+from typing import Any, NoReturn
 
 import numpy as np
+import numpy.typing as npt
 
-from consilience.data.answers import FEW_CLASSES, HardAnswers, SoftMember, is_packed, parts_of, unpacked
-from consilience.data.axes import PLURAL, Axis, listed, short, some
+from consilience.data.answers import FEW_CLASSES, HardAnswers, SoftMember, parts_of
+from consilience.data.axes import PLURAL, Axes, Axis, check_size, listed, short, some
 from consilience.data.names import is_whole, text_of
 from consilience.data.tables.columns import coded_array, coded_list
 from consilience.system.arrays import (
@@ -29,13 +32,6 @@ from consilience.system.arrays import (
 )
 from consilience.system.errors import Either, InvalidPredictions, Say
 from consilience.system.untrusted import UNREADABLE, read_npy
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-
-    import numpy.typing as npt
-
-    from consilience.data.axes import Axes
 
 SUM_TOLERANCE, HALF_TOLERANCE, ROUNDING, MOST_ROUNDING = 1e-3, 1e-2, 0.5e-4, 0.05
 """How far from 1 a row of probabilities may sum, and how far in half precision; or by ROUNDING for each class, if that
@@ -72,8 +68,8 @@ def _opened(value: Any) -> Any:
     """
     if hasattr(value, "__dask_graph__") and not hasattr(value, "columns"):
         return value.compute()
-    if is_packed(value):
-        return unpacked(value)
+    if type(value).__module__.partition(".")[0] == "zarr" and hasattr(value, "chunks"):
+        return _unpacked(value)
     if not isinstance(value, str | os.PathLike):
         return value
     try:
@@ -84,6 +80,17 @@ def _opened(value: Any) -> Any:
         raise InvalidPredictions(
             f"{os.fspath(value)} must be a .npy file of numbers; it cannot be read as one"
         ) from error
+
+
+def _unpacked(array: Any) -> npt.NDArray[Any]:
+    """The numbers of zarr in a temporary file, copied chunk by chunk; it goes with the last use of them."""
+    with tempfile.TemporaryFile(prefix="consilience-") as file:  # in the folder that TMPDIR names
+        numbers = np.memmap(file, dtype=array.dtype, mode="w+", shape=array.shape)
+    steps = getattr(array, "shards", None) or array.chunks
+    for starts in product(*map(range, [0] * array.ndim, array.shape, steps)):
+        part = tuple(slice(start, start + step) for start, step in zip(starts, steps, strict=True))
+        numbers[part] = array[part]
+    return numbers
 
 
 def _of_one_shape(matrices: list[Array]) -> list[Array]:
@@ -101,6 +108,19 @@ def _of_one_shape(matrices: list[Array]) -> list[Array]:
                 f"each member must have the shape of the first, {first}; member {position} has {tuple(matrix.shape)}"
             )
     return matrices
+
+
+def check_sizes(predictions: Any, n_members: int, n_classes: int) -> None:
+    """Raise if arrays have other members or classes than a fit; data with names is matched by name, later.
+
+    This is checked first: otherwise the error would say that the rows, which lack a class, do not sum to 1.
+    """
+    is_list = isinstance(predictions, list | tuple)
+    shapes = [getattr(part, "shape", None) for part in (predictions if is_list else [predictions])]
+    shape: Any = shapes[0] if shapes and all(isinstance(own, tuple) and own == shapes[0] for own in shapes) else ()
+    if len(shape) == (2 if is_list else 3):  # what is delayed has a delayed shape
+        check_size("member", len(predictions) if is_list else shape[0], n_members)
+        check_size("class", shape[-1], n_classes)
 
 
 def floats(values: Any) -> Array:

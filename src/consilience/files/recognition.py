@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import os
 import re
-import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from consilience.data.axes import Axis, listed, short, some
 from consilience.data.labels import NamedLabels
 from consilience.data.names import is_unknown, text_of, unwritable
-from consilience.data.predictions import Predictions, as_ratings, check_every_item_is_answered, renamed, warn_of_doubts
+from consilience.data.predictions import Predictions, as_ratings, check_every_item_is_answered, doubts, renamed
 from consilience.data.tables.layouts import Understood, read_columns
 from consilience.data.tables.roles import columns_of_labels, item_of_rows, may_name_items
 from consilience.data.tables.told import ITEM, Told, is_called_truth, role_of
@@ -19,7 +18,7 @@ from consilience.files.arrays import axis_names, from_arrays, items_in, labels_i
 from consilience.files.contents import Contents, read_contents
 from consilience.files.tools.export import pooled
 from consilience.files.writing import Posterior, known_in, without_answers
-from consilience.system.errors import Either, InvalidPredictions, Say, within
+from consilience.system.errors import Either, InvalidPredictions, Say, warn, within
 from consilience.system.untrusted import read_text
 
 if TYPE_CHECKING:
@@ -130,9 +129,8 @@ def read_predictions(
     )
     read = read_sources([os.fspath(source) for source in sources], logits=logits, told=told)
     made = read.predictions
-    for remark in read.remarks:
-        warnings.warn(remark, stacklevel=2)
-    warn_of_doubts(made)
+    for remark in (*read.remarks, *doubts(made)):
+        warn(remark)
     return made
 
 

@@ -17,6 +17,7 @@ from consilience.data.reading import (
     axis_of_positions,
     check_answers,
     check_number,
+    check_sizes,
     floats,
     integers,
     member_matrices,
@@ -371,3 +372,22 @@ def test_a_dask_array_is_computed_once():
     with dask.config.set(scheduler="synchronous"):
         assert cs.compare(array)["method"]
     assert len(computed) == 1
+
+
+@pytest.mark.parametrize("wrap", [np.asarray, torch.asarray, list, tuple], ids=["numpy", "torch", "list", "tuple"])
+def test_sizes_of_arrays_are_checked_before_they_are_read(wrap):
+    block = np.ones((2, 5, 3))
+    check_sizes(wrap(block), 2, 3)
+    with pytest.raises(cs.InvalidPredictions, match="4 members of the fit"):
+        check_sizes(wrap(block), 4, 3)
+    with pytest.raises(cs.InvalidPredictions, match="4 classes of the fit"):
+        check_sizes(wrap(block), 2, 4)
+
+
+@pytest.mark.parametrize(
+    "unknown",
+    [[[0.5, 0.5]], [np.ones((5, 3)), np.ones((5, 2))], np.ones((5, 3)), {"a": np.ones((5, 3))}, "file.npy", None, []],
+    ids=["lists", "unequal", "a matrix", "a mapping", "a path", "nothing", "an empty list"],
+)
+def test_what_cannot_be_counted_is_left_to_the_reader(unknown):
+    check_sizes(unknown, 99, 99)
