@@ -30,7 +30,6 @@ from consilience.data.axes import (
 from consilience.data.names import nearly_same
 from consilience.data.reading import (
     axis_of_positions,
-    check_answers,
     check_number,
     floats,
     integers,
@@ -334,31 +333,31 @@ class Predictions(AbstractPredictions):
         >>> Predictions.from_answers(item=[0, 0, 1], member=[0, 1, 1], label=[1, 1, 0])
         Predictions(2 members × 2 items × 2 classes, hard labels)
         """
-        item_positions, member_positions = integers(item, "item"), integers(member, "member")
-        if item_positions.ndim != 1 or item_positions.shape != member_positions.shape:
+        items_answered, who_answers = integers(item, "item"), integers(member, "member")
+        if items_answered.ndim != 1 or items_answered.shape != who_answers.shape:
             raise InvalidPredictions(
                 "item and member must be two lists of the same length; "
-                f"got shapes {item_positions.shape} and {member_positions.shape}"
+                f"got shapes {items_answered.shape} and {who_answers.shape}"
             )
         if (label is None) == (probabilities is None):
             raise InvalidPredictions("each answer needs either a label or probabilities; got both or neither")
         names = None if classes is None else listed("class", classes)
-        if label is not None:
-            answers = positions_of_labels(label, names, "label")
-            check_answers(answers, "label", len(item_positions), 1)
-            size = number_of_classes(n_classes, names, answers)
-        else:
-            answers = to_numpy(floats(probabilities))
-            check_answers(answers, "probabilities", len(item_positions), 2)
-            size = int(answers.shape[1])
-            if n_classes is not None and n_classes != size:
-                raise InvalidPredictions(f"n_classes must be the {size} of the probabilities; got {n_classes!r}")
+        is_label = label is not None
+        answers = positions_of_labels(label, names, "label") if is_label else to_numpy(floats(probabilities))
+        if answers.ndim != (1 if is_label else 2) or len(answers) != len(items_answered):
+            raise InvalidPredictions(
+                f"{'label must be a flat list' if is_label else 'probabilities must be (answers, classes)'}, with one "
+                f"entry for each of the {len(items_answered)} answers; got {answers.shape}"
+            )
+        size = number_of_classes(n_classes, names, answers) if is_label else int(answers.shape[1])
+        if n_classes not in (None, size):
+            raise InvalidPredictions(f"n_classes must be the {size} of the probabilities; got {n_classes!r}")
         axes = Axes(
-            axis_of_positions("member", member_positions, members),
-            axis_of_positions("item", item_positions, items),
+            axis_of_positions("member", who_answers, members),
+            axis_of_positions("item", items_answered, items),
             _class_axis(size, names, ordered=ordered),
         )
-        made = of_answers(item_positions, member_positions, answers, axes, partial=True)
+        made = of_answers(items_answered, who_answers, answers, axes, partial=True)
         return made._finish(counts, partial=partial)
 
     @classmethod

@@ -50,15 +50,26 @@ def member_matrices(values: Any) -> list[Array]:
     parts = values if isinstance(values, Sequence) and not is_array(values) else []
     # Parts keep their own libraries. A frame gets its own error: NumPy would drop its columns, whose order may differ.
     if any(is_array(part) or is_sparse(part) or hasattr(part, "columns") for part in parts):
-        return _of_one_shape([floats(part) for part in parts])
-    block = floats(values)
-    if block.ndim != 3:
-        hint = Either("; one member's (items, classes) goes in as [array], hard labels through from_labels", "")
+        matrices = [floats(part) for part in parts]
+    else:
+        block = floats(values)
+        if block.ndim != 3:
+            hint = Either("; one member's (items, classes) goes in as [array], hard labels through from_labels", "")
+            raise InvalidPredictions(
+                f"probabilities must be (members, items, classes); got {block.ndim} dimensions",
+                hint if block.ndim == 2 else "",
+            )
+        matrices = [block[position, :, :] for position in range(block.shape[0])]
+    if not matrices:
+        raise InvalidPredictions("predictions need at least 1 member; got 0")
+    shapes = [tuple(matrix.shape) for matrix in matrices]
+    wrong = next((place for place, shape in enumerate(shapes) if len(shape) != 2 or shape != shapes[0]), None)
+    if wrong is not None:
         raise InvalidPredictions(
-            f"probabilities must be (members, items, classes); got {block.ndim} dimensions",
-            hint if block.ndim == 2 else "",
+            f"each member must be (items, classes), with the shape of the first, {shapes[0]}; "
+            f"member {wrong} has {shapes[wrong]}"
         )
-    return _of_one_shape([block[position, :, :] for position in range(block.shape[0])])
+    return matrices
 
 
 def _opened(value: Any) -> Any:
@@ -93,23 +104,6 @@ def _unpacked(array: Any) -> npt.NDArray[Any]:
     return numbers
 
 
-def _of_one_shape(matrices: list[Array]) -> list[Array]:
-    """The matrices as they are; raises unless all members have the same items and classes."""
-    if not matrices:
-        raise InvalidPredictions("predictions need at least 1 member; got 0")
-    first = tuple(matrices[0].shape)
-    for position, matrix in enumerate(matrices):
-        if matrix.ndim != 2:
-            raise InvalidPredictions(
-                f"each member must be (items, classes); member {position} has {matrix.ndim} dimensions"
-            )
-        if tuple(matrix.shape) != first:
-            raise InvalidPredictions(
-                f"each member must have the shape of the first, {first}; member {position} has {tuple(matrix.shape)}"
-            )
-    return matrices
-
-
 def check_sizes(predictions: Any, n_members: int, n_classes: int) -> None:
     """Raise if arrays have other members or classes than a fit; data with names is matched by name, later.
 
@@ -125,10 +119,16 @@ def check_sizes(predictions: Any, n_members: int, n_classes: int) -> None:
 
 def floats(values: Any) -> Array:
     """The values as a real floating-point array, in their own library."""
-    check_is_dense(values, "probabilities")
-    if isinstance(values, np.ma.MaskedArray):
-        values = np.ma.filled(values.astype(np.float64), np.nan) if values.dtype.kind in "fiub" else values.data
-    array = values if is_array(values) else _of_lists(values)
+    expected = "probabilities (members, items, classes)"
+    if hasattr(values, "columns"):
+        raise InvalidPredictions(
+            f"{expected} must be an array; got a data frame: give one for each member, as {{'name': frame}}, or a long "
+            "one to from_frame"
+        )
+    check_is_dense(values, expected)
+    if isinstance(values, np.ma.MaskedArray) and values.dtype.kind in "fiub":
+        values = np.ma.filled(values.astype(np.float64), np.nan)
+    array: Any = values if is_array(values) else plain_numpy(values, expected)
     array = array.detach() if hasattr(array, "requires_grad") else array
     if isinstance(array, np.ndarray) and is_bfloat16(array):
         return _widened(array)
@@ -151,29 +151,8 @@ def _widened(array: npt.NDArray[Any]) -> npt.NDArray[np.float32]:
     return wide
 
 
-def _of_lists(values: Any) -> Array:
-    expected = "probabilities must be an array"
-    if values is None or (isinstance(values, Sequence) and not values):
-        raise InvalidPredictions(f"{expected} (members, items, classes); got {values!r}")
-    if hasattr(values, "columns"):
-        raise InvalidPredictions(
-            f"{expected} (members, items, classes); got a data frame: give one for each member, "
-            "as {'name': frame}, or a long one to from_frame"
-        )
-    try:
-        array = np.asarray(unmasked(values))
-    except ValueError as error:
-        raise InvalidPredictions(f"{expected} (members, items, classes); got ragged lists ({error})") from None
-    if array.dtype == object:
-        got = f"a {type(values).__name__}" if array.ndim == 0 else "Python objects that are no numbers"
-        raise InvalidPredictions(f"{expected} of real numbers (members, items, classes); got {got}")
-    return array
-
-
 def integers(values: Any, name: str) -> IntArray:
     """The values as NumPy integers; nothing is rounded."""
-    if hasattr(values, "columns"):
-        raise InvalidPredictions(f"{name} must be an array of integers; got a data frame: use from_frame")
     array = plain_numpy(values, name)
     if array.dtype.kind not in "iu" and array.size:
         raise InvalidPredictions(f"{name} must be integers; got {array.dtype} values")
@@ -188,6 +167,8 @@ def positions_of_labels(labels: Any, classes: list[Any] | None, name: str) -> In
 
     Integers are positions where classes have no names, or names of which none is a whole number; all else are names.
     """
+    if hasattr(labels, "columns"):
+        raise InvalidPredictions(f"{name} must be an array; got a data frame: use from_frame")
     if classes is None:
         return integers(_without_gaps(labels), name)
     axis, array = Axis("class", len(classes), classes), plain_numpy(labels, name)
@@ -250,15 +231,6 @@ def number_of_classes(given: Any, names: list[Any] | None, labels: IntArray) -> 
             Either("say n_classes where there are that many", "name them with --classes where there are that many"),
         )
     return largest + 1
-
-
-def check_answers(answers: Any, name: str, n_answers: int, n_axes: int) -> None:
-    """Raise unless there is one entry per answer: a label, or a row of probabilities."""
-    if answers.shape[:1] != (n_answers,) or answers.ndim != n_axes:
-        what = "a flat list" if n_axes == 1 else "(answers, classes)"
-        raise InvalidPredictions(
-            f"{name} must be {what}, with one entry for each of the {n_answers} answers; got {answers.shape}"
-        )
 
 
 def axis_of_positions(kind: str, positions: IntArray, names: Iterable[Any] | None) -> Axis:

@@ -15,7 +15,6 @@ from consilience.data.axes import Axes, Axis
 from consilience.data.reading import (
     are_probabilities,
     axis_of_positions,
-    check_answers,
     check_number,
     check_sizes,
     floats,
@@ -23,6 +22,7 @@ from consilience.data.reading import (
     member_matrices,
     normalized,
     number_of_classes,
+    positions_of_labels,
     softmax,
     sum_tolerance,
     validated,
@@ -81,8 +81,8 @@ def test_files_that_hold_no_numbers(tmp_path):
     [
         ([pd.DataFrame(BLOCK[0])], "got a data frame: give one for each member"),
         ([sparse.csr_array(BLOCK[0])], "must be a dense array; got a sparse csr_array"),
-        (object(), r"^probabilities must be an array of real numbers \(members, items, classes\); got a object$"),
-        ([[[{}]]], "got Python objects that are no numbers$"),
+        (object(), r"^probabilities \(members, items, classes\) must be an array; got an object$"),
+        ([[[{}]]], "must be real numbers; got object values$"),
         (np.ma.masked_array([[["a"]]]), "^probabilities must be real numbers; got <U1 values$"),
         (torch.ones(1, 1, 2, dtype=torch.complex64), "real numbers; got torch.complex64 values"),
         (np.array([[["2020"]]], dtype="M8[Y]"), r"real numbers; got datetime64\[Y\] values"),
@@ -137,7 +137,7 @@ def test_integers_that_do_not_fit():
     with pytest.raises(cs.InvalidPredictions, match=message):
         integers(np.array([2**63], np.uint64), "item")
     with pytest.raises(cs.InvalidPredictions, match="got a data frame: use from_frame"):
-        integers(pd.DataFrame({"a": [1]}), "labels")
+        positions_of_labels(pd.DataFrame({"a": [1]}), ["a"], "labels")
     assert integers([], "label").tolist() == []
     assert integers(np.ma.masked_array([3, 4], [False, True]), "labels").tolist() == [3, -1]
 
@@ -177,11 +177,13 @@ def test_a_position_far_beyond_the_number_of_answers_is_a_name():
 
 
 def test_one_entry_for_each_answer():
-    check_answers(np.ones((3, 2)), "probabilities", 3, 2)
+    from_answers = cs.Predictions.from_answers
     with pytest.raises(
-        cs.InvalidPredictions, match=r"^label must be a flat list, with one entry .* the 3 answers; got \(2,\)$"
+        cs.InvalidPredictions, match=r"^label must be a flat list, .* one entry for each of the 3 answers; got \(2,\)$"
     ):
-        check_answers(np.ones(2), "label", 3, 1)
+        from_answers([0, 1, 2], [0, 0, 0], [1, 0])
+    with pytest.raises(cs.InvalidPredictions, match=r"\(answers, classes\), .* 2 answers; got \(2,\)$"):
+        from_answers([0, 1], [0, 0], probabilities=[0.5, 0.5])
 
 
 # ---- rows -------------------------------------------------------------------------------------------------
