@@ -117,7 +117,7 @@ def test_what_an_error_recommends_is_taken():
 
 def test_reading():
     found = read_label_frame(pd.DataFrame({"a": [1.0], "b": [0.0]}, index=["x"]), AXES.items)
-    assert found.items == ["x"] and found.labels is None and found.classes == ["a", "b"]
+    assert found.items == ["x"] and found.labels.tolist() == [[1.0, 0.0]] and found.classes == ["a", "b"]
 
 
 SHUFFLED = cs.Predictions.from_frame(
