@@ -225,9 +225,9 @@ def known_truths(labels: Any, axes: Axes) -> IntArray | FloatArray | None:
     """Labels of either kind. Those in two dimensions are soft, except for a frame with a column of labels."""
     if is_frame(labels):
         labels = read_label_frame(labels, axes.items)
-    is_soft = (
-        labels.classes is not None if isinstance(labels, NamedLabels) else is_array(labels) and len(labels.shape) == 2
-    )
+        is_soft = labels.classes is not None
+    else:
+        is_soft = is_array(labels) and len(labels.shape) == 2
     return known_rows(labels, axes) if is_soft else known_labels(labels, axes)
 
 

@@ -344,10 +344,12 @@ class Predictions(AbstractPredictions):
         names = None if classes is None else listed("class", classes)
         is_label = label is not None
         answers = positions_of_labels(label, names, "label") if is_label else to_numpy(floats(probabilities))
-        if answers.ndim != (1 if is_label else 2) or len(answers) != len(items_answered):
+        expected, n_axes = "probabilities must be (answers, classes)", 2
+        if is_label:
+            expected, n_axes = "label must be a flat list", 1
+        if answers.ndim != n_axes or len(answers) != len(items_answered):
             raise InvalidPredictions(
-                f"{'label must be a flat list' if is_label else 'probabilities must be (answers, classes)'}, with one "
-                f"entry for each of the {len(items_answered)} answers; got {answers.shape}"
+                f"{expected}, with one entry for each of the {len(items_answered)} answers; got {answers.shape}"
             )
         size = number_of_classes(n_classes, names, answers) if is_label else int(answers.shape[1])
         if n_classes not in (None, size):

@@ -47,7 +47,7 @@ def member_matrices(values: Any) -> list[Array]:
     values = _opened(values)
     if isinstance(values, list | tuple):
         values = [_opened(part) for part in values]
-    parts = values if isinstance(values, Sequence) and not is_array(values) else []
+    parts = values if isinstance(values, Sequence) else []
     # Parts keep their own libraries. A frame gets its own error: NumPy would drop its columns, whose order may differ.
     if any(is_array(part) or is_sparse(part) or hasattr(part, "columns") for part in parts):
         matrices = [floats(part) for part in parts]
@@ -133,8 +133,7 @@ def floats(values: Any) -> Array:
     if isinstance(array, np.ndarray) and is_bfloat16(array):
         return _widened(array)
     xp, kind = namespace(array), array.dtype
-    is_number = kind.kind in "fiub" if isinstance(array, np.ndarray) else not xp.isdtype(kind, "complex floating")
-    if not is_number:
+    if not xp.isdtype(kind, ("bool", "integral", "real floating")):
         raise InvalidPredictions(f"probabilities must be real numbers; got {kind} values")
     if xp.isdtype(kind, "real floating") and xp.finfo(kind).bits <= 64:
         return array
