@@ -65,8 +65,10 @@ class SoftMember:
         answers, items = _answers_of(self.items, positions)
         return replace(self, rows=take(self.rows, answers, axis=0), items=items)
 
-    def moved(self, position: int, item_map: IntArray | None, class_map: IntArray | None, n_classes: int) -> SoftMember:
-        """The rows with items and classes numbered as on other axes, by a member of this position."""
+    def moved(
+        self, members: IntArray, item_map: IntArray | None, class_map: IntArray | None, n_classes: int
+    ) -> SoftMember:
+        """The rows with members, items and classes numbered as on other axes."""
         rows, items = self.rows, self.items
         if class_map is not None:
             if len(class_map) < n_classes:
@@ -79,7 +81,7 @@ class SoftMember:
             items = item_map[self.places]
             order = np.argsort(items, kind="stable")
             rows, items = take(rows, order, axis=0), items[order]
-        return replace(self, position=position, rows=rows, items=items)
+        return replace(self, position=int(members[self.position]), rows=rows, items=items)
 
     def moved_to(self, item: int) -> SoftMember:
         """All answers, given to this item, in NumPy and double precision."""

@@ -45,24 +45,28 @@ class Axis:
     ) -> None:
         self.kind, self.size, self.by_name, self.ordered = kind, size, by_name, ordered
         self._names = None if names is None else listed(kind, names)
+        texts = texts_of(self._names or [])
+        self._positions = {text: position for position, text in enumerate(texts)}  # the last of two equal names
         if self._names is not None:
-            self._check(self._names)
+            self._check(self._names, texts)
 
-    def _check(self, names: list[Any]) -> None:
+    def _check(self, names: list[Any], texts: list[str]) -> None:
         plural = PLURAL[self.kind]
         if len(names) != self.size:
             raise InvalidPredictions(f"{plural} must name each of the {self.size} {plural}; got {len(names)} names")
         if self.kind == "class" and any(map(is_missing, names)):
             raise InvalidPredictions("classes must not be called None or NaN, which stand for unknown labels")
-        texts = texts_of(names)
         try:
-            n_equal = len(self._positions if texts is names else set(names))  # 1 and True are equal
+            by_name = self._positions if texts is names else {name: place for place, name in enumerate(names)}
         except TypeError as error:
             raise InvalidPredictions(f"{plural} must be hashable names; got {names[:3]!r}") from error
-        for keys, n_different in ((texts, len(self._positions)), (names, n_equal)):
-            if n_different < self.size:
-                raise InvalidPredictions(f"{plural} must have distinct names; got {_repeated(names, keys)}")
-        if (alike := look_alike(self._positions)) is not None:
+        for keys, last in ((texts, self._positions), (names, by_name)):  # 1 and True are equal
+            if len(last) < self.size:
+                place = next(place for place, key in enumerate(keys) if last[key] != place)
+                one, two = short(names[place]), short(names[last[keys[place]]])
+                both = f"{one} more than once" if one == two else f"{one} and {two}, which are one name"
+                raise InvalidPredictions(f"{plural} must have distinct names; got {both}")
+        if (alike := look_alike(texts)) is not None:
             one, two = (ascii(text)[:LONGEST_NAME] for text in alike)
             raise InvalidPredictions(f"{plural} must have names that differ to the eye; {one} and {two} look the same")
 
@@ -92,11 +96,6 @@ class Axis:
     def name(self, position: int) -> Any:
         """The name at a position."""
         return position if self._names is None else self._names[position]
-
-    @cached_property
-    def _positions(self) -> dict[str, int]:
-        """Where each name stands (the last place, where a name is repeated), by its text."""
-        return {text: position for position, text in enumerate(texts_of(self._names or []))}
 
     def find(self, name: Any) -> int | None:
         """Where a name stands; None where it does not."""
@@ -156,14 +155,6 @@ class Axes(NamedTuple):
     members: Axis
     items: Axis
     classes: Axis
-
-
-def _repeated(names: list[Any], keys: list[Any]) -> str:
-    """Two names that have the same key, for a message."""
-    last = {key: place for place, key in enumerate(keys)}
-    place = next(place for place, key in enumerate(keys) if last[key] != place)
-    one, two = short(names[place]), short(names[last[keys[place]]])
-    return f"{one} more than once" if one == two else f"{one} and {two}, which are one name"
 
 
 def index_of(values: Any) -> list[Any] | None:

@@ -13,6 +13,7 @@ from typing import Any, ClassVar, Self, TypeVar, cast, final
 import numpy as np
 import numpy.typing as npt
 
+from consilience.data import reading
 from consilience.data.answers import NUMBERS_AT_ONCE, HardAnswers, SoftMember, merged
 from consilience.data.axes import (
     Axes,
@@ -28,19 +29,6 @@ from consilience.data.axes import (
     some,
 )
 from consilience.data.names import nearly_same
-from consilience.data.reading import (
-    axis_of_positions,
-    check_number,
-    floats,
-    integers,
-    member_matrices,
-    normalized,
-    number_of_classes,
-    positions_of_labels,
-    read_counts,
-    softmax,
-    validated,
-)
 from consilience.data.tables.columns import Column, Columns
 from consilience.data.tables.frames import columns_of, is_member_table, read_member, shared_index
 from consilience.data.tables.told import Told
@@ -229,17 +217,17 @@ class Predictions(AbstractPredictions):
             self.axes, self.soft, self.hard = made.axes, made.soft, made.hard
             self._finish(counts, partial=partial)
             return
-        matrices = member_matrices(parts)
+        matrices = reading.member_matrices(parts)
         n_items, n_classes = matrices[0].shape
         self.axes = Axes(
             Axis("member", len(matrices), members),
             Axis("item", int(n_items), items),
             _class_axis(int(n_classes), classes, ordered=ordered),
         )
-        matrices = [normalized(matrix) for matrix in matrices] if normalize else matrices
+        matrices = [reading.normalized(matrix) for matrix in matrices] if normalize else matrices
         soft = (SoftMember(place, matrix, None, is_complete=False) for place, matrix in enumerate(matrices))
         self.hard = None
-        self.soft = validated(tuple(soft), self.hard, self.axes)
+        self.soft = reading.validated(tuple(soft), self.hard, self.axes)
         self._finish(counts, partial=partial, order="members, items, classes")
 
     def _finish(self, counts: Any, *, partial: bool, order: str | None = None) -> Predictions:
@@ -247,7 +235,7 @@ class Predictions(AbstractPredictions):
         if order is not None and not (self.axes.members.is_named or self.axes.items.is_named):
             advice = f"the order of axes is ({order}); name the members if they are so many"
             check_members(self, advice, FAR_TOO_MANY)
-        self.counts = read_counts(counts, self.n_items)
+        self.counts = reading.read_counts(counts, self.n_items)
         if not partial:
             check_every_item_is_answered(self)
         return self
@@ -266,7 +254,8 @@ class Predictions(AbstractPredictions):
             raise InvalidPredictions(
                 "logits must be arrays (items, classes); got frames or scores with names: give their values"
             )
-        return cls([softmax(matrix, member) for member, matrix in enumerate(member_matrices(parts))], **names)
+        matrices = reading.member_matrices(parts)
+        return cls([reading.softmax(matrix, member) for member, matrix in enumerate(matrices)], **names)
 
     @classmethod
     def from_labels(
@@ -293,10 +282,10 @@ class Predictions(AbstractPredictions):
         """
         names = None if classes is None else listed("class", classes)
         items = shared_index(labels) if items is None else items
-        table = positions_of_labels(labels, names, "labels")
+        table = reading.positions_of_labels(labels, names, "labels")
         if table.ndim != 2:
             raise InvalidPredictions(f"labels must be (members, items); got {table.ndim} dimensions")
-        size = number_of_classes(n_classes, names, table)
+        size = reading.number_of_classes(n_classes, names, table)
         axes = Axes(
             Axis("member", table.shape[0], members),
             Axis("item", table.shape[1], items),
@@ -333,7 +322,7 @@ class Predictions(AbstractPredictions):
         >>> Predictions.from_answers(item=[0, 0, 1], member=[0, 1, 1], label=[1, 1, 0])
         Predictions(2 members × 2 items × 2 classes, hard labels)
         """
-        items_answered, who_answers = integers(item, "item"), integers(member, "member")
+        items_answered, who_answers = reading.integers(item, "item"), reading.integers(member, "member")
         if items_answered.ndim != 1 or items_answered.shape != who_answers.shape:
             raise InvalidPredictions(
                 "item and member must be two lists of the same length; "
@@ -342,21 +331,22 @@ class Predictions(AbstractPredictions):
         if (label is None) == (probabilities is None):
             raise InvalidPredictions("each answer needs either a label or probabilities; got both or neither")
         names = None if classes is None else listed("class", classes)
-        is_label = label is not None
-        answers = positions_of_labels(label, names, "label") if is_label else to_numpy(floats(probabilities))
-        expected, n_axes = "probabilities must be (answers, classes)", 2
-        if is_label:
+        if label is not None:
             expected, n_axes = "label must be a flat list", 1
+            answers = reading.positions_of_labels(label, names, "label")
+        else:
+            expected, n_axes = "probabilities must be (answers, classes)", 2
+            answers = to_numpy(reading.floats(probabilities))
         if answers.ndim != n_axes or len(answers) != len(items_answered):
             raise InvalidPredictions(
                 f"{expected}, with one entry for each of the {len(items_answered)} answers; got {answers.shape}"
             )
-        size = number_of_classes(n_classes, names, answers) if is_label else int(answers.shape[1])
+        size = int(answers.shape[1]) if label is None else reading.number_of_classes(n_classes, names, answers)
         if n_classes not in (None, size):
             raise InvalidPredictions(f"n_classes must be the {size} of the probabilities; got {n_classes!r}")
         axes = Axes(
-            axis_of_positions("member", who_answers, members),
-            axis_of_positions("item", items_answered, items),
+            reading.axis_of_positions("member", who_answers, members),
+            reading.axis_of_positions("item", items_answered, items),
             _class_axis(size, names, ordered=ordered),
         )
         made = of_answers(items_answered, who_answers, answers, axes, partial=True)
@@ -418,18 +408,14 @@ class Predictions(AbstractPredictions):
         if not columns.n_rows:
             raise InvalidPredictions("predictions need at least 1 member; got 0, in a frame without rows")
         names = None if classes is None else tuple(listed("class", classes))
-        told = Told(item, member, label, names, normalize=normalize, positive=positive, strict=True)
+        told = Told(item, member, label, names, normalize=normalize, positive=positive, strict=True, ordered=ordered)
         found = read_columns(columns.without([counts]), told, "counts" if normalize else None)
         made = found.predictions
         if counts is not None:
             made.counts = _counts_of(made.axes.items, columns, counts, found.items)
-        if names is not None and positive is None and made.classes != list(names):
-            made = made.aligned(made.members, names)
-        made = as_ratings(made, names) if ordered else made
-        if not partial:
-            check_every_item_is_answered(made)
-            for doubt in doubts(made):
-                warn(doubt)
+        made = as_told(made, told, partial=partial)
+        for doubt in () if partial else doubts(made):
+            warn(doubt)
         return made
 
     @classmethod
@@ -514,7 +500,7 @@ class Predictions(AbstractPredictions):
             size = max(256, self.n_classes // 2, NUMBERS_AT_ONCE // width)
             if self.n_items * width * self.n_classes >= LONG_PASS:
                 size = min(size, max(LEAST_PART, -(-self.n_items // n_threads())))
-        check_number("size", size, least=1, integer=True)
+        reading.check_number("size", size, least=1, integer=True)
         for start in range(0, self.n_items, size):
             stop = min(start + size, self.n_items)
             soft = tuple(member.between(start, stop) for member in self.soft)
@@ -573,7 +559,7 @@ class Predictions(AbstractPredictions):
             raise InvalidPredictions(
                 f"ordered classes must be in the order of those fitted, {some(classes)}; got {some(self.classes)}"
             )
-        soft = [own.moved(int(positions[own.position]), None, class_map, target.size) for own in self.soft]
+        soft = [own.moved(positions, None, class_map, target.size) for own in self.soft]
         hard = merged([self.hard and self.hard.moved(positions, None, class_map)])
         return self._with(soft, hard, Axes(Axis("member", len(members), list(members)), self.axes.items, target))
 
@@ -649,10 +635,7 @@ def check_every_item_is_answered(predictions: Predictions) -> None:
             "each item needs an answer of at least one member; "
             f"{predictions.axes.items.describe(int(np.argmin(is_answered)))} has none"
             f"{f', nor have {n_others} others' if n_others else ''}. ",
-            Either(
-                "Use partial=True for predictions that concatenate puts beside others",
-                "Leave such items out of all files",
-            ),
+            Either("Use partial=True for what concatenate puts beside others", "Leave such items out of all files"),
         )
     predictions._has_answers = True
 
@@ -686,6 +669,17 @@ def as_ratings(predictions: Predictions, classes: Sequence[Any] | None = None) -
     if ordered.is_named:
         predictions = predictions.aligned(predictions.members, ordered.names)
     return renamed(predictions, classes=ordered)
+
+
+def as_told(predictions: Predictions, told: Told, *, partial: bool = False) -> Predictions:
+    """Predictions of tables on the classes that the user names, as ratings if they are; every item has an answer."""
+    names = told.classes
+    if names is not None and told.positive is None and predictions.classes != list(names):
+        predictions = predictions.aligned(predictions.members, names)
+    predictions = as_ratings(predictions, names) if told.ordered else predictions
+    if not partial:
+        check_every_item_is_answered(predictions)
+    return predictions
 
 
 def as_predictions(predictions: Any) -> Predictions:
@@ -826,7 +820,7 @@ def _counts_of(axis: Axis, columns: Columns, name: Any, items: Column | None) ->
     places = slice(None) if items is None else [axis.position_of(own) for own in items.rows()]
     counts = np.empty(axis.size)
     counts[places] = numbers
-    return read_counts(counts, axis.size)
+    return reading.read_counts(counts, axis.size)
 
 
 def _side_by_side(predictions: Sequence[Predictions]) -> Predictions:
@@ -840,7 +834,7 @@ def _side_by_side(predictions: Sequence[Predictions]) -> Predictions:
     for part in predictions:
         members = np.arange(part.n_members) + n_before
         item_map, class_map = (own.positions_on(joined) for own, joined in zip(part.axes[1:], axes[1:], strict=True))
-        soft += [own.moved(int(members[own.position]), item_map, class_map, axes.classes.size) for own in part.soft]
+        soft += [own.moved(members, item_map, class_map, axes.classes.size) for own in part.soft]
         hard.append(part.hard and part.hard.moved(members, item_map, class_map))
         n_before += part.n_members
     return _assembled(soft, merged(hard), axes)
@@ -897,7 +891,7 @@ def of_answers(items: IntArray, members: IntArray, answers: Any, axes: Axes, *, 
         for position, own in enumerate(np.split(order, ends)):
             answered = None if np.array_equal(items[own], everything) else items[own]
             soft.append(SoftMember(position, answers[own], answered, is_complete=False))
-    made = _assembled(validated(tuple(soft), hard, axes), hard, axes)
+    made = _assembled(reading.validated(tuple(soft), hard, axes), hard, axes)
     if not partial:
         check_every_item_is_answered(made)
     return made

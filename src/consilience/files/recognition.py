@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from consilience.data.axes import Axis, listed, short, some
 from consilience.data.labels import NamedLabels
 from consilience.data.names import is_unknown, text_of, unwritable
-from consilience.data.predictions import Predictions, as_ratings, check_every_item_is_answered, doubts, renamed
+from consilience.data.predictions import Predictions, as_ratings, as_told, check_every_item_is_answered, doubts, renamed
 from consilience.data.tables.layouts import Understood, read_columns
 from consilience.data.tables.roles import columns_of_labels, item_of_rows, may_name_items
 from consilience.data.tables.told import ITEM, Told, is_called_truth, role_of
@@ -229,11 +229,7 @@ def _joined(parts: list[_Part], told: Told, sources: Sequence[str]) -> Predictio
         panel = parts[0].read.predictions
         if len(parts) > 1:
             panel = Predictions.concatenate(_with_all_classes([part.read.predictions for part in parts]))
-        if told.classes is not None and panel.classes != list(told.classes) and told.positive is None:
-            panel = panel.aligned(panel.members, told.classes)
-        panel = as_ratings(panel, told.classes) if told.ordered else panel
-        check_every_item_is_answered(panel)
-    return panel
+        return as_told(panel, told)
 
 
 def _lacking(items: Axis, panel: Predictions) -> str:

@@ -163,7 +163,7 @@ def test_moved_rows_say_the_same_under_the_new_numbers(make, some):
     """Checked answer by answer: the number that stood at (item, class) stands at (new item, new class)."""
     member = SoftMember(0, make(ROWS), None if some is None else np.array(some), is_complete=True)
     item_map, class_map = np.array([5, 2] if some is None else [5, 2, 9, 9, 1]), np.array([2, 0, 1])
-    there = member.moved(7, item_map, class_map, 3)
+    there = member.moved(np.array([7]), item_map, class_map, 3)
     assert there.position == 7 and there.items.tolist() == sorted(there.items)
     found = {
         (int(item), k): value
@@ -181,14 +181,14 @@ def test_moved_rows_say_the_same_under_the_new_numbers(make, some):
 
 def test_rows_that_need_not_move_are_not_copied():
     member = SoftMember(0, ROWS, None, is_complete=True)
-    assert member.moved(1, None, None, 3).rows is ROWS
+    assert member.moved(np.array([1]), None, None, 3).rows is ROWS
 
 
 def test_two_answers_to_an_item_keep_their_order():
     """A hundred answers to two items: short lists are sorted in place by any method."""
     rows = np.random.default_rng(0).dirichlet(np.ones(3), size=100)
     member = SoftMember(0, rows, np.repeat([0, 1], 50), is_complete=True)
-    there = member.moved(0, np.array([8, 3]), None, 3)
+    there = member.moved(np.array([0]), np.array([8, 3]), None, 3)
     assert there.items.tolist() == [3] * 50 + [8] * 50
     np.testing.assert_array_equal(there.rows, np.concatenate([rows[50:], rows[:50]]))
 
@@ -196,4 +196,4 @@ def test_two_answers_to_an_item_keep_their_order():
 def test_probabilities_of_some_classes_are_refused():
     message = "^members with probabilities must give one for each of the 4 classes; some give 3$"
     with pytest.raises(cs.InvalidPredictions, match=message):
-        SoftMember(0, ROWS, None, is_complete=True).moved(0, None, np.array([0, 1, 3]), 4)
+        SoftMember(0, ROWS, None, is_complete=True).moved(np.array([0]), None, np.array([0, 1, 3]), 4)
